@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 from unittest import SkipTest
 
-from proctor.engine.execution.event_loop import run_sync
+from proctor.engine.execution.run_control import run_sync
 from proctor.runs.conformance.check_agent import (
     CHECKS,
     MESSAGES,

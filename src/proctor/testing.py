@@ -17,7 +17,7 @@ from typing import Any
 
 from proctor.common.async_tools import settle
 from proctor.common.registry import METRICS
-from proctor.engine.execution.event_loop import run_sync
+from proctor.engine.execution.run_control import run_sync
 from proctor.metrics.base import CaseView, Metric, MetricFacts
 from proctor.metrics.custom.function_metric import as_factory
 from proctor.runs.setup.judge_and_user import JudgesOnDemand

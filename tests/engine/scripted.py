@@ -8,7 +8,8 @@ from typing import Any
 from proctor.agents.base import Agent, Session
 from proctor.engine.execution.run import Run
 from proctor.engine.execution.run_control import NoProgress, Progress
-from proctor.engine.planning.plan import GivenSet, Plan, PlannedSet, make_plan
+from proctor.engine.planning.case_source import EvalSetSource, SetRequest
+from proctor.engine.planning.plan import Plan, make_plan
 from proctor.engine.run_options import RunOptions
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.case import EvalSet
@@ -65,7 +66,7 @@ class Scripted:
 def plan_of(given: EvalSet, config: EvalConfig = EXACT, **options: Any) -> tuple[Plan, RunOptions]:
     """Plan a run of one set."""
     chosen = RunOptions(**options)
-    return make_plan([PlannedSet(GivenSet(given), config, "given")], chosen), chosen
+    return make_plan([SetRequest(EvalSetSource(given), config, "given")], chosen), chosen
 
 
 async def run(

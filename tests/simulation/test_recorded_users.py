@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from proctor.engine.trial.conversation import ConversationRecorder, TrialLimits
+from proctor.engine.trial.conversation import ConversationRecorder, Play, TrialLimits
 from proctor.engine.trial.deadlines import Slot
-from proctor.engine.trial.played_conversation import Play
 from proctor.models.base import Finish, Reply
 from proctor.models.scripted import ScriptedModel
 from proctor.schema.evidence.trial import Trial

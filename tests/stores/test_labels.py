@@ -10,7 +10,7 @@ import pytest
 from proctor.errors import StoreError, UnknownNameError
 from proctor.schema.analysis.calibration import Agreement, Calibration, Figure
 from proctor.stores.base import StoredLabel
-from proctor.stores.sqlite import migrations
+from proctor.stores.sqlite import connection
 from proctor.stores.sqlite.store import SqliteStore, open_store
 from tests.stores.sample_runs import Heard, judging, manifest, planned
 
@@ -117,9 +117,9 @@ def test_a_store_of_an_earlier_version_has_none_and_learns_to_keep_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "s.sqlite3"
-    first = migrations.files()[:1]
+    first = connection.schema_files()[:1]
     with monkeypatch.context() as earlier:
-        earlier.setattr(migrations, "files", lambda: first)
+        earlier.setattr(connection, "schema_files", lambda: first)
         store_with_a_run(path).close()
     reading = open_store(f"sqlite:///{path}", read_only=True)
     assert (reading.labels("run1"), reading.calibrations()) == ([], [])

@@ -15,10 +15,9 @@ import pytest
 
 from proctor.common.registry import STORES
 from proctor.errors import SetupError, StoreError, UnknownNameError
-from proctor.stores.open import open_store
-from proctor.stores.sqlite import migrations
+from proctor.stores.open import open_store, sqlite_path
+from proctor.stores.sqlite import connection as database
 from proctor.stores.sqlite.file import SqliteFile
-from proctor.stores.urls import sqlite_path
 from tests.stores.sample_runs import Heard, begun, opened, records, write_run
 
 # --- URLs ----------------------------------------------------------------------------------------------------------------
@@ -130,19 +129,19 @@ def test_of_two_processes_that_make_a_store_the_first_one_wins(
 def test_a_store_has_its_mark_and_its_version(path: Path) -> None:
     opened(path).close()
     connection = sqlite3.connect(path)
-    assert connection.execute("PRAGMA application_id").fetchone() == (migrations.APPLICATION_ID,)
-    assert connection.execute("PRAGMA user_version").fetchone() == (migrations.newest(),)
+    assert connection.execute("PRAGMA application_id").fetchone() == (database.APPLICATION_ID,)
+    assert connection.execute("PRAGMA user_version").fetchone() == (database.newest_version(),)
     assert [row[0] for row in connection.execute("SELECT version FROM schema_versions")] == [
-        number for number, _ in migrations.files()
+        number for number, _ in database.schema_files()
     ]
     assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     connection.close()
 
 
 def test_the_numbered_files_are_plain_sql() -> None:
-    numbers = [number for number, _ in migrations.files()]
+    numbers = [number for number, _ in database.schema_files()]
     assert numbers == list(range(1, len(numbers) + 1))
-    for _, sql in migrations.files():
+    for _, sql in database.schema_files():
         assert "PRAGMA" not in sql
         assert "WITHOUT ROWID" not in sql
         assert "AUTOINCREMENT" not in sql
@@ -157,7 +156,7 @@ def test_a_version_that_fails_on_its_way_leaves_the_store_as_it_was(
     script = "CREATE TABLE later (id INTEGER PRIMARY KEY);\nINSERT INTO nowhere VALUES (1);\n"
     before = path.read_bytes()
     with monkeypatch.context() as patched:
-        patched.setattr(migrations, "files", lambda: (*_FILES, (len(_FILES) + 1, script)))
+        patched.setattr(database, "schema_files", lambda: (*_FILES, (len(_FILES) + 1, script)))
         with pytest.raises(StoreError, match="no such table: nowhere"):
             opened(path)
     assert path.read_bytes() == before
@@ -171,7 +170,7 @@ def test_a_store_of_an_older_version_is_brought_up_to_date(
     write_run(store)
     store.close()
     script = "CREATE TABLE later (id INTEGER PRIMARY KEY);\nINSERT INTO later (id) VALUES (1);\n"
-    monkeypatch.setattr(migrations, "files", lambda: (*_FILES, (len(_FILES) + 1, script)))
+    monkeypatch.setattr(database, "schema_files", lambda: (*_FILES, (len(_FILES) + 1, script)))
     store = opened(path)
     assert store._connection.rows("SELECT id FROM later") == [(1,)]
     assert len(store.load("run1").cases) == 3
@@ -179,7 +178,7 @@ def test_a_store_of_an_older_version_is_brought_up_to_date(
     opened(path).close()
 
 
-_FILES = migrations.files()
+_FILES = database.schema_files()
 
 
 def test_a_python_with_an_old_sqlite_is_told(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,7 +209,7 @@ def _of_another_application_with_a_mark(path: Path) -> None:
 def _newer(path: Path) -> None:
     opened(path).close()
     connection = sqlite3.connect(path)
-    connection.execute(f"PRAGMA user_version = {migrations.newest() + 1}")
+    connection.execute(f"PRAGMA user_version = {database.newest_version() + 1}")
     connection.close()
 
 

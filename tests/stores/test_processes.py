@@ -16,7 +16,7 @@ from proctor.errors import StoreError
 from proctor.schema.results.manifest import RunState, RunSummary
 from proctor.schema.results.run_result import Outcome
 from proctor.stores.base import RunWriter, Store
-from proctor.stores.sqlite import leases, leases as holder, migrations
+from proctor.stores.sqlite import connection as database, leases, leases as holder
 from proctor.stores.sqlite.leases import Holder, this_process
 from tests.stores.sample_runs import Heard, begun, opened, records, write_run
 from tests.stores.worker import TABLES
@@ -177,7 +177,7 @@ def test_a_store_whose_making_is_killed_is_whole_or_not_there(tmp_path: Path, ro
 
 @pytest.mark.parametrize("rounds", [5, pytest.param(100, marks=pytest.mark.nightly)])
 def test_a_store_whose_update_is_killed_is_the_old_one_or_the_new_one(tmp_path: Path, rounds: int) -> None:
-    chance, versions_seen, now = random.Random(4), [], migrations.newest()
+    chance, versions_seen, now = random.Random(4), [], database.newest_version()
     opened(tmp_path / "whole.db").close()
     whole = _how_long(tmp_path / "whole.db", "migrate")
     for attempt in range(rounds):

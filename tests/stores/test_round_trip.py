@@ -15,7 +15,7 @@ from proctor.schema.results.manifest import PlannedCase, RunSummary
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult, TrialRule
 from proctor.schema.results.score import MetricScore, Score
 from proctor.stores.base import Record, ScoreRecord, TrialRecord, VerdictRecord
-from proctor.stores.sqlite import media
+from proctor.stores.sqlite import encoding
 from proctor.stores.sqlite.encoding import compact, pack, read_score, read_scores, scores_row, unpack
 from proctor.stores.sqlite.store import open_store
 from tests.stores.sample_runs import Heard, begun, case_json, evidence, judging, manifest, shown
@@ -249,11 +249,11 @@ def _with_media(*pieces: bytes, said: str = "") -> bytes:
 @given(st.lists(st.binary(max_size=3000), max_size=4), TEXT)
 def test_media_are_taken_out_and_put_back_byte_for_byte(pieces: list[bytes], said: str) -> None:
     body = _with_media(*pieces, said=said)
-    kept, places, found = media.take_out(body)
+    kept, places, found = encoding.extract_media(body)
     large = {piece for piece in pieces if len(base64.b64encode(piece)) >= 1366}
     assert set(found.values()) == large
     assert len(kept) <= len(body)
-    assert (media.put_back(kept, places, found.__getitem__) if places else kept) == body
+    assert (encoding.restore_media(kept, places, found.__getitem__) if places else kept) == body
 
 
 @pytest.mark.parametrize(
@@ -268,14 +268,14 @@ def test_media_are_taken_out_and_put_back_byte_for_byte(pieces: list[bytes], sai
 )
 def test_what_only_looks_like_media_stays_where_it_is(text: str) -> None:
     body = json.dumps({"inline_data": {"data": text}}, separators=(",", ":"), ensure_ascii=False).encode()
-    kept, places, found = media.take_out(body)
-    assert (kept if places is None else media.put_back(kept, places, found.__getitem__)) == body
+    kept, places, found = encoding.extract_media(body)
+    assert (kept if places is None else encoding.restore_media(kept, places, found.__getitem__)) == body
 
 
 def test_what_an_agent_says_about_media_is_no_media() -> None:
     inner = _with_media(b"x" * 3000).decode()
     body = json.dumps({"text": inner}, separators=(",", ":")).encode()
-    assert media.take_out(body) == (body, None, {})
+    assert encoding.extract_media(body) == (body, None, {})
 
 
 def test_the_same_picture_is_kept_once_over_cases_trials_and_runs() -> None:

@@ -18,7 +18,7 @@ from unittest import mock
 from proctor.errors import StoreError
 from proctor.schema.results.manifest import RunSummary
 from proctor.schema.results.run_result import Outcome
-from proctor.stores.sqlite import leases, migrations
+from proctor.stores.sqlite import connection, leases
 from proctor.stores.sqlite.store import SqliteStore, open_store
 from tests.stores.sample_runs import Heard, begun, records, write_run
 
@@ -76,10 +76,10 @@ TABLES = 60
 
 
 def _migrate(path: str) -> None:
-    first = migrations.files()
+    first = connection.schema_files()
     tables = "\n".join(f"CREATE TABLE later_{i} (id INTEGER PRIMARY KEY, text TEXT);" for i in range(TABLES))
     later = (*first, (len(first) + 1, tables))  # as a later Proctor would have it
-    with mock.patch.object(migrations, "files", return_value=later):
+    with mock.patch.object(connection, "schema_files", return_value=later):
         print("going", flush=True)
         open_store(path).close()
 
@@ -91,7 +91,7 @@ def main(words: list[str]) -> None:
         _migrate(path)
         return
     if what == "make":
-        migrations.files()
+        connection.schema_files()
         print("going", flush=True)
     store = open_store(str(Path(path)))
     match what:

@@ -17,9 +17,9 @@ from proctor.engine.planning.case_checks import (
     cannot_run,
     reader_of,
 )
+from proctor.engine.planning.case_source import SetRequest
 from proctor.engine.planning.criteria import Bound, bind
-from proctor.engine.planning.plan import Plan, PlannedSet, SetPlan, make_plan
-from proctor.engine.planning.trial_counts import problems_of_trials, runs_of
+from proctor.engine.planning.plan import Plan, SetPlan, make_plan, problems_of_trials, runs_of
 from proctor.engine.run_options import RunOptions
 from proctor.errors import CriterionError, SettingsError, SetupError, SetupProblems, UnknownNameError
 from proctor.files.eval_sets.check_file import NO_CASES, Report, check_file
@@ -157,7 +157,7 @@ class _Meaning:
             for file in dict.fromkeys(problem.file for problem in refused.problems):
                 self._take_all(self._report(file), [each for each in refused.problems if each.file == file])
 
-    def _planned_sets(self) -> Iterator[PlannedSet]:
+    def _planned_sets(self) -> Iterator[SetRequest]:
         for report in self._named:
             if not isinstance(report.content, EvalSetFile) or not report.cases:
                 continue
@@ -166,7 +166,7 @@ class _Meaning:
             self._report(origin)
             for problem in self._problems[before:]:
                 self._not_readable(problem, report)
-            yield PlannedSet(report.content, self._ready(config or EvalConfig.default()), origin)
+            yield SetRequest(report.content, self._ready(config or EvalConfig.default()), origin)
 
     def _not_readable(self, problem: SetupError, report: Report) -> None:
         """Report a config that sets cannot be run with, unless the check of its file reports it."""

@@ -87,7 +87,7 @@ async def generate_scenarios(agent: AgentLike, **options: Unpack[GenerateOptions
 
 def generate_scenarios_sync(agent: AgentLike, **options: Unpack[GenerateOptions]) -> Generated:
     """Do what `generate_scenarios` does, from code that is not asynchronous."""
-    from proctor.engine.execution.event_loop import run_sync
+    from proctor.engine.execution.run_control import run_sync
 
     return run_sync(lambda: generate_scenarios(agent, **options))
 

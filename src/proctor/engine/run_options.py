@@ -35,8 +35,7 @@ from proctor.errors import SetupError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from proctor.engine.execution.run_control import Progress, StopRequest
-    from proctor.engine.planning.stopping_rule import StoppingRule
+    from proctor.engine.execution.run_control import Progress, StoppingRule, StopRequest
     from proctor.engine.usage.budget import RunBudget
     from proctor.judges.base import Judges
     from proctor.schema.format.config import EvalConfig
@@ -124,7 +123,7 @@ def _config_problem(name: str, value: object) -> str:
 
 
 def _shard_problem(_name: str, value: object) -> str:
-    from proctor.engine.planning.sharding import parse_shard
+    from proctor.engine.planning.case_source import parse_shard
 
     try:
         parse_shard(value)

@@ -15,8 +15,7 @@ from typing import Any, TextIO
 import pytest
 
 from proctor import api
-from proctor.engine.execution.event_loop import CANCELLED_FROM_WITHIN, OwnLoop
-from proctor.engine.execution.run_control import NoProgress, StopRequest
+from proctor.engine.execution.run_control import CANCELLED_FROM_WITHIN, NoProgress, OwnLoop, StopRequest
 from proctor.errors import EvalError, StoreError
 from proctor.pytest_plugin.failures import ItemResult
 from proctor.pytest_plugin.project import Project, project_of

@@ -150,7 +150,7 @@ class Evaluate:
             if _is_within_a_loop():
                 self._watch.pending.append(Pending(run))
                 return self._watch.pending[-1]
-            from proctor.engine.execution.event_loop import run_sync
+            from proctor.engine.execution.run_control import run_sync
 
             return run_sync(run)
         except SetupError as problem:

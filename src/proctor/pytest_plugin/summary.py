@@ -15,7 +15,7 @@ from proctor.runs.setup.settings import as_seen_from_here
 from proctor.runs.storage.queries import default_store, store_url
 from proctor.schema.results.run_result import CaseResult, RunResult
 from proctor.schema.results.score import Outcome
-from proctor.stores.urls import store_file
+from proctor.stores.open import store_file
 
 _MAX_RUNS = 5
 

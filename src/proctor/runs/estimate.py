@@ -64,7 +64,7 @@ def estimate_sync(
     agent: AgentLike, eval_sets: EvalSetLike | Sequence[EvalSetLike], **options: Unpack[EvaluateOptions]
 ) -> Estimate:
     """Run `estimate` from synchronous code."""
-    from proctor.engine.execution.event_loop import run_sync
+    from proctor.engine.execution.run_control import run_sync
 
     return run_sync(lambda: estimate(agent, eval_sets, **options))
 
@@ -167,7 +167,7 @@ def _price(votes: Sequence[Mapping[str, Any]]) -> float | None:
 
 
 def _acting(case: CaseResult) -> _Took:
-    from proctor.engine.usage.agent_usage import AgentCosts
+    from proctor.engine.usage.costs import AgentCosts
 
     costs = AgentCosts()
     for trial in case.trials:

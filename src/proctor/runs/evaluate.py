@@ -122,7 +122,7 @@ def evaluate_sync(
     agent: AgentLike, eval_sets: EvalSetLike | Sequence[EvalSetLike], **options: Unpack[EvaluateOptions]
 ) -> RunResult:
     """Run `evaluate` from synchronous code."""
-    from proctor.engine.execution.event_loop import run_sync
+    from proctor.engine.execution.run_control import run_sync
 
     return run_sync(lambda: evaluate(agent, eval_sets, **options))
 

@@ -11,8 +11,8 @@ from proctor.agents.base import Agent
 from proctor.engine.execution.run_control import NoProgress
 from proctor.engine.planning.bound_metric import BoundMetric
 from proctor.engine.planning.case_checks import cannot_run
+from proctor.engine.planning.case_source import EvalSetSource
 from proctor.engine.planning.criteria import bind
-from proctor.engine.planning.plan import GivenSet
 from proctor.engine.run_options import RunOptions
 from proctor.errors import SetupError, SetupProblems
 from proctor.runs.observers import begun
@@ -50,7 +50,7 @@ async def infer(
     from proctor.runs.evaluate import carry_out
     from proctor.runs.setup.prepare import Prepared
 
-    source = GivenSet(eval_set)
+    source = EvalSetSource(eval_set)
     chosen = [index for index, eval_id in enumerate(source.ids()) if not only or eval_id in only]
     config, users = EvalConfig(user_simulator_config=simulator), users or UsersOnDemand()
     if problems := [found for index in chosen for found in _unfit(source.case(index), users, config)]:

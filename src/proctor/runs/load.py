@@ -24,7 +24,7 @@ from proctor.schema.format.config import EvalConfig, TrialsConfig
 
 if TYPE_CHECKING:
     from proctor.agents.base import Agent
-    from proctor.engine.planning.plan import GivenSet
+    from proctor.engine.planning.case_source import EvalSetSource
     from proctor.files.eval_sets.documents import Document
     from proctor.runs.arguments import EvalSetLike
 
@@ -154,7 +154,7 @@ def _is_one(items: list[Any]) -> bool:
 
 def given_set(
     entry: EvalSet | Mapping[str, Any], *, allow_duplicate_ids: bool = False, allow_unknown_keys: bool = True
-) -> GivenSet:
+) -> EvalSetSource:
     """Read an eval set made in Python: a model, or a dict in any form that a file may have.
 
     With `allow_duplicate_ids` the second case `x` runs as `x#2`. Without `allow_unknown_keys`, unknown keys that look like
@@ -165,20 +165,20 @@ def given_set(
         SetupProblems: the refused keys.
         SetupError: two cases share an id.
     """
-    from proctor.engine.planning.plan import GivenSet
+    from proctor.engine.planning.case_source import EvalSetSource
 
     eval_set, warnings = _read(
         entry, allow_duplicate_ids=allow_duplicate_ids, allow_unknown_keys=allow_unknown_keys
     )
-    return GivenSet(eval_set, warnings=warnings)
+    return EvalSetSource(eval_set, warnings=warnings)
 
 
 def given_eval_set(entry: EvalSet | Mapping[str, Any], *, allow_duplicate_ids: bool = False) -> EvalSet:
     """Return the eval set that `given_set` would read; raises as `given_set`."""
-    from proctor.engine.planning.plan import GivenSet
+    from proctor.engine.planning.case_source import EvalSetSource
 
     eval_set, _ = _read(entry, allow_duplicate_ids=allow_duplicate_ids, allow_unknown_keys=True)
-    GivenSet(eval_set)  # refuses duplicate ids
+    EvalSetSource(eval_set)  # refuses duplicate ids
     return eval_set
 
 

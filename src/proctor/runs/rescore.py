@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 from proctor.engine.execution.run_recorder import StoredRun
+from proctor.engine.planning.case_source import SetRequest
 from proctor.engine.planning.judging_manifest import judged_set
-from proctor.engine.planning.plan import Plan, PlannedSet, SetPlan, make_plan
+from proctor.engine.planning.plan import Plan, SetPlan, make_plan
 from proctor.engine.run_options import RunOptions, Use, options_of
 from proctor.errors import SetupError, SetupProblems
 from proctor.runs.arguments import ConfigLike, ScoreOptions, is_open, name_of_run
@@ -109,7 +110,7 @@ async def rescore(run: str | RunResult = "latest", **options: Unpack[ScoreOption
 
 def rescore_sync(run: str | RunResult = "latest", **options: Unpack[ScoreOptions]) -> RunResult:
     """Run `rescore` from synchronous code."""
-    from proctor.engine.execution.event_loop import run_sync
+    from proctor.engine.execution.run_control import run_sync
 
     return run_sync(lambda: rescore(run, **options))
 
@@ -204,7 +205,7 @@ def _prepared(
     recorded: Sequence[RecordedSet], given: _Given, options: Mapping[str, Any], manifest: Manifest
 ) -> Prepared:
     wanted = [
-        PlannedSet(source, config, origin, num_runs=source.num_runs)
+        SetRequest(source, config, origin, num_runs=source.num_runs)
         for source, (config, origin) in zip(recorded, given.configs, strict=True)
         if source.positions
     ]

@@ -129,7 +129,7 @@ async def _resume(kept: Store, run_id: str, options: ResumeOptions) -> RunResult
 
 def resume_sync(run: str | None = None, **options: Unpack[ResumeOptions]) -> RunResult:
     """Run `resume` from synchronous code."""
-    from proctor.engine.execution.event_loop import run_sync
+    from proctor.engine.execution.run_control import run_sync
 
     return run_sync(lambda: resume(run, **options))
 

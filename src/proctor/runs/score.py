@@ -51,7 +51,7 @@ async def score(
             cannot be read.
     """
     from proctor.engine.planning.criteria import bind
-    from proctor.engine.scoring.score_outside_run import score_alone
+    from proctor.engine.scoring.score_trial import score_alone
     from proctor.engine.scoring.verdict import decide_metric
 
     begun()
@@ -91,7 +91,7 @@ def score_sync(
     timeout: float | None = 300.0,
 ) -> dict[str, MetricVerdict]:
     """Run `score` from synchronous code."""
-    from proctor.engine.execution.event_loop import run_sync
+    from proctor.engine.execution.run_control import run_sync
 
     return run_sync(
         lambda: score(actual, expected, criteria=criteria, scenario=scenario, judge=judge, timeout=timeout)

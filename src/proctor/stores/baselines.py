@@ -7,8 +7,8 @@ from pathlib import Path
 from proctor.errors import EvalFileError, ProctorError, SetupError, UnknownNameError, did_you_mean
 from proctor.files.results.baselines import read_baseline
 from proctor.schema.analysis.comparison import Baseline
-from proctor.stores import urls
 from proctor.stores.base import Store
+from proctor.stores.open import store_file
 
 SUFFIX = ".json"
 
@@ -25,7 +25,7 @@ def baseline_folder(store: Store) -> Path:
     Raises:
         SetupError: the store is not in a file.
     """
-    file = urls.store_file(store.url)
+    file = store_file(store.url)
     if file is None:
         raise SetupError(
             f"the store {store.url} is not in a file: baselines are kept next to a store that is (sqlite:///PATH)"
@@ -62,7 +62,7 @@ def find_baseline(store: Store, name: str) -> Path:
 def baseline_names(store: Store) -> dict[str, list[str]]:
     """Return the names of each run that is a baseline, by run id. A file that cannot be read is left out."""
     names: dict[str, list[str]] = {}
-    if urls.store_file(store.url) is None:
+    if store_file(store.url) is None:
         return names
     for path in baseline_files(store):
         try:
@@ -76,7 +76,7 @@ def is_baseline(name: str, store: Store) -> bool:
     """Return whether `name` is a baseline of `store`, or an existing file."""
     if is_file(name):
         return Path(name).is_file()
-    return urls.store_file(store.url) is not None and name in [path.stem for path in baseline_files(store)]
+    return store_file(store.url) is not None and name in [path.stem for path in baseline_files(store)]
 
 
 def read_named_baseline(name: str, store: Store | None) -> Baseline:

@@ -1,11 +1,50 @@
-"""Open a store by its URL."""
+"""Read the URL of a store, and open the store."""
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 from proctor.common.registry import STORES
-from proctor.errors import UnknownNameError, did_you_mean
-from proctor.stores import urls
+from proctor.errors import SetupError, UnknownNameError, did_you_mean
 from proctor.stores.base import Store
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(.*)", re.DOTALL)  # one letter is a drive of Windows
+_SQLITE = "expected sqlite:PATH, or sqlite:///PATH (with a fourth slash for a path from the root)"
+
+
+def split_url(url: str) -> tuple[str, str]:
+    """Return scheme and rest of a store's URL; a bare path has the scheme `sqlite`."""
+    match = _SCHEME.fullmatch(url)
+    return (match[1].lower(), match[2]) if match else ("sqlite", url)
+
+
+def store_file(url: str) -> Path | None:
+    """Return the file of a SQLite store; `None` for a store of another kind."""
+    return sqlite_path(url) if split_url(url)[0] == "sqlite" else None
+
+
+def sqlite_path(url: str) -> Path:
+    """Return the file that `sqlite:PATH`, `sqlite:///PATH` or a bare path means.
+
+    Raises:
+        SetupError: it names no file.
+    """
+    _, rest = split_url(url)
+    if rest != url and rest.startswith("//"):
+        if not rest.startswith("///"):
+            raise SetupError(f"the store {url!r} names a host, and SQLite has none: {_SQLITE}")
+        rest = rest[3:]
+    if rest == ":memory:":
+        raise SetupError(f"the store {url!r}: a store in memory is called memory:")
+    if not rest.strip() or "\x00" in rest:
+        raise SetupError(f"the store {url!r} names no file: {_SQLITE}")
+    try:
+        return Path(rest).expanduser()
+    except RuntimeError:  # `~name` of an unknown user
+        raise SetupError(
+            f"the store {url!r}: unknown user {rest.split('/')[0][1:]!r}. For a file whose name begins with ~: ./{rest}"
+        ) from None
 
 
 def open_store(url: str, *, read_only: bool = False) -> Store:
@@ -19,7 +58,7 @@ def open_store(url: str, *, read_only: bool = False) -> Store:
         SetupError: the URL names no location.
         StoreError: the store cannot be used; it has not been changed.
     """
-    scheme, _ = urls.split(url)
+    scheme, _ = split_url(url)
     if scheme not in STORES:
         known = [*STORES.names(), "adk"]
         raise UnknownNameError(

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from proctor.engine.execution.event_loop import OwnLoop
+from proctor.engine.execution.run_control import OwnLoop
 
 
 def test_it_goes_on_only_while_somebody_waits() -> None:

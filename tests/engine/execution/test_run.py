@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from proctor.agents.base import AgentInfo, Session
-from proctor.engine.execution.event_loop import run_sync
+from proctor.engine.execution.run_control import run_sync
 from proctor.errors import AgentLoadError
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.trial import FailureKind

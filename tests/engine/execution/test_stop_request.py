@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from proctor.agents.base import Session
-from proctor.engine.execution.event_loop import run_sync
-from proctor.engine.execution.run_control import NoProgress, StopRequest
+from proctor.engine.execution.run_control import NoProgress, StopRequest, run_sync
 from proctor.engine.run_options import RunOptions
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.content import Content, UsageMetadata

@@ -201,12 +201,13 @@ ASSERTED: dict[str, tuple[dict[str, Any], Any]] = {
 
 
 def plan_of(given: dict[str, Any], criteria: Any, **options: Any) -> Any:
-    from proctor.engine.planning.plan import GivenSet, PlannedSet, make_plan
+    from proctor.engine.planning.case_source import EvalSetSource, SetRequest
+    from proctor.engine.planning.plan import make_plan
     from proctor.engine.run_options import RunOptions
 
     eval_set = proctor.EvalSet.model_validate({"eval_set_id": "s", "eval_cases": [given]})
     config = proctor.EvalConfig(criteria=DEFAULT if criteria is None else criteria)
-    return make_plan([PlannedSet(GivenSet(eval_set), config, "given")], RunOptions(**options))
+    return make_plan([SetRequest(EvalSetSource(eval_set), config, "given")], RunOptions(**options))
 
 
 @pytest.mark.parametrize("name", ASSERTED)

@@ -7,7 +7,8 @@ import pytest
 
 import proctor
 from proctor.engine.planning.case_checks import READERS, reader_of
-from proctor.engine.planning.plan import GivenSet, PlannedSet, make_plan
+from proctor.engine.planning.case_source import EvalSetSource, SetRequest
+from proctor.engine.planning.plan import make_plan
 from proctor.engine.run_options import RunOptions
 from proctor.errors import SetupError
 from proctor.judges.pool import RunJudges
@@ -56,8 +57,8 @@ def plan_of(case: dict[str, Any], criteria: dict[str, Any], *others: dict[str, A
         {"eval_id": f"c{number}", "conversation": [TURN], **each}
         for number, each in enumerate((case, *others))
     ]
-    source = GivenSet(EvalSet.model_validate({"eval_set_id": "s", "eval_cases": cases}))
-    planned = PlannedSet(source, EvalConfig.model_validate({"criteria": criteria}), "config")
+    source = EvalSetSource(EvalSet.model_validate({"eval_set_id": "s", "eval_cases": cases}))
+    planned = SetRequest(source, EvalConfig.model_validate({"criteria": criteria}), "config")
     if only := options.pop("only", None):
         planned.only = only
     return make_plan([planned], RunOptions(**options))
@@ -194,7 +195,7 @@ def test_sets_that_share_a_config_are_looked_at_together() -> None:
         {"eval_set_id": name, "eval_cases": [{"eval_id": "c", "conversation": [TURN], **more}]}
         for name, more in beyond.items()
     ]
-    planned = [PlannedSet(GivenSet(EvalSet.model_validate(each)), config, "config") for each in sets]
+    planned = [SetRequest(EvalSetSource(EvalSet.model_validate(each)), config, "config") for each in sets]
     make_plan(planned, RunOptions())
     with pytest.raises(SetupError, match="neither the criterion nor any case"):
         make_plan(planned[:1], RunOptions())

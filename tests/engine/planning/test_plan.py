@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from proctor.engine.planning.case_source import EvalSetSource, SetRequest
 from proctor.engine.planning.criteria import bind
-from proctor.engine.planning.plan import GivenSet, PlannedSet, make_plan
+from proctor.engine.planning.plan import make_plan
 from proctor.engine.run_options import RunOptions
 from proctor.errors import SetupError, SetupProblems
 from proctor.schema.format.case import EvalCase, EvalSet
@@ -166,15 +167,16 @@ def test_what_is_wrong_with_the_options(options: dict[str, Any], says: str) -> N
 
 
 def test_unknown_case_ids_are_refused_with_the_closest_one() -> None:
-    source = GivenSet(eval_set(case("booking"), case("refund")))
+    source = EvalSetSource(eval_set(case("booking"), case("refund")))
     with pytest.raises(SetupProblems, match=r"no case 'bokking'\. Did you mean 'booking'\?"):
-        make_plan([PlannedSet(source, EXACT, "given", only=["refund", "bokking"])], RunOptions())
+        make_plan([SetRequest(source, EXACT, "given", only=["refund", "bokking"])], RunOptions())
 
 
 def test_all_problems_come_at_once_and_each_once() -> None:
     wrong = config(nope=1.0)
     sets = [
-        PlannedSet(GivenSet(eval_set(case("a"), eval_set_id=name)), wrong, "c.json") for name in ("s", "t")
+        SetRequest(EvalSetSource(eval_set(case("a"), eval_set_id=name)), wrong, "c.json")
+        for name in ("s", "t")
     ]
     with pytest.raises(SetupProblems) as caught:
         make_plan(sets, RunOptions(num_runs=0), [SetupError("found while loading")])
@@ -186,18 +188,18 @@ def test_all_problems_come_at_once_and_each_once() -> None:
 
 def test_two_cases_of_one_id_in_a_set_made_in_python() -> None:
     with pytest.raises(SetupError, match="duplicate case id 'a'"):
-        GivenSet(eval_set(case("a"), case("b"), case("a")))
+        EvalSetSource(eval_set(case("a"), case("b"), case("a")))
 
 
 def test_limit_tags_and_ids_choose() -> None:
     given = eval_set(case("a", tags=["x"]), case("b", tags="y"), case("c", tags=["x", "y"]), case("d"))
     assert plan_of(given, tags=["x"])[0].sets[0].cases == [0, 2]
     assert plan_of(given, tags=["x", "y"], limit=2)[0].sets[0].cases == [0, 1]
-    plan = make_plan([PlannedSet(GivenSet(given), EXACT, "given", only=["d", "b"])], RunOptions())
+    plan = make_plan([SetRequest(EvalSetSource(given), EXACT, "given", only=["d", "b"])], RunOptions())
     assert plan.sets[0].cases == [1, 3]
 
 
-class Counted(GivenSet):
+class Counted(EvalSetSource):
     """Notes which cases are read."""
 
     def __init__(self, given: EvalSet) -> None:
@@ -220,7 +222,7 @@ class Counted(GivenSet):
 )
 def test_no_case_is_read_that_will_not_run(only: list[str], options: dict[str, Any], read: list[int]) -> None:
     source = Counted(eval_set(*(case(name, tags=["x"]) for name in "abcd")))
-    make_plan([PlannedSet(source, EXACT, "given", only=only)], RunOptions(**options))
+    make_plan([SetRequest(source, EXACT, "given", only=only)], RunOptions(**options))
     assert source.read == read
 
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import proctor
-from proctor.engine.planning.plan import PlannedSet, make_plan
-from proctor.engine.planning.sharding import MOST, Shard, parse_shard
+from proctor.engine.planning.case_source import MOST_SHARDS, SetRequest, Shard, parse_shard
+from proctor.engine.planning.plan import make_plan
 from proctor.engine.run_options import RunOptions
 from proctor.errors import NothingToRunError, SetupError, SetupProblems
 from proctor.schema.format.case import EvalCase, EvalSet
@@ -25,7 +25,8 @@ COUNTS = st.integers(1, 12)
 
 
 @pytest.mark.parametrize(
-    ("text", "number", "count"), [("1/1", 1, 1), ("2/4", 2, 4), (" 3 / 4 ", 3, 4), ("10/10000", 10, MOST)]
+    ("text", "number", "count"),
+    [("1/1", 1, 1), ("2/4", 2, 4), (" 3 / 4 ", 3, 4), ("10/10000", 10, MOST_SHARDS)],
 )
 def test_what_a_shard_is_called(text: str, number: int, count: int) -> None:
     assert parse_shard(text) == Shard(number, count)
@@ -74,7 +75,7 @@ def test_sets_are_told_apart_and_other_processes_agree() -> None:
     ]
     told = [(n, _shard_of("booking", f"case_{n}", 5)) for n in range(40)]
     code = (
-        "from proctor.engine.planning.sharding import Shard\n"
+        "from proctor.engine.planning.case_source import Shard\n"
         "print([(n, next(s for s in range(1, 6) if Shard(s, 5).holds('booking', f'case_{n}'))) for n in range(40)])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -181,7 +182,7 @@ def test_of_a_large_set_only_the_shard_is_read_and_memory_stays_flat() -> None:
     source = _Large(100_000)
     config = EvalConfig.model_validate(CONFIG)
     tracemalloc.start()
-    plan = make_plan([PlannedSet(source, config, "here")], RunOptions(shard="7/50"))
+    plan = make_plan([SetRequest(source, config, "here")], RunOptions(shard="7/50"))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert source.read == len(plan.sets[0].cases)
@@ -196,7 +197,7 @@ def test_a_plan_of_shards_is_the_plan_cut(count: int, cases: int) -> None:
     for number in range(1, count + 1):
         try:
             plan = make_plan(
-                [PlannedSet(_Large(cases + 1), config, "x")], RunOptions(shard=f"{number}/{count}")
+                [SetRequest(_Large(cases + 1), config, "x")], RunOptions(shard=f"{number}/{count}")
             )
         except NothingToRunError:
             continue

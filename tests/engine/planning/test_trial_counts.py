@@ -10,11 +10,10 @@ import pytest
 from hypothesis import assume, given, strategies as st
 
 from proctor.agents.base import Session
-from proctor.engine.execution.event_loop import run_sync
 from proctor.engine.execution.run import Run
-from proctor.engine.execution.run_control import NoProgress
-from proctor.engine.planning.plan import GivenSet, PlannedSet, make_plan
-from proctor.engine.planning.trial_counts import least_to_pass, too_few_trials, undecidable
+from proctor.engine.execution.run_control import NoProgress, run_sync
+from proctor.engine.planning.case_source import EvalSetSource, SetRequest
+from proctor.engine.planning.plan import least_to_pass, make_plan, too_few_trials, undecidable
 from proctor.engine.run_options import RunOptions
 from proctor.engine.scoring.verdict import decide_share
 from proctor.errors import SetupProblems
@@ -77,9 +76,9 @@ def test_who_says_how_many(told: int | None, stated: int | None, runs: int) -> N
 def test_sets_with_other_configs_have_other_numbers_of_trials() -> None:
     agent = Coin(b="PF")
     wanted = [
-        PlannedSet(GivenSet(eval_set(case("a"), eval_set_id="one")), config(), "one.json"),
-        PlannedSet(
-            GivenSet(eval_set(case("b"), eval_set_id="two")),
+        SetRequest(EvalSetSource(eval_set(case("a"), eval_set_id="one")), config(), "one.json"),
+        SetRequest(
+            EvalSetSource(eval_set(case("b"), eval_set_id="two")),
             config(num_runs=4, min_pass_rate=0.5),
             "two.json",
         ),

@@ -13,7 +13,7 @@ import pytest
 import proctor
 from proctor.agents.base import Session
 from proctor.common.registry import METRICS
-from proctor.engine.execution.event_loop import run_sync
+from proctor.engine.execution.run_control import run_sync
 from proctor.errors import MetricError
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.trial import FailureKind

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from proctor.agents.base import Session
-from proctor.engine.execution.event_loop import run_sync
+from proctor.engine.execution.run_control import run_sync
 from proctor.engine.trial import agent_lifecycle
 from proctor.engine.trial.agent_lifecycle import AgentLifecycle
 from proctor.errors import AgentLoadError

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from proctor.agents.base import Session
-from proctor.engine.execution.event_loop import run_sync
+from proctor.engine.execution.run_control import run_sync
 from proctor.engine.trial import deadlines
 from proctor.engine.trial.event_recorder import record_turn
 from proctor.engine.trial.evidence_limits import Caps, EvidenceLimiter

@@ -17,7 +17,7 @@ from hypothesis import given, strategies as st
 
 import proctor
 from proctor.agents.base import Session
-from proctor.engine.execution.event_loop import run_sync
+from proctor.engine.execution.run_control import run_sync
 from proctor.engine.run_options import RunOptions
 from proctor.engine.trial.evidence_limits import MOST_NOTES, Caps, EvidenceLimiter
 from proctor.errors import AgentError

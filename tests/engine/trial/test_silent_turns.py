@@ -11,7 +11,8 @@ import pytest
 import proctor
 from proctor.agents.base import Session
 from proctor.common.safe_text import is_visible
-from proctor.engine.planning.plan import GivenSet, PlannedSet, make_plan
+from proctor.engine.planning.case_source import EvalSetSource, SetRequest
+from proctor.engine.planning.plan import make_plan
 from proctor.engine.run_options import RunOptions
 from proctor.engine.trial.trial_runner import find_silence
 from proctor.models.scripted import ScriptedModel
@@ -52,7 +53,7 @@ NOT_SILENT: dict[str, list[dict[str, Any]]] = {
 }
 
 
-PLAN = make_plan([PlannedSet(GivenSet(eval_set(case("a"))), EXACT, "")], RunOptions()).sets[0]
+PLAN = make_plan([SetRequest(EvalSetSource(eval_set(case("a"))), EXACT, "")], RunOptions()).sets[0]
 
 
 def trial_of(*turns: list[dict[str, Any]]) -> Trial:

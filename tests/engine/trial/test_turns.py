@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from proctor.agents.base import Session
-from proctor.engine.execution.event_loop import run_sync
+from proctor.engine.execution.run_control import run_sync
 from proctor.engine.trial.deadlines import Slot
 from proctor.errors import EvalError
 from proctor.schema.evidence.event import Event

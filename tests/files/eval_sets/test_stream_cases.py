@@ -289,7 +289,8 @@ def test_a_hundred_thousand_cases_are_opened_planned_and_read_in_flat_memory(
     program = """
 import resource, sys
 from proctor.engine.run_options import RunOptions
-from proctor.engine.planning.plan import PlannedSet, make_plan
+from proctor.engine.planning.plan import make_plan
+from proctor.engine.planning.case_source import SetRequest
 from proctor.files.eval_sets.source import open_eval_set
 from proctor.schema.format.config import EvalConfig
 
@@ -297,7 +298,7 @@ peaks = []
 for path in sys.argv[1:]:
     opened = open_eval_set(path)
     config = EvalConfig.model_validate({"criteria": {"tool_trajectory_avg_score": 1.0}})
-    plan = make_plan([PlannedSet(opened, config, "")], RunOptions())
+    plan = make_plan([SetRequest(opened, config, "")], RunOptions())
     read = sum(bool(opened.case(index) and opened.where(index)) for index in plan.sets[0].cases)
     peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 print(read, peaks[1] - peaks[0])

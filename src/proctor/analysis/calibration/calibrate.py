@@ -116,7 +116,7 @@ def calibrate_sync(
     run: str | RunResult = "latest", labels: str | Path | None = None, **options: Unpack[CalibrateOptions]
 ) -> CalibrationReport:
     """Do what `calibrate` does, from code that is not asynchronous."""
-    from proctor.engine.execution.event_loop import run_sync
+    from proctor.engine.execution.run_control import run_sync
 
     return run_sync(lambda: calibrate(run, labels, **options))
 

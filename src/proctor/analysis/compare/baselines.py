@@ -23,7 +23,7 @@ from proctor.stores.baselines import (
     is_file,
     read_named_baseline,
 )
-from proctor.stores.urls import store_file
+from proctor.stores.open import store_file
 
 if TYPE_CHECKING:
     from proctor.analysis.compare.compare import Side

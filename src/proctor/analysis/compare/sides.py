@@ -148,7 +148,7 @@ def _of_json(evidence: bytes, *, priced: bool) -> Figures | None:
 
 
 def _of_trial(trial: Trial, *, priced: bool) -> Figures:
-    from proctor.engine.usage.agent_usage import costs_of
+    from proctor.engine.usage.costs import costs_of
 
     found = _seconds(trial.duration)
     if priced:

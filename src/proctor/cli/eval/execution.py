@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, Self, TextIO, TypeVar
 from proctor.cli.messages import ERROR, say, show_setup_error, tell_run
 from proctor.cli.outputs import Keeping, Output, write_outputs
 from proctor.cli.process import end_now, imports_go_on
-from proctor.engine.execution.event_loop import CANCELLED_FROM_WITHIN, leave_behind
-from proctor.engine.execution.run_control import DRAIN, StopRequest
+from proctor.engine.execution.run_control import CANCELLED_FROM_WITHIN, DRAIN, StopRequest, leave_behind
 from proctor.errors import EvalError, ProctorError, StoreError
 from proctor.reports.base import ReportOptions
 from proctor.reports.content.summary import exit_code

@@ -139,7 +139,7 @@ Said = dict[tuple[str, str], "Compared"]
 
 def _compare(found: Survey) -> Said:
     from proctor.authoring.adopt_adk import compare_history
-    from proctor.engine.execution.event_loop import run_sync
+    from proctor.engine.execution.run_control import run_sync
 
     compared: Comparison = run_sync(lambda: compare_history(found.history))
     tells_all = len(compared.cases) <= MOST_SAME or common().verbose

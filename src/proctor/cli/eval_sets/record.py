@@ -169,7 +169,7 @@ class _Recording:
         **isolation: Any,
     ) -> None:
         from proctor.api import load_agent
-        from proctor.engine.execution.event_loop import OwnLoop
+        from proctor.engine.execution.run_control import OwnLoop
         from proctor.engine.trial.live_conversation import Conversation
         from proctor.files.eval_sets.load import load_session_input
 

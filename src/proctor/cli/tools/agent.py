@@ -72,7 +72,7 @@ def check(
     Exit codes: 0 nothing is broken, 1 a rule is broken, 2 the agent cannot be loaded.
     """
     from proctor.cli.process import stdout_is_ours
-    from proctor.engine.execution.event_loop import run_sync
+    from proctor.engine.execution.run_control import run_sync
     from proctor.runs.conformance.check_agent import MESSAGES, Fit, check_agent
     from proctor.runs.setup.settings import load_settings, prepare_process
 

@@ -140,7 +140,7 @@ def unawaited_messages() -> list[str]:
 
 def _done_at_once(work: Callable[[], Coroutine[Any, Any, Answer]]) -> Answer:
     """Run it on a new event loop; raise its errors without the frames of the engine."""
-    from proctor.engine.execution.event_loop import run_sync
+    from proctor.engine.execution.run_control import run_sync
 
     __tracebackhide__ = True
     try:

@@ -18,8 +18,7 @@ from proctor.engine.run_options import RunOptions
 from proctor.engine.scoring.verdict import trial_outcome
 from proctor.engine.trial.agent_lifecycle import AgentLifecycle
 from proctor.engine.trial.trial_runner import TrialRunner
-from proctor.engine.usage.agent_usage import AgentUsage, is_about_retries
-from proctor.engine.usage.costs import RunCosts
+from proctor.engine.usage.costs import AgentUsage, RunCosts, is_about_retries
 from proctor.errors import EvalFileError, StoreError
 from proctor.schema.evidence.trial import Failure, FailureKind
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult, SetSummary

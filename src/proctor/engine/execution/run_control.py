@@ -1,12 +1,164 @@
-"""How callers observe a run (`Progress`) and end it early (`StopRequest`)."""
+"""How callers run, observe (`Progress`) and stop (`StopRequest`) a run: also on an event loop that ends even if the agent's code does not."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+import asyncio
+import threading
+from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from proctor.errors import EvalError
 
 if TYPE_CHECKING:
     from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
+
+Answer = TypeVar("Answer")
+
+_LAST_WORDS = 1.0
+"""Seconds that leftover tasks get to end once they are cancelled."""
+
+
+def run_sync(main: Callable[[], Coroutine[Any, Any, Answer]]) -> Answer:
+    """Run `main()` on a new event loop and return its result; inside a running loop, in a thread.
+
+    Unlike `asyncio.run`, this does not wait forever for tasks that swallow their cancellation, nor for threads, and
+    goes on when somebody's code stops the loop.
+
+    Raises:
+        EvalError: code of an agent, a tool or a metric cancelled the run itself.
+    """
+    return _in_a_thread(lambda: _run(main)) if _is_within_a_loop() else _run(main)
+
+
+class OwnLoop:
+    """An event loop that runs only while a caller waits for something on it."""
+
+    def __init__(self) -> None:
+        """Make the loop; nothing is run yet."""
+        self._runner = asyncio.Runner()
+
+    def start(self, main: Coroutine[Any, Any, Answer]) -> asyncio.Task[Answer]:
+        """Start `main`; it makes progress while a caller waits."""
+        return self._runner.get_loop().create_task(main)
+
+    def new_future(self) -> asyncio.Future[Any]:
+        """Return something to wait for."""
+        return self._runner.get_loop().create_future()
+
+    def wait_for(self, awaited: asyncio.Future[Answer]) -> Answer:
+        """Let the loop go on until `awaited` is there, and return it; from inside a running loop, in a thread."""
+        if _is_within_a_loop():
+            return _in_a_thread(lambda: self._wait_for(awaited))
+        return self._wait_for(awaited)
+
+    def _wait_for(self, awaited: asyncio.Future[Answer]) -> Answer:
+        while True:
+            try:
+                self._runner.run(_wait(awaited))
+                return awaited.result()
+            except (RuntimeError, SystemExit):
+                if awaited.done():
+                    raise  # of what was waited for; else an agent stopped the loop, and the others wait for it
+                # (SystemExit: in a task of a framework's own, whose exception it is, too, for whoever awaits that task)
+
+    def close(self) -> None:
+        """Cancel what is left, and wait neither for what does not listen nor for threads."""
+        if _is_within_a_loop():
+            _in_a_thread(lambda: _wind_down(self._runner))
+        else:
+            _wind_down(self._runner)
+
+
+def _in_a_thread(work: Callable[[], Answer]) -> Answer:
+    outcome: list[Answer] = []
+    errors: list[BaseException] = []
+
+    def target() -> None:
+        try:
+            outcome.append(work())
+        except BaseException as error:  # noqa: BLE001 - carried to the caller
+            errors.append(error)
+
+    thread = threading.Thread(target=target, name="proctor-run", daemon=True)
+    thread.start()
+    thread.join()
+    if errors:
+        raise errors[0]
+    return outcome[0]
+
+
+def _is_within_a_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:  # nothing is run in here: every error of an agent would carry this one along
+        return False
+    return True
+
+
+def _run(main: Callable[[], Coroutine[Any, Any, Answer]]) -> Answer:
+    loop = OwnLoop()
+    task = loop.start(main())
+    try:
+        return loop.wait_for(task)
+    except asyncio.CancelledError:
+        raise EvalError(CANCELLED_FROM_WITHIN) from None
+    finally:
+        loop.close()
+
+
+CANCELLED_FROM_WITHIN = "the run was cancelled from within: code of an agent, a tool or a metric cancelled all tasks of the event loop"
+
+
+async def _wait(awaited: asyncio.Future[Any]) -> None:
+    await awaited  # and no answer: giving the signal for Ctrl-C back makes Python ask for the `repr` of whatever is returned
+
+
+def _wind_down(runner: asyncio.Runner) -> None:
+    loop = runner.get_loop()
+    stuck = loop.run_until_complete(_end_tasks())
+    executor = getattr(loop, "_default_executor", None)
+    if executor is not None:
+        executor.shutdown(wait=False, cancel_futures=True)
+        loop._default_executor = None  # type: ignore[attr-defined]  # noqa: SLF001 - or closing would wait for its threads
+    if not stuck:
+        runner.close()
+        return
+    leave_behind(stuck)
+    for task in stuck:
+        task._log_destroy_pending = False  # type: ignore[attr-defined]  # noqa: SLF001 - it was reported as the trial's error
+    loop.close()  # not the runner's own way, which would wait for them
+    asyncio.set_event_loop(None)
+
+
+def leave_behind(stuck: Collection[asyncio.Task[Any]]) -> None:
+    """Keep tasks that ignore their cancellation out of the interpreter's reach, to its very end.
+
+    It would close their coroutines, and those ignore that, too: `while True: try: … except: pass` then goes on for ever,
+    and nothing can interrupt it. What the stack of a daemon thread holds is never closed.
+    """
+    if stuck:
+        with suppress(RuntimeError):
+            # no thread can be started any more: what was judged is told all the same
+            threading.Thread(target=_hold, args=(stuck,), name="proctor-left-behind", daemon=True).start()
+
+
+def _hold(_stuck: Collection[asyncio.Task[Any]]) -> None:
+    threading.Event().wait()
+
+
+async def _end_tasks() -> set[asyncio.Task[Any]]:
+    """Cancel what is left and return what would not end."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    if not others:
+        return set()
+    _, stuck = await asyncio.wait(others, timeout=_LAST_WORDS)
+    return stuck
+
+
+# --- How callers observe a run (`Progress`) and end it early (`StopRequest`) ------------------------------------------
 
 
 class Progress(Protocol):
@@ -78,3 +230,27 @@ class StopRequest:
         self._listener = listener
         if self.reason:
             listener(self.reason, self._drain)
+
+
+class StoppingRule(Protocol):
+    """Decides after each round of trials whether the run continues.
+
+    A round is one more trial of every case. `analysis.compare.interim_looks` has the rule that compares with another run.
+    """
+
+    @property
+    def base_run_id(self) -> str:
+        """The run that this one is compared with."""
+        ...
+
+    def next_round(self, made: int) -> int:
+        """Return how many trials each case has at the next decision, after `made`; 0: there is none."""
+        ...
+
+    def is_decided(self, cases: Iterable[tuple[str, CaseResult]], made: int) -> bool:
+        """Return whether cases (each with the hash of its content) with `made` trials each end the run."""
+        ...
+
+    def manifest_options(self) -> Mapping[str, Any]:
+        """Return what the manifest of the run keeps, so that it resumes with the same rule."""
+        ...

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+from proctor.engine.execution.run_control import StoppingRule
 from proctor.engine.execution.run_recorder import StoredRun
 from proctor.engine.planning.bound_metric import BoundMetric
 from proctor.engine.planning.plan import Plan, SetPlan
-from proctor.engine.planning.stopping_rule import StoppingRule
 from proctor.engine.scoring.verdict import add_informational, bounds_of, decide, decide_only, trial_outcome
-from proctor.engine.trial.played_conversation import user_failure
+from proctor.engine.trial.conversation import user_failure
 from proctor.schema.evidence.trial import Failure, Trial
 from proctor.schema.format.case import EvalCase
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from proctor.common.registry import METRICS
 from proctor.engine.planning.bound_metric import FINAL_STATE, BoundMetric
+from proctor.engine.planning.case_source import first_names
 from proctor.engine.planning.criteria import Bound
 from proctor.errors import MissingExtraError, SetupError
 from proctor.metrics.base import needs_of
@@ -25,9 +26,12 @@ from proctor.schema.format.case import (
     find_extension,
     has_unknown_keys,
 )
+from proctor.schema.format.config import EvalConfig
+from proctor.simulation.base import Users
 
 if TYPE_CHECKING:
-    from proctor.engine.planning.plan import CaseSource, SetPlan
+    from proctor.engine.planning.case_source import CaseSource
+    from proctor.engine.planning.plan import SetPlan
 
 
 NEGATIVE_ONLY = "negative only: an agent that does nothing passes it"
@@ -163,12 +167,6 @@ def and_others(source: CaseSource, indexes: Sequence[int]) -> str:
         return ""
     ids = source.ids()
     return f" (and {len(indexes)} more of {source.eval_set_id}: {first_names([repr(ids[index]) for index in indexes])})"
-
-
-def first_names(names: Sequence[str], most: int = 10) -> str:
-    """List the first few of some names, and how many there are."""
-    shown = ", ".join(names[:most])
-    return shown if len(names) <= most else f"{shown}, … ({len(names)} in all)"
 
 
 # --- Cases that nothing would decide ----------------------------------------------------------------------------------
@@ -340,3 +338,36 @@ def _check_state(case: EvalCase) -> Iterable[str]:
         return ()
     problems: Iterable[str] = METRICS.get(FINAL_STATE)().check(case)
     return problems
+
+
+class UserProblems:
+    """The problems and warnings of the simulated users of a set, each once."""
+
+    def __init__(self, users: Users | None, config: EvalConfig) -> None:
+        self._users, self._config = users, config
+        self._found: dict[str, tuple[SetupError, int, int]] = {}
+        self._has_scenarios = False
+
+    def see(self, index: int, case: EvalCase) -> None:
+        """Check a case."""
+        if self._users is None or case.conversation_scenario is None:
+            return
+        self._has_scenarios = True
+        for problem in self._users.problems(case, self._config):
+            known, first, count = self._found.get(str(problem), (problem, index, 0))
+            self._found[str(problem)] = known, first, count + 1
+
+    def problems(self) -> Iterable[tuple[SetupError, int, int]]:
+        """Return each problem with the first case that has it, and the number of such cases."""
+        return self._found.values()
+
+    def doubts(self, source: str) -> list[SetupError]:
+        """Return the warnings about the simulator; `source` is the source of the config."""
+        if self._users is None or not self._has_scenarios or self._found:
+            return []
+        doubts = []
+        for warning in self._users.doubts(self._config):
+            doubt = SetupError(f"{source}: user_simulator_config: {warning}")
+            doubt.file, doubt.path, doubt.parts = source, ("user_simulator_config",), [warning]
+            doubts.append(doubt)
+        return doubts

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from proctor.common.registry import METRICS, load_object
 from proctor.engine.planning.bound_metric import AGGREGATES, FINAL_STATE, MEAN, BoundMetric
 from proctor.engine.run_options import RunOptions
-from proctor.engine.scoring.score_trial import choose_judges
 from proctor.errors import CriterionError, SetupError, did_you_mean, unknown_name
 from proctor.metrics.base import RECORDED, SCENARIO, CaseView, Metric, MetricFacts, Survey, idle_options
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.config import EvalConfig
-from proctor.schema.format.criterion import BaseCriterion
+from proctor.schema.format.criterion import BaseCriterion, JudgeModelOptions
+from proctor.schema.results.manifest import UNKNOWN_MODULES
 from proctor.schema.results.score import MetricScore
+from proctor.schema.serialize import content_hash
+
+if TYPE_CHECKING:
+    from proctor.judges.base import AnswerCache, Judge, Judges
+    from proctor.schema.results.model_usage import Spent
 
 EFFICIENCY = ("tool_call_count_v1", "inference_call_count_v1", "token_usage_v1", "invocation_duration_v1")
 
@@ -346,3 +351,71 @@ def _circle(waiting: Mapping[str, Collection[str]]) -> CriterionError:
     problem = CriterionError(f"metrics combine each other in a circle: {circle}.")
     problem.path = ("criteria", path[-1])
     return problem
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeChoice:
+    """The judges that a metric asks."""
+
+    model: str
+    """The models as users name them."""
+    code: str
+    """Hash of their code, as `MetricManifest.judge_code` has it."""
+    notes: list[str]
+
+
+def choose_judges(metric: Any, judges: Judges | None) -> JudgeChoice:
+    """Pass a metric the judges of the run; return which of them it asks.
+
+    Raises:
+        SetupError: the run has no judges, or the judge that the metric names cannot be asked.
+    """
+    if judges is None:
+        raise CriterionError(
+            f"The metric {metric.facts.name!r} asks a language model, and none may be asked here."
+        )
+    noting = _RecordingJudges(judges)
+    try:
+        metric.use(noting)
+    except SetupError as problem:
+        if type(problem) is SetupError:  # a missing API key is no mistake in the config
+            problem.is_mistake = False
+        raise
+    model = " ".join(dict.fromkeys(noting.models)) or "?"
+    return JudgeChoice(model, noting.code(), list(dict.fromkeys(noting.notes)))
+
+
+class _RecordingJudges:
+    """Judges that record which of them a metric requested."""
+
+    def __init__(self, judges: Judges) -> None:
+        self._judges = judges
+        self.models: list[str] = []
+        self.codes: list[str | None] = []
+        self.notes: list[str] = []
+
+    def judge(self, metric: str, options: JudgeModelOptions, *, stated: bool) -> Judge:
+        judge = self._judges.judge(metric, options, stated=stated)
+        self.models.append(judge.model)
+        self.codes.append(getattr(judge, "code", ""))
+        self.notes += judge.notes
+        return judge
+
+    def code(self) -> str:
+        """Return one hash for the code of all recorded judges."""
+        if None in self.codes:
+            return UNKNOWN_MODULES
+        known = [code for code in dict.fromkeys(self.codes) if code]
+        return content_hash("\0".join(known).encode()) if known else ""
+
+    def remember(self, cache: AnswerCache) -> None:
+        self._judges.remember(cache)
+
+    def spending(self) -> list[Spent]:
+        return self._judges.spending()
+
+    def listen(self, notify: Callable[[str], None]) -> None:
+        self._judges.listen(notify)
+
+    async def close(self) -> None:
+        await self._judges.close()

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from proctor.common.code_identity import identify
+from proctor.common.prompts import Prompt, read_prompt
 from proctor.engine.planning.bound_metric import BoundMetric
 from proctor.engine.planning.plan import Plan, SetPlan
-from proctor.engine.scoring.score_trial import prompts_of
 from proctor.schema.results.manifest import (
     UNKNOWN_MODULES,
     JudgedSet,
@@ -152,3 +152,20 @@ def _with_parts(bound: BoundMetric, modules: Mapping[str, str]) -> str:
 
 def _hash_of(value: Any) -> str:
     return content_hash(json.dumps(value, sort_keys=True, ensure_ascii=True, default=str).encode())
+
+
+def prompts_of(metric: Any) -> dict[str, str]:
+    """Return the hashes of the prompts that a metric holds, and of the instructions of every judge."""
+    held = [
+        one
+        for value in getattr(metric, "__dict__", {}).values()
+        for one in _several(value)
+        if isinstance(one, Prompt)
+    ]
+    return {prompt.name: prompt.hash for prompt in [*held, read_prompt("proctor.judges", "instructions.md")]}
+
+
+def _several(value: Any) -> Iterable[Any]:
+    if isinstance(value, Mapping):
+        return value.values()
+    return value if isinstance(value, list | tuple) else [value]

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from math import ceil, log
 
-from proctor.engine.planning.bound_metric import BoundMetric
+from proctor.engine.planning.bound_metric import BoundMetric, on_opening
 from proctor.engine.planning.case_checks import (
     NO_GATE,
     Assertions,
     Check,
+    UserProblems,
     assertion_warnings,
     cannot_run,
     checks_of,
     find_unread_keys,
-    first_names,
     in_case,
     left_out_text,
     problems_of,
@@ -24,62 +24,26 @@ from proctor.engine.planning.case_checks import (
     remedies_for,
     skip_notes,
 )
+from proctor.engine.planning.case_source import (
+    CaseSource,
+    SetRequest,
+    parse_shard,
+    share_text,
+    tags_of,
+    unknown_ids,
+)
 from proctor.engine.planning.criteria import Bound, Surveys, bind
-from proctor.engine.planning.hooks import check_hook
-from proctor.engine.planning.opening_turns import on_opening
-from proctor.engine.planning.sharding import parse_shard, share
-from proctor.engine.planning.trial_counts import loose_rate, problems_of_trials, runs_of, too_few_trials
 from proctor.engine.run_options import RunOptions
-from proctor.engine.trial.played_conversation import UserProblems
-from proctor.errors import NothingToRunError, SetupError, SetupProblems, did_you_mean
-from proctor.schema.format.case import EvalCase, EvalSet
+from proctor.engine.scoring.verdict import bounds_of, decide_share
+from proctor.engine.trial.conversation import check_hook
+from proctor.errors import NothingToRunError, SetupError, SetupProblems
+from proctor.schema.format.case import EvalCase
 from proctor.schema.format.config import EvalConfig
 from proctor.schema.results.case_statistics import TrialRule
 from proctor.schema.results.run_result import SetSummary
+from proctor.schema.results.score import Outcome
 from proctor.schema.serialize import HASH_BYTES, case_hash
-
-
-class CaseSource(Protocol):
-    """An eval set whose cases are read one at a time, so that a large one is never in memory whole."""
-
-    @property
-    def eval_set_id(self) -> str:
-        """The id of the set."""
-        ...
-
-    @property
-    def label(self) -> str | None:
-        """The path to print; `None` for a set made in Python."""
-        ...
-
-    def ids(self) -> Sequence[str]:
-        """The ids of all cases, in order."""
-        ...
-
-    def case(self, index: int) -> EvalCase:
-        """Read one case."""
-        ...
-
-    def where(self, index: int) -> str:
-        """`file:line` of a case; empty for a set made in Python."""
-        ...
-
-    def __iter__(self) -> Iterator[EvalCase]:
-        """Read every case once, in order."""
-        ...
-
-
-@dataclass(slots=True)
-class PlannedSet:
-    """One set as the caller wants it run."""
-
-    source: CaseSource
-    config: EvalConfig
-    config_source: str
-    only: Collection[str] = ()
-    """Case ids; empty for all."""
-    num_runs: int | None = None
-    """Trials of each case if they exist already; `None`: options or config determine their number."""
+from proctor.stats.intervals import more_trials
 
 
 @dataclass(slots=True)
@@ -161,7 +125,7 @@ class Plan:
 
 
 def make_plan(
-    wanted: Sequence[PlannedSet],
+    wanted: Sequence[SetRequest],
     options: RunOptions,
     problems: Sequence[SetupError] = (),
     *,
@@ -181,7 +145,7 @@ def make_plan(
         found += surveys.problems()
     found += remedies_for(plans)
     here, elsewhere = sum(len(plan.cases) for plan in plans), sum(plan.elsewhere for plan in plans)
-    shared = [share(options.shard, here, elsewhere)] if options.shard and elsewhere else []
+    shared = [share_text(options.shard, here, elsewhere)] if options.shard and elsewhere else []
     if not found and not here:
         if shared:
             raise NothingToRunError(shared[0])
@@ -225,7 +189,7 @@ def _nothing_left(options: RunOptions) -> str:
 
 
 def _plan_set(
-    entry: PlannedSet, options: RunOptions, found: list[SetupError], surveys: Surveys, *, hashed: bool
+    entry: SetRequest, options: RunOptions, found: list[SetupError], surveys: Surveys, *, hashed: bool
 ) -> SetPlan:
     bound = bind(entry.config, options)
     found += [_in_config(problem, entry) for problem in bound.problems]
@@ -235,7 +199,7 @@ def _plan_set(
     summary = _summary(entry, bound, num_runs)
     plan = SetPlan(entry.source, summary, bound.metrics, entry.config, num_runs=num_runs, doubts=bound.doubts)
     plan.assertions = assertions = Assertions(bound, options.allow_unasserted)
-    found += _unknown_ids(entry)
+    found += unknown_ids(entry)
     unplayed = UserProblems(options.users, entry.config)
     checks = checks_of(bound.metrics)
     is_partial = _is_partial(entry, options)
@@ -261,7 +225,7 @@ def _plan_set(
     return plan
 
 
-def _summary(entry: PlannedSet, bound: Bound, num_runs: int) -> SetSummary:
+def _summary(entry: SetRequest, bound: Bound, num_runs: int) -> SetSummary:
     return SetSummary(
         eval_set_id=entry.source.eval_set_id,
         path=entry.source.label,
@@ -283,13 +247,13 @@ def _case_problems(index: int, case: EvalCase, checks: Sequence[Check], assertio
     return [*problems, problem] if problem else problems
 
 
-def _is_partial(entry: PlannedSet, options: RunOptions) -> bool:
+def _is_partial(entry: SetRequest, options: RunOptions) -> bool:
     """Whether options leave out cases of a set, or did when the run was made."""
     made = entry.num_runs is not None
     return made or bool(entry.only or options.tags or options.limit or options.shard)
 
 
-def _in_config(problem: SetupError, entry: PlannedSet) -> SetupError:
+def _in_config(problem: SetupError, entry: SetRequest) -> SetupError:
     """Return a problem of the config with the source of the config."""
     error = type(problem)(f"{entry.config_source}: {problem}")
     error.file, error.path = entry.config_source, problem.path
@@ -297,7 +261,7 @@ def _in_config(problem: SetupError, entry: PlannedSet) -> SetupError:
     return error
 
 
-def _find_unsupported(entry: PlannedSet) -> Iterator[SetupError]:
+def _find_unsupported(entry: SetRequest) -> Iterator[SetupError]:
     config, messages = entry.config, []
     if config.live_model_config is not None:
         messages.append("live_model_config (live audio) is not supported")
@@ -309,22 +273,7 @@ def _find_unsupported(entry: PlannedSet) -> Iterator[SetupError]:
         yield _in_config(problem, entry)
 
 
-def _unknown_ids(entry: PlannedSet) -> list[SetupError]:
-    known = entry.source.ids()
-    if not known:
-        return [SetupError(f"{entry.source.label or entry.source.eval_set_id}: the eval set has no cases")]
-    known_ids = set(known) if entry.only else ()
-    return [
-        SetupError(
-            f"{entry.source.label or entry.source.eval_set_id}: no case {eval_id!r}."
-            f"{did_you_mean(eval_id, known)} Cases: {first_names(known)}."
-        )
-        for eval_id in entry.only
-        if eval_id not in known_ids
-    ]
-
-
-def _choose_cases(entry: PlannedSet, options: RunOptions, plan: SetPlan) -> Iterator[tuple[int, EvalCase]]:
+def _choose_cases(entry: SetRequest, options: RunOptions, plan: SetPlan) -> Iterator[tuple[int, EvalCase]]:
     """Yield the cases to run, with their indexes; other cases are read only if options choose by tag."""
     only, limit, tags = set(entry.only), options.limit, set(options.tags)
     shard = parse_shard(options.shard) if options.shard is not None else None
@@ -335,7 +284,7 @@ def _choose_cases(entry: PlannedSet, options: RunOptions, plan: SetPlan) -> Iter
         if only and eval_id not in only:
             continue
         case = entry.source.case(index) if tags else None
-        if case is not None and not tags & set(_tags(case)):
+        if case is not None and not tags & set(tags_of(case)):
             continue
         found += 1
         if shard is not None and not shard.holds(entry.source.eval_set_id, eval_id):
@@ -344,13 +293,8 @@ def _choose_cases(entry: PlannedSet, options: RunOptions, plan: SetPlan) -> Iter
         yield index, case if case is not None else entry.source.case(index)
 
 
-def _tags(case: EvalCase) -> list[str]:
-    tags = (case.model_extra or {}).get("tags") or []
-    return [tags] if isinstance(tags, str) else [str(tag) for tag in tags]
-
-
 def _without_gate(
-    entry: PlannedSet, undecided: Sequence[int], skipped: dict[str, str]
+    entry: SetRequest, undecided: Sequence[int], skipped: dict[str, str]
 ) -> Iterator[SetupError]:
     """Report once for a whole set that its criteria decide nothing."""
     if not undecided:
@@ -361,7 +305,7 @@ def _without_gate(
     yield in_case(f"{NO_GATE}{left_out_text(skipped)}: see {entry.config_source}", source, first, more)
 
 
-def _user_problems(entry: PlannedSet, unplayed: UserProblems) -> Iterator[SetupError]:
+def _user_problems(entry: SetRequest, unplayed: UserProblems) -> Iterator[SetupError]:
     """Report once for a whole set why its users cannot be simulated."""
     for problem, first, count in unplayed.problems():
         more = f" (and {count - 1} more of {entry.source.eval_set_id})" if count > 1 else ""
@@ -402,43 +346,98 @@ def _label(plan: SetPlan) -> str:
     return plan.source.label or "a set made in Python"
 
 
-# --- Eval sets in memory as sources of cases --------------------------------------------------------------------------
+# --- How many trials a case gets, and whether so many trials can decide a config's `trials` rule ----------------------
 
 
-class GivenSet:
-    """The source of cases of an `EvalSet` made in Python.
+_HALF = 0.5
+"""With a single trial every rate requires that it passes; a rate below this is probably a mistake."""
 
-    Raises:
-        SetupError: two cases share an id.
-    """
 
-    label: str | None = None
+def runs_of(config: EvalConfig, options: RunOptions) -> int:
+    """Return how many trials each case gets: the option `num_runs`, or the config's number, or 1."""
+    stated = config.trials.num_runs if config.trials is not None else None
+    return options.num_runs or stated or 1
 
-    def __init__(self, eval_set: EvalSet, *, warnings: Sequence[str] = ()) -> None:
-        """Keep the set without copying its cases, and the warnings about the data that it was read from."""
-        self.warnings = warnings
-        self._cases = eval_set.eval_cases
-        self._ids = [case.eval_id for case in self._cases]
-        self.eval_set_id = eval_set.eval_set_id
-        seen: dict[str, int] = {}
-        for index, eval_id in enumerate(self._ids):
-            if eval_id in seen:
-                raise SetupError(
-                    f"eval set {self.eval_set_id!r}: duplicate case id {eval_id!r} (cases {seen[eval_id]} and {index})"
-                )
-            seen[eval_id] = index
 
-    def ids(self) -> Sequence[str]:
-        """The ids of all cases, in order."""
-        return self._ids
+def problems_of_trials(config: EvalConfig, num_runs: int) -> list[SetupError]:
+    """Return the problems of a config's `trials` for so many trials a case."""
+    if not (message := undecidable(config.rule_for(num_runs), num_runs)):
+        return []
+    problem = SetupError(message)
+    problem.path, problem.parts = ("trials",), [message.removeprefix("trials: ")]
+    problem.is_mistake = (
+        config.trials is not None and config.trials.num_runs is not None
+    )  # else --num-runs helps
+    return [problem]
 
-    def case(self, index: int) -> EvalCase:
-        """Return one case."""
-        return self._cases[index]
 
-    def where(self, index: int) -> str:
-        """Return an empty text: the case has no file."""
+def undecidable(rule: TrialRule | None, num_runs: int) -> str:
+    """Explain why so many trials can decide nothing under `rule`; empty if they can decide something."""
+    if rule is None:
         return ""
+    if rule.confidence is None:
+        if rule.pass_k <= num_runs:
+            return ""
+        return f"trials: pass_k is {rule.pass_k}, and a case has {_trials(num_runs)}: it takes at least {rule.pass_k}"
+    if _can_pass(rule, num_runs) or _can_fail(rule, num_runs):
+        return ""
+    return (
+        f"trials: {_trials(num_runs)} a case can decide nothing at a confidence of "
+        f"{rule.confidence:g}: from {least_to_pass(rule)} trials on a case can pass"
+    )
 
-    def __iter__(self) -> Iterator[EvalCase]:
-        return iter(self._cases)
+
+def too_few_trials(rule: TrialRule, num_runs: int) -> str:
+    """Explain which verdict so many trials cannot reach; empty if both passed and failed are possible."""
+    if rule.confidence is None or undecidable(rule, num_runs):
+        return ""
+    asked = f"{rule.min_pass_rate:g} at a confidence of {rule.confidence:g}"
+    if not _can_pass(rule, num_runs):
+        return (
+            f"trials: no case can pass with {_trials(num_runs)}: even if all pass, that does not show {asked}; "
+            f"it takes at least {least_to_pass(rule)}"
+        )
+    if not _can_fail(rule, num_runs):
+        return f"trials: no case can fail with {_trials(num_runs)}: even if none passes, {asked} is not ruled out"
+    return ""
+
+
+def loose_rate(rule: TrialRule, num_runs: int) -> str:
+    """Warn about a rate below one trial, which a case that fails all trials but one still meets; empty for others.
+
+    With a confidence one trial that passes is not enough, and `too_few_trials` reports what is out of reach.
+    """
+    trials = rule.at_most or num_runs
+    is_strict = rule.confidence is not None or rule.rate * trials >= 1
+    if is_strict or (trials == 1 and rule.rate >= _HALF):
+        return ""
+    return (
+        f"trials: min_pass_rate {rule.min_pass_rate:g} is below one of {_trials(trials)}: a case passes if a single trial "
+        "passes. State a rate such as 0.8"
+    )
+
+
+def _can_pass(rule: TrialRule, num_runs: int) -> bool:
+    if rule.at_most is not None:
+        return any(most <= count for count, most in enumerate(bounds_of(rule).above) if count)
+    return decide_share(rule, num_runs, num_runs) is Outcome.PASSED
+
+
+def _can_fail(rule: TrialRule, num_runs: int) -> bool:
+    if rule.at_most is not None:
+        return any(most >= 0 for most in bounds_of(rule).below)
+    return decide_share(rule, 0, num_runs) is Outcome.FAILED
+
+
+def least_to_pass(rule: TrialRule) -> int:
+    """Return how many trials it takes at least, all of them passing, for a case to pass."""
+    if rule.confidence is None:
+        return rule.pass_k
+    if rule.at_most is not None:  # exact, unlike the interval: all trials may be needed
+        each = (1 - rule.confidence) / 2
+        return ceil(log(each) / log(rule.rate))
+    return 1 + (more_trials(1, 1, rule.rate, confidence=rule.confidence) or 0)
+
+
+def _trials(count: int) -> str:
+    return "1 trial" if count == 1 else f"{count} trials"

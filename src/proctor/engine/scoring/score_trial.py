@@ -4,31 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from proctor.common.async_tools import gather_all
 from proctor.common.error_text import safe_repr, safe_str
-from proctor.common.prompts import Prompt, read_prompt
+from proctor.engine.execution.executor import LocalExecutor
 from proctor.engine.planning.bound_metric import BoundMetric
 from proctor.engine.trial.deadlines import LoopBlocked, Slot, forget_cancellation, is_running
 from proctor.engine.trial.evidence_limits import Caps, EvidenceLimiter
 from proctor.engine.trial.failure_attribution import failure_from, timed_out
-from proctor.errors import CriterionError, SetupError
 from proctor.metrics.base import CaseView
 from proctor.schema.evidence.convert_events import Recorded
 from proctor.schema.evidence.trial import Failure, FailureKind, Trial
 from proctor.schema.format.case import EvalCase, all_extensions
-from proctor.schema.format.criterion import JudgeModelOptions
-from proctor.schema.results.manifest import UNKNOWN_MODULES
 from proctor.schema.results.score import Explanation, MetricScore, Score
-from proctor.schema.serialize import content_hash
-
-if TYPE_CHECKING:
-    from proctor.judges.base import AnswerCache, Judge, Judges
-    from proctor.schema.results.model_usage import Spent
 
 
 def view_of(case: EvalCase, trial: Trial) -> CaseView:
@@ -290,91 +281,6 @@ _CAPS = Caps()
 # --- Metrics that ask judges ------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class JudgeChoice:
-    """The judges that a metric asks."""
-
-    model: str
-    """The models as users name them."""
-    code: str
-    """Hash of their code, as `MetricManifest.judge_code` has it."""
-    notes: list[str]
-
-
-def choose_judges(metric: Any, judges: Judges | None) -> JudgeChoice:
-    """Pass a metric the judges of the run; return which of them it asks.
-
-    Raises:
-        SetupError: the run has no judges, or the judge that the metric names cannot be asked.
-    """
-    if judges is None:
-        raise CriterionError(
-            f"The metric {metric.facts.name!r} asks a language model, and none may be asked here."
-        )
-    noting = _RecordingJudges(judges)
-    try:
-        metric.use(noting)
-    except SetupError as problem:
-        if type(problem) is SetupError:  # a missing API key is no mistake in the config
-            problem.is_mistake = False
-        raise
-    model = " ".join(dict.fromkeys(noting.models)) or "?"
-    return JudgeChoice(model, noting.code(), list(dict.fromkeys(noting.notes)))
-
-
-def prompts_of(metric: Any) -> dict[str, str]:
-    """Return the hashes of the prompts that a metric holds, and of the instructions of every judge."""
-    held = [
-        one
-        for value in getattr(metric, "__dict__", {}).values()
-        for one in _several(value)
-        if isinstance(one, Prompt)
-    ]
-    return {prompt.name: prompt.hash for prompt in [*held, read_prompt("proctor.judges", "instructions.md")]}
-
-
-def _several(value: Any) -> Iterable[Any]:
-    if isinstance(value, Mapping):
-        return value.values()
-    return value if isinstance(value, list | tuple) else [value]
-
-
-class _RecordingJudges:
-    """Judges that record which of them a metric requested."""
-
-    def __init__(self, judges: Judges) -> None:
-        self._judges = judges
-        self.models: list[str] = []
-        self.codes: list[str | None] = []
-        self.notes: list[str] = []
-
-    def judge(self, metric: str, options: JudgeModelOptions, *, stated: bool) -> Judge:
-        judge = self._judges.judge(metric, options, stated=stated)
-        self.models.append(judge.model)
-        self.codes.append(getattr(judge, "code", ""))
-        self.notes += judge.notes
-        return judge
-
-    def code(self) -> str:
-        """Return one hash for the code of all recorded judges."""
-        if None in self.codes:
-            return UNKNOWN_MODULES
-        known = [code for code in dict.fromkeys(self.codes) if code]
-        return content_hash("\0".join(known).encode()) if known else ""
-
-    def remember(self, cache: AnswerCache) -> None:
-        self._judges.remember(cache)
-
-    def spending(self) -> list[Spent]:
-        return self._judges.spending()
-
-    def listen(self, notify: Callable[[str], None]) -> None:
-        self._judges.listen(notify)
-
-    async def close(self) -> None:
-        await self._judges.close()
-
-
 def order_of_asking(metrics: Sequence[BoundMetric]) -> list[BoundMetric]:
     """Return metrics in the order of asking: without judges, with judges, then those that need the judges' scores."""
     first, judges, last = _split(metrics)
@@ -429,3 +335,54 @@ def _waiting(metrics: Sequence[BoundMetric], needed: set[str]) -> Iterator[str]:
         if not bound.judge and any(part.name in needed for part in bound.parts):
             needed.add(bound.name)
             yield bound.name
+
+
+# --- Score one conversation outside of a run; a metric that does not end is given up as in a run ----------------------
+
+
+async def score_alone(
+    metrics: Sequence[BoundMetric], view: CaseView, seconds: float | None
+) -> list[MetricScore]:
+    """Score one conversation with every metric, with explanations; each may take `seconds` (`None`: no limit).
+
+    Calls of judges have their own deadlines. A metric that raises or does not end gets a score with the failure.
+    """
+    known: list[MetricScore] = []
+    done: list[MetricScore] = []
+
+    async def work(view: CaseView, slot: Slot | None) -> list[MetricScore]:
+        scores = await score_and_judge(metrics, view, slot=slot, seconds=seconds, scores=known)
+        for metric, scored in zip(metrics, scores, strict=True):
+            if slot is not None:
+                slot.begin_turn(seconds)
+            explain(metric, view, scored, everything=True)
+        return scores
+
+    def abandoned(_: CaseView, __: Slot) -> list[MetricScore]:
+        return _without_the_stuck(metrics, known, seconds)
+
+    if not any(_may_hang(bound) for bound in metrics):
+        # nothing to watch: that would take longer than the scores
+        return await work(view, None)
+    executor = LocalExecutor(
+        work,
+        abandoned=abandoned,
+        on_done=done.extend,
+        concurrency=1,
+        shortest_timeout=seconds,
+    )
+    await executor.run(iter([view]))
+    return done
+
+
+def _may_hang(bound: BoundMetric) -> bool:
+    return not bound.is_quick and not bound.judge
+
+
+def _without_the_stuck(
+    metrics: Sequence[BoundMetric], known: Sequence[MetricScore], seconds: float | None
+) -> list[MetricScore]:
+    asked = order_of_asking(metrics)
+    said = scores_of_stuck_trial(asked, known, seconds)
+    by_name = {bound.name: score for bound, score in zip(asked, said, strict=True)}
+    return [by_name[bound.name] for bound in metrics]

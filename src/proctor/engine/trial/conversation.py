@@ -1,4 +1,4 @@
-"""The conversation of one trial: a new session, the case's user messages one by one, all events as evidence."""
+"""The conversation of one trial: a new session, the user's messages (recorded or simulated), all events as evidence, and the hooks around it."""
 
 from __future__ import annotations
 
@@ -7,26 +7,92 @@ import inspect
 import itertools
 import time
 import uuid
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Mapping
+from contextlib import _AsyncGeneratorContextManager, _GeneratorContextManager
 from dataclasses import dataclass, field
+from functools import partial
 from math import inf
 from types import AsyncGeneratorType
 from typing import Any, Protocol
 
 from proctor.agents.base import Agent, Session
 from proctor.common.async_tools import settle
-from proctor.engine.planning.hooks import Hook, call_hook
 from proctor.engine.trial.deadlines import LoopBlocked, Slot, forget_cancellation, is_running
 from proctor.engine.trial.event_recorder import copy_json, copy_message, new_turn, record_turn, seconds_since
 from proctor.engine.trial.evidence_limits import Caps, EvidenceLimiter
 from proctor.engine.trial.failure_attribution import failure_from, is_retryable, timed_out
-from proctor.engine.trial.played_conversation import Play, Player
-from proctor.errors import AgentError
-from proctor.schema.evidence.trial import Attempt, Failure, FailureKind, Trial
+from proctor.errors import AgentError, SetupError
+from proctor.schema.evidence.convert_events import invocation_of
+from proctor.schema.evidence.simulated_user import FaultKind, UserFault, UserReply, faults_in
+from proctor.schema.evidence.trial import Attempt, Failure, FailureKind, Trial, simulator_failure
 from proctor.schema.format.case import EvalCase
+from proctor.schema.format.config import EvalConfig
 from proctor.schema.format.content import Content
+from proctor.schema.format.invocation import Invocation
 from proctor.schema.format.wire_model import defaults, maker
-from proctor.simulation.base import WHERE as SIMULATOR
+from proctor.schema.results.score import MetricScore
+from proctor.simulation.base import WHERE as SIMULATOR, NoMessageError, Users, UserSimulator
+
+Hook = Callable[..., Any]
+
+
+def check_hook(hook: Hook | None, name: str) -> list[SetupError]:
+    """Return what is wrong with a hook: it must be callable with some of `case` and `session`, by name."""
+    if hook is None:
+        return []
+    if not callable(hook):
+        return [SetupError(f"the {name} hook must be a function, got {type(hook).__name__}")]
+    if _yields(hook):
+        return [SetupError(f"the {name} hook is a generator, of which nothing would be run; {_NO_YIELD}")]
+    try:
+        parameters = inspect.signature(hook).parameters.values()
+    except (TypeError, ValueError) as error:
+        return [SetupError(f"the {name} hook: its parameters cannot be inspected ({error})")]
+    needed = [
+        parameter.name
+        for parameter in parameters
+        if parameter.default is parameter.empty
+        and parameter.kind
+        in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
+        and parameter.name not in ("case", "session")
+    ]
+    if not needed:
+        return []
+    return [SetupError(f"the {name} hook asks for {', '.join(needed)}; it may take `case` and `session`")]
+
+
+_NEVER_RUN = (Generator, AsyncGenerator, _GeneratorContextManager, _AsyncGeneratorContextManager)
+_NO_YIELD = (
+    "a hook has no `yield`: what comes before it belongs into set-up, what comes after it into tear-down"
+)
+
+
+def _yields(hook: Hook) -> bool:
+    return any(
+        inspect.isgeneratorfunction(one) or inspect.isasyncgenfunction(one)
+        for one in (hook, type(hook).__call__)  # an object may be a hook
+    )
+
+
+async def call_hook(hook: Hook, *, case: EvalCase, session: Session) -> None:
+    """Call a hook, plain or async, with what it asks for. A plain one runs in a thread: it may talk to a database.
+
+    Raises:
+        TypeError: it gave back something of which nothing has been run: a generator, or a context manager made of one.
+    """
+    offered = {"case": case, "session": session}
+    accepted = inspect.signature(hook).parameters
+    takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in accepted.values())
+    wanted = {name: value for name, value in offered.items() if takes_all or name in accepted}
+    if inspect.iscoroutinefunction(hook):
+        left = await hook(**wanted)
+    else:
+        from proctor.common.async_tools import THREADS
+
+        left = await settle(await THREADS.call(partial(hook, **wanted)))
+    if isinstance(left, _NEVER_RUN):
+        raise TypeError(f"it gave back a {type(left).__name__}, of which nothing was run; {_NO_YIELD}")
+
 
 DEFAULT_APP = "EvaluationGenerator"
 DEFAULT_USER = "test_user_id"
@@ -296,3 +362,85 @@ def _readable(failure: Failure, intake: EvidenceLimiter) -> Failure:
 
 _trial = maker(Trial)
 _TRIAL = defaults(Trial)
+
+
+# --- Conversations with a simulated user: it is asked for one message after the other ---------------------------------
+
+
+class Play:
+    """Makes simulated users for the conversations of one case, and detects conversations that a user spoiled."""
+
+    def __init__(self, users: Users, case: EvalCase, config: EvalConfig) -> None:
+        self._users, self._case, self._config = users, case, config
+
+    def __call__(self) -> UserSimulator:
+        """Return a simulated user for one conversation."""
+        return self._users.play(self._case, self._config)
+
+    def failure_of(self, trial: Trial) -> Failure | None:
+        """Return the failure of a trial, or of its simulated user; `None` without one."""
+        return trial.failure or user_failure(trial, self._config)
+
+
+def user_failure(
+    trial: Trial, config: EvalConfig, scores: Mapping[str, MetricScore] | None = None
+) -> Failure | None:
+    """Return the failure of a trial whose simulated user was at fault; `None` if it was not.
+
+    Rules find faults when the conversation is over, and metrics in the details of their `scores`; the config's
+    `user_simulator_config.faults` selects the kinds of faults that count.
+    """
+    if trial.played_user is None:
+        return None
+    by_metrics = [fault for score in (scores or {}).values() for fault in faults_in(score.details)]
+    simulator = config.user_simulator_config
+    faults = [
+        fault
+        for fault in (*trial.played_user.faults, *by_metrics)
+        if simulator is None or simulator.counts(fault.kind)
+    ]
+    return simulator_failure(faults) if faults else None
+
+
+class Player:
+    """Asks the simulated user of one attempt, with its own deadline, and records its replies as evidence."""
+
+    def __init__(self, simulator: UserSimulator, trial: Trial, slot: Slot) -> None:
+        self._simulator, self._trial, self._slot = simulator, trial, slot
+        self._so_far: list[Invocation] = []
+        trial.__dict__["played_user"] = simulator.simulated_user
+
+    async def next(self) -> Content | None:
+        """Return the user's next message; `None` if the conversation is over.
+
+        Raises:
+            SimulatorError: the simulator failed.
+        """
+        turns, so_far = self._trial.turns, self._so_far
+        for index in range(len(so_far), len(turns)):
+            so_far.append(invocation_of(turns[index], invocation_id=f"e-{index}"))
+        with self._slot.others_time(getattr(self._simulator, "patience", None)):
+            try:
+                found = await self._simulator.next_message(so_far)
+            except NoMessageError as error:
+                self._keep(error.reply)
+                self._note_failure(error.failure, len(so_far))
+                raise
+        self._keep(found.reply)
+        return found.message
+
+    def look_back(self) -> None:
+        """Record the faults of the user, now that the conversation is over and the final state is known."""
+        trial = self._trial
+        if trial.played_user is not None:
+            faults = self._simulator.find_faults(self._so_far, trial.final_state)
+            trial.played_user.faults.extend(faults)
+
+    def _note_failure(self, failure: Failure, turn: int) -> None:
+        if self._trial.played_user is not None and failure.kind is not FailureKind.NOT_ASKED:
+            fault = UserFault(kind=FaultKind.NO_MESSAGE, turn=turn, why=failure.message)
+            self._trial.played_user.faults.append(fault)
+
+    def _keep(self, reply: UserReply | None) -> None:
+        if reply is not None and self._trial.played_user is not None:
+            self._trial.played_user.replies.append(reply)

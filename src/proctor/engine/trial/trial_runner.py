@@ -20,13 +20,18 @@ from proctor.engine.scoring.score_trial import (
     scores_of_stuck_trial,
     view_of,
 )
-from proctor.engine.trial.conversation import HOOKS, ConversationRecorder, TrialLimits, step_of
+from proctor.engine.trial.conversation import (
+    HOOKS,
+    ConversationRecorder,
+    Play,
+    TrialLimits,
+    step_of,
+    user_failure,
+)
 from proctor.engine.trial.deadlines import Slot
 from proctor.engine.trial.evidence_limits import Caps, first_loss
 from proctor.engine.trial.failure_attribution import timed_out
-from proctor.engine.trial.played_conversation import Play, user_failure
-from proctor.engine.usage.agent_usage import costs_of
-from proctor.engine.usage.costs import metrics_not_asked
+from proctor.engine.usage.costs import costs_of, metrics_not_asked
 from proctor.metrics.base import is_adk_compatible
 from proctor.schema.evidence.event import Event, WaitingEvent, recipe_of
 from proctor.schema.evidence.trial import Failure, FailureKind, Trial

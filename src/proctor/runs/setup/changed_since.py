@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from proctor.common.project_root import project_root
-from proctor.engine.planning.plan import PlannedSet
+from proctor.engine.planning.case_source import SetRequest
 from proctor.errors import NothingToRunError, SetupError
 from proctor.schema.format.config import EvalConfig
 from proctor.schema.serialize import case_hash
@@ -129,13 +129,13 @@ def _git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
 class Changed:
     """The sets that contain changes, and notes about the selection."""
 
-    sets: list[PlannedSet]
+    sets: list[SetRequest]
     said: list[str]
     commit: str
     """The hash of the commit; its name if the sets are in several repositories."""
 
 
-def only_changed(wanted: Sequence[PlannedSet], ref: str, config: object, *, renames: bool = False) -> Changed:
+def only_changed(wanted: Sequence[SetRequest], ref: str, config: object, *, renames: bool = False) -> Changed:
     """Narrow `wanted` to the cases that have changed since the commit `ref`.
 
     `config` is the config given for all sets (`None`: each has its own); `renames` means that duplicate ids are made
@@ -190,7 +190,7 @@ class _Choice:
         found = self._then.commits
         return found[0] if len(found) == 1 else self.ref
 
-    def narrowed(self, planned: PlannedSet) -> bool:
+    def narrowed(self, planned: SetRequest) -> bool:
         """Keep only the changed cases of a set; return whether there are any."""
         if planned.source.label is None:
             raise SetupError(
@@ -210,13 +210,13 @@ class _Choice:
         self.changed += len(ids)
         return bool(ids or unknown)
 
-    def _why_all(self, planned: PlannedSet, path: Path) -> str:
+    def _why_all(self, planned: SetRequest, path: Path) -> str:
         """Return why every case of a set counts as changed; empty if they do not."""
         if not self._then.was_there(path):
             return "the file is new"
         return self._why_judged_otherwise(planned, path)
 
-    def _another_content(self, planned: PlannedSet, path: Path, ids: list[str]) -> list[str]:
+    def _another_content(self, planned: SetRequest, path: Path, ids: list[str]) -> list[str]:
         before = self._contents(path)
         if before is None:
             self.said.append(f"{path}: every case is run: what the file was cannot be read")
@@ -241,7 +241,7 @@ class _Choice:
 
     # --- configs -----------------------------------------------------------------------------------------------------
 
-    def _why_judged_otherwise(self, planned: PlannedSet, path: Path) -> str:
+    def _why_judged_otherwise(self, planned: SetRequest, path: Path) -> str:
         if isinstance(self.config, Mapping | EvalConfig):
             return ""
         used = Path(planned.config_source) if Path(planned.config_source).is_file() else None

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from proctor.common.registry import load_object
-from proctor.engine.planning.plan import Plan, PlannedSet, find_duplicate_names, make_plan
+from proctor.engine.planning.case_source import SetRequest
+from proctor.engine.planning.plan import Plan, find_duplicate_names, make_plan
 from proctor.engine.run_options import OPTIONS, RunOptions
 from proctor.errors import EvalFileError, NothingToRunError, SetupError, SetupProblems, did_you_mean
 from proctor.runs.arguments import AgentLike, EvalSetLike, EvaluateOptions, is_open
@@ -21,7 +22,7 @@ from proctor.schema.results.run_result import NOT_JUDGED, SetSummary
 
 if TYPE_CHECKING:
     from proctor.agents.base import Agent
-    from proctor.engine.planning.stopping_rule import StoppingRule
+    from proctor.engine.execution.run_control import StoppingRule
     from proctor.schema.results.manifest import Manifest
     from proctor.stores.base import Store
 
@@ -136,7 +137,7 @@ def _tell_apart(prepared: Sequence[Prepared]) -> None:
             one.agent_label = f"{label}#{times[label]}"
 
 
-def _planned(wanted: list[PlannedSet], options: RunOptions, loading: _Loading, *, hashed: bool) -> Plan:
+def _planned(wanted: list[SetRequest], options: RunOptions, loading: _Loading, *, hashed: bool) -> Plan:
     """Plan the run. If all sets are unreadable and `keep_going` is set, the plan is empty."""
     empty = Plan([], options.num_runs or 1)
     if not wanted and not loading.problems and not options.problems():
@@ -250,13 +251,13 @@ class _Loading:
             self.problems.append(problem)
             return None
 
-    def sets(self, eval_sets: EvalSetLike | Sequence[EvalSetLike]) -> list[PlannedSet]:
+    def sets(self, eval_sets: EvalSetLike | Sequence[EvalSetLike]) -> list[SetRequest]:
         """Open every named set with its config."""
         wanted = _merged(planned for entry in listed(eval_sets) for planned in self._entry(entry))
         only = self._options.only
         return wanted if only is None else self._chosen(wanted, only)
 
-    def keep_changed(self, wanted: list[PlannedSet], run_options: RunOptions) -> dict[str, str]:
+    def keep_changed(self, wanted: list[SetRequest], run_options: RunOptions) -> dict[str, str]:
         """Narrow `wanted` to the cases that have changed since a commit, if requested; return the commit as an option.
 
         Raises:
@@ -306,7 +307,7 @@ class _Loading:
             agent_ref=self._ref,
         )
 
-    def _chosen(self, wanted: list[PlannedSet], only: Mapping[str, Sequence[str]]) -> list[PlannedSet]:
+    def _chosen(self, wanted: list[SetRequest], only: Mapping[str, Sequence[str]]) -> list[SetRequest]:
         """Leave out the sets and cases that `only` does not name; report the names that match nothing."""
         there = {planned.source.eval_set_id for planned in wanted}
         unknown = ", ".join(repr(name) for name in only if name not in there) or "no set"
@@ -324,7 +325,7 @@ class _Loading:
             )
         return chosen
 
-    def _entry(self, entry: EvalSetLike) -> list[PlannedSet]:
+    def _entry(self, entry: EvalSetLike) -> list[SetRequest]:
         if isinstance(entry, str | Path):
             return self._files(str(entry))
         try:
@@ -338,9 +339,9 @@ class _Loading:
             return []
         self.warnings += source.warnings
         config, origin = self._configs.of(None)
-        return [PlannedSet(source, config, origin)] if config else []
+        return [SetRequest(source, config, origin)] if config else []
 
-    def _files(self, selector: str) -> list[PlannedSet]:
+    def _files(self, selector: str) -> list[SetRequest]:
         from proctor.agents.load import agent_folder
         from proctor.files.eval_sets.selectors import find_sets
 
@@ -352,7 +353,7 @@ class _Loading:
         opened = [self._file(one.path, one.label, one.case_ids) for one in found]
         return [planned for planned in opened if planned is not None]
 
-    def _file(self, path: Path, label: str, case_ids: list[str]) -> PlannedSet | None:
+    def _file(self, path: Path, label: str, case_ids: list[str]) -> SetRequest | None:
         from proctor.files.eval_sets.source import open_eval_set, refusal_of
 
         options = self._options
@@ -369,7 +370,7 @@ class _Loading:
         config, origin = self._configs.of(path)
         if errors and options.keep_going:
             return None
-        return PlannedSet(source, config, origin, case_ids) if config else None
+        return SetRequest(source, config, origin, case_ids) if config else None
 
     def _not_readable(self, label: str, problem: EvalFileError) -> None:
         if not self._options.keep_going:
@@ -382,7 +383,7 @@ class _Loading:
 _ONLY = "what is asked for (`only`, --failed)"
 
 
-def _narrowed(planned: PlannedSet, named: Sequence[str]) -> bool:
+def _narrowed(planned: SetRequest, named: Sequence[str]) -> bool:
     """Keep the cases of `named` that were selected, if any were; unknown ids are kept, so that they are refused later."""
     there = set(planned.source.ids())
     unknown = [eval_id for eval_id in planned.only if eval_id not in there]
@@ -390,9 +391,9 @@ def _narrowed(planned: PlannedSet, named: Sequence[str]) -> bool:
     return bool(planned.only)
 
 
-def _merged(wanted: Iterable[PlannedSet]) -> list[PlannedSet]:
+def _merged(wanted: Iterable[SetRequest]) -> list[SetRequest]:
     """Merge sets that are named twice, with the cases of both. All cases and a list give the list, as in ADK."""
-    merged: dict[object, PlannedSet] = {}
+    merged: dict[object, SetRequest] = {}
     for planned in wanted:
         label = planned.source.label
         first = merged.setdefault(os.path.realpath(label) if label else id(planned), planned)

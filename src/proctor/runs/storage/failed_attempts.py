@@ -102,7 +102,7 @@ def record_failed_attempt(
     from proctor.common.atomic_write import new_file
     from proctor.common.secrets import redact_text
     from proctor.runs.storage.queries import open_runs
-    from proctor.stores.urls import store_file
+    from proctor.stores.open import store_file
 
     with suppress(SetupError, OSError, ValueError):
         url = _url_of(url)
@@ -132,7 +132,7 @@ def record_failed_attempt(
 
 def _lift_failed_resume(url: str | Path | None) -> None:
     """Delete the record of a failed `resume`; keep any other record."""
-    from proctor.stores.urls import store_file
+    from proctor.stores.open import store_file
 
     with suppress(SetupError, OSError, ValueError):
         file = store_file(_url_of(url))
@@ -149,7 +149,7 @@ def failed_attempt(store: Store) -> FailedAttempt | None:
     An unreadable record counts as a failed attempt, because it may be one.
     """
     from proctor.runs.storage.queries import store_url
-    from proctor.stores.urls import store_file
+    from proctor.stores.open import store_file
 
     try:
         file = store_file(store_url(store.url))

@@ -22,7 +22,7 @@ from proctor.runs.setup.settings import load_settings
 from proctor.schema.results.manifest import RunRecord, RunState
 from proctor.schema.results.run_result import Outcome, RunResult
 from proctor.stores.base import RunEntry, Store
-from proctor.stores.urls import store_file
+from proctor.stores.open import store_file
 
 FOLDER = ".proctor"
 STORE_FILE = "store.sqlite3"

@@ -123,7 +123,7 @@ def score_trace_sync(
     **options: Unpack[ScoreOptions],
 ) -> RunResult:
     """Run `score_trace` from synchronous code."""
-    from proctor.engine.execution.event_loop import run_sync
+    from proctor.engine.execution.run_control import run_sync
 
     return run_sync(lambda: score_trace(traces, eval_sets, **options))
 

@@ -1,4 +1,4 @@
-"""A database as this room uses it: one connection for many threads, transactions, errors in words."""
+"""A SQLite database: one connection for many threads, transactions, errors as `StoreError`, and the version of its schema."""
 
 from __future__ import annotations
 
@@ -10,11 +10,70 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
 from proctor.errors import StoreError
-from proctor.stores.sqlite import migrations
+
+APPLICATION_ID = 0x50524354  # "PRCT", in the header of every store
+
+
+@cache
+def schema_files() -> tuple[tuple[int, str], ...]:
+    """Return every version with its SQL, in order."""
+    from importlib.resources import files as resources
+
+    found = [
+        (int(file.name.partition("_")[0]), file.read_text(encoding="utf-8"))
+        for file in resources("proctor.stores.sqlite").joinpath("schema").iterdir()
+        if file.name.endswith(".sql")
+    ]
+    return tuple(sorted(found))
+
+
+def newest_version() -> int:
+    """Return the version that this code writes."""
+    return schema_files()[-1][0]
+
+
+def check_version(version: int, name: str) -> None:
+    """See that this code knows a store's version.
+
+    Raises:
+        StoreError: a newer Proctor wrote it.
+    """
+    if version > newest_version():
+        raise StoreError(
+            f"{name}: written by a newer Proctor (its store has version {version}, this one knows up to {newest_version()}). "
+            "Update Proctor, or name another store with --store; it was not touched"
+        )
+
+
+def migrate(connection: sqlite3.Connection, version: int) -> None:
+    """Apply what came after `version`, within the transaction that is open."""
+    for number, sql in schema_files():
+        if number > version:
+            for statement in split_statements(sql):
+                connection.execute(statement)
+            connection.execute(
+                "INSERT INTO schema_versions (version, applied_at) VALUES (?, ?)", (number, time.time())
+            )
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version = {newest_version()}")
+
+
+def split_statements(sql: str) -> Iterator[str]:
+    """Split a script; sqlite3's own `executescript` would commit what is open."""
+    held = ""
+    for line in sql.splitlines(keepends=True):
+        held += line
+        if sqlite3.complete_statement(held):
+            yield held
+            held = ""
+    if held.strip():
+        yield held
+
 
 PATIENCE = 30.0
 """Seconds that SQLite itself waits for another process."""
@@ -44,23 +103,23 @@ class Connection:
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
         """Ask, and return every row."""
-        with self.lock, in_words(self.name):
+        with self.lock, sqlite_errors(self.name):
             return self.raw.execute(sql, values).fetchall()
 
     def row(self, sql: str, values: Sequence[Any] = ()) -> Row | None:
         """Ask, and return the first row, if any."""
-        with self.lock, in_words(self.name):
+        with self.lock, sqlite_errors(self.name):
             found: Row | None = self.raw.execute(sql, values).fetchone()
             return found
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Hold the store for writing; all changes are committed, or, after an exception, none."""
-        with self.lock, in_words(self.name):
+        with self.lock, sqlite_errors(self.name):
             begin_to_write(self.raw)
             try:
                 # a newer Proctor may have changed the tables since they were opened
-                migrations.check(self.raw.execute("PRAGMA user_version").fetchone()[0], self.name)
+                check_version(self.raw.execute("PRAGMA user_version").fetchone()[0], self.name)
                 yield self.raw
                 self.raw.execute("COMMIT")
             except BaseException:
@@ -68,9 +127,9 @@ class Connection:
                 raise
 
     @contextmanager
-    def looking(self) -> Iterator[None]:
+    def snapshot(self) -> Iterator[None]:
         """Let several questions see one state of the store."""
-        with self.lock, in_words(self.name):
+        with self.lock, sqlite_errors(self.name):
             within = self.raw.in_transaction
             if not within:
                 self.raw.execute("BEGIN")
@@ -82,13 +141,13 @@ class Connection:
 
     def give_back(self) -> None:
         """Give what the file no longer needs back to the disk."""
-        with self.lock, in_words(self.name):
+        with self.lock, sqlite_errors(self.name):
             # a statement that answers with rows of nothing: `execute` would take the first, which frees one page
             self.raw.executescript("PRAGMA incremental_vacuum")
 
     def close(self) -> None:
         """Let go of it."""
-        with self.lock, in_words(self.name):
+        with self.lock, sqlite_errors(self.name):
             self.raw.close()
             if self._in_use is not None:
                 self._in_use.end()
@@ -155,12 +214,12 @@ class Place(Protocol):
 
 
 @contextmanager
-def in_words(name: str) -> Iterator[None]:
+def sqlite_errors(name: str) -> Iterator[None]:
     """Turn an error of SQLite into a `StoreError` that names the store and what to do."""
     try:
         yield
     except sqlite3.Error as error:
-        raise StoreError(said_of(error, name)) from error
+        raise StoreError(error_text(error, name)) from error
     except UnicodeDecodeError as error:
         raise damage_error(name, "a text in it is none") from error
 
@@ -177,7 +236,7 @@ def sound(name: str, what: str) -> Iterator[None]:
 _TRIPPED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, zlib.error)
 
 
-def said_of(error: sqlite3.Error, name: str) -> str:
+def error_text(error: sqlite3.Error, name: str) -> str:
     """Return what an error means for the store called `name`."""
     code = _name_of(error)
     for beginning, words in _MEANINGS.items():

@@ -1,4 +1,4 @@
-"""The file of a store: created completely, checked before it is changed, opened for writing or for reading only."""
+"""The location of a store: a file, which is created completely and checked before it is changed, or memory."""
 
 from __future__ import annotations
 
@@ -16,8 +16,18 @@ from urllib.parse import quote
 
 from proctor.common.atomic_write import sync_folder
 from proctor.errors import StoreError
-from proctor.stores.sqlite import migrations
-from proctor.stores.sqlite.connection import PATIENCE, Connection, InUse, begin_to_write, in_words, log_ahead
+from proctor.stores.sqlite.connection import (
+    APPLICATION_ID,
+    PATIENCE,
+    Connection,
+    InUse,
+    begin_to_write,
+    check_version,
+    log_ahead,
+    migrate,
+    newest_version,
+    sqlite_errors,
+)
 
 _MAGIC = b"SQLite format 3\x00"
 _BESIDE = ("-wal", "-journal")
@@ -65,7 +75,7 @@ class SqliteFile:
             in_use = InUse(self.path, self._check_header)
             self._identity = _identity_of(self.path)
         try:
-            with in_words(self.name):
+            with sqlite_errors(self.name):
                 return self._open_for_reading(in_use) if self.read_only else self._open_whole(in_use)
         except BaseException:
             in_use.end()
@@ -85,7 +95,7 @@ class SqliteFile:
         with _system_errors(self.name):
             in_use = InUse(self.path)
         try:
-            with in_words(self.name):
+            with sqlite_errors(self.name):
                 return Connection(self._open_for_writing(), self.name, in_use=in_use)
         except BaseException:
             in_use.end()
@@ -129,7 +139,7 @@ class SqliteFile:
         make_folder(self.path.parent)
         new = self.path.with_name(f".{self.path.name}.{os.getpid()}-{secrets.token_hex(4)}")
         try:
-            with in_words(self.name):
+            with sqlite_errors(self.name):
                 write_empty_store(new)
             put_in_place(new, self.path)
         finally:
@@ -151,11 +161,11 @@ class SqliteFile:
             raise StoreError(
                 f"{self.name}: this file is not a store. Name another with --store; the file was not changed"
             )
-        if int.from_bytes(header[68:72], "big") != migrations.APPLICATION_ID:
+        if int.from_bytes(header[68:72], "big") != APPLICATION_ID:
             raise StoreError(
                 f"{self.name}: this is a database of another application. Name another with --store; the file was not changed"
             )
-        migrations.check(int.from_bytes(header[60:64], "big"), self.name)
+        check_version(int.from_bytes(header[60:64], "big"), self.name)
 
     def _open_for_writing(self) -> sqlite3.Connection:
         connection = _connect(self.path, "mode=rw")
@@ -194,9 +204,9 @@ class SqliteFile:
         begin_to_write(connection)
         try:
             version = connection.execute("PRAGMA user_version").fetchone()[0]
-            migrations.check(version, self.name)
-            if version < migrations.newest():
-                migrations.bring_up_to_date(connection, version)
+            check_version(version, self.name)
+            if version < newest_version():
+                migrate(connection, version)
                 connection.execute("COMMIT")
             else:  # BEGIN alone proves nothing: SQLite allows it also on a file that is read-only
                 connection.execute("UPDATE totals SET value = value")
@@ -221,7 +231,7 @@ class SqliteFile:
     def _read(self, path: Path, how: str) -> sqlite3.Connection:
         connection = _connect(path, how)
         try:
-            migrations.check(connection.execute("PRAGMA user_version").fetchone()[0], self.name)
+            check_version(connection.execute("PRAGMA user_version").fetchone()[0], self.name)
             connection.execute("SELECT COUNT(*) FROM totals").fetchone()
         except BaseException:
             connection.close()
@@ -316,7 +326,7 @@ def write_empty_store(path: Path) -> None:
         connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("BEGIN IMMEDIATE")
-        migrations.bring_up_to_date(connection, 0)
+        migrate(connection, 0)
         connection.execute("COMMIT")
     finally:
         connection.close()
@@ -367,3 +377,49 @@ def make_folder(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     if folder.name == ".proctor":  # results are not source code
         (folder / ".gitignore").write_text("*\n", encoding="utf-8")
+
+
+# --- Stores in memory: one database for each name, until the process ends ---------------------------------------------
+
+
+_lock = threading.Lock()
+_databases: dict[str, Connection] = {}
+
+
+class _Shared(Connection):
+    """A connection that all stores of one name share: `close` leaves it open."""
+
+    def close(self) -> None:
+        pass
+
+
+@dataclass(slots=True)
+class Memory:
+    """The database of a store in memory."""
+
+    name: str
+    warnings: list[str] = field(default_factory=list)
+
+    def open(self) -> Connection:
+        """Return the one connection of this name."""
+        with _lock:
+            if self.name not in _databases:
+                _databases[self.name] = self._create_database()
+            return _databases[self.name]
+
+    def connect(self) -> Connection:
+        """Return the same connection: a second one would be a second database."""
+        return self.open()
+
+    def check_place(self) -> None:
+        """Do nothing: a store in memory cannot be deleted or replaced."""
+
+    def close(self) -> None:
+        """Leave the database open for a later store of the same name."""
+
+    def _create_database(self) -> Connection:
+        raw = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        raw.execute("BEGIN")
+        migrate(raw, 0)
+        raw.execute("COMMIT")
+        return _Shared(raw, self.name)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from proctor.stores.base import StoredLabel
 from proctor.stores.sqlite.connection import Connection, Row, sound
 from proctor.stores.sqlite.encoding import checksum, storable
-from proctor.stores.sqlite.run_index import RunLine
+from proctor.stores.sqlite.run_state import RunLine
 
 if TYPE_CHECKING:
     from proctor.schema.analysis.calibration import Calibration

@@ -1,13 +1,13 @@
-"""Read a stored run: its cases in order, joined with their evidence and their scores."""
+"""Read a stored run: its cases in order, joined with their evidence and scores, as a sequence that is not in memory."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, overload
 
 from proctor.schema.evidence.trial import Trial, simulator_failure
 from proctor.schema.results.run_result import CaseResult, Outcome, TrialResult
@@ -24,9 +24,9 @@ from proctor.stores.sqlite.encoding import (
     read_score,
     read_scores,
     read_verdict,
+    restore_media,
     unpack,
 )
-from proctor.stores.sqlite.media import put_back
 from proctor.stores.sqlite.rows import document_key, planned_key, score_key, trial_key, verdict_key
 from proctor.stores.sqlite.run_state import judging_progress, run_progress
 
@@ -59,7 +59,7 @@ class RunReader:
         One query reads all of them; each result is built when the caller reaches it, so that only one is in memory.
         """
         held = _Held()
-        with self._sound(first, last), self._connection.looking():
+        with self._sound(first, last), self._connection.snapshot():
             planned = self.planned(first, last)
             self._read_evidence(held, first, last)
             self._read_scores(held, first, last)
@@ -76,7 +76,7 @@ class RunReader:
         A case that was not decided has no trials here.
         """
         held = _Held()
-        with self._sound(first, last), self._connection.looking():
+        with self._sound(first, last), self._connection.snapshot():
             planned = self.planned(first, last)
             self._read_verdicts(held, first, last)
         with self._sound(first, last):
@@ -89,7 +89,7 @@ class RunReader:
     def briefly(self, first: int, last: int) -> Iterator[BriefVerdict]:
         """Return the same cases in short."""
         held = _Held()
-        with self._sound(first, last), self._connection.looking():
+        with self._sound(first, last), self._connection.snapshot():
             planned = self.planned(first, last)
             self._read_verdicts(held, first, last)
         with self._sound(first, last):
@@ -111,7 +111,7 @@ class RunReader:
 
     def check_totals(self) -> None:
         """Check that the store has as many trials and verdicts as were written."""
-        with self._connection.looking():
+        with self._connection.snapshot():
             run, judging = (
                 run_progress(self._connection, self._run),
                 judging_progress(self._connection, self._run, self._judging),
@@ -153,7 +153,7 @@ class RunReader:
     def trials(self, position: int, *, every_attempt: bool) -> list[StoredTrial]:
         """Return the trials of one case: the last attempt of each, or `every_attempt`, in order."""
         held = _Held()
-        with self._sound(position, position + 1), self._connection.looking():
+        with self._sound(position, position + 1), self._connection.snapshot():
             self._read_evidence(held, position, position + 1)
             self._read_scores(held, position, position + 1)
             evidence = held.evidence[position]
@@ -235,7 +235,7 @@ class RunReader:
 
     def _whole(self, stored: bytes, media: str | None) -> bytes:
         body = unpack(stored)
-        return put_back(body, media, self._media) if media else body
+        return restore_media(body, media, self._media) if media else body
 
     def _media(self, name: str) -> bytes:
         row = self._connection.row("SELECT crc, body FROM media WHERE hash = ?", (name,))
@@ -338,3 +338,64 @@ def brief_verdict(texts: tuple[str, str, str, str], verdict: tuple[str, str] | N
         ended = tuple([OUTCOMES[trial["outcome"]] for trial in trials])
     reason = row.get("reason") or row.get("missed", "")
     return BriefVerdict(*texts, OUTCOMES[verdict[0]], ended, reason, row["metrics"])
+
+
+# --- The cases of a stored run as a sequence that is not in memory ----------------------------------------------------
+
+
+class StoredCases(Sequence[CaseResult]):
+    """The cases of a run in a store: read when asked for, and streamed when looped over."""
+
+    def __init__(self, reader: RunReader, total: int) -> None:
+        self._reader = reader
+        self._total = total
+
+    def __len__(self) -> int:
+        return self._total
+
+    @overload
+    def __getitem__(self, index: int) -> CaseResult: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[CaseResult]: ...
+    def __getitem__(self, index: int | slice) -> CaseResult | list[CaseResult]:
+        if isinstance(index, slice):
+            places = range(self._total)[index]
+            if places.step == 1:
+                return [case for part in parts(places.start, places.stop) for case in self._read_block(part)]
+            return [self[place] for place in places]
+        place = range(self._total)[index]  # counts from the end, and raises IndexError, as lists do
+        return next(self._reader.cases(place, place + 1))
+
+    def __iter__(self) -> Iterator[CaseResult]:
+        for part in parts(0, self._total):
+            yield from self._read_block(part)
+
+    def __repr__(self) -> str:
+        return f"<{self._total} stored cases>"
+
+    def counts(self) -> dict[Outcome, int]:
+        """Return how many cases ended in each outcome, without reading them."""
+        found = {Outcome(name): count for name, count in self._reader.counts().items()}
+        if missing := self._total - sum(found.values()):
+            found[Outcome.NOT_RUN] = found.get(Outcome.NOT_RUN, 0) + missing
+        return found
+
+    def find(self, eval_id: str, eval_set_id: str | None = None) -> CaseResult | None:
+        """Return the first case of that id, without reading the others."""
+        for position in self._reader.positions(eval_id):
+            case = self[position]
+            if eval_set_id in {None, case.eval_set_id}:
+                return case
+        return None
+
+    def names(self, first: int = 0, last: int | None = None) -> Iterator[tuple[str, str]]:
+        """Return set and id of each case from `first` up to `last`, without reading what became of it."""
+        for part in parts(first, self._total if last is None else min(last, self._total)):
+            yield from (texts[:2] for texts in self._reader.planned(part.start, part.stop))
+
+    def eval_case(self, index: int) -> bytes | None:
+        """Return a case as JSON, in the version that was run; `None` while none of its trials is stored."""
+        return self._reader.document(index)
+
+    def _read_block(self, part: range) -> Iterator[CaseResult]:
+        return self._reader.cases(part.start, part.stop)

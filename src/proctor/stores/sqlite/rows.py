@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any
+from functools import cache, partial
 
 from proctor.errors import StoreError
 from proctor.schema.serialize import content_hash
 from proctor.stores.base import AnswerRecord, Record, ScoreRecord, TrialRecord, VerdictRecord
-from proctor.stores.sqlite import media
-from proctor.stores.sqlite.bulk_insert import insert, insert_or
-from proctor.stores.sqlite.connection import Connection
-from proctor.stores.sqlite.encoding import PACKED_FROM, checksum, merged_scores, pack, scores_row, verdict_row
-from proctor.stores.sqlite.judge_answers import write_answers
+from proctor.stores.sqlite.connection import Connection, Row
+from proctor.stores.sqlite.encoding import (
+    PACKED_FROM,
+    checksum,
+    extract_media,
+    merged_scores,
+    pack,
+    scores_row,
+    verdict_row,
+)
 from proctor.stores.sqlite.run_state import Hold
-
-Row = tuple[Any, ...]
 
 
 @dataclass(slots=True)
@@ -86,7 +88,7 @@ class RowWriter:
     def _trial(self, rows: Rows, record: TrialRecord) -> None:
         position, number, attempt = record.position, record.number, record.attempt
         document = self._document(rows, record.case) if record.case else None
-        body, places, found = media.take_out(record.evidence)
+        body, places, found = extract_media(record.evidence)
         rows.media.update(found)
         key, stored = (self._run, position, number, attempt, int(record.failed)), pack(body, PACKED_FROM)
         rows.trials.append(
@@ -97,7 +99,7 @@ class RowWriter:
             rows.stale.add(position)
 
     def _document(self, rows: Rows, case: bytes) -> str:
-        body, places, found = media.take_out(case)
+        body, places, found = extract_media(case)
         rows.media.update(found)
         name, stored = content_hash(case), pack(body, PACKED_FROM)
         rows.documents[name] = (name, checksum(document_key(name, places), stored), places, stored)
@@ -198,12 +200,12 @@ class RowWriter:
                 (self._run, self._judging, *some),
             )
         for position in gone:
-            decided.put(position, None)
+            decided.record(position, None)
 
     def _write_verdicts(self, raw: sqlite3.Connection, rows: dict[int, Row]) -> None:
         insert(raw, "verdicts", _VERDICTS, list(rows.values()), _NEWER_VERDICT)
         for position, row in rows.items():
-            self._hold.decided.put(position, row[3])
+            self._hold.decided.record(position, row[3])
 
 
 def trial_key(
@@ -266,3 +268,79 @@ def _chunks(values: list[int]) -> Iterable[list[int]]:
 
 def _marks(values: Sequence[object]) -> str:
     return ", ".join("?" * len(values))
+
+
+# --- Many rows with one statement: each statement lets other threads run, and waiting for them costs more -------------
+
+
+_MOST = 64
+
+
+@cache
+def _statement(table: str, columns: str, conflict: str, rows: int) -> str:
+    places = f"({', '.join('?' * (columns.count(',') + 1))})"
+    return f"INSERT INTO {table} ({columns}) VALUES {', '.join([places] * rows)} {conflict}".rstrip()  # noqa: S608 - our own tables and columns
+
+
+def insert(
+    connection: sqlite3.Connection,
+    table: str,
+    columns: str,
+    rows: Sequence[Row],
+    conflict: str = "",
+) -> int:
+    """Insert `rows`, and return how many were inserted or changed."""
+    return sum(_insert(connection, table, columns, some, conflict) for some in _pieces(rows))
+
+
+def insert_or(
+    connection: sqlite3.Connection,
+    table: str,
+    columns: str,
+    rows: Sequence[Row],
+    instead: Callable[[Row], bool],
+) -> list[Row]:
+    """Insert `rows`; if some exist already, `instead` handles each and returns whether it was new.
+
+    Returns those that were new. What a statement that fails has done is undone by SQLite; elsewhere it would take a
+    savepoint.
+    """
+    new: list[Row] = []
+    for some in _pieces(rows):
+        try:
+            _insert(connection, table, columns, some, "")
+            new += some
+        except sqlite3.IntegrityError:
+            new += [row for row in some if instead(row)]
+    return new
+
+
+def _insert(
+    connection: sqlite3.Connection, table: str, columns: str, rows: Sequence[Row], conflict: str
+) -> int:
+    values = [value for row in rows for value in row]
+    return connection.execute(_statement(table, columns, conflict, len(rows)), values).rowcount
+
+
+def _pieces(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
+    """Cut into few different lengths, so that statements are kept."""
+    start = 0
+    while start < len(rows):
+        count = min(_MOST, 1 << ((len(rows) - start).bit_length() - 1))
+        yield rows[start : start + count]
+        start += count
+
+
+_NEWER = "ON CONFLICT (name) DO UPDATE SET crc = excluded.crc, body = excluded.body"
+
+
+def write_answers(raw: sqlite3.Connection, run: int, found: Mapping[str, bytes]) -> None:
+    """Keep answers, within a transaction; an empty one is there already, and the run rests on it, too."""
+    rows = [
+        (name, checksum(f"answer/{name}", stored), stored)
+        for name, body in found.items()
+        if body and (stored := pack(body, PACKED_FROM))
+    ]
+    insert(raw, "answers", "name, crc, body", rows, _NEWER)
+    uses = [(run, name) for name in found]
+    insert(raw, "answer_uses", "run, answer", uses, "ON CONFLICT (run, answer) DO NOTHING")

@@ -4,36 +4,46 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import TypeVar
 
+from pydantic import ValidationError
+
 from proctor.errors import StoreError, UnknownNameError
+from proctor.schema.format.config import EvalConfig
+from proctor.schema.results.case_statistics import TrialRule
 from proctor.schema.results.manifest import (
     AgentManifest,
+    JudgedSet,
     Judging,
     Manifest,
     PlannedCase,
     RunRecord,
     RunSummary,
+    SetManifest,
+    adds_trials,
 )
-from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
-from proctor.stores import urls
-from proctor.stores.base import BriefVerdict, Committed, StoredTrial, runs_back
-from proctor.stores.memory import Memory
+from proctor.schema.results.run_result import CaseResult, Outcome, RunResult, SetSummary
+from proctor.stores.base import BriefVerdict, Committed, RunEntry, Standing, StoredTrial, runs_back
+from proctor.stores.open import split_url, sqlite_path
 from proctor.stores.sqlite import leases
-from proctor.stores.sqlite.begin_run import begin_judging, begin_run, name_agent, resume_run
 from proctor.stores.sqlite.connection import Place, damage_error, sound
-from proctor.stores.sqlite.encoding import checksum
-from proctor.stores.sqlite.file import SqliteFile
-from proctor.stores.sqlite.judge_answers import AnsweringStore
+from proctor.stores.sqlite.encoding import checksum, unpack
+from proctor.stores.sqlite.file import Memory, SqliteFile
 from proctor.stores.sqlite.labels import LabelledStore
-from proctor.stores.sqlite.progress import StandingStore
-from proctor.stores.sqlite.reader import RunReader
-from proctor.stores.sqlite.run_index import RunLine, delete_runs, run_line, run_lines
-from proctor.stores.sqlite.run_state import judging_progress
-from proctor.stores.sqlite.stored_cases import StoredCases, result_of
-from proctor.stores.sqlite.writer import Writer
+from proctor.stores.sqlite.reader import RunReader, StoredCases
+from proctor.stores.sqlite.run_state import (
+    RunLine,
+    delete_runs,
+    judging_progress,
+    run_index,
+    run_line,
+    run_lines,
+    standing_of,
+)
+from proctor.stores.sqlite.writer import Writer, begin_judging, begin_run, name_agent, resume_run
 
 _AT_ONCE = 1000
 _T = TypeVar("_T")
@@ -53,16 +63,12 @@ def open_store(url: str, *, read_only: bool = False) -> SqliteStore:
         raise StoreError(
             f"{url}: the store needs SQLite {'.'.join(map(str, _OLDEST))} or newer, this Python has {sqlite3.sqlite_version}"
         )
-    scheme, rest = urls.split(url)
-    place: Place = Memory(f"memory:{rest}") if scheme == "memory" else _file(url, read_only)
+    scheme, rest = split_url(url)
+    place: Place = Memory(f"memory:{rest}") if scheme == "memory" else SqliteFile(sqlite_path(url), read_only)
     return SqliteStore(url, place, read_only=read_only)
 
 
-def _file(url: str, read_only: bool) -> SqliteFile:  # noqa: FBT001 - handed on
-    return SqliteFile(urls.sqlite_path(url), read_only)
-
-
-class SqliteStore(LabelledStore, AnsweringStore, StandingStore):
+class SqliteStore(LabelledStore):
     """A store in SQLite (see `Store` of this room's contract). Any thread may use it."""
 
     def __init__(self, url: str, place: Place, *, read_only: bool = False) -> None:
@@ -176,6 +182,21 @@ class SqliteStore(LabelledStore, AnsweringStore, StandingStore):
         """List the runs, newest first."""
         return map(self._record, run_lines(self._connection))
 
+    def index(self) -> list[RunEntry]:
+        """List the runs, newest first, with only the fields that identify them."""
+        return run_index(self._connection)
+
+    def standing(self, run_id: str, judging: int = 1) -> Standing:
+        """Return the progress of a scoring without reading its cases.
+
+        Raises:
+            UnknownNameError: the store has no run of this id, or the run has no such scoring.
+        """
+        line = run_line(self._connection, run_id)
+        if line is None or not 1 <= judging <= line.progress.judgings:
+            raise UnknownNameError(f"No judging {judging} of a run named {run_id!r} in {self._name}")
+        return standing_of(self._connection, line, judging)
+
     def record(self, run_id: str) -> RunRecord:
         """Return one run as `runs` lists it."""
         return self._record(self._line(run_id))
@@ -262,6 +283,16 @@ class SqliteStore(LabelledStore, AnsweringStore, StandingStore):
         if not 0 <= position < line.progress.cases:
             raise IndexError(position)
         return self._reader(line, 1).document(position)
+
+    def answer(self, key: str) -> bytes | None:
+        """Return the stored answer of a judge; `None` if there is none, or a damaged one, so that the judge is asked again."""
+        row = self._connection.row("SELECT crc, body FROM answers WHERE name = ?", (key,))
+        if row is None or row[0] != checksum(f"answer/{key}", row[1]):
+            return None
+        try:
+            return unpack(row[1])
+        except zlib.error:
+            return None
 
     def close(self) -> None:
         """Let go of the file. Writers that are under way keep theirs."""
@@ -351,3 +382,56 @@ class SqliteStore(LabelledStore, AnsweringStore, StandingStore):
 
 def _format_ids(ids: Sequence[str]) -> str:
     return ", ".join(ids[:5]) + (" …" if len(ids) > 5 else "")
+
+
+def result_of(
+    manifest: Manifest, judging: Judging, summary: RunSummary, cases: Sequence[CaseResult]
+) -> RunResult:
+    """Return a run as a result."""
+    by_id = {one.eval_set_id: one for one in judging.sets}
+    in_order = len(judging.sets) == len(manifest.sets)
+    judged = judging.sets if in_order else [by_id.get(one.eval_set_id) for one in manifest.sets]
+    return RunResult(
+        agent=manifest.agent.label,
+        cases=cases,
+        sets=[_set_summary(*pair) for pair in zip(manifest.sets, judged, strict=True)],
+        num_runs=manifest.num_runs,
+        at_most=_at_most(manifest, judging),
+        against=manifest.against,
+        warnings=list(summary.warnings),
+        started_at=manifest.created_at,
+        duration=summary.duration,
+        judging_duration=summary.judging_duration,
+        interrupted=summary.interrupted,
+        stopped_by=summary.stopped_by,
+        failure=summary.failure,
+        run_id=manifest.run_id,
+        spent=list(summary.spent),
+        judged_by=list(summary.judged_by),
+    )
+
+
+def _set_summary(one: SetManifest, judged: JudgedSet | None) -> SetSummary:
+    summary = SetSummary(one.eval_set_id, one.path, "", one.cases, failure=one.failure)
+    summary.num_runs = one.num_runs
+    if judged is not None:
+        summary.config_source = judged.config_source
+        gating = [metric.name for metric in judged.metrics if metric.gate]
+        summary.metrics = gating + [metric.name for metric in judged.metrics if not metric.gate]
+        summary.skipped_metrics = dict(judged.skipped_metrics)
+        summary.rule = _rule(judged, one.num_runs)
+        summary.criteria = dict(judged.config.get("criteria") or {})
+    return summary
+
+
+def _at_most(manifest: Manifest, judging: Judging) -> int:
+    """Trials that there could have been, where they were added until it was decided, or 0."""
+    added = adds_trials(manifest, judging)
+    return sum(one.cases * one.num_runs for one in manifest.sets) if added else 0
+
+
+def _rule(judged: JudgedSet, num_runs: int) -> TrialRule | None:
+    try:
+        return EvalConfig.model_validate(judged.config).rule_for(num_runs)
+    except ValidationError:  # a config of another version of Proctor: the cases have their rule themselves
+        return None

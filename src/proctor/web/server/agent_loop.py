@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from weakref import WeakSet
 
 from proctor.common.process_exit import contained_exits
-from proctor.engine.execution.event_loop import leave_behind
+from proctor.engine.execution.run_control import leave_behind
 from proctor.errors import AgentRaisedError
 
 Answer = TypeVar("Answer")

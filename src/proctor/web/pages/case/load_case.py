@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.analysis.calibration.labels import labels_for
 from proctor.common.registry import METRICS
-from proctor.engine.execution.event_loop import run_sync
+from proctor.engine.execution.run_control import run_sync
 from proctor.engine.planning.criteria import bind
 from proctor.engine.run_options import RunOptions
 from proctor.engine.scoring.score_trial import score_trial, view_of
