@@ -16,6 +16,7 @@ from proctor.schema.format.content import Part
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.run_result import MetricVerdict
 from proctor.schema.results.score import MetricScore, Outcome, Score
+from proctor.web.pages.base import copy_fields
 
 _Call = TypeVar("_Call")
 
@@ -187,16 +188,10 @@ def cause_part(failure: Failure | None) -> CausePart | None:
         return None
     cause = cause_of(failure)
     traceback = clip(failure.traceback) if failure.traceback else None
-    return CausePart(
-        where=failure.where,
-        what=cause.what,
-        error=cause.error,
-        place=cause.place,
-        code=cause.code,
-        traceback=traceback,
-        turn=failure.turn,
-        infrastructure=failure.infrastructure,
-    )
+    return copy_fields(
+        CausePart, failure,
+        what=cause.what, error=cause.error, place=cause.place, code=cause.code, traceback=traceback,
+    )  # fmt: skip
 
 
 def _findings(block: Findings) -> Iterator[FindingPart]:

@@ -17,6 +17,7 @@ from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.case_statistics import user_faults
 from proctor.schema.results.run_result import CaseResult, MetricVerdict
 from proctor.schema.results.score import MetricScore, Outcome, Score
+from proctor.web.pages.base import copy_fields
 from proctor.web.pages.case.case import show_command
 from proctor.web.pages.case.page_parts import (
     CausePart,
@@ -252,10 +253,4 @@ def _simulated_user(trial: Trial, faults: Sequence[tuple[int, NotePart]]) -> Pla
     played = trial.played_user
     if played is None:
         return None
-    return PlayedPart(
-        simulator=played.simulator,
-        model=played.model,
-        opening=played.opening,
-        ended=ending_of(trial),
-        faults=[note for _, note in faults],
-    )
+    return copy_fields(PlayedPart, played, ended=ending_of(trial), faults=[note for _, note in faults])

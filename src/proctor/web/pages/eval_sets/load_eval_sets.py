@@ -23,6 +23,7 @@ from proctor.files.eval_sets.source import EvalSetFile
 from proctor.files.text.problems import Problem
 from proctor.files.text.validation_messages import Finding
 from proctor.schema.format.persona import persona_ids
+from proctor.web.pages.base import copy_fields
 from proctor.web.pages.bounded_cache import BoundedCache
 from proctor.web.pages.eval_sets.set_pages import (
     CaseSaved,
@@ -156,35 +157,18 @@ class EvalSetLoader:
 
 def saved_case(case: CaseContent) -> CaseSaved:
     """Return a case as the response to saving it."""
-    return CaseSaved(
-        eval_id=case.eval_id,
-        position=case.position,
-        line=case.line,
-        version=case.version,
-        value=case.value,
-        doubtful=field_notes(case.findings),
-    )
+    return copy_fields(CaseSaved, case, doubtful=field_notes(case.findings))
 
 
 def head_page(head: HeadContent) -> EvalSetHead:
     """Return the keys of a set for editing."""
-    return EvalSetHead(
-        eval_set_id=head.eval_set_id,
-        version=head.version,
-        value=head.value,
-        doubtful=field_notes(head.findings),
-    )
+    return copy_fields(EvalSetHead, head, doubtful=field_notes(head.findings))
 
 
 def text_page(file: SetFile, text: TextContent) -> EvalSetText:
     """Return the text of a set for editing."""
-    return EvalSetText(
-        path=file.label,
-        text=text.text,
-        version=text.version,
-        readable=text.readable,
-        problems=[_note(problem, file) for problem in text.problems],
-    )
+    problems = [_note(problem, file) for problem in text.problems]
+    return copy_fields(EvalSetText, text, path=file.label, problems=problems)
 
 
 def field_notes(findings: Sequence[Finding]) -> list[FieldNote]:
@@ -233,15 +217,8 @@ def _notes(file: SetFile, own: Report, others: Sequence[Report]) -> Iterator[Pro
 def _note(problem: Problem, file: SetFile) -> ProblemNote:
     is_own = problem.file in {str(file.path), file.label}
     case = _CASE.match(problem.field) if is_own else None
-    return ProblemNote(
-        severity=problem.severity,
-        file=None if is_own else problem.file,
-        line=problem.line,
-        column=problem.column,
-        field=problem.field,
-        message=problem.message,
-        hint=problem.hint,
-        position=int(case[1]) if case else None,
+    return copy_fields(
+        ProblemNote, problem, file=None if is_own else problem.file, position=int(case[1]) if case else None
     )
 
 

@@ -107,8 +107,8 @@ def config_of_request(
         raise SetupError(
             "the request has no deciding metric, so every case would pass whichever way the agent behaves"
         )
-    asked = {"user_simulator_config": user_simulator, "live_model_config": live_model}
-    return {"criteria": criteria, **{name: value for name, value in asked.items() if value is not None}}
+    options = {"user_simulator_config": user_simulator, "live_model_config": live_model}
+    return {"criteria": criteria, **{name: value for name, value in options.items() if value is not None}}
 
 
 def _require_one_threshold(metric: EvalMetric) -> None:

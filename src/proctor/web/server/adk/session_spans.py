@@ -75,21 +75,24 @@ def _step(
 ) -> Json:
     """Return the span of a model's or a tool's answer."""
     parts = parts_of(event)
-    told = {**common, f"{_ADK}.event_id": _id(event)}
+    attributes = {**common, f"{_ADK}.event_id": _id(event)}
     tools = [part["functionResponse"] for part in parts if "functionResponse" in part]
     if tools:
         names = ", ".join(str(one.get("name")) for one in tools)
-        told |= {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": names}
-        told[f"{_ADK}.tool_response"] = _text([one.get("response") for one in tools])
-        told[f"{_ADK}.tool_call_args"] = _text(_arguments(tools, events))
-        return _span(f"execute_tool {names}", trace, _number(_id(event)), agent, times, told)
+        attributes |= {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": names}
+        attributes[f"{_ADK}.tool_response"] = _text([one.get("response") for one in tools])
+        attributes[f"{_ADK}.tool_call_args"] = _text(_arguments(tools, events))
+        return _span(f"execute_tool {names}", trace, _number(_id(event)), agent, times, attributes)
     usage = event.get("usageMetadata") or {}
-    told |= {"gen_ai.operation.name": "generate_content", f"{_ADK}.llm_response": _text(event.get("content"))}
+    attributes |= {
+        "gen_ai.operation.name": "generate_content",
+        f"{_ADK}.llm_response": _text(event.get("content")),
+    }
     for name, count in (("input", "promptTokenCount"), ("output", "candidatesTokenCount")):
         if usage.get(count) is not None:
-            told[f"gen_ai.usage.{name}_tokens"] = usage[count]
+            attributes[f"gen_ai.usage.{name}_tokens"] = usage[count]
     name = f"generate_content {event.get('modelVersion') or event.get('author', '')}".rstrip()
-    return _span(name, trace, _number(_id(event)), agent, times, told)
+    return _span(name, trace, _number(_id(event)), agent, times, attributes)
 
 
 def _arguments(answers: Sequence[Json], events: Sequence[Json]) -> list[Any]:
@@ -178,17 +181,17 @@ def _span_json(span: Span, known: set[str], first: float, session_id: str, invoc
 
 
 def _attributes(span: Span, session_id: str, invocation_id: str) -> Json:
-    told: Json = {
+    attributes: Json = {
         **span.attributes,
         "gen_ai.conversation.id": session_id,
         f"{_ADK}.session_id": session_id,
         f"{_ADK}.invocation_id": invocation_id,
     }
     if span.kind is SpanKind.MODEL:  # the page requires one; a failed call has no event
-        told.setdefault(f"{_ADK}.event_id", span.id)
+        attributes.setdefault(f"{_ADK}.event_id", span.id)
     texts = zip(_TEXTS.get(span.kind, ()), (span.request, span.response), strict=False)
-    told |= {name: text for name, text in texts if text is not None}
-    return told if span.error is None else {**told, "error.message": span.error}
+    attributes |= {name: text for name, text in texts if text is not None}
+    return attributes if span.error is None else {**attributes, "error.message": span.error}
 
 
 def _trace_number(its_id: str) -> int:

@@ -208,10 +208,10 @@ def get_start_set(
 
 
 @router.post("/estimates", responses=_WRONG)
-def estimate_run(active: ActiveRunsDep, asked: StartRun) -> EstimatePage:
+def estimate_run(active: ActiveRunsDep, form: StartRun) -> EstimatePage:
     """Estimate the cost and the duration of a run; if it cannot be run, report all problems."""
-    with problem_responses(active, asked):
-        words = command_of(asked, active.context)
+    with problem_responses(active, form):
+        words = command_of(form, active.context)
         guard_targets_now(active.context)
         estimate = active.children.ask([*words, "--estimate", "--format=json"])
     purposes = [{"purpose": name, **figures} for name, figures in estimate.pop("purposes").items()]
@@ -219,12 +219,12 @@ def estimate_run(active: ActiveRunsDep, asked: StartRun) -> EstimatePage:
 
 
 @router.post("/runs", status_code=201, responses=_WRONG)
-def start_run(active: ActiveRunsDep, asked: StartRun) -> Begun:
+def start_run(active: ActiveRunsDep, form: StartRun) -> Begun:
     """Start a run in a separate process. If there are problems, report all of them and run nothing."""
     if why_not := active.why_no_runs():
         raise HTTPException(409, why_not)
-    with problem_responses(active, asked):
-        words = command_of(asked, active.context)
+    with problem_responses(active, form):
+        words = command_of(form, active.context)
         return start_command(active, words, display_command(words))
 
 
@@ -236,19 +236,19 @@ def start_command(active: ActiveRuns, words: list[str], command: str) -> Begun:
 
 
 @contextmanager
-def problem_responses(active: ActiveRuns, asked: StartRun | None) -> Iterator[None]:
+def problem_responses(active: ActiveRuns, form: StartRun | None) -> Iterator[None]:
     """Turn the problems of a request into a response that names the fields of the form."""
     try:
         yield
     except InvalidRunError as refused:
-        raise ProblemsError([*refused.problems, *_further_problems(active, asked, refused.words)]) from None
+        raise ProblemsError([*refused.problems, *_further_problems(active, form, refused.words)]) from None
     except NotStartedError as refused:
-        raise ProblemsError(attribute_problems(refused.problems, asked)) from None
+        raise ProblemsError(attribute_problems(refused.problems, form)) from None
     except TooManyRunsError as full:
         raise HTTPException(409, str(full)) from None
 
 
-def _further_problems(active: ActiveRuns, asked: StartRun | None, words: Sequence[str]) -> list[StartProblem]:
+def _further_problems(active: ActiveRuns, form: StartRun | None, words: Sequence[str]) -> list[StartProblem]:
     """Return the problems that only the command finds, so that all are reported at once."""
     if not any(word.startswith("--agent=") for word in words) or not any(
         word.startswith("--set=") for word in words
@@ -257,5 +257,5 @@ def _further_problems(active: ActiveRuns, asked: StartRun | None, words: Sequenc
     try:
         active.children.ask([*words, "--estimate", "--format=json"])
     except NotStartedError as refused:
-        return attribute_problems(refused.problems, asked)
+        return attribute_problems(refused.problems, form)
     return []

@@ -54,7 +54,7 @@ class ChildRun:
     """A process of this server."""
 
     process: subprocess.Popen[bytes]
-    told: Path
+    messages: Path
     output: Path
 
 
@@ -124,10 +124,10 @@ class ChildRuns:
                     f"{MOST_ASKED} estimates are running, which is the maximum: wait a moment"
                 )
             self._questions += 1
-        told = self._path("asked.jsonl")
+        messages = self._path("asked.jsonl")
         try:
-            output, errors = self._outputs(words, told)
-            problems = [problem for one in _read_messages(told) for problem in one.get("problems", ())]
+            output, errors = self._outputs(words, messages)
+            problems = [problem for one in _read_messages(messages) for problem in one.get("problems", ())]
             document = None if problems else _json(output)
             if document is None:
                 raise NotStartedError(problems or [_problem(errors)])
@@ -138,14 +138,14 @@ class ChildRuns:
             )
             raise NotStartedError([{"message": words_, "kind": "AgentLoadError"}]) from None
         finally:
-            told.unlink(missing_ok=True)
+            messages.unlink(missing_ok=True)
             with self._lock:
                 self._questions -= 1
 
-    def _outputs(self, words: Sequence[str], told: Path) -> tuple[bytes, bytes]:
+    def _outputs(self, words: Sequence[str], messages: Path) -> tuple[bytes, bytes]:
         with _command_line_file(words) as arguments:
             process = subprocess.Popen(
-                self._command(words), cwd=self._root, env=self._environment(told), stdin=arguments,
+                self._command(words), cwd=self._root, env=self._environment(messages), stdin=arguments,
                 stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             )  # fmt: skip
         with process, self._ends_with_server(process, signal.SIGKILL):  # an estimate stores nothing
@@ -170,13 +170,13 @@ class ChildRuns:
                 self._nameless.remove((process, ends_by))
 
     def _spawn(self, words: Sequence[str]) -> ChildRun:
-        told, output = self._path("told.jsonl"), self._path("log")
+        messages, output = self._path("told.jsonl"), self._path("log")
         with _command_line_file(words) as arguments, output.open("wb") as log:
             process = subprocess.Popen(
-                self._command(words), cwd=self._root, env=self._environment(told), stdin=arguments,
+                self._command(words), cwd=self._root, env=self._environment(messages), stdin=arguments,
                 stdout=log, stderr=log, start_new_session=True,
             )  # fmt: skip
-        return ChildRun(process, told, output)
+        return ChildRun(process, messages, output)
 
     @staticmethod
     def _command(words: Sequence[str]) -> list[str]:
@@ -184,8 +184,8 @@ class ChildRuns:
         return [sys.executable, "-m", "proctor", *words[:1]]
 
     @staticmethod
-    def _environment(told: Path) -> dict[str, str]:
-        return {**os.environ, MESSAGES_VARIABLE: str(told), ARGUMENTS_VARIABLE: "stdin", "NO_COLOR": "1"}
+    def _environment(messages: Path) -> dict[str, str]:
+        return {**os.environ, MESSAGES_VARIABLE: str(messages), ARGUMENTS_VARIABLE: "stdin", "NO_COLOR": "1"}
 
     def _path(self, suffix: str) -> Path:
         self._folder.mkdir(parents=True, exist_ok=True)
@@ -196,7 +196,7 @@ class ChildRuns:
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             ended = child.process.poll() is not None
-            for message in _read_messages(child.told):
+            for message in _read_messages(child.messages):
                 if "run" in message:
                     return message
                 self._give_up(child, message["problems"])
@@ -215,14 +215,14 @@ class ChildRuns:
         except subprocess.TimeoutExpired:  # nothing was run, and no one would wait for its end
             child.process.kill()
             child.process.wait()
-        child.told.unlink(missing_ok=True)
+        child.messages.unlink(missing_ok=True)
         child.output.unlink(missing_ok=True)
         raise NotStartedError(problems)
 
     # --- what was started --------------------------------------------------------------------------------------------
 
     def _remember(self, run_id: str, child: ChildRun, words: Sequence[str]) -> None:
-        child.told.unlink(missing_ok=True)
+        child.messages.unlink(missing_ok=True)
         child.output = child.output.replace(self._folder / f"{run_id}.log")
         self._children[run_id] = child
         # wait for its end, else it would become a zombie process

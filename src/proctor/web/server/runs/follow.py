@@ -20,6 +20,7 @@ from proctor.errors import ProctorError
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.manifest import RunState
 from proctor.stores.base import Standing, Store
+from proctor.web.pages.base import copy_fields
 from proctor.web.pages.runs.case_table import CaseRow
 
 
@@ -319,20 +320,16 @@ class Follower:
         left = max(0, self._planned - standing.trials)
         known = [cost for cost in self._costs.values() if cost is not None]
         running = standing.state is RunState.RUNNING
-        return LiveProgress(
+        return copy_fields(
+            LiveProgress,
+            standing,
             run_id=self.run_id,
-            state=standing.state,
-            cases=standing.cases,
             done=sum(standing.counts.values()),
-            counts=standing.counts,
-            trials=standing.trials,
             trials_planned=max(self._planned, standing.trials),
             rate=rate if running else None,
             seconds_left=left / rate if rate and running else None,
-            seconds=standing.seconds,
             spent=sum(known) if known else None,
             spent_of=len(known),
-            worker=standing.worker,
             ours=self._ours(self.run_id, standing),
         )
 

@@ -62,7 +62,7 @@ def startable(context: ServerContext) -> dict[str, str]:
     return {**found, "replay": "replay"}
 
 
-def command_of(asked: StartRun, context: ServerContext) -> list[str]:
+def command_of(form: StartRun, context: ServerContext) -> list[str]:
     """Return the words after `proctor` for a requested run.
 
     Raises:
@@ -72,10 +72,10 @@ def command_of(asked: StartRun, context: ServerContext) -> list[str]:
     settings = load_settings(context.root)
     words = [
         "eval",
-        *_agent(asked, context, problems),
-        *_sets(asked, context.root, problems),
-        *_judging(asked, context, settings, problems),
-        *_plain(asked),
+        *_agent(form, context, problems),
+        *_sets(form, context.root, problems),
+        *_judging(form, context, settings, problems),
+        *_plain(form),
         *store_words(context),
     ]
     if problems:
@@ -115,34 +115,34 @@ def _plain(form: StartRun) -> Iterator[str]:
             yield from _words(name, getattr(form, name))
 
 
-def _agent(asked: StartRun, context: ServerContext, problems: list[StartProblem]) -> list[str]:
+def _agent(form: StartRun, context: ServerContext, problems: list[StartProblem]) -> list[str]:
     known = startable(context)
-    if asked.agent in known:
-        return [f"--agent={known[asked.agent]}"]
+    if form.agent in known:
+        return [f"--agent={known[form.agent]}"]
     if context.access.any_agent:
         try:
-            check_agent(asked.agent, context.access)
+            check_agent(form.agent, context.access)
         except SetupError as error:
             problems.append(_problem("agent", str(error)))
-        return [f"--agent={asked.agent}"]
+        return [f"--agent={form.agent}"]
     listed = ", ".join(known)
     problems.append(
         _problem(
-            "agent", f"no agent named {asked.agent!r}.{did_you_mean(asked.agent, known)} There is: {listed}"
+            "agent", f"no agent named {form.agent!r}.{did_you_mean(form.agent, known)} There is: {listed}"
         )
     )
     return []
 
 
-def _sets(asked: StartRun, root: Path, problems: list[StartProblem]) -> Iterator[str]:
-    if asked.failed_of is not None:
-        if asked.failed_of.isalnum():
-            yield f"--failed={asked.failed_of}"
+def _sets(form: StartRun, root: Path, problems: list[StartProblem]) -> Iterator[str]:
+    if form.failed_of is not None:
+        if form.failed_of.isalnum():
+            yield f"--failed={form.failed_of}"
         else:
-            problems.append(_problem("failed_of", f"{asked.failed_of!r} is not the id of a run"))
-    elif not asked.eval_sets:
+            problems.append(_problem("failed_of", f"{form.failed_of!r} is not the id of a run"))
+    elif not form.eval_sets:
         problems.append(_problem("eval_sets", "no eval set is chosen: choose at least one"))
-    for chosen in asked.eval_sets:
+    for chosen in form.eval_sets:
         yield from _set_option(chosen, root, problems)
 
 
@@ -166,39 +166,39 @@ def _set_option(chosen: ChosenSet, root: Path, problems: list[StartProblem]) -> 
 
 
 def _judging(
-    asked: StartRun, context: ServerContext, settings: Settings, problems: list[StartProblem]
+    form: StartRun, context: ServerContext, settings: Settings, problems: list[StartProblem]
 ) -> Iterator[str]:
-    yield from _config(asked, context, settings, problems)
-    if asked.metrics is not None:
-        invalid = [name for name in asked.metrics if "," in name]
+    yield from _config(form, context, settings, problems)
+    if form.metrics is not None:
+        invalid = [name for name in form.metrics if "," in name]
         problems += [_problem("metrics", f"{name!r} is not the name of a metric") for name in invalid]
-        yield from _words("metrics", asked.metrics)
-    if asked.judge is not None:
-        if problem := model_problem(asked.judge, settings):
+        yield from _words("metrics", form.metrics)
+    if form.judge is not None:
+        if problem := model_problem(form.judge, settings):
             problems.append(_problem("judge", problem))
         else:
-            yield from _words("judge", asked.judge)
+            yield from _words("judge", form.judge)
 
 
 def _config(
-    asked: StartRun, context: ServerContext, settings: Settings, problems: list[StartProblem]
+    form: StartRun, context: ServerContext, settings: Settings, problems: list[StartProblem]
 ) -> Iterator[str]:
-    if asked.config is not None and asked.criteria is not None:
+    if form.config is not None and form.criteria is not None:
         problems.append(_problem("config", "either a config file or metrics chosen here, not both"))
-    if asked.config is not None:
-        if file_below(context.root, asked.config, _CONFIG_SUFFIXES) is None:
-            problems.append(_problem("config", f"{asked.config}: no config file below {context.root.name}"))
+    if form.config is not None:
+        if file_below(context.root, form.config, _CONFIG_SUFFIXES) is None:
+            problems.append(_problem("config", f"{form.config}: no config file below {context.root.name}"))
         else:
-            yield from _words("config", asked.config)
-    elif asked.criteria is not None:
-        yield from _criteria(asked, context, settings, problems)
+            yield from _words("config", form.config)
+    elif form.criteria is not None:
+        yield from _criteria(form, context, settings, problems)
 
 
 def _criteria(
-    asked: StartRun, context: ServerContext, settings: Settings, problems: list[StartProblem]
+    form: StartRun, context: ServerContext, settings: Settings, problems: list[StartProblem]
 ) -> Iterator[str]:
     """Write the criteria to a config file named by its content, so that the run can be resumed and the command repeated."""
-    criteria = asked.criteria or {}
+    criteria = form.criteria or {}
     if not criteria:
         problems.append(_problem("criteria", "no metric is chosen: nothing would decide"))
     faults = {name: _criterion_faults(name, options, settings) for name, options in criteria.items()}
@@ -281,21 +281,19 @@ async def problems_response(_request: Request, error: Exception) -> JSONResponse
     return JSONResponse(body.model_dump(), status_code=422)
 
 
-def attribute_problems(
-    problems: Sequence[Mapping[str, object]], asked: StartRun | None
-) -> list[StartProblem]:
-    """Return the command's problems, each with its field; without `asked` there is no form."""
-    return [_attribute(problem, asked) for problem in problems]
+def attribute_problems(problems: Sequence[Mapping[str, object]], form: StartRun | None) -> list[StartProblem]:
+    """Return the command's problems, each with its field; without `form` for none."""
+    return [_attribute(problem, form) for problem in problems]
 
 
-def _attribute(problem: Mapping[str, object], asked: StartRun | None) -> StartProblem:
+def _attribute(problem: Mapping[str, object], form: StartRun | None) -> StartProblem:
     message, kind = _OUR_FILE.sub("", str(problem["message"])), str(problem.get("kind", ""))
-    if asked is None:
+    if form is None:
         return StartProblem(field="", message=message, metric="")
     path = problem.get("path")
     parts = list(map(str, path)) if isinstance(path, list) else []
-    metric = _metric(message, parts, asked.criteria or {})
-    signs = _signs(message, kind, metric, asked)
+    metric = _metric(message, parts, form.criteria or {})
+    signs = _signs(message, kind, metric, form)
     return StartProblem(
         field=next((field for field, holds in signs if holds), ""), message=message, metric=metric
     )
@@ -310,18 +308,18 @@ def _metric(message: str, path: Sequence[str], chosen: Collection[str]) -> str:
     return next(named, "")
 
 
-def _signs(message: str, kind: str, metric: str, asked: StartRun) -> list[tuple[str, bool]]:
+def _signs(message: str, kind: str, metric: str, form: StartRun) -> list[tuple[str, bool]]:
     """Return fields, and whether a problem seems to concern them; the first match applies."""
-    of_metrics = "criteria" if asked.criteria is not None else "config"
-    named = any(chosen.path in message for chosen in asked.eval_sets)
+    of_metrics = "criteria" if form.criteria is not None else "config"
+    named = any(chosen.path in message for chosen in form.eval_sets)
     return [
         ("agent", kind == "AgentLoadError"),
         ("judge", message.startswith("judge")),
         (of_metrics, bool(metric) or kind == "CriterionError"),
-        ("config", asked.config is not None and asked.config in message),
-        ("tags", bool(asked.tags) and "tag" in message),
+        ("config", form.config is not None and form.config in message),
+        ("tags", bool(form.tags) and "tag" in message),
         ("eval_sets", named or kind == "EvalFileError"),
-        ("failed_of", asked.failed_of is not None and asked.failed_of in message),
+        ("failed_of", form.failed_of is not None and form.failed_of in message),
         (of_metrics, "metric" in message or "criteria" in message),
         ("judge", "judge" in message),
         ("eval_sets", "case" in message),

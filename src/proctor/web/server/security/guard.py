@@ -26,11 +26,11 @@ _MONTH = 30 * 24 * 3600
 _MOST_COOKIES = 20
 
 
-def is_authenticated(asked: RequestInfo, token: str) -> bool:
+def is_authenticated(request: RequestInfo, token: str) -> bool:
     """Return whether a request has the token or the cookie of a login, in constant time."""
-    scheme, _, shown = asked.one(b"authorization").partition(" ")
+    scheme, _, shown = request.one(b"authorization").partition(" ")
     by_header = same(shown.strip(), token) and scheme.lower() == "bearer"
-    by_cookie = [same(shown, _secret(token)) for shown in _cookies_in(asked)]
+    by_cookie = [same(shown, _secret(token)) for shown in _cookies_in(request)]
     return by_header or any(by_cookie)
 
 
@@ -40,11 +40,11 @@ def same(shown: str, token: str) -> bool:
     return hmac.compare_digest(*digests)
 
 
-def cookie_for(token: str, asked: RequestInfo) -> bytes:
+def cookie_for(token: str, request: RequestInfo) -> bytes:
     """Return the header that sets a browser's cookie."""
-    secure = "; Secure" if asked.scheme == "https" else ""
+    secure = "; Secure" if request.scheme == "https" else ""
     return (
-        f"{_name(asked)}={_secret(token)}; HttpOnly; SameSite=Strict; Path=/; Max-Age={_MONTH}{secure}"
+        f"{_name(request)}={_secret(token)}; HttpOnly; SameSite=Strict; Path=/; Max-Age={_MONTH}{secure}"
     ).encode()
 
 
@@ -53,15 +53,15 @@ def _secret(token: str) -> str:
     return hmac.new(token.encode(), b"proctor web: a browser's cookie", hashlib.sha256).hexdigest()
 
 
-def _name(asked: RequestInfo) -> str:
+def _name(request: RequestInfo) -> str:
     """Return the name of the cookie, one per port, because a browser sends cookies to all ports of a host."""
-    return f"proctor_{asked.server[1]}"
+    return f"proctor_{request.server[1]}"
 
 
-def _cookies_in(asked: RequestInfo) -> list[str]:
+def _cookies_in(request: RequestInfo) -> list[str]:
     """Return all values of this server's cookie; other servers of this host may add cookies of any form."""
-    parts = (part.partition("=") for part in asked.one(b"cookie").replace(",", ";").split(";"))
-    return [value.strip().strip('"') for name, _, value in parts if name.strip() == _name(asked)][
+    parts = (part.partition("=") for part in request.one(b"cookie").replace(",", ";").split(";"))
+    return [value.strip().strip('"') for name, _, value in parts if name.strip() == _name(request)][
         :_MOST_COOKIES
     ]
 
@@ -112,17 +112,17 @@ class SecurityMiddleware:
             await self.app(scope, receive, send)
 
     async def _http(self, scope: Scope, receive: Receive, send: _HeaderSender) -> None:
-        asked = _request_info(scope)
-        if no := refusal(asked, self.access) or _unusable(asked):
+        request = _request_info(scope)
+        if no := refusal(request, self.access) or _unusable(request):
             await _refuse(send, no)
             return
-        body = await _body(asked, receive)
+        body = await _body(request, receive)
         if isinstance(body, Refusal):
             await _refuse(send, body)
         elif self.access.token and (
-            asked.path in _LOGIN_FILES or not is_authenticated(asked, self.access.token)
+            request.path in _LOGIN_FILES or not is_authenticated(request, self.access.token)
         ):
-            await _log_in(asked, body, self.access.token, send)
+            await _log_in(request, body, self.access.token, send)
         else:
             await self._answer(scope, _replay_body(body, receive), send)
 
@@ -137,9 +137,9 @@ class SecurityMiddleware:
             await _refuse(send, Refusal(500, message))
 
     async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
-        asked = _request_info(scope)
-        no = refusal(asked, self.access)
-        if no is None and self.access.token and not is_authenticated(asked, self.access.token):
+        request = _request_info(scope)
+        no = refusal(request, self.access)
+        if no is None and self.access.token and not is_authenticated(request, self.access.token):
             no = _NO_TOKEN
         if no is None:
             await self.app(scope, receive, send)
@@ -162,19 +162,19 @@ def _request_info(scope: Scope) -> RequestInfo:
 # --- requests ---------------------------------------------------------------------------------------------------
 
 
-def _unusable(asked: RequestInfo) -> Refusal | None:
+def _unusable(request: RequestInfo) -> Refusal | None:
     """Return why no route accepts a request: a preflight, a compressed body, a body that is not JSON."""
-    if asked.method == "OPTIONS":
+    if request.method == "OPTIONS":
         return Refusal(405, "pages of other sites are not served: every preflight is refused")
-    if len(asked.headers) > MOST_HEADERS:
+    if len(request.headers) > MOST_HEADERS:
         return Refusal(
-            431, f"a request has {MOST_HEADERS} headers at most, this one has {len(asked.headers)}"
+            431, f"a request has {MOST_HEADERS} headers at most, this one has {len(request.headers)}"
         )
-    if asked.one(b"content-encoding").lower() not in {"", "identity"}:
+    if request.one(b"content-encoding").lower() not in {"", "identity"}:
         return Refusal(415, "the body of a request is not to be compressed (Content-Encoding)")
-    if asked.method in SAFE or not _has_body(asked):
+    if request.method in SAFE or not _has_body(request):
         return None
-    kind = asked.one(b"content-type").partition(";")[0].strip().lower()
+    kind = request.one(b"content-type").partition(";")[0].strip().lower()
     if kind == "application/json":
         return None
     return Refusal(
@@ -182,16 +182,16 @@ def _unusable(asked: RequestInfo) -> Refusal | None:
     )
 
 
-def _has_body(asked: RequestInfo) -> bool:
-    return bool(asked.all(b"transfer-encoding")) or asked.one(b"content-length") not in {"", "0"}
+def _has_body(request: RequestInfo) -> bool:
+    return bool(request.all(b"transfer-encoding")) or request.one(b"content-length") not in {"", "0"}
 
 
-async def _body(asked: RequestInfo, receive: Receive) -> bytes | Refusal:
+async def _body(request: RequestInfo, receive: Receive) -> bytes | Refusal:
     """Read a request's body; return why it is refused if it is too large or too slow."""
-    if not _has_body(asked):
+    if not _has_body(request):
         return b""
-    most = MOST_LOGIN if asked.path == LOGIN else MOST_BODY
-    stated = asked.one(b"content-length")
+    most = MOST_LOGIN if request.path == LOGIN else MOST_BODY
+    stated = request.one(b"content-length")
     if stated.isdecimal() and int(stated) > most:
         return _too_large(most)
     try:
@@ -239,25 +239,25 @@ _NO_TOKEN = Refusal(
 )
 
 
-async def _log_in(asked: RequestInfo, body: bytes, token: str, send: _HeaderSender) -> None:
+async def _log_in(request: RequestInfo, body: bytes, token: str, send: _HeaderSender) -> None:
     """Respond to a client without a token: with the login page, with a cookie after a login, or with a refusal."""
-    if asked.path == LOGIN and asked.method == "POST":
+    if request.path == LOGIN and request.method == "POST":
         if same(_token_in(body), token):
-            await _respond(send, 204, b"", [(b"set-cookie", cookie_for(token, asked))])
+            await _respond(send, 204, b"", [(b"set-cookie", cookie_for(token, request))])
         else:
             await _refuse(send, Refusal(401, "this is not the token of the server"))
         return
-    if asked.method not in SAFE or (asked.path not in _LOGIN_FILES and not _opens_page(asked)):
+    if request.method not in SAFE or (request.path not in _LOGIN_FILES and not _opens_page(request)):
         await _refuse(send, _NO_TOKEN, [(b"www-authenticate", b'Bearer realm="proctor"')])
         return
-    name, kind = _LOGIN_FILES.get(asked.path, _LOGIN_FILES[LOGIN])
-    status = 200 if asked.path in _LOGIN_FILES else 401
-    content = (_FOLDER / name).read_bytes() if asked.method == "GET" else b""
+    name, kind = _LOGIN_FILES.get(request.path, _LOGIN_FILES[LOGIN])
+    status = 200 if request.path in _LOGIN_FILES else 401
+    content = (_FOLDER / name).read_bytes() if request.method == "GET" else b""
     await _respond(send, status, content, [(b"content-type", kind.encode())])
 
 
-def _opens_page(asked: RequestInfo) -> bool:
-    return "text/html" in asked.one(b"accept") and not asked.path.startswith("/api/")
+def _opens_page(request: RequestInfo) -> bool:
+    return "text/html" in request.one(b"accept") and not request.path.startswith("/api/")
 
 
 def _token_in(body: bytes) -> str:

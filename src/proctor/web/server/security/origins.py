@@ -54,20 +54,20 @@ class RequestInfo:
         return b", ".join(self.all(name)).decode("latin-1")
 
 
-def refusal(asked: RequestInfo, access: Access) -> Refusal | None:
+def refusal(request: RequestInfo, access: Access) -> Refusal | None:
     """Return why a request is refused independently of its token; `None` if it is allowed."""
-    return _wrong_host(asked, access) or _wrong_origin(asked) or _wrong_site(asked)
+    return _wrong_host(request, access) or _wrong_origin(request) or _wrong_site(request)
 
 
 # --- Host --------------------------------------------------------------------------------------------------
 
 
-def _wrong_host(asked: RequestInfo, access: Access) -> Refusal | None:
-    hosts = asked.all(b"host")
+def _wrong_host(request: RequestInfo, access: Access) -> Refusal | None:
+    hosts = request.all(b"host")
     if len(hosts) != 1:
         return Refusal(400, f"a request has one Host header, this one has {len(hosts)}")
     host = _HOST.fullmatch(hosts[0])
-    if host is not None and _is_ours(host, asked, access):
+    if host is not None and _is_ours(host, request, access):
         return None
     return Refusal(
         421,
@@ -76,12 +76,12 @@ def _wrong_host(asked: RequestInfo, access: Access) -> Refusal | None:
     )
 
 
-def _is_ours(host: re.Match[bytes], asked: RequestInfo, access: Access) -> bool:
+def _is_ours(host: re.Match[bytes], request: RequestInfo, access: Access) -> bool:
     name, stated = host["name"].decode().lower(), host["port"]
-    port = int(stated) if stated else _PORTS.get(asked.scheme, 80)
+    port = int(stated) if stated else _PORTS.get(request.scheme, 80)
     if (name, port) in access.hosts or (name, None) in access.hosts:
         return True
-    return port == asked.server[1] and (name == "localhost" or _is_own_address(name, asked.server[0]))
+    return port == request.server[1] and (name == "localhost" or _is_own_address(name, request.server[0]))
 
 
 def _is_own_address(name: str, server: str) -> bool:
@@ -106,16 +106,16 @@ def _is_own_address(name: str, server: str) -> bool:
 # --- Origin and Sec-Fetch-Site ------------------------------------------------------------------------------------------------
 
 
-def _wrong_origin(asked: RequestInfo) -> Refusal | None:
+def _wrong_origin(request: RequestInfo) -> Refusal | None:
     """Refuse a foreign Origin for every method; only browsers send that header."""
-    origins = asked.all(b"origin")
+    origins = request.all(b"origin")
     if not origins:
         return None
-    if len(origins) == 1 and _is_same(origins[0].decode("latin-1"), asked.one(b"host")):
+    if len(origins) == 1 and _is_same(origins[0].decode("latin-1"), request.one(b"host")):
         return None
     return Refusal(
         403,
-        f"request of a page of {asked.one(b'origin')!r}: only this server's own page, and programs without a browser, are allowed",
+        f"request of a page of {request.one(b'origin')!r}: only this server's own page, and programs without a browser, are allowed",
     )
 
 
@@ -132,13 +132,13 @@ def _is_same(origin: str, host: str) -> bool:
     return plain and "@" not in origin and url.hostname == called.hostname and port == expected
 
 
-def _wrong_site(asked: RequestInfo) -> Refusal | None:
+def _wrong_site(request: RequestInfo) -> Refusal | None:
     """Refuse requests of other sites' pages, except links that open a page."""
-    site = asked.one(b"sec-fetch-site")
+    site = request.one(b"sec-fetch-site")
     if not site or site in _OWN_SITES:
         return None
-    opens = asked.one(b"sec-fetch-mode") == "navigate" and asked.one(b"sec-fetch-dest") == "document"
-    if asked.method in SAFE and opens and not asked.is_websocket and not asked.path.startswith("/api/"):
+    opens = request.one(b"sec-fetch-mode") == "navigate" and request.one(b"sec-fetch-dest") == "document"
+    if request.method in SAFE and opens and not request.is_websocket and not request.path.startswith("/api/"):
         return None
     return Refusal(
         403,

@@ -89,13 +89,13 @@ def _with_interval(info: Json) -> Json:
 
 
 async def _run(adk: AdkState, app_name: str, eval_set_id: str, request: RunEval) -> list[Json]:
-    app, asked = adk.app(app_name), request
-    config = config_of_request(asked.eval_metrics, asked.user_simulator_config, asked.live_model_config)
-    if asked.eval_case_ids and asked.eval_ids and set(asked.eval_case_ids) != set(asked.eval_ids):
+    app = adk.app(app_name)
+    config = config_of_request(request.eval_metrics, request.user_simulator_config, request.live_model_config)
+    if request.eval_case_ids and request.eval_ids and set(request.eval_case_ids) != set(request.eval_ids):
         raise HTTPException(
             400, "evalCaseIds and evalIds (its older name) name different cases: send one of them"
         )
-    eval_ids = asked.eval_case_ids or asked.eval_ids
+    eval_ids = request.eval_case_ids or request.eval_ids
     try:
         results = await adk.on_loop(run_evaluation(adk.context, app, eval_set_id, eval_ids, config))
     except MissingEvalError as error:
