@@ -1,1 +1,1 @@
-"""General HTTP support: error responses, middleware, server-sent events, static files."""
+"""General HTTP support: error responses, server-sent events, and the built page."""

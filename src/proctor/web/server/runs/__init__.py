@@ -1,4 +1,4 @@
 """Runs that the page starts and watches.
 
-Start with `run_command`, which turns a request into a command; `child_runs` executes it, `follow` streams its events.
+Start with `run_command`, which turns a request into a command; `active_runs` executes it, `follow` streams its events.
 """
