@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
-from typing import Any
 
 from proctor.schema.results.model_usage import PURPOSES, Spent, total_cost
 from proctor.schema.results.run_result import RunResult
@@ -67,7 +66,7 @@ def unpriced_models(spent: Sequence[Spent]) -> list[str]:
     return sorted({one.model or "a model without a name" for one in spent if one.unpriced})
 
 
-def spent_data(run: RunResult) -> dict[str, Any]:
+def spent_data(run: RunResult) -> dict[str, object]:
     """Return the model usage and the judges as plain data."""
     return {
         "cost": run.cost,

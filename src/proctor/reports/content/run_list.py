@@ -145,17 +145,8 @@ _SHORT_BELOW = 92
 
 def run_list_blocks(runs: Sequence[ListedRun], more: int, look: Look) -> Iterator[Block]:
     """Return the list as blocks, newest run first; `more` is how many there are beyond these."""
-    names = [name for name, least in _COLUMNS.items() if look.width >= least]
-    if not any(listed.run.summary.spent for listed in runs):
-        names = [name for name in names if name != "cost"]
-    columns = [
-        Column(
-            "" if name == "counts" else name,
-            right=name in {"cases", "took", "cost"},
-            is_cut=name in {"agent", "sets"},
-        )
-        for name in names
-    ]
+    names = _column_names(runs, look)
+    columns = [_column(name) for name in names]
     rows = [_cells(listed, look) for listed in runs]
     yield Gap()
     yield Table(
@@ -169,6 +160,16 @@ def run_list_blocks(runs: Sequence[ListedRun], more: int, look: Look) -> Iterato
         yield Record(("MORE", f"{more} runs", "(--limit 0 lists all)"))
     yield Line([*join_with_dots([Span(text, "dim") for text in texts], look)])
     yield Gap()
+
+
+def _column_names(runs: Sequence[ListedRun], look: Look) -> list[str]:
+    has_costs = any(listed.run.summary.spent for listed in runs)
+    return [name for name, least in _COLUMNS.items() if look.width >= least and (has_costs or name != "cost")]
+
+
+def _column(name: str) -> Column:
+    heading = "" if name == "counts" else name
+    return Column(heading, right=name in {"cases", "took", "cost"}, is_cut=name in {"agent", "sets"})
 
 
 def _cells(listed: ListedRun, look: Look) -> dict[str, Spans]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
 
 from proctor.reports.content.symbols import WORDS, Marks
 from proctor.schema.evidence.trial import CONFIGURATION
@@ -23,32 +22,43 @@ def sentence(run: RunResult, *, flaky: int = 0) -> str:
     """Return the verdict in words: `failed: 3 of 40 cases fail, 1 could not be judged`; `flaky`: so many cases are."""
     if run.failure is not None and run.failure.where == CONFIGURATION:
         return "error: configuration error, nothing was run"
-    counts = run.counts
-    total = len(run.cases) - counts.get(Outcome.SKIPPED, 0)
+    total = len(run.cases) - run.counts.get(Outcome.SKIPPED, 0)
     parts = [
-        text.format(n=counts[outcome], of=total) for outcome, text in _SAYS.items() if counts.get(outcome)
+        *_case_parts(run, total),
+        *([_flaky_text(flaky, total)] if flaky and total else []),
+        *_run_parts(run),
     ]
-    if not total:
-        parts = ["not one case was judged"]
-    elif run.passed:
-        parts = [f"all {total:,} cases pass" if total > 1 else "the case passes"]
-    elif parts:
-        parts[0] = _of_total(parts[0], total)
-    parts += [
-        f"{count:,} skipped" for outcome, count in counts.items() if outcome is Outcome.SKIPPED and count
-    ]
-    if flaky and total:
-        parts.append("it is flaky" if total == 1 else f"{flaky:,} {'is' if flaky == 1 else 'are'} flaky")
-    unread = sum(summary.failure is not None for summary in run.sets)
-    if unread:
-        parts.append(f"{unread} {'set' if unread == 1 else 'sets'} could not be run")
-    if run.interrupted:
-        parts.append("interrupted before the end")
-    elif run.stopped_by:
-        parts.append(f"stopped by {run.stopped_by}")
-    if run.failure is not None:
-        parts.append("broken off")
     return f"{WORDS[run.outcome]}: {', '.join(parts)}"
+
+
+def _case_parts(run: RunResult, total: int) -> list[str]:
+    """Return how many cases have each outcome; `total` is the number of cases that were not skipped."""
+    counts = run.counts
+    skipped = [f"{counts[Outcome.SKIPPED]:,} skipped"] if counts.get(Outcome.SKIPPED) else []
+    if not total:
+        return ["not one case was judged", *skipped]
+    if run.passed:
+        return [f"all {total:,} cases pass" if total > 1 else "the case passes", *skipped]
+    parts = [text.format(n=counts[outcome]) for outcome, text in _SAYS.items() if counts.get(outcome)]
+    if parts:
+        parts[0] = _of_total(parts[0], total)
+    return parts + skipped
+
+
+def _flaky_text(flaky: int, total: int) -> str:
+    return "it is flaky" if total == 1 else f"{flaky:,} {'is' if flaky == 1 else 'are'} flaky"
+
+
+def _run_parts(run: RunResult) -> Iterator[str]:
+    """Return what could not be run, and why the run ended early."""
+    if unread := sum(summary.failure is not None for summary in run.sets):
+        yield f"{unread} {'set' if unread == 1 else 'sets'} could not be run"
+    if run.interrupted:
+        yield "interrupted before the end"
+    elif run.stopped_by:
+        yield f"stopped by {run.stopped_by}"
+    if run.failure is not None:
+        yield "broken off"
 
 
 _SAYS = {
@@ -232,7 +242,7 @@ def fault_fields(found: FaultRates, marks: Marks) -> list[str]:
     return [*rates, *(f"{kind.value}={count}" for kind, count in found.kinds.most_common())]
 
 
-def fault_data(found: FaultRates) -> dict[str, Any] | None:
+def fault_data(found: FaultRates) -> dict[str, object] | None:
     """Return both rates as plain data; `None` without simulated users."""
     if not found:
         return None
@@ -240,6 +250,6 @@ def fault_data(found: FaultRates) -> dict[str, Any] | None:
     return {"agent": _data(found.agent), "simulator": {**_data(found.user), "kinds": kinds}}
 
 
-def _data(rate: FaultRate) -> dict[str, Any]:
+def _data(rate: FaultRate) -> dict[str, object]:
     low, high = rate.interval
     return {"faults": rate.faults, "of": rate.of, "rate": rate.rate, "low": low, "high": high}

@@ -135,7 +135,9 @@ def _of_turn(
         yield warning
 
 
-def _detail_blocks(details: Mapping[str, Any] | None, metric: str, limit: int | None) -> list[EvidenceBlock]:
+def _detail_blocks(
+    details: Mapping[str, object] | None, metric: str, limit: int | None
+) -> list[EvidenceBlock]:
     """Return the details of the documented shapes (see `proctor.schema.results.score`) as blocks."""
     found: list[EvidenceBlock] = []
     if not details:
@@ -153,7 +155,7 @@ def _detail_blocks(details: Mapping[str, Any] | None, metric: str, limit: int | 
     return [*found, *findings_of(details, metric, full=limit is None)]
 
 
-def _dicts(value: Any) -> list[Mapping[str, Any]]:
+def _dicts(value: object) -> list[Mapping[str, object]]:
     """The objects in a list: a metric that is not ours may have put anything there."""
     return [item for item in value if isinstance(item, Mapping)] if isinstance(value, Sequence) else []
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from proctor.common.safe_text import shorten
 from proctor.reports.content.text_blocks import Detail, EvidenceBlock, Finding, Findings, LeftOut, Remark
@@ -16,7 +15,7 @@ _LONGEST_WHY = 300
 _LONGEST_ANSWER = 200
 
 
-def findings_of(details: Mapping[str, Any], metric: str, *, full: bool) -> Iterator[EvidenceBlock]:
+def findings_of(details: Mapping[str, object], metric: str, *, full: bool) -> Iterator[EvidenceBlock]:
     """Return the findings of a judge from the details of a score; sentences that hold are left out unless `full`.
 
     `full` adds the model of the `metric` and its votes.
@@ -31,7 +30,7 @@ def findings_of(details: Mapping[str, Any], metric: str, *, full: bool) -> Itera
         yield from _votes(ballot, metric)
 
 
-def _rubric(found: Mapping[str, Any], *, full: bool) -> Finding:
+def _rubric(found: Mapping[str, object], *, full: bool) -> Finding:
     score = found.get("score")
     holds = None if not isinstance(score, int | float) else score >= 1
     points = f", {found['points']:g} points" if isinstance(found.get("points"), int | float) else ""
@@ -40,7 +39,7 @@ def _rubric(found: Mapping[str, Any], *, full: bool) -> Finding:
     return Finding(holds, name, text, why) if text else Finding(holds, name, why or _why(found, full=full))
 
 
-def _sentence(found: Mapping[str, Any], *, full: bool) -> Finding:
+def _sentence(found: Mapping[str, object], *, full: bool) -> Finding:
     quoted = {"for": found.get("supporting_excerpt"), "against": found.get("contradicting_excerpt")}
     sides = [f'{side}: "{_shorten(str(text), full=full)}"' for side, text in quoted.items() if text]
     why = "; ".join(filter(None, [_why(found, full=full).rstrip("."), *sides]))
@@ -48,11 +47,11 @@ def _sentence(found: Mapping[str, Any], *, full: bool) -> Finding:
     return Finding(_is_grounded(found), label, str(found.get("sentence") or ""), why)
 
 
-def _is_grounded(found: Mapping[str, Any]) -> bool:
+def _is_grounded(found: Mapping[str, object]) -> bool:
     return found.get("label") in _GROUNDED
 
 
-def _why(found: Mapping[str, Any], *, full: bool) -> str:
+def _why(found: Mapping[str, object], *, full: bool) -> str:
     """The reason that was given, and the share of the votes where some were of another opinion."""
     why = _shorten(str(found.get("rationale") or ""), full=full)
     agreed = found.get("agreement")
@@ -68,13 +67,13 @@ def _shorten(text: str, *, full: bool) -> str:
 # --- votes ---------------------------------------------------------------------------------------------------------------
 
 
-def _votes(ballot: Mapping[str, Any], metric: str) -> Iterator[EvidenceBlock]:
+def _votes(ballot: Mapping[str, object], metric: str) -> Iterator[EvidenceBlock]:
     """Return the model, the votes, and the answer of each invalid vote."""
     votes = _dicts(ballot.get("votes"))
     if votes:
         yield Detail("judge", f"{metric}: {', '.join(_cast(ballot, votes))}")
     yield from _dissent(votes)
-    alike: dict[str, list[Mapping[str, Any]]] = {}
+    alike: dict[str, list[Mapping[str, object]]] = {}
     for vote in votes:
         if problem := vote.get("problem"):
             alike.setdefault(str(problem), []).append(vote)
@@ -83,7 +82,7 @@ def _votes(ballot: Mapping[str, Any], metric: str) -> Iterator[EvidenceBlock]:
         yield Remark("vote", f"{problem}{times}{_vote_text(found[0])}")
 
 
-def _dissent(votes: Sequence[Mapping[str, Any]]) -> Iterator[EvidenceBlock]:
+def _dissent(votes: Sequence[Mapping[str, object]]) -> Iterator[EvidenceBlock]:
     """Return the votes of the minority. Verdicts on several rubrics have an agreement for each."""
     plain = [vote for vote in votes if isinstance(vote.get("verdict"), bool | int | float | str)]
     for most, _ in Counter(repr(vote["verdict"]) for vote in plain).most_common(1):
@@ -97,12 +96,14 @@ def _word(verdict: object) -> str:
     return {True: "yes", False: "no"}[verdict] if isinstance(verdict, bool) else str(verdict)
 
 
-def _vote_text(vote: Mapping[str, Any]) -> str:
-    answers = [str(each) for each in vote.get("answers") or ()]
-    return f"; it answered: {shorten(answers[-1], _LONGEST_ANSWER)}" if answers else ""
+def _vote_text(vote: Mapping[str, object]) -> str:
+    answers = vote.get("answers")
+    if not isinstance(answers, list | tuple) or not answers:
+        return ""
+    return f"; it answered: {shorten(str(answers[-1]), _LONGEST_ANSWER)}"
 
 
-def _cast(ballot: Mapping[str, Any], votes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _cast(ballot: Mapping[str, object], votes: Sequence[Mapping[str, object]]) -> Iterator[str]:
     yield str(ballot.get("model") or "a model")
     usable = sum(vote.get("verdict") is not None for vote in votes)
     asked, planned = len(votes), ballot.get("planned")
@@ -115,6 +116,6 @@ def _cast(ballot: Mapping[str, Any], votes: Sequence[Mapping[str, Any]]) -> Iter
         yield f"{agreed:.0%} agree"
 
 
-def _dicts(value: Any) -> list[Mapping[str, Any]]:
+def _dicts(value: object) -> list[Mapping[str, object]]:
     """The objects in a list: a metric that is not ours may have put anything there."""
     return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list | tuple) else []

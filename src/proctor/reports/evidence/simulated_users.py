@@ -45,20 +45,16 @@ def add_simulator_facts(evidence: TrialEvidence, trial: Trial | None, *, full: b
     """
     if trial is None or (played := trial.played_user) is None:
         return
+    ends_itself = bool(played.replies) and played.replies[-1].status is NextStatus.STOP_SIGNAL_DETECTED
+    ended = ending_of(trial)
     if full:
-        for reply in played.replies:
-            if reply.turn < len(trial.turns) and (took := _took(reply)):
-                _add(evidence, reply.turn, Detail("played", took))
-    if (ended := ending_of(trial)) and (full or not _ends_itself(played)):
-        took = _took(played.replies[-1]) if full and _ends_itself(played) else ""
-        _add(evidence, None, Detail("ended", f"{ended} ({took})" if took else ended))
-    for fault in played.faults if full else ():
-        if fault.kind is not FaultKind.NO_MESSAGE:  # that is the failure of the trial
-            _add(
-                evidence,
-                fault.turn if fault.turn < len(trial.turns) else None,
-                Detail("at fault", _fault_text(fault)),
-            )
+        _add_usage(evidence, played, len(trial.turns))
+        took = _took(played.replies[-1]) if ends_itself else ""
+        ended = f"{ended} ({took})" if ended and took else ended
+    if ended and (full or not ends_itself):
+        _add(evidence, None, Detail("ended", ended))
+    if full:
+        _add_faults(evidence, played, len(trial.turns))
     is_users = bool(played.faults) if trial.failure is None else trial.failure.where == "simulator"
     if not is_users:
         return
@@ -68,6 +64,19 @@ def add_simulator_facts(evidence: TrialEvidence, trial: Trial | None, *, full: b
         _add(
             evidence, len(trial.turns) - 1, Detail("answer", answered.joined_text() if answered else "(none)")
         )
+
+
+def _add_usage(evidence: TrialEvidence, played: SimulatedUser, turns: int) -> None:
+    for reply in played.replies:
+        if reply.turn < turns and (took := _took(reply)):
+            _add(evidence, reply.turn, Detail("played", took))
+
+
+def _add_faults(evidence: TrialEvidence, played: SimulatedUser, turns: int) -> None:
+    for fault in played.faults:
+        if fault.kind is not FaultKind.NO_MESSAGE:  # that is the failure of the trial
+            turn = fault.turn if fault.turn < turns else None
+            _add(evidence, turn, Detail("at fault", _fault_text(fault)))
 
 
 def scenario_facts(scenario: ConversationScenario) -> Iterator[tuple[str, str]]:
@@ -81,10 +90,6 @@ def scenario_facts(scenario: ConversationScenario) -> Iterator[tuple[str, str]]:
 def _fault_text(fault: UserFault) -> str:
     judge = " (found by a judge)" if fault.found_by == "judge" else ""
     return f"{fault.kind.words}: {fault.why}{judge}"
-
-
-def _ends_itself(played: SimulatedUser) -> bool:
-    return bool(played.replies) and played.replies[-1].status is NextStatus.STOP_SIGNAL_DETECTED
 
 
 def _took(reply: UserReply) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import Any
 
 from proctor.common.json_values import equal_json
 from proctor.reports.content.symbols import Kind
@@ -45,7 +44,7 @@ _LINES = 2.75
 """Times the length of a call that it may have where nothing is marked: it wraps to three lines before it is cut."""
 
 
-def steps_of(alignment: Sequence[Mapping[str, Any]], *, longest: int | None = LONGEST_CALL) -> Steps:
+def steps_of(alignment: Sequence[Mapping[str, object]], *, longest: int | None = LONGEST_CALL) -> Steps:
     """Return an alignment (see `proctor.schema.results.score`) as lines, calls cut to about `longest` characters.
 
     `None` leaves nothing out.
@@ -54,7 +53,7 @@ def steps_of(alignment: Sequence[Mapping[str, Any]], *, longest: int | None = LO
     return Steps([*lines] if longest is None else _without_long_runs(lines))
 
 
-def state_of(state: Sequence[Mapping[str, Any]], *, full: bool = False) -> StateDifference:
+def state_of(state: Sequence[Mapping[str, object]], *, full: bool = False) -> StateDifference:
     """Return the keys in which the state differs from the stated one; inside objects, only what differs there."""
     lines: list[StateLine] = []
     for entry in state:
@@ -69,7 +68,7 @@ def state_of(state: Sequence[Mapping[str, Any]], *, full: bool = False) -> State
     return StateDifference(lines)
 
 
-def _inside(key: str, expected: Any, actual: Any, *, full: bool, depth: int = 0) -> list[StateLine]:
+def _inside(key: str, expected: object, actual: object, *, full: bool, depth: int = 0) -> list[StateLine]:
     if depth >= DEEPEST or not (
         isinstance(expected, Mapping) and isinstance(actual, Mapping) and expected and actual
     ):
@@ -98,7 +97,7 @@ def _without_long_runs(lines: list[StepLine]) -> list[StepLine | LeftOut]:
     return shown
 
 
-def _line(step: Mapping[str, Any], longest: int | None) -> StepLine:
+def _line(step: Mapping[str, object], longest: int | None) -> StepLine:
     kind = _KINDS.get(str(step.get("kind")), Kind.DIFFERS)
     expected, actual = (_object(step.get(side)) for side in ("expected", "actual"))
     if kind is not Kind.DIFFERS or not expected or not actual:
@@ -116,24 +115,26 @@ def _line(step: Mapping[str, Any], longest: int | None) -> StepLine:
     )
 
 
-def _places(expected: Mapping[str, Any] | None, actual: Mapping[str, Any] | None) -> tuple[int, int] | None:
+def _places(
+    expected: Mapping[str, object] | None, actual: Mapping[str, object] | None
+) -> tuple[int, int] | None:
     """Which call it was to be, and which it was, counted from 1."""
     wanted, made = ((side or {}).get("index") for side in (expected, actual))
     return (wanted + 1, made + 1) if isinstance(wanted, int) and isinstance(made, int) else None
 
 
-def _object(value: Any) -> Mapping[str, Any] | None:
+def _object(value: object) -> Mapping[str, object] | None:
     """A call: a metric that is not ours may have put anything there."""
     return value if isinstance(value, Mapping) else None
 
 
-def call_text(name: str, args: Mapping[str, Any] | None) -> str:
+def call_text(name: str, args: Mapping[str, object] | None) -> str:
     """Return a call in full, as `name(argument=value, …)`."""
     return "".join(piece.text for piece in _call({"name": name, "args": args}, None))
 
 
 def _differing(
-    expected: Any, actual: Any, differing: Any, *, full: bool
+    expected: object, actual: object, differing: object, *, full: bool
 ) -> tuple[dict[str, Pieces], dict[str, Pieces]]:
     """The arguments that differ, with their values as they are to be shown on either side.
 
@@ -153,12 +154,12 @@ def _differing(
     return {name: pair[0] for name, pair in pairs.items()}, {name: pair[1] for name, pair in pairs.items()}
 
 
-def _differ(name: str, wanted: Mapping[str, Any], made: Mapping[str, Any]) -> bool:
+def _differ(name: str, wanted: Mapping[str, object], made: Mapping[str, object]) -> bool:
     return name not in wanted or name not in made or not equal_json(wanted[name], made[name])
 
 
 def _call(
-    call: Mapping[str, Any] | None,
+    call: Mapping[str, object] | None,
     longest: int | None,
     *,
     changed: Mapping[str, Pieces] | None = None,
@@ -236,6 +237,6 @@ def _join_arguments(arguments: list[Pieces]) -> Pieces:
     return found
 
 
-def _state_line(key: str, expected: Any, actual: Any, kind: Kind, *, full: bool) -> StateLine:
+def _state_line(key: str, expected: object, actual: object, kind: Kind, *, full: bool) -> StateLine:
     wanted, made = value_pair(expected, actual, longest=10**9 if full else 2 * LONGEST_VALUE)
     return StateLine(key, kind, "" if kind is Kind.EXTRA else wanted, "" if kind is Kind.MISSING else made)

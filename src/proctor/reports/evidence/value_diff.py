@@ -24,7 +24,7 @@ _CONTEXT = 16
 _Members = list[tuple[bool, Pieces]]
 
 
-def value_text(value: Any) -> str:
+def value_text(value: object) -> str:
     """Return a value as JSON on one line; a value that is not JSON as its `repr`."""
     try:
         return json.dumps(value, ensure_ascii=False)
@@ -40,7 +40,7 @@ def cut_value(text: str, longest: int) -> str:
     return text[: max(1, longest - len(end))] + end
 
 
-def value_pair(expected: Any, actual: Any, *, longest: int = LONGEST_VALUE) -> tuple[str, str]:
+def value_pair(expected: object, actual: object, *, longest: int = LONGEST_VALUE) -> tuple[str, str]:
     """Return two values as JSON, cut so that the place where they first differ is seen in both."""
     left, right = value_text(expected), value_text(actual)
     if max(len(left), len(right)) <= longest:
@@ -52,7 +52,7 @@ def value_pair(expected: Any, actual: Any, *, longest: int = LONGEST_VALUE) -> t
 
 
 def value_difference(
-    expected: Any, actual: Any, *, full: bool = False, depth: int = 0
+    expected: object, actual: object, *, full: bool = False, depth: int = 0
 ) -> tuple[Pieces, Pieces]:
     """Return two values as JSON in pieces: inside objects, lists and texts only what differs is marked.
 
@@ -70,7 +70,7 @@ def value_difference(
     return found or _whole(expected, actual, full=full)
 
 
-def _whole(expected: Any, actual: Any, *, full: bool) -> tuple[Pieces, Pieces]:
+def _whole(expected: object, actual: object, *, full: bool) -> tuple[Pieces, Pieces]:
     left, right = value_pair(expected, actual, longest=10**9 if full else LONGEST_VALUE)
     return [Piece(left, changed=True)], [Piece(right, changed=True)]
 
@@ -85,7 +85,7 @@ def _texts(expected: str, actual: str, *, full: bool) -> tuple[Pieces, Pieces] |
 
 
 def _members(
-    expected: Mapping[Any, Any], actual: Mapping[Any, Any], brackets: str, *, full: bool, depth: int
+    expected: Mapping[Any, object], actual: Mapping[Any, object], brackets: str, *, full: bool, depth: int
 ) -> tuple[Pieces, Pieces] | None:
     wanted: _Members = []
     made: _Members = []

@@ -6,9 +6,9 @@ Written piece by piece: one line for each trial and each case's verdict, so that
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, ClassVar, TextIO
+from typing import ClassVar, TextIO
 
 from proctor.common.safe_text import clean
 from proctor.common.version import __version__
@@ -83,7 +83,7 @@ def _write_run(write: Write, run: RunResult) -> None:
     write(f"\n],\n{text[1:]}")
 
 
-def _run_head(run: RunResult) -> dict[str, Any]:
+def _run_head(run: RunResult) -> dict[str, object]:
     return {
         "run_id": run.run_id or None,
         "agent": run.agent,
@@ -106,7 +106,7 @@ def _run_head(run: RunResult) -> dict[str, Any]:
     }
 
 
-def _pass_rate(run: RunResult) -> dict[str, Any]:
+def _pass_rate(run: RunResult) -> dict[str, object]:
     total, passed = cases_run(run), run.counts.get(Outcome.PASSED, 0)
     low, high = wilson(passed, total)
     return {
@@ -118,7 +118,7 @@ def _pass_rate(run: RunResult) -> dict[str, Any]:
     }
 
 
-def _set_data(one: SetSummary) -> dict[str, Any]:
+def _set_data(one: SetSummary) -> dict[str, object]:
     return {
         "eval_set_id": one.eval_set_id,
         "path": one.path,
@@ -155,7 +155,7 @@ def _write_case(write: Write, case: CaseResult) -> None:
     write("]}")
 
 
-def _metric(metric: MetricVerdict) -> dict[str, Any]:
+def _metric(metric: MetricVerdict) -> dict[str, object]:
     return {
         "outcome": metric.outcome.value,
         "score": metric.score,
@@ -170,7 +170,7 @@ def _metric(metric: MetricVerdict) -> dict[str, Any]:
 _MOST = 10
 
 
-def _repeats(repeats: Repeats) -> dict[str, Any] | None:
+def _repeats(repeats: Repeats) -> dict[str, object] | None:
     """Return the statistics over the trials of all cases; `None` if no case has several trials."""
     if repeats.most_trials < 2:
         return None
@@ -178,7 +178,7 @@ def _repeats(repeats: Repeats) -> dict[str, Any] | None:
     return {**_in_a_row(repeats), "sets": {name: _in_a_row(one) for name, one in by_set.items()}}
 
 
-def _in_a_row(repeats: Repeats) -> dict[str, Any]:
+def _in_a_row(repeats: Repeats) -> dict[str, object]:
     most = repeats.most_trials
     ks = [*range(1, min(most, _MOST) + 1), *([most] if most > _MOST else [])]
     return {
@@ -192,11 +192,11 @@ def _in_a_row(repeats: Repeats) -> dict[str, Any]:
     }
 
 
-def _mean(mean: Mean | None) -> dict[str, Any] | None:
+def _mean(mean: Mean | None) -> dict[str, object] | None:
     return asdict(mean) if mean is not None else None
 
 
-def _trial(result: TrialResult) -> dict[str, Any]:
+def _trial(result: TrialResult) -> dict[str, object]:
     return {
         "number": result.number,
         "attempt": result.attempt,
@@ -234,13 +234,13 @@ class JsonlReport:
                 _write(write, _broken(None, run.failure), whose)
 
 
-def _totals(run: RunResult) -> dict[str, Any]:
+def _totals(run: RunResult) -> dict[str, object]:
     """Return the data about the whole run that every line has, so that each line shows if the file is incomplete."""
     counts = {outcome.value: count for outcome, count in sorted(run.counts.items())}
     return {"outcome": run.outcome.value, "cases": sum(counts.values()), "counts": counts}
 
 
-def lines_of(case: CaseResult, place: int) -> Iterator[dict[str, Any]]:
+def lines_of(case: CaseResult, place: int) -> Iterator[dict[str, object]]:
     """Return the lines of the case at `place` in its run: one for each trial, or a single one where it has none."""
     verdict = _case(case, place)
     for index, trial in enumerate(case.trials):
@@ -249,12 +249,14 @@ def lines_of(case: CaseResult, place: int) -> Iterator[dict[str, Any]]:
         yield _line(case.eval_set_id, case.eval_id, case.outcome, case=verdict)
 
 
-def _write(write: Write, line: dict[str, Any], whose: dict[str, Any]) -> None:
+def _write(write: Write, line: dict[str, object], whose: Mapping[str, object]) -> None:
     text, notes = json_line({**line, **whose})
     write(f'{text[:-1]}, "notes": {json_list(notes)}}}\n')
 
 
-def _trial_line(case: CaseResult, index: int, trial: TrialResult, verdict: dict[str, Any]) -> dict[str, Any]:
+def _trial_line(
+    case: CaseResult, index: int, trial: TrialResult, verdict: dict[str, object]
+) -> dict[str, object]:
     evidence = trial.evidence_data()
     line = _line(case.eval_set_id, case.eval_id, trial.outcome, case=verdict)
     line["trial"], line["attempt"] = trial.number, trial.attempt
@@ -267,8 +269,8 @@ def _trial_line(case: CaseResult, index: int, trial: TrialResult, verdict: dict[
 
 
 def _line(
-    eval_set_id: str | None, eval_id: str | None, outcome: Outcome, *, case: dict[str, Any] | None
-) -> dict[str, Any]:
+    eval_set_id: str | None, eval_id: str | None, outcome: Outcome, *, case: dict[str, object] | None
+) -> dict[str, object]:
     """Return a line with every key that lines have, in their order."""
     return {
         "eval_set_id": eval_set_id,
@@ -286,9 +288,9 @@ def _line(
     }
 
 
-def _scores(case: CaseResult, index: int) -> dict[str, Any]:
+def _scores(case: CaseResult, index: int) -> dict[str, object]:
     """What each metric found in one trial; one that found nothing to score there is left out."""
-    found = {}
+    found: dict[str, object] = {}
     for name, metric in case.metrics.items():
         score = metric.per_trial[index] if index < len(metric.per_trial) else None
         if score is not None:
@@ -301,7 +303,7 @@ def _scores(case: CaseResult, index: int) -> dict[str, Any]:
     return found
 
 
-def _case(case: CaseResult, place: int) -> dict[str, Any]:
+def _case(case: CaseResult, place: int) -> dict[str, object]:
     """Return the verdict over all trials of the case, and its location."""
     return {
         "number": place,
@@ -327,6 +329,6 @@ def _case(case: CaseResult, place: int) -> dict[str, Any]:
     }
 
 
-def _broken(eval_set_id: str | None, failure: Failure) -> dict[str, Any]:
+def _broken(eval_set_id: str | None, failure: Failure) -> dict[str, object]:
     """The line of a set that could not be run, or of a run that could not go on."""
     return _line(eval_set_id, None, Outcome.ERROR, case=None) | {"failure": failure_data(failure)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from math import isfinite
 from typing import Any, TextIO
 
@@ -39,7 +39,7 @@ def _ascii(text: str) -> str:
     return text if text.isascii() else "".join(c if c.isascii() else json.dumps(c)[1:-1] for c in text)
 
 
-def score_data(metric: MetricVerdict, score: MetricScore) -> dict[str, Any]:
+def score_data(metric: MetricVerdict, score: MetricScore) -> dict[str, object]:
     """Return what a metric found in one trial, invocation by invocation."""
     return {
         "score": score.value,
@@ -62,17 +62,17 @@ def score_data(metric: MetricVerdict, score: MetricScore) -> dict[str, Any]:
     }
 
 
-def failure_data(failure: Failure | None) -> dict[str, Any] | None:
+def failure_data(failure: Failure | None) -> dict[str, object] | None:
     """Return a failure as plain data."""
     return failure.model_dump(mode="json") if failure is not None else None
 
 
-def rule_data(rule: TrialRule | None) -> dict[str, Any] | None:
+def rule_data(rule: TrialRule | None) -> dict[str, object] | None:
     """Return what share of the trials has to pass as plain data."""
     return rule.as_data() if rule is not None else None
 
 
-def rate_data(case: CaseResult) -> dict[str, Any] | None:
+def rate_data(case: CaseResult) -> dict[str, object] | None:
     """Return the share of a case's trials that passed, with its interval; `None` for fewer than two trials."""
     if len(case.trials) < 2:
         return None
@@ -88,7 +88,7 @@ def rate_data(case: CaseResult) -> dict[str, Any] | None:
     }
 
 
-def earlier_data(result: TrialResult) -> list[dict[str, Any]]:
+def earlier_data(result: TrialResult) -> list[dict[str, object]]:
     """Return the attempts before the one that counts, as plain data; they ended in an error, and have no scores."""
     return [
         {
@@ -104,7 +104,7 @@ def earlier_data(result: TrialResult) -> list[dict[str, Any]]:
 # --- values that JSON cannot hold ------------------------------------------------------------------------------------------------
 
 
-def json_line(value: dict[str, Any]) -> tuple[str, list[str]]:
+def json_line(value: Mapping[str, object]) -> tuple[str, list[str]]:
     """Return one line of JSON, and notes on replaced values: NaN, infinity, lone surrogates, objects."""
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
