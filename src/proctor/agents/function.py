@@ -16,7 +16,7 @@ from collections.abc import (
 from contextlib import aclosing
 from functools import partial
 from types import UnionType
-from typing import Annotated, Any, Union, cast, get_args, get_origin
+from typing import Annotated, Union, cast, get_args, get_origin
 
 from pydantic import BaseModel
 
@@ -28,7 +28,7 @@ from proctor.errors import AgentLoadError
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.content import Content
 
-Give = Callable[[Content, Session], Any]
+Give = Callable[[Content, Session], object]
 """What one parameter gets."""
 
 
@@ -43,7 +43,7 @@ class FunctionAgent:
     Plain functions and generators run in a separate thread; async ones in the event loop.
     """
 
-    def __init__(self, function: Callable[..., Any], *, name: str = "") -> None:
+    def __init__(self, function: Callable[..., object], *, name: str = "") -> None:
         """Take the function, and its name in messages.
 
         Raises:
@@ -81,7 +81,7 @@ class FunctionAgent:
                     yield event
 
 
-def _is_lazy(function: Callable[..., Any]) -> bool:
+def _is_lazy(function: Callable[..., object]) -> bool:
     """Return whether a call only creates a coroutine or a generator, so that it needs no thread."""
     for one in (function, getattr(function, "__call__", None)):  # noqa: B004 -- the method itself is looked at
         if (
@@ -93,35 +93,29 @@ def _is_lazy(function: Callable[..., Any]) -> bool:
     return False
 
 
-def _stream(answer: Any) -> AsyncGenerator[Any, None] | None:
-    """What yields one answer after the other, if `answer` does."""
-    if hasattr(type(answer), "__aiter__"):
-        return cast("AsyncGenerator[Any, None]", answer) if hasattr(type(answer), "aclose") else _each(answer)
-    at_once = (
-        list,
-        tuple,
-        str,
-        bytes,
-        bytearray,
-        Mapping,
-        BaseModel,
-        set,
-        frozenset,
-    )  # a model has __iter__, too
-    if hasattr(type(answer), "__iter__") and not isinstance(answer, at_once):
+_SINGLE = (list, tuple, str, bytes, bytearray, Mapping, BaseModel, set, frozenset)
+"""Iterable types that are one answer; a pydantic model can be iterated, too."""
+
+
+def _stream(answer: object) -> AsyncGenerator[object, None] | None:
+    """Return what yields one answer after the other, if `answer` does."""
+    if isinstance(answer, AsyncIterable):
+        has_close = hasattr(type(answer), "aclose")
+        return cast("AsyncGenerator[object, None]", answer) if has_close else _each(answer)
+    if isinstance(answer, Iterable) and not isinstance(answer, _SINGLE):
         return _pull(answer)
     return None
 
 
-async def _each(answer: AsyncIterable[Any]) -> AsyncGenerator[Any, None]:
+async def _each(answer: AsyncIterable[object]) -> AsyncGenerator[object, None]:
     async for item in answer:
         yield item
 
 
-async def _pull(iterable: Iterable[Any]) -> AsyncGenerator[Any, None]:
+async def _pull(iterable: Iterable[object]) -> AsyncGenerator[object, None]:
     """Take one item after the other on request, all of them in one thread."""
     worker = THREADS.lend()
-    iterator: Iterator[Any] | None = None
+    iterator: Iterator[object] | None = None
     ended = False
     try:
         if isinstance(iterable, Iterator):
@@ -148,11 +142,11 @@ async def _pull(iterable: Iterable[Any]) -> AsyncGenerator[Any, None]:
 class _Item:
     __slots__ = ("last", "value")
 
-    def __init__(self, value: Any, *, last: bool) -> None:
+    def __init__(self, value: object, *, last: bool) -> None:
         self.value, self.last = value, last
 
 
-def _next(iterator: Iterator[Any]) -> _Item:
+def _next(iterator: Iterator[object]) -> _Item:
     try:
         return _Item(next(iterator), last=False)
     except StopIteration as stop:
@@ -162,13 +156,13 @@ def _next(iterator: Iterator[Any]) -> _Item:
 class _Binding:
     """The mapping of message and session to the parameters of a function."""
 
-    def __init__(self, function: Callable[..., Any], name: str) -> None:
+    def __init__(self, function: Callable[..., object], name: str) -> None:
         self._function = function
         self._positional: list[Give] = []
         self._named: dict[str, Give] = {}
         self._fill(_parameters(function), name)
 
-    def __call__(self, message: Content, session: Session) -> Callable[[], Any]:
+    def __call__(self, message: Content, session: Session) -> Callable[[], object]:
         """Return the bound call."""
         args = [give(message, session) for give in self._positional]
         if not self._named:
@@ -206,7 +200,7 @@ class _Binding:
 _VARIABLE = frozenset({inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD})
 
 
-def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
+def _parameters(function: Callable[..., object]) -> list[inspect.Parameter]:
     try:
         return list(inspect.signature(function).parameters.values())
     except ValueError:  # written in C: it gets the text
@@ -221,7 +215,7 @@ def _source_of(parameter: inspect.Parameter) -> Give | None:
     return next(wanted, None) or _BY_NAME.get(parameter.name)
 
 
-def _type_names(annotation: Any) -> Iterator[str]:
+def _type_names(annotation: object) -> Iterator[str]:
     """The names of the types that an annotation allows: of `Content | None` and the like each."""
     text = annotation if isinstance(annotation, str) else getattr(annotation, "__forward_arg__", None)
     if isinstance(text, str):
@@ -248,7 +242,7 @@ def _session(_message: Content, session: Session) -> Session:
     return session
 
 
-def _state(_message: Content, session: Session) -> dict[str, Any]:
+def _state(_message: Content, session: Session) -> dict[str, object]:
     return session.state
 
 

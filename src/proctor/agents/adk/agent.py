@@ -10,7 +10,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from proctor.agents.adk.call_timer_plugin import Watch
 from proctor.agents.adk.events import LastAnswer, event_of, lasting
@@ -23,6 +23,20 @@ from proctor.common.optional_packages import import_extra
 from proctor.errors import AgentError, AgentLoadError, AgentRaisedError
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.content import Content
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from google.adk.agents import BaseAgent
+    from google.adk.agents.run_config import RunConfig
+    from google.adk.apps import App
+    from google.adk.runners import Runner
+    from google.adk.sessions import BaseSessionService, Session as AdkSession
+    from google.adk.tools import BaseTool
+    from google.genai.types import Content as GenaiContent
+
+    from proctor.agents.adk.chat_host import AdkHost
+    from proctor.common.json_values import Json, JsonObject
 
 _MEMORY = "adk"
 _FEATURE = "An agent of google-adk"
@@ -39,7 +53,11 @@ class AdkAgent:
     """
 
     def __init__(
-        self, agent: Any, services: Mapping[str, Any] | None = None, *, run_config: Any = None
+        self,
+        agent: BaseAgent | App,
+        services: Mapping[str, object] | None = None,
+        *,
+        run_config: RunConfig | None = None,
     ) -> None:
         """Take an agent (any node that google-adk's App accepts as root) or an App, with its plug-ins and settings.
 
@@ -49,9 +67,9 @@ class AdkAgent:
         self._services = dict(services or {})
         self._run_config = run_config
         self._root = self._app.root_agent
-        self._last_runner: Any = None
+        self._last_runner: Runner | None = None
 
-    def using(self, services: Mapping[str, Any]) -> AdkAgent:
+    def using(self, services: Mapping[str, object]) -> AdkAgent:
         """Return this agent with services of google-adk instead of those of each trial.
 
         Of `session_service`, `artifact_service` and `memory_service`, as google-adk's Runner calls them. A session
@@ -107,7 +125,7 @@ class AdkAgent:
             session.memory["app_details"] = {"agent_details": dict(talk.watch.details)}
             session.memory["spans"] = gathered.spans()
 
-    async def final_state(self, session: Session) -> dict[str, Any]:
+    async def final_state(self, session: Session) -> dict[str, object]:
         """Return the state of google-adk's session without the keys of a single turn (`temp:`)."""
         talk: _Talk | None = session.memory.get(_MEMORY)
         if talk is None:
@@ -117,7 +135,7 @@ class AdkAgent:
         )
         return lasting(found.state)
 
-    def host(self, app_name: str) -> Any:
+    def host(self, app_name: str) -> AdkHost:
         """Return the host that serves the agent to many users with google-adk's own sessions, artifacts and memory."""
         from proctor.agents.adk.chat_host import AdkHost
 
@@ -150,7 +168,7 @@ class AdkAgent:
         return talk
 
 
-async def _session(service: Any, session: Session, *, is_shared: bool) -> Any:
+async def _session(service: BaseSessionService, session: Session, *, is_shared: bool) -> AdkSession:
     """Return google-adk's session of a trial: a new one, or in a service that is shared the one that is there."""
     where = {
         "app_name": session.app_name,
@@ -165,13 +183,13 @@ async def _session(service: Any, session: Session, *, is_shared: bool) -> Any:
 class _Talk:
     """One trial's conversation inside google-adk."""
 
-    runner: Any
+    runner: Runner
     session_id: str
     watch: Watch
     pending: PendingCalls = field(default_factory=PendingCalls)
 
 
-def _genai_content(message: Content) -> Any:
+def _genai_content(message: Content) -> GenaiContent:
     types = import_extra("google.genai.types", extra="adk", feature=_FEATURE)
     data = message.model_dump(mode="json", exclude_none=True)
     try:
@@ -180,7 +198,7 @@ def _genai_content(message: Content) -> Any:
         raise AgentError(f"google-adk cannot read the user's message: {error}") from error
 
 
-def _other_services() -> dict[str, Any]:
+def _other_services() -> dict[str, object]:
     artifacts = import_extra("google.adk.artifacts", extra="adk", feature=_FEATURE)
     memory = import_extra("google.adk.memory", extra="adk", feature=_FEATURE)
     return {
@@ -189,7 +207,7 @@ def _other_services() -> dict[str, Any]:
     }
 
 
-def _app_of(agent: Any) -> Any:
+def _app_of(agent: BaseAgent | App) -> App:
     apps = import_extra("google.adk.apps", extra="adk", feature=_FEATURE)
     if isinstance(agent, apps.App):
         return agent
@@ -217,24 +235,24 @@ def _is_news(record: logging.LogRecord) -> bool:
 # --- What an agent of google-adk declares: the agents in its tree, their instructions and tools -----------------------
 
 
-def tree_of(agent: Any) -> Iterator[Any]:
+def tree_of(agent: BaseAgent) -> Iterator[BaseAgent]:
     """Yield an agent and all agents below it: sub-agents, and the agents among the nodes of a workflow."""
     yield agent
     for below in sub_agents_of(agent):
         yield from tree_of(below)
 
 
-def sub_agents_of(agent: Any) -> list[Any]:
+def sub_agents_of(agent: BaseAgent) -> list[BaseAgent]:
     """Return the direct sub-agents of an agent."""
     nodes = getattr(getattr(agent, "graph", None), "nodes", None) or ()
     return [*(getattr(agent, "sub_agents", None) or ()), *filter(_is_agent, nodes)]
 
 
-def _is_agent(node: Any) -> bool:
+def _is_agent(node: object) -> bool:
     return hasattr(node, "sub_agents") or hasattr(node, "graph")
 
 
-def tool_details(agent: Any) -> dict[str, Any]:
+def tool_details(agent: BaseAgent) -> JsonObject:
     """Return instructions and tools of one agent, in the shape of AppDetails."""
     instruction = getattr(agent, "instruction", "")
     return {
@@ -244,18 +262,18 @@ def tool_details(agent: Any) -> dict[str, Any]:
     }
 
 
-def declares_everything(agent: Any) -> bool:
+def declares_everything(agent: BaseAgent) -> bool:
     """Whether all its tools are declared: it has no toolset, and its class is one of google-adk, which hides no agents."""
     agents = import_extra("google.adk.agents", extra="adk", feature=_FEATURE)
     known = (agents.LlmAgent, agents.SequentialAgent, agents.LoopAgent, agents.ParallelAgent)
     return isinstance(agent, known) and all(map(_has_name, getattr(agent, "tools", ())))
 
 
-def _has_name(tool: Any) -> bool:
+def _has_name(tool: object) -> bool:
     return isinstance(getattr(tool, "name", None) or getattr(tool, "__name__", None), str)
 
 
-def _declaration(tool: Any) -> dict[str, Any]:
+def _declaration(tool: BaseTool | Callable[..., object]) -> JsonObject:
     """Return the declaration of a tool; only its name if it has none or cannot create one."""
     name = getattr(tool, "name", None) or tool.__name__
     description = getattr(tool, "description", None) or (tool.__doc__ or "").strip()
@@ -267,7 +285,7 @@ def _declaration(tool: Any) -> dict[str, Any]:
     return {"function_declarations": declared or [{"name": name, "description": description}]}
 
 
-def _request_tools(tool: Any) -> list[dict[str, Any]]:
+def _request_tools(tool: BaseTool | Callable[..., object]) -> list[Json]:
     """What google-adk puts into a request for this tool; nothing for tools of the model's own (a search)."""
     tools = import_extra("google.adk.tools", extra="adk", feature=_FEATURE)
     models = import_extra("google.adk.models", extra="adk", feature=_FEATURE)
@@ -283,7 +301,7 @@ def _request_tools(tool: Any) -> list[dict[str, Any]]:
 # --- Agents that are written as YAML files (`root_agent.yaml`): google-adk builds them --------------------------------
 
 
-def load_config_file(file: Path) -> Any:
+def load_config_file(file: Path) -> BaseAgent:
     """Return the agent that a YAML file describes; Python names in it are imported from its folder's package.
 
     Raises:

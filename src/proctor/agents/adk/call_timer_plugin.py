@@ -7,9 +7,18 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING
 
 from proctor.common.optional_packages import import_extra
+
+if TYPE_CHECKING:
+    from google.adk.agents.callback_context import CallbackContext
+    from google.adk.models import LlmRequest, LlmResponse
+    from google.adk.plugins.base_plugin import BasePlugin
+    from google.adk.tools import BaseTool, ToolContext
+    from google.genai.types import GenerateContentConfig
+
+    from proctor.common.json_values import JsonObject
 
 _FEATURE = "An agent of google-adk"
 
@@ -44,7 +53,7 @@ class Watch:
 
     models: list[_Span] = field(default_factory=list)
     tools: list[_Span] = field(default_factory=list)
-    details: dict[str, Any] = field(default_factory=dict)
+    details: JsonObject = field(default_factory=dict)
     cancelled: str = ""
     """The tool that raised CancelledError; google-adk ends such a turn without a word."""
     _heard: float = 0.0
@@ -70,18 +79,17 @@ class Watch:
         """Return the seconds in which at least one model, and at least one tool, was running."""
         return {"model": _total_seconds(self.models), "tool": _total_seconds(self.tools)}
 
-    def surround(self, plugins: Iterable[Any]) -> list[Any]:
+    def surround(self, plugins: Iterable[BasePlugin]) -> list[BasePlugin]:
         """Return an app's plug-ins between the two that measure its calls.
 
         google-adk calls plug-ins in order until one answers. The plug-in for beginnings comes last, so it does not see calls
         that another plug-in answered; the one for ends comes first, before another plug-in replaces the result.
         """
-        ends, begins = _timer_plugins()
-        return [ends(self), *plugins, begins(self)]
+        return [_ends_class()(self), *plugins, _begins_class()(self)]
 
 
 @cache
-def _timer_plugins() -> tuple[type[Any], type[Any]]:
+def _ends_class() -> type[BasePlugin]:
     plugins = import_extra("google.adk.plugins.base_plugin", extra="adk", feature=_FEATURE)
 
     class Ends(plugins.BasePlugin):  # type: ignore[name-defined]  # known when it runs
@@ -91,25 +99,34 @@ def _timer_plugins() -> tuple[type[Any], type[Any]]:
             super().__init__(name="proctor_watch_ends")
             self.watch = watch
 
-        async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> None:
+        async def after_model_callback(
+            self, *, callback_context: CallbackContext, llm_response: LlmResponse
+        ) -> None:
             _end(self.watch.models, callback_context.agent_name)
 
         async def on_model_error_callback(
-            self, *, callback_context: Any, llm_request: Any, error: Any
+            self, *, callback_context: CallbackContext, llm_request: LlmRequest, error: Exception
         ) -> None:
             _end(self.watch.models, callback_context.agent_name)
 
         async def after_tool_callback(
-            self, *, tool: Any, tool_args: Any, tool_context: Any, result: Any
+            self, *, tool: BaseTool, tool_args: JsonObject, tool_context: ToolContext, result: object
         ) -> None:
             _end(self.watch.tools, str(tool_context.function_call_id))
 
         async def on_tool_error_callback(
-            self, *, tool: Any, tool_args: Any, tool_context: Any, error: Any
+            self, *, tool: BaseTool, tool_args: JsonObject, tool_context: ToolContext, error: BaseException
         ) -> None:
             if isinstance(error, asyncio.CancelledError):
                 self.watch.cancelled = tool.name
             _end(self.watch.tools, str(tool_context.function_call_id))
+
+    return Ends
+
+
+@cache
+def _begins_class() -> type[BasePlugin]:
+    plugins = import_extra("google.adk.plugins.base_plugin", extra="adk", feature=_FEATURE)
 
     class Begins(plugins.BasePlugin):  # type: ignore[name-defined]  # known when it runs
         """Sees each model and tool call begin, and changes none."""
@@ -118,18 +135,22 @@ def _timer_plugins() -> tuple[type[Any], type[Any]]:
             super().__init__(name="proctor_watch_begins")
             self.watch = watch
 
-        async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
+        async def before_model_callback(
+            self, *, callback_context: CallbackContext, llm_request: LlmRequest
+        ) -> None:
             name = callback_context.agent_name
             self.watch.details[name] = _request_details(name, llm_request.config)
             self.watch.models.append(_Span(name))
 
-        async def before_tool_callback(self, *, tool: Any, tool_args: Any, tool_context: Any) -> None:
+        async def before_tool_callback(
+            self, *, tool: BaseTool, tool_args: JsonObject, tool_context: ToolContext
+        ) -> None:
             self.watch.tools.append(_Span(str(tool_context.function_call_id)))
 
-    return Ends, Begins
+    return Begins
 
 
-def _request_details(name: str, config: Any) -> dict[str, Any]:
+def _request_details(name: str, config: GenerateContentConfig) -> JsonObject:
     """Instructions and tools of one model call, as the model got them."""
     instruction = getattr(config, "system_instruction", None)
     tools = getattr(config, "tools", None) or []

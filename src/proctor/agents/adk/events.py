@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic_core import to_jsonable_python
 
@@ -11,6 +11,13 @@ from proctor.agents.frameworks.framework_events import cut_off
 from proctor.common.secrets import HIDDEN
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.wire_model import plain_data, to_camel
+
+if TYPE_CHECKING:
+    from google.adk.events import Event as AdkEvent
+
+    from proctor.common.json_values import Json
+
+T = TypeVar("T")
 
 _OF_ACTIONS = frozenset({"state_delta", "skip_summarization"})
 _KEPT = (*(name for name in Event.model_fields if name not in _OF_ACTIONS), "output")
@@ -26,7 +33,7 @@ _SECRETS = frozenset(
 _SECRET_KEYS = _SECRETS | {to_camel(name) for name in _SECRETS}
 
 
-def event_of(event: Any) -> Event:
+def event_of(event: AdkEvent) -> Event:
     """Convert an event of google-adk: the content, and the state changes and flags of its actions."""
     actions = event.actions
     return _event(
@@ -35,7 +42,7 @@ def event_of(event: Any) -> Event:
     )
 
 
-def event_of_json(event: Mapping[str, Any]) -> Event:
+def event_of_json(event: Mapping[str, object]) -> Event:
     """Read the JSON of such an event, in either spelling.
 
     Raises:
@@ -65,17 +72,17 @@ class LastAnswer:
         return cut_off(self._finish, self._author)
 
 
-def finish_in(event: Mapping[str, Any]) -> Any:
+def finish_in(event: Mapping[str, Json]) -> Json:
     """Return the finish reason in the JSON of an event; `None` if there is none."""
     return _either(event, "finish_reason")
 
 
-def lasting(state: Mapping[str, Any]) -> dict[str, Any]:
+def lasting(state: Mapping[str, T]) -> dict[str, T]:
     """Return a session's state without the keys of a single turn."""
     return {key: value for key, value in state.items() if not key.startswith("temp:")}
 
 
-def _either(given: Mapping[str, Any], name: str) -> Any:
+def _either(given: Mapping[str, T], name: str) -> T | None:
     found = given.get(to_camel(name))
     return given.get(name) if found is None else found
 
@@ -115,7 +122,7 @@ def _content(content: dict[str, Any], *, is_piece: bool) -> dict[str, Any]:
     return {**content, "parts": parts}
 
 
-def _without_credentials(part: Any) -> Any:
+def _without_credentials(part: object) -> object:
     if not isinstance(part, dict):
         return part
     for name in ("function_call", "function_response", "functionCall", "functionResponse"):
@@ -140,7 +147,7 @@ def without_secrets(document: dict[str, Any]) -> dict[str, Any]:
 _OF_CREDENTIALS = frozenset(("requestedAuthConfigs", "requested_auth_configs"))
 
 
-def _hidden(value: Any) -> Any:
+def _hidden(value: object) -> object:
     if isinstance(value, dict):
         return {
             key: HIDDEN

@@ -300,11 +300,16 @@ class RunnableAgent:
         keys = [*(schema.get("properties") or {})]
         if not keys:
             return text_in(message, _FRAMEWORK) if schema.get("type") == "string" else [*history, asked]
+        return self._fill(keys, message, asked, history, session)
+
+    def _fill(
+        self, keys: list[str], message: Content, asked: Any, history: list[Any], session: Session
+    ) -> dict[str, Any]:
+        """Return the input object of a chain: the state, the messages before and the user's text, each under its key."""
         given = {key: session.state[key] for key in keys if key in session.state}
         past = next((key for key in _HISTORY_KEYS if key in keys), "")
         left = [key for key in keys if key not in given and key != past]
-        only = left[0] if len(left) == 1 and past != MESSAGES else ""
-        text_key = next((key for key in _TEXT_KEYS if key in left), only)
+        text_key = _text_key(left, may_guess=past != MESSAGES)
         if past:
             given[past] = [*history] if text_key else [*history, asked]
         if text_key:
@@ -315,6 +320,12 @@ class RunnableAgent:
                 "Call it from a function: def agent(text): ..."
             )
         return given
+
+
+def _text_key(keys: list[str], *, may_guess: bool) -> str:
+    """Return the key of the user's text: one of the usual names, or the only key."""
+    only = keys[0] if len(keys) == 1 and may_guess else ""
+    return next((key for key in _TEXT_KEYS if key in keys), only)
 
 
 def _resolve_ref(schema: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -308,19 +308,13 @@ def _capability() -> type[Any]:
 
 def _instructions_in(messages: Iterable[Any], asked: Any) -> str:
     """Instructions and system prompts of one model call, as the model got them."""
+    requests = [message for message in messages if message.kind == "request"]
     prompts = [
-        part.content
-        for message in messages
-        if message.kind == "request"
-        for part in message.parts
-        if part.part_kind == "system-prompt"
+        part.content for request in requests for part in request.parts if part.part_kind == "system-prompt"
     ]
     parts = [part.content for part in getattr(asked, "instruction_parts", None) or ()]
     if not parts:
-        last = [
-            message.instructions for message in messages if message.kind == "request" and message.instructions
-        ]
-        parts = last[-1:]
+        parts = [request.instructions for request in requests if request.instructions][-1:]
     return "\n\n".join([*prompts, *parts])
 
 
@@ -344,8 +338,9 @@ def prompt_of(message: Content, approvals: Collection[str]) -> dict[str, Any]:
     Raises:
         AgentError: it has something that pydantic-ai has no place for, or no clear answer to an approval.
     """
-    answers = [part.function_response for part in message.parts or () if part.function_response]
-    words = [_user_part(part) for part in message.parts or () if not part.function_response]
+    parts = message.parts or []
+    answers = [part.function_response for part in parts if part.function_response]
+    words = [_user_part(part) for part in parts if not part.function_response]
     prompt = words[0] if len(words) == 1 and isinstance(words[0], str) else words or None
     if not answers:
         return {"user_prompt": prompt if prompt is not None else ""}
