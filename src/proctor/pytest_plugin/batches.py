@@ -123,18 +123,18 @@ def batch_items(first: BatchItem) -> list[BatchItem]:
     for item in _following(first):
         if item.get_closest_marker("skip"):
             continue
-        if distribution in _ONE_FILE and item.path != first.path:
-            break
-        if item.options != first.options or paths.setdefault(item.eval_set_id, item.path) != item.path:
-            break
-        if found and _failures_left(item) is not None and not _in_order(found, item):
+        fits = item.options == first.options and paths.setdefault(item.eval_set_id, item.path) == item.path
+        is_elsewhere = distribution in _ONE_FILE and item.path != first.path
+        if not fits or is_elsewhere or not _in_order(found, item):
             break
         found.append(item)
     return found or [first]
 
 
 def _in_order(found: Sequence[BatchItem], item: BatchItem) -> bool:
-    """Return whether a run executes `item` after all of `found`: then a stop of the run also stops the session before it."""
+    """Return whether a run that stops at a failure limit executes `item` after all of `found`, as the session does."""
+    if not found or _failures_left(item) is None:
+        return True
     if item.path == found[-1].path:
         return item.position > found[-1].position
     return all(item.path != other.path for other in found)

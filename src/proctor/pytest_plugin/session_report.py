@@ -108,16 +108,15 @@ def _unawaited_coroutines(known: list[object]) -> list[str]:
     reported = {id(coroutine) for coroutine in known}
     unawaited = []
     for coroutine in gc.get_objects():
-        if type(coroutine) is not CoroutineType or id(coroutine) in reported:
-            continue
-        frame = coroutine.cr_frame
-        if (
-            coroutine.cr_code.co_filename.startswith(_PACKAGE)
-            and frame is not None
-            and not coroutine.cr_running
-            and frame.f_lasti <= 0
-        ):
+        if type(coroutine) is CoroutineType and id(coroutine) not in reported and _is_unawaited(coroutine):
             origin = next((f"{file}:{line}: " for file, line, _ in coroutine.cr_origin or ()), "")
             unawaited.append(f"{origin}{coroutine.cr_code.co_name}")
             coroutine.close()  # otherwise the interpreter warns at exit, after the summary
     return unawaited
+
+
+def _is_unawaited(coroutine: CoroutineType[object, object, object]) -> bool:
+    """Return whether a coroutine function of Proctor was called, and its coroutine has not started."""
+    frame = coroutine.cr_frame
+    has_not_started = frame is not None and not coroutine.cr_running and frame.f_lasti <= 0
+    return has_not_started and coroutine.cr_code.co_filename.startswith(_PACKAGE)

@@ -194,13 +194,12 @@ def _kind(code: int) -> str:
         )
     if code in _SINGLE:
         return _SINGLE[code]
-    kind = category(character)
-    if code in REGIONAL:
-        return "r"
-    if any(code in block for block in MODIFIERS):
-        return "x"
-    if any(code in block for block in EMOJI):
-        return "e"
+    if letter := next((letter for letter, blocks in _BLOCKS if any(code in block for block in blocks)), ""):
+        return letter
+    return _kind_of_word(code, category(character))
+
+
+def _kind_of_word(code: int, kind: str) -> str:
     if kind.startswith("M"):
         return "m"
     if any(code in block for block in CLUSTERED):
@@ -212,6 +211,7 @@ def _kind(code: int) -> str:
     return ("h" if code in HEBREW_LETTERS else "l") if kind.startswith("L") else " "
 
 
+_BLOCKS = (("r", (REGIONAL,)), ("x", MODIFIERS), ("e", EMOJI))
 _SINGLE = {
     0x30FC: "o", ord(ZERO_WIDTH_JOINER): "z", **dict.fromkeys(QUOTES_IN_HEBREW, "q"), **dict.fromkeys(FOLLOWING, "f"),
     **dict.fromkeys(STACKING, "v"), **dict.fromkeys(KILLING, "k"),

@@ -141,21 +141,25 @@ def _not_a_number(run: str) -> Figure:
     """Return what a run is instead of a number, or a number with several readings."""
     if not run.isascii() and re.search("[^\\W\\d_]", run) is None and re.search("[^0-9\\W]", run):
         return Figure(run, None, SCRIPTS)
-    if ":" in run:
-        return Figure(run, None, TIME, counts=False)
-    if re.fullmatch(r"[0-9]+(?:\.[0-9]+){2,}", run):
-        return Figure(
-            run,
-            None,
-            *((THOUSANDS, True) if re.fullmatch(r"[0-9]{1,3}(?:\.[0-9]{3})+", run) else (DOTTED, False)),
-        )
-    if "/" in run:
-        return Figure(run, None, FRACTION, counts=run.count("/") == 1)
-    if "-" in run:
-        return Figure(run, None, CHAIN, counts=False)
-    if re.search(f"[{LETTERS}_]", run):
-        return Figure(run, None, NAME, counts=False)
-    return Figure(run, None, THOUSANDS if re.fullmatch("[0-9]+[.,][0-9]+", run) else UNCLEAR)
+    why, counts = next((why, counts) for pattern, why, counts in _OTHER_FORMS if pattern.search(run))
+    return Figure(run, None, why, counts=counts)
+
+
+_OTHER_FORMS = [
+    (re.compile(pattern), why, counts)
+    for pattern, why, counts in (
+        (":", TIME, False),
+        (r"\A[0-9]{1,3}(?:\.[0-9]{3}){2,}\Z", THOUSANDS, True),
+        (r"\A[0-9]+(?:\.[0-9]+){2,}\Z", DOTTED, False),
+        (r"\A[^/]*/[^/]*\Z", FRACTION, True),
+        ("/", FRACTION, False),
+        ("-", CHAIN, False),
+        (f"[{LETTERS}_]", NAME, False),
+        (r"\A[0-9]+[.,][0-9]+\Z", THOUSANDS, True),
+        ("", UNCLEAR, True),
+    )
+]
+"""What a run may be instead of a number, whether it counts as one with several readings; the first that fits."""
 
 
 # --- The context of a number that changes it: a sign before it, or a word after it ------------------------------------
