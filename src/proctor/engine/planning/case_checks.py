@@ -297,14 +297,19 @@ def _unread_rubrics(case: EvalCase, metrics: Iterable[BoundMetric]) -> list[str]
     turns = [*(case.conversation or ()), *(case.opening or ())]
     if not case.rubrics and not any(turn.rubrics for turn in turns):
         return []
-    reading = [each for each in metrics if each.facts.kind == "custom" or "rubrics" in each.facts.needs]
-    types = {getattr(each.metric, "rubric_type", None) for each in reading}
+    types = _rubric_types_read(metrics)
     if None in types:
         return []
-    stated = [*(case.rubrics or ()), *(rubric for turn in turns for rubric in turn.rubrics or ())]
-    kinds = dict.fromkeys(rubric.type for rubric in stated)
+    rubrics = [*(case.rubrics or ()), *(rubric for turn in turns for rubric in turn.rubrics or ())]
+    kinds = dict.fromkeys(rubric.type for rubric in rubrics)
     unread = [f"{_OF_TYPE}{kind}" for kind in kinds if kind is not None and kind not in types]
-    return [*unread, *(["rubrics"] if None in kinds and not types else [])]
+    return [*unread, "rubrics"] if None in kinds and not types else unread
+
+
+def _rubric_types_read(metrics: Iterable[BoundMetric]) -> set[str | None]:
+    """Return the types of rubrics that the metrics read; `None` among them: any type."""
+    reading = [each for each in metrics if each.facts.kind == "custom" or "rubrics" in each.facts.needs]
+    return {getattr(each.metric, "rubric_type", None) for each in reading}
 
 
 def _keys_of_metrics(metrics: Iterable[BoundMetric]) -> set[str]:

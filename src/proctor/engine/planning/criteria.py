@@ -86,12 +86,17 @@ def _combine(config: EvalConfig, bound: Bound) -> None:
     bound.left_out += [by_name[name] for name in order.skipped]
     for metric in bound.metrics:
         metric.parts = [by_name[name] for name in combines[metric.name]]
-        if metric.parts and hasattr(metric.metric, "meet"):
-            try:
-                metric.metric.meet({part.name: part.facts for part in metric.parts})
-            except CriterionError as problem:
-                problem.path = ("criteria", metric.name)
-                bound.problems.append(problem)
+        _introduce_parts(metric, bound.problems)
+
+
+def _introduce_parts(metric: BoundMetric, problems: list[SetupError]) -> None:
+    """Pass a metric the facts of its parts; add the problem of a metric that refuses them."""
+    if metric.parts and hasattr(metric.metric, "meet"):
+        try:
+            metric.metric.meet({part.name: part.facts for part in metric.parts})
+        except CriterionError as problem:
+            problem.path = ("criteria", metric.name)
+            problems.append(problem)
 
 
 def _unknown_metrics(asked: Collection[str], listed: Collection[str]) -> list[SetupError]:

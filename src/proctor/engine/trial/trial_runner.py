@@ -231,16 +231,20 @@ def _shows_something(event: Event) -> bool:
         return recipe[0] != "text" or is_visible(recipe[3])
     if event.author.lower() == "user" and not _has_content(event.content):
         return False
+    if _has_content(event.content) or any(getattr(event, name) for name in _SIGNS):
+        return True
     actions = (event.model_extra or {}).get("actions")
-    return bool(
-        event.state_delta
-        or event.error_code
-        or event.long_running_tool_ids
-        or event.skip_summarization
-        or event.grounding_metadata
-        or _has_content(event.content)
-        or (isinstance(actions, dict) and any(actions.values()))
-    )
+    return isinstance(actions, dict) and any(actions.values())
+
+
+_SIGNS = (
+    "state_delta",
+    "error_code",
+    "long_running_tool_ids",
+    "skip_summarization",
+    "grounding_metadata",
+)
+"""Fields of an event that show that the agent did something."""
 
 
 def _has_content(content: Content | None) -> bool:
