@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given, settings, strategies as st
 
 from proctor.errors import CriterionError, MetricError
-from proctor.metrics.expectations.call_patterns import Made
+from proctor.metrics.expectations.call_patterns import ActualCall
 from proctor.metrics.expectations.grammar import read_as
 from proctor.metrics.expectations.parse import read_expectations
 from proctor.metrics.expectations.tool_expectations import ToolExpectations
@@ -38,7 +38,7 @@ ITEM = st.recursive(
     max_leaves=4,
 )  # fmt: skip
 ITEMS = st.lists(ITEM, max_size=3)
-MADE = st.lists(st.builds(Made, st.sampled_from("abc"), ARG.map(lambda n: {"n": n})), max_size=5)
+MADE = st.lists(st.builds(ActualCall, st.sampled_from("abc"), ARG.map(lambda n: {"n": n})), max_size=5)
 
 Word = tuple[tuple[str, int | None], ...]
 
@@ -63,7 +63,7 @@ def joined(items: Any) -> set[Word]:
     return {tuple(call for word in words for call in word) for words in product(*map(language, items))}
 
 
-def distance(word: Word, calls: list[Made], *, others: bool) -> int:
+def distance(word: Word, calls: list[ActualCall], *, others: bool) -> int:
     """Missing or not expected: 10; another argument (the only one): 19."""
 
     @cache
@@ -85,7 +85,7 @@ def distance(word: Word, calls: list[Made], *, others: bool) -> int:
 
 @settings(max_examples=400, deadline=None)
 @given(ITEMS, MADE, st.booleans())
-def test_the_reading_is_the_cheapest_of_all(items: list[Any], calls: list[Made], others: bool) -> None:
+def test_the_reading_is_the_cheapest_of_all(items: list[Any], calls: list[ActualCall], others: bool) -> None:
     reader = MatcherReader()
     [read] = read_expectations({"calls": items}, None, reader)
     assert reader.problems == []
@@ -100,7 +100,7 @@ def test_the_reading_is_the_cheapest_of_all(items: list[Any], calls: list[Made],
 
 @settings(deadline=None)
 @given(ITEMS, MADE, st.booleans())
-def test_score_and_explanation_agree(items: list[Any], calls: list[Made], others: bool) -> None:
+def test_score_and_explanation_agree(items: list[Any], calls: list[ActualCall], others: bool) -> None:
     block = {"turn": 1, "calls": items, **({"others": "allowed"} if others else {})}
     reader = MatcherReader()
     read_expectations(block, 1, reader)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import event, given, settings, strategies as st
 
 from proctor.errors import CriterionError, MetricError
-from proctor.metrics.expectations.call_patterns import Made
+from proctor.metrics.expectations.call_patterns import ActualCall
 from proctor.metrics.expectations.parse import read_expectations
 from proctor.metrics.expectations.tool_expectations import ToolExpectations
 from proctor.metrics.final_session_state import FinalSessionState
@@ -77,13 +77,13 @@ BLOCK = st.builds(
     st.sampled_from(["", "allowed", "forbidden"]),
 )  # fmt: skip
 
-UNHEARD = Made("zz", {"u": 1}, response=0)
+UNHEARD = ActualCall("zz", {"u": 1}, response=0)
 WITNESSES: dict[str, Any] = {"number": 3, "subset": {"z": 1}, "one_of": 1, "regex": "x"}
 
 
-def alphabet_for(stated: Any) -> list[Made]:
+def alphabet_for(stated: Any) -> list[ActualCall]:
     """For each call that is named one that is meant, and a few that are not."""
-    named = [UNHEARD, *(Made(tool, args, response=0) for tool in "ab" for args in ({}, {"u": 1}))]
+    named = [UNHEARD, *(ActualCall(tool, args, response=0) for tool in "ab" for args in ({}, {"u": 1}))]
     for pattern in _patterns(stated):
         tools = pattern["tool"] if isinstance(pattern["tool"], list) else [pattern["tool"]]
         stated_args = pattern.get("args", {}).items()
@@ -91,7 +91,7 @@ def alphabet_for(stated: Any) -> list[Made]:
         variants.append({name: _witness(value, 7) for name, value in stated_args if value != IGNORE})
         response = 1 if pattern.get("response") == 1 else 0
         named += [
-            Made(name, {**args, **more}, response=response)
+            ActualCall(name, {**args, **more}, response=response)
             for tool in tools
             for name in (["a", "b", "zz"] if tool == "*" else [tool])
             for args in variants
@@ -100,7 +100,7 @@ def alphabet_for(stated: Any) -> list[Made]:
     if "same" not in stated:
         return named
     more = [(one, {"k": value, **(one.args or {})}) for one in named for value in (1, 2)]
-    return [*named, *(Made(one.name, args, response=one.response) for one, args in more)]
+    return [*named, *(ActualCall(one.name, args, response=one.response) for one, args in more)]
 
 
 def _patterns(stated: Any) -> Iterator[dict[str, Any]]:
@@ -125,14 +125,14 @@ def _witness(value: Any, anything: int) -> Any:
     return anything if value["$match"] in ("present", "ignore") else WITNESSES[value["$match"]]
 
 
-def trajectories(alphabet: list[Made], longest: int) -> Iterator[list[Made]]:
+def trajectories(alphabet: list[ActualCall], longest: int) -> Iterator[list[ActualCall]]:
     """Yield all short ones, and some with one call many times: more often than all parts of a block together allow (24)."""
     for length in range(longest + 1):
         yield from ([*calls] for calls in product(alphabet, repeat=length))
     yield from ([call] * times for call in alphabet for times in (*range(longest + 1, 9), 25))
 
 
-def calls_of(word: list[Made]) -> Any:
+def calls_of(word: list[ActualCall]) -> Any:
     done = turn("x", [(each.name, each.args) for each in word])
     return view([done])
 

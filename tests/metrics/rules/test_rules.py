@@ -7,7 +7,7 @@ from hypothesis import assume, given, settings, strategies as st
 
 from proctor.common.json_values import equal_json
 from proctor.errors import CriterionError, MetricError
-from proctor.metrics.expectations.call_patterns import Made
+from proctor.metrics.expectations.call_patterns import ActualCall
 from proctor.metrics.matchers.parse import MatcherReader
 from proctor.metrics.rules.rule import breaches, read_rules
 from proctor.metrics.rules.trajectory_rules import TrajectoryRules
@@ -19,7 +19,7 @@ from tests.metrics.invocations import Calls, turn, view
 
 VALUES: list[Any] = [1, 1.0, True, "a", None, [1], {"x": 1}]
 ARGS = st.dictionaries(st.sampled_from(["k", "m"]), st.sampled_from(VALUES), max_size=2)
-CALLS = st.lists(st.builds(Made, st.sampled_from("abc"), ARGS), max_size=7)
+CALLS = st.lists(st.builds(ActualCall, st.sampled_from("abc"), ARGS), max_size=7)
 MEANT: st.SearchStrategy[Any] = st.sampled_from(
     ["a", "b", "*", {"tool": ["a", "b"]}, {"tool": "a", "args": {"k": 1}}, {"tool": "b", "args": {"k": {"$match": "present"}}}]
 )  # fmt: skip
@@ -35,7 +35,7 @@ RULES = st.one_of(
 NOTHING = object()
 
 
-def means(pattern: Any, call: Made) -> bool:
+def means(pattern: Any, call: ActualCall) -> bool:
     """Read a call of a rule by hand: other arguments may be there."""
     if isinstance(pattern, str):
         return pattern in ("*", call.name)
@@ -47,7 +47,7 @@ def means(pattern: Any, call: Made) -> bool:
     return call.name in pattern["tool"]
 
 
-def goes_with(rule: dict[str, Any], one: Made, other: Made, *, lacking: bool) -> bool:
+def goes_with(rule: dict[str, Any], one: ActualCall, other: ActualCall, *, lacking: bool) -> bool:
     """`lacking`: whether what both lack counts as the same."""
     same = rule.get("same", {})
     pairs = (
@@ -63,7 +63,7 @@ def goes_with(rule: dict[str, Any], one: Made, other: Made, *, lacking: bool) ->
     return True
 
 
-def broken_at(rule: dict[str, Any], calls: list[Made]) -> list[int]:
+def broken_at(rule: dict[str, Any], calls: list[ActualCall]) -> list[int]:
     """The calls that break the rule, by the definition."""
     n = range(len(calls))
     first = [means(rule.get("never", rule.get("no", rule.get("call"))), call) for call in calls]
@@ -99,7 +99,7 @@ def broken_at(rule: dict[str, Any], calls: list[Made]) -> list[int]:
 @settings(max_examples=600)
 @given(RULES, CALLS)
 def test_the_calls_that_break_a_rule_are_those_of_its_definition(
-    rule: dict[str, Any], calls: list[Made]
+    rule: dict[str, Any], calls: list[ActualCall]
 ) -> None:
     reader = MatcherReader()
     [read] = read_rules([rule], reader, "rules")
@@ -110,7 +110,9 @@ def test_the_calls_that_break_a_rule_are_those_of_its_definition(
 
 
 @given(st.lists(RULES, min_size=1, max_size=3), st.lists(CALLS, min_size=1, max_size=3))
-def test_the_score_is_the_share_of_rules_that_are_kept(rules: list[Any], turns: list[list[Made]]) -> None:
+def test_the_score_is_the_share_of_rules_that_are_kept(
+    rules: list[Any], turns: list[list[ActualCall]]
+) -> None:
     case = view([turn("x", [(call.name, call.args) for call in calls]) for calls in turns])
     reader = MatcherReader()
     read_rules(rules, reader, "rules")

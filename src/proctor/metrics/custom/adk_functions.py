@@ -35,7 +35,7 @@ def uses_adk_classes(function: Callable[..., Any]) -> bool:
     Where google-adk is loaded, one that names `google.genai` alone counts too, because google-adk's classes hold google-genai's.
     Nothing is imported.
     """
-    modules = set(_modules_used(function))
+    modules = set(_used_modules(function))
     if isinstance(function, type):
         modules |= {base.__module__ for base in function.__mro__}
     if any(_is_below(_EVALUATION, name) for name in modules):
@@ -49,7 +49,7 @@ def _is_below(package: str, name: str) -> bool:
     return name == package or name.startswith(f"{package}.")
 
 
-def _modules_used(function: Callable[..., Any]) -> Iterator[str]:
+def _used_modules(function: Callable[..., Any]) -> Iterator[str]:
     """Yield the modules of all names in a function, and in the functions of the project that it calls."""
     waiting, seen = list(_functions_of(function)), set[int]()
     while waiting and len(seen) < _MOST_FUNCTIONS:

@@ -17,11 +17,11 @@ from proctor.metrics.reason_text import show_name, show_value
 from proctor.metrics.trajectory.call_equality import ArgumentDifference
 from proctor.schema.format.content import FunctionCall, FunctionResponse
 
-__all__ = ["CALL_KEYS", "CallPattern", "Made", "calls_of", "read_call"]
+__all__ = ["CALL_KEYS", "ActualCall", "CallPattern", "calls_of", "read_call"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Made:
+class ActualCall:
     """One tool call that the agent made."""
 
     name: str
@@ -34,7 +34,7 @@ class Made:
     """The response of the tool; `ABSENT` if none is recorded or needed."""
 
 
-def calls_of(case: CaseView, *, with_responses: bool = False) -> list[list[Made]]:
+def calls_of(case: CaseView, *, with_responses: bool = False) -> list[list[ActualCall]]:
     """Return the calls of each turn, in order."""
     turns = []
     for number, turn in enumerate(case.turns):
@@ -44,7 +44,7 @@ def calls_of(case: CaseView, *, with_responses: bool = False) -> list[list[Made]
         )
         turns.append(
             [
-                Made(call.name or "", call.args, number, index, answer)
+                ActualCall(call.name or "", call.args, number, index, answer)
                 for index, (call, answer) in enumerate(zip(calls, answers, strict=True))
             ]
         )
@@ -83,15 +83,15 @@ class CallPattern:
     """True if the call may have arguments that the pattern does not name."""
     response: Template | None = None
 
-    def names(self, made: Made) -> bool:
+    def names(self, made: ActualCall) -> bool:
         """Return whether the call is of one of the tools."""
         return made.name in self.tools or ANY_TOOL in self.tools
 
-    def fits(self, made: Made) -> bool:
+    def fits(self, made: ActualCall) -> bool:
         """Return whether the call matches."""
         return self.names(made) and not self.differences(made)
 
-    def differences(self, made: Made) -> list[ArgumentDifference]:
+    def differences(self, made: ActualCall) -> list[ArgumentDifference]:
         """Return the mismatches of a call of one of the tools."""
         differences = [] if self.args is None else [*self._of_args(self.args, made.args or {})]
         if self.response is not None and not self.response.fits(made.response):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Sequence
 from typing import NamedTuple
 
-from proctor.metrics.expectations.call_patterns import Made
+from proctor.metrics.expectations.call_patterns import ActualCall
 from proctor.metrics.expectations.grammar import Fit, read_as
 from proctor.metrics.expectations.parse import Expectation, Limit
 from proctor.metrics.reason_text import and_more, show_call, show_name, show_value
@@ -27,7 +27,7 @@ class Drawn(NamedTuple):
     place: Place | None
 
 
-def explain_calls(expectation: Expectation, calls: Sequence[Made]) -> tuple[list[str], list[Drawn]]:
+def explain_calls(expectation: Expectation, calls: Sequence[ActualCall]) -> tuple[list[str], list[Drawn]]:
     """Return the sentences and steps of the cheapest alignment, then those of broken limits."""
     several = any(call.turn for call in calls)
     broken = broken_limits(expectation, calls)
@@ -42,7 +42,7 @@ def explain_calls(expectation: Expectation, calls: Sequence[Made]) -> tuple[list
 
 
 def _explain_alignment(
-    expectation: Expectation, calls: Sequence[Made], over: Container[Place | None], *, several: bool
+    expectation: Expectation, calls: Sequence[ActualCall], over: Container[Place | None], *, several: bool
 ) -> tuple[list[str], list[Drawn]]:
     if expectation.calls is None:
         return [], []
@@ -63,7 +63,9 @@ def drawn_once(several: Iterable[Drawn]) -> list[dict[str, object]]:
     return [*steps.values()]
 
 
-def broken_limits(expectation: Expectation, calls: Sequence[Made]) -> list[tuple[Limit, list[Made]]]:
+def broken_limits(
+    expectation: Expectation, calls: Sequence[ActualCall]
+) -> list[tuple[Limit, list[ActualCall]]]:
     """Return the limits that do not hold, each with the matching calls."""
     broken = []
     for limit in expectation.limits:
@@ -73,12 +75,12 @@ def broken_limits(expectation: Expectation, calls: Sequence[Made]) -> list[tuple
     return broken
 
 
-def place(made: Made, *, several: bool) -> str:
+def place(made: ActualCall, *, several: bool) -> str:
     """Return the position of a call: `call 2`, or `call 2 of turn 1` if there are several turns."""
     return f"call {made.index + 1} of turn {made.turn + 1}" if several else f"call {made.index + 1}"
 
 
-def _place(made: Made | None) -> Place | None:
+def _place(made: ActualCall | None) -> Place | None:
     return None if made is None else (made.turn, made.index)
 
 
@@ -104,7 +106,7 @@ def _difference(each: ArgumentDifference, tell: Callable[[], str]) -> str:
     return f"{name} is {show_value(each.actual)}, expected {tell()}"
 
 
-def _limit_sentence(limit: Limit, matches: Sequence[Made], *, several: bool) -> str:
+def _limit_sentence(limit: Limit, matches: Sequence[ActualCall], *, several: bool) -> str:
     what = limit.pattern.tell()
     if len(matches) < limit.least:
         return f"`{what}` was {_times(len(matches))}, expected at least {_often(limit.least)}"

@@ -15,7 +15,7 @@ from proctor.common.json_values import equal_json
 from proctor.errors import MetricError, did_you_mean
 from proctor.metrics.base import CaseView, Described
 from proctor.metrics.criterion_check import misfit
-from proctor.metrics.expectations.call_patterns import ANY_TOOL, CallPattern, Made
+from proctor.metrics.expectations.call_patterns import ANY_TOOL, ActualCall, CallPattern
 from proctor.metrics.expectations.misspelled_calls import lookalike_problems, slips_between
 from proctor.metrics.matchers.base import ABSENT
 from proctor.metrics.matchers.dates import SameMoment
@@ -41,8 +41,8 @@ from proctor.metrics.structure.declarations import (
     OF_FRAMEWORKS,
     Declaration,
     Tools,
+    declaration_problems,
     is_open,
-    misspelled,
     read_declarations,
     tools_in,
     tools_of_trial,
@@ -101,7 +101,9 @@ def read_declared_tools(metric: str, option: object) -> list[Declaration]:
         return []
     if not isinstance(option, list):
         raise misfit(metric, [f"declarations: expected a list of tools, got {show_value(option)}"])
-    problems = [f"declarations[{at}]: {slip}" for at, each in enumerate(option) for slip in misspelled(each)]
+    problems = [
+        f"declarations[{at}]: {slip}" for at, each in enumerate(option) for slip in declaration_problems(each)
+    ]
     problems += [
         f"declarations[{at}]: expected a tool's name, or its declaration, got {show_value(each)}"
         for at, each in enumerate(option)
@@ -137,7 +139,9 @@ def impossible_guards(
 class Guards:
     """Checks guards against the calls of a trial."""
 
-    def __init__(self, case: CaseView, calls: Sequence[Made], declarations: Sequence[Declaration]) -> None:
+    def __init__(
+        self, case: CaseView, calls: Sequence[ActualCall], declarations: Sequence[Declaration]
+    ) -> None:
         """Take the trial and its calls."""
         self._case, self._calls, self._declarations = case, calls, declarations
         self._expected = _arguments_by_tool(call for turn in case.expected or () for call in turn.tool_calls)
@@ -192,7 +196,7 @@ class Guards:
                     f"declared or expected{'.' if hint else ''}{hint}"
                 )
 
-    def _near_misses(self, guard: Guard, calls: Sequence[Made], known: set[str]) -> Iterator[str]:
+    def _near_misses(self, guard: Guard, calls: Sequence[ActualCall], known: set[str]) -> Iterator[str]:
         for call in calls:
             slips = slips_between(guard.pattern, call, known)
             if not slips:

@@ -13,7 +13,7 @@ from heapq import heappop, heappush
 from typing import Any
 
 from proctor.errors import MetricError
-from proctor.metrics.expectations.call_patterns import CallPattern, Made
+from proctor.metrics.expectations.call_patterns import ActualCall, CallPattern
 from proctor.metrics.trajectory.call_equality import ArgumentDifference
 
 __all__ = [
@@ -142,7 +142,7 @@ class Fit:
     kind: str
     """`matched`, `missing`, `extra`, `allowed` (not expected, but harmless) or `differs`."""
     pattern: CallPattern | None = None
-    made: Made | None = None
+    made: ActualCall | None = None
     differences: list[ArgumentDifference] = field(default_factory=list)
 
     @property
@@ -175,7 +175,7 @@ Stack = tuple[Any, ...]
 
 
 def read_as(
-    node: Node, calls: Sequence[Made], *, others_allowed: bool = False, only_fitting: bool = False
+    node: Node, calls: Sequence[ActualCall], *, others_allowed: bool = False, only_fitting: bool = False
 ) -> list[Fit] | None:
     """Return the cheapest alignment of `calls` with `node`; with `only_fitting` one that costs nothing, or `None`.
 
@@ -190,7 +190,7 @@ def read_as(
 
 
 class _Search:
-    def __init__(self, calls: Sequence[Made], *, others_allowed: bool, only_fitting: bool) -> None:
+    def __init__(self, calls: Sequence[ActualCall], *, others_allowed: bool, only_fitting: bool) -> None:
         self._calls = calls
         self._others_allowed = others_allowed
         self._only_fitting = only_fitting

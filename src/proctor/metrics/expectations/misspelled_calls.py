@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from unicodedata import normalize
 
-from proctor.metrics.expectations.call_patterns import ANY_TOOL, CallPattern, Made
+from proctor.metrics.expectations.call_patterns import ANY_TOOL, ActualCall, CallPattern
 from proctor.metrics.matchers.base import ABSENT
 from proctor.metrics.matchers.kinds import Plain, Subset, Template
 from proctor.metrics.reason_text import show_name, show_value
@@ -38,7 +38,7 @@ class Slip:
     """True if it is hardly anything else: the same value with another type, one letter of a name."""
 
 
-def slips_between(pattern: CallPattern, made: Made, known: Collection[str]) -> list[Slip]:
+def slips_between(pattern: CallPattern, made: ActualCall, known: Collection[str]) -> list[Slip]:
     """Return the reasons for the mismatch of a call if all of them are slips; empty otherwise, or without a mismatch.
 
     `known`: arguments that are certainly spelled correctly.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from proctor.errors import did_you_mean
-from proctor.metrics.expectations.call_patterns import CallPattern, Made, read_call
+from proctor.metrics.expectations.call_patterns import ActualCall, CallPattern, read_call
 from proctor.metrics.expectations.forbidden_calls import Guard
 from proctor.metrics.expectations.grammar import (
     Alternatives,
@@ -50,7 +50,7 @@ class Limit:
     where: str = ""
     """Where it is written."""
 
-    def over(self, calls: Sequence[Made]) -> Sequence[Made]:
+    def over(self, calls: Sequence[ActualCall]) -> Sequence[ActualCall]:
         """Return the calls that exceed the limit."""
         return calls[self.most :] if self.most is not None else ()
 

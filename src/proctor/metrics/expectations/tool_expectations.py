@@ -9,7 +9,7 @@ from itertools import chain
 from proctor.errors import MetricError
 from proctor.metrics.base import CaseView, Described, MetricFacts, Survey
 from proctor.metrics.criterion_check import check_criterion, misfit
-from proctor.metrics.expectations.call_patterns import Made, calls_of
+from proctor.metrics.expectations.call_patterns import ActualCall, calls_of
 from proctor.metrics.expectations.explain import Drawn, broken_limits, drawn_once, explain_calls
 from proctor.metrics.expectations.forbidden_calls import (
     DECLARATIONS,
@@ -154,7 +154,7 @@ class ToolExpectations:
             scores[-1].warning = warning
         return MetricScore(sum(met) / len(met), scores)
 
-    def _doubts(self, expected: Sequence[Expectation], case: CaseView, calls: Sequence[Made]) -> str:
+    def _doubts(self, expected: Sequence[Expectation], case: CaseView, calls: Sequence[ActualCall]) -> str:
         """Return names in guards that are probably misspelled; if the agent declares its tools, any undeclared tool.
 
         Without declarations a slip in `calls` still shows: the call of the right name is missing, or not expected.
@@ -193,21 +193,21 @@ def _turn_score(results: Sequence[bool]) -> Score:
     return Score(sum(results) / len(results))
 
 
-def _place(expectation: Expectation, turns: Sequence[list[Made]]) -> int:
+def _place(expectation: Expectation, turns: Sequence[list[ActualCall]]) -> int:
     """Return the turn whose score an expectation counts for: the last one for the whole conversation."""
     return len(turns) - 1 if expectation.turn is None else expectation.turn
 
 
-def _calls(case: CaseView, expected: Sequence[Expectation]) -> list[list[Made]]:
+def _calls(case: CaseView, expected: Sequence[Expectation]) -> list[list[ActualCall]]:
     uses_responses = any(pattern.response is not None for each in expected for pattern in each.patterns)
     return calls_of(case, with_responses=uses_responses)
 
 
-def _calls_of(expectation: Expectation, turns: Sequence[list[Made]]) -> list[Made]:
+def _calls_of(expectation: Expectation, turns: Sequence[list[ActualCall]]) -> list[ActualCall]:
     return [*chain.from_iterable(turns)] if expectation.turn is None else turns[expectation.turn]
 
 
-def _is_met(expectation: Expectation, calls: Sequence[Made]) -> bool:
+def _is_met(expectation: Expectation, calls: Sequence[ActualCall]) -> bool:
     if broken_limits(expectation, calls):
         return False
     allowed = expectation.others_allowed
@@ -218,7 +218,7 @@ def _is_met(expectation: Expectation, calls: Sequence[Made]) -> bool:
 
 
 def _explain(
-    expected: Sequence[Expectation], turns: Sequence[list[Made]]
+    expected: Sequence[Expectation], turns: Sequence[list[ActualCall]]
 ) -> tuple[str, dict[str, object] | None]:
     sentences: list[str] = []
     steps: list[Drawn] = []

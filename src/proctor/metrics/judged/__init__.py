@@ -1,4 +1,5 @@
 """Metrics that ask an LLM judge.
 
-Start with `base`, which asks the questions, and `final_response_match`, a metric. `prompts/` holds one prompt per metric.
+Start with `base`, which asks the questions, and `safety`, a metric. `checklist` has the forms of the answers, `passages` the texts
+that a judge sees; `prompts/` holds one prompt per metric.
 """

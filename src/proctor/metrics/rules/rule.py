@@ -23,7 +23,7 @@ from enum import StrEnum
 from typing import Any
 
 from proctor.errors import did_you_mean
-from proctor.metrics.expectations.call_patterns import CallPattern, Made, read_call
+from proctor.metrics.expectations.call_patterns import ActualCall, CallPattern, read_call
 from proctor.metrics.expectations.forbidden_calls import Guard
 from proctor.metrics.matchers.base import ABSENT
 from proctor.metrics.matchers.kinds import Json, Matched, Plain, Template
@@ -266,7 +266,7 @@ class Breach:
     """For "at most": the ordinal number of the call."""
 
 
-def breaches(rule: Rule, calls: Sequence[Made]) -> list[Breach]:
+def breaches(rule: Rule, calls: Sequence[ActualCall]) -> list[Breach]:
     """Return every call that breaks the rule, in order; empty if the rule is kept."""
     firsts = _keys(rule.first, calls, [path for path, _ in rule.same])
     if not firsts or rule.kind is Kind.NEVER:
@@ -277,7 +277,7 @@ def breaches(rule: Rule, calls: Sequence[Made]) -> list[Breach]:
     return [*_PAIRS[rule.kind](firsts, seconds)]
 
 
-def _keys(pattern: CallPattern, calls: Sequence[Made], paths: Sequence[Path]) -> dict[int, Key]:
+def _keys(pattern: CallPattern, calls: Sequence[ActualCall], paths: Sequence[Path]) -> dict[int, Key]:
     """Return the values that must be the same, for the position of each call that matches a pattern."""
     return {
         index: tuple(_hashable(next(values_at(call.args, path))) for path in paths)

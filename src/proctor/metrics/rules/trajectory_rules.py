@@ -10,7 +10,7 @@ from proctor.errors import MetricError
 from proctor.metrics.base import CaseView, Described, MetricFacts, Survey
 from proctor.metrics.case_statements import prohibition
 from proctor.metrics.criterion_check import check_criterion, misfit
-from proctor.metrics.expectations.call_patterns import CallPattern, Made, calls_of
+from proctor.metrics.expectations.call_patterns import ActualCall, CallPattern, calls_of
 from proctor.metrics.expectations.explain import Drawn, drawn_once
 from proctor.metrics.expectations.forbidden_calls import (
     DECLARATIONS,
@@ -144,7 +144,7 @@ class TrajectoryRules:
         details = {"alignment": drawn_once(steps), "broken": broken} if steps else None
         return Explanation(reason or KEPT, details, score.per_invocation[index].warning)
 
-    def _doubts(self, rules: Sequence[Rule], case: CaseView, calls: Sequence[Made]) -> str:
+    def _doubts(self, rules: Sequence[Rule], case: CaseView, calls: Sequence[ActualCall]) -> str:
         checks = Guards(case, calls, self._declarations)
         doubts = checks.doubts([guard for rule in rules for guard in rule.guards()])
         return doubts or checks.unknown_tools(_patterns(rules))
@@ -163,12 +163,14 @@ def _patterns(rules: Sequence[Rule]) -> list[CallPattern]:
     return [each for rule in rules for each in (rule.first, rule.second) if each is not None]
 
 
-def _calls(case: CaseView, rules: Sequence[Rule]) -> list[Made]:
+def _calls(case: CaseView, rules: Sequence[Rule]) -> list[ActualCall]:
     uses_responses = any(each.response is not None for each in _patterns(rules))
     return [*chain.from_iterable(calls_of(case, with_responses=uses_responses))]
 
 
-def _sentences(rules: Sequence[Rule], found: Sequence[Sequence[Breach]], calls: Sequence[Made]) -> list[str]:
+def _sentences(
+    rules: Sequence[Rule], found: Sequence[Sequence[Breach]], calls: Sequence[ActualCall]
+) -> list[str]:
     """Return one sentence for each broken rule, with the first call that breaks it."""
     sentences = []
     for rule, of_rule in zip(rules, found, strict=True):
@@ -178,7 +180,7 @@ def _sentences(rules: Sequence[Rule], found: Sequence[Sequence[Breach]], calls: 
     return sentences
 
 
-def _sentence(rule: Rule, breach: Breach, calls: Sequence[Made]) -> str:
+def _sentence(rule: Rule, breach: Breach, calls: Sequence[ActualCall]) -> str:
     call = calls[breach.at]
     subject = _call_text(call)
     other = f"`{rule.second.tell()}`" if rule.second else ""
@@ -193,11 +195,11 @@ def _sentence(rule: Rule, breach: Breach, calls: Sequence[Made]) -> str:
     return f"{subject} is forbidden"
 
 
-def _call_text(call: Made) -> str:
+def _call_text(call: ActualCall) -> str:
     return f"`{show_call(call)}` (turn {call.turn + 1}, call {call.index + 1})"
 
 
-def _same_arguments(rule: Rule, call: Made) -> str:
+def _same_arguments(rule: Rule, call: ActualCall) -> str:
     """Return the arguments that the other call must have; or that the call lacks one, so that it has no partner."""
     arguments = []
     for one, other in rule.same:
@@ -213,7 +215,7 @@ def _ordinal(number: int) -> str:
     return f"{number}{'th' if 10 < number % 100 < 14 else endings.get(number % 10, 'th')}"
 
 
-def _drawn_steps(rule: Rule, call: Made) -> list[Drawn]:
+def _drawn_steps(rule: Rule, call: ActualCall) -> list[Drawn]:
     """Return the call that breaks a rule, and the missing call that should follow it."""
     made: dict[str, object] = {"index": call.index, "name": call.name, "args": call.args}
     place = (call.turn, call.index)
@@ -237,7 +239,7 @@ def _names(rules: Iterable[Rule]) -> Iterator[tuple[str, str]]:
     return (name for rule in rules for guard in rule.guards() for name in guard.tool_names())
 
 
-def _required_follower(rule: Rule, second: CallPattern, call: Made) -> dict[str, object]:
+def _required_follower(rule: Rule, second: CallPattern, call: ActualCall) -> dict[str, object]:
     """Return the call that should have followed, with the arguments that must be the same."""
     same = {show_path(other): next(values_at(call.args or {}, one)) for one, other in rule.same}
     known = {name: value for name, value in same.items() if value is not ABSENT}

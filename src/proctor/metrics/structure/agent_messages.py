@@ -7,7 +7,7 @@ from typing import NamedTuple
 from proctor.schema.format.content import Content, text_of
 from proctor.schema.format.invocation import IntermediateData, Invocation
 
-__all__ = ["IntermediateText", "intermediate_texts", "is_unnamed"]
+__all__ = ["IntermediateText", "has_no_author", "intermediate_texts"]
 
 
 class IntermediateText(NamedTuple):
@@ -42,6 +42,6 @@ def intermediate_texts(invocation: Invocation) -> list[IntermediateText]:
     ]
 
 
-def is_unnamed(author: str) -> bool:
+def has_no_author(author: str) -> bool:
     """Return whether an author is unknown: older files have a role in its place, or nothing."""
     return author in {"", "model"}

@@ -13,8 +13,8 @@ __all__ = [
     "FRAMEWORK_CALLS",
     "Declaration",
     "Tools",
+    "declaration_problems",
     "is_open",
-    "misspelled",
     "read_declarations",
     "to_json_schema",
     "tools_in",
@@ -152,14 +152,14 @@ _OF_ANY_FORM = frozenset(
 _AROUND = ("function_declarations", "functionDeclarations", "function", "type")
 
 
-def misspelled(entry: object) -> Iterator[str]:
+def declaration_problems(entry: object) -> Iterator[str]:
     """Yield the mistakes in a declaration in a criterion; none for objects of models."""
     if not isinstance(entry, Mapping):
         return
     for key in ("function_declarations", "functionDeclarations"):
         for index, each in enumerate(entry[key] if isinstance(entry.get(key), list) else ()):
-            yield from (f"{key}[{index}]: {slip}" for slip in misspelled(each))
-    yield from (f"function: {slip}" for slip in misspelled(entry.get("function")))
+            yield from (f"{key}[{index}]: {slip}" for slip in declaration_problems(each))
+    yield from (f"function: {slip}" for slip in declaration_problems(entry.get("function")))
     if not any(isinstance(entry.get(key), Mapping | list) for key in _AROUND):
         yield from _misspelled_keys(entry)
 

@@ -9,7 +9,7 @@ from proctor.errors import CriterionError
 from proctor.metrics.base import CaseView, MetricFacts, nothing_recorded, paired
 from proctor.metrics.criterion_check import check_criterion
 from proctor.metrics.reason_text import and_more, show_name, show_text
-from proctor.metrics.structure.agent_messages import IntermediateText, intermediate_texts, is_unnamed
+from proctor.metrics.structure.agent_messages import IntermediateText, has_no_author, intermediate_texts
 from proctor.metrics.text.rouge import rouge_1
 from proctor.metrics.trajectory.min_cost_assignment import assign
 from proctor.schema.format.case import EvalCase, Statement
@@ -135,7 +135,7 @@ class IntermediateResponseMatch:
         return [pair for pair in pairs if pair.similarity > 0]
 
     def _similarity(self, expected: IntermediateText, actual: IntermediateText) -> float:
-        if self.criterion.authors and not is_unnamed(expected.author) and expected.author != actual.author:
+        if self.criterion.authors and not has_no_author(expected.author) and expected.author != actual.author:
             return 0.0
         if self.criterion.text == "ignore" or expected.text.strip() == actual.text.strip():
             return 1.0
@@ -202,12 +202,12 @@ def _sentence(step: Mapping[str, Any], actual: Sequence[IntermediateText]) -> st
     others = [made for made in actual if made.text.strip() == wanted["text"].strip()]
     if not others:
         return f"{_response_text(wanted)} is missing"
-    if all(made.author != wanted["author"] for made in others) and not is_unnamed(wanted["author"]):
+    if all(made.author != wanted["author"] for made in others) and not has_no_author(wanted["author"]):
         author = show_name(others[0].author)
         return f"{show_text(wanted['text'])} came from {author}, expected from {show_name(wanted['author'])}"
     return f"{_response_text(wanted)} was given in another place, or not as often"
 
 
 def _response_text(response: Mapping[str, str]) -> str:
-    author = "" if is_unnamed(response["author"]) else f" of {show_name(response['author'])}"
+    author = "" if has_no_author(response["author"]) else f" of {show_name(response['author'])}"
     return f"the response {show_text(response['text'])}{author}"

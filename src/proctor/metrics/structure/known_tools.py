@@ -67,7 +67,7 @@ class ToolCallMetric(ABC, Generic[C]):
                 continue
             tools = tools_of(case, index, self._declarations)
             if tools is None:
-                return MetricScore(failure=_not_declared(index))
+                return MetricScore(failure=_declaration_failure(index))
             made = calls_with_authors(case.actual[index])
             right = [self.is_right(call, author, tools) for author, call in made]
             scores.append(Score(sum(right) / len(right), warning=self.doubt(made, tools)))
@@ -129,7 +129,7 @@ def unknown_tool(name: str | None, tools: Tools) -> str:
     return f"there is no tool of this name.{hint}" + ("" if hint else f" Declared: {names}.")
 
 
-def _not_declared(turn: int) -> Failure:
+def _declaration_failure(turn: int) -> Failure:
     return Failure(where="agent", kind=FailureKind.BROKE_CONTRACT, message=NOT_DECLARED, turn=turn)
 
 

@@ -226,14 +226,14 @@ class ResponseSchema(AnswerMetric[SchemaCriterion]):
     def expected_of(self, case: CaseView, index: int) -> Expected | Score:
         """Return the schema of one turn: the case's, or else the criterion's."""
         is_asked = index >= self._first_turn(len(case.actual))
-        own = self._stated(case).of_turn(index, is_asked=is_asked) if KEY in (case.extra or {}) else None
+        own = self._schemas_of(case).of_turn(index, is_asked=is_asked) if KEY in (case.extra or {}) else None
         if own is not None:
             return [own]
         if not is_asked:
             return Score(reason=NOT_ASKED, not_applicable=True)
         return self._expected or Score(reason=NO_SCHEMA, not_applicable=True)
 
-    def _stated(self, case: CaseView) -> Schemas:
+    def _schemas_of(self, case: CaseView) -> Schemas:
         schemas = Schemas((case.extra or {})[KEY], len(case.actual), formats=self.criterion.formats)
         if schemas.problems:
             raise MetricError(f"the case's schema cannot be read: {'; '.join(schemas.problems)}")

@@ -9,7 +9,13 @@ from proctor.metrics.base import MetricFacts, Survey
 from proctor.metrics.case_statements import prohibition
 from proctor.metrics.criterion_check import misfit
 from proctor.metrics.reason_text import and_more, show_name
-from proctor.metrics.structure.declarations import Declaration, Tools, is_open, misspelled, read_declarations
+from proctor.metrics.structure.declarations import (
+    Declaration,
+    Tools,
+    declaration_problems,
+    is_open,
+    read_declarations,
+)
 from proctor.metrics.structure.json_schema import Mistake, Schema, schema_of
 from proctor.metrics.structure.known_tools import ToolCallMetric, unknown_tool
 from proctor.schema.format.case import EvalCase
@@ -90,7 +96,7 @@ class ToolSchema(ToolCallMetric[ToolSchemaCriterion]):
         return DeclarationSurvey(self._declarations, self._schema) if self._declarations else None
 
     def _entry_problems(self, entry: object, tools: Sequence[Declaration]) -> Iterator[str]:
-        slips = [*misspelled(entry)]
+        slips = [*declaration_problems(entry)]
         yield from slips
         if not tools and not slips:
             yield f'expected {{"name": …, "parameters": {{…}}}}, got {type(entry).__name__}'
