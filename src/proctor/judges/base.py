@@ -64,7 +64,7 @@ class Vote(Generic[V]):
     rationale: str = ""
     """The model's reason: the field `rationale` of its answer."""
     problem: Failure | None = None
-    """Why there is no verdict; `where` is `judge`."""
+    """Why the vote has no verdict; `where` is `judge`."""
     answers: list[str] = field(default_factory=list)
     """The raw answers of the model; several if an answer was unusable."""
     model: str = ""
@@ -127,7 +127,7 @@ class PromptedJudge(Judge, Protocol):
         """Return one reply as text.
 
         Raises:
-            ModelError: there is no reply.
+            ModelError: the request failed.
         """
         ...
 
@@ -155,8 +155,8 @@ class Judges(JudgeSource, Protocol):
         """Return the usage so far, by model."""
         ...
 
-    def listen(self, tell: Callable[[str], None]) -> None:
-        """Call `tell` with the reason when the run gives up on a judge."""
+    def listen(self, notify: Callable[[str], None]) -> None:
+        """Call `notify` with the reason when the run gives up on a judge."""
         ...
 
     async def close(self) -> None:

@@ -56,7 +56,7 @@ def cache_entry(vote: Vote[V], answer: Mapping[str, object]) -> bytes:
 
 
 def vote_from_cache(entry: bytes | None, question: Question[V]) -> Vote[V] | None:
-    """Return the vote of a cache entry; `None` if there is no usable entry."""
+    """Return the vote of a cache entry; `None` if it is missing or invalid."""
     if entry is None:
         return None
     try:

@@ -128,7 +128,7 @@ class RunJudges:
     spent: Spent = field(default_factory=Spent)
     limiter: Limiter = field(default_factory=Limiter)
     """The limit of concurrent calls."""
-    tell: Callable[[str], None] = lambda _: None
+    notify: Callable[[str], None] = lambda _: None
     """Called when the run gives up on a model that rejected too many calls."""
     asking: dict[str, asyncio.Future[bool]] = field(default_factory=dict)
     """Requests in progress, by cache key; the result is whether there was an answer. Avoids paying twice for the same."""
@@ -153,9 +153,9 @@ class RunJudges:
         """Use this cache for the answers of models."""
         self.cache = cache
 
-    def listen(self, tell: Callable[[str], None]) -> None:
-        """Call `tell` with the reason when the run gives up on a judge."""
-        self.tell = tell
+    def listen(self, notify: Callable[[str], None]) -> None:
+        """Call `notify` with the reason when the run gives up on a judge."""
+        self.notify = notify
 
     async def close(self) -> None:
         """Close the connections of the models that were loaded by name."""
@@ -181,7 +181,7 @@ class RunJudges:
         """Call a model once within the limits of the run, and count the usage.
 
         Raises:
-            ModelError: there is no reply. Other exceptions of a model become `ModelError`.
+            ModelError: the request failed. Other exceptions of a model become `ModelError`.
         """
         if self.budget is not None:
             await self.budget.admit(PURPOSE)
@@ -191,7 +191,7 @@ class RunJudges:
         except ModelError as error:
             self.spent.add_failure(model.name, error)
             if error.fault is ModelFault.GIVEN_UP:
-                self.tell(f"the judge {model.name}: {error}")
+                self.notify(f"the judge {model.name}: {error}")
             raise
         finally:
             if self.budget is not None:
@@ -258,7 +258,7 @@ class ModelJudge:
         """Return one reply to the prompt of a custom metric, within the limits of the run; it is never cached.
 
         Raises:
-            ModelError: there is no reply.
+            ModelError: the request failed.
         """
         options = ModelOptions(settings=self._settings, timeout=self._timeout)
         asking = partial(self._judges.call, self._model, [Message("user", prompt)], options)

@@ -3,7 +3,7 @@
 A model may answer the same question differently, so a judge requests `num_samples` votes and the majority counts. The first
 wave is the smallest number of votes that decides if they agree (3 of 5). The second wave follows only if it can change the
 outcome, so the outcome equals that of all votes, with fewer calls. An unusable vote is a missing vote: if it could change
-the outcome, there is no outcome.
+the outcome, the ballot is undecided.
 """
 
 from __future__ import annotations

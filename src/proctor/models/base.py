@@ -88,7 +88,7 @@ class ChatModel(Protocol):
         """Return the answer to the messages; retries are included.
 
         Raises:
-            ModelError: there is no reply.
+            ModelError: the request failed.
         """
         ...
 

@@ -181,7 +181,7 @@ class PatientModel:
         return reply
 
     def _wait(self, error: ModelError, attempt: _Attempt) -> float | None:
-        """Return the seconds until the next request; `None` if there is no retry."""
+        """Return the seconds until the next request; `None` if no retry follows."""
         fault = error.fault
         if fault is ModelFault.GIVEN_UP:
             return None

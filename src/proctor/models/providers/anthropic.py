@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from proctor.models.names import ModelName, first_set, key_for, require_package
 from proctor.models.providers.pydantic_ai import ProviderModel
 
@@ -16,7 +14,7 @@ def anthropic_model(name: ModelName) -> ProviderModel:
     key = key_for(name, "ANTHROPIC_API_KEY")
     address = name.url or first_set("ANTHROPIC_BASE_URL", "ANTHROPIC_API_BASE") or None
 
-    def build() -> Any:
+    def build() -> object:
         from pydantic_ai.models.anthropic import AnthropicModel
         from pydantic_ai.providers.anthropic import AnthropicProvider
 

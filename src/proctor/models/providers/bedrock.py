@@ -39,7 +39,7 @@ def bedrock_model(name: ModelName) -> ProviderModel:
     if is_amazons:
         _check_access(name, region)
 
-    def build() -> Any:
+    def build() -> object:
         from pydantic_ai.models.bedrock import BedrockConverseModel
         from pydantic_ai.providers.bedrock import BedrockProvider
 
@@ -80,7 +80,7 @@ def _client_elsewhere(name: ModelName, region: str) -> Any:
     return held.client("bedrock-runtime", config=_once(signature_version="bearer"), endpoint_url=name.url)
 
 
-def _once(**more: Any) -> Any:
+def _once(**more: object) -> Any:
     """Return the config of a client without retries."""
     from botocore.config import Config
 

@@ -6,7 +6,6 @@ import os
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from proctor.errors import SetupError
 from proctor.models.names import ModelName, first_set, is_provider_address, key_for, require_package
@@ -40,7 +39,7 @@ def google_model(name: ModelName) -> ProviderModel:
     key = key_for(name, *_KEYS)
     address = name.url or first_set("GOOGLE_GEMINI_BASE_URL") or None
 
-    def build() -> Any:
+    def build() -> object:
         from pydantic_ai.models.google import GoogleModel
         from pydantic_ai.providers.google import GoogleProvider
 
@@ -69,7 +68,7 @@ def vertex_model(name: ModelName) -> ProviderModel:
     _check_credentials(name)
     address = name.url or first_set("GOOGLE_VERTEX_BASE_URL") or None
 
-    def build() -> Any:
+    def build() -> object:
         from pydantic_ai.models.google import GoogleModel
         from pydantic_ai.providers.google_cloud import GoogleCloudProvider
 
@@ -83,7 +82,7 @@ def _elsewhere(name: ModelName) -> ProviderModel:
     """Return a model at another server with the protocol of Vertex AI, which gets none of Google's keys and tokens."""
     key = key_for(name)
 
-    def build() -> Any:
+    def build() -> object:
         from pydantic_ai.models.google import GoogleModel
         from pydantic_ai.providers.google_cloud import GoogleCloudProvider
 

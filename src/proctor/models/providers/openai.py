@@ -36,7 +36,7 @@ def responses_model(name: ModelName) -> ProviderModel:
     require_package(name, "openai")
     address, key = _address(name), _key(name)
 
-    def build() -> Any:
+    def build() -> object:
         from pydantic_ai.models.openai import OpenAIResponsesModel
         from pydantic_ai.providers.openai import OpenAIProvider
 
@@ -80,7 +80,7 @@ def ollama_model(name: ModelName) -> ProviderModel:
         address = f"{address.rstrip('/')}/v1"
     key = key_for(name, "OLLAMA_API_KEY", optional=True)
 
-    def build() -> Any:
+    def build() -> object:
         from pydantic_ai.models.ollama import OllamaModel
         from pydantic_ai.providers.ollama import OllamaProvider
 
@@ -100,7 +100,7 @@ def azure_model(name: ModelName) -> ProviderModel:
     if version is None and "/openai" not in address:  # the API without versions
         address = f"{address.rstrip('/')}/openai/v1"
 
-    def build() -> Any:
+    def build() -> object:
         from pydantic_ai.models.openai import OpenAIChatModel
         from pydantic_ai.providers.azure import AzureProvider
 
@@ -111,7 +111,7 @@ def azure_model(name: ModelName) -> ProviderModel:
 
 
 def _at(name: ModelName, provider: str, address: str, key: str, *, own_address: bool) -> ProviderModel:
-    def build() -> Any:
+    def build() -> object:
         from pydantic_ai.models.openai import OpenAIChatModel
         from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 

@@ -35,7 +35,7 @@ class ProviderModel:
     has_schemas = True
 
     def __init__(
-        self, name: ModelName, *, dialect: Dialect, build: Callable[[], Any], own_address: bool = False
+        self, name: ModelName, *, dialect: Dialect, build: Callable[[], object], own_address: bool = False
     ) -> None:
         """Take the name, and the function that creates the model of pydantic-ai on the first call."""
         self.name = name.text
@@ -60,7 +60,7 @@ class ProviderModel:
         """Send one request.
 
         Raises:
-            ModelError: there is no reply.
+            ModelError: the request failed.
         """
         await self.prepare()
         model = self._ready()
@@ -133,7 +133,7 @@ class ProviderModel:
             values["openai_store"] = False
         return values
 
-    def _without_sampling(self, values: dict[str, Any]) -> list[str]:
+    def _without_sampling(self, values: dict[str, object]) -> list[str]:
         """Remove the settings that a reasoning model of OpenAI rejects; return a warning for each."""
         sampling = [name for name in ("temperature", "top_p", *_PENALTIES) if name in values]
         if not sampling or not self._dialect.startswith("openai"):
@@ -149,7 +149,7 @@ class ProviderModel:
 _PENALTIES = ("presence_penalty", "frequency_penalty")
 
 
-def _can_sample(profile: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
+def _can_sample(profile: Mapping[str, object], values: Mapping[str, object]) -> bool:
     """Whether a reasoning model does not reason in this call."""
     if not profile.get("openai_supports_reasoning_effort_none", False):
         return False
@@ -158,7 +158,7 @@ def _can_sample(profile: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
     return not profile.get("thinking_enabled_by_default", False)
 
 
-def _without_retries(model: Any) -> Any:
+def _without_retries(model: object) -> object:
     """Disable the retries of a client: `proctor.models.retries` retries and counts.
 
     The option is set on the client, because as a setting of each call it copies the client, which is slower than the call.
@@ -173,7 +173,7 @@ _READ_VARIABLES = frozenset({"openai", "openai-chat", "openai-responses", "anthr
 """Providers whose clients read further environment variables than key and address."""
 
 
-def _forget_variables(model: Any) -> None:
+def _forget_variables(model: object) -> None:
     """Reset what a client read from variables for its provider: OPENAI_ORG_ID, OPENAI_CUSTOM_HEADERS and others."""
     client: Any = getattr(model, "client", None)
     for name, default in (("organization", None), ("project", None), ("_custom_headers", {})):
@@ -186,7 +186,7 @@ class _Connection:
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._opening: asyncio.Task[Any] | None = None
+        self._opening: asyncio.Task[object] | None = None
         self._client: AsyncIterator[Any] | None = None
 
     async def open(self, ready: Callable[[], Any]) -> Any:
@@ -213,7 +213,7 @@ _OPEN_CLIENTS: WeakKeyDictionary[asyncio.AbstractEventLoop, list[AsyncIterator[A
 """The open clients of each loop; the loop closes the clients that are left."""
 
 
-def _is_failure(task: asyncio.Task[Any]) -> bool:
+def _is_failure(task: asyncio.Task[object]) -> bool:
     return task.done() and (task.cancelled() or task.exception() is not None)
 
 
@@ -303,7 +303,7 @@ _FINISHES = {
 }
 
 
-def _finish(reason: str | None, details: Mapping[str, Any]) -> Finish:
+def _finish(reason: str | None, details: Mapping[str, object]) -> Finish:
     if "refusal" in details or details.get("finish_reason") == "refusal":
         return Finish.REFUSAL
     return _FINISHES.get(reason or "", Finish.OTHER)
@@ -317,7 +317,7 @@ def _tool_arguments(calls: Sequence[Any], name: str) -> Any:
     return _json(args) if isinstance(args, str) else args
 
 
-def _json(text: str) -> Any:
+def _json(text: str) -> object:
     """Parse a text as strict JSON; `None` if it is not."""
     try:
         return strict_json(text)
