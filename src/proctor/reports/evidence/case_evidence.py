@@ -45,17 +45,10 @@ def evidence_of(
     limit = None if full else longest_call
     trials = [TrialEvidence(number) for number in range(_trial_count(case))]
     for metric in deciding(case):
-        missed = [
-            (n, score)
-            for n, score in enumerate(metric.per_trial)
-            if score is not None and _misses(metric, score)
-        ]
-        for number, score in missed if full else missed[:1]:
+        for number, score in _missed_scores(metric, every=full):
             _add_metric(trials[number].sections, metric, score, limit)
-    for trial in _failed_trials(case, every=full):
-        turn = trial.failure.turn if trial.failure else None
-        if trial.failure:
-            _extend(trials[trial.number].sections, turn, [cause_of(trial.failure)])
+    for number, failure in _failures(case, every=full):
+        _extend(trials[number].sections, failure.turn, [cause_of(failure)])
     if full:
         _add_notes(trials, case)
     telling = [trial for trial in trials if trial.sections]
@@ -87,13 +80,20 @@ def _misses(metric: MetricVerdict, score: MetricScore) -> bool:
     return score.value is not None and metric.threshold is not None and score.value < metric.threshold
 
 
-def _failed_trials(case: CaseResult, *, every: bool) -> Iterator[TrialResult]:
-    """Trials that broke off; one of each cause is enough, unless every one is asked for."""
+def _missed_scores(metric: MetricVerdict, *, every: bool) -> list[tuple[int, MetricScore]]:
+    """Return the scores that miss, with the numbers of their trials: the first one, or every one."""
+    scores = enumerate(metric.per_trial)
+    missed = [(n, score) for n, score in scores if score is not None and _misses(metric, score)]
+    return missed if every else missed[:1]
+
+
+def _failures(case: CaseResult, *, every: bool) -> Iterator[tuple[int, Failure]]:
+    """Yield the failures of trials, with their numbers: one of each cause, or every one."""
     seen: set[str] = set()
     for trial in case.trials:
         if trial.failure and (every or trial.failure.cause not in seen):
             seen.add(trial.failure.cause)
-            yield trial
+            yield trial.number, trial.failure
 
 
 def _add_metric(

@@ -85,18 +85,22 @@ def _draw_header(page: Page, run: RunResult, *, agent: str = "") -> None:
     trials = f" {page.marks.times} {runs}" if runs else ""
     count = sum(one.cases for one in run.sets) or len(run.cases)
     cases = f"{count} {'case' if count == 1 else 'cases'}{trials}"
-    sources = summary.config_sources(run.sets)
+    sources, rules = summary.config_sources(run.sets), summary.rules(run.sets)
     parts = [page.text(agent or run.agent, "bold")]
     parts.append(page.text(summary.set_name(run.sets[0]) if len(run.sets) == 1 else f"{len(run.sets)} sets"))
     parts.append(page.text(cases))
     if len(sources) == 1:
         parts.append(page.text(f"criteria from {sources[0]}", "dim"))
-    rules = summary.rules(run.sets)
     if len(rules) == 1 and rules[0] is not None:
         parts.append(page.text(rule_text(rules[0]), "dim"))
     page.print(page.joined(parts))
     if len(sources) > 1 or len(rules) > 1 or (len(run.sets) > 1 and any(one.failure for one in run.sets)):
         _draw_sets(page, run)
+    _draw_left_out(page, run)
+
+
+def _draw_left_out(page: Page, run: RunResult) -> None:
+    """Draw the metrics that were left out, those of one reason on one line."""
     left_out = summary.left_out(run)
     for why in dict.fromkeys(left_out.values()):
         names = ", ".join(name for name, found in left_out.items() if found == why)
