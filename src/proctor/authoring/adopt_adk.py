@@ -102,18 +102,18 @@ def survey(folder: str | Path) -> Survey:
         if any(_is_agent(place / name) for name in _AGENT_FILES if name in names):
             found.agents.append(place)
         for name in names:
-            path = place / name
-            if name.endswith(SUFFIX):
-                found.history.append(path)
-            elif name.lower().endswith(SET_SUFFIXES) or name in CONFIG_NAMES:
-                _add_file(found, path)
-            elif (
-                name.endswith((".py", ".ipynb"))
-                and not path.is_symlink()
-                and (rewritten := rewrite_imports(path)) is not None
-            ):
-                found.tests.append(rewritten)
+            _add_path(found, place / name)
     return found
+
+
+def _add_path(found: Survey, path: Path) -> None:
+    if path.name.endswith(SUFFIX):
+        found.history.append(path)
+    elif path.name.lower().endswith(SET_SUFFIXES) or path.name in CONFIG_NAMES:
+        _add_file(found, path)
+    elif path.name.endswith((".py", ".ipynb")) and not path.is_symlink():
+        rewritten = rewrite_imports(path)
+        found.tests += [rewritten] if rewritten is not None else []
 
 
 def _add_file(found: Survey, path: Path) -> None:
@@ -205,20 +205,22 @@ _ANOTHER_RULE = "by another rule, see docs/differences-from-adk.md"
 
 def _causes(was: CaseResult, now: CaseResult) -> Iterator[str]:
     """Return the metrics with different verdicts, each with Proctor's reason; else the reason of the whole case."""
-    found = False
+    differences = [*_metric_differences(was, now)]
+    yield from differences
+    if not differences and now.outcome is Outcome.NOT_RUN:
+        yield "google-adk kept nothing that the agent did (it broke, or answered nothing): there is nothing to judge"
+    elif not differences:
+        yield now.reason or "the case was not judged"
+
+
+def _metric_differences(was: CaseResult, now: CaseResult) -> Iterator[str]:
     for name, metric in now.metrics.items():
         before = was.metrics.get(name)
         if metric.gate and (before is None or before.outcome is not metric.outcome):
-            found = True
             yield f"{name}: {_score_of(before)} there, {_score_of(metric)} here: {metric.reason or _ANOTHER_RULE}"
     for name, before in was.metrics.items():
         if name not in now.metrics and before.gate:
-            found = True
             yield f"{name}: {_score_of(before)} there, not computed here"
-    if not found and now.outcome is Outcome.NOT_RUN:
-        yield "google-adk kept nothing that the agent did (it broke, or answered nothing): there is nothing to judge"
-    elif not found:
-        yield now.reason or "the case was not judged"
 
 
 def _score_of(metric: MetricVerdict | None) -> str:

@@ -171,7 +171,7 @@ class _Chosen:
         trials = [(one.trial, one.outcome) for one in result.trials if one.trial is not None]
         wanted = self._trial.get(_full_name(case)) if isinstance(self._trial, Mapping) else self._trial
         if wanted is not None:
-            trials = [one for one in trials if one[0].number == wanted - 1]
+            trials = [(trial, its) for trial, its in trials if trial.number == wanted - 1]
         sound = [trial for trial, its in trials if trial.failure is None and its is not Outcome.ERROR]
         if sound and len(sound) < len(trials):
             self._refuse(
@@ -184,16 +184,22 @@ class _Chosen:
             how = "could be judged" if ended else "came to its end"
             self._refuse(case, f"has{which} {how} (it is {outcome.value.replace('_', ' ')})")
             return None
+        return self._common_trial(case, sound)
+
+    def _common_trial(self, case: PlannedCase, trials: Sequence[Trial]) -> Trial | None:
+        """Return the first of some trials if the agent did the same in all of them, and gave an answer."""
         content = EvalCase.model_validate_json(self._store.case(self._run_id, case.position) or b"{}")
         stated = (content.final_session_state or {}).keys()
-        if len({_deeds(one, stated) for one in sound}) > 1:
-            differently = f"went differently from trial to trial ({len(sound)} trials): choose one, --trial N"
+        if len({_deeds(trial, stated) for trial in trials}) > 1:
+            differently = (
+                f"went differently from trial to trial ({len(trials)} trials): choose one, --trial N"
+            )
             self._refuse(case, differently, choose=True)
             return None
-        if why := empty_answer(content, sound[0]):
+        if why := empty_answer(content, trials[0]):
             self._refuse(case, why)
             return None
-        return sound[0]
+        return trials[0]
 
     def _refuse(self, case: PlannedCase, why: str, *, choose: bool = False) -> None:
         name = _full_name(case)

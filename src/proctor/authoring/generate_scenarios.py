@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
@@ -42,6 +42,14 @@ class GenerateOptions(TypedDict, total=False):
     max_cost: float | None
 
 
+def _number_problems(count: object, max_cost: object) -> Iterator[SetupError]:
+    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST:
+        yield SetupError(f"count: expected a whole number from 1 to {MOST}, not {count!r}")
+    is_amount = isinstance(max_cost, int | float) and not isinstance(max_cost, bool) and max_cost > 0
+    if max_cost is not None and not is_amount:
+        yield SetupError(f"max_cost: expected a number of US dollars above 0, not {max_cost!r}")
+
+
 async def generate_scenarios(agent: AgentLike, **options: Unpack[GenerateOptions]) -> Generated:
     """Generate scenarios for an agent; review them before use.
 
@@ -57,15 +65,8 @@ async def generate_scenarios(agent: AgentLike, **options: Unpack[GenerateOptions
     """
     from proctor.simulation.generate_scenarios import GenerationRequest, generate
 
-    count: Any = options.get("count", 5)
-    problems = _unknown(options)
-    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST:
-        problems.append(SetupError(f"count: expected a whole number from 1 to {MOST}, not {count!r}"))
-    max_cost: Any = options.get("max_cost")
-    if max_cost is not None and (
-        isinstance(max_cost, bool) or not isinstance(max_cost, int | float) or not max_cost > 0
-    ):
-        problems.append(SetupError(f"max_cost: expected a number of US dollars above 0, not {max_cost!r}"))
+    count, max_cost = options.get("count", 5), options.get("max_cost")
+    problems = [*_unknown(options), *_number_problems(count, max_cost)]
     model = _model(options, problems)
     existing = _existing(options.get("existing"), problems)
     if problems or model is None:

@@ -275,8 +275,10 @@ def _missing_evidence(piece: Piece, recorded: TurnEvents) -> str | None:
 def _open_end(recorded: TurnEvents, *, is_agent: bool) -> str:
     """Return the call, or its response, after which the trace ends; a run may end so, unless a tool failed."""
     parts = (recorded.events[-1].get("content") or {}).get("parts") or ()
-    called = next((part["function_call"]["name"] for part in parts if "function_call" in part), "")
-    answered = next((part["function_response"]["name"] for part in parts if "function_response" in part), "")
+    called, answered = (
+        next((part[key]["name"] for part in parts if key in part), "")
+        for key in ("function_call", "function_response")
+    )
     if answered and recorded.failed == len(recorded.events):
         return f"the tool {answered!r}, which failed"
     if is_agent:

@@ -10,7 +10,7 @@ may contain secrets) is dropped here.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from proctor.files.text.problems import Path_, quote
@@ -218,16 +218,22 @@ def _pairs(given: dict[str, object], path: Path_, depth: int) -> dict[str, Any]:
 
 
 def _plain(kind: str, value: object, path: Path_) -> Any:
+    expected, types, convert = _PLAIN_KINDS[kind]
+    if not isinstance(value, types) or (isinstance(value, bool) and kind != "bool"):
+        raise Malformed(path, expected, value)
     try:
-        if kind == "int" and isinstance(value, str | int) and not isinstance(value, bool):
-            return int(value)
-        if kind == "number" and isinstance(value, str | int | float) and not isinstance(value, bool):
-            return float(value)
+        return convert(value)
     except (ValueError, OverflowError):
-        raise Malformed(path, "a number", value) from None
-    if (kind == "text" and isinstance(value, str)) or (kind == "bool" and isinstance(value, bool)):
-        return value
-    raise Malformed(path, {"bool": "true or false", "text": "text"}.get(kind, "a number"), value)
+        raise Malformed(path, expected, value) from None
+
+
+_PLAIN_KINDS: dict[str, tuple[str, tuple[type, ...], Callable[[Any], Any]]] = {
+    "text": ("text", (str,), str),
+    "bool": ("true or false", (bool,), bool),
+    "int": ("a number", (str, int), int),
+    "number": ("a number", (str, int, float), float),
+}
+"""The expected value of each kind for messages, the types that are read, and their conversion."""
 
 
 def _listed(given: dict[str, object], path: Path_, *names: str) -> Iterator[tuple[dict[str, Any], Path_]]:

@@ -30,9 +30,12 @@ _OPERATIONS = {
     "text_completion": Kind.MODEL,
     "execute_tool": Kind.TOOL,
 }
-_OPENINFERENCE = {"AGENT": Kind.AGENT, "LLM": Kind.MODEL, "TOOL": Kind.TOOL}
-_LANGFUSE = {"agent": Kind.AGENT, "generation": Kind.MODEL, "tool": Kind.TOOL}
-_TRACELOOP = {"agent": Kind.AGENT, "workflow": Kind.AGENT, "tool": Kind.TOOL}
+_KIND_ATTRIBUTES = (
+    ("openinference.span.kind", {"agent": Kind.AGENT, "llm": Kind.MODEL, "tool": Kind.TOOL}),
+    ("langfuse.observation.type", {"agent": Kind.AGENT, "generation": Kind.MODEL, "tool": Kind.TOOL}),
+    ("traceloop.span.kind", {"agent": Kind.AGENT, "workflow": Kind.AGENT, "tool": Kind.TOOL}),
+)
+"""The attributes that state the kind of a span, with their values."""
 _ADK = "gcp.vertex.agent"
 _ADK_NAMES = {"invocation": Kind.AGENT, "call_llm": Kind.MODEL}
 
@@ -53,12 +56,9 @@ def _kind_of(span: Span) -> Kind:
     if (operation := attributes.get("gen_ai.operation.name")) is not None:
         known = _OPERATIONS.get(str(operation).lower()) or _of_tool(span)
         return Kind.OTHER if known is Kind.TOOL and tool_name(span) == MERGED_TOOLS else known
-    if (kind := attributes.get("openinference.span.kind")) is not None:
-        return _OPENINFERENCE.get(str(kind).upper(), Kind.OTHER)
-    if (kind := attributes.get("langfuse.observation.type")) is not None:
-        return _LANGFUSE.get(str(kind).lower(), Kind.OTHER)
-    if (kind := attributes.get("traceloop.span.kind")) is not None:
-        return _TRACELOOP.get(str(kind).lower(), Kind.OTHER)
+    for name, kinds in _KIND_ATTRIBUTES:
+        if (kind := attributes.get(name)) is not None:
+            return kinds.get(str(kind).lower(), Kind.OTHER)
     if "llm.request.type" in attributes:  # OpenLLMetry's model calls
         return Kind.MODEL if attributes["llm.request.type"] in ("chat", "completion") else Kind.OTHER
     if span.scope == _ADK or any(name.startswith(_ADK) for name in attributes):

@@ -126,15 +126,12 @@ class _Reader(TurnForm):
             return node
         found = kind(_outline(node))
         if isinstance(node, Seq):
-            is_short = _has_short_form(node.items) or (
-                found is Kind.UNKNOWN and any(map(_is_misspelled_case, node.items))
-            )
-            return self._set_of(node) if is_short else node
+            return self._set_of(node) if _is_short(node.items, found) else node
         if found in _OTHERS:
             return node
         if self._is_set(node):
             return self._set(node)
-        if _has_short_form([node]) or (found is Kind.UNKNOWN and _is_misspelled_case(node)):
+        if _is_short([node], found):
             return self._set_of(Seq(node.place, [node]), whole=True)
         is_misspelled_set = any(meant_key(key, ("cases", "eval_set")) for key in node.values)
         return self._set(node) if found is Kind.UNKNOWN and is_misspelled_set else node
@@ -401,3 +398,8 @@ def _first_text(case: Map) -> str:
 
 def _text(node: Node | None) -> str:
     return node.text if isinstance(node, Word) else ""
+
+
+def _is_short(items: list[Node], found: Kind) -> bool:
+    """Whether some items are cases in the short form, well or badly spelled."""
+    return _has_short_form(items) or (found is Kind.UNKNOWN and any(map(_is_misspelled_case, items)))
