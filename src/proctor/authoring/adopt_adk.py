@@ -250,6 +250,7 @@ _WORD = re.compile(
     + _DOT
     + rb"\w+)*"
 )
+_RELATIVE = re.compile(rb"\s*from\s*\.")
 _MOST_SHOWN = 80  # characters of a line of a notebook
 
 
@@ -365,7 +366,7 @@ class _Source:
         """Yield the lines that name it where nothing is an import: texts and comments."""
         reported = {line for line, _ in self.left}
         for number, line in enumerate(self.lines, 1):
-            if _WORD.search(line) and number not in seen | reported and not _is_relative(line):
+            if _WORD.search(line) and number not in seen | reported and not _RELATIVE.match(line):
                 yield number, "in a text or a comment"
 
     def _of_import(self, node: ast.Import | ast.ImportFrom) -> Iterator[Edit]:
@@ -418,10 +419,6 @@ class _Source:
         start = self._starts[node.lineno - 1] + node.col_offset
         end = self._starts[(node.end_lineno or node.lineno) - 1] + (node.end_col_offset or 0)
         return start, end
-
-
-def _is_relative(line: bytes) -> bool:
-    return re.match(rb"\s*from\s*\.", line) is not None
 
 
 def _names_of_package(node: ast.Import | ast.ImportFrom) -> set[str]:
