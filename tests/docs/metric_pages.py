@@ -41,7 +41,7 @@ def _section(facts: MetricFacts) -> Iterator[str]:
     else:
         yield "| decides | nothing: it is always reported, and takes no threshold |"
     if facts.default_threshold is not None:
-        yield f"| threshold | {facts.default_threshold:g} unless the criterion says otherwise |"
+        yield f"| threshold | {facts.default_threshold:g} unless the criterion sets another |"
     for name, meaning in options_of(facts).items():
         if name in facts.options:
             yield f"| option `{name}` | {meaning.replace('|', chr(92) + '|')} |"

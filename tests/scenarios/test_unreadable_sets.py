@@ -10,7 +10,7 @@ import pytest
 
 import proctor
 from proctor import SetupError
-from proctor.cli.eval.failed_cases import read_failed
+from proctor.cli.eval.failed_cases import find_failed_cases
 from proctor.schema.results.run_result import RunResult
 from proctor.schema.results.score import Outcome
 
@@ -96,13 +96,13 @@ def test_a_set_that_could_not_be_read_is_never_forgotten(
 
 def test_what_failed_is_the_set_itself_with_all_its_cases(run: RunResult, tmp_path: Path) -> None:
     Path("bad.evalset.json").write_text(json.dumps({**SET, "eval_set_id": "mended"}))
-    failed = read_failed(run.run_id, kept_in(tmp_path))
+    failed = find_failed_cases(run.run_id, kept_in(tmp_path))
     assert (failed.files, failed.cases) == (["bad.evalset.json"], {"mended": ["one"]})
 
 
 def test_a_set_that_still_cannot_be_read_is_said(run: RunResult, tmp_path: Path) -> None:
     with pytest.raises(SetupError, match=r"bad\.evalset\.json:1"):
-        read_failed(run.run_id, kept_in(tmp_path))
+        find_failed_cases(run.run_id, kept_in(tmp_path))
 
 
 def test_a_set_whose_file_is_not_known_is_not_fine(run: RunResult, tmp_path: Path) -> None:
@@ -110,4 +110,4 @@ def test_a_set_whose_file_is_not_known_is_not_fine(run: RunResult, tmp_path: Pat
     with pytest.raises(
         SetupError, match=r"bad\.evalset\.json could not be run then, and its file is not known"
     ):
-        read_failed(imported.run_id, kept_in(tmp_path))
+        find_failed_cases(imported.run_id, kept_in(tmp_path))

@@ -58,7 +58,7 @@ def common_options(command: _Command) -> _Command:
     )  # fmt: skip
     loud = option(
         "-v", "--verbose", section=OTHER, count=True, callback=_louder, expose_value=False,
-        help="Say more, and where an error comes from; -vv also what libraries log.",
+        help="Show more details, and the source of an error; -vv also shows the logs of libraries.",
     )  # fmt: skip
     return loud(quiet(command))
 
@@ -161,7 +161,7 @@ def check_words(command: click.Command, ctx: click.Context, args: Sequence[str])
         if isinstance(parameter, click.Option):
             _check_option_value(parameter, values.get(parameter.name or ""), ctx)
     _check_arguments(command, ctx, values)
-    for group in _repeated(order):
+    for group in _repetitions(order):
         given = _spellings(command, ctx, args, group)
         raise click.UsageError(
             f"{' and '.join(given)}: these words exclude one another. Give only one of them", ctx
@@ -197,7 +197,7 @@ def _check_arguments(command: click.Command, ctx: click.Context, values: dict[st
             )
 
 
-def _repeated(order: Sequence[click.Parameter]) -> Iterator[list[click.Parameter]]:
+def _repetitions(order: Sequence[click.Parameter]) -> Iterator[list[click.Parameter]]:
     """Yield each group of single-value options of which several are given. Repeating the same flag is allowed."""
     by_name: dict[str, list[click.Parameter]] = {}
     for parameter in order:

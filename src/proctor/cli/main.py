@@ -13,7 +13,7 @@ import click
 
 from proctor.cli.command_base import begin, common_options
 from proctor.cli.messages import SETUP_ERROR, exit_code_of, listen_to_environment
-from proctor.cli.process import leave, loaded, own_end, own_streams
+from proctor.cli.process import duplicate_streams, enable_garbage_collector, exit_process, guard_exit
 from proctor.common.registry import load_object
 from proctor.common.version import __version__
 from proctor.errors import RunInUseError, did_you_mean
@@ -21,71 +21,77 @@ from proctor.errors import RunInUseError, did_you_mean
 COMMANDS: dict[str, tuple[str, str]] = {
     "eval": (
         "proctor.cli.eval.command:eval_command",
-        "Run eval sets against an agent and judge what it did.",
+        "Run eval sets against an agent and score the results.",
     ),
-    "runs": ("proctor.cli.runs.runs:runs", "List the runs that are kept, newest first."),
-    "show": ("proctor.cli.runs.show:show", "Show a run, or everything about one of its cases."),
-    "resume": ("proctor.cli.eval.resume:resume", "Go on with a run that was not finished."),
-    "score": ("proctor.cli.eval.score:score", "Judge a run's recorded evidence again; no agent is called."),
+    "runs": ("proctor.cli.runs.runs:runs", "List the stored runs, newest first."),
+    "show": ("proctor.cli.runs.show:show", "Show a run, or all details of one of its cases."),
+    "resume": ("proctor.cli.eval.resume:resume", "Resume an unfinished run."),
+    "score": (
+        "proctor.cli.eval.score:score",
+        "Score the recorded evidence of a run again; no agent is called.",
+    ),
     "compare": (
         "proctor.cli.runs.compare:compare",
         "Compare two runs case by case: did the candidate get worse?",
     ),
     "baseline": (
         "proctor.cli.runs.baseline:baseline",
-        "Give runs names that others are compared with, and take them along as files.",
+        "Name runs that others are compared with, and export them as files.",
     ),
     "plan": (
         "proctor.cli.runs.plan:plan",
-        "Say how many cases and trials it takes to see a drop, by the variance of a run.",
+        "Estimate how many cases and trials detect a drop, from the variance of a run.",
     ),
     "history": (
         "proctor.cli.runs.history:history",
-        "Look back over runs: which cases broke, in which run; which are flaky; what was fixed.",
+        "Show across runs which cases broke and in which run, which are flaky, and which were fixed.",
     ),
-    "export": ("proctor.cli.runs.export:export", "Write a run in a form that other tools read."),
-    "import": ("proctor.cli.runs.import_:import_command", "Take results from files into the store, as runs."),
+    "export": ("proctor.cli.runs.export:export", "Write a run in a format that other tools read."),
+    "import": (
+        "proctor.cli.runs.import_:import_command",
+        "Import results from files into the store, as runs.",
+    ),
     "prune": ("proctor.cli.runs.prune:prune", "Delete runs that are no longer needed."),
-    "check": ("proctor.cli.eval_sets.check:check", "Say what is wrong in eval sets, configs and scenarios."),
-    "convert": ("proctor.cli.eval_sets.convert:convert", "Turn an eval set into JSON, YAML or JSON lines."),
-    "migrate": ("proctor.cli.eval_sets.migrate:migrate", "Bring an old eval file into today's format."),
+    "check": ("proctor.cli.eval_sets.check:check", "Validate eval sets, configs and scenarios."),
+    "convert": ("proctor.cli.eval_sets.convert:convert", "Convert an eval set to JSON, YAML or JSON lines."),
+    "migrate": ("proctor.cli.eval_sets.migrate:migrate", "Convert an old eval file to the current format."),
     "bless": (
         "proctor.cli.eval_sets.bless:bless",
-        "Write what the agent did into the eval set, as what is expected from now on.",
+        "Accept what the agent did: write it into the eval set as the expected behaviour.",
     ),
     "record": (
         "proctor.cli.eval_sets.record:record",
-        "Talk to an agent in the terminal, and keep the conversation as a case.",
+        "Talk to an agent in the terminal, and save the conversation as a case.",
     ),
     "score-trace": (
         "proctor.cli.tools.score_trace:score_trace",
-        "Judge what OpenTelemetry traces tell of an agent; nothing is run.",
+        "Score an agent by its OpenTelemetry traces; nothing is run.",
     ),
     "trace": (
         "proctor.cli.tools.trace:trace",
-        "Take traces from an OTLP exporter, or tell what is in a file of them.",
+        "Receive traces from an OTLP exporter, or show the contents of a trace file.",
     ),
     "eval-set": (
         "proctor.cli.eval_sets.eval_set:eval_set",
-        "Make eval sets, put cases in, look at them, take cases out.",
+        "Create eval sets, and add, show and remove cases.",
     ),
     "metrics": ("proctor.cli.tools.metrics:metrics", "List the metrics, or explain one."),
-    "agent": ("proctor.cli.tools.agent:agent", "Find out whether an agent keeps its contract."),
+    "agent": ("proctor.cli.tools.agent:agent", "Check whether an agent satisfies the agent contract."),
     "judge": (
         "proctor.cli.runs.judge:judge",
-        "Find out what the verdicts of a judge are worth, by labels of people.",
+        "Measure the agreement of an LLM judge with labels of people.",
     ),
     "adopt": (
         "proctor.cli.eval_sets.adopt:adopt",
-        "Move in from google-adk: find what is there, check it, say what would differ.",
+        "Migrate from google-adk: find its files, check them, and show which verdicts would differ.",
     ),
     "web": (
         "proctor.cli.tools.web:web",
-        "See runs, cases and eval sets in a browser; start runs, talk to agents.",
+        "Show runs, cases and eval sets in a browser; start runs, talk to agents.",
     ),
     "init": (
         "proctor.cli.eval_sets.init:init",
-        "Start a project: a sample agent with an eval set that runs.",
+        "Create a project: a sample agent with an eval set that runs.",
     ),
 }
 """Name -> import path of the command and its line in `proctor --help`, in the order of that list."""
@@ -117,8 +123,8 @@ class LazyGroup(click.Group):
         name = args[0].replace("_", "-")
         if name in COMMANDS or name.startswith("-"):
             found = super().resolve_command(ctx, args)
-            if name != "eval":  # `eval` imports more before it calls `loaded`
-                loaded()
+            if name != "eval":  # `eval` imports more before it calls `enable_garbage_collector`
+                enable_garbage_collector()
             return found
         hint = did_you_mean(name, COMMANDS) or f" There is: {', '.join(COMMANDS)}."
         raise click.UsageError(f"No command {args[0]!r}.{hint}", ctx)
@@ -209,7 +215,7 @@ def _version(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # no
 @common_options
 @click.pass_context
 def cli(ctx: click.Context) -> None:
-    """Evaluate AI agents: replay recorded conversations, judge what the agent did, show why.
+    """Evaluate AI agents: replay recorded conversations, score what the agent did, show why.
 
     \b
     Start here:
@@ -227,25 +233,25 @@ def cli(ctx: click.Context) -> None:
         click.echo(ctx.get_help())
 
 
-_OFTEN = 50_000
+_COLLECTION_THRESHOLD = 50_000
 """Allocations between two collections of the garbage collector (Python's default: 700), after the imports of the command.
-Before that the collector is off (see `loaded`): imports create almost no garbage, and collecting took 5 % of the time."""
+Before that the collector is off (see `enable_garbage_collector`): imports create almost no garbage, and collecting took 5 % of the time."""
 
 
 def main() -> None:
     """Run the command line and end the process, even if an agent has left threads running."""
-    gc.set_threshold(_OFTEN, *gc.get_threshold()[1:])
+    gc.set_threshold(_COLLECTION_THRESHOLD, *gc.get_threshold()[1:])
     listen_to_environment()
-    take_words()
-    own_streams()
-    own_end()
+    read_arguments_from_stdin()
+    duplicate_streams()
+    guard_exit()
     try:
         cli.main(prog_name="proctor")
     except SystemExit as done:
         code = done.code if isinstance(done.code, int) else 3
     else:
         code = 3  # unreachable: cli.main always exits; if it returned, that must not look like success
-    leave(code)
+    exit_process(code)
 
 
 # --- Arguments on standard input: a program that starts `proctor` can hide them from the list of processes -------------
@@ -255,7 +261,7 @@ VARIABLE = "PROCTOR_WORDS"
 """If its value is `stdin`, standard input holds the arguments after `proctor` as a JSON array of strings, instead of argv."""
 
 
-def take_words() -> None:
+def read_arguments_from_stdin() -> None:
     """Read the arguments from standard input, and hide the variable and the input from child processes of the agent."""
     if os.environ.pop(VARIABLE, "") != "stdin":
         return

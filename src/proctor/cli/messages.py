@@ -47,12 +47,12 @@ def exit_code_of(error: BaseException) -> int:
     if isinstance(error, Stopped):
         return error.code
     if isinstance(error, SetupError):
-        tell_problems(problems_of(error))
+        report_problems(problems_of(error))
         show_setup_error(error)
         return SETUP_ERROR
     if isinstance(error, BrokenPipeError):
         return ERROR
-    return _broken(error)
+    return _report_bug(error)
 
 
 def say(text: str) -> None:
@@ -66,7 +66,7 @@ def show_setup_error(error: SetupError) -> None:
     for problem in problems_of(error):
         say(_block(str(problem)))
         if common().verbose and problem.__cause__ is not None:
-            say(_indented(traceback_text(problem.__cause__)))
+            say(_indent(traceback_text(problem.__cause__)))
 
 
 def problems_of(error: SetupError) -> Sequence[SetupError]:
@@ -84,7 +84,7 @@ def _usage(error: click.ClickException) -> int:
     return SETUP_ERROR
 
 
-def _broken(error: BaseException) -> int:
+def _report_bug(error: BaseException) -> int:
     """Report an error that is not a mistake in the user's input."""
     if isinstance(error, ProctorError):
         say(_block(str(error)))
@@ -95,7 +95,7 @@ def _broken(error: BaseException) -> int:
             f"error: {type(error).__name__}: {safe_str(error)}\n{_MARGIN}This is a bug in Proctor; -v shows where."
         )
     if common().verbose:
-        say(_indented(traceback_text(error)))
+        say(_indent(traceback_text(error)))
     return ERROR
 
 
@@ -109,7 +109,7 @@ def _head(line: str) -> str:
     return "error: " if _STARTS_WITH_PLACE.match(line) else _MARGIN
 
 
-def _indented(text: str) -> str:
+def _indent(text: str) -> str:
     return "\n".join(f"{_MARGIN}{line}" for line in text.rstrip().splitlines())
 
 
@@ -126,15 +126,15 @@ def listen_to_environment() -> None:
     _file[:] = [name] if (name := os.environ.pop(VARIABLE, "")) else []
 
 
-def tell_run(run_id: str, trials: int) -> None:
+def report_run(run_id: str, trials: int) -> None:
     """Report that a run has begun."""
-    _tell({"run": run_id, "trials": trials})
+    _write_status({"run": run_id, "trials": trials})
 
 
-def tell_problems(problems: Iterable[SetupError]) -> None:
+def report_problems(problems: Iterable[SetupError]) -> None:
     """Report configuration errors; nothing was run."""
     if _file:
-        _tell({"problems": [_as_data(problem) for problem in problems]})
+        _write_status({"problems": [_as_data(problem) for problem in problems]})
 
 
 def _as_data(problem: SetupError) -> dict[str, Any]:
@@ -142,7 +142,7 @@ def _as_data(problem: SetupError) -> dict[str, Any]:
     return {"message": str(problem), "kind": type(problem).__name__, "file": problem.file, "path": path}
 
 
-def _tell(said: dict[str, Any]) -> None:
+def _write_status(said: dict[str, Any]) -> None:
     if not _file:
         return
     import json

@@ -59,7 +59,7 @@ class Output:
             self.report.write(runs, file, options=options)
 
 
-class Placed(Protocol):
+class HasPath(Protocol):
     """An output with a target path; `None` is stdout."""
 
     @property
@@ -67,7 +67,7 @@ class Placed(Protocol):
         """The file."""
 
 
-_Placed = TypeVar("_Placed", bound=Placed)
+_Placed = TypeVar("_Placed", bound=HasPath)
 
 
 def parse_outputs(
@@ -78,10 +78,10 @@ def parse_outputs(
     Raises:
         SetupProblems: a report is unknown, a path is missing or cannot be written, or two reports have one target.
     """
-    return parse_placed(reports, format_, lambda word: _parse(word, guard or OutputGuard()))
+    return parse_targets(reports, format_, lambda word: _parse(word, guard or OutputGuard()))
 
 
-def parse_placed(
+def parse_targets(
     reports: Sequence[str], format_: str | None, parse: Callable[[str], _Placed]
 ) -> list[_Placed]:
     """Parse each `NAME=PATH` with `parse`, and `format_` as that report on stdout; collect all problems before raising.
@@ -106,14 +106,14 @@ def parse_placed(
 
 
 def _parse(word: str, guard: OutputGuard) -> Output:
-    name, path = named_place(word)
+    name, path = parse_target(word)
     report = load_report(name)
     if path is not None:
         guard.check(path, name, f"--report {word}")
     return Output(name, report, path, guard)
 
 
-def named_place(word: str) -> tuple[str, Path | None]:
+def parse_target(word: str) -> tuple[str, Path | None]:
     """Parse NAME=PATH; a path of `None` is stdout.
 
     Raises:
@@ -235,7 +235,7 @@ NOWHERE = "memory:"
 
 
 @dataclass(frozen=True, slots=True)
-class Keeping:
+class RunTargets:
     """The store of a run and its further targets."""
 
     store: Store | None = None
@@ -261,15 +261,15 @@ class Keeping:
         return fine
 
 
-def choose_keeping(given: Sequence[str], settings: Settings) -> Keeping:
+def open_targets(given: Sequence[str], settings: Settings) -> RunTargets:
     """Open the stores of `--store` or of the settings; the project's own store if neither names one.
 
     Raises:
         SetupError: two stores are named, or one cannot be used.
     """
     asked = list(given) or list(settings.store)
-    store, adk = store_of(asked), results_places(asked)
-    return Keeping(None if store == NOWHERE else open_store(store), adk)
+    store, adk = store_of(asked), result_folders(asked)
+    return RunTargets(None if store == NOWHERE else open_store(store), adk)
 
 
 def store_of(urls: Sequence[str]) -> str | None:
@@ -284,7 +284,7 @@ def store_of(urls: Sequence[str]) -> str | None:
     return stores[0] if stores else None
 
 
-def results_places(urls: Sequence[str]) -> list[AdkFiles]:
+def result_folders(urls: Sequence[str]) -> list[AdkFiles]:
     """Return the folders among `urls` to which results are also written.
 
     Raises:

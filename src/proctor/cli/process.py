@@ -68,7 +68,7 @@ def _encoding() -> str:
     return getattr(sys.__stdout__, "encoding", None) or "utf-8"
 
 
-def own_streams() -> None:
+def duplicate_streams() -> None:
     """Replace stdout and stderr by duplicates, whose descriptors code under test does not know and cannot close."""
     sys.stdout = PatientStream(_copy_of(1))
     sys.stderr = PatientStream(_copy_of(2))
@@ -82,7 +82,7 @@ def _copy_of(descriptor: int) -> int:
 
 
 @contextmanager
-def stdout_is_ours() -> Iterator[TextIO]:
+def reserve_stdout() -> Iterator[TextIO]:
     """Yield the stdout for reports; inside the block other output (of an agent, its tools) goes to stderr."""
     ours = sys.stdout
     if not isinstance(ours, PatientStream):  # a test runner has replaced stdout
@@ -103,7 +103,7 @@ def stdout_is_ours() -> Iterator[TextIO]:
 
 
 @contextmanager
-def imports_go_on() -> Iterator[None]:
+def preserve_import_path() -> Iterator[None]:
     """Restore the entries that code inside the block removes from `sys.path`: reports are imported later."""
     before = list(sys.path)
     try:
@@ -123,7 +123,7 @@ class _Ending:
     code = 3
     process = 0
 
-    def kept(self, function: Callable[..., NoReturn]) -> Callable[..., NoReturn]:
+    def guard(self, function: Callable[..., NoReturn]) -> Callable[..., NoReturn]:
         """Return a replacement for `function`, which ends the process; in a child process it calls the original."""
 
         def by_code_under_test(*arguments: Any) -> NoReturn:
@@ -142,11 +142,11 @@ class _Ending:
 _ending = _Ending()
 
 
-def own_end() -> None:
+def guard_exit() -> None:
     """Replace the functions that end the process, so that only Proctor determines its exit code."""
     _ending.process = os.getpid()
     for name in ("_exit", "execv", "execve"):  # all other variants call one of these
-        setattr(os, name, _ending.kept(getattr(os, name)))
+        setattr(os, name, _ending.guard(getattr(os, name)))
 
 
 def end_now(code: int) -> NoReturn:
@@ -155,7 +155,7 @@ def end_now(code: int) -> NoReturn:
     _exit(code)
 
 
-def loaded() -> None:
+def enable_garbage_collector() -> None:
     """Enable the garbage collector, and exclude all objects that exist now from collection.
 
     At exit Python traverses all collectable objects several times, which took a sixth of the time of a short run.
@@ -165,7 +165,7 @@ def loaded() -> None:
         gc.enable()
 
 
-def leave(code: int) -> NoReturn:
+def exit_process(code: int) -> NoReturn:
     """End the process with `code`, even if an agent has left threads that never end."""
     _ending.code = code
     sys.excepthook, threading.excepthook = sys.__excepthook__, threading.__excepthook__

@@ -150,12 +150,12 @@ def _click_type(kind: Kind) -> dict[str, Any]:
         case RepeatedText():
             return {"multiple": True}
         case Names() | MemorySize():
-            return {"callback": partial(_read, kind)}
+            return {"callback": partial(_convert, kind)}
         case _:
             return {}
 
 
-def _read(kind: Kind, _ctx: click.Context, _parameter: click.Parameter, value: str | None) -> object:
+def _convert(kind: Kind, _ctx: click.Context, _parameter: click.Parameter, value: str | None) -> object:
     try:
         return None if value is None else kind.read(value)
     except ValueError as error:
@@ -209,7 +209,7 @@ class Age(click.ParamType):  # type: ignore[type-arg]  # generic for some releas
             return value
         age = read_age(str(value))
         if age is None:
-            self.fail(f"{value!r} is no length of time; for example 30d, 12h or 2w", param, ctx)
+            self.fail(f"{value!r} is not a valid duration (expected e.g. 30d, 12h, 2w)", param, ctx)
         return age
 
 
@@ -225,7 +225,7 @@ class Moment(click.ParamType):  # type: ignore[type-arg]  # generic for some rel
         moment = read_moment(str(value), datetime.now(tz=UTC).astimezone())
         if moment is None:
             self.fail(
-                f"{value!r} is no time; for example 7d (ago), yesterday, 2026-11-20 or '2026-11-20 14:00'",
+                f"{value!r} is not a valid time (expected e.g. 7d (ago), yesterday, 2026-11-20 or '2026-11-20 14:00')",
                 param,
                 ctx,
             )

@@ -19,7 +19,7 @@ from proctor.engine.execution.run_control import CANCELLED_FROM_WITHIN, NoProgre
 from proctor.errors import EvalError, StoreError
 from proctor.pytest_plugin.failures import ItemResult
 from proctor.pytest_plugin.project import Project, project_of
-from proctor.runs.setup.settings import as_seen_from_here
+from proctor.runs.setup.settings import relative_to_working_folder
 from proctor.schema.results.run_result import CaseResult, RunResult
 from proctor.schema.results.score import Outcome
 
@@ -181,7 +181,7 @@ class Batch(NoProgress):
         INSIDE.set(True)
         return await api.evaluate(
             self._project.agent_ref,
-            list(dict.fromkeys(as_seen_from_here(str(member.path)) for member in members)),
+            list(dict.fromkeys(relative_to_working_folder(str(member.path)) for member in members)),
             **{
                 **options,
                 "only": only,

@@ -16,10 +16,10 @@ from proctor.pytest_plugin.options import command_line_values, ini_values
 from proctor.runs.setup.judge_and_user import load_function
 from proctor.runs.setup.settings import (
     Settings,
-    as_seen_from_here,
     engine_options,
     load_settings,
     prepare_process,
+    relative_to_working_folder,
     setting_kinds,
 )
 from proctor.runs.storage.queries import is_for_results, open_store
@@ -68,7 +68,7 @@ class Project:
             **others,
             **{name: value for name, value in self._command_line.items() if value is not None},
         }
-        return settings.updated({name: value for name, value in values.items() if name in kinds}, folder)
+        return settings.override({name: value for name, value in values.items() if name in kinds}, folder)
 
     @cached_property
     def agent_ref(self) -> str:
@@ -207,7 +207,7 @@ class Project:
             SetupError: all problems of the set, the agent, the config or an option.
         """
         self.store, self.results  # noqa: B018 - raises their configuration errors before anything runs
-        return api.prepare(self.agent_ref, [as_seen_from_here(str(path))], self.options)  # type: ignore[arg-type]  # checked by name
+        return api.prepare(self.agent_ref, [relative_to_working_folder(str(path))], self.options)  # type: ignore[arg-type]  # checked by name
 
     def close(self) -> None:
         """Close what the session has opened, the last first."""

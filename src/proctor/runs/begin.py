@@ -37,14 +37,14 @@ if TYPE_CHECKING:
     from proctor.stores.base import Committed, RunWriter, Store
 
 
-def stored(prepared: Prepared) -> StoredRun | None:
+def stored_run(prepared: Prepared) -> StoredRun | None:
     """Return how to begin a run in its store once the agent has described itself; `None` if no store is used."""
     if prepared.store is None:
         return None
-    return StoredRun(prepared.store, lambda info, committed: _begun(prepared, info, committed))
+    return StoredRun(prepared.store, lambda info, committed: _begin(prepared, info, committed))
 
 
-def described(agent: AgentManifest, info: AgentInfo | None) -> AgentManifest:
+def add_description(agent: AgentManifest, info: AgentInfo | None) -> AgentManifest:
     """Return the manifest of an agent, completed with the agent's description of itself."""
     if info is None:
         return agent
@@ -75,7 +75,7 @@ class Matrix:
                 with suppress(StoreError):
                     store.delete([run_id])
 
-    def stored(self, index: int) -> StoredRun | None:
+    def stored_run(self, index: int) -> StoredRun | None:
         """Return how to begin the run of agent number `index`; `None` if no store is used."""
         prepared = self._prepared[index]
         if prepared.store is None:
@@ -103,26 +103,26 @@ class Matrix:
             num_runs=prepared.plan.num_runs,
             warnings=prepared.warnings,
             started_at=time.time(),
-            run_id="" if prepared.store is None else _where(prepared)[1].run_id,
+            run_id="" if prepared.store is None else _store_and_manifest(prepared)[1].run_id,
             failure=Failure(where=where, kind=kind, message=str(error)),
         )
 
     def _begin_all(self, info: AgentInfo | None, committed: Committed) -> RunWriter:
         first, *others = self._prepared
-        writer = _begun(first, info, committed)
+        writer = _begin(first, info, committed)
         try:
             for one in others:
-                store, manifest = _where(one)
-                self._waiting[manifest.run_id] = store, _begun(one, None, _nobody_waits)
+                store, manifest = _store_and_manifest(one)
+                self._waiting[manifest.run_id] = store, _begin(one, None, _ignore_commit)
         except BaseException:
             writer.close()
             raise
         return writer
 
     def _take_turn(self, prepared: Prepared, info: AgentInfo | None, committed: Committed) -> RunWriter:
-        store, manifest = _where(prepared)
+        store, manifest = _store_and_manifest(prepared)
         self._waiting.pop(manifest.run_id)[1].close()
-        return store.resume(manifest.run_id, committed, agent=described(manifest.agent, info))
+        return store.resume(manifest.run_id, committed, agent=add_description(manifest.agent, info))
 
 
 def _not_run(chosen: SetPlan) -> Iterator[CaseResult]:
@@ -133,22 +133,22 @@ def _not_run(chosen: SetPlan) -> Iterator[CaseResult]:
         )
 
 
-def _begun(prepared: Prepared, info: AgentInfo | None, committed: Committed) -> RunWriter:
+def _begin(prepared: Prepared, info: AgentInfo | None, committed: Committed) -> RunWriter:
     from proctor.engine.planning.judging_manifest import judging_of, planned_cases
 
-    store, manifest = _where(prepared)
-    manifest.agent = described(manifest.agent, info)
+    store, manifest = _store_and_manifest(prepared)
+    manifest.agent = add_description(manifest.agent, info)
     judging = judging_of(prepared.plan, prepared.unreadable, created_at=manifest.created_at)
     return store.begin(manifest, planned_cases(prepared.plan), judging, committed)
 
 
-def _where(prepared: Prepared) -> tuple[Store, Manifest]:
+def _store_and_manifest(prepared: Prepared) -> tuple[Store, Manifest]:
     if prepared.store is None or prepared.manifest is None:
         raise RuntimeError("it was prepared without a store")
     return prepared.store, prepared.manifest
 
 
-def _nobody_waits(_tokens: Sequence[object], _error: Exception | None) -> None:
+def _ignore_commit(_tokens: Sequence[object], _error: Exception | None) -> None:
     """Ignore commits: a run that has not started has no trials to wait for."""
 
 
@@ -184,7 +184,7 @@ def manifest_of(
         agent=agent_manifest(agent, label),
         sets=set_manifests(plan, unreadable),
         num_runs=plan.num_runs,
-        options=told(eval_sets, options),
+        options=options_json(eval_sets, options),
         command=redact_arguments(sys.argv),
         folder=str(Path.cwd()),
         versions=versions(),
@@ -206,17 +206,12 @@ def agent_manifest(agent: AgentLike, label: str) -> AgentManifest:
     )
 
 
-def told(eval_sets: list[EvalSetLike], options: Mapping[str, Any]) -> dict[str, Any]:
+def options_json(eval_sets: list[EvalSetLike], options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of a run as JSON, sufficient to resume it. Values that cannot be written as JSON are left out."""
-    kept = {name: value for name, value in options.items() if name not in _NOT_TOLD and _is_plain(value)}
-    for name in ("setup", "teardown"):
-        if (hook := options.get(name)) is not None and (named := _function_of(hook)):
-            kept[name] = named
-    if (user := options.get("user")) is not None and not isinstance(user, str):
-        is_main = getattr(user, "__module__", "") == "__main__"  # a different module in another process
-        kept["user"] = AN_OBJECT if is_main else _function_of(user) or AN_OBJECT
-    elif user is not None and (code := _code_of_user(user)):
-        kept[USER_CODE] = code
+    kept = {name: value for name, value in options.items() if name not in _NOT_RECORDED and _is_plain(value)}
+    hooks = {name: _function_of(options.get(name)) for name in ("setup", "teardown")}
+    kept |= {name: reference for name, reference in hooks.items() if reference}
+    kept |= _user_json(options.get("user"))
     if isinstance(options.get("config"), Path):
         kept["config"] = str(options["config"])
     if (outputs := kept.pop("outputs", None)) is not None:
@@ -226,10 +221,21 @@ def told(eval_sets: list[EvalSetLike], options: Mapping[str, Any]) -> dict[str, 
     return kept
 
 
+def _user_json(user: object) -> dict[str, str]:
+    """Return the reference of a simulated user that is a Python object, or the hash of the file that defines a named one."""
+    if isinstance(user, str):
+        code = _code_of_user(user)
+        return {USER_CODE: code} if code else {}
+    if user is None:
+        return {}
+    is_main = getattr(user, "__module__", "") == "__main__"  # a different module in another process
+    return {"user": AN_OBJECT if is_main else _function_of(user) or AN_OBJECT}
+
+
 def _function_of(given: Any) -> str:
     """Return `module:function` for a function that can be named, else an empty string."""
-    named = getattr(given, "__qualname__", "<")
-    return "" if "<" in named else f"{given.__module__}:{named}"
+    name = getattr(given, "__qualname__", "<")
+    return "" if "<" in name else f"{given.__module__}:{name}"
 
 
 def _code_of_user(named: str) -> str:
@@ -241,7 +247,7 @@ def _code_of_user(named: str) -> str:
         return ""
 
 
-_NOT_TOLD = frozenset({"progress", "stop", "store", "setup", "teardown"})
+_NOT_RECORDED = frozenset({"progress", "stop", "store", "setup", "teardown"})
 
 
 def _is_plain(value: Any) -> bool:
@@ -312,7 +318,7 @@ def _commit(folder: Path) -> str | None:
         return None
     import subprocess
 
-    ask = [
+    command = [
         "git",
         "-c",
         "core.fsmonitor=false",
@@ -323,9 +329,9 @@ def _commit(folder: Path) -> str | None:
         "--dirty=+",
     ]
     try:
-        said = subprocess.run(
-            ask, cwd=folder, capture_output=True, text=True, timeout=_GIT_SECONDS, check=True
+        output = subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, timeout=_GIT_SECONDS, check=True
         )
     except (OSError, subprocess.SubprocessError):
         return None
-    return said.stdout.strip() or None
+    return output.stdout.strip() or None

@@ -22,11 +22,11 @@ _NOT_OPTIONS = frozenset({"threshold", "judge_model"})
 """Keys of a criterion that are compared separately."""
 _OF_THE_FORMAT = frozenset({"judge_model_options", "rubrics"})
 """Options whose keys belong to the format. The keys of other options may be tool names and are compared as written."""
-_TOLD_BY_METRICS = frozenset({"criteria", "custom_metrics", "trials", "user_simulator_config"})
+_COMPARED_BY_METRIC = frozenset({"criteria", "custom_metrics", "trials", "user_simulator_config"})
 _LONGEST = 60
 
 
-def unlike(
+def find_differences(
     base: tuple[Manifest, Judging], candidate: tuple[Manifest, Judging], *, objects: str = ""
 ) -> list[RunDifference]:
     """Return the differences of the second run from the first, each once.
@@ -39,12 +39,12 @@ def unlike(
         *_users(base[0], candidate[0], objects),
         *_versions(base[0], candidate[0]),
         *_trials(base[0], candidate[0]),
-        *configs_unlike(base[1].sets, candidate[1].sets),
+        *config_differences(base[1].sets, candidate[1].sets),
     ]
     return list(dict.fromkeys(found))
 
 
-def cases_unlike(
+def case_differences(
     changed: Sequence[str], gone: Sequence[str], new: Sequence[str], *, kept: bool
 ) -> Iterator[RunDifference]:
     """Yield the differences between the cases of both runs."""
@@ -57,7 +57,7 @@ def cases_unlike(
         yield RunDifference("cases", f"{_cases(new)} only in the candidate: {_some(new)}")
 
 
-def added_unlike(found: Comparison) -> Iterator[RunDifference]:
+def stopping_differences(found: Comparison) -> Iterator[RunDifference]:
     """Yield the runs whose trials were added until a decision other than this comparison."""
     for word, run in (("base", found.base), ("candidate", found.candidate)):
         if run.most and found.look is None:
@@ -80,7 +80,7 @@ RESCORED = 0
 """The number of an unknown scoring pass: that of a result in memory that was re-scored."""
 
 
-def told_by_result(run: RunResult) -> tuple[Manifest, Judging]:
+def manifest_of_result(run: RunResult) -> tuple[Manifest, Judging]:
     """Return the manifest and the scoring record of a result that is in no store."""
     from proctor.schema.results.manifest import AgentManifest, SetManifest
 
@@ -163,7 +163,7 @@ def _times(count: int) -> str:
 # --- configs and metrics ----------------------------------------------------------------------------------------------
 
 
-def configs_unlike(before: Sequence[JudgedSet], now: Sequence[JudgedSet]) -> Iterator[RunDifference]:
+def config_differences(before: Sequence[JudgedSet], now: Sequence[JudgedSet]) -> Iterator[RunDifference]:
     """Yield the differences in how two runs were scored."""
     for was, is_now in _of_both(before, now):
         yield from _metrics(was, is_now)
@@ -182,7 +182,7 @@ def _of_both(before: Sequence[JudgedSet], now: Sequence[JudgedSet]) -> Iterator[
 
 
 def _metrics(before: JudgedSet, now: JudgedSet) -> Iterator[RunDifference]:
-    was, is_now = _named(before), _named(now)
+    was, is_now = _metrics_by_name(before), _metrics_by_name(now)
     for name in {**was, **is_now}:
         if name not in is_now:
             yield RunDifference("metric", f"the metric {name} is not judged any more")
@@ -195,7 +195,7 @@ def _metrics(before: JudgedSet, now: JudgedSet) -> Iterator[RunDifference]:
             yield from unknown_changes(name, [one for one in (was[name], is_now[name]) if one is not None])
 
 
-def apart(before: Sequence[JudgedSet], now: Sequence[JudgedSet]) -> frozenset[str]:
+def incomparable_metrics(before: Sequence[JudgedSet], now: Sequence[JudgedSet]) -> frozenset[str]:
     """Return what cannot be compared because it was scored differently: names of metrics, and `passed`.
 
     If an option, the judge, a prompt or the code of a metric differs, its scores are not comparable. Pass and fail depend on all
@@ -203,13 +203,13 @@ def apart(before: Sequence[JudgedSet], now: Sequence[JudgedSet]) -> frozenset[st
     """
     found: set[str] = set()
     for was, is_now in _of_both(before, now):
-        for name in {**_named(was), **_named(is_now)}:
-            found |= _apart(name, was, is_now)
+        for name in {**_metrics_by_name(was), **_metrics_by_name(is_now)}:
+            found |= _incomparable(name, was, is_now)
     return frozenset(found)
 
 
-def _apart(name: str, before: JudgedSet, now: JudgedSet) -> set[str]:
-    was, is_now = _named(before), _named(now)
+def _incomparable(name: str, before: JudgedSet, now: JudgedSet) -> set[str]:
+    was, is_now = _metrics_by_name(before), _metrics_by_name(now)
     found: set[str] = set()
     if name in was and name in is_now:
         both = (was[name], _criterion(before, name)), (is_now[name], _criterion(now, name))
@@ -223,7 +223,7 @@ def _apart(name: str, before: JudgedSet, now: JudgedSet) -> set[str]:
     return found
 
 
-def _named(judged: JudgedSet) -> dict[str, MetricManifest | None]:
+def _metrics_by_name(judged: JudgedSet) -> dict[str, MetricManifest | None]:
     if judged.metrics:
         return {metric.name: metric for metric in judged.metrics}
     return dict.fromkeys(judged.config.get("criteria") or {})
@@ -238,7 +238,7 @@ _Measured = tuple[MetricManifest | None, dict[str, Any]]
 
 
 def _metric(name: str, before: _Measured, now: _Measured) -> Iterator[RunDifference]:
-    raw, before, now = (before[1], now[1]), (before[0], _spelled(before[1])), (now[0], _spelled(now[1]))
+    raw, before, now = (before[1], now[1]), (before[0], _normalize(before[1])), (now[0], _normalize(now[1]))
     found = [*_own(name, before, now), *_options(name, before[1], now[1])]
     yield from found
     is_told = bool(found) or (raw[0] != raw[1] and before[1] == now[1])  # or only the spelling differs
@@ -259,7 +259,7 @@ def _own(name: str, before: _Measured, now: _Measured) -> Iterator[RunDifference
     if was != is_now:
         yield RunDifference("threshold", f"the threshold of {name} was {_value(was)} and is {_value(is_now)}")
     if before[0] is None or now[0] is None:
-        yield from _told_by_criteria(name, before[1], now[1])
+        yield from _criteria_differences(name, before[1], now[1])
         return
     if before[0].gate != now[0].gate:
         yield RunDifference(
@@ -273,7 +273,7 @@ def _own(name: str, before: _Measured, now: _Measured) -> Iterator[RunDifference
         yield RunDifference("prompt", f"the prompt of {name} is another one")
 
 
-def _told_by_criteria(
+def _criteria_differences(
     name: str, before: Mapping[str, Any], now: Mapping[str, Any]
 ) -> Iterator[RunDifference]:
     gates = before.get("gate", True), now.get("gate", True)
@@ -286,16 +286,18 @@ def _told_by_criteria(
         yield RunDifference("judge", f"the judge of {name} was {_value(was)} and is {_value(is_now)}")
 
 
-def _spelled(criterion: Mapping[str, Any]) -> dict[str, Any]:
+def _normalize(criterion: Mapping[str, Any]) -> dict[str, Any]:
     """Return a criterion with its options in the format's usual spelling, without a `gate` that is true (the default)."""
     named = {_snake(name): value for name, value in criterion.items() if name != "gate" or value is False}
-    return {name: _all_spelled(value) if name in _OF_THE_FORMAT else value for name, value in named.items()}
+    return {
+        name: _normalize_keys(value) if name in _OF_THE_FORMAT else value for name, value in named.items()
+    }
 
 
-def _all_spelled(value: Any) -> Any:
+def _normalize_keys(value: Any) -> Any:
     if isinstance(value, dict):
-        return {_snake(name): _all_spelled(one) for name, one in value.items()}
-    return [_all_spelled(one) for one in value] if isinstance(value, list) else value
+        return {_snake(name): _normalize_keys(one) for name, one in value.items()}
+    return [_normalize_keys(one) for one in value] if isinstance(value, list) else value
 
 
 def _snake(name: str) -> str:
@@ -309,11 +311,11 @@ def _threshold(metric: MetricManifest | None, criterion: Mapping[str, Any]) -> A
 
 
 def _options(name: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[RunDifference]:
-    for option, values in _values_unlike(_flat(before), _flat(now)):
+    for option, values in _value_differences(_flat(before), _flat(now)):
         yield RunDifference("option", f"the option {option} of {name} {values}")
 
 
-def _values_unlike(was: Mapping[str, Any], is_now: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _value_differences(was: Mapping[str, Any], is_now: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield each option whose values differ, with both values. A value of false equals a missing option; 0 does not."""
     for option in {**was, **is_now}:
         values = was.get(option), is_now.get(option)
@@ -338,10 +340,10 @@ def _rest(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[RunDiff
     if before.get("trials") != now.get("trials") and "trials" in {**before, **now}:
         yield from _rule(before.get("trials") or {}, now.get("trials") or {})
     was, is_now = (_flat(one.get("user_simulator_config") or {}) for one in (before, now))
-    for option, values in _values_unlike(was, is_now):
+    for option, values in _value_differences(was, is_now):
         yield RunDifference("user", f"{option} of the users of scenarios {values}")
     for name in {**before, **now}:
-        if name not in _TOLD_BY_METRICS and before.get(name) != now.get(name):
+        if name not in _COMPARED_BY_METRIC and before.get(name) != now.get(name):
             yield RunDifference("config", f"the config's {name} has changed")
 
 

@@ -106,7 +106,7 @@ async def evaluate(
         SetupProblems: all that is wrong with the set-up, before the first agent call.
         NothingToRunError: nothing is wrong, and `shard` or `changed_since` leave no case.
     """
-    from proctor.runs.begin import stored
+    from proctor.runs.begin import stored_run
     from proctor.runs.setup.prepare import prepare
 
     with recorded_attempt(options.get("store"), "evaluate(…)"):
@@ -115,7 +115,7 @@ async def evaluate(
             from proctor.runs.estimate import tell_beforehand
 
             tell_beforehand(prepared, options.get("progress"))
-        return ended(await carry_out(prepared, options.get("progress"), stored(prepared)))
+        return ended(await carry_out(prepared, options.get("progress"), stored_run(prepared)))
 
 
 def evaluate_sync(
@@ -165,7 +165,7 @@ async def _one_after_the_other(prepared: Sequence[Prepared], progress: Progress 
             if index and budget is not None and before is not None:
                 budget.continue_from(before)
             try:
-                results.append(await carry_out(one, progress, matrix.stored(index)))
+                results.append(await carry_out(one, progress, matrix.stored_run(index)))
             except ProctorError as error:
                 if not results:
                     raise

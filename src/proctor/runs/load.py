@@ -121,7 +121,7 @@ def load_agent(
         return load(ref, agent_name=agent_name)
 
 
-def forget_changed(folder: Path) -> None:
+def forget_outdated_imports(folder: Path) -> None:
     """Discard the imported modules of an agent whose files have changed, so that the next load imports them again."""
     from proctor.agents.import_user_code import forget_outdated_imports as forget
 
@@ -134,7 +134,7 @@ def forget_changed(folder: Path) -> None:
 _NAME = "<eval set>"
 
 
-def listed(eval_sets: EvalSetLike | Sequence[EvalSetLike]) -> list[EvalSetLike]:
+def as_list(eval_sets: EvalSetLike | Sequence[EvalSetLike]) -> list[EvalSetLike]:
     """Return the given sets as a list. A list of cases, or of turns as in old files, is one set."""
     if isinstance(eval_sets, str | bytes | Path | Mapping) or not isinstance(eval_sets, Iterable):
         return [cast("EvalSetLike", eval_sets)]
@@ -167,7 +167,7 @@ def given_set(
     """
     from proctor.engine.planning.case_source import EvalSetSource
 
-    eval_set, warnings = _read(
+    eval_set, warnings = _read_inline(
         entry, allow_duplicate_ids=allow_duplicate_ids, allow_unknown_keys=allow_unknown_keys
     )
     return EvalSetSource(eval_set, warnings=warnings)
@@ -177,12 +177,12 @@ def given_eval_set(entry: EvalSet | Mapping[str, Any], *, allow_duplicate_ids: b
     """Return the eval set that `given_set` would read; raises as `given_set`."""
     from proctor.engine.planning.case_source import EvalSetSource
 
-    eval_set, _ = _read(entry, allow_duplicate_ids=allow_duplicate_ids, allow_unknown_keys=True)
+    eval_set, _ = _read_inline(entry, allow_duplicate_ids=allow_duplicate_ids, allow_unknown_keys=True)
     EvalSetSource(eval_set)  # refuses duplicate ids
     return eval_set
 
 
-def _read(
+def _read_inline(
     entry: EvalSet | Mapping[str, Any], *, allow_duplicate_ids: bool, allow_unknown_keys: bool
 ) -> tuple[EvalSet, list[str]]:
     """Return the set and its warnings."""
@@ -191,7 +191,7 @@ def _read(
     if isinstance(entry, EvalSet):
         misread, doubtful = keys_of_set(entry)
         refuse_keys([] if allow_unknown_keys else misread)
-        return (_told_apart(entry) if allow_duplicate_ids else entry), [*misread, *doubtful]
+        return (_rename_duplicates(entry) if allow_duplicate_ids else entry), [*misread, *doubtful]
     opened = open_eval_set_text(_text(entry), _NAME, allow_duplicate_ids=allow_duplicate_ids)
     errors, warnings = opened.split_warnings(allow_unknown_keys=allow_unknown_keys)
     if errors:
@@ -216,7 +216,7 @@ def _plain(value: Any) -> Any:
     raise EvalFileError(f"{_NAME}: {type(value).__name__} is not JSON and no model")
 
 
-def _told_apart(eval_set: EvalSet) -> EvalSet:
+def _rename_duplicates(eval_set: EvalSet) -> EvalSet:
     from proctor.files.eval_sets.case_reader import rename_duplicates
 
     renamed = rename_duplicates([case.eval_id for case in eval_set.eval_cases])
@@ -262,7 +262,7 @@ class Configs:
 
     def of(self, set_path: Path | None) -> tuple[EvalConfig | None, str]:
         """Return the config that scores a set, and its source; `None` if it cannot be used, which is one of the problems."""
-        config, origin = self._of(set_path)
+        config, origin = self._find(set_path)
         return self._with_trials(config) if config and self._trials else config, origin
 
     def _with_trials(self, config: EvalConfig) -> EvalConfig | None:
@@ -277,14 +277,14 @@ class Configs:
             return None
         return config.model_copy(update={"trials": trials})
 
-    def _of(self, set_path: Path | None) -> tuple[EvalConfig | None, str]:
+    def _find(self, set_path: Path | None) -> tuple[EvalConfig | None, str]:
         given = self._given
         if isinstance(given, Mapping | EvalConfig):
             if GIVEN not in self._read:
-                self._read[GIVEN] = self._checked(given)
+                self._read[GIVEN] = self._validate(given)
             return self._read[GIVEN], GIVEN
         try:
-            path = Path(given) if given is not None else _config_beside(set_path)
+            path = Path(given) if given is not None else _nearby_config(set_path)
         except SetupError as problem:
             self._problems.append(problem)
             return None, ""
@@ -310,7 +310,7 @@ class Configs:
                 self._problems.append(problem)
         return self._read[key]
 
-    def _checked(self, given: Mapping[str, Any] | EvalConfig) -> EvalConfig | None:
+    def _validate(self, given: Mapping[str, Any] | EvalConfig) -> EvalConfig | None:
         from proctor.files.eval_sets.load import config_findings, misspelled_keys
 
         try:
@@ -325,7 +325,7 @@ class Configs:
         return config
 
 
-def trials_asked(options: RunOptions) -> dict[str, object]:
+def trial_overrides(options: RunOptions) -> dict[str, object]:
     """Return the options that override the `trials` of a config; the number of trials only together with another option."""
     rule: dict[str, object] = {
         "min_pass_rate": options.min_pass_rate,
@@ -351,7 +351,7 @@ def read_config(given: ConfigLike) -> tuple[EvalConfig, str, list[str]]:
     return config, source, configs.warnings
 
 
-def _config_beside(set_path: Path | None) -> Path | None:
+def _nearby_config(set_path: Path | None) -> Path | None:
     from proctor.files.eval_sets.selectors import find_config
 
     return find_config(set_path) if set_path is not None else None
@@ -360,15 +360,15 @@ def _config_beside(set_path: Path | None) -> Path | None:
 # --- Locations of the criteria in a config that planning refuses: line and column -------------------------------------
 
 
-def placed(found: SetupProblems) -> SetupProblems:
+def locate_problems(found: SetupProblems) -> SetupProblems:
     """Return the same problems. Those about a config file begin with line and column, like its syntax errors."""
     documents: dict[str, Document | None] = {}
     for problem in found.problems:
-        _place(problem, documents)
+        _locate_problem(problem, documents)
     return SetupProblems(found.problems)
 
 
-def _place(problem: SetupError, documents: dict[str, Document | None]) -> None:
+def _locate_problem(problem: SetupError, documents: dict[str, Document | None]) -> None:
     file, said = problem.file, str(problem)
     if not (file and problem.path and said.startswith(f"{file}: ")):
         return  # made in Python, or already located

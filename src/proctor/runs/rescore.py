@@ -15,7 +15,7 @@ from proctor.errors import SetupError, SetupProblems
 from proctor.runs.arguments import ConfigLike, ScoreOptions, is_open, name_of_run
 from proctor.runs.evaluate import carry_out
 from proctor.runs.load import read_config
-from proctor.runs.setup.judge_and_user import JudgesOnDemand, budget_of, judge_again
+from proctor.runs.setup.judge_and_user import JudgesOnDemand, budget_of, rescoring_judge
 from proctor.runs.setup.prepare import Prepared
 from proctor.runs.storage.failed_attempts import find_current_run
 from proctor.runs.storage.queries import open_runs
@@ -90,7 +90,7 @@ async def rescore(run: str | RunResult = "latest", **options: Unpack[ScoreOption
     run_id = _id_of(kept, run)
     manifest = kept.manifest(run_id)
     recorded = list(_recorded_sets(kept, manifest))
-    prepared = _prepared(recorded, _configs(kept, manifest, options.get("config")), options, manifest)
+    prepared = _prepare(recorded, _configs(kept, manifest, options.get("config")), options, manifest)
     prepared.agent_label = manifest.agent.label
     prepared.unreadable = [
         SetSummary(one.eval_set_id, one.path, NOT_JUDGED, 0, failure=one.failure)
@@ -178,7 +178,7 @@ def _configs(store: Store, manifest: Manifest, given: ConfigLike) -> _Given:
     if given is not None:
         config, source, warnings = read_config(given)
         first = store.judgings(manifest.run_id)[0]
-        as_added = [(_as_added(config, one), source) for one in first.sets]
+        as_added = [(_restore_until_decided(config, one), source) for one in first.sets]
         return _Given(as_added, warnings, first)
     last = counting(store.judgings(manifest.run_id))
     configs = [(EvalConfig.model_validate(one.config), one.config_source) for one in last.sets]
@@ -186,7 +186,7 @@ def _configs(store: Store, manifest: Manifest, given: ConfigLike) -> _Given:
     return _Given(configs, warned, store.judgings(manifest.run_id)[0])
 
 
-def _as_added(config: EvalConfig, first: JudgedSet) -> EvalConfig:
+def _restore_until_decided(config: EvalConfig, first: JudgedSet) -> EvalConfig:
     """Return the config with `until_decided` set if the run added trials until each case was decided."""
     was_added = (first.config.get("trials") or {}).get("until_decided")
     if not was_added or config.trials is None or config.trials.confidence is None:
@@ -201,7 +201,7 @@ class _Given(NamedTuple):
     """The first scoring pass of the run."""
 
 
-def _prepared(
+def _prepare(
     recorded: Sequence[RecordedSet], given: _Given, options: Mapping[str, Any], manifest: Manifest
 ) -> Prepared:
     wanted = [
@@ -214,7 +214,7 @@ def _prepared(
     taken = {name: options[name] for name in options_of(Use.SCORE) if options.get(name) is not None}
     taken.setdefault("allow_unasserted", bool(manifest.options.get("allow_unasserted")))
     budget = budget_of(options)
-    judges = JudgesOnDemand(judge_again(options.get("judge"), manifest), budget=budget)
+    judges = JudgesOnDemand(rescoring_judge(options.get("judge"), manifest), budget=budget)
     if wrong := judges.problems():
         raise SetupProblems(wrong)
     added = adds_trials(manifest, given.first)
@@ -222,9 +222,9 @@ def _prepared(
     try:
         plan = make_plan(wanted, run_options)
     except SetupProblems as found:
-        from proctor.runs.load import placed
+        from proctor.runs.load import locate_problems
 
-        raise placed(found) from None
+        raise locate_problems(found) from None
     warnings = list(dict.fromkeys([*given.warnings, *plan.warnings, *plan.skips]))
     if not (options.get("allow_unknown_keys") or manifest.options.get("allow_unknown_keys")):
         _refuse_keys(recorded)

@@ -12,7 +12,7 @@ from proctor.engine.execution.run_recorder import StoredRun
 from proctor.engine.run_options import OPTIONS, Group, Use, options_of
 from proctor.errors import SetupError, SetupProblems
 from proctor.runs.arguments import AgentLike, EvalSetLike, EvaluateOptions, SessionOptions, is_open
-from proctor.runs.begin import described
+from proctor.runs.begin import add_description
 from proctor.runs.evaluate import carry_out
 from proctor.runs.resume_changes import changes, plain
 from proctor.runs.setup.prepare import prepare
@@ -114,7 +114,9 @@ async def _resume(kept: Store, run_id: str, options: ResumeOptions) -> RunResult
 
     def begin(info: AgentInfo | None, committed: Committed) -> RunWriter:
         if _waits_for_its_turn(kept, manifest):
-            return kept.resume(run_id, committed, added=found.added, agent=described(manifest.agent, info))
+            return kept.resume(
+                run_id, committed, added=found.added, agent=add_description(manifest.agent, info)
+            )
         _same_agent(manifest, info, force=force, warnings=prepared.warnings)
         return kept.resume(run_id, committed, added=found.added)
 
@@ -143,7 +145,7 @@ def run_to_resume(store: Store, run: str | None) -> str:
     """
     if run is not None:
         return find_current_run(store, run, purpose="resume")
-    newest = next(unfinished(store), None)
+    newest = next(unfinished_runs(store), None)
     if newest is None:
         raise NoAttemptError(
             "nothing to resume: no run is unfinished. `proctor runs` lists them; `proctor resume RUN` names one"
@@ -151,7 +153,7 @@ def run_to_resume(store: Store, run: str | None) -> str:
     return newest.run_id
 
 
-def unfinished(store: Store) -> Iterator[RunRecord]:
+def unfinished_runs(store: Store) -> Iterator[RunRecord]:
     """Yield the runs that can be resumed, newest first. An interrupted import cannot be resumed."""
     for record in store.runs():
         if record.state is RunState.UNFINISHED and not store.manifest(record.run_id).imported_from:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from proctor.runs.differences import apart, unlike
+from proctor.runs.differences import find_differences, incomparable_metrics
 from proctor.schema.analysis.comparison import PASSED
 from proctor.schema.results.manifest import (
     AgentManifest,
@@ -113,11 +113,11 @@ def test_another_code_of_the_function_that_plays_users_is_named() -> None:
     before, after = run(), run()
     for one, code in ((before, "u1"), (after, "u2")):
         one[0].options.update({"user": "customer.py", "user_code": code})
-    assert [(one.what, one.text) for one in unlike(before, after)] == [
+    assert [(one.what, one.text) for one in find_differences(before, after)] == [
         ("user", "the code of customer.py, which plays the users of scenarios, has changed")
     ]
     del before[0].options["user_code"]  # of an older run it is not known
-    assert unlike(before, after) == []
+    assert find_differences(before, after) == []
 
 
 def _user_model(manifest: Manifest, judging: Judging) -> None:
@@ -197,7 +197,7 @@ HIDDEN = {
 def test_one_change_is_named_and_nothing_else(change: Change, what: str, text: str) -> None:
     after = run()
     change(*after)
-    assert [(one.what, one.text) for one in unlike(run(), after)] == [(what, text)]
+    assert [(one.what, one.text) for one in find_differences(run(), after)] == [(what, text)]
 
 
 RESPELLED: dict[str, Any] = {
@@ -211,8 +211,8 @@ def test_another_spelling_of_the_same_criterion_is_no_change() -> None:
     after = run()
     after[1].sets[0].config["criteria"][JUDGED] = RESPELLED
     after[1].sets[0].metrics[0].definition = "other"
-    assert unlike(run(), after) == []
-    assert apart(run()[1].sets, after[1].sets) == frozenset()
+    assert find_differences(run(), after) == []
+    assert incomparable_metrics(run()[1].sets, after[1].sets) == frozenset()
 
 
 @pytest.mark.parametrize(
@@ -231,14 +231,14 @@ def test_of_criteria_in_camel_case_each_change_is_named_once(option: str, value:
     after[1].sets[0].metrics[0].definition = "other"
     if option == "judgeModel":
         after[1].sets[0].metrics[0].judge = str(value)
-    assert [one.text for one in unlike(before, after)] == [text]
+    assert [one.text for one in find_differences(before, after)] == [text]
 
 
 def test_tools_whose_names_differ_in_their_spelling_alone_are_other_tools() -> None:
     before, after = run(), run()
     for one, tool in ((before, "bookTable"), (after, "book_table")):
         one[1].sets[0].config["criteria"]["tool_trajectory_avg_score"]["weights"] = {tool: 2}
-    assert [one.text for one in unlike(before, after)] == [
+    assert [one.text for one in find_differences(before, after)] == [
         "the option weights.bookTable of tool_trajectory_avg_score was 2 and is not given",
         "the option weights.book_table of tool_trajectory_avg_score was not given and is 2",
     ]
@@ -257,19 +257,19 @@ def test_two_changes_are_named_both(both: tuple[tuple[Change, str, str], ...]) -
     after = run()
     for change, _, _ in both:
         change(*after)
-    assert {(one.what, one.text) for one in unlike(run(), after)} == {one[1:] for one in both}
+    assert {(one.what, one.text) for one in find_differences(run(), after)} == {one[1:] for one in both}
 
 
 def test_a_metric_of_another_code_decides_nothing_though_its_threshold_is_another_one_too() -> None:
     before, after = run(), run()
     _threshold(*after)
-    assert apart(before[1].sets, after[1].sets) == {PASSED}
+    assert incomparable_metrics(before[1].sets, after[1].sets) == {PASSED}
     _code(*after)
-    assert apart(before[1].sets, after[1].sets) == {PASSED, "tool_trajectory_avg_score"}
+    assert incomparable_metrics(before[1].sets, after[1].sets) == {PASSED, "tool_trajectory_avg_score"}
 
 
 def test_runs_that_are_alike_differ_in_nothing() -> None:
-    assert unlike(run(), run()) == []
+    assert find_differences(run(), run()) == []
 
 
 @pytest.mark.parametrize("kept", [True, False], ids=["the base is kept", "neither is"])
@@ -292,19 +292,22 @@ def test_of_a_result_that_is_not_kept_the_criteria_tell(
     before, after = run(), run()
     for one in (after, *([] if kept else [before])):
         one[1].sets[0].metrics = []
-    assert (unlike(before, after), apart(before[1].sets, after[1].sets)) == ([], frozenset())
+    assert (find_differences(before, after), incomparable_metrics(before[1].sets, after[1].sets)) == (
+        [],
+        frozenset(),
+    )
     after[1].sets[0].config["criteria"][JUDGED][option] = value
-    assert [one.text for one in unlike(before, after)] == [text]
-    assert PASSED in apart(before[1].sets, after[1].sets)
+    assert [one.text for one in find_differences(before, after)] == [text]
+    assert PASSED in incomparable_metrics(before[1].sets, after[1].sets)
 
 
 def test_of_users_that_were_objects_nothing_is_known() -> None:
     after = run()
     after[0].options["user"] = "(an object)"
-    assert unlike(run(), after, objects="(an object)") == []
+    assert find_differences(run(), after, objects="(an object)") == []
 
 
 def test_a_set_of_one_run_only_says_nothing() -> None:
     after = run()
     after[1].sets[0].eval_set_id = after[0].sets[0].eval_set_id = "others"
-    assert unlike(run(), after) == []
+    assert find_differences(run(), after) == []

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from proctor.cli.eval.eval_request import Request, who_and_what
+from proctor.cli.eval.eval_request import Selection, select_agents_and_sets
 from proctor.errors import SetupError
 from proctor.runs.setup.judge_and_user import load_function
 from proctor.runs.setup.settings import Settings, engine_options
@@ -84,28 +84,38 @@ def test_who_and_what(
     expected_agents: list[str],
     expected_sets: list[str],
 ) -> None:
-    found = who_and_what(words, agents, sets, settings)
+    found = select_agents_and_sets(words, agents, sets, settings)
     assert (found.agents, found.sets) == (expected_agents, expected_sets)
 
 
 @pytest.mark.usefixtures("project")
 def test_agent_and_sets_of_an_earlier_run_come_before_those_of_the_settings() -> None:
-    old = Request(["old"], ["old.json"])
-    assert who_and_what([], [], [], WITH_AGENT, earlier=old) == Request(["old"], ["old.json"], False)
-    assert who_and_what(["a.json"], [], [], WITH_AGENT, earlier=old) == Request(["old"], ["a.json"], False)
+    old = Selection(["old"], ["old.json"])
+    assert select_agents_and_sets([], [], [], WITH_AGENT, earlier=old) == Selection(
+        ["old"], ["old.json"], False
+    )
+    assert select_agents_and_sets(["a.json"], [], [], WITH_AGENT, earlier=old) == Selection(
+        ["old"], ["a.json"], False
+    )
 
 
 def test_an_earlier_run_whose_agent_is_not_known_needs_one() -> None:
-    old = Request([], ["old.json"], missing="name the agent with --agent")
+    old = Selection([], ["old.json"], missing="name the agent with --agent")
     with pytest.raises(SetupError, match="name the agent with --agent"):
-        who_and_what([], [], [], WITH_AGENT, earlier=old)
-    assert who_and_what(["new"], [], [], WITH_AGENT, earlier=old) == Request(["new"], ["old.json"])
+        select_agents_and_sets([], [], [], WITH_AGENT, earlier=old)
+    assert select_agents_and_sets(["new"], [], [], WITH_AGENT, earlier=old) == Selection(
+        ["new"], ["old.json"]
+    )
 
 
 def test_its_agent_runs_where_no_other_is_named() -> None:
-    old = Request(["old"], ["old.json"])
-    assert who_and_what([], [], [], NO_SETTINGS, earlier=old) == Request(["old"], ["old.json"], False)
-    assert who_and_what(["new"], [], [], NO_SETTINGS, earlier=old) == Request(["new"], ["old.json"])
+    old = Selection(["old"], ["old.json"])
+    assert select_agents_and_sets([], [], [], NO_SETTINGS, earlier=old) == Selection(
+        ["old"], ["old.json"], False
+    )
+    assert select_agents_and_sets(["new"], [], [], NO_SETTINGS, earlier=old) == Selection(
+        ["new"], ["old.json"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -122,7 +132,7 @@ def test_what_is_missing_is_named(
     words: list[str], agents: list[str], settings: Settings, message: str
 ) -> None:
     with pytest.raises(SetupError, match=message):
-        who_and_what(words, agents, [], settings)
+        select_agents_and_sets(words, agents, [], settings)
 
 
 class TestTheCommandLineWins:

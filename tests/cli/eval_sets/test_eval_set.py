@@ -102,7 +102,7 @@ REFUSED = {
     ),
     "both": (
         ["add-case", "a.evalset.json", "--id", "x", "--ask", "x", "--tool", "a()", "--no-tools"],
-        "different things",
+        "contradict each other",
     ),
     "not there": (["show", "no.evalset.json"], "no.evalset.json"),
     "an id with a slash": (["create", "agent", "../x"], "may have only letters"),

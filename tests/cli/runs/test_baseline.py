@@ -75,7 +75,7 @@ def test_prune_leaves_a_baseline_alone(store: Path) -> None:
         (["baseline", "remove", "none"], "No baseline 'none'"),
         (["baseline", "export", "none", "x.json"], "No baseline 'none'"),
         (["baseline", "export", "main", "."], "is a folder: name a file in it"),
-        (["baseline"], "Give runs names"),
+        (["baseline"], "Name runs that others are compared with"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

@@ -225,7 +225,7 @@ def test_ages(text: str, seconds: float | None) -> None:
 
 @pytest.mark.parametrize("arguments", [["runs", "--since", "soon"], ["prune", "--older-than", "old"]])
 def test_what_is_no_time_is_said_with_examples(ran: Path, arguments: list[str]) -> None:
-    assert "for example" in error(*arguments)
+    assert "expected e.g." in error(*arguments)
 
 
 # --- show ------------------------------------------------------------------------------------------------------------

@@ -115,7 +115,13 @@ def _side(given: str | RunResult, store: StoreLike) -> KnownSide:
 def _compare(base: KnownSide, candidate: KnownSide, asked: _Asked) -> Comparison:
     from proctor.analysis.compare.compare import MARGIN, CompareOptions, compare_runs
     from proctor.analysis.compare.interim_looks import looked_at
-    from proctor.runs.differences import added_unlike, apart, cases_unlike, knows_cases, unlike
+    from proctor.runs.differences import (
+        case_differences,
+        find_differences,
+        incomparable_metrics,
+        knows_cases,
+        stopping_differences,
+    )
     from proctor.runs.setup.judge_and_user import AN_OBJECT
 
     names = {
@@ -126,7 +132,9 @@ def _compare(base: KnownSide, candidate: KnownSide, asked: _Asked) -> Comparison
         confidence=asked.confidence,
         keep_changed=asked.keep_changed_cases,
         reach=reaches(names),
-        apart=frozenset() if asked.keep_changed_metrics else apart(base[1][1].sets, candidate[1][1].sets),
+        apart=frozenset()
+        if asked.keep_changed_metrics
+        else incomparable_metrics(base[1][1].sets, candidate[1][1].sets),
     )
     _refuse_same_scores(base, candidate)
     before, now = (one[0] for one in (base, candidate))
@@ -136,11 +144,11 @@ def _compare(base: KnownSide, candidate: KnownSide, asked: _Asked) -> Comparison
         now, options = looked_at(before, now, options)
     found = compare_runs(before, now, options)
     found.unlike = [
-        *cases_unlike(
+        *case_differences(
             found.changed_cases, found.only_base, found.only_candidate, kept=asked.keep_changed_cases
         ),
-        *unlike(base[1], candidate[1], objects=AN_OBJECT),
-        *added_unlike(found),
+        *find_differences(base[1], candidate[1], objects=AN_OBJECT),
+        *stopping_differences(found),
     ]
     if not found.pairs and not found.undecided:
         raise SetupError(_nothing_in_common(found))

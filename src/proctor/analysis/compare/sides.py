@@ -74,7 +74,7 @@ def find_run(store: Store, name: str) -> str:
 def side_of_result(result: RunResult) -> KnownSide:
     """Return a result in memory as one side. The content of its cases is unknown, so they are paired by their ids."""
     from proctor.analysis.compare.compare import Side
-    from proctor.runs.differences import told_by_result
+    from proctor.runs.differences import manifest_of_result
 
     cost = result.cost if result.spent else None
     run = ComparedRun(
@@ -85,7 +85,7 @@ def side_of_result(result: RunResult) -> KnownSide:
     cases = [("", case) for case in result.cases]
     few = sum(len(case.trials) for _, case in cases) <= MOST_TRIALS
     figures = {at: figures_of_case(one, priced=priced) for at, (_, one) in enumerate(cases) if few}
-    return Side(run, [*with_figures(cases, figures)]), told_by_result(result)
+    return Side(run, [*with_figures(cases, figures)]), manifest_of_result(result)
 
 
 # --- Duration and cost of each trial, from its evidence ---------------------------------------------------------------

@@ -55,12 +55,12 @@ def _too_few(counts: set[int]) -> str:
 def _check_alike(base: Side, judging: Judging, plan: Plan) -> None:
     """Where pass and fail are not judged alike, no number of trials decides anything."""
     from proctor.engine.planning.judging_manifest import judged_set
-    from proctor.runs.differences import apart, configs_unlike
+    from proctor.runs.differences import config_differences, incomparable_metrics
     from proctor.schema.analysis.comparison import PASSED
 
     sets = [judged_set(chosen) for chosen in plan.sets]
-    if PASSED in apart(judging.sets, sets):
-        differs = "; ".join(one.text for one in configs_unlike(judging.sets, sets))
+    if PASSED in incomparable_metrics(judging.sets, sets):
+        differs = "; ".join(one.text for one in config_differences(judging.sets, sets))
         raise SetupProblems(
             [
                 SetupError(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
 from proctor.reports.content.run_list import short_ids
-from proctor.runs.differences import knows_cases, unlike
+from proctor.runs.differences import find_differences, knows_cases
 from proctor.runs.setup.judge_and_user import AN_OBJECT
 from proctor.runs.storage.queries import RunFilter, is_set
 from proctor.schema.analysis.comparison import RunDifference
@@ -84,7 +84,9 @@ class RunsLookedAt:
         both = self._by_id[older.run.run_id], self._by_id[newer.run.run_id]
         key = older.run.run_id, newer.run.run_id, eval_set_id
         if key not in self._unlike:
-            self._unlike[key] = unlike(*(one.of_set(eval_set_id) for one in both), objects=AN_OBJECT)
+            self._unlike[key] = find_differences(
+                *(one.of_set(eval_set_id) for one in both), objects=AN_OBJECT
+            )
         found = self._unlike[key]
         hashes = older.content_hash, newer.content_hash
         if all(hashes) and hashes[0] != hashes[1] and knows_cases(*(one.manifest for one in both)):

@@ -13,11 +13,11 @@ import click
 
 from proctor import api
 from proctor.cli.command_base import SectionedCommand, common, common_options, option
-from proctor.cli.eval.eval_request import Asking, guard_of, store_named
-from proctor.cli.eval.execution import Execution, Shown, Start, carry_out_against
+from proctor.cli.eval.eval_request import EvalRequest, first_store, input_guard
+from proctor.cli.eval.execution import Execution, ResultOutputs, Start, carry_out_against
 from proctor.cli.messages import say
 from proctor.cli.outputs import NOWHERE, reported_errors, write_nothing_run
-from proctor.cli.process import loaded, stdout_is_ours
+from proctor.cli.process import enable_garbage_collector, reserve_stdout
 from proctor.cli.shared_options import SHOW, json_option, output_options, read_settings, run_options
 from proctor.engine.run_options import OPTIONS, Group
 from proctor.errors import NothingToRunError, SettingsError
@@ -42,7 +42,7 @@ proctor eval agent evals/ --shard 2/4  the second of four parts, for four machin
 proctor eval agent evals/ --changed-since main --report junit=junit.xml
 proctor eval agent evals/ --estimate   what it would cost
 proctor eval --watch                   run again whenever the agent or a set changes
-proctor eval                           whatever proctor.toml says
+proctor eval                           as configured in proctor.toml
 """
 
 
@@ -95,7 +95,7 @@ def _eval_options(command: Callable[..., None]) -> Callable[..., None]:
 @_eval_options
 @click.pass_context
 def eval_command(ctx: click.Context, /, words: tuple[str, ...], **given: Any) -> None:
-    """Run eval sets against an agent and judge what it did.
+    """Run eval sets against an agent and score the results.
 
     AGENT is a folder or file, a module (pkg.agent), module:attribute, one that lives elsewhere
     (http+sse:URL, adk+http:URL, a2a+http:URL, openai+http:URL, cmd:COMMAND), or `replay`, which plays
@@ -109,14 +109,14 @@ def eval_command(ctx: click.Context, /, words: tuple[str, ...], **given: Any) ->
     2 set-up error, nothing was run, 3 something could not be computed, 4 inconclusive.
     """
     if given.pop("estimate"):
-        loaded()
+        enable_garbage_collector()
         ctx.exit(show_estimate(words, given))
     if given.pop("watch"):
         from proctor.cli.eval.watch import watch
 
-        loaded()
+        enable_garbage_collector()
         ctx.exit(watch(words, given))
-    loaded()
+    enable_garbage_collector()
     ctx.exit(run_and_show(words, given))
 
 
@@ -140,50 +140,50 @@ def _guard(words: Sequence[str], given: Mapping[str, Any]) -> OutputGuard:
         settings = load_settings(Path.cwd())
     except SettingsError:
         settings = Settings()
-    return guard_of(words, given, settings)
+    return input_guard(words, given, settings)
 
 
 def _run_and_show(words: Sequence[str], given: Mapping[str, Any], executions: list[Execution]) -> int:
     settings = read_settings(given)
     prepare_process(settings)
     _show_logs(given["log_level"])
-    with stdout_is_ours() as stdout:
-        asking = Asking(words, given, settings)
-        if asking.is_empty:
-            return _say_nothing_to_run(f"every case passed in {given['failed']}", asking, stdout)
-        shown = Shown(
-            asking.outputs,
-            asking.details,
-            asking.only_different,
+    with reserve_stdout() as stdout:
+        request = EvalRequest(words, given, settings)
+        if request.is_empty:
+            return _say_nothing_to_run(f"every case passed in {given['failed']}", request, stdout)
+        shown = ResultOutputs(
+            request.outputs,
+            request.details,
+            request.only_different,
             False if common().no_color else None,
-            asking.keeping,
+            request.targets,
         )
-        with closing(asking.keeping), attempts_recorded_by_caller():
+        with closing(request.targets), attempts_recorded_by_caller():
             try:
                 execution = Execution(shown, stdout)
                 executions.append(execution)
-                if against := asking.options.get("against"):
-                    store, margin = asking.keeping.store, asking.options.get("margin")
-                    return carry_out_against(execution, _evaluation(asking), store, str(against), margin)
-                return execution.carry_out(_evaluation(asking))
+                if against := request.options.get("against"):
+                    store, margin = request.targets.store, request.options.get("margin")
+                    return carry_out_against(execution, _evaluation(request), store, str(against), margin)
+                return execution.carry_out(_evaluation(request))
             except NothingToRunError as nothing:
-                return _say_nothing_to_run(str(nothing), asking, stdout)
+                return _say_nothing_to_run(str(nothing), request, stdout)
 
 
-def _say_nothing_to_run(why: str, asking: Asking, stdout: TextIO) -> int:
+def _say_nothing_to_run(why: str, request: EvalRequest, stdout: TextIO) -> int:
     """Report in every requested report that there is nothing to run and no error; return the exit code."""
     note = f"nothing to run: {why}"
-    say(f"{note}; the reports are empty" if asking.outputs else note)
-    write_nothing_run(asking.outputs, [], stdout, note, is_empty=True)
+    say(f"{note}; the reports are empty" if request.outputs else note)
+    write_nothing_run(request.outputs, [], stdout, note, is_empty=True)
     return 0
 
 
-def _evaluation(asking: Asking) -> Start:
+def _evaluation(request: EvalRequest) -> Start:
     """Return the coroutine function that evaluates the requested agents."""
-    agents, sets = asking.chosen.agents, asking.chosen.sets
+    agents, sets = request.selection.agents, request.selection.sets
 
     async def evaluate(options: dict[str, Any]) -> Sequence[RunResult]:
-        given: dict[str, Any] = {**asking.options, **options, "store": asking.keeping.store}
+        given: dict[str, Any] = {**request.options, **options, "store": request.targets.store}
         if len(agents) == 1:
             runs = [await api.evaluate(agents[0], sets, **given)]
         else:
@@ -225,24 +225,24 @@ def show_estimate(words: Sequence[str], given: Mapping[str, Any]) -> int:
     settings = load_settings(Path.cwd())
     prepare_process(settings)
     as_json = given["format_"] == "json"
-    store = store_named(given["stores"])
-    with stdout_is_ours() as stdout:
+    store = first_store(given["stores"])
+    with reserve_stdout() as stdout:
         # an estimate creates neither a store nor a report
         unkept = {**given, "stores": (NOWHERE,), "reports": (), "format_": None}
-        asking = Asking(words, unkept, settings, earlier=store)
-        if asking.is_empty:
+        request = EvalRequest(words, unkept, settings, earlier=store)
+        if request.is_empty:
             say(f"nothing to run: every case passed in {given['failed']}")
             return 0
-        for agent in asking.chosen.agents:
+        for agent in request.selection.agents:
             try:
-                found = estimate_sync(agent, asking.chosen.sets, **{**asking.options, "store": store})
+                found = estimate_sync(agent, request.selection.sets, **{**request.options, "store": store})
             except NothingToRunError as nothing:
                 say(f"nothing to run: {nothing}")
                 continue
             if as_json:
                 write_json(estimate_data(found), stdout)
                 continue
-            if len(asking.chosen.agents) > 1:
+            if len(request.selection.agents) > 1:
                 stdout.write(f"{agent}\n")
             write_estimate(found, stdout)
     sys.stdout.flush()

@@ -11,22 +11,22 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from proctor import api
 from proctor.cli.command_base import common
 from proctor.cli.messages import problems_of, say
-from proctor.cli.outputs import NOWHERE, Keeping, Output, choose_keeping, output_guard, parse_outputs
+from proctor.cli.outputs import NOWHERE, Output, RunTargets, open_targets, output_guard, parse_outputs
 from proctor.errors import NothingToRunError, SetupError, SetupProblems
 from proctor.files.eval_sets.selectors import SET_SUFFIXES, sets_in, split_existing
 from proctor.runs.load import ADK_RS
 from proctor.runs.output_guard import OutputGuard
 from proctor.runs.setup.judge_and_user import load_function
-from proctor.runs.setup.settings import Settings, as_seen_from_here, engine_options
+from proctor.runs.setup.settings import Settings, engine_options, relative_to_working_folder
 from proctor.runs.storage.queries import is_for_results
 
 if TYPE_CHECKING:
-    from proctor.cli.eval.failed_cases import Failed
+    from proctor.cli.eval.failed_cases import FailedCases
 
 _Part = TypeVar("_Part")
 
 
-class Asking:
+class EvalRequest:
     """The arguments of `proctor eval` merged with the settings and validated.
 
     Raises:
@@ -46,10 +46,10 @@ class Asking:
         self.details = bool(given["details"] or common().verbose)
         self.only_different = bool(given["only_different"])
         self._check(lambda: _refuse_storage(given["eval_storage_uri"]))
-        guard = guard_of(words, given, settings)
+        guard = input_guard(words, given, settings)
         outputs = self._check(lambda: parse_outputs(given["reports"], given["format_"], guard))
-        keeping = self._check(lambda: choose_keeping(given["stores"], settings))
-        self.keeping = keeping or Keeping()
+        targets = self._check(lambda: open_targets(given["stores"], settings))
+        self.targets = targets or RunTargets()
         self.outputs: list[Output] = outputs or []
         self.options = engine_options(given, settings)
         if given["format_"] == ADK_RS:
@@ -57,26 +57,28 @@ class Asking:
         self._load_hooks()
         self.is_empty = False
         """Whether `--failed` names a run in which everything passed."""
-        failed = self._only_failed(given["failed"], earlier or store_named(given["stores"]))
+        failed = self._restrict_to_failed(given["failed"], earlier or first_store(given["stores"]))
         if self.is_empty and not self._problems:
-            self.request = None
+            self._selection = None
             return
-        run = self._earlier(failed, given, settings) if failed.labels else None
-        self.request = self._check(
-            lambda: who_and_what(words, given["agents"], given["sets"], settings, earlier=run)
+        earlier_run = self._earlier(failed, given, settings) if failed.labels else None
+        self._selection = self._check(
+            lambda: select_agents_and_sets(
+                words, given["agents"], given["sets"], settings, earlier=earlier_run
+            )
         )
-        if run is not None and self.request is not None:
-            self._run_as_before(failed, words, given)
+        if earlier_run is not None and self._selection is not None:
+            self._apply_earlier_options(failed, words, given)
         if self._problems:
             raise SetupProblems([*self._problems, *self._more_problems()])
-        self.options["outputs"] = self._to_be_kept()
+        self.options["outputs"] = self._resumable_outputs()
 
     @property
-    def chosen(self) -> Request:
+    def selection(self) -> Selection:
         """The agents and the eval sets."""
-        if self.request is None:
+        if self._selection is None:
             raise SetupError("no agent and no eval set")
-        return self.request
+        return self._selection
 
     def _check(self, part: Callable[[], _Part]) -> _Part | None:
         try:
@@ -85,31 +87,31 @@ class Asking:
             self._problems += problems_of(problem)
             return None
 
-    def _to_be_kept(self) -> dict[str, list[str]]:
+    def _resumable_outputs(self) -> dict[str, list[str]]:
         """Return the outputs that `proctor resume` writes again; a report of several agents belongs to no single run."""
         files = [output.word for output in self.outputs if output.path is not None]
-        reports = files if len(self.chosen.agents) == 1 else []
-        return {"reports": reports, "results": [place.url for place in self.keeping.adk]}
+        reports = files if len(self.selection.agents) == 1 else []
+        return {"reports": reports, "results": [place.url for place in self.targets.adk]}
 
     def _load_hooks(self) -> None:
         for name in ("setup", "teardown"):
             if name in self.options:
                 self.options[name] = self._check(partial(load_function, self.options[name], f"--{name}"))
 
-    def _only_failed(self, name: str | None, store: str | None) -> Failed:
+    def _restrict_to_failed(self, name: str | None, store: str | None) -> FailedCases:
         """Read the cases that did not pass in an earlier run, and restrict this run to them."""
-        from proctor.cli.eval.failed_cases import Failed, read_failed
+        from proctor.cli.eval.failed_cases import FailedCases, find_failed_cases
 
         if not name:
-            return Failed()
-        failed = self._check(lambda: read_failed(name, store))
+            return FailedCases()
+        failed = self._check(lambda: find_failed_cases(name, store))
         if failed is None:
-            return Failed()
+            return FailedCases()
         self.options["only"], self.is_empty = failed.cases, failed.is_empty
         return failed
 
     @staticmethod
-    def _earlier(failed: Failed, given: Mapping[str, Any], settings: Settings) -> Request:
+    def _earlier(failed: FailedCases, given: Mapping[str, Any], settings: Settings) -> Selection:
         """Return the agents and the eval sets of the run that `--failed` names."""
         from proctor.agents.reference import read_reference
 
@@ -119,17 +121,19 @@ class Asking:
         names = ", ".join(dict.fromkeys(failed.labels))
         why = failed.unknown.get("--agent", f"the report does not record how its agent {names} is named")
         missing = f"--failed {given['failed']}: {why}; name the agent with --agent"
-        return Request(agents if "--agent" not in failed.unknown else [], failed.files, missing=missing)
+        return Selection(agents if "--agent" not in failed.unknown else [], failed.files, missing=missing)
 
-    def _run_as_before(self, failed: Failed, words: Sequence[str], given: Mapping[str, Any]) -> None:
+    def _apply_earlier_options(
+        self, failed: FailedCases, words: Sequence[str], given: Mapping[str, Any]
+    ) -> None:
         """Use the config and the sub-agent of the run that `--failed` names, unless the command line names others."""
         from proctor.cli.eval.failed_cases import other_agents
 
-        run, is_agent_named = given["failed"], self.chosen.is_agent_named
-        others = other_agents(self.chosen.agents, failed) if is_agent_named else []
+        run, is_agent_named = given["failed"], self.selection.is_agent_named
+        others = other_agents(self.selection.agents, failed) if is_agent_named else []
         if others:
-            theirs = ", ".join(dict.fromkeys(failed.labels))
-            say(f"--failed {run}: runs {', '.join(others)}, which is not the agent of that run, {theirs}")
+            labels = ", ".join(dict.fromkeys(failed.labels))
+            say(f"--failed {run}: runs {', '.join(others)}, which is not the agent of that run, {labels}")
         named = {
             "--config": given["config"],
             "--set": given["sets"] or len(words) > (is_agent_named and not given["agents"]),
@@ -139,21 +143,24 @@ class Asking:
             for option, why in failed.unknown.items()
             if option in named and not named[option]
         ]
-        if not failed.is_of_store:
-            return
-        if "default_config" in failed.options:
-            self.options["default_config"] = failed.options["default_config"]
-        for name in ("config", *(() if is_agent_named else ("agent_name",))):
-            if given[name] is None:
-                self.options.pop(name, None)
-                self.options |= {name: failed.options[name]} if name in failed.options else {}
+        if failed.is_of_store:
+            self._restore_options(failed, given, ["config"] if is_agent_named else ["config", "agent_name"])
+
+    def _restore_options(self, failed: FailedCases, given: Mapping[str, Any], names: Sequence[str]) -> None:
+        """Replace the settings `names` by the values of the earlier run, unless the command line gives them."""
+        omitted = [name for name in names if given[name] is None]
+        self.options = {name: value for name, value in self.options.items() if name not in omitted}
+        restored = {
+            name: value for name, value in failed.options.items() if name in (*omitted, "default_config")
+        }
+        self.options |= restored
 
     def _more_problems(self) -> list[SetupError]:
         """Return the configuration errors that the engine would raise in addition."""
         found: list[SetupError] = []
-        for agent in self.request.agents if self.request else []:
+        for agent in self._selection.agents if self._selection else []:
             try:
-                api.prepare(agent, self.chosen.sets, self.options)  # type: ignore[arg-type]  # checked by name
+                api.prepare(agent, self.selection.sets, self.options)  # type: ignore[arg-type]  # checked by name
             except NothingToRunError:  # less severe than the problems already found
                 continue
             except SetupError as problem:
@@ -161,7 +168,7 @@ class Asking:
         return found
 
 
-def guard_of(words: Sequence[str], given: Mapping[str, Any], settings: Settings) -> OutputGuard:
+def input_guard(words: Sequence[str], given: Mapping[str, Any], settings: Settings) -> OutputGuard:
     """Return the output guard of a run: it protects the files that the command line and the settings name as inputs."""
     from proctor.agents.reference import read_reference
 
@@ -188,7 +195,7 @@ def guard_of(words: Sequence[str], given: Mapping[str, Any], settings: Settings)
     )
 
 
-def store_named(urls: Sequence[str]) -> str | None:
+def first_store(urls: Sequence[str]) -> str | None:
     """Return the first of `urls` that can hold earlier runs; `None` means the project's own store."""
     return next((url for url in urls if not is_for_results(url) and url != NOWHERE), None)
 
@@ -208,7 +215,7 @@ _SET_SUFFIXES = (".json", ".jsonc", ".json5", ".jsonl", ".yaml", ".yml")
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class Selection:
     """The agents and the eval sets to run."""
 
     agents: list[str]
@@ -219,14 +226,14 @@ class Request:
     """For an earlier run whose agent is not known: the error message that asks for it."""
 
 
-def who_and_what(
+def select_agents_and_sets(
     words: Sequence[str],
     agents: Sequence[str],
     sets: Sequence[str],
     settings: Settings,
     *,
-    earlier: Request | None = None,
-) -> Request:
+    earlier: Selection | None = None,
+) -> Selection:
     """Separate the agents from the eval sets and fill in the defaults.
 
     `words` are the positional arguments. With `--agent` all of them are sets. Otherwise the first one is the agent, unless
@@ -237,34 +244,27 @@ def who_and_what(
     Raises:
         SetupError: no agent or no set is named anywhere.
     """
-    rest = list(words)
-    chosen = list(agents)
-    if not chosen and rest and not _is_set(rest[0], settings):
-        chosen = [rest.pop(0)]
-    is_named = bool(chosen)
-    if not is_named and earlier is not None and not earlier.agents:
+    words, named_agents = list(words), list(agents)
+    if not named_agents and words and not _is_set(words[0], settings):
+        named_agents = [words.pop(0)]
+    if not named_agents and earlier is not None and not earlier.agents:
         raise SetupError(earlier.missing)
-    chosen = chosen or (earlier.agents if earlier else list(settings.agent))
-    asked = (
-        [*rest, *sets]
-        or (earlier.sets if earlier else [])
-        or [as_seen_from_here(one) for one in settings.sets]
-    )
-    if not chosen:
-        raise SetupError(_no_agent(rest))
-    asked = asked or _sets_beside(chosen[0])
-    if not asked:
+    default = earlier or Selection(list(settings.agent), [])
+    selected = named_agents or default.agents
+    if not selected:
+        raise SetupError(_no_agent(words))
+    selected_sets = [*words, *sets] or default.sets or [*map(relative_to_working_folder, settings.sets)]
+    selected_sets = selected_sets or _own_sets(selected[0])
+    if not selected_sets:
         raise SetupError(
-            f"No eval set to run against {chosen[0]}: give one after the agent (proctor eval AGENT SET), "
+            f"No eval set to run against {selected[0]}: give one after the agent (proctor eval AGENT SET), "
             f"with --set, or as `sets` in proctor.toml."
         )
-    return Request(chosen, asked, is_named)
+    return Selection(selected, selected_sets, is_agent_named=bool(named_agents))
 
 
-def _sets_beside(agent: str) -> list[str]:
+def _own_sets(agent: str) -> list[str]:
     """Return the agent's own folder if it contains eval sets, for `proctor eval AGENT`."""
-    from proctor.files.eval_sets.selectors import sets_in
-
     folder = Path(agent)
     return [agent] if folder.is_dir() and any(sets_in(folder)) else []
 

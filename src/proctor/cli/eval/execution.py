@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TextIO, TypeVar
 
-from proctor.cli.messages import ERROR, say, show_setup_error, tell_run
-from proctor.cli.outputs import Keeping, Output, write_outputs
-from proctor.cli.process import end_now, imports_go_on
+from proctor.cli.messages import ERROR, report_run, say, show_setup_error
+from proctor.cli.outputs import Output, RunTargets, write_outputs
+from proctor.cli.process import end_now, preserve_import_path
 from proctor.engine.execution.run_control import CANCELLED_FROM_WITHIN, DRAIN, StopRequest, leave_behind
 from proctor.errors import EvalError, ProctorError, StoreError
 from proctor.reports.base import ReportOptions
@@ -34,37 +34,41 @@ Start = Callable[[dict[str, Any]], Coroutine[Any, Any, Sequence[RunResult]]]
 
 
 @dataclass(slots=True)
-class Shown:
+class ResultOutputs:
     """How the result is shown, and where it is written."""
 
     outputs: Sequence[Output] = ()
     verbose: bool = False
     only_different: bool = False
     color: bool | None = None
-    keeping: Keeping = field(default_factory=Keeping)
-    way_on: str = "`proctor resume {run}` goes on with it"
+    targets: RunTargets = field(default_factory=RunTargets)
+    resume_hint: str = "`proctor resume {run}` goes on with it"
     """Message after an interrupted run: the command that continues it."""
 
     @property
     def needs_evidence(self) -> bool:
         """Whether any output shows the evidence of every trial."""
         wanted = (getattr(output.report, "needs_evidence", True) for output in self.outputs)
-        return self.verbose or bool(self.keeping.adk) or any(wanted)
+        return self.verbose or bool(self.targets.adk) or any(wanted)
 
 
 class Execution:
     """One execution of one agent, or of several agents."""
 
-    def __init__(self, shown: Shown, stdout: TextIO) -> None:
-        self._shown = shown
+    def __init__(self, result_outputs: ResultOutputs, stdout: TextIO) -> None:
+        self._outputs = result_outputs
         self.stdout = stdout
-        self.stdout_is_free = not any(output.path is None for output in shown.outputs)
+        self.stdout_is_free = not any(output.path is None for output in result_outputs.outputs)
         """Whether stdout has only the terminal report, and no other report."""
         self.afterwards: Callable[[Sequence[RunResult]], None] = lambda _: None
         """Called after the result has been shown, unless the run was interrupted."""
         self.code_of: Callable[[Sequence[RunResult]], int] = exit_code
         """Returns the exit code for the runs; called before the reports are written, and again after that."""
-        options = ReportOptions(verbose=shown.verbose, only_different=shown.only_different, color=shown.color)
+        options = ReportOptions(
+            verbose=result_outputs.verbose,
+            only_different=result_outputs.only_different,
+            color=result_outputs.color,
+        )
         self._screen = Screen(sys.stderr, options)
 
     @property
@@ -89,19 +93,19 @@ class Execution:
         options: dict[str, Any] = {
             "progress": self._screen,
             "stop": request,
-            "explain": "all" if self._shown.verbose else "failures",
-            "keep_evidence": "all" if self._shown.needs_evidence else "failures",
+            "explain": "all" if self._outputs.verbose else "failures",
+            "keep_evidence": "all" if self._outputs.needs_evidence else "failures",
         }
         try:
-            with self._screen, imports_go_on():
-                runs = run_until_stopped(lambda: start(options), stop)
+            with self._screen, preserve_import_path():
+                runs = run_until_signal(lambda: start(options), stop)
             is_written = self._show(runs, self._reported_code(runs) if stop.code is None else stop.code)
         except KeyboardInterrupt:  # the run has ended, and the user interrupts its report
             self._say_how_to_resume()
             raise
         self._say_what_broke(runs)
         if stop.code is not None:
-            say(_how_far(runs))
+            say(_progress_sentence(runs))
             self._say_how_to_resume()
             return stop.code
         self.afterwards(runs)
@@ -121,14 +125,14 @@ class Execution:
         if self.stdout_is_free:
             self._screen.show(runs, self.stdout)
         reported = write_outputs(
-            self._shown.outputs,
+            self._outputs.outputs,
             runs,
             self.stdout,
-            verbose=self._shown.verbose,
+            verbose=self._outputs.verbose,
             exit_code=code,
-            store=self._shown.keeping.store,
+            store=self._outputs.targets.store,
         )
-        return self._shown.keeping.write_results(runs) and reported
+        return self._outputs.targets.write_results(runs) and reported
 
     # --- Closing messages --------------------------------------------------------------------------------------------
 
@@ -138,11 +142,11 @@ class Execution:
             say(f"error: {message}")
         for run, failure in broken:
             if failure.where == "agent" and run.run_id:
-                say(self._shown.way_on.format(run=run.run_id))
+                say(self._outputs.resume_hint.format(run=run.run_id))
 
     def _say_how_to_resume(self) -> None:
         for run in self._screen.resumable:
-            say(self._shown.way_on.format(run=run.run_id))
+            say(self._outputs.resume_hint.format(run=run.run_id))
 
     def _say_how_to_go_on(self, runs: Sequence[RunResult], code: int) -> None:
         """Suggest `proctor resume` for interrupted runs, and on a terminal the commands that show details."""
@@ -150,17 +154,20 @@ class Execution:
             self._say_how_to_resume()
         if not is_terminal(sys.stderr):
             return
-        for line in _ways_on(runs):
+        for line in _show_commands(runs):
             say(line)
-        written = [one.path for one in self._shown.outputs if one.name == "json" and one.path]
-        if code and written and not any(run.run_id for run in runs):
-            say(f"The same command with --failed {written[0]} runs again only what did not pass.")
+        if code and not any(run.run_id for run in runs):
+            written = (
+                output.path for output in self._outputs.outputs if output.name == "json" and output.path
+            )
+            if (report := next(written, None)) is not None:
+                say(f"The same command with --failed {report} runs again only what did not pass.")
 
 
 _TELLING = {Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE}
 
 
-def _ways_on(runs: Sequence[RunResult]) -> Iterator[str]:
+def _show_commands(runs: Sequence[RunResult]) -> Iterator[str]:
     for run in runs:
         if not run.run_id:
             continue
@@ -171,7 +178,7 @@ def _ways_on(runs: Sequence[RunResult]) -> Iterator[str]:
         yield f"  run {run.run_id} · proctor show {run.run_id}{f' {shlex.quote(failed)}' if failed else ''}"
 
 
-def _how_far(runs: Sequence[RunResult]) -> str:
+def _progress_sentence(runs: Sequence[RunResult]) -> str:
     total = sum(sum(run.counts.values()) for run in runs)
     left = sum(run.counts.get(Outcome.NOT_RUN, 0) for run in runs)
     if not left:
@@ -215,7 +222,7 @@ class Screen:
         """Register the run that begins."""
         self.runs.append(run)
         self._under_way.append(run)
-        tell_run(run.run_id, trials)
+        report_run(run.run_id, trials)
         with suppress(Exception):
             self._watch.run_started(run, trials)
 
@@ -242,7 +249,6 @@ class Screen:
 
     def estimated(self, found: Estimate) -> None:
         """Print the estimate of the run that begins."""
-        from proctor.cli.messages import say
         from proctor.reports.content.estimate import brief
 
         say(f"{found.trials} trials: {brief(found)}, by {found.seen} cases of run {found.run_id}")
@@ -382,7 +388,7 @@ class Stop:
                 signal.signal(number, handler)
 
 
-def run_until_stopped(start: Callable[[], Coroutine[Any, Any, _Result]], stop: Stop) -> _Result:
+def run_until_signal(start: Callable[[], Coroutine[Any, Any, _Result]], stop: Stop) -> _Result:
     """Run the coroutine that `start` creates and return its result; `stop.code` is set if a signal stopped it.
 
     Before the first trial (while the agent is loaded and files are validated) a signal ends the process immediately.

@@ -22,7 +22,7 @@ _FINE = {"passed", "skipped"}
 
 
 @dataclass(slots=True)
-class Failed:
+class FailedCases:
     """Cases to re-run, by the id of their set, with the files and options of the earlier run."""
 
     cases: dict[str, list[str]] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class Failed:
         return not self.cases and not self.files
 
 
-def read_failed(name: str, store: str | None = None) -> Failed:
+def find_failed_cases(name: str, store: str | None = None) -> FailedCases:
     """Return the cases that did not pass in the run `name`: failed, error, inconclusive or not run.
 
     `name` is a JSON report, or a run in the store: an id or its prefix, `latest` or `latest~1`. A file takes precedence.
@@ -55,7 +55,7 @@ def read_failed(name: str, store: str | None = None) -> Failed:
     path = Path(name)
     if path.exists() or path.suffix or len(path.parts) > 1:
         failed = _of_report(path)
-        _add_recorded(failed, _run_ids(path), store)
+        _add_stored_agents(failed, _run_ids(path), store)
         return failed
     from proctor.runs.storage.failed_attempts import find_current_run
     from proctor.runs.storage.queries import open_runs
@@ -69,13 +69,13 @@ def read_failed(name: str, store: str | None = None) -> Failed:
         return _of_run(kept, run_id)
 
 
-def _of_run(kept: Store, run_id: str) -> Failed:
+def _of_run(kept: Store, run_id: str) -> FailedCases:
     """Read the cases that did not pass from the latest scores of a stored run."""
     from proctor.schema.results.manifest import counting
 
     manifest = kept.manifest(run_id)
     outcomes = kept.outcomes(run_id, counting(kept.judgings(run_id)).number)
-    failed = Failed()
+    failed = FailedCases()
     _add_manifest(failed, kept, manifest)
     for case in kept.planned(run_id):
         if outcomes.get(case.position, "not_run") not in _FINE:
@@ -90,7 +90,7 @@ def _of_run(kept: Store, run_id: str) -> Failed:
     return failed
 
 
-def _add_recorded(failed: Failed, run_ids: Sequence[str], store: str | None) -> None:
+def _add_stored_agents(failed: FailedCases, run_ids: Sequence[str], store: str | None) -> None:
     """Add the AGENT strings of those runs of a report that are in the store."""
     from proctor.runs.storage.queries import open_runs
 
@@ -100,7 +100,7 @@ def _add_recorded(failed: Failed, run_ids: Sequence[str], store: str | None) -> 
                 _add_manifest(failed, kept, kept.manifest(kept.find(run_id)))
 
 
-def _add_manifest(failed: Failed, kept: Store, manifest: Manifest) -> None:
+def _add_manifest(failed: FailedCases, kept: Store, manifest: Manifest) -> None:
     """Add the agent and the config of a run."""
     agent, run_id = manifest.agent, manifest.run_id
     failed.is_of_store = True
@@ -127,15 +127,15 @@ def _add_manifest(failed: Failed, kept: Store, manifest: Manifest) -> None:
 
 def _from_folder(manifest: Manifest, named: str) -> str:
     """Return a recorded path relative to the working folder; unchanged if the recorded folder no longer exists."""
-    from proctor.runs.setup.settings import anchored, as_seen_from_here
+    from proctor.runs.setup.settings import relative_to_working_folder, resolve_reference
 
     folder = Path(manifest.folder)
     if not manifest.folder or folder == Path.cwd() or not folder.is_dir():
         return named
-    return as_seen_from_here(anchored(named, folder))
+    return relative_to_working_folder(resolve_reference(named, folder))
 
 
-def other_agents(named: Sequence[str], failed: Failed) -> list[str]:
+def other_agents(named: Sequence[str], failed: FailedCases) -> list[str]:
     """Return the agents in `named` that are not agents of the earlier run."""
     from proctor.agents.reference import read_reference
 
@@ -146,13 +146,13 @@ def other_agents(named: Sequence[str], failed: Failed) -> list[str]:
 
 
 def _run_ids(path: Path) -> list[str]:
-    return [str(run["run_id"]) for run in _read(path)["runs"] if run.get("run_id")]
+    return [str(run["run_id"]) for run in _parse_report(path)["runs"] if run.get("run_id")]
 
 
-def _of_report(path: Path) -> Failed:
+def _of_report(path: Path) -> FailedCases:
     """Read the cases that did not pass in any run of a report."""
-    report = _read(path)
-    failed = Failed()
+    report = _parse_report(path)
+    failed = FailedCases()
     try:
         for run in report["runs"]:
             if (run.get("failure") or {}).get("where") == CONFIGURATION:
@@ -163,15 +163,15 @@ def _of_report(path: Path) -> Failed:
             _add(failed, run)
             failed.labels.append(str(run["agent"]))
         if not any(run["cases"] or run["sets"] for run in report["runs"]):
-            raise SetupError(f"--failed {path}: the report has no cases; nothing can be said of what passed")
+            raise SetupError(f"--failed {path}: the report has no cases; so it is unknown which passed")
     except (KeyError, TypeError, AttributeError) as error:
         raise SetupError(
-            f"--failed {path}: the report lacks {error}; write it anew with --report json={path}"
+            f"--failed {path}: the report lacks {error}; write it again with --report json={path}"
         ) from None
     return failed
 
 
-def _add(failed: Failed, run: dict[str, Any]) -> None:
+def _add(failed: FailedCases, run: dict[str, Any]) -> None:
     for case in run["cases"]:
         if case["outcome"] not in _FINE:
             ids = failed.cases.setdefault(case["eval_set_id"], [])
@@ -181,7 +181,7 @@ def _add(failed: Failed, run: dict[str, Any]) -> None:
         _take_file(failed, one["eval_set_id"], one["path"], is_missing=bool(one["failure"]))
 
 
-def _take_file(failed: Failed, eval_set_id: str, path: str | None, *, is_missing: bool) -> None:
+def _take_file(failed: FailedCases, eval_set_id: str, path: str | None, *, is_missing: bool) -> None:
     """Add the file of a set if any of its cases did not pass, or if the set could not be run at all."""
     if is_missing and not path:
         raise SetupError(
@@ -198,7 +198,7 @@ def _take_file(failed: Failed, eval_set_id: str, path: str | None, *, is_missing
         failed.files.append(path)
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _parse_report(path: Path) -> dict[str, Any]:
     how = f"it takes a run that is kept (`proctor runs`), or a report that was written with --report json={path}"
     try:
         report = json.loads(path.read_bytes())

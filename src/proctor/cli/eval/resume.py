@@ -10,7 +10,7 @@ import click
 
 from proctor.cli.command_base import OTHER, SectionedCommand, common, common_options, option
 from proctor.cli.messages import problems_of
-from proctor.cli.outputs import Keeping, Output, output_guard, parse_outputs, results_places
+from proctor.cli.outputs import Output, RunTargets, output_guard, parse_outputs, result_folders
 from proctor.cli.shared_options import STORE_HELP, report_options, run_options
 from proctor.engine.run_options import OPTIONS, Group, Use, options_of
 from proctor.errors import SetupError, SetupProblems
@@ -64,12 +64,12 @@ proctor resume --report json=out.json
 @common_options
 @click.pass_context
 def resume(ctx: click.Context, /, run: str | None, **given: Any) -> None:
-    """Go on with a run that was not finished.
+    """Resume an unfinished run.
 
-    It runs with the options it was begun with, in the folder it was begun in: only trials that have
-    no evidence are run, only what has no score is judged. RUN is an id, the beginning of one,
-    `latest` or `latest~1`; without it the newest unfinished run goes on. A run that is finished is
-    left as it is. The files that it wrote (--report, --store adk:DIR) are written again, now whole.
+    The original options and working folder apply. Only trials without evidence run, and only
+    evidence without a score is scored. RUN is an id, the beginning of one, `latest` or `latest~1`;
+    the default is the newest unfinished run. A finished run is not changed. The reports and results
+    of the original command (--report, --store adk:DIR) are written again, now complete.
 
     \b
     Exit codes: as `proctor eval`; of a run with nothing left to do, the one that it ended with.
@@ -86,28 +86,28 @@ def resume(ctx: click.Context, /, run: str | None, **given: Any) -> None:
 
 
 def _resume(run: str | None, given: dict[str, Any], executions: list[Execution]) -> int:
-    from proctor.cli.eval.execution import Execution, Shown, carry_out_against
+    from proctor.cli.eval.execution import Execution, ResultOutputs, carry_out_against
     from proctor.cli.messages import say
     from proctor.cli.outputs import store_of
-    from proctor.cli.process import stdout_is_ours
+    from proctor.cli.process import reserve_stdout
     from proctor.cli.shared_options import read_settings
     from proctor.runs.resume import run_to_resume
-    from proctor.runs.setup.settings import caps, prepare_process
+    from proctor.runs.setup.settings import prepare_process, usage_limits
     from proctor.runs.storage.failed_attempts import warning_of_attempt
     from proctor.runs.storage.queries import open_runs
 
     settings = read_settings(given)
     prepare_process(settings)
-    given |= caps(given, settings)
+    given |= usage_limits(given, settings)
     opened = open_runs(store_of(given["stores"]))
-    with closing(opened), stdout_is_ours() as stdout:
+    with closing(opened), reserve_stdout() as stdout:
         run_id = run_to_resume(opened, run)
-        outputs, keeping = where_to(opened, run_id, given, settings)
-        shown = Shown(
+        outputs, targets = where_to(opened, run_id, given, settings)
+        shown = ResultOutputs(
             outputs,
             bool(given["details"] or common().verbose),
             color=False if common().no_color else None,
-            keeping=keeping,
+            targets=targets,
         )
         execution = Execution(shown, stdout)
         executions.append(execution)
@@ -125,9 +125,9 @@ _MOST_NAMED = 3
 
 def _others_left(store: Store) -> str:
     """Return a message that names the run to be resumed if several are unfinished, otherwise an empty string."""
-    from proctor.runs.resume import unfinished
+    from proctor.runs.resume import unfinished_runs
 
-    left = list(unfinished(store))
+    left = list(unfinished_runs(store))
     if len(left) < 2:
         return ""
     newest, *others = left
@@ -158,7 +158,7 @@ def _resuming(run: str, store: Store, given: dict[str, Any]) -> Start:
 
 def where_to(
     store: Store, run_id: str, given: Mapping[str, Any], settings: Settings
-) -> tuple[list[Output], Keeping]:
+) -> tuple[list[Output], RunTargets]:
     """Return the reports and stores to which the result of a run is written.
 
     The outputs of the original command apply, except that a new report replaces an earlier one of the same name, and new
@@ -169,12 +169,12 @@ def where_to(
     """
     guard = output_guard(given)
     asked = parse_outputs(given["reports"], given["format_"], guard)
-    adk = results_places(given["stores"])
+    adk = result_folders(given["stores"])
     if nothing_to_do(store, run_id, retry_errors=given["retry_errors"]):
-        return asked, Keeping(store, adk)
+        return asked, RunTargets(store, adk)
     before = outputs_of(store.manifest(run_id)) or Outputs([], list(settings.store))
     reports = _reports_again(before.reports, asked, guard)
-    return [*asked, *reports], Keeping(store, adk or _again(results_places, before.results, "--store"))
+    return [*asked, *reports], RunTargets(store, adk or _again(result_folders, before.results, "--store"))
 
 
 def _reports_again(words: Sequence[str], asked: Sequence[Output], guard: OutputGuard) -> list[Output]:

@@ -13,7 +13,7 @@ from proctor.cli.shared_options import judge_options, report_options, store_opti
 from proctor.engine.run_options import Use, options_of
 
 if TYPE_CHECKING:
-    from proctor.cli.eval.execution import Execution, Shown, Start
+    from proctor.cli.eval.execution import Execution, ResultOutputs, Start
     from proctor.runs.output_guard import OutputGuard
     from proctor.schema.results.run_result import RunResult
     from proctor.stores.base import Store
@@ -22,7 +22,7 @@ EXAMPLES = """
 proctor score latest --config strict.json
 proctor score 7f3k2c --config strict.json --report json=out.json
 proctor score 7f3k2c --metrics response_match_score
-proctor show 7f3k2c --judging 1           as it was judged first
+proctor show 7f3k2c --judging 1           the original scores
 """
 
 
@@ -37,9 +37,9 @@ proctor show 7f3k2c --judging 1           as it was judged first
 @common_options
 @click.pass_context
 def score(ctx: click.Context, /, run: str, *, store: str | None, **given: Any) -> None:
-    """Judge a run's recorded evidence again; no agent is called.
+    """Score the recorded evidence of a run again; no agent is called.
 
-    The new verdicts are shown with what changed against the judging before, and become the run's
+    Shows the new verdicts and their changes since the previous scoring. They become the run's
     verdicts; earlier ones stay in its history (`proctor show RUN --judging 1`). RUN is an id, the
     beginning of one, `latest` or `latest~1`, the one before it.
 
@@ -57,26 +57,26 @@ def score(ctx: click.Context, /, run: str, *, store: str | None, **given: Any) -
 def _score(
     run: str, store: str | None, given: dict[str, Any], guard: OutputGuard, executions: list[Execution]
 ) -> int:
-    from proctor.cli.eval.execution import Execution, Shown
+    from proctor.cli.eval.execution import Execution, ResultOutputs
     from proctor.cli.outputs import parse_outputs
-    from proctor.cli.process import stdout_is_ours
+    from proctor.cli.process import reserve_stdout
     from proctor.cli.shared_options import read_settings
-    from proctor.runs.setup.settings import caps, prepare_process
+    from proctor.runs.setup.settings import prepare_process, usage_limits
     from proctor.runs.storage.queries import open_runs
 
     settings = read_settings(given)
     prepare_process(settings)
-    given |= caps(given, settings)
+    given |= usage_limits(given, settings)
     for name in ("allow_unknown_keys", "warnings_as_errors"):
         given[name] = given[name] or settings.options.get(name, False)
     outputs = parse_outputs(given["reports"], given["format_"], guard)
     opened = open_runs(store)
-    with closing(opened), stdout_is_ours() as stdout:
-        shown = Shown(
+    with closing(opened), reserve_stdout() as stdout:
+        shown = ResultOutputs(
             outputs,
             bool(given["details"] or common().verbose),
             color=False if common().no_color else None,
-            way_on="`proctor score {run}` judges it again",
+            resume_hint="`proctor score {run}` judges it again",
         )
         execution = Execution(shown, stdout)
         executions.append(execution)
@@ -87,12 +87,12 @@ def _score(
 def _scoring(run: str, store: Store, given: dict[str, Any], setting: str | None) -> Start:
     """Return the coroutine function that re-scores the run. `setting`: the judge that the project's settings name."""
     from proctor import api
-    from proctor.runs.setup.judge_and_user import judge_again
+    from proctor.runs.setup.judge_and_user import rescoring_judge
     from proctor.runs.storage.failed_attempts import find_current_run
 
     async def judge(options: dict[str, Any]) -> Sequence[RunResult]:
         taken: dict[str, Any] = {name: given[name] for name in options_of(Use.SCORE) if given.get(name)}
-        taken["judge"] = judge_again(
+        taken["judge"] = rescoring_judge(
             given["judge"], store.manifest(find_current_run(store, run, purpose="score")), setting
         )
         watching = {name: options[name] for name in ("progress", "stop", "explain")}
@@ -101,7 +101,9 @@ def _scoring(run: str, store: Store, given: dict[str, Any], setting: str | None)
     return judge
 
 
-def _afterwards(store: Store, result: RunResult, shown: Shown, execution: Execution, stdout: TextIO) -> None:
+def _afterwards(
+    store: Store, result: RunResult, shown: ResultOutputs, execution: Execution, stdout: TextIO
+) -> None:
     """Show the changed verdicts, and suggest `proctor resume` if the run is incomplete."""
     from proctor.cli.messages import say
     from proctor.schema.results.run_result import Outcome
@@ -112,7 +114,7 @@ def _afterwards(store: Store, result: RunResult, shown: Shown, execution: Execut
 
 
 def _show_changes(
-    store: Store, result: RunResult, shown: Shown, execution: Execution, stdout: TextIO
+    store: Store, result: RunResult, shown: ResultOutputs, execution: Execution, stdout: TextIO
 ) -> None:
     """Show the cases whose outcome differs from the previous scoring."""
     from proctor.reports.base import ReportOptions

@@ -17,7 +17,7 @@ from types import FrameType
 from typing import Any
 
 from proctor.cli.command_base import common
-from proctor.cli.eval.eval_request import who_and_what
+from proctor.cli.eval.eval_request import select_agents_and_sets
 from proctor.cli.messages import Stopped, say
 from proctor.common.project_root import PYPROJECT, SETTINGS_FILE, project_root
 from proctor.files.eval_sets.selectors import CONFIG_NAMES, split_existing
@@ -38,11 +38,11 @@ def watch(words: Sequence[str], given: Mapping[str, Any]) -> int:
     """Run, wait for a change, and re-run, until Ctrl-C ends the loop with exit code 130."""
     settings = load_settings(Path.cwd())
     prepare_process(settings)
-    request = who_and_what(words, given["agents"], given["sets"], settings)
+    request = select_agents_and_sets(words, given["agents"], given["sets"], settings)
     named = _named_files(request.sets, given.get("config") or settings.config)
     folders = list(_agent_folders(request.agents))
     command = [sys.executable, "-m", "proctor", *(word for word in common().arguments if word != "--watch")]
-    before = signal.signal(signal.SIGTERM, _terminated)
+    before = signal.signal(signal.SIGTERM, _stop)
     try:
         while True:
             _run_once(command, named, folders)
@@ -53,7 +53,7 @@ def watch(words: Sequence[str], given: Mapping[str, Any]) -> int:
         signal.signal(signal.SIGTERM, before)
 
 
-def _terminated(_number: int, _frame: FrameType | None) -> None:
+def _stop(_number: int, _frame: FrameType | None) -> None:
     raise Stopped(143)
 
 
@@ -67,7 +67,9 @@ def _run_once(command: Sequence[str], named: Sequence[Path], folders: Sequence[P
     try:
         while child.poll() is None:
             time.sleep(_PAUSE)
-            changed = [path for path in _changes(seen, snapshot(named, folders)) if _is_telling(path, named)]
+            changed = [
+                path for path in _changes(seen, snapshot(named, folders)) if _restarts_run(path, named)
+            ]
             if changed:
                 return _announce(changed)
         seen = snapshot(named, folders)
@@ -89,7 +91,7 @@ def _end(child: subprocess.Popen[bytes]) -> None:
             child.wait()
 
 
-def _is_telling(path: Path, named: Sequence[Path]) -> bool:
+def _restarts_run(path: Path, named: Sequence[Path]) -> bool:
     return path.suffix == ".py" or path in named
 
 

@@ -45,25 +45,25 @@ proctor adopt agents --run       also run the agents on their sets
 )
 @common_options
 def adopt(folder: Path, *, write: bool, run_agents: bool) -> None:
-    """Move in from google-adk: find what is there, check it, say what would differ.
+    """Migrate from google-adk: find its files, check them, and show which verdicts would differ.
 
     Finds agents, eval sets, configs and tests in DIR; checks the files; shows how the tests' imports
-    would be rewritten; judges the results that google-adk kept again, from their evidence and without
-    an agent call, and says beside each case what it said then; runs the agents on their sets. Imports
-    are rewritten and agents are run only when you agree. Exit code 1 where a file cannot be used.
+    would be rewritten; scores google-adk's stored results again, from their evidence and without an
+    agent call, and compares the verdicts of each case; runs the agents on their sets. Imports are
+    rewritten and agents are run only after confirmation. Exit code 1 where a file cannot be used.
     """
     from proctor.authoring.adopt_adk import survey
 
     found = survey(folder)
     if found.is_empty:
         raise SetupError(f"{folder}: no agents, eval sets, configs, tests or results of google-adk in here")
-    for line in _surveyed(found):
+    for line in _survey_lines(found):
         click.echo(clean(line))
     _rewrite([one for one in found.tests if one.is_changed], folder, write=write)
     said = _compare(found) if found.history else {}
     runs = _run(found, run_agents=run_agents)
     for run in runs:
-        _beside(run, said)
+        _show_differences_from_adk(run, said)
     broken = [one for one in found.files if not one.usable]
     if broken:
         click.get_current_context().exit(1)
@@ -76,7 +76,7 @@ def adopt(folder: Path, *, write: bool, run_agents: bool) -> None:
 # --- Files found -------------------------------------------------------------------------------------------------------
 
 
-def _surveyed(found: Survey) -> Iterator[str]:
+def _survey_lines(found: Survey) -> Iterator[str]:
     for agent in found.agents:
         count = len(found.sets_of(agent))
         yield f"AGENT    {agent}  {count} eval set{'' if count == 1 else 's'}"
@@ -145,7 +145,7 @@ def _compare(found: Survey) -> Said:
     tells_all = len(compared.cases) <= MOST_SAME or common().verbose
     for one in compared.cases:
         if one.causes or tells_all:
-            click.echo(clean(_told(one)))
+            click.echo(clean(_comparison_line(one)))
             for cause in one.causes:
                 click.echo(clean(f"         {cause}"))
     for file, why in compared.unread.items():
@@ -158,7 +158,7 @@ def _compare(found: Survey) -> Said:
     return {(one.case.eval_set_id, one.case.eval_id): one for one in compared.cases}
 
 
-def _told(one: Compared) -> str:
+def _comparison_line(one: Compared) -> str:
     return (
         f"{'DIFFERS' if one.causes else 'SAME   '}  {one.case.eval_set_id}/{one.case.eval_id}  google-adk: {one.said.value}  "
         f"proctor: {one.case.outcome.value}  ({one.file.name})"
@@ -195,7 +195,7 @@ def _run_one(agent: Path, sets: Sequence[Path]) -> RunResult | None:
     return run
 
 
-def _beside(run: RunResult, said: Said) -> None:
+def _show_differences_from_adk(run: RunResult, said: Said) -> None:
     """Print the cases whose outcome differs from google-adk's latest outcome."""
     known = [
         (case, said[case.eval_set_id, case.eval_id])

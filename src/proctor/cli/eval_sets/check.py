@@ -49,17 +49,17 @@ def check(
     allow_unasserted: bool,
     config: str | None,
 ) -> None:
-    """Say what is wrong in eval sets, configs and scenarios.
+    """Validate eval sets, configs and scenarios.
 
-    Every problem has its file, line and column, says what was expected, and often what to do. An
-    error is what a run would refuse: what cannot be read, and what says something that cannot be
-    meant (a misspelled option or matcher, a case that nothing decides). A warning is about something
-    doubtful: a probable slip, what ADK would refuse, what this version cannot run. Nothing is run,
+    Every problem has its file, line and column, the expected value, and often the remedy. An error
+    is what a run would refuse: a file that cannot be read, a misspelled option or matcher, a case
+    that no metric decides. A warning is about something doubtful: a probable mistake, what ADK would
+    refuse, what this version cannot run. Nothing is run,
     and no code that a file names is loaded. FILE may be a folder: then its eval sets, configs and
     other eval files are checked.
 
     \b
-    Exit codes: 0 nothing is wrong (with or without warnings), 2 something is.
+    Exit codes: 0 no errors (with or without warnings), 2 errors.
     """
     from proctor.authoring.check import check_meaning
     from proctor.cli.shared_options import read_settings
@@ -70,7 +70,7 @@ def check(
         "allow_duplicate_ids": allow_duplicate_ids,
         "allow_unknown_keys": allow_unknown_keys or settings.options.get("allow_unknown_keys", False),
     }
-    reports = [check_file(path, **accepted) for path in _named(files)]
+    reports = [check_file(path, **accepted) for path in _single_files(files)]
     reports += _in_folders(files, accepted)
     allowed = allow_unasserted or settings.options.get("allow_unasserted", False)
     reports += check_meaning(reports, config or settings.config, settings.user, allow_unasserted=allowed)
@@ -87,7 +87,7 @@ def check(
     ctx.exit(0 if all(report.usable for report in reports) else SETUP_ERROR)
 
 
-def _named(files: Sequence[str]) -> list[Path]:
+def _single_files(files: Sequence[str]) -> list[Path]:
     return [Path(file) for file in files if not Path(file).is_dir()]
 
 

@@ -32,10 +32,10 @@ proctor convert large.evalset.json large.evalset.jsonl
 def convert(
     source: Path, target: Path, *, overwrite: bool, make_parents: bool, allow_duplicate_ids: bool
 ) -> None:
-    """Turn an eval set into JSON, YAML or JSON lines.
+    """Convert an eval set to JSON, YAML or JSON lines.
 
-    IN may be of any generation of the format; the suffix of OUT (.json, .yaml, .yml, .jsonl) says
-    what is written. Nothing of a case is lost on the way; comments are not kept. What ADK reads is JSON.
+    IN may be of any generation of the format; the suffix of OUT (.json, .yaml, .yml, .jsonl) selects
+    the output format. No data of a case is lost; comments are not kept. ADK reads JSON only.
     """
     from proctor.authoring.check import assertion_problems_of_file
     from proctor.files.eval_sets import convert as conversion

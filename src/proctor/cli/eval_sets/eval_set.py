@@ -46,11 +46,11 @@ class SetGroup(SectionedGroup):
 @click.group("eval-set", cls=SetGroup, examples=EXAMPLES)
 @common_options
 def eval_set() -> None:
-    """Make eval sets, put cases in, look at them, take cases out.
+    """Create eval sets, and add, show and remove cases.
 
-    SET is a file (NAME.evalset.json, .yaml or .jsonl). With an agent's folder in its place and the
-    id of a set behind it, it is the file that google-adk keeps there. What is in a file already stays
-    as it is, byte for byte.
+    SET is a file (NAME.evalset.json, .yaml or .jsonl). An agent's folder followed by the id of a set
+    names the file that google-adk stores there. Existing content of a file is not changed, byte for
+    byte.
     """
 
 
@@ -88,7 +88,7 @@ proctor eval-set add-case trip.evalset.json --from other.evalset.json:rome,paris
     help="Copy cases of another set.",
 )
 @option("--id", "eval_id", section=WHAT, metavar="CASE", help="The id of a new case of one turn.")
-@option("--ask", section=WHAT, metavar="TEXT", help="What the user says in it.")
+@option("--ask", section=WHAT, metavar="TEXT", help="The user's message.")
 @option("--expect", section=WHAT, allow_empty=True, metavar="TEXT", help="The answer expected.")
 @option(
     "--tool", "tools", section=WHAT, multiple=True, metavar="CALL",
@@ -130,7 +130,7 @@ def _new_case(
     if not eval_id or ask is None:
         raise SetupError("a new case takes --id CASE and --ask TEXT; --from SET:CASE copies one")
     if tools and no_tools:
-        raise SetupError("--tool and --no-tools say different things")
+        raise SetupError("--tool and --no-tools contradict each other")
     calls = list(tools) if tools or no_tools else None
     return new_case(eval_id, ask, expect=expect, tools=calls, state=_object(state))
 
@@ -226,10 +226,10 @@ proctor eval-set generate my_agent > scenarios.json
 def generate(
     ctx: click.Context, /, agent: str, eval_set_id: str | None, out: Path | None, **given: Any
 ) -> None:
-    """Write new scenarios for an agent, by a model that is told its instructions and tools.
+    """Write new scenarios for an agent, by a model that knows its instructions and tools.
 
-    Each has a starting prompt and a plan, names no tool that the agent has not, and is unlike the
-    others and those that are in the set. On a terminal each is shown, and kept if you say so.
+    Each has a starting prompt and a plan, names only tools that the agent has, and differs from
+    the others and from those in the set. On a terminal each is shown and saved if you confirm it.
     Also: `proctor eval_set generate_eval_cases AGENT_DIR ID --user_simulation_config_file F`.
 
     \b
@@ -300,13 +300,13 @@ def show(*, path: Path, cases: tuple[str, ...], as_json: bool) -> None:
 
     found = load_eval_set(path)
     if cases:
-        found.eval_cases = list(_named(path, found.eval_cases, cases))
+        found.eval_cases = list(_find_cases(path, found.eval_cases, cases))
     text = to_adk_json(found, keep_written=True) if as_json else write_yaml(found)
     for line in lines_of(text):
         click.echo(clean(line))
 
 
-def _named(path: Path, there: list[EvalCase], names: tuple[str, ...]) -> Iterator[EvalCase]:
+def _find_cases(path: Path, there: list[EvalCase], names: tuple[str, ...]) -> Iterator[EvalCase]:
     by_id = {case.eval_id: case for case in there}
     for name in names:
         if name not in by_id:

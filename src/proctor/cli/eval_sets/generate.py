@@ -32,7 +32,7 @@ def generate_and_keep(agent: str, out: Path | None, given: Mapping[str, Any]) ->
         SetupError: a configuration error, or no terminal for the review; no model was called.
     """
     from proctor.authoring.generate_scenarios import generate_scenarios_sync, session_for
-    from proctor.cli.process import stdout_is_ours
+    from proctor.cli.process import reserve_stdout
     from proctor.runs.setup.settings import load_settings, prepare_process
 
     if not (given["yes"] or given["dry_run"] or out is None or sys.stdin.isatty()):
@@ -43,9 +43,9 @@ def generate_and_keep(agent: str, out: Path | None, given: Mapping[str, Any]) ->
     wish, persona = _wish(given), _persona(given["persona"])
     if out is not None:
         wish |= _place(out, make_parents=given["make_parents"])
-    with stdout_is_ours() as stdout:
+    with reserve_stdout() as stdout:
         found = generate_scenarios_sync(agent, **wish)
-        kept = _chosen(found, given, asks=out is not None, stdout=stdout)
+        kept = _choose(found, given, asks=out is not None, stdout=stdout)
         if persona is not None:
             kept = [one.model_copy(update={"user_persona": persona}) for one in kept]
         if given["dry_run"] and out is not None:
@@ -96,14 +96,14 @@ def _place(out: Path, *, make_parents: bool) -> dict[str, Any]:
 # --- Review ------------------------------------------------------------------------------------------------------------
 
 
-def _chosen(
+def _choose(
     found: Generated, given: Mapping[str, Any], *, asks: bool, stdout: TextIO
 ) -> list[ConversationScenario]:
     """Show the scenarios and return those to save: the ones that the user accepts on a terminal, otherwise all."""
     is_asked = asks and not given["yes"] and not given["dry_run"]
     kept: list[ConversationScenario] = []
     for number, (scenario, tools) in enumerate(zip(found.scenarios, found.tools, strict=True), 1):
-        shown = _shown(f"{number} of {len(found.scenarios)}", scenario, tools)
+        shown = _scenario_text(f"{number} of {len(found.scenarios)}", scenario, tools)
         if is_asked:
             say(shown)
             answer = _answer()
@@ -126,7 +126,7 @@ def _answer() -> str:
     return found
 
 
-def _shown(number: str, scenario: ConversationScenario, tools: Sequence[str]) -> str:
+def _scenario_text(number: str, scenario: ConversationScenario, tools: Sequence[str]) -> str:
     lines = [f"SCENARIO  {number}", *_set_in("start", scenario.starting_prompt)]
     lines += _set_in("plan", scenario.conversation_plan)
     return "\n".join([*lines, *_set_in("tools", ", ".join(tools))])

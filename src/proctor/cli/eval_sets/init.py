@@ -83,7 +83,7 @@ FILES = {
 @click.argument("folder", required=False, default=".", metavar="[DIR]", type=click.Path(path_type=Path))
 @common_options
 def init(folder: Path) -> None:
-    """Start a project: a sample agent with an eval set that runs.
+    """Create a project: a sample agent with an eval set that runs.
 
     Writes a sample agent, an eval set, a config and settings into DIR (the working folder unless
     given), so that `proctor eval` runs there at once. Nothing that is there is overwritten.

@@ -34,7 +34,7 @@ proctor migrate old.test.json new.evalset.json --initial-session session.json
 def migrate(
     old: Path, new: Path, *, initial_session: Path | None, overwrite: bool, make_parents: bool
 ) -> None:
-    """Bring an old eval file into today's format.
+    """Convert an old eval file to the current format.
 
     OLD is a list of turns (*.test.json) or a list of cases, as ADK wrote them before it had eval
     sets; NEW is the eval set to write. Proctor also runs old files as they are.
@@ -46,14 +46,14 @@ def migrate(
     eval_set = migration.migrate(
         old, new, initial_session=initial_session, comments_may_go=overwrite, warnings=warnings
     )
-    warnings += _unasserted(old, new)
+    warnings += _assertion_warnings(old, new)
     for warning in warnings:
         click.echo(clean(str(warning)), err=True)
     count = len(eval_set.eval_cases)
     click.echo(clean(f"{new}: {count} {'case' if count == 1 else 'cases'} from {old}"))
 
 
-def _unasserted(old: Path, new: Path) -> list[Problem]:
+def _assertion_warnings(old: Path, new: Path) -> list[Problem]:
     """Return the warnings about the cases of the old file, in which the list of calls may be absent.
 
     Like google-adk, the conversion writes an absent list as `tool_uses: []` to the new file.

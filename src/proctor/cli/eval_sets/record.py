@@ -56,16 +56,14 @@ COMMANDS = """\
 )  # fmt: skip
 @option(
     "--from-trace", "from_traces", section=WHAT, metavar="TRACE", multiple=True, type=click.Path(path_type=Path),
-    help="Take the conversations that OpenTelemetry traces tell of, each as a case; for review. May be repeated.",
+    help="Save each conversation of an OpenTelemetry trace as a case, for review. May be repeated.",
 )  # fmt: skip
 @parents_option(WHAT)
 @option(
     "--session-input-file", section=HOW, metavar="FILE", type=click.Path(path_type=Path),
     help="The session that the conversation starts in: app, user, state.",
 )  # fmt: skip
-@run_options(["isolate", "isolate_memory"], section=HOW)
-@option("--timeout", section=HOW, type=click.FloatRange(min=0, min_open=True), default=300.0, metavar="SECONDS",
-        help="For one turn.  [300]")  # fmt: skip
+@run_options(["isolate", "isolate_memory", "timeout"], section=HOW)
 @common_options
 def record(
     *,
@@ -77,7 +75,7 @@ def record(
     make_parents: bool,
     **how: Any,
 ) -> None:
-    """Talk to an agent in the terminal, and keep the conversation as a case.
+    """Talk to an agent in the terminal, and save the conversation as a case.
 
     Its tool calls are shown as they happen. /undo takes the last turn back, /save writes the case
     (so does the end of the input), /quit keeps nothing. Off a terminal each line of the input is a
@@ -165,15 +163,17 @@ class _Recording:
         *,
         final_state: bool,
         session_input_file: Path | None,
-        timeout: float,
+        timeout: float | None,
         **isolation: Any,
     ) -> None:
         from proctor.api import load_agent
         from proctor.engine.execution.run_control import OwnLoop
+        from proctor.engine.run_options import RunOptions
         from proctor.engine.trial.live_conversation import Conversation
         from proctor.files.eval_sets.load import load_session_input
 
         session = load_session_input(session_input_file) if session_input_file else None
+        timeout = RunOptions().timeout if timeout is None else timeout
         self._talk: Conversation = Conversation(
             load_agent(agent, **isolation), session_input=session, timeout=timeout
         )

@@ -20,17 +20,17 @@ EXAMPLES = """
 proctor baseline set main                        the newest run, from now on called main
 proctor baseline export main baselines/main.json --make-parents
 proctor compare --baseline main
-proctor compare --baseline baselines/main.json   where there is no store, as in CI
+proctor compare --baseline baselines/main.json   without a store, as in CI
 """
 
 
 @click.group("baseline", cls=SectionedGroup, examples=EXAMPLES)
 @common_options
 def baseline() -> None:
-    """Give runs names that others are compared with, and take them along as files.
+    """Name runs that others are compared with, and export them as files.
 
-    A baseline keeps what a comparison needs of a run as it is now; it stands beside the store, and its
-    run is not pruned. Judging the run again does not change it: set it again.
+    A baseline is a copy of what a comparison needs of a run. It is stored next to the store, and its
+    run is not pruned. Scoring the run again does not change the baseline: set it again.
     """
 
 

@@ -16,7 +16,7 @@ from proctor.analysis.compare.case_diff import parting, parting_data, write_part
 from proctor.analysis.compare.report import WRITERS, Writer, write_comparison_error
 from proctor.analysis.compare.sides import find_run
 from proctor.cli.command_base import SectionedCommand, common, common_options, option
-from proctor.cli.outputs import named_place, output_guard, parse_placed
+from proctor.cli.outputs import output_guard, parse_target, parse_targets
 from proctor.cli.shared_options import SHOW, output_options, store_option
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
 from proctor.reports.base import ReportOptions
@@ -111,16 +111,16 @@ def compare(
     A run is an id, the beginning of one, `latest`, or `latest~1` (the one before it, also called
     `previous`). Cases are paired by eval set and id; regressions come first. The outcome is
     regression, improvement, no regression (the pass rate has not fallen by more than --margin) or
-    inconclusive, with about how many more cases or trials would tell.
+    inconclusive, with an estimate of the cases or trials needed to decide.
 
-    With CASE, the id of a case or SET/CASE: a trial of each run side by side, from the turn in
-    which they part, and what the metrics saw in both (exit code 0, whatever it shows).
+    With CASE, the id of a case or SET/CASE: a trial of each run side by side, from the first turn
+    that differs, with the scores of both (exit code always 0).
 
     \b
     Exit codes: 0 no regression or an improvement, 1 regression, 2 the runs cannot be compared,
     3 cases that passed could not be judged this time, 4 inconclusive.
     """
-    base, candidate, case = _named(words, has_base=baseline is not None)
+    base, candidate, case = _parse_words(words, has_base=baseline is not None)
     if case is not None:
         _show_case(base, candidate, case, baseline, store, given)
         return
@@ -172,11 +172,11 @@ def _compare(
     return found.exit_code
 
 
-def _named(words: Sequence[str], *, has_base: bool) -> tuple[str, str, str | None]:
+def _parse_words(words: Sequence[str], *, has_base: bool) -> tuple[str, str, str | None]:
     """Parse BASE, CANDIDATE and CASE; `--baseline` replaces BASE."""
     most = 2 if has_base else 3
     if len(words) > most:
-        what = "CANDIDATE and CASE beside --baseline" if has_base else "BASE, CANDIDATE and CASE"
+        what = "CANDIDATE and CASE in addition to --baseline" if has_base else "BASE, CANDIDATE and CASE"
         raise click.UsageError(f"expected at most {what}, got {' '.join(words)!r}")
     base, candidate, case = [*([""] if has_base else []), *words, *[""] * (most - len(words))]
     return base or "previous", candidate or "latest", case or None
@@ -207,7 +207,7 @@ def parse_places(given: Mapping[str, Any], store_url: str | None, baseline: str 
     """
     inputs = [Path(baseline)] if is_file(baseline) else []
     guard = output_guard({**given, "store": store_url}, inputs=inputs)
-    return parse_placed(
+    return parse_targets(
         given["reports"], given["format_"], lambda word: _place(word, guard, store_url, baseline)
     )
 
@@ -234,7 +234,7 @@ def reported_comparison_errors(
 
 
 def _place(word: str, guard: OutputGuard, store_url: str | None, baseline: str) -> Place:
-    name, path = named_place(word)
+    name, path = parse_target(word)
     writer = _page_writer(store_url, baseline) if name == HTML else WRITERS.get(name)
     if writer is None:
         known = [*WRITERS, HTML]

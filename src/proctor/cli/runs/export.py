@@ -79,7 +79,7 @@ def export(
     overwrite: bool,
     make_parents: bool,
 ) -> None:  # fmt: skip
-    """Write a run in a form that other tools read.
+    """Write a run in a format that other tools read.
 
     RUN is an id, the beginning of one, `latest` or `latest~1`. JSON and JSON Lines have everything; CSV has a
     row for each trial; adk is google-adk's *.evalset_result.json, which its own tools read. A file

@@ -32,14 +32,14 @@ proctor history --metric response_match_score
     "--agent",
     section=WHICH,
     metavar="NAME",
-    help="Only runs of this agent, as `proctor runs` names it; * and ? stand for anything.",
+    help="Only runs of this agent, as `proctor runs` names it; * and ? are wildcards.",
 )
 @option(
     "--set",
     "eval_set",
     section=WHICH,
     metavar="SET",
-    help="Only cases of this eval set (its id); * and ? stand for anything.",
+    help="Only cases of this eval set (its id); * and ? are wildcards.",
 )
 @option(
     "--since",
@@ -70,11 +70,11 @@ def history(
     *, case: str | None, agent: str | None, eval_set: str | None, since: datetime | None, limit: int,
     metric: str, as_json: bool, store: str | None,
 ) -> None:  # fmt: skip
-    """Look back over runs: which cases broke, in which run; which are flaky; what was fixed.
+    """Show across runs which cases broke and in which run, which are flaky, and which were fixed.
 
-    Cases that matter come first: broke in the newest run, still failing, not to be judged, flaky
-    (it came out differently where nothing that is known of had changed, or goes back and forth),
-    fixed. Where the runs before and after are unlike in more than the agent, that is said.
+    Cases that matter come first: broke in the newest run, still failing, not decidable, flaky
+    (the outcome changed although no known property of the run did, or it alternates), fixed. If two
+    runs differ in more than the agent, the differences are listed.
 
     With CASE, the id of a case or SET/CASE: one line a run, newest first, with scores and with
     what was changed since the run before.

@@ -31,11 +31,11 @@ proctor import run.json run.jsonl
 @store_option
 @common_options
 def import_command(files: tuple[str, ...], *, as_json: bool, store: str | None) -> None:
-    """Take results from files into the store, as runs.
+    """Import results from files into the store, as runs.
 
     FILE is a result of google-adk (*.evalset_result.json, of any version), a folder of them, a JSON
-    report, or JSON Lines as `proctor export` writes them. What was recorded is taken over as it is.
-    google-adk's files also say what was expected, so that `proctor score` can judge them again.
+    report, or JSON Lines as `proctor export` writes them. Recorded data is imported unchanged.
+    google-adk's files also contain the expectations, so that `proctor score` can score them again.
     """
     from proctor.runs.storage.queries import open_store
 
@@ -43,19 +43,19 @@ def import_command(files: tuple[str, ...], *, as_json: bool, store: str | None) 
     with closing(open_store(store)) as opened:
         try:
             for file in files:
-                told += [_told(run, file, quiet=as_json) for run in _imported(file, opened)]
+                told += [_report_run(run, file, quiet=as_json) for run in _import_file(file, opened)]
         finally:  # files before an unreadable one are already imported
             if as_json:
                 click.echo(clean_json(json.dumps({"runs": told}, ensure_ascii=False)))
 
 
-def _imported(file: str, store: Store) -> Sequence[RunResult]:
+def _import_file(file: str, store: Store) -> Sequence[RunResult]:
     from proctor.runs.importing.import_runs import import_runs
 
     return [store.load(run_id) for run_id in import_runs(file, store)]
 
 
-def _told(run: RunResult, file: str, *, quiet: bool) -> dict[str, Any]:
+def _report_run(run: RunResult, file: str, *, quiet: bool) -> dict[str, Any]:
     """Print the result of an imported run, and return it as data."""
     from proctor.reports.content.summary import sentence
     from proctor.reports.formats.json_data import failure_data

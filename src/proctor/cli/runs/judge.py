@@ -21,7 +21,7 @@ proctor judge label latest rome --fail --note 'the wrong day'
 @click.group("judge", cls=SectionedGroup, examples=EXAMPLES)
 @common_options
 def judge() -> None:
-    """Find out what the verdicts of a judge are worth, by labels of people."""
+    """Measure the agreement of an LLM judge with labels of people."""
 
 
 @judge.command(
@@ -65,12 +65,12 @@ proctor judge calibrate latest --labels labels.csv --json
 @store_option
 @common_options
 def calibrate(*, run: str, labels: str | None, model: str | None, no_keep: bool, as_json: bool, **given: Any) -> None:  # fmt: skip
-    """Hold the verdicts of a run's judge against labels of people.
+    """Compare the verdicts of a run's judge with labels of people.
 
-    Shows accuracy, TPR, TNR and Cohen's kappa with their intervals, how often who said what, the
-    pass rate of the run corrected for the judge's errors, and where the judge says something else
-    than people. Verdicts are taken as they are stored; no model is asked. What was found is kept:
-    scores by the same metric, prompt, model and threshold show it from now on.
+    Shows accuracy, TPR, TNR and Cohen's kappa with confidence intervals, the confusion matrix,
+    the pass rate of the run corrected for the judge's errors, and every disagreement. The stored
+    verdicts are used; no model is called. The result is stored: later scores by the same metric,
+    prompt, model and threshold show it.
 
     RUN is an id, the beginning of one, `latest` (the default) or `latest~1`, the one before it. A
     label has at least eval_id and label (pass or fail); trial and turn (from 1), rubric_id,
@@ -82,11 +82,11 @@ def calibrate(*, run: str, labels: str | None, model: str | None, no_keep: bool,
     from proctor.analysis.calibration.report import write_calibration
     from proctor.reports.base import ReportOptions
     from proctor.reports.formats.json_data import write_json
-    from proctor.runs.setup.settings import caps, load_settings, prepare_process
+    from proctor.runs.setup.settings import load_settings, prepare_process, usage_limits
 
     settings = load_settings(Path.cwd())
     prepare_process(settings)
-    given |= caps(given, settings)
+    given |= usage_limits(given, settings)
     report = calibrate_sync(run, labels, judge=model, keep=not no_keep, **given)
     if as_json:
         write_json(report, sys.stdout)
@@ -105,7 +105,7 @@ proctor judge label latest rome --fail --rubric polite --metric rubric_based_fin
 )
 @click.argument("run", metavar="RUN")
 @click.argument("case", metavar="CASE")
-@option("--pass/--fail", "passes", section=WHAT, default=None, help="What you say of it.")
+@option("--pass/--fail", "passes", section=WHAT, default=None, help="Your verdict.")
 @option(
     "--set",
     "eval_set_id",
@@ -124,7 +124,7 @@ proctor judge label latest rome --fail --rubric polite --metric rubric_based_fin
     "--turn", section=WHAT, type=click.IntRange(min=1), metavar="N", help="This turn.  [the trial as a whole]"
 )
 @option("--rubric", "rubric_id", section=WHAT, metavar="ID", help="This rubric in it.")
-@option("--metric", section=WHAT, metavar="NAME", help="The metric that it is held against.  [any]")
+@option("--metric", section=WHAT, metavar="NAME", help="The metric to compare the label with.  [any]")
 @option("--note", section=WHAT, allow_empty=True, metavar="TEXT", help="Why.")
 @store_option
 @common_options

@@ -70,7 +70,7 @@ def counts(_ctx: click.Context, _parameter: click.Parameter, value: str | None) 
     section=WHAT,
     callback=counts,
     metavar="N,N",
-    help="Numbers of trials of a case to tell about.  [1,2,3,5,10]",
+    help="Numbers of trials per case to show.  [1,2,3,5,10]",
 )
 @option("--json", "as_json", section=SHOW, is_flag=True, help="The plan as JSON, and nothing else.")
 @store_option
@@ -86,11 +86,11 @@ def plan(
     as_json: bool,
     store: str | None,
 ) -> None:  # fmt: skip
-    """Say how many cases and trials it takes to see a drop, by the variance of a run.
+    """Estimate how many cases and trials detect a drop, from the variance of a run.
 
-    RUN is an id, the beginning of one, `latest` or `latest~1`. First comes what a run like it finds
-    as it stands, then how many cases it takes with so many trials of each, what that costs and how
-    long it takes, as far as the run tells. Nothing is run.
+    RUN is an id, the beginning of one, `latest` or `latest~1`. Shows the drop that a run of the
+    same size detects, then for several numbers of trials the cases needed, and their cost and
+    duration as far as the run records them. Nothing is run.
     """
     from proctor.analysis.power.plan import TRIALS, plan_sync
     from proctor.analysis.power.report import run_size_data, write_run_size

@@ -49,7 +49,7 @@ proctor prune --run 7f3k2c
     help="This one: an id, the beginning of one, latest or latest~1; may be repeated.",
 )
 @option("-y", "--yes", section=HOW, is_flag=True, help="Delete without asking.")
-@option("--dry-run", section=HOW, is_flag=True, help="Only say what would be deleted.")
+@option("--dry-run", section=HOW, is_flag=True, help="Only list what would be deleted.")
 @option("--json", "as_json", section=HOW, is_flag=True, help="Say it as JSON; needs --yes or --dry-run.")
 @store_option
 @common_options
@@ -65,9 +65,9 @@ def prune(
 ) -> None:  # fmt: skip
     """Delete runs that are no longer needed.
 
-    Their evidence goes with them: they cannot be shown, scored again or resumed. It says which runs
-    and asks before anything is deleted; off a terminal it needs --yes. A run that is under way is
-    never deleted, nor one that is a baseline.
+    Their evidence is deleted, too: they cannot be shown, scored again or resumed. The command lists
+    the runs and asks for confirmation; without a terminal it needs --yes. A run that is in progress
+    or a baseline is never deleted.
     """
     from proctor.runs.storage.queries import open_runs, prune_runs
 
@@ -79,7 +79,7 @@ def prune(
         raise SetupError("--json asks nobody: add --yes to delete them, or --dry-run only to say which")
     with closing(open_runs(store, read_only=True)) as opened:
         doomed = prune_runs(opened, keep=keep, older_than=older_than, runs=names, dry_run=True)
-        told = _as_json(doomed, opened, deleted=not dry_run) if as_json else _told(doomed, opened)
+        told = _as_json(doomed, opened, deleted=not dry_run) if as_json else _as_text(doomed, opened)
     if as_json:
         if not dry_run:
             _delete(doomed, store)
@@ -112,7 +112,7 @@ def _as_json(doomed: Sequence[RunRecord], store: Store, *, deleted: bool) -> str
     return clean_json(text)
 
 
-def _told(doomed: Sequence[RunRecord], store: Store) -> str:
+def _as_text(doomed: Sequence[RunRecord], store: Store) -> str:
     from proctor.reports.content.run_list import short_ids, state_text, when
 
     short = short_ids([run.run_id for run in store.runs()])

@@ -34,14 +34,14 @@ proctor runs --json
     "--agent",
     section=WHICH,
     metavar="NAME",
-    help="Only runs of this agent, as the list names it; * and ? stand for anything.",
+    help="Only runs of this agent, as the list names it; * and ? are wildcards.",
 )
 @option(
     "--set",
     "eval_set",
     section=WHICH,
     metavar="SET",
-    help="Only runs with this eval set (its id); * and ? stand for anything.",
+    help="Only runs with this eval set (its id); * and ? are wildcards.",
 )
 @option(
     "--outcome",
@@ -57,7 +57,7 @@ proctor runs --json
     section=WHICH,
     multiple=True,
     type=click.Choice(["running", "unfinished", "finished"]),
-    help="Only runs that stand so; may be repeated.",
+    help="Only runs in this state; may be repeated.",
 )
 @option(
     "--since",
@@ -78,10 +78,10 @@ proctor runs --json
 @store_option
 @common_options
 def runs(*, store: str | None, as_json: bool, limit: int | None, **given: Any) -> None:  # fmt: skip
-    """List the runs that are kept, newest first.
+    """List the stored runs, newest first.
 
     The id in each line is as short as it can be; `latest` is the newest. `proctor show RUN` shows
-    what came of one, `proctor resume RUN` goes on with one that is unfinished.
+    its result; `proctor resume RUN` resumes an unfinished run.
     """
     from proctor.cli.messages import say
     from proctor.runs.storage.queries import NoRunsError, open_runs
@@ -101,7 +101,7 @@ def runs(*, store: str | None, as_json: bool, limit: int | None, **given: Any) -
         found, more, ids = _look(opened, wanted, limit)
         if not found and not as_json:
             say(_nothing(opened, len(ids)))
-        _write(_listed(opened, found, ids), more, as_json=as_json)
+        _write(_list_entries(opened, found, ids), more, as_json=as_json)
 
 
 def _filter(given: dict[str, Any]) -> RunFilter:
@@ -135,7 +135,7 @@ def _look(store: Store, wanted: RunFilter, limit: int) -> tuple[list[RunRecord],
     return found, more, ids
 
 
-def _listed(store: Store, found: Sequence[RunRecord], ids: Sequence[str]) -> Iterator[ListedRun]:
+def _list_entries(store: Store, found: Sequence[RunRecord], ids: Sequence[str]) -> Iterator[ListedRun]:
     from proctor.reports.content.run_list import ListedRun, short_ids
 
     short = short_ids(ids)

@@ -82,7 +82,7 @@ proctor show latest --report json=out.json
 @store_option
 @common_options
 def show(run: str, case: str | None, *, store: str | None, **given: Any) -> None:  # fmt: skip
-    """Show a run, or everything about one of its cases.
+    """Show a run, or all details of one of its cases.
 
     RUN is an id, the beginning of one, `latest` or `latest~1`, the one before it. CASE is the id of a
     case, or SET/CASE where several sets have one of that id.
@@ -176,7 +176,7 @@ def show_case(name: str, case: str, store_url: str | None, given: Mapping[str, A
         judging = judging_of(store, run_id, given["judging"])
         planned = find_case(store.planned(run_id), case)
         view = view_case(store, listed_run(store, run_id), planned, judging)
-    view = replace(view, trials=_checked(given["trials"], view.case))
+    view = replace(view, trials=_trial_indexes(given["trials"], view.case))
     if given["as_json"]:
         stdout.write(_as_json(view))
     else:
@@ -189,7 +189,7 @@ def show_case(name: str, case: str, store_url: str | None, given: Mapping[str, A
             )
 
 
-def _checked(numbers: Sequence[int], case: CaseResult) -> list[int]:
+def _trial_indexes(numbers: Sequence[int], case: CaseResult) -> list[int]:
     """Return the trials to show, numbered from 0."""
     there = [trial.number + 1 for trial in case.trials]
     unknown = [number for number in numbers if number not in there]
@@ -209,7 +209,7 @@ def _as_json(view: CaseView) -> str:
         "started_at": view.began,
         "judging": view.judging,
         "calibrations": dict(view.badges),
-        "case": _reported(replace(view.case, trials=shown)),
+        "case": _case_json(replace(view.case, trials=shown)),
         "earlier_attempts": [
             {"trial": number, "evidence": attempt.model_dump(mode="json", exclude_none=True)}
             for number, attempts in view.earlier.items()
@@ -237,7 +237,7 @@ def _as_json(view: CaseView) -> str:
     return clean_json(json.dumps(data, indent=2, ensure_ascii=False)) + "\n"
 
 
-def _reported(case: CaseResult) -> Any:
+def _case_json(case: CaseResult) -> Any:
     from proctor.reports.formats.json import JsonReport
 
     text = io.StringIO()

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 import click
 
 from proctor.cli.command_base import SectionedCommand, SectionedGroup, common_options, option
+from proctor.cli.shared_options import run_option
 from proctor.common.safe_text import clean
 
 if TYPE_CHECKING:
     from proctor.runs.conformance.check_agent import Finding
 
-HOW = "What to say to it"
+HOW = "What to send"
 
 EXAMPLES = """
 proctor agent check my_agent
@@ -26,20 +27,19 @@ proctor agent check my.adapter:agent --message 'What is 2 + 2?' --failing 'divid
 @click.group("agent", cls=SectionedGroup, examples=EXAMPLES)
 @common_options
 def agent() -> None:
-    """Find out whether an agent keeps its contract."""
+    """Check whether an agent satisfies the agent contract."""
 
 
 @agent.command("check", cls=SectionedCommand, examples=EXAMPLES)
 @click.argument("agent_ref", metavar="AGENT")
 @option("--message", "messages", section=HOW, multiple=True, allow_empty=True, metavar="TEXT",
-        help="What the user says; may be repeated, a turn each.  ['Hello!', 'What can you do?']")  # fmt: skip
+        help="A user message; may be repeated, one per turn.  ['Hello!', 'What can you do?']")  # fmt: skip
 @option("--set", "eval_set", section=HOW, metavar="SET", type=click.Path(path_type=Path),
-        help="Say what its first five conversations say: some in which tools are called and state changes.")  # fmt: skip
+        help="Send the user messages of its first five conversations; choose some with tool calls and state changes.")  # fmt: skip
 @option(
     "--failing", section=HOW, allow_empty=True, metavar="TEXT", help="A message that makes the agent fail."
 )
-@option("--timeout", section=HOW, type=click.FloatRange(min=0, min_open=True), default=60.0, metavar="S",
-        help="Seconds that one turn may take.  [60]")  # fmt: skip
+@run_option("timeout", section=HOW, unset="60")
 @option(
     "--only",
     section="What to check",
@@ -58,33 +58,33 @@ def check(
     messages: tuple[str, ...],
     eval_set: Path | None,
     failing: str | None,
-    timeout: float,
+    timeout: float | None,
     only: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Find out whether an agent keeps the contract that every agent has with Proctor.
+    """Check whether an agent satisfies the contract that Proctor expects of every agent.
 
     Each rule is a check: order of events, final response, tool calls and their responses, state,
-    cancellation, conversations at once, errors. One that has nothing to look at says so, and what
-    would give it something: talk about what makes the agent call its tools.
+    cancellation, conversations at once, errors. A check that does not apply gives the reason and
+    the remedy: send messages that make the agent call its tools.
 
     \b
-    Exit codes: 0 nothing is broken, 1 a rule is broken, 2 the agent cannot be loaded.
+    Exit codes: 0 every check passes, 1 a check fails, 2 the agent cannot be loaded.
     """
-    from proctor.cli.process import stdout_is_ours
+    from proctor.cli.process import reserve_stdout
     from proctor.engine.execution.run_control import run_sync
-    from proctor.runs.conformance.check_agent import MESSAGES, Fit, check_agent
+    from proctor.runs.conformance.check_agent import MESSAGES, TURN_SECONDS, Fit, check_agent
     from proctor.runs.setup.settings import load_settings, prepare_process
 
     prepare_process(load_settings(Path.cwd()))
-    with stdout_is_ours() as stdout:
+    with reserve_stdout() as stdout:
         findings = run_sync(
             lambda: check_agent(
                 agent_ref,
                 messages=messages or MESSAGES,
                 eval_set=eval_set,
                 failing=failing,
-                timeout=timeout,
+                timeout=timeout or TURN_SECONDS,
                 only=only,
             )
         )

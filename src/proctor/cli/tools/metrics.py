@@ -37,7 +37,7 @@ def metrics(name: str | None, *, as_json: bool) -> None:
             clean_json(json.dumps(listed[0] if name else {"metrics": listed}, indent=2, ensure_ascii=False))
         )
     elif name:
-        click.echo("\n".join(clean(line) for line in _explained(found[0])))
+        click.echo("\n".join(clean(line) for line in _explanation(found[0])))
     else:
         click.echo("\n".join(clean(line) for line in _table(found)))
 
@@ -61,7 +61,7 @@ def _in_short(facts: MetricFacts) -> Iterator[str]:
             yield f"default threshold {facts.default_threshold:g}"
 
 
-def _explained(facts: MetricFacts) -> Iterator[str]:
+def _explanation(facts: MetricFacts) -> Iterator[str]:
     yield facts.name
     yield f"  {facts.description}"
     yield ""
@@ -70,7 +70,7 @@ def _explained(facts: MetricFacts) -> Iterator[str]:
     if facts.gates:
         yield f"  scores     {range_of(facts)}"
         if facts.default_threshold is not None:
-            yield f"  threshold  {facts.default_threshold:g} unless the criterion says otherwise"
+            yield f"  threshold  {facts.default_threshold:g} unless the criterion sets another"
     else:
         yield "  decides    nothing: it is always reported, and takes no threshold"
     if facts.source:

@@ -25,7 +25,7 @@ proctor score-trace traces.jsonl --set booking.evalset.json
 proctor score-trace traces/ --config rules.json
 proctor score-trace traces.jsonl --set evals/ --report junit=junit.xml
 proctor trace receive traces.jsonl       takes traces from an OTLP exporter into a file
-proctor trace show traces.jsonl          tells what is in it
+proctor trace show traces.jsonl          shows its contents
 """
 
 
@@ -54,13 +54,13 @@ def _options(command: Any) -> Any:
 @common_options
 @click.pass_context
 def score_trace(ctx: click.Context, /, traces: tuple[str, ...], **given: Any) -> None:
-    """Judge what OpenTelemetry traces tell of an agent; nothing is run.
+    """Score an agent by its OpenTelemetry traces; nothing is run.
 
     TRACE is a file of OTLP's JSON (whole, or a request a line as the collector's file exporter
     writes), of spans as an SDK prints them, google-adk's SQLite file of spans, or a folder. With --set,
     a conversation belongs to the case that its spans name (proctor.eval_id), whose id is its
-    conversation's, or whose user says the same; a case without a conversation is an error.
-    A trace without the contents of messages is an error, too, and says how they are captured.
+    conversation's, or whose user messages are the same; a case without a conversation is an error.
+    A trace without the contents of messages is an error, too; its message explains how to capture them.
 
     \b
     Exit codes: as `proctor eval`.
@@ -77,9 +77,9 @@ def score_trace(ctx: click.Context, /, traces: tuple[str, ...], **given: Any) ->
 def _score_traces(
     traces: Sequence[str], given: dict[str, Any], guard: OutputGuard, executions: list[Execution]
 ) -> int:
-    from proctor.cli.eval.execution import Execution, Shown
-    from proctor.cli.outputs import choose_keeping, parse_outputs
-    from proctor.cli.process import stdout_is_ours
+    from proctor.cli.eval.execution import Execution, ResultOutputs
+    from proctor.cli.outputs import open_targets, parse_outputs
+    from proctor.cli.process import reserve_stdout
     from proctor.cli.shared_options import read_settings
     from proctor.runs.setup.settings import engine_options, prepare_process
 
@@ -90,19 +90,19 @@ def _score_traces(
         for name, value in engine_options(given, settings).items()
         if name in options_of(Use.SCORE)
     }
-    outputs, keeping = (
+    outputs, targets = (
         parse_outputs(given["reports"], given["format_"], guard),
-        choose_keeping(given["stores"], settings),
+        open_targets(given["stores"], settings),
     )
-    shown = Shown(
+    shown = ResultOutputs(
         outputs,
         bool(given["details"] or common().verbose),
         color=False if common().no_color else None,
-        keeping=keeping,
-        way_on="`proctor score {run}` judges it again",
+        targets=targets,
+        resume_hint="`proctor score {run}` judges it again",
     )
-    with closing(keeping), stdout_is_ours() as stdout:
-        start = _scoring(traces, given["sets"], {**options, "store": keeping.store})
+    with closing(targets), reserve_stdout() as stdout:
+        start = _scoring(traces, given["sets"], {**options, "store": targets.store})
         executions.append(Execution(shown, stdout))
         return executions[-1].carry_out(start)
 

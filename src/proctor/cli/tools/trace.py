@@ -29,7 +29,7 @@ proctor trace show traces.jsonl
 @click.group("trace", cls=SectionedGroup, examples=EXAMPLES)
 @common_options
 def trace() -> None:
-    """Take traces from an OTLP exporter, or tell what is in a file of them."""
+    """Receive traces from an OTLP exporter, or show the contents of a trace file."""
 
 
 @trace.command(
@@ -50,15 +50,15 @@ OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318 python my_agent.py    in anoth
         help="After so many seconds.  [until Ctrl-C]")  # fmt: skip
 @common_options
 def receive(path: Path, *, listen: str, count: int | None, seconds: float | None) -> None:
-    """Take traces from exporters into a file.
+    """Receive traces from exporters and append them to a file.
 
     Takes OTLP/HTTP, and appends to FILE, a request a line: POST /v1/traces and /v1/logs, as JSON, or as protobuf where proctor[traces] is installed, up to
-    16 MiB a request. Only what tells about agents is written: no headers of requests. Ctrl-C ends it;
-    what came is in the file.
+    16 MiB a request. Only data about agents is written, no headers of requests. Ctrl-C ends the receiver;
+    the file then holds all data received.
     """
     from proctor.runs.traces.receiver import TraceReceiver
 
-    with _stop_asked() as stopped, TraceReceiver(path, listen) as receiver:
+    with _catch_signals() as stopped, TraceReceiver(path, listen) as receiver:
         say(
             f"listening on {receiver.url}; OTEL_EXPORTER_OTLP_ENDPOINT={receiver.url} makes an exporter send there"
         )
@@ -78,7 +78,7 @@ def receive(path: Path, *, listen: str, count: int | None, seconds: float | None
 
 
 @contextmanager
-def _stop_asked() -> Iterator[list[int]]:
+def _catch_signals() -> Iterator[list[int]]:
     """Collect Ctrl-C and SIGTERM in a list inside the block; both end the receiver in order."""
     asked: list[int] = []
 
@@ -110,7 +110,7 @@ proctor trace show traces/ --json
 def show(traces: tuple[str, ...], *, as_json: bool) -> None:
     """Tell which conversations are in traces.
 
-    Each turn is shown with what was called, answered and said, and with what is missing: TRACE as for
+    Each turn is shown with its tool calls, responses and texts, and with what is missing: TRACE as for
     `proctor score-trace`.
     """
     from proctor.files.traces.conversations import read_conversations

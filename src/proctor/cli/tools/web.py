@@ -45,7 +45,7 @@ proctor web --host 0.0.0.0 --token-file ~/.proctor-token
 @store_option
 @common_options
 def web(*, agents: Path | None, **given: Any) -> None:
-    """See runs, cases and eval sets in a browser; start runs, talk to agents.
+    """Show runs, cases and eval sets in a browser; start runs, talk to agents.
 
     AGENTS_DIR is a folder with a folder for each agent, or one agent's folder; without it the agents
     are those of the project's settings. Only this machine can reach the server, unless --host says

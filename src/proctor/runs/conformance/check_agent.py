@@ -27,6 +27,8 @@ __all__ = ["CHECKS", "Check", "Finding", "Fit", "check_agent", "run_check"]
 MESSAGES = ("Hello!", "What can you do?")
 """The user messages if no conversations are given."""
 
+TURN_SECONDS = 60.0
+"""The time limit of one turn."""
 _MOST_CASES = 5
 
 
@@ -55,7 +57,7 @@ async def check_agent(
     messages: Sequence[str] = MESSAGES,
     eval_set: str | Path | None = None,
     failing: str | None = None,
-    timeout: float = 60.0,  # noqa: ASYNC109 - of one turn, not of this call
+    timeout: float = TURN_SECONDS,  # noqa: ASYNC109 - of one turn, not of this call
     only: Sequence[str] = (),
 ) -> list[Finding]:
     """Run every check against an agent; the agent is opened again for each check.
@@ -95,7 +97,7 @@ async def run_check(
     cases: Sequence[EvalCase],
     *,
     failing: str | None = None,
-    timeout: float = 60.0,  # noqa: ASYNC109 - of one turn, not of this call
+    timeout: float = TURN_SECONDS,  # noqa: ASYNC109 - of one turn, not of this call
 ) -> Finding:
     """Open the agent and run one check against it.
 

@@ -16,10 +16,10 @@ from proctor.runs.conformance.conversation import (
     Subject,
     Talk,
     ask,
-    begun,
     case_of,
     first_event,
-    shown,
+    new_talk,
+    short_text,
     talk_through,
 )
 from proctor.schema.evidence.event import Event
@@ -63,7 +63,7 @@ async def _final_response(subject: Subject) -> None:
         whole = [event for event in turn.events if not event.partial]
         if not any(event.is_final_response() and _speaks(event) for event in whole):
             raise ConformanceError(
-                f"turn {number} ({shown(turn.user_content)}) has no final response: {_kinds(turn)}"
+                f"turn {number} ({short_text(turn.user_content)}) has no final response: {_kinds(turn)}"
             )
 
 
@@ -164,7 +164,7 @@ def _changes(talk: Talk) -> dict[str, object]:
 
 
 async def _cancellation(subject: Subject) -> None:
-    case, talk = begun(subject.case())
+    case, talk = new_talk(subject.case())
     agent, session = subject.agent, talk.session
     await ask(agent, "begin", session, case)
     task = asyncio.ensure_future(first_event(agent.answer(_message(case), session), leave=False))
@@ -185,7 +185,7 @@ async def _cancellation(subject: Subject) -> None:
 
 
 async def _leaving(subject: Subject) -> None:
-    case, talk = begun(subject.case())
+    case, talk = new_talk(subject.case())
     await ask(subject.agent, "begin", talk.session, case)
     try:
         async with asyncio.timeout(subject.timeout + _MOMENT):

@@ -70,7 +70,7 @@ def case_of(messages: Sequence[str]) -> EvalCase:
     return EvalCase(eval_id="conformance", conversation=turns)
 
 
-def begun(case: EvalCase) -> tuple[EvalCase, Talk]:
+def new_talk(case: EvalCase) -> tuple[EvalCase, Talk]:
     """Return a copy of a case and a new conversation for it, with a unique token in the session state."""
     token = f"token-{uuid.uuid4().hex}"
     given = case.session_input or SessionInput(app_name=DEFAULT_APP, user_id=DEFAULT_USER)
@@ -87,7 +87,7 @@ async def talk_through(subject: Subject, case: EvalCase) -> Talk:
         ConformanceError: a turn took too long.
         AgentError, ReportedError: the agent failed.
     """
-    case, talk = begun(case)
+    case, talk = new_talk(case)
     agent, session = subject.agent, talk.session
     await ask(agent, "begin", session, case)
     try:
@@ -101,7 +101,7 @@ async def talk_through(subject: Subject, case: EvalCase) -> Talk:
             except TimeoutError:
                 raise ConformanceError(f"turn {number} took more than {subject.timeout:g} s") from None
             except Exception as error:
-                error.add_note(f"in turn {number} ({shown(invocation.user_content)})")
+                error.add_note(f"in turn {number} ({short_text(invocation.user_content)})")
                 raise
         talk.final_state = await ask(agent, "final_state", session, otherwise=session.state)
     finally:
@@ -126,7 +126,7 @@ async def first_event(events: Any, *, leave: bool) -> int:
     return count
 
 
-def shown(content: Content | None, most: int = 80) -> str:
+def short_text(content: Content | None, most: int = 80) -> str:
     """Return the text of a message, shortened."""
     text = text_of(content)
     return repr(text if len(text) <= most else f"{text[: most - 1]}…")

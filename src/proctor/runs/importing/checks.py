@@ -22,22 +22,22 @@ from proctor.schema.results.score import MetricScore, Outcome, outcome_of_run, w
 _WITHOUT_VERDICT = {Outcome.NOT_RUN, Outcome.SKIPPED}
 
 
-def agreeing(recorded: RecordedRun) -> RecordedRun:
+def check_consistency(recorded: RecordedRun) -> RecordedRun:
     """Return a run whose cases are checked against their scores, and, after the last case, against the totals of the file.
 
     google-adk's own files do not record how a verdict was reached. Their verdicts are kept, unless a score is below its threshold.
     """
-    return replace(recorded, cases=lambda: _held(recorded))
+    return replace(recorded, cases=lambda: _check_cases(recorded))
 
 
-def _held(recorded: RecordedRun) -> Iterator[RecordedCase]:
+def _check_cases(recorded: RecordedRun) -> Iterator[RecordedCase]:
     counts: Counter[Outcome] = Counter()
     for case in recorded.cases():
         counts[case.result.outcome] += 1
         if case.trials is None:
             recorded.head.warnings += _fail_below_threshold(case.result)
         else:
-            reached = _reached(case.result)
+            reached = _recompute_verdict(case.result)
             if said := _contradiction(case, reached):
                 _make_error(case.result, said, reached)
         yield case
@@ -91,7 +91,7 @@ def _of_the_whole(recorded: RecordedRun, counts: Counter[Outcome]) -> str:
     if was != is_now:
         return f"the file is not what was written: the run had {_cases(was)}, and here {_are(is_now)} ({how})"
     if {outcome: count for outcome, count in totals.counts.items() if count} != dict(counts):
-        return f"the file is not what was written: it had {_told(totals.counts)}, and has {_told(counts)} ({how}, or edited)"
+        return f"the file is not what was written: it had {_counts_text(totals.counts)}, and has {_counts_text(counts)} ({how}, or edited)"
     missing = any(one.failure is not None for one in head.sets)
     found = outcome_of_run(counts, set_missing=missing, broken_off=head.failure is not None)
     if found is not totals.outcome:
@@ -107,7 +107,7 @@ def _are(count: int) -> str:
     return "is 1" if count == 1 else f"are {count:,}"
 
 
-def _told(counts: Mapping[Outcome, int]) -> str:
+def _counts_text(counts: Mapping[Outcome, int]) -> str:
     return ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items()) if count)
 
 
@@ -134,12 +134,12 @@ def _contradiction(case: RecordedCase, reached: CaseVerdict | None) -> str:
     return said
 
 
-def _reached(case: CaseResult) -> CaseVerdict | None:
+def _recompute_verdict(case: CaseResult) -> CaseVerdict | None:
     """Compute the verdict again from the scores of each trial; `None` if no metric decides."""
     gating = _gating(case)
     if not gating or not case.trials or case.outcome is Outcome.NOT_RUN:
         return None
-    metrics = [_bound(metric.name, metric.threshold) for metric in gating]
+    metrics = [_bind_metric(metric.name, metric.threshold) for metric in gating]
     columns = [_scores(metric, len(case.trials)) for metric in gating]
     rows = [
         None
@@ -197,7 +197,7 @@ _NO_SCORE = MetricScore(failure=Failure(where="metric", message="no score was re
 
 
 @lru_cache(maxsize=1000)
-def _bound(name: str, threshold: float | None) -> BoundMetric:
+def _bind_metric(name: str, threshold: float | None) -> BoundMetric:
     facts = MetricFacts(name=name, description="as recorded", maximum=None)
     return BoundMetric(_AsRecorded(facts), threshold, gate=True)
 

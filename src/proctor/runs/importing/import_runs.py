@@ -15,7 +15,7 @@ from proctor.errors import EvalFileError, StoreError
 from proctor.files.results.read import read_runs
 from proctor.files.results.report_format import RecordedCase, RecordedRun
 from proctor.runs.arguments import is_open
-from proctor.runs.importing.checks import agreeing
+from proctor.runs.importing.checks import check_consistency
 from proctor.runs.importing.spool import RunSpool, Spool
 from proctor.runs.storage.failed_attempts import recorded_attempt
 from proctor.runs.storage.queries import StoreLike, open_store
@@ -51,7 +51,7 @@ def read_results(path: str | Path) -> list[RunResult]:
     Raises:
         EvalFileError: the file cannot be read, or holds no results.
     """
-    return [agreeing(recorded).result for recorded in read_runs(path)]
+    return [check_consistency(recorded).result for recorded in read_runs(path)]
 
 
 def import_run(path: str | Path, store: StoreLike = None) -> str:
@@ -115,7 +115,7 @@ def _put_new(ready: Sequence[_Ready], store: Store) -> list[str]:
                 "imported again"
             )
         first.setdefault(content, file)
-    return [_put(run, store) for run in ready]
+    return [_write(run, store) for run in ready]
 
 
 def _run_ids(store: Store) -> Iterator[str]:
@@ -140,14 +140,14 @@ class _Ready:
 
 def _put_aside(recorded: RecordedRun, path: Path, spool: Spool) -> _Ready:
     """Read a whole run, each case once."""
-    seen, recorded, cases = _Seen(), agreeing(recorded), RunSpool(spool)
+    seen, recorded, cases = _Seen(), check_consistency(recorded), RunSpool(spool)
     for position, case in enumerate(recorded.cases()):
         cases.add(PlannedCase(position, *seen.take(case)), _records(position, case))
     manifest, judging = _manifest(recorded, path, seen), _judging(recorded, seen)
     return _Ready(manifest, judging, seen.summary(recorded.head), cases)
 
 
-def _put(run: _Ready, store: Store) -> str:
+def _write(run: _Ready, store: Store) -> str:
     commits = _Commits()
     writer = store.begin(run.manifest, run.cases.planned(), run.judging, commits)
     try:
@@ -328,10 +328,10 @@ def _set_manifest(one: SetSummary, seen: _Seen) -> SetManifest:
 
 def _judging(recorded: RecordedRun, seen: _Seen) -> Judging:
     head = recorded.head
-    return Judging(created_at=head.started_at, sets=[_judged(recorded, one, seen) for one in head.sets])
+    return Judging(created_at=head.started_at, sets=[_judged_set(recorded, one, seen) for one in head.sets])
 
 
-def _judged(recorded: RecordedRun, one: SetSummary, seen: _Seen) -> JudgedSet:
+def _judged_set(recorded: RecordedRun, one: SetSummary, seen: _Seen) -> JudgedSet:
     metrics = seen.metrics.get(one.eval_set_id, {})
     thresholds = {name: m.threshold for name, m in metrics.items() if m.threshold is not None}
     return JudgedSet(

@@ -76,7 +76,7 @@ class RunSpool:
             StoreError: there is not enough space.
         """
         self._spool.end()
-        parts = [_encoded(record) for record in records]
+        parts = [_encode(record) for record in records]
         texts = (case.eval_set_id, case.eval_id, case.content_hash, case.place)
         facts = [case.position, texts, [facts for facts, _ in parts]]
         self._spool.append(facts, [body for _, bodies in parts for body in bodies])
@@ -90,7 +90,7 @@ class RunSpool:
     def records(self) -> Iterator[list[Record]]:
         """Yield the records of each case, in the same order."""
         for (position, texts, facts), bodies in self._parts(whole=True):
-            yield _decoded(position, texts, facts, bodies)
+            yield _decode(position, texts, facts, bodies)
 
     def _parts(self, *, whole: bool) -> Iterator[tuple[_Facts, list[bytes]]]:
         at = self._first
@@ -99,7 +99,7 @@ class RunSpool:
             yield facts, bodies
 
 
-def _encoded(record: Record) -> tuple[_Facts, list[bytes]]:
+def _encode(record: Record) -> tuple[_Facts, list[bytes]]:
     """Return a record as a list of facts and its bodies."""
     if isinstance(record, TrialRecord):
         facts = ["trial", record.number, record.attempt, record.failed]
@@ -111,7 +111,7 @@ def _encoded(record: Record) -> tuple[_Facts, list[bytes]]:
     return ["verdict", result.outcome.value], [verdict_row(result, attempts).encode()]
 
 
-def _decoded(
+def _decode(
     position: int, texts: Sequence[str], facts: Iterable[_Facts], bodies: Iterable[bytes]
 ) -> list[Record]:
     evidence: dict[_Key, bytes] = {}

@@ -76,10 +76,10 @@ class CommitFiles:
         """Return git's hash of the file at the commit; `None` if it did not exist."""
         path = Path(os.path.realpath(path))
         if path not in self._blobs:
-            self._blobs[path] = self._looked_up(path)
+            self._blobs[path] = self._find_blob(path)
         return self._blobs[path]
 
-    def _looked_up(self, path: Path) -> bytes | None:
+    def _find_blob(self, path: Path) -> bytes | None:
         place = f"{self._commit(path.parent)}:./{path.name}"
         found = _git(path.parent, "rev-parse", "--verify", "--quiet", place)
         return found.stdout.strip() if found.returncode == 0 else None
@@ -87,10 +87,10 @@ class CommitFiles:
     def _commit(self, folder: Path) -> str:
         """Return the hash of the commit in the repository of a folder."""
         if folder not in self._commits:
-            self._commits[folder] = self._resolved(folder)
+            self._commits[folder] = self._resolve(folder)
         return self._commits[folder]
 
-    def _resolved(self, folder: Path) -> str:
+    def _resolve(self, folder: Path) -> str:
         root = _git(folder, "rev-parse", "--show-toplevel")
         if root.returncode:
             said = root.stderr.decode(errors="replace").strip().partition("\n")[0].removeprefix("fatal: ")
@@ -135,7 +135,9 @@ class Changed:
     """The hash of the commit; its name if the sets are in several repositories."""
 
 
-def only_changed(wanted: Sequence[SetRequest], ref: str, config: object, *, renames: bool = False) -> Changed:
+def select_changed(
+    wanted: Sequence[SetRequest], ref: str, config: object, *, renames: bool = False
+) -> Changed:
     """Narrow `wanted` to the cases that have changed since the commit `ref`.
 
     `config` is the config given for all sets (`None`: each has its own); `renames` means that duplicate ids are made

@@ -30,14 +30,14 @@ VARIABLE = "PROCTOR_JUDGE_MODEL"
 """The environment variable that names the judge of criteria that name none."""
 
 
-def judge_named(given: Any, setting: str | None = None) -> Any:
+def default_judge(given: Any, setting: str | None = None) -> Any:
     """Return the default judge: the given one, else that of the environment, else the setting."""
     return given if given is not None else os.environ.get(VARIABLE, "").strip() or setting
 
 
-def judge_again(given: Any, run: Manifest, setting: str | None = None) -> Any:
-    """Return the default judge for re-scoring: the given one, else the run's, else that of `judge_named`."""
-    return judge_named(given if given is not None else run.options.get("judge"), setting)
+def rescoring_judge(given: Any, run: Manifest, setting: str | None = None) -> Any:
+    """Return the default judge for re-scoring: the given one, else the run's, else that of `default_judge`."""
+    return default_judge(given if given is not None else run.options.get("judge"), setting)
 
 
 def budget_of(options: Mapping[str, Any]) -> RunBudget | None:
@@ -50,7 +50,7 @@ def budget_of(options: Mapping[str, Any]) -> RunBudget | None:
     return RunBudget(**limits)
 
 
-def _never_asked(_messages: object) -> str:
+def _no_judge(_messages: object) -> str:
     """Replace a judge that was refused: nothing is run."""
     raise NotImplementedError
 
@@ -63,7 +63,7 @@ class JudgesOnDemand:
     """
 
     def __init__(self, judge: Any = None, *, budget: Budget | None = None) -> None:
-        self._given = judge_named(judge)
+        self._given = default_judge(judge)
         self._budget = budget
         self.made: RunJudges | None = None
         """The judges and their usage, once a metric has requested one."""
@@ -82,7 +82,7 @@ class JudgesOnDemand:
             else:
                 as_model(self._given)
         except SetupError as problem:
-            self._given = _never_asked  # report it once, not again for every metric
+            self._given = _no_judge  # report it once, not again for every metric
             return [SetupError(f"judge: {problem}")]
         return []
 
@@ -174,7 +174,7 @@ class UsersOnDemand:
             if named != AN_OBJECT:  # a placeholder is an error only if there is a scenario
                 find_user(named)
         except SetupError as problem:
-            self._given = _nobody  # report it once, not again for every scenario
+            self._given = _no_user  # report it once, not again for every scenario
             return [problem]
         return []
 
@@ -196,7 +196,7 @@ class UsersOnDemand:
         return self._made
 
 
-def _nobody(_so_far: object) -> None:
+def _no_user(_so_far: object) -> None:
     """Replace a user that was refused: nothing is run."""
     raise NotImplementedError
 

@@ -15,7 +15,7 @@ from proctor.engine.planning.plan import Plan, find_duplicate_names, make_plan
 from proctor.engine.run_options import OPTIONS, RunOptions
 from proctor.errors import EvalFileError, NothingToRunError, SetupError, SetupProblems, did_you_mean
 from proctor.runs.arguments import AgentLike, EvalSetLike, EvaluateOptions, is_open
-from proctor.runs.load import Configs, given_set, listed, trials_asked, user_folder
+from proctor.runs.load import Configs, as_list, given_set, trial_overrides, user_folder
 from proctor.runs.setup.judge_and_user import JudgesOnDemand, UsersOnDemand, budget_of
 from proctor.schema.evidence.trial import Failure, FailureKind
 from proctor.schema.results.run_result import NOT_JUDGED, SetSummary
@@ -77,9 +77,9 @@ def prepare(
     wanted = loading.sets(eval_sets)
     if not wanted and not problems and not loading.unreadable:
         problems.append(SetupError("no eval set given"))
-    commit = loading.keep_changed(wanted, run_options)
+    commit = loading.select_changed_cases(wanted, run_options)
     loading.refuse_warnings()
-    plan = _planned(wanted, run_options, loading, hashed=store is not None)
+    plan = _make_plan(wanted, run_options, loading, hashed=store is not None)
     if loaded is None:
         raise SetupProblems([SetupError("no agent given")])
     looks = stopping_rule(options, plan, store)
@@ -93,7 +93,7 @@ def prepare(
             loading.unreadable,
             agent=agent,
             label=loading.label,
-            eval_sets=listed(eval_sets),
+            eval_sets=as_list(eval_sets),
             options={**options, **commit, **(looks.manifest_options() if looks is not None else {})},
         )
     return prepared
@@ -123,11 +123,11 @@ def prepare_agents(
         raise idle[0]
     if problems:
         raise SetupProblems(list({str(problem): problem for problem in problems}.values()))
-    _tell_apart(prepared)
+    _number_equal_labels(prepared)
     return prepared
 
 
-def _tell_apart(prepared: Sequence[Prepared]) -> None:
+def _number_equal_labels(prepared: Sequence[Prepared]) -> None:
     """Number agents with the same label in reports: `bot`, `bot#2`. In a store each run has its own id."""
     times: Counter[str] = Counter()
     for one in prepared:
@@ -137,7 +137,7 @@ def _tell_apart(prepared: Sequence[Prepared]) -> None:
             one.agent_label = f"{label}#{times[label]}"
 
 
-def _planned(wanted: list[SetRequest], options: RunOptions, loading: _Loading, *, hashed: bool) -> Plan:
+def _make_plan(wanted: list[SetRequest], options: RunOptions, loading: _Loading, *, hashed: bool) -> Plan:
     """Plan the run. If all sets are unreadable and `keep_going` is set, the plan is empty."""
     empty = Plan([], options.num_runs or 1)
     if not wanted and not loading.problems and not options.problems():
@@ -145,9 +145,9 @@ def _planned(wanted: list[SetRequest], options: RunOptions, loading: _Loading, *
     try:
         return make_plan(wanted, options, loading.problems, hashed=hashed)
     except SetupProblems as found:
-        from proctor.runs.load import placed
+        from proctor.runs.load import locate_problems
 
-        raise placed(found) from None
+        raise locate_problems(found) from None
     except NothingToRunError:
         if not loading.unreadable:
             raise
@@ -229,7 +229,7 @@ class _Loading:
             options.config,
             problems,
             self.judging_warnings,
-            trials_asked(options),
+            trial_overrides(options),
             default=options.default_config,
         )
 
@@ -253,11 +253,11 @@ class _Loading:
 
     def sets(self, eval_sets: EvalSetLike | Sequence[EvalSetLike]) -> list[SetRequest]:
         """Open every named set with its config."""
-        wanted = _merged(planned for entry in listed(eval_sets) for planned in self._entry(entry))
+        wanted = _merge_sets(planned for entry in as_list(eval_sets) for planned in self._entry(entry))
         only = self._options.only
-        return wanted if only is None else self._chosen(wanted, only)
+        return wanted if only is None else self._select(wanted, only)
 
-    def keep_changed(self, wanted: list[SetRequest], run_options: RunOptions) -> dict[str, str]:
+    def select_changed_cases(self, wanted: list[SetRequest], run_options: RunOptions) -> dict[str, str]:
         """Narrow `wanted` to the cases that have changed since a commit, if requested; return the commit as an option.
 
         Raises:
@@ -266,11 +266,11 @@ class _Loading:
         ref = self._options.changed_since
         if ref is None or not wanted:
             return {}
-        from proctor.runs.setup.changed_since import only_changed
+        from proctor.runs.setup.changed_since import select_changed
 
         renames = self._options.allow_duplicate_ids
         try:
-            changed = only_changed(wanted, ref, self._options.config, renames=renames)
+            changed = select_changed(wanted, ref, self._options.config, renames=renames)
         except NothingToRunError:
             self.problems += run_options.problems()
             if not self.problems and not self.unreadable:
@@ -307,23 +307,26 @@ class _Loading:
             agent_ref=self._ref,
         )
 
-    def _chosen(self, wanted: list[SetRequest], only: Mapping[str, Sequence[str]]) -> list[SetRequest]:
+    def _select(self, wanted: list[SetRequest], only: Mapping[str, Sequence[str]]) -> list[SetRequest]:
         """Leave out the sets and cases that `only` does not name; report the names that match nothing."""
-        there = {planned.source.eval_set_id for planned in wanted}
-        unknown = ", ".join(repr(name) for name in only if name not in there) or "no set"
-        if wanted and not there & only.keys():
-            message = f"{_ONLY} names {unknown}; the sets to run are {', '.join(map(repr, sorted(there)))}"
-            self.problems.append(SetupError(message))
-        elif there < there | only.keys():
-            self.warnings.append(f"{_ONLY} names {unknown}, which is not among the sets to run")
+        self._check_set_ids({planned.source.eval_set_id for planned in wanted}, only)
         named = [planned for planned in wanted if planned.source.eval_set_id in only]
-        chosen = [planned for planned in named if _narrowed(planned, only[planned.source.eval_set_id])]
+        chosen = [planned for planned in named if _narrow(planned, only[planned.source.eval_set_id])]
         if named and not chosen:
             asked = ", ".join(repr(name) for planned in named for name in only[planned.source.eval_set_id])
             self.problems.append(
                 SetupError(f"{_ONLY} names {asked or 'no case'}, and none of it was picked: nothing to run")
             )
         return chosen
+
+    def _check_set_ids(self, known: set[str], only: Mapping[str, Sequence[str]]) -> None:
+        unknown = ", ".join(repr(name) for name in only if name not in known)
+        if known and not known & only.keys():
+            listed = ", ".join(map(repr, sorted(known)))
+            message = f"{_ONLY} names {unknown or 'no set'}; the sets to run are {listed}"
+            self.problems.append(SetupError(message))
+        elif unknown:
+            self.warnings.append(f"{_ONLY} names {unknown}, which is not among the sets to run")
 
     def _entry(self, entry: EvalSetLike) -> list[SetRequest]:
         if isinstance(entry, str | Path):
@@ -383,7 +386,7 @@ class _Loading:
 _ONLY = "what is asked for (`only`, --failed)"
 
 
-def _narrowed(planned: SetRequest, named: Sequence[str]) -> bool:
+def _narrow(planned: SetRequest, named: Sequence[str]) -> bool:
     """Keep the cases of `named` that were selected, if any were; unknown ids are kept, so that they are refused later."""
     there = set(planned.source.ids())
     unknown = [eval_id for eval_id in planned.only if eval_id not in there]
@@ -391,7 +394,7 @@ def _narrowed(planned: SetRequest, named: Sequence[str]) -> bool:
     return bool(planned.only)
 
 
-def _merged(wanted: Iterable[SetRequest]) -> list[SetRequest]:
+def _merge_sets(wanted: Iterable[SetRequest]) -> list[SetRequest]:
     """Merge sets that are named twice, with the cases of both. All cases and a list give the list, as in ADK."""
     merged: dict[object, SetRequest] = {}
     for planned in wanted:
@@ -425,11 +428,8 @@ def refuse_warnings(prepared: Prepared) -> None:
         raise SetupProblems(problems)
 
 
-# --- The options that end a run early, and the factory of the rule of each --------------------------------------------
-
-
-RULES = {"against": "proctor.analysis.compare.until_decided:looks_of"}
-"""Option -> function of the options, the plan and the store. It is loaded on use: `analysis` is a higher layer."""
+_STOP_WHEN_DECIDED = "proctor.analysis.compare.until_decided:looks_of"
+"""The function that makes the stopping rule of `against`. It is loaded by name: `analysis` is a higher layer."""
 
 
 def stopping_rule(options: EvaluateOptions, plan: Plan, store: Store | None) -> StoppingRule | None:
@@ -439,8 +439,7 @@ def stopping_rule(options: EvaluateOptions, plan: Plan, store: Store | None) -> 
         SetupProblems: the other run does not exist or has nothing in common, or too few trials are allowed.
         StoreError: the store of that run does not exist or cannot be read.
     """
-    for option, factory in RULES.items():
-        if options.get(option) is not None:
-            rule: StoppingRule = load_object(factory)(options, plan, store)
-            return rule
-    return None
+    if options.get("against") is None:
+        return None
+    rule: StoppingRule = load_object(_STOP_WHEN_DECIDED)(options, plan, store)
+    return rule

@@ -20,7 +20,7 @@ from proctor.common.project_root import PYPROJECT, SETTINGS_FILE, has_settings, 
 from proctor.engine.run_options import OPTIONS, Use, options_of
 from proctor.errors import SettingsError, did_you_mean
 from proctor.runs.arguments import EvaluateOptions
-from proctor.runs.setup.judge_and_user import judge_named
+from proctor.runs.setup.judge_and_user import default_judge
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Settings:
         value = self.options.get(name)
         return value if isinstance(value, str) else None
 
-    def updated(self, values: Mapping[str, Any], folder: Path) -> Settings:
+    def override(self, values: Mapping[str, Any], folder: Path) -> Settings:
         """Return these settings, overridden by `values` (by setting name); paths in `values` are relative to `folder`."""
         resolved = {name: _resolve_paths(name, value, folder) for name, value in values.items()}
         options: Any = {name: value for name, value in resolved.items() if name not in _PROJECT_KINDS}
@@ -85,8 +85,8 @@ def load_settings(start: Path) -> Settings:
             f"it would not be clear which one holds."
         )
     if own.is_file():
-        return _read(own, _parse(own), "")
-    return _read(shared, table, "tool.proctor") if table is not None else Settings()
+        return _read_table(own, _parse(own), "")
+    return _read_table(shared, table, "tool.proctor") if table is not None else Settings()
 
 
 def _tool_table(path: Path) -> Any:
@@ -109,9 +109,9 @@ def _parse(path: Path) -> dict[str, Any]:
         raise SettingsError(f"{path}: cannot be read: {error.strerror}") from None
 
 
-def _read(path: Path, table: Any, prefix: str) -> Settings:
+def _read_table(path: Path, table: Any, prefix: str) -> Settings:
     if not isinstance(table, dict):
-        raise SettingsError(f"{path}: {prefix} must be a table of settings, not {_shown(table)}")
+        raise SettingsError(f"{path}: {prefix} must be a table of settings, not {_value_text(table)}")
     values: dict[str, Any] = {}
     problems: list[str] = []
     spelled: dict[str, str] = {}
@@ -126,7 +126,7 @@ def _read(path: Path, table: Any, prefix: str) -> Settings:
         values[name] = value
     if problems:
         raise SettingsError("\n".join(problems))
-    return Settings(file=path).updated(values, path.parent)
+    return Settings(file=path).override(values, path.parent)
 
 
 def _problem(name: str, value: Any) -> str:
@@ -138,7 +138,7 @@ def _problem(name: str, value: Any) -> str:
     if name not in kinds:
         return f"there is no setting {name!r}.{did_you_mean(name, kinds)} Known: {', '.join(kinds)}"
     kind = kinds[name]
-    return "" if kind.accepts(value) else f"{name!r} must be {kind.expected}, not {_shown(value)}"
+    return "" if kind.accepts(value) else f"{name!r} must be {kind.expected}, not {_value_text(value)}"
 
 
 def _place(path: Path, prefix: str, key: str) -> str:
@@ -157,7 +157,7 @@ def _place(path: Path, prefix: str, key: str) -> str:
     return str(path)
 
 
-def _shown(value: Any) -> str:
+def _value_text(value: Any) -> str:
     if isinstance(value, dict):
         return "a table"
     text = repr(value).lower() if isinstance(value, bool) else repr(value)
@@ -197,24 +197,24 @@ def _resolve_paths(name: str, value: Any, folder: Path) -> Any:
     """Return the value of a setting with its paths resolved against `folder`, the folder of the settings file."""
     match name:
         case "agent" | "sets":
-            return tuple(anchored(reference, folder) for reference in _listed(value))
+            return tuple(resolve_reference(reference, folder) for reference in _as_list(value))
         case "store":
-            return tuple(_anchored_url(url, folder) for url in _listed(value))
+            return tuple(_resolve_url(url, folder) for url in _as_list(value))
         case "metrics":
-            return _listed(value)
+            return _as_list(value)
         case "config":
             return str(folder / value)
         case "user" if re.search(r"\.py(:|$)", value):
-            return anchored(value, folder)
+            return resolve_reference(value, folder)
         case _:
             return value
 
 
-def _listed(value: str | list[str]) -> list[str]:
+def _as_list(value: str | list[str]) -> list[str]:
     return [value] if isinstance(value, str) else value
 
 
-def anchored(reference: str, folder: Path) -> str:
+def resolve_reference(reference: str, folder: Path) -> str:
     """Make the path in `path` or `path:names` absolute where it exists; leave modules, ids and prefixes alone."""
     if (folder / reference).exists():
         return str(folder / reference)
@@ -225,7 +225,7 @@ def anchored(reference: str, folder: Path) -> str:
     return f"{folder / path}{colon}{names}" if looks_like_path and not names.startswith("//") else reference
 
 
-def _anchored_url(url: str, folder: Path) -> str:
+def _resolve_url(url: str, folder: Path) -> str:
     """Make the path in a store's URL absolute; return a URL without a path unchanged."""
     found = re.fullmatch(r"(sqlite:(?:///)?|adk:(?://)?|)([^:]*)", url)
     if found is None or not found[2] or found[2].startswith("~"):
@@ -236,7 +236,7 @@ def _anchored_url(url: str, folder: Path) -> str:
 # --- The project's settings as options of a run, and the process state that they need ---------------------------------
 
 
-def as_seen_from_here(path: str) -> str:
+def relative_to_working_folder(path: str) -> str:
     """Shorten a path below the working folder, so that output does not depend on where the path was written."""
     return path.removeprefix(f"{Path.cwd()}{os.sep}")
 
@@ -248,9 +248,9 @@ def engine_options(given: Mapping[str, Any], settings: Settings) -> dict[str, An
     """
     options: dict[str, Any] = dict(settings.options)
     if settings.config is not None:
-        options["config"] = as_seen_from_here(settings.config)
+        options["config"] = relative_to_working_folder(settings.config)
     options |= {name: given[name] for name in OPTIONS if _has_value(given.get(name))}
-    judge = judge_named(given.get("judge"), settings.judge)
+    judge = default_judge(given.get("judge"), settings.judge)
     return {**options, "judge": judge} if judge is not None else options
 
 
@@ -258,7 +258,7 @@ def _has_value(value: object) -> bool:
     return value is not None and value is not False and value not in ((), [])
 
 
-def caps(given: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
+def usage_limits(given: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
     """Return the limits on the usage of models: those in `given`, else those of the settings."""
     limits = {**settings.options, **{name: value for name, value in given.items() if value is not None}}
     return {name: limits[name] for name in ("max_cost", "max_judge_calls") if name in limits}

@@ -96,7 +96,7 @@ def open_runs(url: str | Path | None = None, *, read_only: bool = False) -> Stor
     wanted = store_url(url)
     if (file := store_file(wanted)) is not None and not file.exists():
         raise NoRunsError(
-            f"no runs yet: there is no store {near(file)}. `proctor eval AGENT SET` keeps its runs; "
+            f"no runs yet: there is no store {display_path(file)}. `proctor eval AGENT SET` keeps its runs; "
             "--store names another place"
         )
     return opened(wanted, read_only=read_only)
@@ -106,7 +106,7 @@ class NoRunsError(StoreError):
     """The store does not exist yet, so there are no runs."""
 
 
-def near(path: Path) -> str:
+def display_path(path: Path) -> str:
     """Return a path below the working folder relative to it; any other path unchanged."""
     return str(path).removeprefix(f"{Path.cwd()}{os.sep}")
 
@@ -264,17 +264,17 @@ def prune_runs(
         raise SetupError(f"older_than must be a timedelta, got {safe_repr(older_than)}")
     opened = open_runs(store) if not is_open(store) else store
     if runs:
-        doomed = _named(opened, runs)
+        doomed = _find_deletable(opened, runs)
     elif keep is None and older_than is None:
         raise SetupError("nothing says which runs are to go: give keep, older_than or runs")
     else:
-        doomed = list(_surplus(opened, keep or 0, older_than))
+        doomed = list(_older_runs(opened, keep or 0, older_than))
     if doomed and not dry_run:
         opened.delete([run.run_id for run in doomed])
     return doomed
 
 
-def _named(store: Store, names: Sequence[str]) -> list[RunRecord]:
+def _find_deletable(store: Store, names: Sequence[str]) -> list[RunRecord]:
     baselines = _baseline_names(store)
     from proctor.runs.storage.failed_attempts import find_current_run
 
@@ -297,7 +297,7 @@ def _baseline_names(store: Store) -> dict[str, list[str]]:
     return baseline_names(store)
 
 
-def _surplus(store: Store, keep: int, older_than: timedelta | None) -> Iterator[RunRecord]:
+def _older_runs(store: Store, keep: int, older_than: timedelta | None) -> Iterator[RunRecord]:
     limit = time.time() - older_than.total_seconds() if older_than is not None else None
     baselines = _baseline_names(store)
     for run in islice(store.runs(), keep, None):

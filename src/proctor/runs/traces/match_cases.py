@@ -119,15 +119,20 @@ class _Finder:
         )
         for found in looks:
             if found:
-                return found, f"it could be {self._listed(found)}; the attribute {CASE} on a span says which"
+                return (
+                    found,
+                    f"it could be {self._names_text(found)}; the attribute {CASE} on a span says which",
+                )
         if not texts[0]:
             return (), "no case has its id, and what the user said is not in the trace"
         if begun := self._by_first.get(texts[0], ()):
-            why = f"it only begins as {self._listed(begun)}, and what the user says then is something else"
+            why = (
+                f"it only begins as {self._names_text(begun)}, and what the user says then is something else"
+            )
             return (), f"{why}; the attribute {CASE} on a span says which case it is"
         return (), "no case has its id, or a user who says the same"
 
-    def _listed(self, found: Sequence[Where]) -> str:
+    def _names_text(self, found: Sequence[Where]) -> str:
         return ", ".join(self._names[where] for where in found[:_MOST_SAID])
 
 

@@ -81,7 +81,7 @@ class TraceReceiver:
         self._requests = self._spans = self._refused = 0
         self.reasons: list[str] = []
         """The reasons for refused requests, each once."""
-        self._server = _bound(self._host, port, listen, self._handler())
+        self._server = _bind_server(self._host, port, listen, self._handler())
         try:
             self._file = self._path.open("ab")
         except OSError as error:
@@ -142,8 +142,8 @@ class TraceReceiver:
             def take(self, request: dict[str, Any]) -> None:
                 receiver.take(request)
 
-            def refused(self, why: str) -> None:
-                receiver.refused(why)
+            def record_refusal(self, why: str) -> None:
+                receiver.record_refusal(why)
 
         return Handler
 
@@ -171,7 +171,7 @@ class TraceReceiver:
             self._spans += spans
             self._changed.notify_all()
 
-    def refused(self, why: str) -> None:
+    def record_refusal(self, why: str) -> None:
         """Count a refused request, and keep the reason."""
         with self._changed:
             self._refused += 1
@@ -222,7 +222,7 @@ class _Server6(_Server):
     address_family = socket.AF_INET6
 
 
-def _bound(host: str, port: int, listen: str, handler: type[OtlpHandler]) -> _Server:
+def _bind_server(host: str, port: int, listen: str, handler: type[OtlpHandler]) -> _Server:
     try:
         return (_Server6 if ":" in host else _Server)((host, port), handler)
     except (OSError, OverflowError) as error:

@@ -53,7 +53,7 @@ class OtlpHandler(BaseHTTPRequestHandler):
         """Process a request; raises `Malformed` or `OSError`."""
         raise NotImplementedError
 
-    def refused(self, why: str) -> None:
+    def record_refusal(self, why: str) -> None:
         """Record a request that was not accepted."""
         raise NotImplementedError
 
@@ -96,7 +96,7 @@ class OtlpHandler(BaseHTTPRequestHandler):
         try:
             self._check()
             body = self._unpacked(self._body())
-            request = _read(body, kind, _PATHS[self.path])
+            request = _parse_body(body, kind, _PATHS[self.path])
             self.take(request)
         except Refused as refused:
             self._refuse(refused.status, refused.message)
@@ -184,7 +184,7 @@ class OtlpHandler(BaseHTTPRequestHandler):
     # --- the answer ---------------------------------------------------------------------------------------------------
 
     def _refuse(self, status: int, message: str) -> None:
-        self.refused(message)
+        self.record_refusal(message)
         self.close_connection = True  # the rest of the body is not read
         self._answer(status, f"{message}\n".encode(errors="replace"), "text/plain")
 
@@ -209,7 +209,7 @@ def _host(url: str) -> str:
 # --- the content ------------------------------------------------------------------------------------------------------
 
 
-def _read(body: bytes, kind: str, signal: str) -> dict[str, Any]:
+def _parse_body(body: bytes, kind: str, signal: str) -> dict[str, Any]:
     if kind == "application/x-protobuf":
         return _of_protobuf(body, signal)
     if kind != "application/json":

@@ -102,7 +102,7 @@ async def score_trace(
     planned = {**options, "store": kept}
     if eval_sets is None:  # the cause is then in the criteria, and `_refuse_comparing` names it
         planned["allow_unasserted"] = True
-    prepared = _prepared(sets, planned, paths)
+    prepared = _prepare(sets, planned, paths)
     if eval_sets is None:
         _refuse_comparing(prepared)
         _refuse_unasserted(prepared, allowed=bool(options.get("allow_unasserted")))
@@ -110,7 +110,7 @@ async def score_trace(
     else:
         matched = match(prepared.plan, traced.conversations)
     prepared.warnings += [*traced.doubts, *matched.warnings]
-    result = await carry_out(prepared, options.get("progress"), _stored(kept, prepared, matched, paths))
+    result = await carry_out(prepared, options.get("progress"), _stored_run(kept, prepared, matched, paths))
     if store is None:  # the store existed only for this call
         result.cases, result.run_id = list(result.cases), ""
         kept.close()
@@ -152,7 +152,7 @@ class _Traced:
         raise RuntimeError("what was traced is judged, and nobody is asked")
 
 
-def _prepared(
+def _prepare(
     sets: EvalSetLike | Sequence[EvalSetLike], options: Mapping[str, Any], paths: Sequence[str | Path]
 ) -> Prepared:
     """Plan the scoring like a run whose agent has already answered."""
@@ -225,7 +225,7 @@ def _refuse_unasserted(prepared: Prepared, *, allowed: bool) -> None:
 # --- storage ----------------------------------------------------------------------------------------------------------
 
 
-def _stored(store: Store, prepared: Prepared, matched: Matched, paths: Sequence[str | Path]) -> StoredRun:
+def _stored_run(store: Store, prepared: Prepared, matched: Matched, paths: Sequence[str | Path]) -> StoredRun:
     """Return how to begin the run: write its evidence first, then score it from the store like that of any run."""
 
     def begin(_: AgentInfo | None, committed: Committed) -> RunWriter:

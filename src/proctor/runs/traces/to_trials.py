@@ -44,7 +44,7 @@ def trial_of(
     trial.user_id = intake.readable(told.user_id, "user id: ")
     trial.failure = told.failure
     for turn in told.turns:
-        trial.turns.append(_recorded(turn, intake, trial))
+        trial.turns.append(_record_turn(turn, intake, trial))
     trial.notes += told.notes
     trial.started_at = told.turns[0].started_at
     trial.duration = round(sum(turn.duration or 0.0 for turn in told.turns), 3)
@@ -53,7 +53,7 @@ def trial_of(
     return trial
 
 
-def _recorded(told: TracedTurn, intake: EvidenceLimiter, trial: Trial) -> Turn:
+def _record_turn(told: TracedTurn, intake: EvidenceLimiter, trial: Trial) -> Turn:
     """Record one turn as if its events arrived now, with the durations of the trace."""
     asked = Content.model_validate(told.asked)
     for part in asked.parts or ():
@@ -62,7 +62,7 @@ def _recorded(told: TracedTurn, intake: EvidenceLimiter, trial: Trial) -> Turn:
     turn = Turn(user_content=asked, started_at=told.started_at)
     session = Session(id="", app_name="", user_id="", memory={"spans": told.spans()})
     try:
-        _drained(record_turn(_all(told.events), turn, session, intake))
+        _run_to_end(record_turn(_all(told.events), turn, session, intake))
     except AgentError as error:
         failure = Failure(where="agent", kind=FailureKind.RAISED, message=str(error), turn=len(trial.turns))
         trial.failure = trial.failure or failure
@@ -79,7 +79,7 @@ async def _all(events: Sequence[Event]) -> AsyncIterator[Event]:
         yield event
 
 
-def _drained(recording: Coroutine[Any, Any, None]) -> None:
+def _run_to_end(recording: Coroutine[Any, Any, None]) -> None:
     """Run a coroutine that never waits."""
     try:
         recording.send(None)

@@ -16,7 +16,7 @@ from proctor.files.eval_sets.documents import RESULT_LIMIT, read_document
 from proctor.files.eval_sets.load import read_results
 from proctor.files.eval_sets.selectors import is_file, require_path_segment
 from proctor.runs.evaluate import evaluate
-from proctor.runs.load import forget_changed
+from proctor.runs.load import forget_outdated_imports
 from proctor.runs.setup.settings import load_settings
 from proctor.schema.evidence.trial import Failure
 from proctor.schema.format.adk_results import HISTORY, SUFFIX
@@ -51,7 +51,7 @@ async def run_evaluation(
     require_cases(source, eval_ids)
     path = str(path_of(app, eval_set_id))
     only = {source.eval_set_id: list(dict.fromkeys(eval_ids))} if eval_ids else None
-    forget_changed(app.folder)
+    forget_outdated_imports(app.folder)
     with context.writing() as store, named_by_project():
         run = await evaluate(
             app.reference,

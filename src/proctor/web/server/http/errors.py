@@ -13,7 +13,7 @@ from fastapi.responses import JSONResponse
 
 from proctor.common.safe_text import clean
 from proctor.errors import ProctorError, SetupError, StoreError, UnknownNameError
-from proctor.runs.setup.settings import as_seen_from_here
+from proctor.runs.setup.settings import relative_to_working_folder
 from proctor.runs.storage.queries import NoRunsError
 from proctor.schema.format.wire_model import PageModel
 from proctor.web.server.runs.run_command import ProblemsError, problems_response
@@ -70,7 +70,7 @@ async def _system_error(_request: Request, error: Exception) -> JSONResponse:
         return answer(409, _FOLDER_GONE)
     if not isinstance(error, OSError) or error.errno not in _USER_ERRNOS:
         raise error
-    place = f"{as_seen_from_here(str(error.filename))}: " if error.filename else ""
+    place = f"{relative_to_working_folder(str(error.filename))}: " if error.filename else ""
     return answer(
         409,
         f"{place}{error.strerror}. Nothing was done: make the project's folder writable, or free disk space",

@@ -7,7 +7,7 @@ from fastapi import APIRouter
 from proctor.common.secrets import hide_secrets
 from proctor.common.version import __version__
 from proctor.errors import ProctorError
-from proctor.runs.setup.settings import as_seen_from_here
+from proctor.runs.setup.settings import relative_to_working_folder
 from proctor.runs.storage.queries import store_url
 from proctor.web.pages.start import AboutPage
 from proctor.web.server.context import ContextDep, ServerContext
@@ -44,6 +44,6 @@ def _agents(context: ServerContext) -> tuple[list[str], str]:
 
 def _store(context: ServerContext) -> str:
     try:
-        return hide_secrets(as_seen_from_here(store_url(context.store_url)))
+        return hide_secrets(relative_to_working_folder(store_url(context.store_url)))
     except ProctorError:  # `why_not` reports it
         return ""

@@ -11,7 +11,7 @@ from starlette.concurrency import run_in_threadpool
 
 from proctor.common.secrets import hide_secrets
 from proctor.runs.metric_facts import MetricsPage, metrics_page
-from proctor.runs.setup.judge_and_user import judge_named
+from proctor.runs.setup.judge_and_user import default_judge
 from proctor.runs.setup.settings import load_settings
 from proctor.schema.format.criterion import JudgeModelOptions
 from proctor.schema.results.manifest import RunState
@@ -190,7 +190,7 @@ def list_agents(active: ActiveRunsDep) -> AgentsPage:
 def list_metrics(active: ActiveRunsDep) -> MetricsPage:
     """List the metrics with their descriptions, needs and options."""
     setting = load_settings(active.context.root).judge
-    return metrics_page(str(judge_named(None, setting) or JudgeModelOptions().judge_model))
+    return metrics_page(str(default_judge(None, setting) or JudgeModelOptions().judge_model))
 
 
 @router.get("/start")

@@ -16,7 +16,7 @@ from proctor.agents.remote.http.allowed_addresses import TARGETS, Target, Target
 from proctor.common.registry import MODELS
 from proctor.errors import AgentError, AgentLoadError, SetupError
 from proctor.models.names import parse_name
-from proctor.runs.setup.judge_and_user import judge_named
+from proctor.runs.setup.judge_and_user import default_judge
 from proctor.runs.setup.settings import Settings, load_settings
 from proctor.web.server.context import Access, ServerContext
 
@@ -103,7 +103,7 @@ _KEYS = frozenset({"judgemodel", "model", "audiomodel"})
 
 def model_problem(name: str, settings: Settings) -> str:
     """Return why a request may not name a model; empty if it may, or if the run reports the problem."""
-    if name == judge_named(None, settings.judge):
+    if name == default_judge(None, settings.judge):
         return ""  # the project's own judge is allowed at any address
     try:
         model = parse_name(name, MODELS.names())
