@@ -79,7 +79,7 @@ def calibrate(*, run: str, labels: str | None, model: str | None, no_keep: bool,
     from pathlib import Path
 
     from proctor.analysis.calibration.calibrate import calibrate_sync
-    from proctor.analysis.calibration.report import write_calibration
+    from proctor.analysis.calibration.report import calibration_data, write_calibration
     from proctor.reports.base import ReportOptions
     from proctor.reports.formats.json_data import write_json
     from proctor.runs.setup.settings import load_settings, prepare_process, usage_limits
@@ -89,7 +89,7 @@ def calibrate(*, run: str, labels: str | None, model: str | None, no_keep: bool,
     given |= usage_limits(given, settings)
     report = calibrate_sync(run, labels, judge=model, keep=not no_keep, **given)
     if as_json:
-        write_json(report, sys.stdout)
+        write_json(calibration_data(report), sys.stdout)
     else:
         write_calibration(report, sys.stdout, options=ReportOptions(verbose=bool(common().verbose)))
 
