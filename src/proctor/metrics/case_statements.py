@@ -7,7 +7,6 @@ nothing satisfies it: an explicit `tool_uses: []`, a forbidden text, an upper li
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from proctor.metrics.text.visible_text import is_blank
 from proctor.schema.format.case import EvalCase, Statement
@@ -56,7 +55,7 @@ def limits_of_calls(case: EvalCase) -> Statement:
     return min(expected_calls(case), Statement.NEGATIVE)
 
 
-def supplied(values: Sequence[Any]) -> StatementReader:
+def supplied(values: Sequence[object]) -> StatementReader:
     """Return the reader for a criterion that supplies the expected values; a blank value accepts an agent without answer."""
     is_negative = not values or any(isinstance(value, str) and is_blank(value) for value in values)
     return prohibition if is_negative else always

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from operator import itemgetter
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from proctor.metrics.base import CaseView, MetricFacts
 from proctor.metrics.criterion_check import refuse_criterion
@@ -229,7 +229,7 @@ def _sum(values: Iterable[float | None]) -> float | None:
     return sum(known) if known else None
 
 
-def _turn_score(value: float | None, missing: str, details: dict[str, Any]) -> Score:
+def _turn_score(value: float | None, missing: str, details: dict[str, object]) -> Score:
     if value is None:
         return Score(None, missing, details, True)
     return Score(float(value), "", details)
@@ -245,7 +245,7 @@ def _combine(parts: list[Figures], combine: Callable[[list[float]], float]) -> F
     }
 
 
-def _overall(scores: list[Score], value: float | None, details: dict[str, Any]) -> MetricScore:
+def _overall(scores: list[Score], value: float | None, details: dict[str, object]) -> MetricScore:
     if value is not None:
         return MetricScore(value, scores, "", details)
     for score in scores:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from proctor.common.json_values import equal_json
 from proctor.errors import MetricError
@@ -34,7 +34,7 @@ NO_STATE = (
 class StateCriterion(BaseCriterion):
     """How parts of the state are compared."""
 
-    state: Any = None
+    state: object = None
 
 
 class FinalSessionState:
@@ -106,7 +106,7 @@ class FinalSessionState:
             problems.append("final_session_state: every key is ignored, so nothing is expected")
         return [*problems, *matcher_problems]
 
-    def _accepts_everything(self, stated: Mapping[str, Any]) -> bool:
+    def _accepts_everything(self, stated: Mapping[str, object]) -> bool:
         """Return whether every stated key may have any value or be absent."""
         try:
             return all(
@@ -138,7 +138,7 @@ class FinalSessionState:
         )
         return MetricScore(0.0 if wrong else 1.0, reason=reason, details={"state": keys})
 
-    def _compare(self, name: str, expected: Any, actual: Any) -> dict[str, Any]:
+    def _compare(self, name: str, expected: object, actual: object) -> dict[str, object]:
         expectation = ""
         if holds_matcher(expected):
             templates, problems = _templates({name: expected})
@@ -159,7 +159,7 @@ class FinalSessionState:
         return entry
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """Return the value that a matcher compares with; any other value unchanged."""
     return value.get("value") if isinstance(value, Mapping) and INLINE in value else value
 
@@ -175,7 +175,7 @@ def _rules_of(metric: str, option: object) -> StateRules:
     return rules
 
 
-def _templates(state: Mapping[str, Any]) -> tuple[dict[str, Template], list[str]]:
+def _templates(state: Mapping[str, object]) -> tuple[dict[str, Template], list[str]]:
     """Return the stated values as templates, and the problems of their matchers."""
     from proctor.metrics.matchers.parse import MatcherReader
 
@@ -184,8 +184,8 @@ def _templates(state: Mapping[str, Any]) -> tuple[dict[str, Template], list[str]
     return templates, reader.problems
 
 
-def _describe(key: Mapping[str, Any]) -> str:
-    name = f"state `{show_name(key['key'])}`"
+def _describe(key: Mapping[str, object]) -> str:
+    name = f"state `{show_name(str(key['key']))}`"
     if key["kind"] == "missing":
         return f"{name} is missing, expected {key.get('told') or show_value(key['expected'])}"
     if expectation := key.get("told"):

@@ -7,7 +7,6 @@ Any other matcher only determines how a value that the case states is compared.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any
 
 from proctor.common.json_values import equal_json
 from proctor.errors import did_you_mean
@@ -27,7 +26,7 @@ OPTION = "state"
 class StateRules:
     """The matchers of the option `state`."""
 
-    def __init__(self, given: Any, reader: MatcherReader) -> None:
+    def __init__(self, given: object, reader: MatcherReader) -> None:
         """Read `{key or path: matcher}`; the reader collects the problems."""
         self._rules = read_matchers(given, reader, OPTION)
         self.own = {path: rule for path, rule in self._rules.items() if _expects(rule)}
@@ -38,7 +37,7 @@ class StateRules:
                     OPTION, f"{show_path(path)!r}: a state is an object, so a path must begin with a key"
                 )
 
-    def compare(self, name: str, expected: Any, actual: Any) -> tuple[bool, str]:
+    def compare(self, name: str, expected: object, actual: object) -> tuple[bool, str]:
         """Return whether the value of a key fits, and what was expected if that is not the value itself."""
         rule = self._rules.get((name,))
         expectation = tell(rule, expected) if rule else ""
@@ -48,7 +47,7 @@ class StateRules:
             return False, f"`{show_path(path)}` to be {self.own[path].tell()}"
         return True, expectation
 
-    def unreadable(self, stated: Mapping[str, Any]) -> Iterator[str]:
+    def unreadable(self, stated: Mapping[str, object]) -> Iterator[str]:
         """Yield the values of a case that the matcher of the criterion cannot compare."""
         for path, value, why in unreadable_values(self._rules, stated):
             yield (
@@ -56,7 +55,7 @@ class StateRules:
                 f"`{OPTION}` cannot compare it"
             )
 
-    def broken(self, state: Mapping[str, Any], roots: Collection[str]) -> Iterator[tuple[Path, Any]]:
+    def broken(self, state: Mapping[str, object], roots: Collection[str]) -> Iterator[tuple[Path, object]]:
         """Yield each path below `roots` at which the state does not meet the criterion, with the value there."""
         for path, rule in self.own.items():
             if path[0] in roots:
@@ -64,7 +63,9 @@ class StateRules:
                 if (value := next(wrong, _FINE)) is not _FINE:
                     yield path, value
 
-    def entries(self, state: Mapping[str, Any], stated: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    def entries(
+        self, state: Mapping[str, object], stated: Mapping[str, object]
+    ) -> Iterator[dict[str, object]]:
         """Yield the entries of the details for keys that only the criterion expects."""
         roots = {str(path[0]) for path in self.own} - stated.keys()
         broken = dict(self.broken(state, roots))
@@ -85,7 +86,7 @@ class StateRules:
         return StateSurvey({path: path in self.own for path in self._rules})
 
 
-_FINE: Any = object()
+_FINE: object = object()
 
 
 class StateSurvey:
@@ -133,7 +134,7 @@ def _expects(rule: Template) -> bool:
     return "value" in source or (kind in WITHOUT_VALUE and kind != "ignore")
 
 
-def _known_at(stated: Mapping[str, Any], path: Path) -> list[str] | None:
+def _known_at(stated: Mapping[str, object], path: Path) -> list[str] | None:
     """Return `None` if a case states a value at `path` or may do so; else the keys that it states in its place."""
     if path[0] not in stated:
         return [*stated]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import unicodedata
 from collections.abc import Sequence
-from typing import Any
 
 from proctor.metrics.trajectory.match_rules import Call
 
@@ -27,12 +26,12 @@ LONGEST_CALL = 100
 MOST_SENTENCES = 4
 
 
-def show_value(value: Any) -> str:
+def show_value(value: object) -> str:
     """Return `value` as JSON (its `repr` if it has none), shortened if it is long."""
     return _shorten(_as_json(value), LONGEST_VALUE)
 
 
-def show_pair(expected: Any, actual: Any) -> tuple[str, str]:
+def show_pair(expected: object, actual: object) -> tuple[str, str]:
     """Return two different values, shortened so that the first difference is visible."""
     left, right = _as_json(expected), _as_json(actual)
     if left == right:
@@ -95,14 +94,14 @@ def _escape(text: str) -> str:
 _to_json = json.JSONEncoder(ensure_ascii=False).encode
 
 
-def _as_json(value: Any) -> str:
+def _as_json(value: object) -> str:
     try:
         return _to_json(value)
     except (TypeError, ValueError, RecursionError):
         return _own_form(value)
 
 
-def _own_form(value: Any) -> str:
+def _own_form(value: object) -> str:
     try:
         return repr(value)
     except Exception as error:  # noqa: BLE001 - a reason is shown for any object in a tool's arguments

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from math import isfinite
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 from pydantic import Field
 
@@ -50,7 +50,7 @@ class Part(NamedTuple):
         """Return whether the metric lowers the combination."""
         return self.score is not None and self.score < 1
 
-    def to_data(self) -> dict[str, Any]:
+    def to_data(self) -> dict[str, object]:
         """Return the data for reports."""
         return {"name": self.name, "weight": self.weight, "score": self.score, "reason": self.reason}
 
@@ -189,13 +189,13 @@ class Weighted:
         return "; ".join([f"{value:.2f} = ({' + '.join(terms)}) / {total:g}", *omitted])
 
 
-def _details(parts: Iterable[Part]) -> dict[str, Any]:
+def _details(parts: Iterable[Part]) -> dict[str, object]:
     return {"weighted": [part.to_data() for part in parts]}
 
 
-def _first_drawings(part_details: Iterable[Mapping[str, Any] | None]) -> dict[str, Any]:
+def _first_drawings(part_details: Iterable[Mapping[str, object] | None]) -> dict[str, object]:
     """Return the first drawing of each kind: all of them are about the same turn."""
-    drawings: dict[str, Any] = {}
+    drawings: dict[str, object] = {}
     for details in part_details:
         drawings = {**{key: value for key, value in (details or {}).items() if key in DRAWN}, **drawings}
     return drawings

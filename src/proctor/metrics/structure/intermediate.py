@@ -170,10 +170,10 @@ def _in_any_order(similarity: Sequence[Sequence[float]]) -> list[Pair]:
 
 def _steps(
     expected: Sequence[IntermediateText], actual: Sequence[IntermediateText], pairs: Sequence[Pair]
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """Return the expected responses in their order, then those that were not expected."""
     partner = {pair.expected: pair for pair in pairs}
-    steps: list[dict[str, Any]] = []
+    steps: list[dict[str, object]] = []
     for index, wanted in enumerate(expected):
         pair = partner.get(index)
         if pair is None:

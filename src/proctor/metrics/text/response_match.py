@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from proctor.metrics.base import CaseView, MetricFacts, is_adk_compatible, nothing_recorded, paired
 from proctor.metrics.case_statements import reference_answers
@@ -106,5 +106,5 @@ def _count_words(text: str) -> Counted:
     return Counted(words(text), tokenize(text))
 
 
-def _details(reference: str, answer: str, figures: Rouge) -> dict[str, Any]:
+def _details(reference: str, answer: str, figures: Rouge) -> dict[str, object]:
     return {"text": {"expected": reference, "actual": answer}, **figures._asdict()}

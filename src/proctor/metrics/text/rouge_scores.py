@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import Counter
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import BeforeValidator
 
@@ -44,7 +44,7 @@ OPTIONS = {
 }
 
 
-def _read_measure(value: Any) -> Any:
+def _read_measure(value: object) -> object:
     known = {"f1": "f", "fmeasure": "f", "f_measure": "f"}
     return known.get(value.lower(), value.lower()) if isinstance(value, str) else value
 
@@ -104,7 +104,7 @@ class RougeMetric(AnswerMetric[RougeCriterion]):
         """Return the three figures of two texts."""
 
     @abstractmethod
-    def tell_words(self, reference: Counted, answer: Counted) -> tuple[str, dict[str, Any]]:
+    def tell_words(self, reference: Counted, answer: Counted) -> tuple[str, dict[str, list[str]]]:
         """Return which words the texts share and which not: a sentence and details."""
 
     def compare(self, expected: Expected, answer: str) -> Score:
@@ -151,7 +151,7 @@ class Rouge1(RougeMetric):
         """Compare single words."""
         return rouge.rouge_n(reference.tokens, answer.tokens, 1)
 
-    def tell_words(self, reference: Counted, answer: Counted) -> tuple[str, dict[str, Any]]:
+    def tell_words(self, reference: Counted, answer: Counted) -> tuple[str, dict[str, list[str]]]:
         """Return the missing and the additional words."""
         return tell_shared(reference, answer)
 
@@ -171,7 +171,7 @@ class Rouge2(RougeMetric):
         """Compare pairs."""
         return rouge.rouge_n(reference.tokens, answer.tokens, 2)
 
-    def tell_words(self, reference: Counted, answer: Counted) -> tuple[str, dict[str, Any]]:
+    def tell_words(self, reference: Counted, answer: Counted) -> tuple[str, dict[str, list[str]]]:
         """Return the missing and the additional pairs."""
         return tell_shared(_pairs(reference), _pairs(answer), PAIRS)
 
@@ -185,7 +185,7 @@ class RougeL(RougeMetric):
         """Return the longest common sequence as a share of each text."""
         return rouge.rouge_l(reference.tokens, answer.tokens)
 
-    def tell_words(self, reference: Counted, answer: Counted) -> tuple[str, dict[str, Any]]:
+    def tell_words(self, reference: Counted, answer: Counted) -> tuple[str, dict[str, list[str]]]:
         """Return the words outside that sequence."""
         return tell_common_sequence(reference, answer)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from proctor.metrics.reason_text import and_more, show_text
 from proctor.metrics.text.rouge import common_sequence
@@ -62,7 +62,7 @@ def other_signs(reference: str, answer: str) -> str:
 
 def tell_shared(
     reference: Counted, answer: Counted, what: tuple[str, str] = WORDS, *, once: bool = False
-) -> tuple[str, dict[str, Any]]:
+) -> tuple[str, dict[str, list[str]]]:
     """Return how many of the reference's words (or pairs) the answer has, and the words that only one of them has.
 
     `once`: one occurrence in the answer covers all in the reference.
@@ -81,7 +81,7 @@ def tell_shared(
     return _sentence(counts, missing, more), details
 
 
-def tell_common_sequence(reference: Counted, answer: Counted) -> tuple[str, dict[str, Any]]:
+def tell_common_sequence(reference: Counted, answer: Counted) -> tuple[str, dict[str, list[str]]]:
     """Return the length of the longest common sequence, and the words outside it.
 
     For very long texts, the shared words in any order.

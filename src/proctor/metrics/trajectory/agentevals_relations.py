@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 from pydantic import Field
 
@@ -126,7 +126,7 @@ class ByMode:
         ]
 
 
-def _at(value: Any, path: str) -> Any:
+def _at(value: object, path: str) -> object:
     for key in path.split("."):
         if not isinstance(value, Mapping):
             return None

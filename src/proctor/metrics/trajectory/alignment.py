@@ -14,7 +14,6 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
 
 from proctor.metrics.reason_text import and_more, show_call, show_name, show_pair, show_value
 from proctor.metrics.trajectory.call_equality import PYTHON, ArgumentDifference, Matching
@@ -73,9 +72,9 @@ class Step:
     made_again: bool = False
     """True if the actual call has no equal partner here, but an equal call is expected: it was made more often than expected."""
 
-    def to_data(self) -> dict[str, Any]:
+    def to_data(self) -> dict[str, object]:
         """Return the step as JSON for reports (see `proctor.schema.results.score`)."""
-        data: dict[str, Any] = {
+        data: dict[str, object] = {
             "kind": _NAMES[id(self.kind)],
             "expected": _call_data(self.expected, self.expected_index),
             "actual": _call_data(self.actual, self.actual_index),
@@ -118,9 +117,9 @@ class Alignment:
         """Count the steps of these kinds."""
         return sum(step.kind in kinds for step in self.steps)
 
-    def to_details(self) -> dict[str, Any]:
+    def to_details(self) -> dict[str, object]:
         """Return the alignment as details of a score: `alignment`, and `note` if calls are beyond the bound."""
-        details: dict[str, Any] = {"alignment": [step.to_data() for step in self.steps]}
+        details: dict[str, object] = {"alignment": [step.to_data() for step in self.steps]}
         return {**details, "note": self.note} if self.note else details
 
 
@@ -164,7 +163,7 @@ def _differing_step(wanted: Call, made: Call, i: int, j: int, matching: Matching
     return step
 
 
-def _call_data(call: Call | None, index: int | None) -> dict[str, Any] | None:
+def _call_data(call: Call | None, index: int | None) -> dict[str, object] | None:
     return None if call is None else {"index": index, "name": call.name, "args": call.args}
 
 

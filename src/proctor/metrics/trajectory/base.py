@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Generic, Literal, TypeVar
+from typing import Generic, Literal, TypeVar
 
 from proctor.metrics.base import CaseView, MetricFacts, Survey, expected_turns, nothing_recorded
 from proctor.metrics.case_statements import StatementReader, expected_calls
@@ -33,7 +33,7 @@ def facts_of(
     *,
     options: Mapping[str, str] = ARGUMENTS,
     threshold: float = 1.0,
-    example: Mapping[str, Any] | None = None,
+    example: Mapping[str, object] | None = None,
     statement: StatementReader = expected_calls,
 ) -> MetricFacts:
     """Return the facts of a metric that compares the calls of a turn; `example` is the criterion of its example."""
@@ -54,7 +54,7 @@ class CallsCriterion(BaseCriterion):
 
     ignore_args: bool = False
     equality: Literal["json", "python", "strict", "javascript"] = "json"
-    arguments: Any = None
+    arguments: object = None
 
 
 C = TypeVar("C", bound=CallsCriterion)

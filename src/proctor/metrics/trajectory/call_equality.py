@@ -18,14 +18,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from proctor.common.json_values import equal_json
 from proctor.metrics.trajectory.match_rules import Call
 
 __all__ = ["EQUALITIES", "NAMES", "PYTHON", "ArgumentDifference", "ByName", "ByValue", "Matching"]
 
-Equal = Callable[[Any, Any], bool]
+Equal = Callable[[object, object], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +36,14 @@ class ArgumentDifference:
     """The argument; empty if the arguments as a whole differ (null and `{}`)."""
     kind: str
     """`differs`, `missing` (expected, not given) or `extra` (given, not expected)."""
-    expected: Any = None
-    actual: Any = None
+    expected: object = None
+    actual: object = None
     told: str = ""
     """What is expected in words, if that is more than one value (a matcher)."""
 
-    def to_data(self) -> dict[str, Any]:
+    def to_data(self) -> dict[str, object]:
         """Return the difference as JSON, with the existing sides."""
-        data = {"name": self.name, "kind": self.kind}
+        data: dict[str, object] = {"name": self.name, "kind": self.kind}
         if self.kind != "extra":
             data["expected"] = self.expected
         if self.kind != "missing":
@@ -113,7 +113,7 @@ class ByValue:
 
 
 def argument_differences(
-    wanted: Mapping[str, Any], made: Mapping[str, Any], equal: Equal
+    wanted: Mapping[str, object], made: Mapping[str, object], equal: Equal
 ) -> list[ArgumentDifference]:
     """Compare argument by argument, in the order of the expected ones, then of the others."""
     differences = []
@@ -128,7 +128,7 @@ def argument_differences(
     return differences
 
 
-def equal_strictly(expected: Any, actual: Any) -> bool:
+def equal_strictly(expected: object, actual: object) -> bool:
     """Return whether two JSON values are equal, with 1 and 1.0 different. Whole numbers beyond 64 bits count as floats."""
     if isinstance(expected, int | float) or isinstance(actual, int | float):
         one, other = _in_64_bits(expected), _in_64_bits(actual)
@@ -136,16 +136,16 @@ def equal_strictly(expected: Any, actual: Any) -> bool:
     return _equal_inside(expected, actual, equal_strictly)
 
 
-def equal_in_javascript(expected: Any, actual: Any) -> bool:
+def equal_in_javascript(expected: object, actual: object) -> bool:
     """Return whether the JSON texts are equal: nested keys in the same order, all numbers doubles."""
     return bool(_text(expected) == _text(actual))
 
 
-def _equal_in_python(expected: Any, actual: Any) -> bool:
+def _equal_in_python(expected: object, actual: object) -> bool:
     return expected is actual or bool(expected == actual)
 
 
-def _equal_inside(expected: Any, actual: Any, equal: Equal) -> bool:
+def _equal_inside(expected: object, actual: object, equal: Equal) -> bool:
     if isinstance(expected, Mapping) and isinstance(actual, Mapping):
         return expected.keys() == actual.keys() and all(equal(expected[key], actual[key]) for key in expected)
     if isinstance(expected, list | tuple) and isinstance(actual, list | tuple):
@@ -153,7 +153,7 @@ def _equal_inside(expected: Any, actual: Any, equal: Equal) -> bool:
     return bool(expected == actual)
 
 
-def _in_64_bits(value: Any) -> Any:
+def _in_64_bits(value: object) -> object:
     if isinstance(value, int) and not isinstance(value, bool) and not -(2**63) <= value < 2**64:
         return _as_double(value)
     return value
@@ -166,7 +166,7 @@ def _as_double(value: float) -> float:
         return float("inf") if value > 0 else float("-inf")
 
 
-def _text(value: Any) -> Any:
+def _text(value: object) -> object:
     """Return what distinguishes two values in JavaScript's JSON text; -0 is 0, and a number that is not finite is null."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         number = _as_double(value)
@@ -178,7 +178,7 @@ def _text(value: Any) -> Any:
     return None if value is None else (type(value).__name__, value)
 
 
-def _in_javascript_order(value: Mapping[str, Any]) -> list[str]:
+def _in_javascript_order(value: Mapping[str, object]) -> list[str]:
     """Return the keys: array indices first, by their number, then the others in their order."""
     indices = [key for key in value if key.isascii() and key.isdigit() and str(int(key)) == key]
     indices = [key for key in indices if int(key) < 2**32 - 1]

@@ -8,7 +8,7 @@ does; null arguments differ from `{}`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from proctor.metrics.text.one_to_one import most_pairs
 
@@ -26,7 +26,7 @@ class Call(Protocol):
         """The name of the tool."""
 
     @property
-    def args(self) -> dict[str, Any] | None:
+    def args(self) -> dict[str, object] | None:
         """The arguments; `None` if none are stated."""
 
 

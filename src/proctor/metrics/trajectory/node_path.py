@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from proctor.metrics.base import CaseView, MetricFacts, nothing_recorded, paired
 from proctor.metrics.criterion_check import check_criterion
@@ -35,7 +35,7 @@ class _Node:
     """A step of the path, with the interface of a call so that paths can be aligned like calls."""
 
     name: str | None
-    args: dict[str, Any] = field(default_factory=dict)
+    args: dict[str, object] = field(default_factory=dict)
 
 
 def _expected_path(case: EvalCase) -> Statement:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from proctor.metrics.base import (
     CaseView,
@@ -66,7 +66,7 @@ class TrajectoryCriterion(ToolTrajectoryCriterion):
     credit: Literal["all", "partial"] | None = None
     reading: Literal["adk", "adk-rs", "adk-ts"] = "adk"
     equality: Literal["json", "python", "strict", "javascript"] | None = None
-    arguments: Any = None
+    arguments: object = None
 
 
 class ToolTrajectory:

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import TypeGuard
 from unicodedata import is_normalized
 
 from proctor.metrics.text.one_to_one import equal_pairs, most_pairs
@@ -41,12 +41,12 @@ class Difference:
     """`$.items[0].name`; `$` is the whole value."""
     kind: str
     """`differs`, `missing` (only expected) or `extra` (only actual)."""
-    expected: Any = None
-    actual: Any = None
+    expected: object = None
+    actual: object = None
 
-    def to_data(self) -> dict[str, Any]:
+    def to_data(self) -> dict[str, object]:
         """Return the difference as JSON, with the existing sides."""
-        data = {"path": self.path, "kind": self.kind}
+        data: dict[str, object] = {"path": self.path, "kind": self.kind}
         if self.kind != "extra":
             data["expected"] = self.expected
         if self.kind != "missing":
@@ -54,7 +54,7 @@ class Difference:
         return data
 
 
-def differences(expected: Any, actual: Any, rules: Rules, path: str = "$") -> Iterator[Difference]:
+def differences(expected: object, actual: object, rules: Rules, path: str = "$") -> Iterator[Difference]:
     """Yield every place at which `actual` differs from `expected`; nothing if they are equal."""
     if isinstance(expected, Mapping) and isinstance(actual, Mapping):
         yield from _of_objects(expected, actual, rules, path)
@@ -65,7 +65,7 @@ def differences(expected: Any, actual: Any, rules: Rules, path: str = "$") -> It
 
 
 def _of_objects(
-    expected: Mapping[str, Any], actual: Mapping[str, Any], rules: Rules, path: str
+    expected: Mapping[str, object], actual: Mapping[str, object], rules: Rules, path: str
 ) -> Iterator[Difference]:
     for name, value in expected.items():
         if name in actual:
@@ -86,7 +86,7 @@ def _member(path: str, name: str) -> str:
 
 
 def _of_lists(
-    expected: Sequence[Any], actual: Sequence[Any], rules: Rules, path: str
+    expected: Sequence[object], actual: Sequence[object], rules: Rules, path: str
 ) -> Iterator[Difference]:
     for index, (wanted, made) in enumerate(zip(expected, actual, strict=False)):
         yield from differences(wanted, made, rules, f"{path}[{index}]")
@@ -96,7 +96,9 @@ def _of_lists(
         yield Difference(f"{path}[{index}]", "extra", actual=actual[index])
 
 
-def _of_bags(expected: Sequence[Any], actual: Sequence[Any], rules: Rules, path: str) -> Iterator[Difference]:
+def _of_bags(
+    expected: Sequence[object], actual: Sequence[object], rules: Rules, path: str
+) -> Iterator[Difference]:
     pairs = _pairs(expected, actual, rules)
     for index, value in enumerate(expected):
         if index not in pairs:
@@ -107,7 +109,7 @@ def _of_bags(expected: Sequence[Any], actual: Sequence[Any], rules: Rules, path:
             yield Difference(f"{path}[{index}]", "extra", actual=value)
 
 
-def _pairs(expected: Sequence[Any], actual: Sequence[Any], rules: Rules) -> dict[int, int]:
+def _pairs(expected: Sequence[object], actual: Sequence[object], rules: Rules) -> dict[int, int]:
     """Return the pairs of equal members of two lists; a search is only needed if equality is not an equivalence."""
     if rules.tolerance or rules.allow_extra:
         return most_pairs(
@@ -119,7 +121,7 @@ def _pairs(expected: Sequence[Any], actual: Sequence[Any], rules: Rules) -> dict
     return equal_pairs(*keys)
 
 
-def _key(value: Any, rules: Rules) -> Hashable:
+def _key(value: object, rules: Rules) -> Hashable:
     """Return an object that is equal exactly for equal values."""
     if isinstance(value, Mapping):
         return "object", frozenset((name, _key(each, rules)) for name, each in value.items())
@@ -131,7 +133,7 @@ def _key(value: Any, rules: Rules) -> Hashable:
     return rules.strict and isinstance(value, int), "number", exactly(value)
 
 
-def _same(expected: Any, actual: Any, rules: Rules) -> bool:
+def _same(expected: object, actual: object, rules: Rules) -> bool:
     if not (_is_number(expected) and _is_number(actual)):
         return type(expected) is type(actual) and bool(expected == actual)
     if rules.strict and isinstance(expected, int) is not isinstance(actual, int):
@@ -147,5 +149,5 @@ def exactly(number: float | Decimal) -> Decimal | int:
     return Decimal(repr(number)) if isinstance(number, float) else number
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> TypeGuard[int | float | Decimal]:
     return isinstance(value, int | float | Decimal) and not isinstance(value, bool)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from decimal import Decimal
 from math import isfinite
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -35,7 +35,7 @@ MOST_DIFFERENCES = 100
 class JsonCriterion(BaseCriterion):
     """The expected value, and the allowed differences."""
 
-    expected: Any = None
+    expected: object = None
     strict: bool = False
     ignore_order: bool = False
     allow_extra: bool = False
@@ -149,10 +149,10 @@ class JsonEqual(AnswerMetric[JsonCriterion]):
         }
         return Explanation(reason, details)
 
-    def _accepts_everything(self, expected: Any) -> bool:
+    def _accepts_everything(self, expected: object) -> bool:
         return accepts_everything(lambda value: self._first(expected, value) is None, expected)
 
-    def _first(self, expected: Any, actual: Any) -> Difference | None:
+    def _first(self, expected: object, actual: object) -> Difference | None:
         try:
             return next(differences(expected, actual, self._rules), None)
         except RecursionError:
@@ -160,11 +160,11 @@ class JsonEqual(AnswerMetric[JsonCriterion]):
                 "the expected and the actual value are nested too deeply to be compared"
             ) from None
 
-    def _values(self, answer: str) -> list[Any]:
+    def _values(self, answer: str) -> list[object]:
         return json_in(answer, exact=True) if self.criterion.anywhere else [read_json(answer, exact=True)]
 
 
-def _not_json(value: Any, path: str = "$", depth: int = 0) -> str:
+def _not_json(value: object, path: str = "$", depth: int = 0) -> str:
     """Return what in a value is not JSON; empty if all is."""
     if depth > DEEPEST:
         return f"it is nested deeper than {DEEPEST} levels"
@@ -181,11 +181,11 @@ def _not_json(value: Any, path: str = "$", depth: int = 0) -> str:
     return next((problem for each, place in inside if (problem := _not_json(each, place, depth + 1))), "")
 
 
-def _pretty(value: Any) -> str:
+def _pretty(value: object) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False, sort_keys=True, default=float)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """Return the value for reports, with floats as numbers."""
     return json.loads(json.dumps(value, default=float))
 
@@ -202,7 +202,7 @@ def _sentence(difference: Difference) -> str:
     return f"{difference.path} is {actual}, expected {expected}"
 
 
-def _show(value: Any) -> str:
+def _show(value: object) -> str:
     """Return a value as text; a number with all its digits."""
     if not isinstance(value, Decimal):
         return show_value(_plain(value))

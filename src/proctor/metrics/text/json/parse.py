@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from decimal import Decimal
 from itertools import islice
-from typing import Any
 
 from proctor.metrics.reason_text import show_text
 
@@ -25,7 +24,7 @@ MOST_STARTS = 1000
 """The number of brackets that are tried as the start of JSON."""
 
 
-def read_json(text: str, *, exact: bool = False) -> Any:
+def read_json(text: str, *, exact: bool = False) -> object:
     """Return the value of a text that is JSON, or JSON within one pair of code fences (```json).
 
     `exact`: numbers with decimals are `Decimal`s, so that no digit is lost.
@@ -38,7 +37,7 @@ def read_json(text: str, *, exact: bool = False) -> Any:
     return _decode(fenced[1] if fenced and "```" not in fenced[1] else text, exact=exact)
 
 
-def json_in(text: str, *, exact: bool = False) -> list[Any]:
+def json_in(text: str, *, exact: bool = False) -> list[object]:
     """Return the value of `text`; if it is not JSON as a whole, the JSON in it: in code fences, or objects and lists.
 
     Raises:
@@ -63,13 +62,13 @@ def why_not_json(answer: str, error: ValueError) -> str:
     return f"{reason}; it contains JSON, which counts with `anywhere`"
 
 
-def _values_in_fences(text: str, *, exact: bool) -> Iterator[Any]:
+def _values_in_fences(text: str, *, exact: bool) -> Iterator[object]:
     for fenced in FENCED.finditer(text):
         with suppress(ValueError):
             yield _decode(fenced[1], exact=exact)
 
 
-def _values_in_brackets(text: str, *, exact: bool) -> Iterator[Any]:
+def _values_in_brackets(text: str, *, exact: bool) -> Iterator[object]:
     """Yield the objects and lists in a text, without those inside others, whether complete or cut off."""
     end = 0
     starts = (found.start() for found in re.finditer(r"[{\[]", text))
@@ -88,7 +87,7 @@ def _values_in_brackets(text: str, *, exact: bool) -> Iterator[Any]:
                 yield value
 
 
-def _decode(text: str, *, exact: bool) -> Any:
+def _decode(text: str, *, exact: bool) -> object:
     reader = _Reader(exact=exact)
     try:
         value = reader.decoder.decode(text.strip())
@@ -112,7 +111,7 @@ class _Reader:
             parse_constant=self._constant,
         )
 
-    def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    def _object(self, pairs: list[tuple[str, object]]) -> dict[str, object]:
         found = dict(pairs)
         if len(found) < len(pairs):
             names = [name for name, _ in pairs]

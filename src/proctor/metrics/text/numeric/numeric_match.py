@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
@@ -131,17 +131,13 @@ class NumericMatch(AnswerMetric[NumericCriterion]):
         wanted, made = _values(expected), _values(selected)
         pairs = self._pairs(wanted, made)
         unread = [each for each in figures if each.value is None]
-        details: dict[str, Any] = {
-            "numbers": {"expected": _show_numbers(wanted), "actual": _show_numbers(made)}
-        }
+        numbers: dict[str, object] = {"expected": _show_numbers(wanted), "actual": _show_numbers(made)}
         if unread:
-            details["numbers"]["unread"] = [
-                {"text": each.text[:100], "why": each.why} for each in unread[:100]
-            ]
+            numbers["unread"] = [{"text": each.text[:100], "why": each.why} for each in unread[:100]]
         reason = self._reason(wanted, made, pairs, is_all_read=len(selected) == len(made))
         if unread and (len(pairs) < len(wanted) or len(selected) > len(made)):
             reason += f"; not read as a number: {'; '.join(and_more([*map(_describe, unread)]))}"
-        return Explanation(reason, details, self.compare(expected, answer).warning)
+        return Explanation(reason, {"numbers": numbers}, self.compare(expected, answer).warning)
 
     def _reason(
         self, wanted: Sequence[Decimal], made: Sequence[Decimal], pairs: dict[int, int], *, is_all_read: bool

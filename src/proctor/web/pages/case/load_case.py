@@ -48,8 +48,7 @@ def alignment_steps(expected: Invocation, actual: Invocation) -> Sequence[Mappin
     """Align the calls of a turn with the expected ones, as `tool_trajectory_avg_score` does without options."""
     from proctor.metrics.trajectory.alignment import align
 
-    steps: list[Mapping[str, Any]] = align(expected.tool_calls, actual.tool_calls).to_details()["alignment"]
-    return steps
+    return [step.to_data() for step in align(expected.tool_calls, actual.tool_calls).steps]
 
 
 class CaseLoader:
