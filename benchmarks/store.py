@@ -60,7 +60,8 @@ def _row(what: str, unit: str, found: dict[str, Found], column: str, *budgets: B
 def trials(cases: int) -> list[bytes]:
     """What the scripted agent did in each case, as it is kept."""
     from proctor.schema.evidence.event import Event
-    from proctor.schema.evidence.trial import Trial, Turn
+    from proctor.schema.evidence.trial import Trial
+    from proctor.schema.evidence.turn import Turn
     from proctor.schema.format.content import user_text
     from proctor.schema.serialize import kept_json
 

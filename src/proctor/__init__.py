@@ -157,12 +157,8 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the table b
         SizeRow as SizeRow,
     )
     from proctor.schema.evidence.event import Event as Event
-    from proctor.schema.evidence.trial import (
-        Failure as Failure,
-        FailureKind as FailureKind,
-        Trial as Trial,
-        Turn as Turn,
-    )
+    from proctor.schema.evidence.trial import Failure as Failure, FailureKind as FailureKind, Trial as Trial
+    from proctor.schema.evidence.turn import Turn as Turn
     from proctor.schema.results.manifest import RunRecord as RunRecord, RunState as RunState
     from proctor.schema.results.run_result import (
         CaseResult as CaseResult,
@@ -205,7 +201,8 @@ _WHERE = {
     "proctor.schema.evidence.event": "Event",
     "proctor.schema.analysis.history": "CaseHistory CasePoint Course RunHistory",
     "proctor.schema.analysis.calibration": "HumanLabel",
-    "proctor.schema.evidence.trial": "Trial Turn Failure FailureKind",
+    "proctor.schema.evidence.trial": "Trial Failure FailureKind",
+    "proctor.schema.evidence.turn": "Turn",
     "proctor.schema.results.manifest": "RunRecord RunState",
     "proctor.schema.analysis.power_plan": "MeasureSize RunSize SizeRow",
     "proctor.schema.results.score": "Score MetricScore Explanation",

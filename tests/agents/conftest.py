@@ -12,7 +12,7 @@ from proctor.agents import import_user_code
 from proctor.agents.base import Agent, Session
 from proctor.schema.evidence.convert_events import invocation_of
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.trial import Turn
+from proctor.schema.evidence.turn import Turn
 from proctor.schema.format.content import Content, text_of, user_text
 from proctor.schema.format.invocation import Invocation
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.trial import Failure, Trial, Turn
+from proctor.schema.evidence.trial import Failure, Trial
+from proctor.schema.evidence.turn import Turn
 from proctor.schema.format.content import user_text
 from proctor.schema.results.manifest import (
     AgentManifest,

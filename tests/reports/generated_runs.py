@@ -8,7 +8,8 @@ from proctor.engine.planning.bound_metric import BoundMetric
 from proctor.engine.scoring.verdict import decide
 from proctor.metrics.base import CaseView, MetricFacts
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.trial import Failure, FailureKind, Span, SpanKind, Trial, Turn, TurnTrace
+from proctor.schema.evidence.trial import Failure, FailureKind, Trial
+from proctor.schema.evidence.turn import Span, SpanKind, Turn, TurnTrace
 from proctor.schema.format.content import Content, Part
 from proctor.schema.results.run_result import (
     CaseResult,

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from proctor.schema.evidence.trial import Failure, Trial, Turn
+from proctor.schema.evidence.trial import Failure, Trial
+from proctor.schema.evidence.turn import Turn
 from proctor.schema.format.content import Content, Part
 from proctor.schema.results.run_result import (
     CaseResult,

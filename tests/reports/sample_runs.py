@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.trial import Failure, FailureKind, Trial, Turn
+from proctor.schema.evidence.trial import Failure, FailureKind, Trial
+from proctor.schema.evidence.turn import Turn
 from proctor.schema.format.content import Content, Part
 from proctor.schema.results.run_result import (
     CaseResult,

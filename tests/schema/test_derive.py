@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, strategies as st
 
 from proctor.schema.evidence.convert_events import (
-    Recorded,
     facts_of_invocation,
     facts_of_turn,
     invocation_of,
     to_invocations,
 )
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.trial import Trial, Turn
+from proctor.schema.evidence.trial import Recorded, Trial
+from proctor.schema.evidence.turn import Turn
 from proctor.schema.format.content import Content, FunctionCall, Part, user_text
 from proctor.schema.format.invocation import Invocation, InvocationEvents
 

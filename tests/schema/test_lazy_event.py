@@ -11,7 +11,8 @@ from pydantic import TypeAdapter
 
 from proctor.schema.evidence.convert_events import facts_of_turn
 from proctor.schema.evidence.event import Event, WaitingEvent
-from proctor.schema.evidence.trial import Trial, Turn
+from proctor.schema.evidence.trial import Trial
+from proctor.schema.evidence.turn import Turn
 from proctor.schema.format.content import user_text
 
 MADE: dict[str, Callable[[], Event]] = {

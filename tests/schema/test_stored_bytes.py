@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.trial import Attempt, Failure, Trial, Turn
+from proctor.schema.evidence.trial import Attempt, Failure, Trial
+from proctor.schema.evidence.turn import Turn
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.content import Blob, Content, FunctionCall, Part, UsageMetadata, user_text
 from proctor.schema.serialize import case_hash, content_hash, kept_json

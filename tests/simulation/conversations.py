@@ -7,7 +7,7 @@ from typing import Any
 
 from proctor.schema.evidence.convert_events import invocation_of
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.trial import Turn
+from proctor.schema.evidence.turn import Turn
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.config import EvalConfig
 from proctor.schema.format.content import user_text

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.trial import Failure, FailureKind, Trial, Turn
+from proctor.schema.evidence.trial import Failure, FailureKind, Trial
+from proctor.schema.evidence.turn import Turn
 from proctor.schema.format.content import Content, Part, user_text
 from proctor.schema.results.manifest import (
     AgentManifest,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from proctor.agents.base import AgentInfo
-from proctor.schema.evidence.trial import Span
+from proctor.schema.evidence.turn import Span
 from proctor.schema.format.content import Content
 from proctor.schema.format.wire_model import to_camel
 

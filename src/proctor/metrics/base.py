@@ -8,8 +8,8 @@ from typing import Any, Protocol
 
 from proctor.errors import MetricError
 from proctor.metrics.case_statements import StatementReader, by_needs
-from proctor.schema.evidence.convert_events import Recorded, TurnFacts, facts_of_invocation
-from proctor.schema.evidence.trial import Trial
+from proctor.schema.evidence.convert_events import TurnFacts, facts_of_invocation
+from proctor.schema.evidence.trial import Recorded, Trial
 from proctor.schema.format.case import ConversationScenario, EvalCase, Statement
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.format.invocation import Invocation

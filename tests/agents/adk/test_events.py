@@ -11,7 +11,7 @@ from proctor.agents.adk.events import event_of_json
 from proctor.common.secrets import HIDDEN
 from proctor.schema.evidence.convert_events import facts_of_turn
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.trial import Turn
+from proctor.schema.evidence.turn import Turn
 from tests.agents.conftest import ask, new_session, read
 
 pytestmark = [pytest.mark.needs_adk, pytest.mark.filterwarnings("ignore")]  # google-adk warns about itself

@@ -9,7 +9,7 @@ import pytest
 
 from proctor.agents.load import load_agent
 from proctor.schema.evidence.convert_events import invocation_of
-from proctor.schema.evidence.trial import Turn
+from proctor.schema.evidence.turn import Turn
 from proctor.schema.format.content import Content
 from tests.agents.conftest import ask, new_session
 

@@ -15,7 +15,7 @@ import pytest
 import proctor
 from proctor.agents.adk import tracing
 from proctor.agents.load import load_agent
-from proctor.schema.evidence.trial import Span, SpanKind
+from proctor.schema.evidence.turn import Span, SpanKind
 from tests.agents.conftest import ask, new_session
 
 pytestmark = [pytest.mark.needs_adk, pytest.mark.filterwarnings("ignore")]  # google-adk warns about itself

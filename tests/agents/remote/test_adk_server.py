@@ -18,7 +18,7 @@ from proctor.agents.load import load_agent
 from proctor.errors import AgentError, AgentLoadError, AgentRaisedError
 from proctor.schema.evidence.convert_events import facts_of_turn
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.trial import Turn
+from proctor.schema.evidence.turn import Turn
 from proctor.schema.format.content import Content, user_text
 from tests.agents.conftest import read
 from tests.frameworks.toys.adk_http import AGENT, serving, write_app

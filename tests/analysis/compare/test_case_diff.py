@@ -6,7 +6,8 @@ from proctor.analysis.compare.case_diff import parting, write_parting
 from proctor.reports.base import ReportOptions
 from proctor.reports.content.symbols import Kind
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.trial import Trial, Turn
+from proctor.schema.evidence.trial import Trial
+from proctor.schema.evidence.turn import Turn
 from proctor.schema.format.content import user_text
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
 from proctor.schema.results.score import MetricScore, Score

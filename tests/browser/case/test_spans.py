@@ -12,7 +12,8 @@ from playwright.sync_api import Page, expect
 
 from proctor.engine.trial.evidence_limits import trace_of
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.trial import Trial, Turn
+from proctor.schema.evidence.trial import Trial
+from proctor.schema.evidence.turn import Turn
 from proctor.schema.format.content import user_text
 from proctor.schema.results.score import MetricScore, Score
 from tests.browser.case.test_case import open_case

@@ -24,7 +24,8 @@ from proctor.engine.trial.event_recorder import record_turn
 from proctor.engine.trial.evidence_limits import Caps, EvidenceLimiter
 from proctor.errors import AgentError
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.trial import Attempt, FailureKind, Turn
+from proctor.schema.evidence.trial import Attempt, FailureKind
+from proctor.schema.evidence.turn import Turn
 from proctor.schema.results.run_result import Outcome
 from tests.engine.scripted import Scripted, case, eval_set, run, turn
 

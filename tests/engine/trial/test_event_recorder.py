@@ -12,7 +12,7 @@ from proctor.engine.trial.event_recorder import new_turn, record_turn
 from proctor.engine.trial.evidence_limits import Caps, EvidenceLimiter
 from proctor.errors import AgentError
 from proctor.schema.evidence.event import Event, WaitingEvent
-from proctor.schema.evidence.trial import Turn
+from proctor.schema.evidence.turn import Turn
 from proctor.schema.format.content import user_text
 
 texts = st.text(st.characters(exclude_categories=[]), max_size=30) | st.sampled_from(

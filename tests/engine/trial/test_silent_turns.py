@@ -17,7 +17,8 @@ from proctor.engine.run_options import RunOptions
 from proctor.engine.trial.trial_runner import find_silence
 from proctor.models.scripted import ScriptedModel
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.trial import FailureKind, Trial, Turn
+from proctor.schema.evidence.trial import FailureKind, Trial
+from proctor.schema.evidence.turn import Turn
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.content import Content
 from proctor.schema.results.run_result import Outcome

@@ -15,7 +15,8 @@ from proctor.common.limits import MAX_SPAN_TEXT, MAX_SPANS, MAX_TEXT
 from proctor.engine.trial.event_recorder import new_turn, record_turn
 from proctor.engine.trial.evidence_limits import Caps, EvidenceLimiter, trace_of
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.trial import Span, SpanKind, Trial, Turn
+from proctor.schema.evidence.trial import Trial
+from proctor.schema.evidence.turn import Span, SpanKind, Turn
 from proctor.schema.format.content import Content, user_text
 from proctor.schema.serialize import kept_json
 

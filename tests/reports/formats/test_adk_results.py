@@ -12,7 +12,8 @@ from proctor.errors import SetupError
 from proctor.files.results.read import read_runs
 from proctor.reports.base import load_report
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.trial import Trial, Turn
+from proctor.schema.evidence.trial import Trial
+from proctor.schema.evidence.turn import Turn
 from proctor.schema.format.adk_results import (
     LONGEST_NAME,
     CaseContext,

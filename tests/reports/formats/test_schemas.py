@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, given, settings
 
 import proctor
 from proctor.reports.base import load_report
-from proctor.schema.evidence.trial import Failure, Span, Trial, Turn, TurnTrace
+from proctor.schema.evidence.trial import Failure, Trial
+from proctor.schema.evidence.turn import Span, Turn, TurnTrace
 from proctor.schema.format.wire_model import WireModel
 from proctor.schema.results.run_result import RunResult
 from tests.reports.generated_runs import runs

@@ -13,7 +13,7 @@ import proctor
 from proctor.reports.base import load_report
 from proctor.runs.importing.import_runs import import_run
 from proctor.runs.storage.queries import open_store
-from proctor.schema.evidence.trial import Span, SpanKind, TurnTrace
+from proctor.schema.evidence.turn import Span, SpanKind, TurnTrace
 from proctor.web.pages.built_page import FOLDER
 from proctor.web.pages.case.load_case import CaseLoader
 from tests.runs.traces.otlp import Json, agent, chat, model, one_turn, request, span, tool, written

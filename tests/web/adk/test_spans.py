@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from proctor.agents.adk.chat_host import KeptSpans
-from proctor.schema.evidence.trial import Span, SpanKind
+from proctor.schema.evidence.turn import Span, SpanKind
 from proctor.web.server.adk.session_spans import attributes_of, recorded_spans, spans_of
 
 AGENT = Span(

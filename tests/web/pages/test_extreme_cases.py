@@ -9,7 +9,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.trial import Trial, Turn
+from proctor.schema.evidence.trial import Trial
+from proctor.schema.evidence.turn import Turn
 from proctor.schema.format.content import user_text
 from proctor.schema.results.score import MetricScore, Score
 from proctor.web.pages.case.page_parts import MOST_TEXT

@@ -9,7 +9,8 @@ from hypothesis import given, settings, strategies as st
 
 from proctor.engine.trial.evidence_limits import trace_of
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.trial import Span, SpanKind, Trial, Turn, TurnTrace
+from proctor.schema.evidence.trial import Trial
+from proctor.schema.evidence.turn import Span, SpanKind, Turn, TurnTrace
 from proctor.schema.format.content import user_text
 from proctor.web.pages.case.page_parts import MOST_TEXT
 from proctor.web.pages.case.spans import spans_page

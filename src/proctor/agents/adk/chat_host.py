@@ -24,7 +24,7 @@ from proctor.agents.chat_host import (
     tools_of,
 )
 from proctor.common.optional_packages import import_extra
-from proctor.schema.evidence.trial import Span
+from proctor.schema.evidence.turn import Span
 
 _FEATURE = "An agent of google-adk"
 _INTERNAL = "__adk_internal_"

@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from proctor.common.limits import MAX_SPANS, MAX_TEXT
-from proctor.schema.evidence.trial import Span, SpanKind
+from proctor.schema.evidence.turn import Span, SpanKind
 
 if TYPE_CHECKING:
     from google.adk.agents.run_config import RunConfig

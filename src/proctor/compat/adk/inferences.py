@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from proctor.compat.adk.argument_errors import setup_error
 from proctor.compat.adk.evaluation.base_eval_service import InferenceResult
 from proctor.schema.evidence.convert_events import events_of
-from proctor.schema.evidence.trial import Failure, Trial, Turn
+from proctor.schema.evidence.trial import Failure, Trial
+from proctor.schema.evidence.turn import Turn
 from proctor.schema.format.config import CodeConfig, CustomMetricConfig, EvalConfig
 from proctor.schema.format.criterion import EFFICIENCY_METRICS, EvalMetric
 from proctor.schema.format.invocation import Invocation

@@ -12,7 +12,8 @@ from proctor.errors import SetupError, SimulatorError
 from proctor.schema.evidence.convert_events import events_of, invocation_of
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.simulated_user import NextStatus, SimulatedUser, UserFault, UserReply
-from proctor.schema.evidence.trial import FailureKind, Turn
+from proctor.schema.evidence.trial import FailureKind
+from proctor.schema.evidence.turn import Turn
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.config import EvalConfig
 from proctor.schema.format.content import Content

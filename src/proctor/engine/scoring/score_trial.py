@@ -16,8 +16,7 @@ from proctor.engine.trial.deadlines import LoopBlocked, Slot, forget_cancellatio
 from proctor.engine.trial.evidence_limits import Caps, EvidenceLimiter
 from proctor.engine.trial.failure_attribution import failure_from, timed_out
 from proctor.metrics.base import CaseView
-from proctor.schema.evidence.convert_events import Recorded
-from proctor.schema.evidence.trial import Failure, FailureKind, Trial
+from proctor.schema.evidence.trial import Failure, FailureKind, Recorded, Trial
 from proctor.schema.format.case import EvalCase, all_extensions
 from proctor.schema.results.score import Explanation, MetricScore, Score
 

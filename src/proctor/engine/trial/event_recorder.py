@@ -16,7 +16,7 @@ from proctor.engine.trial.evidence_limits import EvidenceLimiter
 from proctor.engine.trial.failure_attribution import reported_error
 from proctor.errors import AgentError
 from proctor.schema.evidence.event import Event, WaitingEvent, recipe_of, waiting_event
-from proctor.schema.evidence.trial import Turn
+from proctor.schema.evidence.turn import Turn
 from proctor.schema.format.content import Content, Part, UsageMetadata
 from proctor.schema.format.wire_model import defaults, maker, twin
 

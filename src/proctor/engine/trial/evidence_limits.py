@@ -19,7 +19,7 @@ from proctor.common.limits import MAX_DEPTH, MAX_EVENTS, MAX_SPAN_TEXT, MAX_SPAN
 from proctor.common.secrets import HIDDEN, hide_secrets, names_secret, secret_hider
 from proctor.errors import AgentError
 from proctor.schema.evidence.event import Event, WaitingEvent, flat_size, get_recipe, new_event, put_recipe
-from proctor.schema.evidence.trial import Span, TurnTrace
+from proctor.schema.evidence.turn import Span, TurnTrace
 
 MOST_NOTES = 20
 

@@ -15,7 +15,8 @@ from proctor.errors import (
     MissingExtraError,
 )
 from proctor.schema.evidence.event import WaitingEvent
-from proctor.schema.evidence.trial import Failure, FailureKind, Turn
+from proctor.schema.evidence.trial import Failure, FailureKind
+from proctor.schema.evidence.turn import Turn
 from proctor.simulation.base import WHERE as SIMULATOR, NoMessageError
 
 

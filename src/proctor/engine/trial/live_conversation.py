@@ -16,7 +16,8 @@ from proctor.engine.trial.evidence_limits import Caps, EvidenceLimiter
 from proctor.engine.trial.failure_attribution import failure_from, timed_out
 from proctor.schema.evidence.convert_events import invocation_of
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.trial import Failure, Turn
+from proctor.schema.evidence.trial import Failure
+from proctor.schema.evidence.turn import Turn
 from proctor.schema.format.case import EvalCase, SessionInput
 from proctor.schema.format.content import Content, user_text
 from proctor.schema.format.invocation import Invocation

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.schema.evidence.event import WaitingEvent
 from proctor.schema.evidence.simulated_user import SimulatedUser, UserReply
-from proctor.schema.evidence.trial import Attempt, Failure, FailureKind, Trial, Turn
+from proctor.schema.evidence.trial import Attempt, Failure, FailureKind, Trial
+from proctor.schema.evidence.turn import Turn
 from proctor.schema.results.model_usage import Spent, sum_usage, total_cost, without
 from proctor.schema.results.run_result import CaseResult
 from proctor.schema.results.score import MetricScore

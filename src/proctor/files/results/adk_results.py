@@ -16,7 +16,8 @@ from pydantic import ValidationError
 from proctor.files.results.report_format import RecordedCase, RuleForm
 from proctor.schema.evidence.convert_events import events_of, invocation_of
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.trial import Failure, FailureKind, Trial, Turn
+from proctor.schema.evidence.trial import Failure, FailureKind, Trial
+from proctor.schema.evidence.turn import Turn
 from proctor.schema.format.invocation import Invocation
 from proctor.schema.format.result import EvalCaseResult, EvalMetricResult, EvalSetResult, EvalStatus
 from proctor.schema.results.case_statistics import TrialRule

@@ -18,7 +18,8 @@ from proctor.files.traces.span_tree import SECOND, Forest, Span
 from proctor.files.traces.stored_spans import stored_spans
 from proctor.files.traces.turns import Group, Piece, groups_of, inside
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.trial import Failure, FailureKind, Span as KeptSpan
+from proctor.schema.evidence.trial import Failure, FailureKind
+from proctor.schema.evidence.turn import Span as KeptSpan
 
 TRACE = "trace"
 """The origin of a failure of the trace itself, instead of the agent: the trace lacks something."""

@@ -10,7 +10,7 @@ from proctor.files.traces.contents import Messages, Reader
 from proctor.files.traces.events import ARGUMENTS, RESULTS
 from proctor.files.traces.semantic_conventions import Kind, agent_name, call_id, error_of, kind_of, usage_of
 from proctor.files.traces.span_tree import SECOND, Span as Traced
-from proctor.schema.evidence.trial import Span, SpanKind
+from proctor.schema.evidence.turn import Span, SpanKind
 
 _KINDS = {Kind.AGENT: SpanKind.AGENT, Kind.MODEL: SpanKind.MODEL, Kind.TOOL: SpanKind.TOOL}
 

@@ -23,7 +23,7 @@ from proctor.runs.conformance.conversation import (
     talk_through,
 )
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.trial import Turn
+from proctor.schema.evidence.turn import Turn
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.content import Content, FunctionCall, FunctionResponse, Part
 

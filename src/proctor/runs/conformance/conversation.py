@@ -15,7 +15,7 @@ from proctor.engine.trial.conversation import DEFAULT_APP, DEFAULT_USER, new_ses
 from proctor.engine.trial.event_recorder import copy_message, new_turn, record_turn
 from proctor.engine.trial.evidence_limits import Caps, EvidenceLimiter
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.trial import Turn
+from proctor.schema.evidence.turn import Turn
 from proctor.schema.format.case import EvalCase, SessionInput
 from proctor.schema.format.content import Content, text_of, user_text
 from proctor.schema.format.invocation import Invocation

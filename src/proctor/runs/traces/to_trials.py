@@ -12,7 +12,8 @@ from proctor.engine.trial.failure_attribution import ReportedError
 from proctor.errors import AgentError
 from proctor.files.traces.conversations import TRACE, TracedConversation, TracedTurn
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.trial import Failure, FailureKind, Trial, Turn
+from proctor.schema.evidence.trial import Failure, FailureKind, Trial
+from proctor.schema.evidence.turn import Turn
 from proctor.schema.format.case import EvalCase, SessionInput
 from proctor.schema.format.content import Content, text_of
 

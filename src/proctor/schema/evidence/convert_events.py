@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any
 
 from proctor.schema.evidence.event import Event, WaitingEvent, call_of, recipe_of
-from proctor.schema.evidence.trial import Trial, Turn
+from proctor.schema.evidence.turn import Turn
 from proctor.schema.format.content import Content, FunctionCall, FunctionResponse, Part, UsageMetadata
 from proctor.schema.format.invocation import (
     AppDetails,
@@ -41,35 +41,6 @@ def invocation_of(
     if app_details is not None:
         invocation.app_details = AppDetails.model_validate(app_details)
     return invocation
-
-
-class Recorded(Sequence[Invocation]):
-    """The invocations of a trial, built on first access: many metrics need only the facts."""
-
-    __slots__ = ("_made", "_trial", "_turns")
-
-    def __init__(self, trial: Trial) -> None:
-        """Create the invocations of `trial`."""
-        self._trial, self._turns = trial, trial.turns
-        self._made: list[Invocation] | None = None
-
-    def facts(self) -> list[TurnFacts]:
-        """The facts of each turn."""
-        return [facts_of_turn(turn) for turn in self._turns]
-
-    @overload
-    def __getitem__(self, index: int) -> Invocation: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[Invocation]: ...
-
-    def __getitem__(self, index: int | slice) -> Invocation | list[Invocation]:
-        if self._made is None:
-            self._made = self._trial.invocations
-        return self._made[index]
-
-    def __len__(self) -> int:
-        return len(self._turns)
 
 
 @dataclass(slots=True)

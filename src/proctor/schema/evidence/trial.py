@@ -4,64 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Any
+from typing import Any, overload
 
 from pydantic import Field
 
-from proctor.schema.evidence.event import Event
+from proctor.schema.evidence.convert_events import TurnFacts, facts_of_turn, invocation_of
 from proctor.schema.evidence.simulated_user import SimulatedUser, UserFault
-from proctor.schema.format.content import Content
+from proctor.schema.evidence.turn import Turn
 from proctor.schema.format.invocation import Invocation
 from proctor.schema.format.wire_model import WireModel
-
-
-class SpanKind(StrEnum):
-    """The kind of operation that a span describes."""
-
-    AGENT = "agent"
-    MODEL = "model"
-    TOOL = "tool"
-    STEP = "step"
-    """Any other operation."""
-
-
-class Span(WireModel):
-    """One span of a turn. Texts are truncated and redacted when they become evidence."""
-
-    id: str
-    trace_id: str | None = None
-    """The ids from the trace, in hex."""
-    parent_id: str | None = None
-    """The parent span; `None`, or the id of a missing span, for a root span of the turn."""
-    name: str = ""
-    kind: SpanKind = SpanKind.STEP
-    agent: str | None = None
-    """The agent, if the span names it."""
-    started_at: float | None = None
-    """Unix seconds."""
-    duration: float | None = None
-    """Seconds; `None` if the span did not end, or its clock was set during the span."""
-    error: str | None = None
-    """The error of the span; `None` if it succeeded."""
-    call_id: str | None = None
-    """For a tool span: the id of the function call."""
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    request: str | None = None
-    """What a model was asked, or a tool called with: JSON, or text."""
-    response: str | None = None
-    attributes: dict[str, Any] = Field(default_factory=dict)
-    """Further attributes of the span."""
-
-
-class TurnTrace(WireModel):
-    """The spans of one turn, ordered by start time."""
-
-    spans: list[Span] = Field(default_factory=list)
-    left_out: int = 0
-    """Spans beyond those that are kept."""
-    notes: list[str] = Field(default_factory=list)
-    """What was truncated or replaced in the spans; this does not affect scores."""
 
 
 class FailureKind(StrEnum):
@@ -128,23 +79,6 @@ class Failure(WireModel):
         return f"{where} {self.kind.value.replace('_', ' ')}{turn}: {what}"
 
 
-class Turn(WireModel):
-    """One user message and all events of the agent's answer."""
-
-    user_content: Content
-    events: list[Event] = Field(default_factory=list)
-    started_at: float = 0.0
-    """Unix seconds."""
-    duration: float | None = None
-    """Seconds by a monotonic clock, rounded to milliseconds."""
-    model_duration: float | None = None
-    tool_duration: float | None = None
-    app_details: dict[str, Any] | None = None
-    """Instructions and tools of the agents that answered, if the framework reports them by turn."""
-    trace: TurnTrace | None = None
-    """The spans of the turn, if it was traced."""
-
-
 class Attempt(WireModel):
     """An earlier attempt at the same trial, preserved after a retry of an infrastructure error."""
 
@@ -181,8 +115,6 @@ class Trial(WireModel):
     @property
     def invocations(self) -> list[Invocation]:
         """The invocations, one per turn, built from the events."""
-        from proctor.schema.evidence.convert_events import invocation_of
-
         return [
             invocation_of(turn, invocation_id=f"e-{index}", app_details=turn.app_details or self.app_details)
             for index, turn in enumerate(self.turns)
@@ -201,3 +133,32 @@ def simulator_failure(faults: Sequence[UserFault]) -> Failure:
     return Failure(
         where="simulator", kind=FailureKind.SPOILED, type=first.kind.words, message=message, turn=first.turn
     )
+
+
+class Recorded(Sequence[Invocation]):
+    """The invocations of a trial, built on first access: many metrics need only the facts."""
+
+    __slots__ = ("_made", "_trial", "_turns")
+
+    def __init__(self, trial: Trial) -> None:
+        """Create the invocations of `trial`."""
+        self._trial, self._turns = trial, trial.turns
+        self._made: list[Invocation] | None = None
+
+    def facts(self) -> list[TurnFacts]:
+        """The facts of each turn."""
+        return [facts_of_turn(turn) for turn in self._turns]
+
+    @overload
+    def __getitem__(self, index: int) -> Invocation: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Invocation]: ...
+
+    def __getitem__(self, index: int | slice) -> Invocation | list[Invocation]:
+        if self._made is None:
+            self._made = self._trial.invocations
+        return self._made[index]
+
+    def __len__(self) -> int:
+        return len(self._turns)

@@ -17,7 +17,8 @@ from pydantic import BaseModel
 from pydantic_core import PydanticSerializationError, to_json
 
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.trial import Trial, Turn
+from proctor.schema.evidence.trial import Trial
+from proctor.schema.evidence.turn import Turn
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.invocation import Invocation
 from proctor.schema.format.wire_model import unknown_keys

@@ -11,7 +11,8 @@ from proctor.reports.evidence.case_evidence import cause_of
 from proctor.reports.evidence.judge_findings import findings_of
 from proctor.reports.evidence.value_diff import elide, word_difference
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.trial import Failure, Turn
+from proctor.schema.evidence.trial import Failure
+from proctor.schema.evidence.turn import Turn
 from proctor.schema.format.content import Part
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.run_result import MetricVerdict

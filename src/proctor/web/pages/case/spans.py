@@ -15,7 +15,8 @@ from typing import Literal
 from proctor.reports.evidence.trajectory_diff import call_text
 from proctor.reports.evidence.value_diff import value_text
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.trial import Trial, Turn
+from proctor.schema.evidence.trial import Trial
+from proctor.schema.evidence.turn import Turn
 from proctor.schema.format.content import FunctionCall, FunctionResponse, Part, text_of
 from proctor.schema.format.invocation import AgentDetails, AppDetails
 from proctor.web.pages.case.page_parts import OpenCalls, agent_events, clip

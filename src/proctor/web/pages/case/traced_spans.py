@@ -13,7 +13,7 @@ from pydantic import Field
 
 from proctor.reports.evidence.value_diff import value_text
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.trial import Span, SpanKind, Turn
+from proctor.schema.evidence.turn import Span, SpanKind, Turn
 from proctor.schema.format.wire_model import PageModel
 from proctor.web.pages.case.page_parts import MOST_TEXT, Clip, OpenCalls, agent_events, clip
 

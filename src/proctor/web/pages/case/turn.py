@@ -9,7 +9,8 @@ from proctor.reports.content.symbols import Kind
 from proctor.reports.content.text_blocks import StepLine
 from proctor.reports.evidence.trajectory_diff import call_text, steps_of
 from proctor.reports.evidence.value_diff import value_text
-from proctor.schema.evidence.trial import Failure, Turn
+from proctor.schema.evidence.trial import Failure
+from proctor.schema.evidence.turn import Turn
 from proctor.schema.format.content import Part, text_of
 from proctor.schema.format.invocation import Invocation
 from proctor.schema.format.wire_model import PageModel

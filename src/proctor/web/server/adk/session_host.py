@@ -29,7 +29,7 @@ from proctor.engine.trial.evidence_limits import Caps, EvidenceLimiter
 from proctor.engine.trial.failure_attribution import ReportedError
 from proctor.errors import AgentRaisedError
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.trial import Span, Turn
+from proctor.schema.evidence.turn import Span, Turn
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.content import Content
 from proctor.web.server.adk.wire import event_json, jsonable, stored_event_json

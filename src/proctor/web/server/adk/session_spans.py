@@ -14,7 +14,7 @@ from typing import Any
 
 from proctor.agents.chat_host import Json
 from proctor.engine.trial.evidence_limits import trace_of
-from proctor.schema.evidence.trial import Span, SpanKind
+from proctor.schema.evidence.turn import Span, SpanKind
 from proctor.web.server.adk.wire import json_bytes, parts_of
 
 Traced = Mapping[str, Sequence[Span]]
