@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
 from proctor.errors import CriterionError
@@ -110,9 +110,8 @@ class Contains(AnswerMetric[ContainsCriterion]):
             self._matches(self._forbidden, answer, seen=folded),
         )
         checks = [
-            {"expected": text, "found": here, "forbidden": is_forbidden}
-            for texts, places, is_forbidden in ((expected, found, False), (self._forbidden, forbidden, True))
-            for text, here in zip(texts, places, strict=True)
+            *_checks(expected, found, forbidden=False),
+            *_checks(self._forbidden, forbidden, forbidden=True),
         ]
         missing = [text for text, here in zip(expected, found, strict=True) if not here]
         present = [text for text, here in zip(self._forbidden, forbidden, strict=True) if here]
@@ -151,6 +150,11 @@ class Contains(AnswerMetric[ContainsCriterion]):
 
 def _as_it_is(text: str) -> str:
     return text
+
+
+def _checks(texts: Expected, found: Sequence[bool], *, forbidden: bool) -> Iterator[dict[str, object]]:
+    for text, here in zip(texts, found, strict=True):
+        yield {"expected": text, "found": here, "forbidden": forbidden}
 
 
 def _list(texts: list[str]) -> str:

@@ -7,7 +7,7 @@ are compared loosely; a warning names such scores.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Literal, TypeVar
 
@@ -90,17 +90,14 @@ class ByMode:
 
     def doubt(self, case: CaseView) -> str:
         """Return a warning for paths that no call has, expected or made: null is compared with null there."""
-        if all(isinstance(mode, str) for mode in self.tools.values()):
+        paths_of = {tool: paths for tool, paths in self.tools.items() if not isinstance(paths, str)}
+        if not paths_of:
             return ""
-        from proctor.metrics.matchers.tool_arguments import paths_in
-
-        known: defaultdict[str, set[str]] = defaultdict(set)
-        for call in (call for turn in (*(case.expected or ()), *case.turns) for call in turn.tool_calls):
-            known[call.name or ""].update(paths_in(call.args or {}))
+        known = _known_paths(case)
         unknown = [
             f"{tool}.{path}"
-            for tool, paths in self.tools.items()
-            if not isinstance(paths, str) and tool in known
+            for tool, paths in paths_of.items()
+            if tool in known
             for path in paths
             if path not in known[tool]
         ]
@@ -118,12 +115,26 @@ class ByMode:
         if isinstance(mode, str):
             differences = argument_differences(wanted.args or {}, made.args or {}, self.values.equal)
             return [each for each in differences if each.kind != LEFT_OUT[mode]]
-        pairs = ((path, _at(wanted.args, path), _at(made.args, path)) for path in mode)
+        return self._differences_at(mode, wanted, made)
+
+    def _differences_at(self, paths: Sequence[str], wanted: Call, made: Call) -> list[ArgumentDifference]:
+        values = ((path, _at(wanted.args, path), _at(made.args, path)) for path in paths)
         return [
             ArgumentDifference(path, "differs", expected, actual)
-            for path, expected, actual in pairs
+            for path, expected, actual in values
             if not self.values.equal(expected, actual)
         ]
+
+
+def _known_paths(case: CaseView) -> dict[str, set[str]]:
+    """Return the paths of the arguments of each tool, in the expected and the actual calls."""
+    from proctor.metrics.matchers.tool_arguments import paths_in
+
+    known: defaultdict[str, set[str]] = defaultdict(set)
+    for turn in (*(case.expected or ()), *case.turns):
+        for call in turn.tool_calls:
+            known[call.name or ""].update(paths_in(call.args or {}))
+    return known
 
 
 def _at(value: object, path: str) -> object:

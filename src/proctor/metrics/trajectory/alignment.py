@@ -11,7 +11,7 @@ partner 10; no other way of pairing costs less.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -49,7 +49,7 @@ class StepKind(StrEnum):
 
 # names of this module: a look-up of a member in its enumeration takes ten times as long
 MATCHED, MISSING, EXTRA, MOVED, DIFFERS = StepKind
-_NAMES = {id(kind): kind.name.lower() for kind in StepKind}
+_KIND_NAMES = {id(kind): kind.name.lower() for kind in StepKind}
 
 
 @dataclass(slots=True)
@@ -75,7 +75,7 @@ class Step:
     def to_data(self) -> dict[str, object]:
         """Return the step as JSON for reports (see `proctor.schema.results.score`)."""
         data: dict[str, object] = {
-            "kind": _NAMES[id(self.kind)],
+            "kind": _KIND_NAMES[id(self.kind)],
             "expected": _call_data(self.expected, self.expected_index),
             "actual": _call_data(self.actual, self.actual_index),
         }
@@ -284,20 +284,21 @@ def describe(
     """
 
     def is_reported(step: Step) -> bool:
+        if step.kind is MOVED:
+            return False
         missed = not missing_allowed and step.expected is not None
         added = not extra_allowed and step.actual is not None
         return (missed and not (repeats_allowed and step.wanted_again)) or (
             added and not (repeats_allowed and step.made_again)
         )
 
-    reported = [step for step in alignment.differing if step.kind is not MOVED and is_reported(step)]
+    reported = [step for step in alignment.differing if is_reported(step)]
     missing = {_bare(step.expected.name) for step in reported if step.kind is MISSING and step.expected}
     sentences = [
         _describe_step(step, order_matters=order_matters) + _look_alike(step, missing) for step in reported
     ]
-    moved = [step for step in alignment.steps if step.kind is MOVED]
-    if moved and order_matters:
-        sentences.append(_describe_order(alignment, moved))
+    if order_matters and alignment.count(MOVED):
+        sentences.append(_describe_order(alignment))
     sentences = and_more(sentences)
     if alignment.note:
         sentences.append(alignment.note)
@@ -327,6 +328,10 @@ def _describe_step(step: Step, *, order_matters: bool) -> str:
         return (
             f"`{show_call(step.actual)}` was called {_MORE_OFTEN if step.made_again else 'but not expected'}"
         )
+    return _describe_differences(step, order_matters=order_matters)
+
+
+def _describe_differences(step: Step, *, order_matters: bool) -> str:
     name = show_name(step.expected.name if step.expected else None)
     differences = ", ".join(and_more([_describe_argument(each) for each in step.differences]))
     place = " (and called in another place)" if step.elsewhere and order_matters else ""
@@ -345,12 +350,15 @@ def _describe_argument(difference: ArgumentDifference) -> str:
     return f"{name} is {actual}, expected {expected}"
 
 
-def _describe_order(alignment: Alignment, moved: list[Step]) -> str:
+def _describe_order(alignment: Alignment) -> str:
     pairs = [step for step in alignment.steps if step.kind in {MATCHED, MOVED}]
-    wanted = [show_name(step.expected.name) for step in pairs if step.expected]
-    by_call = sorted(pairs, key=lambda step: step.actual_index or 0)
-    made = [show_name(step.actual.name) for step in by_call if step.actual]
+    wanted = _names(step.expected for step in pairs)
+    made = _names(step.actual for step in sorted(pairs, key=lambda step: step.actual_index or 0))
     if wanted == made or len(pairs) > 6:
-        calls = [f"`{show_call(step.expected)}`" for step in moved if step.expected]
+        calls = [f"`{show_call(step.expected)}`" for step in pairs if step.kind is MOVED and step.expected]
         return f"called in another order: {', '.join(and_more(calls))}"
     return f"called in another order: {', '.join(made)} (expected {', '.join(wanted)})"
+
+
+def _names(calls: Iterable[Call | None]) -> list[str]:
+    return [show_name(call.name) for call in calls if call]

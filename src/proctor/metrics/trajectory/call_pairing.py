@@ -103,11 +103,11 @@ def _fitting_calls(
 
     if order_matters:
         in_place = _in_order([*expected], [*actual], fits)
-        left = [i for i in expected if i not in in_place]
-        return in_place, _most(left, [j for j in actual if j not in {*in_place.values()}], fits)
+        wanted, made = _without(expected, in_place), _without(actual, in_place.values())
+        return in_place, _most([*wanted], [*made], fits)
     pairs = _most([*expected], [*actual], fits)
     in_place = _longest_rise(pairs)
-    return in_place, {i: j for i, j in pairs.items() if i not in in_place}
+    return in_place, _without(pairs, in_place)
 
 
 class _Classes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 from proctor.errors import CriterionError
@@ -13,6 +14,7 @@ from proctor.schema.results.score import Explanation, MetricScore, Score, mean_s
 
 __all__ = ["SingleToolUse"]
 
+NOT_LAST = "only the last turn is scored"
 ELSEWHERE = "another turn calls it, and one is enough"
 
 
@@ -59,14 +61,14 @@ class SingleToolUse:
     def score(self, case: CaseView) -> MetricScore:
         """Search for the tool turn by turn."""
         used = [any(call.name == self._tool for call in turn.tool_calls) for turn in case.turns]
-        scores = [Score(1.0 if each else 0.0) for each in used]
-        if self._turns == "last":
-            scores[:-1] = [
-                Score(reason="only the last turn is scored", not_applicable=True) for _ in used[:-1]
-            ]
-        elif self._turns == "any" and any(used):
-            scores = [Score(1.0) if each else Score(reason=ELSEWHERE, not_applicable=True) for each in used]
-        return mean_score(scores)
+        return mean_score([self._turn_score(used, index) for index in range(len(used))])
+
+    def _turn_score(self, used: Sequence[bool], index: int) -> Score:
+        if self._turns == "last" and index < len(used) - 1:
+            return Score(reason=NOT_LAST, not_applicable=True)
+        if self._turns == "any" and any(used) and not used[index]:
+            return Score(reason=ELSEWHERE, not_applicable=True)
+        return Score(1.0 if used[index] else 0.0)
 
     def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:
         """Return whether the tool was called, and which others were."""

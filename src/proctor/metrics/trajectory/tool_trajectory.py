@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from proctor.metrics.base import (
     CaseView,
@@ -33,6 +33,9 @@ from proctor.schema.format.case import EvalCase
 from proctor.schema.format.criterion import BaseCriterion, ToolTrajectoryCriterion
 from proctor.schema.format.invocation import tool_calls_of
 from proctor.schema.results.score import Explanation, MetricScore, Score, mean_score
+
+if TYPE_CHECKING:
+    from proctor.metrics.trajectory.alignment import Alignment
 
 __all__ = ["ToolTrajectory", "TrajectoryCriterion"]
 
@@ -147,30 +150,38 @@ class ToolTrajectory:
     def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:
         """Return which calls are missing, extra or in another place, and which arguments differ."""
         # imported here, since a score that passes needs neither
-        from proctor.metrics.trajectory.alignment import align, describe
+        from proctor.metrics.trajectory.alignment import align
 
         given = score.per_invocation[index]
         if given.not_applicable:
             return Explanation(given.reason)
         wanted, made = (case.expected or [])[index], case.turns[index].tool_calls
-        calls = wanted.tool_calls
-        alignment = align(calls, made, self._matching)
+        alignment = align(wanted.tool_calls, made, self._matching)
+        reasons = [self._reason(alignment, wanted.tool_calls, made, given)]
+        if wanted.intermediate_data is None:
+            reasons.insert(0, NONE_STATED)
+        matched = "every expected call was made" if wanted.tool_calls else NO_CALLS
+        reason = "; ".join(filter(None, reasons)) or matched
+        return Explanation(reason, alignment.to_details(), self._warning(alignment, case, given))
+
+    def _reason(self, alignment: Alignment, calls: Sequence[Call], made: Sequence[Call], given: Score) -> str:
+        """Return how the calls differ; empty if they match."""
+        from proctor.metrics.trajectory.alignment import describe
+
+        if not calls and not made and given.value == 0:
+            return NOTHING_OF_NOTHING
         reason = describe(
             alignment,
             extra_allowed=self._match_type is not MatchType.EXACT,
             order_matters=self._match_type is not MatchType.ANY_ORDER,
         )
-        if not calls and not made and given.value == 0:
-            reason = NOTHING_OF_NOTHING
-        elif reason and self._rule == self._share:
-            reason = f"{self._tell_share(calls, made)}; {reason}"
-        if wanted.intermediate_data is None:
-            reason = f"{NONE_STATED}; {reason}" if reason else NONE_STATED
-        warning = given.warning or doubt(self._matching, case)
-        if any(not each.name for step in alignment.steps for each in step.differences):
-            warning = warning or NULL_ARGUMENTS
-        matched = "every expected call was made" if calls else NO_CALLS
-        return Explanation(reason or matched, alignment.to_details(), warning)
+        return (
+            f"{self._tell_share(calls, made)}; {reason}" if reason and self._rule == self._share else reason
+        )
+
+    def _warning(self, alignment: Alignment, case: CaseView, given: Score) -> str:
+        has_null = any(not each.name for step in alignment.steps for each in step.differences)
+        return given.warning or doubt(self._matching, case) or (NULL_ARGUMENTS if has_null else "")
 
     def _share(self, wanted: Sequence[Call], made: Sequence[Call]) -> float:
         hits, of = self._hits(wanted, made)

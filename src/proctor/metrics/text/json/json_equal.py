@@ -168,17 +168,28 @@ def _not_json(value: object, path: str = "$", depth: int = 0) -> str:
     """Return what in a value is not JSON; empty if all is."""
     if depth > DEEPEST:
         return f"it is nested deeper than {DEEPEST} levels"
+    if not isinstance(value, dict | list | tuple):
+        return "" if _is_scalar(value) else f"{value!r} at {path} is not JSON"
+    keys = value if isinstance(value, dict) else ()
+    if wrong_key := next((name for name in keys if not isinstance(name, str)), None):
+        return f"the key {wrong_key!r} at {path} is not a text; put it in quotes"
+    problems = (_not_json(each, place, depth + 1) for each, place in _members(value, path))
+    return next(filter(None, problems), "")
+
+
+def _is_scalar(value: object) -> bool:
+    is_number = isinstance(value, int) or (isinstance(value, float) and isfinite(value))
+    return value is None or isinstance(value, str) or is_number
+
+
+def _members(
+    value: dict[object, object] | list[object] | tuple[object, ...], path: str
+) -> Iterator[tuple[object, str]]:
+    """Yield the values in an object or a list, each with its path."""
     if isinstance(value, dict):
-        if wrong_key := next((name for name in value if not isinstance(name, str)), None):
-            return f"the key {wrong_key!r} at {path} is not a text; put it in quotes"
-        inside = [(each, f"{path}.{name}") for name, each in value.items()]
-    elif isinstance(value, list | tuple):
-        inside = [(each, f"{path}[{index}]") for index, each in enumerate(value)]
-    elif value is None or isinstance(value, str | int) or (isinstance(value, float) and isfinite(value)):
-        return ""
+        yield from ((each, f"{path}.{name}") for name, each in value.items())
     else:
-        return f"{value!r} at {path} is not JSON"
-    return next((problem for each, place in inside if (problem := _not_json(each, place, depth + 1))), "")
+        yield from ((each, f"{path}[{index}]") for index, each in enumerate(value))
 
 
 def _pretty(value: object) -> str:

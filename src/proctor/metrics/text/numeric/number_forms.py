@@ -87,36 +87,43 @@ def read_run(run: str, decimal: DecimalSign) -> Iterator[Figure]:
     if not bare[0].isdigit():
         yield Figure(run, None, NAME, counts=False)
         return
-    whole = _WITH_UNIT.fullmatch(bare)
-    if whole:
+    if whole := _WITH_UNIT.fullmatch(bare):
         yield from _with_unit(run, whole, decimal)
-        return
-    parts = [_WITH_UNIT.fullmatch(part) for part in bare.split("-")]
-    if len(parts) == 2 and parts[0] and parts[1] and _is_range(parts[0]["number"], parts[1]["number"]):
-        for part in parts:
-            yield from _with_unit(part[0], part, decimal) if part else ()
-        return
-    yield _not_a_number(run)
+    elif ends := _range_ends(bare):
+        for end in ends:
+            yield from _with_unit(end[0], end, decimal)
+    else:
+        yield _not_a_number(run)
 
 
 def _with_unit(run: str, found: re.Match[str], decimal: DecimalSign) -> Iterator[Figure]:
     unit = (found["unit"] or "").lstrip("-")
     if unit and found["exponent"]:
         yield Figure(run, None, NAME, counts=False)
-        return
-    if unit.lower() in _SCALES or unit in _SCALES_IN_CAPITALS or (unit and multiplies(unit)):
+    elif _may_multiply(unit):
         yield Figure(run, None, SCALE)
-        return
-    digits = found["digits"].translate(_EXCHANGED) if decimal == "," else found["digits"]
-    exponent = found["exponent"] or "0"
-    if _LIST.fullmatch(digits) and not _GROUPED.fullmatch(digits) and not found["exponent"]:
+    else:
+        digits = found["digits"].translate(_EXCHANGED) if decimal == "," else found["digits"]
+        yield from _without_unit(run, digits, found["exponent"] or "")
+
+
+def _may_multiply(unit: str) -> bool:
+    """Return whether a unit is a thousand, a million or the like, or may be one: `k`."""
+    if not unit:
+        return False
+    return unit.lower() in _SCALES or unit in _SCALES_IN_CAPITALS or multiplies(unit)
+
+
+def _without_unit(run: str, digits: str, exponent: str) -> Iterator[Figure]:
+    """Yield the figures in digits with `.` before decimals: one number, or a list."""
+    is_grouped = _GROUPED.fullmatch(digits) is not None
+    if _LIST.fullmatch(digits) and not is_grouped and not exponent:
         yield from (_figure(piece, piece, "0") for piece in digits.split(","))
-        return
-    if _PLAIN.fullmatch(digits) or _GROUPED.fullmatch(digits):
-        yield _figure(run, digits.translate(_DROPPED), exponent)
+    elif _PLAIN.fullmatch(digits) or is_grouped:
+        yield _figure(run, digits.translate(_DROPPED), exponent or "0")
     elif _THE_OTHER_WAY.fullmatch(digits):
         plain = digits.translate(_EXCHANGED).translate(_DROPPED)
-        yield _figure(run, plain, exponent)
+        yield _figure(run, plain, exponent or "0")
     else:
         yield _not_a_number(run)
 
@@ -128,6 +135,13 @@ def _figure(run: str, digits: str, exponent: str) -> Figure:
     if re.match("0[0-9]", digits):
         return Figure(run, None, CODE)
     return Figure(run, Decimal(f"{digits}e{exponent}"))
+
+
+def _range_ends(run: str) -> list[re.Match[str]]:
+    """Return the two numbers of a range; empty if the run is not a range."""
+    ends = [match for part in run.split("-") if (match := _WITH_UNIT.fullmatch(part))]
+    is_range = run.count("-") == 1 and len(ends) == 2 and _is_range(*(end["number"] for end in ends))
+    return ends if is_range else []
 
 
 def _is_range(first: str, last: str) -> bool:

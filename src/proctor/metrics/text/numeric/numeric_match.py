@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Annotated, Literal
@@ -142,18 +142,17 @@ class NumericMatch(AnswerMetric[NumericCriterion]):
     def _reason(
         self, wanted: Sequence[Decimal], made: Sequence[Decimal], pairs: dict[int, int], *, is_all_read: bool
     ) -> str:
-        missing = [number for index, number in enumerate(wanted) if index not in pairs]
-        more = [number for index, number in enumerate(made) if index not in set(pairs.values())]
         if not made:
             return f"the answer states no number; expected {_list(wanted)}"
+        missing = _without(wanted, pairs)
+        more = _without(made, pairs.values())
         if missing:
             return f"not in the answer: {_list(missing)}; the answer states {_list(more or made)}"
-        if more and self.criterion.pick == "all":
+        takes_all = self.criterion.pick == "all"
+        if more and takes_all:
             return f"not expected: {_list(more)}"
-        near = [made[j] for i, j in sorted(pairs.items()) if made[j] != wanted[i]]
-        close = f"; within the tolerance: {_list(near)}" if near else ""
-        others = "" if is_all_read or self.criterion.pick != "all" else " and others"
-        return f"the answer states {_list(wanted)}{others}{close}"
+        others = " and others" if takes_all and not is_all_read else ""
+        return f"the answer states {_list(wanted)}{others}{_within_tolerance(wanted, made, pairs)}"
 
     def _figures(self, stated: Number) -> list[Figure]:
         """Return the numbers of a text, or the number itself."""
@@ -181,6 +180,18 @@ class NumericMatch(AnswerMetric[NumericCriterion]):
         apart = [max(absolute, relative * abs(number)) for number in wanted]
         ranges = [(number - most, number + most) for number, most in zip(wanted, apart, strict=True)]
         return pairs_within(ranges, [*map(Fraction, made)])
+
+
+def _within_tolerance(wanted: Sequence[Decimal], made: Sequence[Decimal], pairs: dict[int, int]) -> str:
+    """Return in words which numbers match without being equal; empty if all are equal."""
+    near = [made[j] for i, j in sorted(pairs.items()) if made[j] != wanted[i]]
+    return f"; within the tolerance: {_list(near)}" if near else ""
+
+
+def _without(numbers: Sequence[Decimal], indexes: Iterable[int]) -> list[Decimal]:
+    """Return the numbers at all other indexes."""
+    left_out = set(indexes)
+    return [number for index, number in enumerate(numbers) if index not in left_out]
 
 
 def _values(figures: Sequence[Figure]) -> list[Decimal]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 from unicodedata import normalize
 
@@ -188,10 +188,9 @@ class RegexMatch(AnswerMetric[RegexCriterion]):
         return Explanation("; ".join(self._sentences(checks, score.value)), score.details, score.warning)
 
     def _sentences(self, checks: Sequence[dict[str, Any]], value: float | None) -> Iterator[str]:
-        violations = [check["found"] for check in checks if check["forbidden"] and check["found"] is not None]
-        required = [check for check in checks if not check["forbidden"]]
-        matches = [check["found"] for check in required if check["found"] is not None]
-        missing = [check["pattern"] for check in required if check["found"] is None]
+        violations = _matches(checks, forbidden=True)
+        matches = _matches(checks, forbidden=False)
+        missing = [check["pattern"] for check in checks if check["found"] is None and not check["forbidden"]]
         if violations:
             yield f"the answer matches a forbidden pattern: {_list(violations)}"
         if missing and value != 1:
@@ -241,6 +240,13 @@ class RegexMatch(AnswerMetric[RegexCriterion]):
         if problem := trivial_pattern_problem(compiled, full=full):
             raise ValueError(f"{show_pattern(text)} {problem}")
         return compiled
+
+
+def _matches(checks: Sequence[Mapping[str, Any]], *, forbidden: bool) -> list[str]:
+    """Return the texts that the required patterns match, or those that the forbidden ones match."""
+    return [
+        check["found"] for check in checks if check["forbidden"] == forbidden and check["found"] is not None
+    ]
 
 
 def _list(texts: Iterator[str] | Sequence[str]) -> str:

@@ -200,25 +200,34 @@ def _never(items: Iterable[Any], *, is_multiline: bool) -> bool:
         ):
             return True
         width_before += width
-        is_after_end = is_after_end or (op is constants.AT and argument is constants.AT_END_STRING)
-        is_after_line_end = op is constants.AT and argument is constants.AT_END
+        is_after_end = is_after_end or _is_at(constants.AT_END_STRING, op, argument)
+        is_after_line_end = _is_at(constants.AT_END, op, argument)
     return False
 
 
 def _is_impossible(op: Any, argument: Any, *, is_multiline: bool) -> bool:
-    if op is constants.FAILURE:
+    if _accepts_no_character(op, argument):
         return True
-    if op is constants.IN:
-        return argument[0][0] is constants.NEGATE and _is_every_kind(argument)
-    if op is constants.BRANCH:
-        return all(_never(part, is_multiline=is_multiline) for part in _parts(op, argument))
     if op is constants.ASSERT_NOT:
-        return all(part in _REPEATS and repeat[0] == 0 for part, repeat in argument[1])
+        return all(_is_optional(*item) for item in argument[1])
+    if op is constants.GROUPREF_EXISTS or _is_optional(op, argument):
+        return False
     if op is constants.SUBPATTERN:
         is_multiline = is_multiline or bool(argument[1] & re.MULTILINE)
-    if op is constants.GROUPREF_EXISTS or (op in _REPEATS and argument[0] == 0):
-        return False
-    return any(_never(part, is_multiline=is_multiline) for part in _parts(op, argument))
+    quantifier = all if op is constants.BRANCH else any
+    return quantifier(_never(part, is_multiline=is_multiline) for part in _parts(op, argument))
+
+
+def _accepts_no_character(op: Any, argument: Any) -> bool:
+    """Return whether an item is one that always fails, or a set without characters: `[^\\s\\S]`."""
+    return op is constants.FAILURE or (
+        op is constants.IN and argument[0][0] is constants.NEGATE and _is_every_kind(argument)
+    )
+
+
+def _is_optional(op: Any, argument: Any) -> bool:
+    """Return whether an item is a repetition that may match nothing: `a*`."""
+    return op in _REPEATS and argument[0] == 0
 
 
 def _is_every_kind(members: Any) -> bool:
@@ -228,9 +237,14 @@ def _is_every_kind(members: Any) -> bool:
 
 
 def _is_start(op: Any, argument: Any, *, is_multiline: bool) -> bool:
-    return op is constants.AT and (
-        argument is constants.AT_BEGINNING_STRING or (argument is constants.AT_BEGINNING and not is_multiline)
+    return _is_at(constants.AT_BEGINNING_STRING, op, argument) or (
+        not is_multiline and _is_at(constants.AT_BEGINNING, op, argument)
     )
+
+
+def _is_at(position: Any, op: Any, argument: Any) -> bool:
+    """Return whether an item matches a position of the text instead of a character."""
+    return op is constants.AT and argument is position
 
 
 def _excludes_line_break(op: Any, argument: Any) -> bool:
