@@ -101,6 +101,11 @@ class _Turn:
             self.node, key, {"parts": [{"text": text}], "role": role}, after=self._key("user_content")
         )
 
+    @property
+    def _uses_key(self) -> str:
+        """The key of a new list of calls."""
+        return "toolUses" if self.is_camel else "tool_uses"
+
     def _bless_calls(self) -> None:
         expected, actual = self.expected, self.actual
         if same_calls(expected, actual) and same_responses(expected, actual):
@@ -112,14 +117,13 @@ class _Turn:
             self.edit.put(data, events, list(_events(actual, camel=self.is_camel)))
         elif expected.intermediate_data is None or data is None or data.members is None:
             calls = [_call(call) for call in actual.tool_calls]
-            uses = "toolUses" if self.is_camel else "tool_uses"
-            self.edit.put(self.node, key, {uses: calls}, after=self._key("user_content"))
+            self.edit.put(self.node, key, {self._uses_key: calls}, after=self._key("user_content"))
         else:
             self._bless_lists(data, expected.intermediate_data)
 
     def _bless_lists(self, data: JsonNode, expected: IntermediateData | InvocationEvents) -> None:
         """Edit the older form: equal calls keep their text; of a call with other arguments only these change."""
-        uses = _key_in(data, "tool_uses") or ("toolUses" if self.is_camel else "tool_uses")
+        uses = _key_in(data, "tool_uses") or self._uses_key
         calls = data.at(uses)
         if calls is None or not calls.items:
             self.edit.put(data, uses, [_call(call) for call in self.actual.tool_calls])
@@ -270,6 +274,11 @@ def turns_to_bless(case: EvalCase, actual: Sequence[Invocation]) -> list[TurnToB
             TurnToBless(index, *pair)
             for index, pair in enumerate(zip(case.conversation, actual, strict=True))
         ]
+    return _turns_of_scenario(case, actual)
+
+
+def _turns_of_scenario(case: EvalCase, actual: Sequence[Invocation]) -> list[TurnToBless]:
+    """Return the turns of the opening that state an expectation; none of the simulated user's turns can."""
     opening = case.opening or []
     if len(actual) < len(opening):
         raise EvalFileError(

@@ -269,8 +269,7 @@ def reread(
 ) -> EvalSetFile:
     """Return the set of an edited text. See `check_edit` for the arguments and errors."""
     new = replaced or {}
-    wanted = [new[each].eval_id if each in new else each for each in before.ids() if each not in removed]
-    wanted = [*dict.fromkeys([*wanted, *(case.eval_id for case in added)])]
+    wanted = _ids_after_edit(before, added=added, removed=removed, replaced=new)
     stated = {case.eval_id: case for case in (*new.values(), *added)}
     after = _open_text(path, text)
     if list(after.ids()) != wanted:
@@ -279,6 +278,18 @@ def reread(
         if eval_id not in changed and not _is_as_expected(after, eval_id, before, stated.get(eval_id)):
             raise _edit_error(path, f"the case {eval_id} would change")
     return after
+
+
+def _ids_after_edit(
+    before: EvalSetFile,
+    *,
+    added: Sequence[EvalCase],
+    removed: Collection[str],
+    replaced: Mapping[str, EvalCase],
+) -> list[str]:
+    remaining = (eval_id for eval_id in before.ids() if eval_id not in removed)
+    changed = (replaced[eval_id].eval_id if eval_id in replaced else eval_id for eval_id in remaining)
+    return [*dict.fromkeys([*changed, *(case.eval_id for case in added)])]
 
 
 def _open_text(path: Path, text: str) -> EvalSetFile:

@@ -15,7 +15,7 @@ from proctor.errors import EvalFileError
 from proctor.files.edit.case import EditedText, as_whole, case_start, in_parts
 from proctor.files.edit.editable_file import check_edit
 from proctor.files.edit.json_edit import JsonEdit, same_json
-from proctor.files.edit.yaml_edit import YamlEdit
+from proctor.files.edit.yaml_edit import YamlEdit, entry_keys
 from proctor.files.eval_sets.detect_format import Kind, is_set_fields, kind
 from proctor.files.eval_sets.documents import YAML_SUFFIXES, read_yaml
 from proctor.files.eval_sets.opened_set import read_header
@@ -209,6 +209,13 @@ def change_yaml_header(edit: YamlEdit, before: Header, after: Header, *, is_nest
     old, old_custom = _split_custom_keys(before)
     new, new_custom = _split_custom_keys(after)
     _change_entries(edit, root, _with_keys_of(root, old), _with_keys_of(root, new))
+    _change_custom_keys(edit, root, old_custom, new_custom)
+
+
+def _change_custom_keys(
+    edit: YamlEdit, root: yaml.MappingNode, old_custom: Header, new_custom: Header
+) -> None:
+    """Change the entries of `extra`, or write or remove `extra` as a whole."""
     extra = edit.at(root, EXTRA)
     if old_custom and new_custom and isinstance(extra, yaml.MappingNode) and not extra.flow_style:
         _change_entries(edit, extra, old_custom, new_custom)
@@ -219,7 +226,7 @@ def change_yaml_header(edit: YamlEdit, before: Header, after: Header, *, is_nest
 
 def _change_entries(edit: YamlEdit, node: yaml.MappingNode, old: Header, new: Header) -> None:
     """Change the entries of an object that are in `old` or `new`; all others stay."""
-    present = [key.value for key, _ in node.value]
+    present = entry_keys(node)
     remaining = [key for key in present if key in new or key not in old]
     if not remaining:
         raise EvalFileError(
@@ -231,9 +238,7 @@ def _change_entries(edit: YamlEdit, node: yaml.MappingNode, old: Header, new: He
             last = key
         if key not in old or emit({key: old[key]}) != emit({key: value}):
             edit.put(node, key, value, after=last, before=old.get(key))
-    for key in present:
-        if key not in remaining:
-            edit.remove_entry(node, key)
+    edit.keep_entries(node, remaining)
 
 
 def _last_before_cases(keys: list[str]) -> str:

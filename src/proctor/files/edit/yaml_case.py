@@ -16,7 +16,7 @@ from proctor.files.edit.bless import (
     same_text,
     turns_to_bless,
 )
-from proctor.files.edit.yaml_edit import YamlEdit
+from proctor.files.edit.yaml_edit import YamlEdit, entry_keys
 from proctor.files.yaml.object_reader import CASE_KEYS, ONE_TURN_KEYS
 from proctor.files.yaml.writer import emit, write_case, write_turn
 from proctor.schema.format.case import EvalCase
@@ -107,20 +107,17 @@ def change_yaml_case(edit: YamlEdit, index: int, before: EvalCase, after: EvalCa
     """
     cases = edit.cases
     node = cases[index] if cases else edit.root
-    present = [key.value for key, _ in node.value] if isinstance(node, yaml.MappingNode) else []
+    present = entry_keys(node)
     old, new = _with_keys_of(present, write_case(before)), _with_keys_of(present, write_case(after))
-    if (
-        "case" in old and "case" not in present and before.eval_id == after.eval_id
-    ):  # the id is derived from the text
+    has_derived_id = "case" in old and "case" not in present
+    if has_derived_id and before.eval_id == after.eval_id:
         del old["case"], new["case"]
     remaining = [key for key in present if key in new]
     if set(present) != set(old) or not remaining:
         edit.replace_value(node, new)
         return
     _change_entries(edit, node, old, new, remaining[0])
-    for key in present:
-        if key not in new:
-            edit.remove_entry(node, key)
+    edit.keep_entries(node, remaining)
 
 
 def _change_entries(edit: YamlEdit, node: yaml.Node, old: Object, new: Object, first: str) -> None:

@@ -102,6 +102,12 @@ class YamlEdit(SplicedText):
         start = self.source.rfind("\n", 0, name.start_mark.index) + 1
         self._splices.append((start, self._line_end(self._end_of(item)), ""))
 
+    def keep_entries(self, node: yaml.Node, keys: Collection[str]) -> None:
+        """Remove all entries of an object but those of `keys`, of which there must be at least one."""
+        for key in entry_keys(node):
+            if key not in keys:
+                self.remove_entry(node, key)
+
     def _put_parts(self, node: yaml.Node, before: object, value: object) -> bool:
         """Write the items or entries of a value that differ; return false if it must be written whole."""
         if not isinstance(node, yaml.CollectionNode) or node.flow_style:
@@ -112,8 +118,7 @@ class YamlEdit(SplicedText):
             return len(node.value) == len(before) == len(value) and self._put_items(node, before, value)
         if not (isinstance(before, Mapping) and isinstance(value, Mapping)):
             return False
-        keys = [name.value for name, _ in node.value]
-        return keys == list(before) == list(value) and self._put_entries(node, before, value)
+        return entry_keys(node) == list(before) == list(value) and self._put_entries(node, before, value)
 
     def _put_entries(
         self, node: yaml.Node, before: Mapping[str, object], values: Mapping[str, object]
@@ -239,6 +244,11 @@ class YamlEdit(SplicedText):
     @staticmethod
     def _indent(text: str, column: int) -> str:
         return re.sub(r"\n(?=[^\n])", f"\n{' ' * column}", text)
+
+
+def entry_keys(node: yaml.Node) -> list[str]:
+    """Return the keys of an object in their order; none if the node is not an object."""
+    return [key.value for key, _ in node.value] if isinstance(node, yaml.MappingNode) else []
 
 
 def _shared_nodes(root: yaml.Node) -> set[yaml.Node]:

@@ -83,7 +83,7 @@ class Report:
         """Make every warning an error (`warnings_as_errors`)."""
         self.problems = [replace(problem, severity="error") for problem in self.problems]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return the report as JSON data."""
         return {
             "file": self.file,
@@ -243,16 +243,17 @@ def _old_turn_findings(value: Any, found: Kind) -> Iterator[Finding]:
     for base, turns in cases:
         for index, turn in enumerate(turns):
             yield from _old_turn(turn, (*base, index))
-            missing = [
-                key for key in ("expected_tool_use", "reference") if not {key, to_camel(key)} & turn.keys()
-            ]
-            if missing and found is Kind.OLD_TURNS and index == 0:
-                names = " and ".join(f"`{key}`" for key in missing)
-                yield Finding(
-                    (index,),
-                    f"no {names}: ADK's default metrics refuse this file",
-                    "Proctor reads it as not stated",
-                )
+            if found is Kind.OLD_TURNS and index == 0:
+                yield from _missing_expectations(turn)
+
+
+def _missing_expectations(first_turn: dict[str, object]) -> Iterator[Finding]:
+    """Report expectations that ADK's default metrics need, and looks for in the first turn."""
+    expectations = ("expected_tool_use", "reference")
+    missing = [f"`{key}`" for key in expectations if first_turn.keys().isdisjoint((key, to_camel(key)))]
+    if missing:
+        message = f"no {' and '.join(missing)}: ADK's default metrics refuse this file"
+        yield Finding((0,), message, "Proctor reads it as not stated")
 
 
 def _old_turn(turn: dict[str, object], path: Path_) -> Iterator[Finding]:
@@ -373,25 +374,29 @@ def _in_value(read: object, given: object, path: Path_) -> Iterator[Finding]:
         yield from adk_refusals(read, given, path)
     elif isinstance(read, IntEnum) and isinstance(given, str):
         yield Finding(path, f"a status by its name; {_REFUSED}", f"ADK reads {read.value}")
-    elif isinstance(read, float) and isinstance(given, str):
+    elif isinstance(read, float):
         yield from adk_time_refusals(given, path)
     elif isinstance(read, list) and isinstance(given, list):
-        for index, (item, given_item) in enumerate(zip(read, given, strict=False)):
-            yield from _in_value(item, given_item, (*path, index))
+        yield from _in_list(read, given, path)
     elif isinstance(read, tuple):
         yield from _in_pair(read, given, path)
     elif isinstance(read, dict):
         yield from _in_dict(read, given, path)
 
 
-def _in_pair(read: tuple[Any, ...], given: Any, path: Path_) -> Iterator[Finding]:
+def _in_list(read: list[object], given: list[object], path: Path_) -> Iterator[Finding]:
+    for index, (item, given_item) in enumerate(zip(read, given, strict=False)):
+        yield from _in_value(item, given_item, (*path, index))
+
+
+def _in_pair(read: tuple[object, ...], given: object, path: Path_) -> Iterator[Finding]:
     if isinstance(given, dict):
         yield Finding(path, f"an object; {_REFUSED}", "ADK reads a pair `[author, parts]`")
-    elif len(given) == 2:
+    elif isinstance(given, list | tuple) and len(given) == 2:
         yield from _in_value(read[1], given[1], (*path, 1))
 
 
-def _in_dict(read: dict[str, Any], given: Any, path: Path_) -> Iterator[Finding]:
+def _in_dict(read: dict[str, object], given: Any, path: Path_) -> Iterator[Finding]:
     if isinstance(given, str):
         yield Finding(path, f"arguments as JSON text; {_REFUSED}", "ADK reads an object")
         return
@@ -405,20 +410,27 @@ def _other_keys(model: BaseModel, value: dict[str, object], path: Path_) -> Iter
     if isinstance(model, EvalCase) and "id" in value and not {"eval_id", "evalId"} & value.keys():
         yield Finding((*path, "id"), f"read as `eval_id`; {_REFUSED}", at_key=True)
     elif isinstance(model, SessionInput):
-        for name in ("app_name", "user_id"):
-            if name not in value and to_camel(name) not in value:
-                hint = "Proctor uses its defaults; write the key for ADK"
-                yield Finding(path, f"`{name}` is missing; {_REFUSED}", hint)
+        yield from _missing_session_keys(value, path)
     elif isinstance(model, FunctionCall):
         for key in _CALL_WORDS.keys() & value.keys() - (model.model_extra or {}).keys():
             yield Finding((*path, key), f"read as `{_CALL_WORDS[key]}`; {_REFUSED}", at_key=True)
     elif isinstance(model, UserPersona | UserBehavior):
-        names = {key: to_snake(key) for key in value}
-        for key, name in names.items():
-            if name != key and name in type(model).model_fields:
-                yield Finding(
-                    (*path, key), f"ADK reads only `{name}` here and refuses this file", at_key=True
-                )
+        yield from _camel_case_keys(model, value, path)
+
+
+def _missing_session_keys(value: dict[str, object], path: Path_) -> Iterator[Finding]:
+    for name in ("app_name", "user_id"):
+        if name not in value and to_camel(name) not in value:
+            hint = "Proctor uses its defaults; write the key for ADK"
+            yield Finding(path, f"`{name}` is missing; {_REFUSED}", hint)
+
+
+def _camel_case_keys(model: BaseModel, value: dict[str, object], path: Path_) -> Iterator[Finding]:
+    """Report keys in camelCase in a model that ADK reads only in snake_case."""
+    for key in value:
+        name = to_snake(key)
+        if name != key and name in type(model).model_fields:
+            yield Finding((*path, key), f"ADK reads only `{name}` here and refuses this file", at_key=True)
 
 
 def _is_number(text: str) -> bool:

@@ -23,7 +23,7 @@ def adapt_case(value: object) -> dict[str, Any] | None:
     if not isinstance(value, dict) or not {"conversation", "conversation_scenario"}.isdisjoint(value):
         return None
     prompt = _content(value.get("prompt"), "user")
-    eval_id = next((value[key] for key in ROW_IDS if isinstance(value.get(key), str)), None)
+    eval_id = _row_id(value)
     if prompt is None or eval_id is None:
         return None
     turn: dict[str, Any] = {"user_content": prompt}
@@ -37,6 +37,11 @@ def adapt_case(value: object) -> dict[str, Any] | None:
         used.add(key)
     rest = {key: item for key, item in value.items() if key not in used}
     return {"eval_id": eval_id, "conversation": [turn], **rest}
+
+
+def _row_id(row: dict[str, object]) -> str | None:
+    """Return the first text under a key for the id of a row."""
+    return next((value for key in ROW_IDS if isinstance(value := row.get(key), str)), None)
 
 
 def _calls_key(row: dict[str, object]) -> str:

@@ -161,13 +161,18 @@ def meaning_of(place: Place | None, owner: type[BaseModel] | None, key: str) -> 
         return KeyMeaning()
     if name in HARMLESS:
         return _meaning_of_misspelling(_near(key, known))
+    return _meaning_by_name(place, name, known) or _meaning_by_similarity(place, key, name, known)
+
+
+def _meaning_by_name(place: Place, name: str, known: tuple[str, ...]) -> KeyMeaning | None:
+    """Return the meaning of a key whose exact name other tools or other objects have."""
     if name in NO_EXPECTATION:
         return KeyMeaning(NO_EXPECTATION[name])
     if name in OTHER_WORDS:
         return KeyMeaning(_hint(place, OTHER_WORDS[name]), is_misread=True)
     if name in MISPLACED and name not in known:
         return KeyMeaning(MISPLACED[name], is_misread=True)
-    return _meaning_by_similarity(place, key, name, known)
+    return None
 
 
 def _meaning_of_misspelling(near: str) -> KeyMeaning:
@@ -190,12 +195,17 @@ def _meaning_by_similarity(place: Place, key: str, name: str, known: tuple[str, 
         return KeyMeaning(_hint(place, kind_of_expectation(name)), is_misread=True)
     if (word := near_word(OWN_WORDS.get(place, {}), name)) is not None:
         return KeyMeaning(_hint(place, word), is_misread=True)
+    return _meaning_in_other_object(key, name) or _meaning_of_misspelling(near)
+
+
+def _meaning_in_other_object(key: str, name: str) -> KeyMeaning | None:
+    """Return the meaning of a key that is similar to a key of another object."""
     long_names = tuple(known_name for known_name in MISPLACED if len(known_name) > _LONG)
-    elsewhere = _near(key, long_names)
-    if elsewhere and not _is_longer_form(name, elsewhere) and _is_similar(name, elsewhere):
-        where = MISPLACED[elsewhere]
-        return KeyMeaning(f"did you mean `{elsewhere}`? {where[0].upper()}{where[1:]}", is_misread=True)
-    return _meaning_of_misspelling(near)
+    near = _near(key, long_names)
+    if not near or _is_longer_form(name, near) or not _is_similar(name, near):
+        return None
+    where = MISPLACED[near]
+    return KeyMeaning(f"did you mean `{near}`? {where[0].upper()}{where[1:]}", is_misread=True)
 
 
 _LONG = 9

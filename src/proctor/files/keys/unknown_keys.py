@@ -52,19 +52,24 @@ def unknown_in(model: BaseModel, value: object, *, is_row: bool = False) -> Iter
     `is_row`: the value is a row of a data set, from which the case was read.
     """
     for path, owner in unknown_keys(model):
-        key = str(path[-1])
-        where, absent = path, ""
-        if value is not None:
-            where, absent = resolve(row_path(path, value) if is_row else path, value)
-        if absent:
+        position = _position(path, value, is_row=is_row)
+        if position is None:
             continue
+        key = str(path[-1])
         meaning = _meaning_in(owner, key, is_row=is_row)
         is_open = isinstance(owner, OPEN_IN_ADK)
-        is_closed = not is_open and "opening" not in path
         is_unread = isinstance(owner, EvalCase) and not is_row and not is_silent_in_case(key)
         if not is_open or is_unread or meaning.hint:
-            message = _ADK_REFUSES if is_closed else NOTHING_READS
-            yield Finding(where, message, meaning.hint, at_key=True, is_misread=meaning.is_misread)
+            message = NOTHING_READS if is_open or "opening" in path else _ADK_REFUSES
+            yield Finding(position, message, meaning.hint, at_key=True, is_misread=meaning.is_misread)
+
+
+def _position(path: Path_, value: object, *, is_row: bool) -> Path_ | None:
+    """Return the path of a key in `value`; `None` if it is not there, since another key was read for it."""
+    if value is None:
+        return path
+    position, absent = resolve(row_path(path, value) if is_row else path, value)
+    return None if absent else position
 
 
 def _meaning_in(owner: BaseModel, key: str, *, is_row: bool) -> KeyMeaning:
@@ -279,15 +284,18 @@ class KeyProblems:
         self, index: int, case: EvalCase, value: object, noticed: NoticedKeys, *, is_row: bool = False
     ) -> None:
         """Add the next case, which was read from `value`; single keys are examined only if necessary."""
-        if self._has_free_keys:
-            noticed = {pair for pair in noticed if pair[0] not in (EvalCase, Invocation)}
-        full = self._left[False] <= 0
-        is_suspect = noticed and (is_row or have_meaning(noticed, misread_only=full))
-        if not is_suspect and next(silent_references(case), None) is None:
+        if not self._has_suspect_keys(noticed, is_row=is_row) and not any(silent_references(case)):
             return
         findings = [each for each in key_findings(case, value, is_row=is_row) if not self._is_free(each)]
         for is_misread in (True, False):
             self._add(index, findings, is_misread=is_misread)
+
+    def _has_suspect_keys(self, noticed: NoticedKeys, *, is_row: bool) -> bool:
+        """Whether unknown keys must be examined one by one."""
+        if self._has_free_keys:
+            noticed = {pair for pair in noticed if pair[0] not in (EvalCase, Invocation)}
+        is_full = self._left[False] <= 0
+        return bool(noticed) and (is_row or have_meaning(noticed, misread_only=is_full))
 
     def _add(self, index: int, findings: list[Finding], *, is_misread: bool) -> None:
         findings = [finding for finding in findings if finding.is_misread is is_misread]

@@ -114,11 +114,16 @@ def _set_verdict(result: CaseResult, entries: list[EvalCaseResult], extras: list
         result.outcome, result.reason = Outcome(written["outcome"]), str(written.get("reason", ""))
         result.place, result.rule = str(written.get("place", "")), rule_of(written.get("rule"))
         return
-    missing = [m.name for m in result.metrics.values() if m.gate and m.outcome is Outcome.ERROR]
     recorded = [_OUTCOMES[entry.final_eval_status] for entry in entries]
-    failed = [m.name for m in result.metrics.values() if m.gate and m.outcome is Outcome.FAILED]
-    result.outcome = worst([*recorded, *(Outcome.ERROR for _ in missing), *(Outcome.FAILED for _ in failed)])
+    gates = [metric for metric in result.metrics.values() if metric.gate]
+    missed = [gate.outcome for gate in gates if gate.outcome in {Outcome.ERROR, Outcome.FAILED}]
+    result.outcome = worst([*recorded, *missed])
+    missing, failed = (_names(gates, outcome) for outcome in (Outcome.ERROR, Outcome.FAILED))
     result.reason = _reason(result, worst(recorded), missing, failed)
+
+
+def _names(metrics: list[MetricVerdict], outcome: Outcome) -> list[str]:
+    return [metric.name for metric in metrics if metric.outcome is outcome]
 
 
 def _reason(result: CaseResult, recorded: Outcome, missing: list[str], failed: list[str]) -> str:
@@ -234,28 +239,30 @@ def _agrees(turn: Turn, actual: Invocation) -> bool:
 
 
 def _metric(name: str, trials: list[tuple[EvalCaseResult, dict[str, object]]]) -> MetricVerdict:
-    rows = [
-        (_metric_result(entry.overall_eval_metric_results, name), entry, of_metric(extra, name))
-        for entry, extra in trials
-    ]
-    stated = next((result for result, _, _ in rows if result is not None), None)
+    results = [_metric_result(entry.overall_eval_metric_results, name) for entry, _ in trials]
+    extras = [of_metric(extra, name) for _, extra in trials]
+    outcomes = [_metric_outcome(*pair) for pair in zip(results, extras, strict=True)]
     per_trial = [
-        _score(result, entry, extra) if result is not None else None for result, entry, extra in rows
+        _score(result, entry, extra)
+        for result, (entry, _), extra in zip(results, trials, extras, strict=True)
     ]
-    outcomes = [_metric_outcome(result, extra) for result, _, extra in rows]
     scores = [score for score in per_trial if score is not None]
-    values = [score.value for score in scores if score.value is not None]
     verdict = MetricVerdict(
         name,
         _combine(outcomes),
-        mean(values) if values else None,
-        None if stated is None else _threshold(stated),
-        not all(outcome is Outcome.INFORMATIONAL for outcome in outcomes),
+        _mean_value(scores),
+        _threshold(results),
+        any(outcome is not Outcome.INFORMATIONAL for outcome in outcomes),
         per_trial=per_trial,
         failure=next((score.failure for score in scores if score.failure), None),
     )
-    _set_written_verdict(verdict, [extra for _, _, extra in rows])
+    _set_written_verdict(verdict, extras)
     return verdict
+
+
+def _mean_value(scores: list[MetricScore]) -> float | None:
+    values = [score.value for score in scores if score.value is not None]
+    return mean(values) if values else None
 
 
 def _set_written_verdict(verdict: MetricVerdict, extras: list[dict[str, object]]) -> None:
@@ -270,8 +277,12 @@ def _metric_result(results: list[EvalMetricResult], name: str) -> EvalMetricResu
     return next((result for result in results if result.metric_name == name), None)
 
 
-def _threshold(result: EvalMetricResult) -> float | None:
-    return result.criterion.threshold if result.criterion else result.threshold
+def _threshold(results: list[EvalMetricResult | None]) -> float | None:
+    """Return the threshold of the first trial that has a result."""
+    stated = next((result for result in results if result is not None), None)
+    if stated is None:
+        return None
+    return stated.criterion.threshold if stated.criterion else stated.threshold
 
 
 def _metric_outcome(result: EvalMetricResult | None, extra: dict[str, Any]) -> Outcome:
@@ -290,9 +301,11 @@ def _combine(outcomes: list[Outcome]) -> Outcome:
     return worst(decisive)
 
 
-def _score(result: EvalMetricResult, entry: EvalCaseResult, extra: dict[str, object]) -> MetricScore | None:
-    """Return the recorded score of one trial; `None` if Proctor recorded that there was none."""
-    if extra and extra.get("outcome") is None:
+def _score(
+    result: EvalMetricResult | None, entry: EvalCaseResult, extra: dict[str, object]
+) -> MetricScore | None:
+    """Return the recorded score of one trial; `None` if there is none, or Proctor recorded so."""
+    if result is None or (extra and extra.get("outcome") is None):
         return None
     outcome = _metric_outcome(result, extra)
     failure = failure_of(extra.get("failure"))
