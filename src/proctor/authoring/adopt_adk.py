@@ -239,17 +239,7 @@ MODULES = ("evaluation", "cli.cli_eval")
 _OLD_MODULES = tuple(f"{OLD}.{module}" for module in MODULES)
 _DOT = rb"[ \t]*\.[ \t]*"
 _PACKAGE = re.compile(rb"\bgoogle" + _DOT + rb"adk\b")
-_WORD = re.compile(
-    rb"\b(google"
-    + _DOT
-    + rb"adk"
-    + _DOT
-    + rb"(?:evaluation|cli"
-    + _DOT
-    + rb"cli_eval))\b(?:"
-    + _DOT
-    + rb"\w+)*"
-)
+_WORD = re.compile(rb"\b(google%badk%b(?:evaluation|cli%bcli_eval))\b(?:%b\w+)*" % (_DOT, _DOT, _DOT, _DOT))
 _RELATIVE = re.compile(rb"\s*from\s*\.")
 _MOST_SHOWN = 80  # characters of a line of a notebook
 
@@ -295,9 +285,7 @@ def rewrite_imports(path: Path) -> Rewritten | None:
     names_it = _WORD.search(data) is not None
     if path.suffix == ".ipynb":
         return Rewritten(path, "", "", list(_of_notebook(data))) if names_it else None
-    if not names_it and not (
-        b"adk" in data and b"google" in data and (b"evaluation" in data or b"cli_eval" in data)
-    ):
+    if not names_it and not _may_go_through_package(data):
         return None
     mark = data[: len(BOM_UTF8)] if data.startswith(BOM_UTF8) else b""
     file = _Source(data[len(mark) :])
@@ -306,16 +294,15 @@ def rewrite_imports(path: Path) -> Rewritten | None:
     except (SyntaxError, ValueError):
         why = "1: names google-adk's evaluation, and is no Python 3 in UTF-8: by hand"
         return Rewritten(path, "", "", [why]) if names_it else None
-    edits = sorted(set(file.edits(tree)), reverse=True)
-    after = file.data
-    for start, end, new in edits:
-        after = after[:start] + new + after[end:]
-    left = [*file.left, *file.in_texts({file.line(start) for start, _, _ in edits})]
-    if not edits and not left:
+    after, left = file.rewrite(tree)
+    if after == file.data and not left:
         return None
-    found = Rewritten(path, mark.decode() + before, mark.decode() + after.decode())
-    found.left = [f"{line}: {why}" for line, why in sorted(set(left))]
-    return found
+    return Rewritten(path, mark.decode() + before, mark.decode() + after.decode(), left)
+
+
+def _may_go_through_package(data: bytes) -> bool:
+    """Whether a file may use google-adk's evaluation without its full name, as by `from google import adk`."""
+    return b"adk" in data and b"google" in data and (b"evaluation" in data or b"cli_eval" in data)
 
 
 def _of_notebook(data: bytes) -> Iterator[str]:
@@ -343,24 +330,32 @@ class _Source:
         """Return the line of an offset, counted from 1."""
         return sum(start <= offset for start in self._starts)
 
-    def edits(self, tree: ast.Module) -> Iterator[Edit]:
-        """Yield what is to be replaced in import statements, and in expressions that go through them."""
+    def rewrite(self, tree: ast.Module) -> tuple[bytes, list[str]]:
+        """Return the text with all edits, and `line: why` of what was left alone."""
+        edits = sorted(set(self._edits(tree)), reverse=True)
+        after = self.data
+        for start, end, new in edits:
+            after = after[:start] + new + after[end:]
+        left = [*self.left, *self.in_texts({self.line(start) for start, _, _ in edits})]
+        return after, [f"{line}: {why}" for line, why in sorted(set(left))]
+
+    def _edits(self, tree: ast.Module) -> Iterator[Edit]:
+        """Yield the replacements in import statements, and in expressions that go through them."""
         nodes = list(ast.walk(tree))
         imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
         packages, prefixes = set[str](), set[str]()
         for node in imports:
             if isinstance(node, ast.ImportFrom) and node.level:
                 continue  # a package of one's own
-            found = list(self._of_import(node))
-            yield from found
+            edits = list(self._of_import(node))
+            yield from edits
             packages |= _names_of_package(node)
-            if isinstance(node, ast.Import) and found:
-                prefixes |= {one for a in node.names for one in _OLD_MODULES if _is_in(a.name, one)}
-        for use in nodes:
-            if isinstance(use, ast.Attribute):
-                yield from self._of_use(use, packages, prefixes)
-        if prefixes:
-            self._tell_lost_name(nodes, imports)
+            prefixes |= _imported_modules(node) if edits else set()
+        uses = [node for node in nodes if isinstance(node, ast.Attribute)]
+        for use in uses:
+            yield from self._of_use(use, packages, prefixes)
+        if prefixes and not _imports_google(imports):
+            self._report_lost_names(uses)
 
     def in_texts(self, seen: set[int]) -> Iterator[tuple[int, str]]:
         """Yield the lines that name it where nothing is an import: texts and comments."""
@@ -398,27 +393,33 @@ class _Source:
             if through not in prefixes and through == f"{package}{old.removeprefix(OLD)}":
                 self.left.append((node.lineno, f"goes through `{through}`: write `{_import_of(old)}`"))
 
-    def _tell_lost_name(self, nodes: list[ast.AST], imports: list[ast.Import | ast.ImportFrom]) -> None:
-        """Report where `google` is used although its import was rewritten."""
-        others = [
-            a.name for node in imports if isinstance(node, ast.Import) for a in node.names if not a.asname
-        ]
-        if any(name.split(".")[0] == "google" and not name.startswith(_OLD_MODULES) for name in others):
-            return
-        uses = [node for node in nodes if isinstance(node, ast.Attribute)]
+    def _report_lost_names(self, uses: list[ast.Attribute]) -> None:
+        """Report uses of `google.adk.NAME`, where `google` came by an import that is rewritten."""
         rewritten = {id(node.value) for node in uses if ast.unparse(node) in _OLD_MODULES}
         for node in uses:
-            if id(node) not in rewritten and ast.unparse(node).startswith("google.adk."):
-                used = ast.unparse(node)
-                if used.count(".") == 2 and used not in _OLD_MODULES:  # google.adk.NAME
-                    self.left.append(
-                        (node.lineno, f"`{used}` came by an import that is rewritten: import it, too")
-                    )
+            name = ast.unparse(node)
+            is_name_in_adk = name.startswith(f"{OLD}.") and name.count(".") == 2
+            if is_name_in_adk and id(node) not in rewritten and name not in _OLD_MODULES:
+                message = f"`{name}` came by an import that is rewritten: import it, too"
+                self.left.append((node.lineno, message))
 
     def _span(self, node: ast.Import | ast.ImportFrom | ast.Attribute) -> tuple[int, int]:
         start = self._starts[node.lineno - 1] + node.col_offset
         end = self._starts[(node.end_lineno or node.lineno) - 1] + (node.end_col_offset or 0)
         return start, end
+
+
+def _imported_modules(node: ast.Import | ast.ImportFrom) -> set[str]:
+    """Return the mirrored modules that an `import` statement binds by their full names."""
+    names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+    return {old for name in names for old in _OLD_MODULES if _is_in(name, old)}
+
+
+def _imports_google(imports: list[ast.Import | ast.ImportFrom]) -> bool:
+    """Whether an `import` statement that is not rewritten binds the name `google`."""
+    aliases = [alias for node in imports if isinstance(node, ast.Import) for alias in node.names]
+    names = [alias.name for alias in aliases if not alias.asname]
+    return any(name.split(".")[0] == "google" and not name.startswith(_OLD_MODULES) for name in names)
 
 
 def _names_of_package(node: ast.Import | ast.ImportFrom) -> set[str]:

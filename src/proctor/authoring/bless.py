@@ -167,24 +167,27 @@ class _Chosen:
         return [case for case in planned if case.eval_id in names or _full_name(case) in names]
 
     def _trial_to_bless(self, case: PlannedCase, outcome: Outcome) -> Trial | None:
-        result = self._result.case(case.eval_id, case.eval_set_id)
-        trials = [(one.trial, one.outcome) for one in result.trials if one.trial is not None]
         wanted = self._trial.get(_full_name(case)) if isinstance(self._trial, Mapping) else self._trial
-        if wanted is not None:
-            trials = [(trial, its) for trial, its in trials if trial.number == wanted - 1]
+        trials = self._trials_of(case, wanted)
         sound = [trial for trial, its in trials if trial.failure is None and its is not Outcome.ERROR]
-        if sound and len(sound) < len(trials):
+        if not sound:
+            which = "no trial" if wanted is None else f"no trial {wanted}"
+            ended = any(trial.failure is None for trial, _ in trials)
+            how = "could be judged" if ended else "came to its end"
+            self._refuse(case, f"has {which} that {how} (it is {outcome.value.replace('_', ' ')})")
+            return None
+        if len(sound) < len(trials):
             self._refuse(
                 case, "has a trial that ended in an error: choose one that did not, --trial N", choose=True
             )
             return None
-        if not sound:
-            which = f" no trial {wanted} that" if wanted is not None else " no trial that"
-            ended = any(trial.failure is None for trial, _ in trials)
-            how = "could be judged" if ended else "came to its end"
-            self._refuse(case, f"has{which} {how} (it is {outcome.value.replace('_', ' ')})")
-            return None
         return self._common_trial(case, sound)
+
+    def _trials_of(self, case: PlannedCase, wanted: int | None) -> list[tuple[Trial, Outcome]]:
+        """Return the trials of a case with their outcomes, or only the trial `wanted`, counted from 1."""
+        result = self._result.case(case.eval_id, case.eval_set_id)
+        trials = [(each.trial, each.outcome) for each in result.trials if each.trial is not None]
+        return [pair for pair in trials if wanted is None or pair[0].number == wanted - 1]
 
     def _common_trial(self, case: PlannedCase, trials: Sequence[Trial]) -> Trial | None:
         """Return the first of some trials if the agent did the same in all of them, and gave an answer."""

@@ -208,21 +208,23 @@ class _Meaning:
     def check_configs(self) -> list[Report]:
         """Build the metrics of all configs, and return the reports of the configs that were not named, if they stop a run."""
         for report in [*self._by_path.values()]:
-            if report.content is None or isinstance(report.content, EvalSetFile):
-                continue
-            config = EvalConfig.model_validate(report.content.value)
-            bound = bind(self._ready(config), self._options)
-            of_trials = problems_of_trials(config, runs_of(config, self._options))
-            for problem in [*bound.problems, *_paths(config), *of_trials]:
-                report.problems += _in_config(report.content, problem, "error")
-            for doubt in bound.doubts:
-                report.problems += _in_config(report.content, doubt, "warning")
+            if report.content is not None and not isinstance(report.content, EvalSetFile):
+                self._check_config(report, report.content)
         for report in self._by_path.values():
             report.problems = _without_echoes(report.problems)
             report.sort_problems()
         named = {id(report) for report in self._named}
         others = (report for report in self._by_path.values() if id(report) not in named)
         return [report for report in others if any(map(_refuses, report.problems))]
+
+    def _check_config(self, report: Report, document: Document) -> None:
+        config = EvalConfig.model_validate(document.value)
+        bound = bind(self._ready(config), self._options)
+        of_trials = problems_of_trials(config, runs_of(config, self._options))
+        for problem in [*bound.problems, *_paths(config), *of_trials]:
+            report.problems += _in_config(document, problem, "error")
+        for doubt in bound.doubts:
+            report.problems += _in_config(document, doubt, "warning")
 
     def _take_all(self, report: Report, problems: Sequence[SetupError], severity: Severity = "error") -> None:
         """Add problems to the report of their file; a problem without a location is left to the check of the file."""

@@ -84,10 +84,14 @@ def case_of_session(eval_id: str, path: str | Path) -> EvalCase:
     asked = [turn for turn in turns if turn.user_content.parts]
     if not asked:
         raise EvalFileError(f"{path}: this session has no message of a user")
-    names = {name: value.get(name) or value.get(camel) for name, camel in _SESSION.items()}
-    given = {name: str(name_) for name, name_ in names.items() if name_}
-    session = SessionInput.model_validate({"app_name": "", "user_id": "", **given}) if given else None
-    return case_of(eval_id, asked, session_input=session)
+    return case_of(eval_id, asked, session_input=_session_input(value))
+
+
+def _session_input(session: dict[str, object]) -> SessionInput | None:
+    """Return the names of a session; `None` if it has none."""
+    names = {name: session.get(name) or session.get(camel) for name, camel in _SESSION.items()}
+    texts = {name: str(value) for name, value in names.items() if value}
+    return SessionInput.model_validate({"app_name": "", "user_id": "", **texts}) if texts else None
 
 
 def _event(event: object, where: str) -> Event:

@@ -213,7 +213,7 @@ def test_what_is_added_and_removed_leaves_every_other_byte(
 ) -> None:
     document = {
         "eval_set_id": "s\u00e9",
-        "eval_cases": [{"eval_id": each, "conversation": [], each: [1.50]} for each in ids],
+        "eval_cases": [{"eval_id": each, "conversation": [], f"x{each}": [1.50]} for each in ids],
     }
     text = ("\ufeff" if mark else "") + json.dumps(document, indent=indent, ensure_ascii=ascii_only)
     path = tmp_path / "s.evalset.json"

@@ -376,7 +376,7 @@ def _in_value(read: object, given: object, path: Path_) -> Iterator[Finding]:
         yield Finding(path, f"a status by its name; {_REFUSED}", f"ADK reads {read.value}")
     elif isinstance(read, float):
         yield from adk_time_refusals(given, path)
-    elif isinstance(read, list) and isinstance(given, list):
+    elif isinstance(read, list):
         yield from _in_list(read, given, path)
     elif isinstance(read, tuple):
         yield from _in_pair(read, given, path)
@@ -384,8 +384,9 @@ def _in_value(read: object, given: object, path: Path_) -> Iterator[Finding]:
         yield from _in_dict(read, given, path)
 
 
-def _in_list(read: list[object], given: list[object], path: Path_) -> Iterator[Finding]:
-    for index, (item, given_item) in enumerate(zip(read, given, strict=False)):
+def _in_list(read: list[object], given: object, path: Path_) -> Iterator[Finding]:
+    pairs = zip(read, given, strict=False) if isinstance(given, list) else ()
+    for index, (item, given_item) in enumerate(pairs):
         yield from _in_value(item, given_item, (*path, index))
 
 

@@ -26,16 +26,20 @@ def adapt_case(value: object) -> dict[str, Any] | None:
     eval_id = _row_id(value)
     if prompt is None or eval_id is None:
         return None
-    turn: dict[str, Any] = {"user_content": prompt}
-    used = {"prompt", *(key for key in ROW_IDS if value.get(key) == eval_id)}
-    reference = _reference(value.get("reference"))
+    return _case_of_row(value, eval_id, prompt)
+
+
+def _case_of_row(row: dict[str, object], eval_id: str, prompt: dict[str, Any]) -> dict[str, Any]:
+    turn: dict[str, object] = {"user_content": prompt}
+    used = {"prompt", *(key for key in ROW_IDS if row.get(key) == eval_id)}
+    reference = _reference(row.get("reference"))
     if reference is not None:
         turn["final_response"] = reference
         used.add("reference")
-    if key := _calls_key(value):
-        turn["intermediate_data"] = {"tool_uses": value[key]}
+    if key := _calls_key(row):
+        turn["intermediate_data"] = {"tool_uses": row[key]}
         used.add(key)
-    rest = {key: item for key, item in value.items() if key not in used}
+    rest = {key: item for key, item in row.items() if key not in used}
     return {"eval_id": eval_id, "conversation": [turn], **rest}
 
 

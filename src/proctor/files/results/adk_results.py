@@ -162,27 +162,22 @@ def _trial_outcome(entry: EvalCaseResult) -> Outcome:
 def _evidence(entry: EvalCaseResult, set_id: str, number: int, failure: Failure | None) -> Trial:
     session = entry.session_details
     actual = [turn.actual_invocation for turn in entry.eval_metric_result_per_invocation]
-    turns = [_turn(invocation) for invocation in actual]
     by_session = _turns_of_session(session.events if session else None, actual)
-    durations = [turn.duration for turn in turns if turn.duration is not None]
+    turns = by_session or [_with_timings(each, events_of(each)) for each in actual]
     return Trial(
         eval_set_id=set_id,
         eval_id=entry.eval_id,
         number=number,
         session_id=entry.session_id,
-        app_name=session.app_name or "" if session else "",
+        app_name=(session and session.app_name) or "",
         user_id=entry.user_id or "",
-        turns=by_session or turns,
+        turns=turns,
         final_state=session.state if session else None,
         failure=failure,
         started_at=actual[0].creation_timestamp if actual else 0.0,
-        duration=round(sum(durations), 3),
+        duration=round(sum(turn.duration or 0 for turn in turns), 3),
         notes=["imported from a result file of google-adk"],
     )
-
-
-def _turn(actual: Invocation) -> Turn:
-    return _with_timings(actual, events_of(actual))
 
 
 def _with_timings(actual: Invocation, events: list[Event]) -> Turn:
@@ -313,11 +308,7 @@ def _score(
         failure = _NOT_EVALUATED
     return MetricScore(
         value=result.score,
-        per_invocation=[
-            _turn_score(turn_result)
-            for turn in entry.eval_metric_result_per_invocation
-            if (turn_result := _metric_result(turn.eval_metric_results, result.metric_name)) is not None
-        ],
+        per_invocation=_turn_scores(entry, result.metric_name),
         reason=str(extra.get("reason") or ""),
         details=_details(result),
         not_applicable=result.score is None and failure is None,
@@ -325,8 +316,15 @@ def _score(
     )
 
 
-def _turn_score(result: EvalMetricResult) -> Score:
-    return Score(result.score, details=_details(result), not_applicable=result.score is None)
+def _turn_scores(entry: EvalCaseResult, name: str) -> list[Score]:
+    results = (
+        _metric_result(turn.eval_metric_results, name) for turn in entry.eval_metric_result_per_invocation
+    )
+    return [
+        Score(result.score, details=_details(result), not_applicable=result.score is None)
+        for result in results
+        if result is not None
+    ]
 
 
 def _details(result: EvalMetricResult) -> dict[str, Any] | None:

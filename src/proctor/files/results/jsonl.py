@@ -17,7 +17,15 @@ from pydantic import ValidationError
 from pydantic_core import from_json
 
 from proctor.files.eval_sets.documents import RESULT_LIMIT, unreadable
-from proctor.files.results.report_format import HeadForm, LineForm, RecordedCase, RecordedRun, Totals
+from proctor.files.results.report_format import (
+    HeadForm,
+    HeadVerdictForm,
+    LineForm,
+    LineVerdictForm,
+    RecordedCase,
+    RecordedRun,
+    Totals,
+)
 from proctor.files.text.problems import Problem, file_error
 from proctor.files.text.validation_messages import explain
 from proctor.schema.results.run_result import RunResult, SetSummary
@@ -225,9 +233,13 @@ class _Run:
         self._places.add(_Where(line.case.number, trial, number, at))
         run.num_runs = max(run.num_runs, trial + 1)
         summary.num_runs = max(summary.num_runs, trial + 1)
-        summary.cases += self._seen.add(line.case.number)
-        summary.metrics += [name for name in line.case.metrics if name not in summary.metrics]
-        summary.rule = summary.rule or (line.case.rule.rule() if line.case.rule else None)
+        self._add_case(summary, line.case)
+
+    def _add_case(self, summary: SetSummary, case: LineVerdictForm | HeadVerdictForm) -> None:
+        """Add a case to the summary of its set; of several trials, each line repeats the case."""
+        summary.cases += self._seen.add(case.number)
+        summary.metrics += [name for name in case.metrics if name not in summary.metrics]
+        summary.rule = summary.rule or (case.rule.rule() if case.rule else None)
 
     def to_recorded_run(self, path: Path, agent: str, run_id: str) -> RecordedRun:
         self._run.agent, self._run.run_id = agent, run_id

@@ -126,10 +126,15 @@ def _finding(path: Path_, details: list[Any], document: Any, base: Path_) -> Fin
         return Finding(at, "unknown key", at_key=True)
     if expected := _expected_kinds(details):
         return Finding(at, f"expected {expected}, got {kind_of(value)}")
-    message = re.sub(r"^(Value error, |Input should be )", "", first["msg"])
+    return Finding(at, _message_with_kind(first["msg"], value))
+
+
+def _message_with_kind(pydantic_message: str, value: object) -> str:
+    """Return pydantic's message in the form "expected …, got …"."""
+    message = re.sub(r"^(Value error, |Input should be )", "", pydantic_message)
     message = message if message.startswith(("expected", "there is no")) else f"expected {message}"
     is_complete = ", got " in message or "there is no" in message
-    return Finding(at, message if is_complete else f"{message}, got {kind_of(value)}")
+    return message if is_complete else f"{message}, got {kind_of(value)}"
 
 
 def _finding_for_missing(path: Path_, document: object, base: Path_) -> Finding:

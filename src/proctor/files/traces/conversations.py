@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -249,14 +249,16 @@ def _way_out(lost: str) -> str:
 
 
 def _error(piece: Piece, recorded: TurnEvents) -> tuple[str, str] | None:
-    """The error that a turn ended in: the agent's own; without an agent's span that of the last call, or of the step around."""
+    """Return the error that ended a turn: the agent's own; without an agent's span that of the last call, or of a step above."""
     agents = [span for span in piece.spans if kind_of(span) is Kind.AGENT]
-    found = next((error for span in agents if (error := error_of(span)) is not None), None)
-    if found is not None or agents:
-        return found
+    if agents:
+        return _first_error(agents)
     last = recorded.errors[-1] if recorded.errors else None
-    steps = (above for span in piece.spans for above in span.above())
-    return last or next((error for step in steps if (error := error_of(step)) is not None), None)
+    return last or _first_error(above for span in piece.spans for above in span.above())
+
+
+def _first_error(spans: Iterable[Span]) -> tuple[str, str] | None:
+    return next((error for span in spans if (error := error_of(span)) is not None), None)
 
 
 def _missing_evidence(piece: Piece, recorded: TurnEvents) -> str | None:
@@ -276,12 +278,16 @@ def _missing_evidence(piece: Piece, recorded: TurnEvents) -> str | None:
 def _open_end(recorded: TurnEvents, *, is_agent: bool) -> str:
     """Return the call, or its response, after which the trace ends; a run may end so, unless a tool failed."""
     parts = (recorded.events[-1].get("content") or {}).get("parts") or ()
-    called, answered = (
-        next((part[key]["name"] for part in parts if key in part), "")
-        for key in ("function_call", "function_response")
-    )
+    called, answered = _first_name(parts, "function_call"), _first_name(parts, "function_response")
     if answered and recorded.failed == len(recorded.events):
         return f"the tool {answered!r}, which failed"
     if is_agent:
         return ""
-    return f"the call of {called!r}" if called else f"the answer of {answered!r}" if answered else ""
+    if called:
+        return f"the call of {called!r}"
+    return f"the answer of {answered!r}" if answered else ""
+
+
+def _first_name(parts: Iterable[Mapping[str, Mapping[str, object]]], key: str) -> object:
+    """Return the name of the tool in the first part that has a value under `key`."""
+    return next((part[key]["name"] for part in parts if key in part), "")

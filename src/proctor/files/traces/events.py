@@ -241,10 +241,7 @@ class TurnBuilder:
         """Return the call that a tool is executed for: by its id, else by name and arguments, else by name."""
         open_calls = [call for call in self.turn.calls if call.by_model and not call.is_executed]
         by_id = [call for call in open_calls if its_id and call.part["id"] == its_id]
-        named = [call for call in open_calls if call.part["name"] == name]
-        alike = [call for call in named if call.part["args"] == args]
-        own = [call for call in named if call.author == author or None in (args, call.part["args"])]
-        return next(iter((*by_id, *alike, *own)), None)
+        return next(iter((*by_id, *_calls_by_name(open_calls, name, args, author))), None)
 
     def _tool_ends(self, span: Span, author: str) -> None:
         call = self._executing.pop(id(span), None)
@@ -338,6 +335,14 @@ def _agent_author(name: str) -> str:
 
 
 # --- the events of one turn -------------------------------------------------------------------------------------------
+
+
+def _calls_by_name(calls: Iterable[Call], name: str, args: object, author: str) -> list[Call]:
+    """Return the calls of a tool: those with these arguments, then others that may be the same call."""
+    named = [call for call in calls if call.part["name"] == name]
+    alike = [call for call in named if call.part["args"] == args]
+    possible = [call for call in named if call.author == author or None in (args, call.part["args"])]
+    return [*alike, *possible]
 
 
 @dataclass(slots=True, eq=False)

@@ -74,22 +74,21 @@ def read_messages(value: object, role: str = "user") -> list[Message] | None:
 
 def read_message(given: object, role: str = "user") -> Message:
     """Read one message of any spelling; `role` is whose it is where it does not say."""
+    if isinstance(given, str):
+        return Message(role, [{"text": given}])
     if not isinstance(given, Mapping):
-        return (
-            Message(role, [{"text": given}]) if isinstance(given, str) else Message(role, lost=NOT_CAPTURED)
-        )
+        return Message(role, lost=NOT_CAPTURED)
     inner = given.get("message")
     if isinstance(inner, Mapping):  # as `gen_ai.choice` and OpenAI's choices have it
         return read_message({**given, **inner, "message": None}, role)
+    return _message(given, role)
+
+
+def _message(given: Mapping[str, object], role: str) -> Message:
+    stated_role = given.get("role") or _LANGCHAIN.get(str(given.get("type")))
+    content, role = _content_and_role(given, _role(stated_role, role))
     finish = given.get("finish_reason")
-    whose = given.get("role") or _LANGCHAIN.get(str(given.get("type")))
-    message = Message(_role(whose, role), finish=finish if isinstance(finish, str) else "")
-    content = given.get("content", given.get("parts"))
-    if isinstance(content, Mapping) and "parts" in content:  # google-genai's content inside of a message
-        message.role = _role(content.get("role"), message.role)
-        content = content["parts"]
-    if "parts" in given and given.get("content") is None:
-        content = given["parts"]
+    message = Message(role, finish=finish if isinstance(finish, str) else "")
     calls = _calls_in(given)
     if content is None and not calls and ("content" not in given or message.role in ("user", "tool")):
         message.lost = NOT_CAPTURED
@@ -99,6 +98,16 @@ def read_message(given: object, role: str = "user") -> Message:
     if message.role == "user" and any("function_call" in part for part in message.parts):
         message.role = "model"  # users do not call tools, whichever role is stated
     return message
+
+
+def _content_and_role(given: Mapping[str, object], role: str) -> tuple[object, str]:
+    """Return the content of a message, and its role, which a nested content may replace."""
+    content = given.get("content")
+    if content is None:
+        return given.get("parts"), role
+    if isinstance(content, Mapping) and "parts" in content:  # google-genai's content inside of a message
+        return content["parts"], _role(content.get("role"), role)
+    return content, role
 
 
 def _calls_in(given: Mapping[str, object]) -> list[Any]:

@@ -143,14 +143,18 @@ def is_kept(name: str, owner: dict[str, object] | None = None) -> bool:
 
 
 def _event_name(owner: dict[str, object]) -> str:
-    """The name of an event, or of a log record, which may be an attribute."""
-    if named := next((owner[key] for key in ("name", "eventName", "event_name") if owner.get(key)), None):
-        return str(named)
-    listed = owner.get("attributes")
-    pairs = (one for one in listed if isinstance(one, dict)) if isinstance(listed, list) else ()
-    found = next((one.get("value") for one in pairs if one.get("key") == "event.name"), None)
-    values = found.values() if isinstance(found, dict) else ()
-    return str(next((value for value in values if value is not None), ""))
+    """Return the name of an event, or of a log record, which may be an attribute."""
+    names = (owner.get(key) for key in ("name", "eventName", "event_name"))
+    return str(next(filter(None, names), None) or _name_attribute(owner.get("attributes")))
+
+
+def _name_attribute(attributes: object) -> object:
+    """Return the value of the attribute `event.name`; empty if there is none."""
+    pairs = attributes if isinstance(attributes, list) else []
+    named = (pair for pair in pairs if isinstance(pair, dict) and pair.get("key") == "event.name")
+    value = next(named, {}).get("value")
+    values = value.values() if isinstance(value, dict) else ()
+    return next((value for value in values if value is not None), "")
 
 
 def only_kept(value: object) -> Any:

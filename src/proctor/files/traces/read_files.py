@@ -60,18 +60,22 @@ def read_traces(paths: Iterable[str | Path]) -> Forest:
 
 
 def _files(paths: Iterable[str | Path], unread: list[str]) -> Iterator[Path]:
-    for given in paths:
-        path = Path(given)
-        if not path.is_dir():
+    for path in map(Path, paths):
+        if path.is_dir():
+            yield from _files_in(path, unread)
+        else:
             yield path
-            continue
-        listed = sorted(path.iterdir())
-        inside = [one for one in listed if one.suffix.lower() in SUFFIXES and one.is_file()]
-        unread += [str(one) for one in listed if one.is_dir() or one.suffix.lower() in _OTHER_SUFFIXES]
-        if not inside:
-            wanted = " or ".join(f"*{suffix}" for suffix in SUFFIXES)
-            raise file_error([_problem(str(path), f"there is no trace ({wanted}) in this folder")])
-        yield from inside
+
+
+def _files_in(folder: Path, unread: list[str]) -> list[Path]:
+    """Return the traces in a folder; its folders, and files of other formats, are added to `unread`."""
+    entries = sorted(folder.iterdir())
+    traces = [entry for entry in entries if entry.suffix.lower() in SUFFIXES and entry.is_file()]
+    unread += [str(entry) for entry in entries if entry.is_dir() or entry.suffix.lower() in _OTHER_SUFFIXES]
+    if not traces:
+        wanted = " or ".join(f"*{suffix}" for suffix in SUFFIXES)
+        raise file_error([_problem(str(folder), f"there is no trace ({wanted}) in this folder")])
+    return traces
 
 
 def _hand_out(logs: list[LogRecord], forest: Forest) -> None:

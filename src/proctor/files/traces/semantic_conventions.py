@@ -54,8 +54,7 @@ def kind_of(span: Span) -> Kind:
 def _kind_of(span: Span) -> Kind:
     attributes = span.attributes
     if (operation := attributes.get("gen_ai.operation.name")) is not None:
-        known = _OPERATIONS.get(str(operation).lower()) or _of_tool(span)
-        return Kind.OTHER if known is Kind.TOOL and tool_name(span) == MERGED_TOOLS else known
+        return _of_operation(span, str(operation).lower())
     for name, kinds in _KIND_ATTRIBUTES:
         if (kind := attributes.get(name)) is not None:
             return kinds.get(str(kind).lower(), Kind.OTHER)
@@ -64,6 +63,11 @@ def _kind_of(span: Span) -> Kind:
     if span.scope == _ADK or any(name.startswith(_ADK) for name in attributes):
         return _of_adk(span)
     return _of_tool(span)
+
+
+def _of_operation(span: Span, operation: str) -> Kind:
+    kind = _OPERATIONS.get(operation) or _of_tool(span)
+    return Kind.OTHER if kind is Kind.TOOL and tool_name(span) == MERGED_TOOLS else kind
 
 
 def _of_tool(span: Span) -> Kind:
@@ -159,14 +163,19 @@ def usage_of(span: Span) -> dict[str, int] | None:
     prompt, answer, thought = found["prompt"], found["answer"], found["thought"]
     if prompt is None and answer is None:
         return None
-    said = {
+    total = found["total"]
+    counts = {
         "prompt_token_count": prompt,
-        "candidates_token_count": answer if answer is None else answer - min(thought or 0, answer),
+        "candidates_token_count": _without_thoughts(answer, thought),
         "thoughts_token_count": thought,
         "cached_content_token_count": found["cached"],
-        "total_token_count": found["total"] if found["total"] is not None else (prompt or 0) + (answer or 0),
+        "total_token_count": (prompt or 0) + (answer or 0) if total is None else total,
     }
-    return {name: count for name, count in said.items() if count is not None}
+    return {name: count for name, count in counts.items() if count is not None}
+
+
+def _without_thoughts(answer: int | None, thought: int | None) -> int | None:
+    return None if answer is None else answer - min(thought or 0, answer)
 
 
 def _count(value: object) -> int | None:

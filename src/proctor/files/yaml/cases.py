@@ -156,19 +156,20 @@ class _Reader(TurnForm):
         entries = self.fields(node, (), SET_KEYS, "an eval set")
         made = Map(node.place)
         for name in EvalSet.model_fields:
-            key, value = entries.get(name, ("", node))
-            if name == "eval_set_id" and not key:
-                made.put(name, self._file_id(node))
+            if name in entries:
+                key, value = entries[name]
+                made.put(name, self._set_value(name, value, (key,)), node.keys.get(key))
             elif name == "eval_set_id":
-                made.put(name, text_node(self.text(value, (key,)) or "", value.place), node.keys.get(key))
-            elif name == "eval_cases" and key:
-                made.put(name, self._cases(value, (key,)), node.keys.get(key))
-            elif key:
-                made.put(name, value, node.keys.get(key))
+                made.put(name, self._file_id(node))
         if "eval_cases" not in entries and len(self.problems) == before:
             self.problem(node.place, (), "`cases` is missing", "a set is a list of cases under `cases:`")
         self.add_extra(made, entries, (), EvalSet, ("id",))
         return made
+
+    def _set_value(self, name: str, node: Node, path: Path_) -> Node:
+        if name == "eval_set_id":
+            return text_node(self.text(node, path) or "", node.place)
+        return self._cases(node, path) if name == "eval_cases" else node
 
     # --- cases ---
 
@@ -223,8 +224,8 @@ class _Reader(TurnForm):
     def _conversation(self, made: Map, entries: Fields, node: Map, path: Path_, before: int) -> None:
         """Add the turns, the only turn, or the scenario: exactly one of them is allowed."""
         one_turn = {name: entry for name, entry in entries.items() if name in ONE_TURN_KEYS.values()}
-        scenario = [name for name in SCENARIO_KEYS.values() if name in entries]
-        long_forms = [name for name in ("conversation", "conversation_scenario") if name in entries]
+        scenario = _names_in(entries, SCENARIO_KEYS.values())
+        long_forms = _names_in(entries, ("conversation", "conversation_scenario"))
         forms = [entries[name][0] for name in (*long_forms, *scenario[:1], *list(one_turn)[:1])]
         if len(forms) != 1:
             self._refuse_forms(forms, node, path, before)
@@ -319,6 +320,10 @@ class _Reader(TurnForm):
 
 
 _OTHERS = (Kind.CONFIG, Kind.SCENARIOS, Kind.SESSION_INPUT, Kind.RESULT)
+
+
+def _names_in(entries: Fields, names: Iterable[str]) -> list[str]:
+    return [name for name in names if name in entries]
 
 
 def _outline(node: Node) -> Any:

@@ -374,8 +374,7 @@ def syntax_problem(source: SourceText, error: object) -> Problem:
     """Return the problem for an error of PyYAML's parser."""
     reason = str(getattr(error, "problem", None) or getattr(error, "reason", None) or error)
     place, offset = _place(source, error)
-    unknown = ("", f"not readable as YAML: {reason}", "")
-    _, message, hint = next((known for known in _MESSAGES if re.search(known[0], reason)), unknown)
+    message, hint = _message_and_hint(reason)
     context = getattr(error, "context_mark", None)
     if "quote that is opened here" in message and context is not None:
         place = Place(context.line + 1, context.column + 1)
@@ -384,6 +383,13 @@ def syntax_problem(source: SourceText, error: object) -> Problem:
         if message.startswith("expected `,`") and context is not None:
             message += f"; it is opened at {context.line + 1}:{context.column + 1}"
     return Problem("error", source.name, *place, "", message, hint)
+
+
+def _message_and_hint(reason: str) -> tuple[str, str]:
+    for pattern, message, hint in _MESSAGES:
+        if re.search(pattern, reason):
+            return message, hint
+    return f"not readable as YAML: {reason}", ""
 
 
 def _place(source: SourceText, error: object) -> tuple[Place, int]:

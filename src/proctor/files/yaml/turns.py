@@ -311,10 +311,16 @@ class TurnForm(ExpectationForm):
     def _rubric(self, node: Node, path: Path_) -> Node:
         if isinstance(node, Word) and not is_null(node):
             return rubric(node.text, node.place, stable_rubric_id(node.text), [_answer_type(node.place)])
-        if not isinstance(node, Map) or "text" not in node.values:
-            if isinstance(node, Map) and _FULL_RUBRIC.isdisjoint(node.values):
-                self.problem(node.place, path, "`text` is missing", "what must every answer contain or do?")
-            return _with_type(node)
+        if not isinstance(node, Map):
+            return node
+        if "text" in node.values:
+            return self._short_rubric(node, path)
+        if _FULL_RUBRIC.isdisjoint(node.values):
+            self.problem(node.place, path, "`text` is missing", "what must every answer contain or do?")
+        return _with_type(node)
+
+    def _short_rubric(self, node: Map, path: Path_) -> Node:
+        """Return an object with `text` as a rubric in the long form."""
         entries = self.fields(node, path, RUBRIC_KEYS, "a rubric")
         if "text" not in entries or (text := self.text(entries["text"][1], (*path, "text"))) is None:
             return Map(node.place)
@@ -329,9 +335,9 @@ class TurnForm(ExpectationForm):
         return rubric(text, node.values["text"].place, rubric_id or "", rest)
 
 
-def _with_type(node: Node) -> Node:
+def _with_type(node: Map) -> Map:
     """Add the default type to a rubric of the form `criterion`, `points`."""
-    if not isinstance(node, Map) or "criterion" not in node.values or node.values.keys() - _WEIGHTED:
+    if "criterion" not in node.values or node.values.keys() - _WEIGHTED:
         return node  # with an id or a type it already has the long form
     name, value = _answer_type(node.place)
     return replace(node, values={**node.values, name: value}, keys={**node.keys, name: node.place})

@@ -95,24 +95,28 @@ def _case(case: Object) -> Object:
         del rest["session_input"]
         written.update(session)
     if rest.get("opening"):
-        turns = [_turn(turn) for turn in rest.pop("opening")]
-        written["opening"] = [turn["ask"] if _is_message_only(turn) else turn for turn in turns]
+        written["opening"] = [_opening_turn(_turn(turn)) for turn in rest.pop("opening")]
     _write_conversation(written, rest)
     if "rubrics" in rest:
         written["rubrics"] = _rubrics(rest.pop("rubrics"))
     if rest.get("final_session_state") is not None:
         written["final_state"] = _on_one_line(rest.pop("final_session_state"))
-    for name in EXPECTATION_KEYS:
-        has_calls = name != "response_schema"  # a text with a parenthesis would be read as a call
-        if rest.get(name) and not (has_calls and "(" in json.dumps(rest[name])):
-            written[name] = rest.pop(name)
+    _write_expectations(written, rest)
     _write_rest(written, rest, EvalCase)
     return written
 
 
-def _is_message_only(turn: Object) -> bool:
-    """Whether a turn contains only a user message of one text."""
-    return turn.keys() == {"ask"} and isinstance(turn["ask"], str)
+def _opening_turn(turn: Object) -> Object | str:
+    """Return a turn of an opening as a text if it contains only a user message of one text."""
+    ask = turn.get("ask")
+    return ask if isinstance(ask, str) and len(turn) == 1 else turn
+
+
+def _write_expectations(written: Object, rest: Object) -> None:
+    for name in EXPECTATION_KEYS:
+        has_calls = name != "response_schema"  # a text with a parenthesis would be read as a call
+        if rest.get(name) and not (has_calls and "(" in json.dumps(rest[name])):
+            written[name] = rest.pop(name)
 
 
 def _is_text_list(value: object) -> bool:
@@ -135,9 +139,7 @@ def _write_conversation(written: Object, rest: Object) -> None:
     turns, scenario = rest.get("conversation"), rest.get("conversation_scenario")
     if isinstance(scenario, dict) and scenario.keys() <= {*SCENARIO_KEYS.values()}:
         del rest["conversation_scenario"]
-        written.update({key: scenario[name] for key, name in SCENARIO_KEYS.items() if name in scenario})
-        if "persona" in written:
-            written["persona"] = _persona(written["persona"])
+        written.update(_scenario(scenario))
     elif isinstance(turns, list):
         del rest["conversation"]
         only = _turn(turns[0]) if len(turns) == 1 else {}
@@ -145,6 +147,13 @@ def _write_conversation(written: Object, rest: Object) -> None:
             written.update(only)
         else:
             written["turns"] = [_turn(turn) for turn in turns]
+
+
+def _scenario(scenario: Object) -> Object:
+    written = {key: scenario[name] for key, name in SCENARIO_KEYS.items() if name in scenario}
+    if "persona" in written:
+        written["persona"] = _persona(written["persona"])
+    return written
 
 
 def _persona(persona: Object) -> Any:
