@@ -64,15 +64,19 @@ class FinalSessionState:
         self._rules: StateRules | None = None
         if typed.state is not None:
             self._rules = _rules_of(self.facts.name, typed.state)
-            if self._rules.own:
+            if self._has_own:
                 self.facts = replace(self.facts, needs=self.facts.needs - {"expected_state"})
         self.facts = replace(self.facts, statement=self._statement)
+
+    @property
+    def _has_own(self) -> bool:
+        """Whether the criterion expects something in every case."""
+        return self._rules is not None and bool(self._rules.own)
 
     def _statement(self, case: EvalCase) -> Statement:
         """Find a key that is not ignored, or an expectation of the criterion; negative if the initial state meets all of them."""
         stated = case.final_session_state or {}
-        own = bool(self._rules and self._rules.own)
-        if not own and (not stated or self._accepts_everything(stated)):
+        if not self._has_own and (not stated or self._accepts_everything(stated)):
             return Statement.NONE
         initial = (case.session_input.state if case.session_input else None) or {}
         view = CaseView(eval_id=case.eval_id, actual=(), expected_state=stated, actual_state=initial)
@@ -83,7 +87,7 @@ class FinalSessionState:
 
     def applies(self, case: EvalCase) -> bool:
         """Return whether the case or the criterion expects a state."""
-        return bool(case.final_session_state or (self._rules and self._rules.own))
+        return bool(case.final_session_state) or self._has_own
 
     def survey(self) -> Survey | None:
         """Return the survey for keys of the criterion that no case states."""
@@ -92,17 +96,11 @@ class FinalSessionState:
     def check(self, case: EvalCase) -> list[str]:
         """Return the problems of the matchers in the state of a case."""
         stated = case.final_session_state or {}
-        if not stated and self._rules is None:
-            return []
         problems = [] if self._rules is None else [*self._rules.unreadable(stated)]
         has_matchers = holds_matcher(stated) or misspelled_matcher(stated)
         matcher_problems = _templates(stated)[1] if has_matchers else []
-        if (
-            stated
-            and not matcher_problems
-            and not (self._rules and self._rules.own)
-            and self._accepts_everything(stated)
-        ):
+        is_compared = bool(stated) and not matcher_problems and not self._has_own
+        if is_compared and self._accepts_everything(stated):
             problems.append("final_session_state: every key is ignored, so nothing is expected")
         return [*problems, *matcher_problems]
 
@@ -120,23 +118,26 @@ class FinalSessionState:
     def score(self, case: CaseView) -> MetricScore:
         """Compare each stated key; an agent that does not report its state is an error, not a 0."""
         stated = case.expected_state or {}
-        if not stated and not (self._rules and self._rules.own):
+        if not stated and not self._has_own:
             return MetricScore(reason=NOTHING_STATED, not_applicable=True)
         if case.actual_state is None:
             return MetricScore(
                 failure=Failure(where="agent", kind=FailureKind.BROKE_CONTRACT, message=NO_STATE)
             )
-        keys = [
-            self._compare(name, value, case.actual_state.get(name, ABSENT)) for name, value in stated.items()
-        ]
-        if self._rules:
-            keys += self._rules.entries(case.actual_state, stated)
+        keys = self._compare_all(stated, case.actual_state)
         wrong = [each for each in keys if each["kind"] != "matched"]
         reason = (
             "; ".join(and_more([_describe(each) for each in wrong]))
             or "every stated key is present and equal"
         )
         return MetricScore(0.0 if wrong else 1.0, reason=reason, details={"state": keys})
+
+    def _compare_all(
+        self, stated: Mapping[str, object], actual: Mapping[str, object]
+    ) -> list[dict[str, object]]:
+        """Compare the keys of the case, then those of the criterion."""
+        keys = [self._compare(name, value, actual.get(name, ABSENT)) for name, value in stated.items()]
+        return [*keys, *self._rules.entries(actual, stated)] if self._rules else keys
 
     def _compare(self, name: str, expected: object, actual: object) -> dict[str, object]:
         expectation = ""

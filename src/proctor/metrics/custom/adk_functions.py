@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from importlib import import_module
 from types import CodeType, FunctionType, ModuleType
@@ -57,15 +57,20 @@ def _used_modules(function: Callable[..., Any]) -> Iterator[str]:
         if id(function) in seen:
             continue
         seen.add(id(function))
-        names = set(_names_in(function.__code__)) | set(_names_in_annotations(function))
+        names = {*_names_in(function.__code__), *_names_in_annotations(function)}
         yield from (name for name in names if _is_below(ADK, name) or _is_below(_GENAI, name))
-        for value in (function.__globals__[name] for name in names if name in function.__globals__):
-            module = _module_of(value)
-            yield module
-            if module == ADK and "evaluation" in names:
-                yield _EVALUATION  # adk.evaluation.eval_case..., of `from google import adk`
-            if _is_of_a_project(module):
-                waiting += _functions_of(value)
+        values = [function.__globals__[name] for name in names if name in function.__globals__]
+        modules = [_module_of(value) for value in values]
+        yield from modules
+        if ADK in modules and "evaluation" in names:
+            yield _EVALUATION  # adk.evaluation.eval_case..., of `from google import adk`
+        waiting += _functions_of_projects(values)
+
+
+def _functions_of_projects(values: Iterable[object]) -> Iterator[FunctionType]:
+    for value in values:
+        if _is_of_a_project(_module_of(value)):
+            yield from _functions_of(value)
 
 
 def _functions_of(value: object) -> Iterator[FunctionType]:

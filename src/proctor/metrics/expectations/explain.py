@@ -126,10 +126,7 @@ def _often(number: int) -> str:
 
 
 def _draw(fit: Fit, over: Container[Place | None]) -> Drawn:
-    place = _place(fit.made)
-    kind = fit.kind
-    if kind in ("allowed", "matched"):
-        kind = "extra" if place in over else "matched"
+    kind = _drawn_kind(fit, over)
     call = {"name": fit.made.name, "args": fit.made.args} if fit.made else None
     expected = fit.pattern.to_data() if fit.pattern else call if fit.kind == "allowed" else None
     data: dict[str, object] = {
@@ -139,4 +136,10 @@ def _draw(fit: Fit, over: Container[Place | None]) -> Drawn:
     }
     if fit.differences:
         data["arguments"] = [each.to_data() for each in fit.differences]
-    return Drawn(data, place)
+    return Drawn(data, _place(fit.made))
+
+
+def _drawn_kind(fit: Fit, over: Container[Place | None]) -> str:
+    if fit.kind not in ("allowed", "matched"):
+        return fit.kind
+    return "extra" if _place(fit.made) in over else "matched"

@@ -19,6 +19,7 @@ from proctor.metrics.judged.checklist import in_number_order, list_of, object_of
 from proctor.metrics.judged.passages import (
     SAID,
     SOURCES,
+    Step,
     agents_of,
     answer_text,
     earlier_turns,
@@ -254,13 +255,7 @@ class Hallucinations(JudgedMetric[HallucinationsCriterion]):
         ]
         steps = steps_of_turn(turn)
         if self._criterion.evaluate_intermediate_nl_responses:
-            for place, step in enumerate(steps):
-                if step.label == SAID and sentences(step.said):
-                    sources = [
-                        each for each in steps[place:] if each.label == SOURCES and each.event == step.event
-                    ]
-                    known = [each.passage() for each in (*steps[:place], *sources)]
-                    yield Answer(step.said, [*before, *known])
+            yield from _intermediate_answers(steps, before)
         text = answer_text(turn, thoughts=self._adk)
         if sentences(text):
             yield Answer(text, [*before, *(step.passage() for step in steps)])
@@ -323,3 +318,12 @@ def _warnings(answers: Iterable[Answer]) -> Iterator[str]:
         yield warning_of([*dict.fromkeys(signs)])
     if count := sum(count_invented_quotes(each.found, each.context) for each in answers):
         yield f"the judge's quotations for {count} sentence(s) are not in the context"
+
+
+def _intermediate_answers(steps: Sequence[Step], before: Sequence[Passage]) -> Iterator[Answer]:
+    """Yield the texts between tool calls, each with the steps before it and the sources of its own event."""
+    for place, step in enumerate(steps):
+        if step.label == SAID and sentences(step.said):
+            sources = [each for each in steps[place:] if each.label == SOURCES and each.event == step.event]
+            known = [each.passage() for each in (*steps[:place], *sources)]
+            yield Answer(step.said, [*before, *known])

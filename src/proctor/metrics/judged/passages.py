@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from proctor.judges.base import Passage
 from proctor.metrics.structure.agent_messages import IntermediateText, intermediate_texts
-from proctor.schema.format.content import Content, FunctionCall, FunctionResponse, text_of
+from proctor.schema.format.content import Content, FunctionCall, FunctionResponse, Part, text_of
 from proctor.schema.format.invocation import IntermediateData, Invocation, InvocationEvent, InvocationEvents
 
 __all__ = [
@@ -121,17 +121,24 @@ def _steps_of_older_form(invocation: Invocation) -> Iterator[Step]:
 
 
 def _of_event(event: InvocationEvent, index: int, final: Content | None) -> Iterator[Step]:
+    # an event that answers and calls a (long-running) tool has the content of the final response
+    is_final = event.content == final
     for part in (event.content and event.content.parts) or ():
         if part.function_call is not None:
             yield Step("tool call", _call(part.function_call, event.author), event=index)
         elif part.function_response is not None:
             yield Step("tool result", _result(part.function_response), event=index)
-        # an event that answers and calls a (long-running) tool has the content of the final response
-        elif event.content != final and not part.thought and (text := part.text or "").strip():
+        elif not is_final and (text := _visible_text(part)):
             yield Step(SAID, str(IntermediateText(event.author, text)), text, index)
     if event.grounding_metadata is not None:
         sources = event.grounding_metadata.model_dump(mode="json", exclude_none=True)
         yield Step(SOURCES, _json({"agent": event.author, **sources}), event=index)
+
+
+def _visible_text(part: Part) -> str:
+    """Return the text of a part; empty if it is a thought or blank."""
+    text = "" if part.thought else part.text or ""
+    return text if text.strip() else ""
 
 
 def _call(call: FunctionCall, author: str = "") -> str:

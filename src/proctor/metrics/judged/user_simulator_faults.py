@@ -128,19 +128,25 @@ def _form(case: CaseView) -> AnswerForm[Checked]:
             for number, (kind, item) in enumerate(zip(_KINDS, items, strict=True), 1)
         ]
 
+    def quoted_turn(quote: str, stated: int) -> int | None:
+        """Return the turn with the quotation: the stated one, or else the first."""
+        if first <= stated < len(messages) and quote in messages[stated]:
+            return stated
+        quoting = (each for each in range(first, len(messages)) if quote and quote in messages[each])
+        return next(quoting, None)
+
     def _read_item(kind: FaultKind, number: int, item: Mapping[str, Any]) -> FaultVerdict:
-        quote, turn = _fold(item["evidence"]), int(item["message"]) - 1
-        if not (first <= turn < len(messages) and quote in messages[turn]):
-            quoting = (each for each in range(first, len(messages)) if quote and quote in messages[each])
-            turn = next(quoting, -1)
-        is_end = kind is FaultKind.STOPPED_EARLY
-        counts = may_end if is_end else bool(quote) and turn >= 0
+        quote = _fold(item["evidence"])
+        turn = quoted_turn(quote, int(item["message"]) - 1)
+        counts = bool(quote) and turn is not None
+        if kind is FaultKind.STOPPED_EARLY:
+            turn, counts = len(messages), may_end
         return {
             "number": number,
             "verdict": "no" if item["verdict"] == "no" and counts else "yes",
             "rationale": item["rationale"].strip(),
             "evidence": item["evidence"].strip(),
-            "turn": len(messages) if is_end else turn if turn >= 0 else None,
+            "turn": turn,
         }
 
     return AnswerForm("points", schema, read)

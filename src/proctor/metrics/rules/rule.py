@@ -184,18 +184,23 @@ def _why_unbreakable(first: CallPattern, second: CallPattern, same: Pairs) -> st
     ):
         return f"each {first.tell()} is itself {second.tell()}, so none can come before the first of those"
     for one, other in same:
-        values = (first.args or {}).get(str(one[0])), (second.args or {}).get(str(other[0]))
-        if len(one) == len(other) == 1 and values[0] and values[1] and _exclude(values[0], values[1]):
-            return f"`{one[0]}` is {values[0].tell()} in one and {values[1].tell()} in the other, so they are never the same"
+        value, other_value = _value_at(first, one), _value_at(second, other)
+        if value and other_value and _exclude(value, other_value):
+            return f"`{one[0]}` is {value.tell()} in one and {other_value.tell()} in the other, so they are never the same"
     return ""
+
+
+def _value_at(call: CallPattern, path: Path) -> Template | None:
+    """Return what a call pattern expects of an argument; `None` for nothing, and for a path inside an argument."""
+    return (call.args or {}).get(str(path[0])) if len(path) == 1 else None
 
 
 def _has_equal_values(call: CallPattern, one: Path, other: Path) -> bool:
     """Return whether a call certainly has equal values at two paths, so that it is a pair with itself."""
     if one == other:
         return True
-    value, other_value = ((call.args or {}).get(str(path[0])) for path in (one, other))
-    if not (len(one) == len(other) == 1 and isinstance(value, Plain) and isinstance(other_value, Plain)):
+    value, other_value = _value_at(call, one), _value_at(call, other)
+    if not (isinstance(value, Plain) and isinstance(other_value, Plain)):
         return False
     return other_value.fits(value.source)
 
@@ -228,9 +233,7 @@ def _read_count(number: object, reader: MatcherReader, where: str) -> int:
 
 def _read_same(data: object, reader: MatcherReader, where: str, *, pairs: bool) -> Pairs:
     """Read an argument, several, or `{of the first call: of the second}`; each may be a path."""
-    names: Mapping[object, object] = data if isinstance(data, Mapping) and pairs else {}
-    if isinstance(data, str | list):
-        names = {str(each): each for each in (data if isinstance(data, list) else [data])}
+    names = _argument_pairs(data) if pairs or not isinstance(data, Mapping) else {}
     if not names or not all(isinstance(each, str) for each in names.values()):
         also = ", or {argument of the first call: argument of the second}" if pairs else ""
         reader.problem(where, f"expected the name of an argument, or a list of them{also}")
@@ -239,6 +242,15 @@ def _read_same(data: object, reader: MatcherReader, where: str, *, pairs: bool) 
         (_read_path(str(one), reader, where), _read_path(str(other), reader, where))
         for one, other in names.items()
     )
+
+
+def _argument_pairs(data: object) -> Mapping[object, object]:
+    """Return the arguments of the first call with those of the second; empty for any other type of data."""
+    if isinstance(data, Mapping):
+        return data
+    if isinstance(data, str):
+        return {data: data}
+    return {str(each): each for each in data} if isinstance(data, list) else {}
 
 
 def _read_path(text: str, reader: MatcherReader, where: str) -> Path:

@@ -119,10 +119,7 @@ class TrajectoryRules:
             return MetricScore(reason=NO_RULES, not_applicable=True)
         calls = _calls(case, rules)
         found = [breaches(rule, calls) for rule in rules]
-        scores = [Score(1.0) for _ in case.turns]
-        for number, score in enumerate(scores):
-            broken = sum(any(calls[each.at].turn == number for each in of_rule) for of_rule in found)
-            score.value = (len(rules) - broken) / len(rules)
+        scores = [Score(_share_kept(found, calls, turn)) for turn in range(len(case.turns))]
         if scores and (warning := self._doubts(rules, case, calls)):
             scores[-1].warning = warning
         kept = sum(not of_rule for of_rule in found)
@@ -157,6 +154,12 @@ class TrajectoryRules:
         if reader.problems:
             raise MetricError(f"the case's rules cannot be read: {'; '.join(reader.problems)}")
         return [*own, *self._common]
+
+
+def _share_kept(found: Sequence[Sequence[Breach]], calls: Sequence[ActualCall], turn: int) -> float:
+    """Return the share of the rules that no call of a turn breaks."""
+    kept = sum(all(calls[each.at].turn != turn for each in of_rule) for of_rule in found)
+    return kept / len(found)
 
 
 def _patterns(rules: Sequence[Rule]) -> list[CallPattern]:

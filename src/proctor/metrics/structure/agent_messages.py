@@ -26,20 +26,19 @@ def intermediate_texts(invocation: Invocation) -> list[IntermediateText]:
     if data is None:
         return []
     if isinstance(data, IntermediateData):
-        texts = [
-            IntermediateText(author, text_of(Content(parts=parts), thoughts=False))
-            for author, parts in data.intermediate_responses
+        contents = [(author, Content(parts=parts)) for author, parts in data.intermediate_responses]
+    else:
+        final = invocation.final_response
+        contents = [
+            (event.author, event.content)
+            for event in data.invocation_events
+            if event.author.lower() != "user"
+            and event.content is not None
+            and event.content
+            != final  # an event that answers and calls a (long-running) tool has this content
         ]
-        return [each for each in texts if each.text.strip()]
-    final = invocation.final_response
-    return [
-        IntermediateText(event.author, text)
-        for event in data.invocation_events
-        if event.author.lower() != "user"
-        and event.content is not None
-        and event.content != final  # an event that answers and calls a (long-running) tool has this content
-        and (text := text_of(event.content, thoughts=False)).strip()
-    ]
+    texts = [IntermediateText(author, text_of(content, thoughts=False)) for author, content in contents]
+    return [each for each in texts if each.text.strip()]
 
 
 def has_no_author(author: str) -> bool:

@@ -214,8 +214,19 @@ _COUNTS = frozenset(
     {"maxItems", "minItems", "maxLength", "minLength", "maxProperties", "minProperties"}
 )  # 64-bit numbers, which JSON of protocol buffers writes as text
 _NAMED = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
-_LISTED = frozenset({"anyOf", "allOf", "oneOf", "prefixItems"})
-_SINGLE = frozenset({"items", "additionalProperties", "not", "contains", "propertyNames"})
+_NESTED = frozenset(
+    {
+        "anyOf",
+        "allOf",
+        "oneOf",
+        "prefixItems",
+        "items",
+        "additionalProperties",
+        "not",
+        "contains",
+        "propertyNames",
+    }
+)
 
 
 def to_json_schema(schema: object) -> object:
@@ -242,10 +253,11 @@ def _value(keyword: str, value: object) -> object:
         return [str(each).lower() for each in value] if isinstance(value, list) else str(value).lower()
     if keyword in _NAMED and isinstance(value, Mapping):
         return {name: to_json_schema(each) for name, each in value.items()}
-    if keyword in _LISTED or keyword in _SINGLE:
+    if keyword in _NESTED:
         return to_json_schema(value)
-    is_number = keyword in _COUNTS and isinstance(value, str) and value.isdecimal()
-    return int(str(value)) if is_number else value
+    if keyword in _COUNTS and isinstance(value, str) and value.isdecimal():
+        return int(value)
+    return value
 
 
 def _with_null(schema: dict[str, object]) -> dict[str, object]:

@@ -64,14 +64,18 @@ class Schemas:
                     f"{where}: unknown key {key!r}.{did_you_mean(str(key), _KEYS)} Keys: schema, turn"
                 )
         turn = data["turn"]
-        if isinstance(turn, bool) or not isinstance(turn, int) or turn < 1:
-            self.problems.append(f"{where}.turn: turns are counted from 1, got {show_value(turn)}")
-        elif self._turns is not None and turn > self._turns:
-            self.problems.append(f"{where}.turn: the case has {self._turns} turn(s), got {turn}")
-        elif turn - 1 in self._by_turn:
-            self.problems.append(f"{where}.turn: turn {turn} has a schema already")
+        if problem := self._turn_problem(turn):
+            self.problems.append(f"{where}.turn: {problem}")
         else:
             self._add(turn - 1, data["schema"], f"{where}.schema")
+
+    def _turn_problem(self, turn: object) -> str:
+        """Return why no schema can be added for a turn, counted from 1; empty if one can."""
+        if isinstance(turn, bool) or not isinstance(turn, int) or turn < 1:
+            return f"turns are counted from 1, got {show_value(turn)}"
+        if self._turns is not None and turn > self._turns:
+            return f"the case has {self._turns} turn(s), got {turn}"
+        return f"turn {turn} has a schema already" if turn - 1 in self._by_turn else ""
 
     def _add(self, turn: int, document: object, where: str) -> None:
         try:
