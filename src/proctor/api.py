@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from proctor.runs.score import score, score_sync
     from proctor.runs.setup.prepare import Prepared, prepare
     from proctor.runs.storage.export import export_run, export_to_adk
-    from proctor.runs.storage.queries import list_runs, load_run, open_store, prune_runs
+    from proctor.runs.storage.open import open_store
+    from proctor.runs.storage.queries import list_runs, load_run, prune_runs
     from proctor.runs.traces.receiver import receive_traces
     from proctor.runs.traces.score import score_trace, score_trace_sync
 
@@ -61,7 +62,8 @@ _WHERE = {
     "proctor.runs.load": ("load_agent", "load_config", "load_eval_set"),
     "proctor.runs.rescore": ("rescore", "rescore_sync"),
     "proctor.runs.resume": ("resume", "resume_sync"),
-    "proctor.runs.storage.queries": ("list_runs", "load_run", "open_store", "prune_runs"),
+    "proctor.runs.storage.open": ("open_store",),
+    "proctor.runs.storage.queries": ("list_runs", "load_run", "prune_runs"),
     "proctor.runs.score": ("score", "score_sync"),
     "proctor.authoring.record": ("eval_set_of",),
     "proctor.runs.traces.score": ("score_trace", "score_trace_sync"),

@@ -13,7 +13,8 @@ import proctor
 from proctor.errors import SetupError, StoreError, UnknownNameError
 from proctor.runs.importing.import_runs import import_run
 from proctor.runs.storage.export import FORMATS, export_run, export_to_adk
-from proctor.runs.storage.queries import load_run, open_store
+from proctor.runs.storage.open import open_store
+from proctor.runs.storage.queries import load_run
 from proctor.schema.results.run_result import CaseResult, RunResult
 from tests.reports.sample_runs import good, run, sketch
 

@@ -9,7 +9,7 @@ import pytest
 
 import proctor
 from proctor.errors import SetupError, StoreError, UnknownNameError
-from proctor.runs.storage.queries import store_url
+from proctor.runs.storage.open import store_url
 from proctor.schema.results.manifest import RunState
 
 SET: dict[str, Any] = {

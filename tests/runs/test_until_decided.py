@@ -11,8 +11,8 @@ import pytest
 import proctor
 from proctor.engine.scoring.verdict import decide_trials, trials_reason
 from proctor.schema.analysis.comparison import Change
-from proctor.schema.results.case_statistics import TrialRule
 from proctor.schema.results.run_result import CaseResult
+from proctor.schema.results.score import TrialRule
 
 pytestmark = pytest.mark.slow  # hundreds of trials
 

@@ -15,7 +15,7 @@ from proctor.authoring.bless import Blessing, bless
 from proctor.errors import EvalFileError, SetupProblems
 from proctor.files.edit.json_edit import JsonEdit
 from proctor.files.text.json_tree import JsonNode
-from proctor.runs.storage.queries import open_store
+from proctor.runs.storage.open import open_store
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.content import text_of
 from proctor.stores.base import Store

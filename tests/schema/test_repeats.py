@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from proctor.schema.results.case_statistics import Repeats, TrialRule
+from proctor.schema.results.case_statistics import Repeats
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult, TrialResult
-from proctor.schema.results.score import MetricScore
+from proctor.schema.results.score import MetricScore, TrialRule
 from proctor.stats.intervals import wilson
 
 P, F, E, N = Outcome.PASSED, Outcome.FAILED, Outcome.ERROR, Outcome.NOT_RUN

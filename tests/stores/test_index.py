@@ -7,7 +7,8 @@ import pytest
 
 import proctor
 from proctor.errors import StoreError, UnknownNameError
-from proctor.runs.storage.queries import RunFilter, open_store
+from proctor.runs.storage.open import open_store
+from proctor.runs.storage.queries import RunFilter
 from proctor.schema.results.run_result import CaseResult, Outcome
 from proctor.stores.base import BriefVerdict, Store
 from proctor.stores.sqlite.store import SqliteStore

@@ -22,7 +22,7 @@ from proctor.files.eval_sets.source import EvalSetFile
 from proctor.files.text.problems import Problem
 from proctor.runs.importing.import_runs import import_runs
 from proctor.runs.rescore import rescore
-from proctor.runs.storage.queries import open_store
+from proctor.runs.storage.open import open_store
 from proctor.schema.format.adk_results import SUFFIX
 from proctor.schema.results.run_result import CaseResult, MetricVerdict
 from proctor.schema.results.score import Outcome

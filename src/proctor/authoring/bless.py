@@ -14,7 +14,7 @@ from proctor.files.edit.bless import same_calls, same_text, turns_to_bless
 from proctor.files.edit.editable_file import check_edit, editable, text_of_file
 from proctor.files.eval_sets.source import EvalSetFile, open_eval_set
 from proctor.runs.storage.failed_attempts import find_current_run
-from proctor.runs.storage.queries import StoreLike, as_store
+from proctor.runs.storage.open import StoreLike, as_store
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.content import text_of

@@ -18,7 +18,7 @@ from proctor.errors import SetupError, SetupProblems, StoreError
 from proctor.reports.base import Report, ReportOptions, load_report
 from proctor.runs.output_guard import OutputGuard, kept_stores
 from proctor.runs.setup.settings import Settings
-from proctor.runs.storage.queries import is_for_results, open_store
+from proctor.runs.storage.open import is_for_results, open_store
 from proctor.schema.evidence.trial import CONFIGURATION, Failure, FailureKind
 from proctor.schema.results.run_result import RunResult
 

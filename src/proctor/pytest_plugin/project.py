@@ -22,7 +22,7 @@ from proctor.runs.setup.settings import (
     relative_to_working_folder,
     setting_kinds,
 )
-from proctor.runs.storage.queries import is_for_results, open_store
+from proctor.runs.storage.open import is_for_results, open_store
 
 if TYPE_CHECKING:
     from proctor.stores.adk_history import AdkFiles

@@ -12,7 +12,7 @@ from proctor.pytest_plugin.project import project_of
 from proctor.pytest_plugin.session_report import CaseSummary, SessionReport
 from proctor.reports.content.summary import sentence
 from proctor.runs.setup.settings import relative_to_working_folder
-from proctor.runs.storage.queries import default_store, store_url
+from proctor.runs.storage.open import default_store, store_url
 from proctor.schema.results.run_result import CaseResult, RunResult
 from proctor.schema.results.score import Outcome
 from proctor.stores.open import store_file

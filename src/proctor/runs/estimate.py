@@ -11,7 +11,7 @@ from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any, Unpack
 
 from proctor.runs.arguments import AgentLike, EvalSetLike, EvaluateOptions, is_open
-from proctor.runs.storage.queries import NoRunsError, open_runs
+from proctor.runs.storage.open import NoRunsError, open_runs
 from proctor.schema.results.model_usage import Estimate, Forecast, PurposeEstimate
 from proctor.stats.intervals import student_quantile
 

@@ -190,7 +190,7 @@ def check_growing_set(path: Path, *, make_parents: bool = False, inputs: Sequenc
 
 def kept_stores(urls: Sequence[str] = ()) -> list[Path]:
     """Return the files of the stores with these URLs, and of the project's store."""
-    from proctor.runs.storage.queries import default_store, store_url
+    from proctor.runs.storage.open import default_store, store_url
     from proctor.stores.open import store_file
 
     stores = [default_store()]

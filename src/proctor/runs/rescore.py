@@ -18,7 +18,7 @@ from proctor.runs.load import read_config
 from proctor.runs.setup.judge_and_user import JudgesOnDemand, budget_of, rescoring_judge
 from proctor.runs.setup.prepare import Prepared
 from proctor.runs.storage.failed_attempts import find_current_run
-from proctor.runs.storage.queries import open_runs
+from proctor.runs.storage.open import open_runs
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.config import EvalConfig
 from proctor.schema.results.manifest import (

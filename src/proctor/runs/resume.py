@@ -17,7 +17,7 @@ from proctor.runs.evaluate import carry_out
 from proctor.runs.resume_changes import changes, plain
 from proctor.runs.setup.prepare import prepare
 from proctor.runs.storage.failed_attempts import NoAttemptError, find_current_run, recorded_attempt
-from proctor.runs.storage.queries import open_runs
+from proctor.runs.storage.open import open_runs
 from proctor.schema.results.manifest import AGAINST_RUN, USER_CODE, Manifest, RunRecord, RunState
 from proctor.schema.results.run_result import Outcome, RunResult
 from proctor.stores.baselines import base_name

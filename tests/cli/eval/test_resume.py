@@ -19,7 +19,7 @@ import pytest
 from proctor import list_runs, load_run, resume_sync
 from proctor.cli.eval import execution
 from proctor.engine.execution.run_control import StopRequest
-from proctor.runs.storage.queries import open_runs
+from proctor.runs.storage.open import open_runs
 from proctor.schema.results.run_result import Outcome
 from tests.cli.project import case, hear, in_this_process, make_project, proctor
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from proctor.runs.storage.queries import open_store
+from proctor.runs.storage.open import open_store
 from tests.cli.project import case, in_this_process, make_project
 
 MATCH = "final_response_match_v2"

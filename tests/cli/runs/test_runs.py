@@ -17,7 +17,7 @@ import pytest
 
 from proctor.cli.shared_options import read_age, read_moment
 from proctor.errors import StoreError
-from proctor.runs.storage.queries import NoRunsError, open_runs, open_store
+from proctor.runs.storage.open import NoRunsError, open_runs, open_store
 from tests.cli.project import case, in_this_process, make_project, write_set
 from tests.stores.sample_runs import begun
 

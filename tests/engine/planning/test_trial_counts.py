@@ -20,8 +20,8 @@ from proctor.errors import SetupProblems
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.config import EvalConfig
 from proctor.schema.format.content import Content
-from proctor.schema.results.case_statistics import TrialRule
 from proctor.schema.results.run_result import Outcome, RunResult
+from proctor.schema.results.score import TrialRule
 from tests.engine.scripted import case, eval_set, plan_of, run, text_of, turn
 
 P, F, E, U = Outcome.PASSED, Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE

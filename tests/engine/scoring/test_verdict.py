@@ -12,9 +12,8 @@ from proctor.engine.planning.bound_metric import BoundMetric
 from proctor.engine.scoring.verdict import CaseVerdict, decide, decide_share, decide_trials
 from proctor.metrics.base import CaseView, MetricFacts
 from proctor.schema.evidence.trial import Failure
-from proctor.schema.results.case_statistics import TrialRule
 from proctor.schema.results.run_result import Outcome, worst
-from proctor.schema.results.score import MetricScore, Score
+from proctor.schema.results.score import MetricScore, Score, TrialRule
 from proctor.stats.intervals import pass_hat, wilson
 
 

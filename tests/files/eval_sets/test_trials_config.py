@@ -12,7 +12,7 @@ from proctor.errors import EvalFileError
 from proctor.files.eval_sets.check_file import check_file
 from proctor.files.eval_sets.load import load_config
 from proctor.schema.format.config import EvalConfig, TrialsConfig
-from proctor.schema.results.case_statistics import TrialRule
+from proctor.schema.results.score import TrialRule
 
 CRITERIA = {"response_match_score": 0.8}
 

@@ -26,8 +26,9 @@ from proctor.reports.content.symbols import ASCII, UNICODE
 from proctor.reports.formats.json import JsonReport
 from proctor.reports.plain.run import PlainReport
 from proctor.reports.terminal.run import TerminalReport
-from proctor.schema.results.case_statistics import Repeats, TrialRule
+from proctor.schema.results.case_statistics import Repeats
 from proctor.schema.results.run_result import RunResult, SetSummary
+from proctor.schema.results.score import TrialRule
 from proctor.stats.intervals import Mean
 from tests.reports.sample_runs import E, F, P, case, run, trial
 from tests.reports.terminal.dice import SCRIPTS, rolled

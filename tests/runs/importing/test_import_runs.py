@@ -12,7 +12,8 @@ from proctor.files.results.jsonl import _line
 from proctor.files.results.report_format import LineForm
 from proctor.runs.importing.import_runs import NOT_KEPT, import_run, import_runs, read_results
 from proctor.runs.storage.export import export_run
-from proctor.runs.storage.queries import list_runs, open_store
+from proctor.runs.storage.open import open_store
+from proctor.runs.storage.queries import list_runs
 from proctor.schema.results.manifest import RunState
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult, TrialResult
 from proctor.schema.serialize import content_hash

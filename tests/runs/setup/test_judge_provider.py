@@ -15,7 +15,7 @@ from proctor.models import load
 from proctor.models.scripted import ScriptedModel
 from proctor.runs.setup.judge_and_user import JudgesOnDemand
 from proctor.runs.setup.settings import Settings
-from proctor.runs.storage.queries import open_store
+from proctor.runs.storage.open import open_store
 from proctor.schema.format.criterion import JudgeModelOptions
 from proctor.schema.results.manifest import MetricManifest
 

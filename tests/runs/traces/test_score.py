@@ -12,7 +12,7 @@ from click.testing import CliRunner
 import proctor
 from proctor.authoring.record import eval_set_of
 from proctor.cli.main import cli
-from proctor.runs.storage.queries import open_store
+from proctor.runs.storage.open import open_store
 from tests.runs.traces.otlp import Json, agent, chat, model, request, tool, user, written
 
 EXACT = {"criteria": {"tool_trajectory_avg_score": 1.0, "exact_match": 1.0}}

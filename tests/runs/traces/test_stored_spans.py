@@ -12,7 +12,7 @@ import pytest
 import proctor
 from proctor.reports.base import load_report
 from proctor.runs.importing.import_runs import import_run
-from proctor.runs.storage.queries import open_store
+from proctor.runs.storage.open import open_store
 from proctor.schema.evidence.turn import Span, SpanKind, TurnTrace
 from proctor.web.pages.built_page import FOLDER
 from proctor.web.pages.case.load_case import CaseLoader

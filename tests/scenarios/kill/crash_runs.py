@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from proctor.reports.formats.json import JsonReport
-from proctor.runs.storage.queries import open_runs
+from proctor.runs.storage.open import open_runs
 from proctor.schema.results.run_result import RunResult
 
 CRASHED = Path(__file__).parent / "crash_project"

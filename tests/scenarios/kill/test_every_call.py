@@ -26,7 +26,7 @@ from typing import Any
 import pytest
 
 from proctor.runs.storage.export import export_run
-from proctor.runs.storage.queries import open_runs
+from proctor.runs.storage.open import open_runs
 from proctor.schema.results.manifest import RunState
 from tests.cli.project import case, make_project, proctor as proctor_there
 from tests.reports.sample_runs import good, run

@@ -17,7 +17,7 @@ import proctor
 from proctor import Content, Event, Session
 from proctor.agents.base import AgentInfo
 from proctor.errors import AgentLoadError
-from proctor.runs.storage.queries import open_runs
+from proctor.runs.storage.open import open_runs
 from proctor.schema.results.manifest import RunState
 from proctor.schema.results.run_result import Outcome
 from proctor.stores.open import open_store

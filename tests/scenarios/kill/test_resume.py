@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 import proctor
-from proctor.runs.storage.queries import open_runs
+from proctor.runs.storage.open import open_runs
 from proctor.schema.results.manifest import RunState
 from proctor.schema.results.run_result import Outcome
 from tests.scenarios.kill.crash_runs import (

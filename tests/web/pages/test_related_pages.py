@@ -8,7 +8,7 @@ from fastapi.testclient import TestClient
 
 import proctor
 from proctor.models.scripted import ScriptedModel
-from proctor.runs.storage.queries import open_store
+from proctor.runs.storage.open import open_store
 from proctor.schema.analysis.calibration import HumanLabel
 from proctor.web.pages.bundle import store_pages
 from proctor.web.pages.bundle.store_pages import StoreExtras

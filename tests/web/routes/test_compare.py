@@ -249,7 +249,7 @@ def test_what_cannot_stand_side_by_side_is_said(ran: Ran, client: TestClient, ru
 
 @pytest.mark.slow
 def test_a_comparison_of_many_cases_names_every_one(tmp_path: Path) -> None:
-    from proctor.runs.storage.queries import open_runs
+    from proctor.runs.storage.open import open_runs
     from proctor.web.pages.analysis.load_comparison import load_comparison
 
     cases = [{**SET["eval_cases"][0], "eval_id": f"c{number}"} for number in range(2_000)]

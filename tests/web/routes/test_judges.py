@@ -10,7 +10,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 import proctor
-from proctor.runs.storage.queries import open_store
+from proctor.runs.storage.open import open_store
 from proctor.schema.analysis.calibration import Agreement, Calibration, Figure
 from proctor.schema.results.score import JudgedBy
 from proctor.web.pages.analysis.known_judges import known_judges

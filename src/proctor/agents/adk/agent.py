@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import logging
 import re
 import uuid
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from proctor.agents.adk.call_timer_plugin import Watch
+from proctor.agents.adk.declarations import declares_everything, tool_details, tree_of
 from proctor.agents.adk.events import LastAnswer, event_of, lasting
-from proctor.agents.adk.tracing import Gathered, capturing, gathering
+from proctor.agents.adk.tracing import Gathered, capturing, gathering, hide_repeated_tracebacks
 from proctor.agents.base import AgentInfo, Session
 from proctor.agents.frameworks.long_running_calls import PendingCalls
 from proctor.agents.import_user_code import load_in_folder
@@ -25,18 +24,14 @@ from proctor.schema.evidence.event import Event
 from proctor.schema.format.content import Content
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from google.adk.agents import BaseAgent
     from google.adk.agents.run_config import RunConfig
     from google.adk.apps import App
     from google.adk.runners import Runner
     from google.adk.sessions import BaseSessionService, Session as AdkSession
-    from google.adk.tools import BaseTool
     from google.genai.types import Content as GenaiContent
 
     from proctor.agents.adk.chat_host import AdkHost
-    from proctor.common.json_values import Json, JsonObject
 
 _MEMORY = "adk"
 _FEATURE = "An agent of google-adk"
@@ -150,7 +145,7 @@ class AdkAgent:
     async def _begin(self, session: Session) -> _Talk:
         sessions = import_extra("google.adk.sessions", extra="adk", feature=_FEATURE)
         runners = import_extra("google.adk.runners", extra="adk", feature=_FEATURE)
-        say_it_once()
+        hide_repeated_tracebacks()
         watch = Watch()
         app = self._app.model_copy(update={"plugins": watch.surround(self._app.plugins)})
         services = {
@@ -213,89 +208,6 @@ def _app_of(agent: BaseAgent | App) -> App:
         return agent
     name = re.sub(r"\W", "_", agent.name)
     return apps.App(name=f"{name}_app", root_agent=agent)
-
-
-# --- google-adk logs the traceback of an agent's exception twice; the trial's error already contains it ---------------
-
-
-_TOLD_TWICE = ("google_adk.google.adk.workflow._node_runner", "google_adk.google.adk.runners")
-
-
-@cache
-def say_it_once() -> None:
-    """Suppress these tracebacks on the terminal unless logging is configured."""
-    for name in _TOLD_TWICE:
-        logging.getLogger(name).addFilter(_is_news)
-
-
-def _is_news(record: logging.LogRecord) -> bool:
-    return not record.exc_info or logging.getLogger(record.name).hasHandlers()
-
-
-# --- What an agent of google-adk declares: the agents in its tree, their instructions and tools -----------------------
-
-
-def tree_of(agent: BaseAgent) -> Iterator[BaseAgent]:
-    """Yield an agent and all agents below it: sub-agents, and the agents among the nodes of a workflow."""
-    yield agent
-    for below in sub_agents_of(agent):
-        yield from tree_of(below)
-
-
-def sub_agents_of(agent: BaseAgent) -> list[BaseAgent]:
-    """Return the direct sub-agents of an agent."""
-    nodes = getattr(getattr(agent, "graph", None), "nodes", None) or ()
-    return [*(getattr(agent, "sub_agents", None) or ()), *filter(_is_agent, nodes)]
-
-
-def _is_agent(node: object) -> bool:
-    return hasattr(node, "sub_agents") or hasattr(node, "graph")
-
-
-def tool_details(agent: BaseAgent) -> JsonObject:
-    """Return instructions and tools of one agent, in the shape of AppDetails."""
-    instruction = getattr(agent, "instruction", "")
-    return {
-        "name": agent.name,
-        "instructions": instruction if isinstance(instruction, str) else "",
-        "tool_declarations": [_declaration(tool) for tool in getattr(agent, "tools", ()) if _has_name(tool)],
-    }
-
-
-def declares_everything(agent: BaseAgent) -> bool:
-    """Whether all its tools are declared: it has no toolset, and its class is one of google-adk, which hides no agents."""
-    agents = import_extra("google.adk.agents", extra="adk", feature=_FEATURE)
-    known = (agents.LlmAgent, agents.SequentialAgent, agents.LoopAgent, agents.ParallelAgent)
-    return isinstance(agent, known) and all(map(_has_name, getattr(agent, "tools", ())))
-
-
-def _has_name(tool: object) -> bool:
-    return isinstance(getattr(tool, "name", None) or getattr(tool, "__name__", None), str)
-
-
-def _declaration(tool: BaseTool | Callable[..., object]) -> JsonObject:
-    """Return the declaration of a tool; only its name if it has none or cannot create one."""
-    name = getattr(tool, "name", None) or tool.__name__
-    description = getattr(tool, "description", None) or (tool.__doc__ or "").strip()
-    try:
-        declared = _request_tools(tool)
-    except Exception as error:  # noqa: BLE001 - a tool that google-adk cannot declare fails where it is asked for
-        logging.getLogger(__name__).debug("google-adk cannot declare the tool %s: %s", name, error)
-        declared = []
-    return {"function_declarations": declared or [{"name": name, "description": description}]}
-
-
-def _request_tools(tool: BaseTool | Callable[..., object]) -> list[Json]:
-    """What google-adk puts into a request for this tool; nothing for tools of the model's own (a search)."""
-    tools = import_extra("google.adk.tools", extra="adk", feature=_FEATURE)
-    models = import_extra("google.adk.models", extra="adk", feature=_FEATURE)
-    request = models.LlmRequest()
-    request.append_tools([tool if isinstance(tool, tools.BaseTool) else tools.FunctionTool(tool)])
-    return [
-        one.model_dump(mode="json", exclude_none=True)
-        for each in request.config.tools or ()
-        for one in each.function_declarations or ()
-    ]
 
 
 # --- Agents that are written as YAML files (`root_agent.yaml`): google-adk builds them --------------------------------

@@ -10,9 +10,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from proctor.agents.adk.agent import say_it_once, sub_agents_of, tool_details
+from proctor.agents.adk.declarations import sub_agents_of, tool_details
 from proctor.agents.adk.events import without_secrets
-from proctor.agents.adk.tracing import Gathered, capturing, gathering
+from proctor.agents.adk.tracing import Gathered, capturing, gathering, hide_repeated_tracebacks
 from proctor.agents.base import AgentInfo
 from proctor.agents.chat_host import (
     MOST_SESSIONS,
@@ -37,7 +37,7 @@ class AdkHost:
     def __init__(self, app: Any, app_name: str, describe: Callable[[], Awaitable[AgentInfo]]) -> None:
         """Take google-adk's App, its public name, and the function that describes it."""
         self._app_name, self._root, self.describe = app_name, app.root_agent, describe
-        say_it_once()
+        hide_repeated_tracebacks()
         self._sessions = _new_instance("sessions", "InMemorySessionService")
         self._memory = _new_instance("memory", "InMemoryMemoryService")
         self._kept = _new_instance("artifacts", "InMemoryArtifactService")

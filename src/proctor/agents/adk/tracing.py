@@ -8,11 +8,13 @@ threads of asyncio inherit the context, so that concurrent trials are separated.
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -244,3 +246,20 @@ class _Room:
         if isinstance(value, str):
             return self.clip(value)
         return [self.fit(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+# --- google-adk logs the traceback of an agent's exception twice; the trial's error already contains it ---------------
+
+
+_LOGGED_TWICE = ("google_adk.google.adk.workflow._node_runner", "google_adk.google.adk.runners")
+
+
+@cache
+def hide_repeated_tracebacks() -> None:
+    """Suppress these tracebacks on the terminal unless logging is configured."""
+    for name in _LOGGED_TWICE:
+        logging.getLogger(name).addFilter(_is_first_or_configured)
+
+
+def _is_first_or_configured(record: logging.LogRecord) -> bool:
+    return not record.exc_info or logging.getLogger(record.name).hasHandlers()

@@ -14,7 +14,7 @@ from proctor.analysis.calibration.labels import labels_for, labels_in
 from proctor.errors import SetupError, did_you_mean
 from proctor.runs.arguments import ConfigLike, is_open, name_of_run
 from proctor.runs.storage.failed_attempts import find_current_run
-from proctor.runs.storage.queries import StoreLike, open_runs
+from proctor.runs.storage.open import StoreLike, open_runs
 from proctor.schema.analysis.calibration import (
     Agreement,
     Calibration,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from proctor.errors import SetupError, SetupProblems, UnknownNameError, did_you_mean
 from proctor.runs.arguments import is_open, name_of_run
 from proctor.runs.storage.failed_attempts import find_current_run
-from proctor.runs.storage.queries import StoreLike, open_runs
+from proctor.runs.storage.open import StoreLike, open_runs
 from proctor.schema.analysis.calibration import WHOLE, HumanLabel, Labelled
 from proctor.schema.results.run_result import CaseResult, RunResult
 

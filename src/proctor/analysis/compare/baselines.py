@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from proctor.errors import EvalFileError, SetupError
 from proctor.runs.arguments import is_open
-from proctor.runs.storage.queries import StoreLike, open_runs, store_url
+from proctor.runs.storage.open import StoreLike, open_runs, store_url
 from proctor.schema.results.score import Outcome
 from proctor.stores.baselines import (
     SUFFIX,
@@ -122,7 +122,7 @@ def export_baseline(
     """
     from proctor.files.results.baselines import text_of_baseline
     from proctor.runs.output_guard import BASELINE, OutputGuard
-    from proctor.runs.storage.queries import default_store
+    from proctor.runs.storage.open import default_store
 
     target = Path(path)
     if target.is_dir():

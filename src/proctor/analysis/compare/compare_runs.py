@@ -14,7 +14,7 @@ from proctor.common.registry import METRICS
 from proctor.errors import ProctorError, SetupError, SetupProblems
 from proctor.runs.arguments import is_open
 from proctor.runs.observers import ended
-from proctor.runs.storage.queries import StoreLike, open_runs
+from proctor.runs.storage.open import StoreLike, open_runs
 from proctor.schema.analysis.comparison import Comparison
 from proctor.schema.results.run_result import RunResult
 

@@ -102,7 +102,7 @@ def compared_as_begun(
 
 
 def _runs(url: Any) -> Store:
-    from proctor.runs.storage.queries import open_runs
+    from proctor.runs.storage.open import open_runs
 
     return open_runs(url if isinstance(url, str | Path) else None, read_only=True)
 

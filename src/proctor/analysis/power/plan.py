@@ -13,7 +13,7 @@ from proctor.analysis.compare.compare import share_of
 from proctor.errors import SetupError, SetupProblems, UnknownNameError, did_you_mean
 from proctor.runs.arguments import is_open
 from proctor.runs.storage.failed_attempts import find_current_run
-from proctor.runs.storage.queries import StoreLike, open_runs
+from proctor.runs.storage.open import StoreLike, open_runs
 from proctor.schema.analysis.comparison import PASSED
 from proctor.schema.analysis.power_plan import MeasureSize, RunSize, SizeRow
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult

@@ -18,7 +18,7 @@ from proctor.runs.load import ADK_RS
 from proctor.runs.output_guard import OutputGuard
 from proctor.runs.setup.judge_and_user import load_function
 from proctor.runs.setup.settings import Settings, engine_options, relative_to_working_folder
-from proctor.runs.storage.queries import is_for_results
+from proctor.runs.storage.open import is_for_results
 
 if TYPE_CHECKING:
     from proctor.cli.eval.failed_cases import FailedCases

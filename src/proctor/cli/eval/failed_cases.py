@@ -58,7 +58,7 @@ def find_failed_cases(name: str, store: str | None = None) -> FailedCases:
         _add_stored_agents(failed, _run_ids(path), store)
         return failed
     from proctor.runs.storage.failed_attempts import find_current_run
-    from proctor.runs.storage.queries import open_runs
+    from proctor.runs.storage.open import open_runs
 
     with ExitStack() as until_read:
         try:
@@ -92,7 +92,7 @@ def _of_run(kept: Store, run_id: str) -> FailedCases:
 
 def _add_stored_agents(failed: FailedCases, run_ids: Sequence[str], store: str | None) -> None:
     """Add the AGENT strings of those runs of a report that are in the store."""
-    from proctor.runs.storage.queries import open_runs
+    from proctor.runs.storage.open import open_runs
 
     with suppress(SetupError), closing(open_runs(store, read_only=True)) as kept:
         for run_id in run_ids:

@@ -94,7 +94,7 @@ def _resume(run: str | None, given: dict[str, Any], executions: list[Execution])
     from proctor.runs.resume import run_to_resume
     from proctor.runs.setup.settings import prepare_process, usage_limits
     from proctor.runs.storage.failed_attempts import warning_of_attempt
-    from proctor.runs.storage.queries import open_runs
+    from proctor.runs.storage.open import open_runs
 
     settings = read_settings(given)
     prepare_process(settings)

@@ -62,7 +62,7 @@ def _score(
     from proctor.cli.process import reserve_stdout
     from proctor.cli.shared_options import read_settings
     from proctor.runs.setup.settings import prepare_process, usage_limits
-    from proctor.runs.storage.queries import open_runs
+    from proctor.runs.storage.open import open_runs
 
     settings = read_settings(given)
     prepare_process(settings)

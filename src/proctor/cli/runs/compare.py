@@ -23,7 +23,7 @@ from proctor.reports.base import ReportOptions
 from proctor.reports.formats.json_data import write_json
 from proctor.runs.output_guard import OutputGuard
 from proctor.runs.storage.lookup import find_case
-from proctor.runs.storage.queries import open_runs
+from proctor.runs.storage.open import open_runs
 from proctor.schema.analysis.comparison import Comparison
 from proctor.stores.baselines import is_file
 

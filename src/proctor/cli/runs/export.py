@@ -106,7 +106,7 @@ def _export(
     from proctor.runs.storage.export import export_run
     from proctor.runs.storage.failed_attempts import find_current_run
     from proctor.runs.storage.lookup import judging_of, listed_run
-    from proctor.runs.storage.queries import open_runs
+    from proctor.runs.storage.open import open_runs
     from proctor.schema.results.manifest import RunState
     from proctor.web.pages.bundle.store_pages import StoreExtras
 

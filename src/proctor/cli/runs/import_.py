@@ -37,7 +37,7 @@ def import_command(files: tuple[str, ...], *, as_json: bool, store: str | None) 
     report, or JSON Lines as `proctor export` writes them. Recorded data is imported unchanged.
     google-adk's files also contain the expectations, so that `proctor score` can score them again.
     """
-    from proctor.runs.storage.queries import open_store
+    from proctor.runs.storage.open import open_store
 
     told: list[dict[str, Any]] = []
     with closing(open_store(store)) as opened:

@@ -69,7 +69,8 @@ def prune(
     the runs and asks for confirmation; without a terminal it needs --yes. A run that is in progress
     or a baseline is never deleted.
     """
-    from proctor.runs.storage.queries import open_runs, prune_runs
+    from proctor.runs.storage.open import open_runs
+    from proctor.runs.storage.queries import prune_runs
 
     if names and (keep is not None or older_than is not None):
         raise SetupError("--run names single runs, --keep and --older-than choose: give one or the other")
@@ -94,7 +95,8 @@ def prune(
 
 
 def _delete(doomed: Sequence[RunRecord], store: str | None) -> int:
-    from proctor.runs.storage.queries import open_runs, prune_runs
+    from proctor.runs.storage.open import open_runs
+    from proctor.runs.storage.queries import prune_runs
 
     if not doomed:
         return 0

@@ -84,7 +84,7 @@ def runs(*, store: str | None, as_json: bool, limit: int | None, **given: Any) -
     its result; `proctor resume RUN` resumes an unfinished run.
     """
     from proctor.cli.messages import say
-    from proctor.runs.storage.queries import NoRunsError, open_runs
+    from proctor.runs.storage.open import NoRunsError, open_runs
 
     wanted = _filter(given)
     try:

@@ -25,7 +25,7 @@ from proctor.reports.content.run_list import ListedRun, write_run_header
 from proctor.reports.terminal.choose import show as show_report
 from proctor.runs.storage.failed_attempts import find_current_run, warning_of_attempt
 from proctor.runs.storage.lookup import find_case, judging_of, lacks_reasons, listed_run, view_case
-from proctor.runs.storage.queries import open_runs
+from proctor.runs.storage.open import open_runs
 from proctor.schema.results.manifest import RunState
 from proctor.schema.results.run_result import CaseResult, RunResult
 

@@ -39,9 +39,8 @@ from proctor.engine.trial.conversation import check_hook
 from proctor.errors import NothingToRunError, SetupError, SetupProblems
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.config import EvalConfig
-from proctor.schema.results.case_statistics import TrialRule
 from proctor.schema.results.run_result import SetSummary
-from proctor.schema.results.score import Outcome
+from proctor.schema.results.score import Outcome, TrialRule
 from proctor.schema.serialize import HASH_BYTES, case_hash
 from proctor.stats.intervals import more_trials
 

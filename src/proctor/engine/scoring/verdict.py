@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from proctor.engine.planning.bound_metric import BoundMetric
 from proctor.schema.evidence.trial import Failure
-from proctor.schema.results.case_statistics import CONFIDENCE, TrialRule
 from proctor.schema.results.run_result import MetricVerdict, worst
-from proctor.schema.results.score import MetricScore, Outcome, mean, score_text
+from proctor.schema.results.score import CONFIDENCE, MetricScore, Outcome, TrialRule, mean, score_text
 from proctor.stats.intervals import more_trials, pass_hat, wilson
 from proctor.stats.sequential import FUTILE, ShareBounds, share_bounds
 

@@ -20,9 +20,8 @@ from proctor.schema.evidence.trial import Failure, FailureKind, Trial
 from proctor.schema.evidence.turn import Turn
 from proctor.schema.format.invocation import Invocation
 from proctor.schema.format.result import EvalCaseResult, EvalMetricResult, EvalSetResult, EvalStatus
-from proctor.schema.results.case_statistics import TrialRule
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, RunResult, SetSummary, TrialResult
-from proctor.schema.results.score import MetricScore, Outcome, Score, mean, worst
+from proctor.schema.results.score import MetricScore, Outcome, Score, TrialRule, mean, worst
 
 _OUTCOMES = {
     EvalStatus.PASSED: Outcome.PASSED,

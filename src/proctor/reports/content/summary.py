@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from proctor.reports.content.symbols import WORDS, Marks
 from proctor.schema.evidence.trial import CONFIGURATION
-from proctor.schema.results.case_statistics import FaultRate, FaultRates, TrialRule
+from proctor.schema.results.case_statistics import FaultRate, FaultRates
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult, SetSummary, worst
-from proctor.schema.results.score import score_text
+from proctor.schema.results.score import TrialRule, score_text
 from proctor.stats.intervals import wilson
 
 _SUFFIXES = ("_avg_score", "_score", "_v1", "_v2", "_v3")

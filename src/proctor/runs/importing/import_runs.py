@@ -18,7 +18,7 @@ from proctor.runs.arguments import is_open
 from proctor.runs.importing.checks import check_consistency
 from proctor.runs.importing.spool import RunSpool, Spool
 from proctor.runs.storage.failed_attempts import recorded_attempt
-from proctor.runs.storage.queries import StoreLike, open_store
+from proctor.runs.storage.open import StoreLike, open_store
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.adk_results import SUFFIX
 from proctor.schema.format.case import EvalCase

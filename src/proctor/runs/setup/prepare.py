@@ -156,7 +156,7 @@ def _make_plan(wanted: list[SetRequest], options: RunOptions, loading: _Loading,
 
 def _store(options: RunOptions, problems: list[SetupError]) -> Store | None:
     """Open the store that the run is written to; `None` if there is none, or it cannot be opened."""
-    from proctor.runs.storage.queries import open_store
+    from proctor.runs.storage.open import open_store
 
     store = options.store
     try:

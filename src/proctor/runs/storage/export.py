@@ -53,7 +53,7 @@ def export_run(
         report.write([run], out, options=options)
         return []
     from proctor.runs.output_guard import OutputGuard
-    from proctor.runs.storage.queries import default_store
+    from proctor.runs.storage.open import default_store
 
     guard = OutputGuard(overwrite, make_parents, stores=[default_store(), *stores])
     if format == ADK and _is_folder(out):

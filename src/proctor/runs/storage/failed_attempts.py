@@ -101,7 +101,7 @@ def record_failed_attempt(
     """
     from proctor.common.atomic_write import new_file
     from proctor.common.secrets import redact_text
-    from proctor.runs.storage.queries import open_runs
+    from proctor.runs.storage.open import open_runs
     from proctor.stores.open import store_file
 
     with suppress(SetupError, OSError, ValueError):
@@ -148,7 +148,7 @@ def failed_attempt(store: Store) -> FailedAttempt | None:
 
     An unreadable record counts as a failed attempt, because it may be one.
     """
-    from proctor.runs.storage.queries import store_url
+    from proctor.runs.storage.open import store_url
     from proctor.stores.open import store_file
 
     try:
@@ -228,7 +228,7 @@ def _has_newer_run(store: Store, attempt: FailedAttempt) -> bool:
 
 def _url_of(url: str | Path | None) -> str:
     """Return the URL of the store; that of the default store if the settings cannot be read."""
-    from proctor.runs.storage.queries import default_store, store_url
+    from proctor.runs.storage.open import default_store, store_url
 
     try:
         return store_url(url)

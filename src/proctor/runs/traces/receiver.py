@@ -23,7 +23,7 @@ from proctor.common.network import is_loopback_ip
 from proctor.errors import SetupError
 from proctor.files.traces.otlp_json import LogRecord, only_kept, spans_in
 from proctor.runs.output_guard import OutputGuard
-from proctor.runs.storage.queries import default_store
+from proctor.runs.storage.open import default_store
 from proctor.runs.traces.receiver_http import OtlpHandler
 
 LISTEN = "127.0.0.1:4318"

@@ -17,7 +17,7 @@ from proctor.runs.arguments import EvalSetLike, ScoreOptions, is_open
 from proctor.runs.evaluate import carry_out
 from proctor.runs.observers import ended
 from proctor.runs.setup.prepare import Prepared, prepare
-from proctor.runs.storage.queries import open_store
+from proctor.runs.storage.open import open_store
 from proctor.runs.traces.match_cases import Matched, as_given, match, own_cases
 from proctor.runs.traces.to_trials import trial_of
 from proctor.schema.evidence.event import Event

@@ -28,7 +28,7 @@ from proctor.schema.format.criterion import (
     PrebuiltMetrics,
 )
 from proctor.schema.format.wire_model import WireModel, plain_data
-from proctor.schema.results.case_statistics import TrialRule
+from proctor.schema.results.score import TrialRule
 
 DEFAULT_CRITERIA: dict[str, float] = {
     PrebuiltMetrics.TOOL_TRAJECTORY_AVG_SCORE.value: 1.0,

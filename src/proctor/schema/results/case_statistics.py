@@ -3,48 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from proctor.schema.evidence.simulated_user import FaultKind, UserFault, faults_in
-from proctor.schema.results.score import Outcome
+from proctor.schema.results.score import CONFIDENCE, Outcome
 from proctor.stats.intervals import ClusteredMean, Mean, pass_at, pass_hat, wilson
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from proctor.schema.evidence.trial import Failure
-    from proctor.schema.results.run_result import CaseResult, TrialResult
-
-CONFIDENCE = 0.95
-"""The confidence of reported intervals, unless another one is requested."""
-
-
-@dataclass(frozen=True, slots=True)
-class TrialRule:
-    """The rule for the required pass rate of a case: a config's `trials`, if it has more than a number of trials."""
-
-    min_pass_rate: float = 1.0
-    """The required pass rate; with `pass_k` the required probability that this many trials all pass."""
-    pass_k: int = 1
-    confidence: float | None = None
-    """`None`: the pass rate decides; else its Wilson interval at this confidence."""
-    at_most: int | None = None
-    """The maximum number of trials if they are added until the case is decided. Sequential bounds then decide instead of the
-    interval (`proctor.stats.sequential`). `None`: the number of trials is fixed in advance."""
-
-    def as_data(self) -> dict[str, Any]:
-        """Return the rule as plain data; `at_most` only if trials are added."""
-        data = asdict(self)
-        if self.at_most is None:
-            del data["at_most"]
-        return data
-
-    @property
-    def rate(self) -> float:
-        """The required pass rate of single trials: with `pass_k` its k-th root."""
-        return float(self.min_pass_rate ** (1 / self.pass_k))
+    from proctor.schema.results.case_result import CaseResult, TrialResult
 
 
 class Repeats:

@@ -19,7 +19,7 @@ whole `MetricScore`:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -338,3 +338,33 @@ class MetricVerdicts(dict[str, MetricVerdict]):
         """Return whether all gating and applicable metrics passed; false without any."""
         undecided = (Outcome.NOT_APPLICABLE, Outcome.INFORMATIONAL)
         return worst(one.outcome for one in self.values() if one.outcome not in undecided) is Outcome.PASSED
+
+
+CONFIDENCE = 0.95
+"""The confidence of reported intervals, unless another one is requested."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrialRule:
+    """The rule for the required pass rate of a case: a config's `trials`, if it has more than a number of trials."""
+
+    min_pass_rate: float = 1.0
+    """The required pass rate; with `pass_k` the required probability that this many trials all pass."""
+    pass_k: int = 1
+    confidence: float | None = None
+    """`None`: the pass rate decides; else its Wilson interval at this confidence."""
+    at_most: int | None = None
+    """The maximum number of trials if they are added until the case is decided. Sequential bounds then decide instead of the
+    interval (`proctor.stats.sequential`). `None`: the number of trials is fixed in advance."""
+
+    def as_data(self) -> dict[str, Any]:
+        """Return the rule as plain data; `at_most` only if trials are added."""
+        data = asdict(self)
+        if self.at_most is None:
+            del data["at_most"]
+        return data
+
+    @property
+    def rate(self) -> float:
+        """The required pass rate of single trials: with `pass_k` its k-th root."""
+        return float(self.min_pass_rate ** (1 / self.pass_k))

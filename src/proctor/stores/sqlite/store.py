@@ -13,7 +13,6 @@ from pydantic import ValidationError
 
 from proctor.errors import StoreError, UnknownNameError
 from proctor.schema.format.config import EvalConfig
-from proctor.schema.results.case_statistics import TrialRule
 from proctor.schema.results.manifest import (
     AgentManifest,
     JudgedSet,
@@ -26,6 +25,7 @@ from proctor.schema.results.manifest import (
     adds_trials,
 )
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult, SetSummary
+from proctor.schema.results.score import TrialRule
 from proctor.stores.base import BriefVerdict, Committed, RunEntry, Standing, StoredTrial, runs_back
 from proctor.stores.open import split_url, sqlite_path
 from proctor.stores.sqlite import leases

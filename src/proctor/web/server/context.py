@@ -13,7 +13,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from proctor.errors import SetupError
-from proctor.runs.storage.queries import open_runs, open_store
+from proctor.runs.storage.open import open_runs, open_store
 from proctor.stores.base import Store
 from proctor.web.pages.runs.load_run import RunPageCache
 

@@ -14,7 +14,7 @@ from fastapi.responses import JSONResponse
 from proctor.common.safe_text import clean
 from proctor.errors import ProctorError, SetupError, StoreError, UnknownNameError
 from proctor.runs.setup.settings import relative_to_working_folder
-from proctor.runs.storage.queries import NoRunsError
+from proctor.runs.storage.open import NoRunsError
 from proctor.schema.format.wire_model import PageModel
 from proctor.web.server.runs.run_command import ProblemsError, problems_response
 

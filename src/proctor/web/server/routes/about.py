@@ -8,7 +8,7 @@ from proctor.common.secrets import hide_secrets
 from proctor.common.version import __version__
 from proctor.errors import ProctorError
 from proctor.runs.setup.settings import relative_to_working_folder
-from proctor.runs.storage.queries import store_url
+from proctor.runs.storage.open import store_url
 from proctor.web.pages.start import AboutPage
 from proctor.web.server.context import ContextDep, ServerContext
 from proctor.web.server.runs.active_runs import ActiveRunsDep

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from proctor.analysis.history.history import LIMIT, history_sync
-from proctor.runs.storage.queries import NoRunsError
+from proctor.runs.storage.open import NoRunsError
 from proctor.schema.analysis.history import RunHistory
 from proctor.web.pages.analysis.case_pair import PairPage
 from proctor.web.pages.analysis.comparison import BaselinesPage, ComparisonPage

@@ -11,7 +11,8 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 
 from proctor.analysis.calibration.labels import label_at
-from proctor.runs.storage.queries import NoRunsError, RunFilter
+from proctor.runs.storage.open import NoRunsError
+from proctor.runs.storage.queries import RunFilter
 from proctor.schema.analysis.calibration import HumanLabel
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.manifest import RunState

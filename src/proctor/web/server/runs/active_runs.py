@@ -27,7 +27,7 @@ from fastapi import Depends, Request
 from proctor.common.secrets import hide_secrets
 from proctor.engine.usage.costs import cost_of_case
 from proctor.errors import ProctorError, SetupError
-from proctor.runs.storage.queries import open_runs, store_url
+from proctor.runs.storage.open import open_runs, store_url
 from proctor.stores.base import Standing, Store
 from proctor.web.pages.runs.case_table import CaseRow, case_row
 from proctor.web.server.context import ServerContext

@@ -1,0 +1,101 @@
+"""Locate and open the store of a project."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from proctor.common.error_text import safe_repr
+from proctor.common.project_root import project_root
+from proctor.errors import StoreError
+from proctor.runs.arguments import is_open
+from proctor.runs.setup.settings import load_settings
+from proctor.stores.base import Store
+from proctor.stores.open import store_file
+
+FOLDER = ".proctor"
+STORE_FILE = "store.sqlite3"
+
+StoreLike = str | Path | Store | None
+"""A URL (`sqlite:///path`, `memory:`), the path of a SQLite file, an open store, or `None`: the project's store."""
+
+
+def store_url(url: str | Path | None = None) -> str:
+    """Return the URL of the store that `url` names.
+
+    `None` means the setting `store`; without it, the file `.proctor/store.sqlite3` in the project's root, or in the working
+    folder outside of a project.
+
+    Raises:
+        StoreError: `url` is a place for results only, which holds no runs.
+    """
+    if url is None:
+        settings = load_settings(Path.cwd())
+        url = next((one for one in settings.store if not is_for_results(one)), None) or default_store()
+    if is_open(url) or not str(url).strip():
+        raise StoreError(f"store: expected a URL (sqlite:///PATH, memory:) or a path, got {safe_repr(url)}")
+    if is_for_results(str(url)):
+        raise StoreError(
+            f"{url} holds results in google-adk's form, and no runs: give the store that the runs are in. "
+            "`proctor import FILE` takes such results into a store"
+        )
+    return str(url)
+
+
+def default_store() -> Path:
+    """Return the default store file of this project, whether or not it exists."""
+    here = Path.cwd()
+    return (project_root(here) or here) / FOLDER / STORE_FILE
+
+
+def is_for_results(url: str) -> bool:
+    """Return whether `url` names a place that results are also written to (`adk:DIR`), rather than a store."""
+    return url.startswith("adk:")
+
+
+def open_store(url: str | Path | None = None) -> Store:
+    """Open the store at `url` for writing; create a SQLite file that does not exist.
+
+    `url` is a URL, the path of a SQLite file, or `None` for the project's store (see `store_url`).
+
+    Raises:
+        UnknownNameError: no kind of store has this scheme.
+        StoreError: the store cannot be opened; the message names it and the remedy.
+    """
+    from proctor.stores.open import open_store as opened
+
+    return opened(store_url(url))
+
+
+def open_runs(url: str | Path | None = None, *, read_only: bool = False) -> Store:
+    """Open the store at `url` for its existing runs; never create a store.
+
+    `read_only`: open the store without write access, so that it need not be writable.
+
+    Raises:
+        NoRunsError: the store does not exist yet.
+        StoreError: the store cannot be opened.
+    """
+    from proctor.stores.open import open_store as opened
+
+    wanted = store_url(url)
+    if (file := store_file(wanted)) is not None and not file.exists():
+        raise NoRunsError(
+            f"no runs yet: there is no store {display_path(file)}. `proctor eval AGENT SET` keeps its runs; "
+            "--store names another place"
+        )
+    return opened(wanted, read_only=read_only)
+
+
+class NoRunsError(StoreError):
+    """The store does not exist yet, so there are no runs."""
+
+
+def display_path(path: Path) -> str:
+    """Return a path below the working folder relative to it; any other path unchanged."""
+    return str(path).removeprefix(f"{Path.cwd()}{os.sep}")
+
+
+def as_store(store: StoreLike) -> Store:
+    """Return `store` as an open store; open it read-only if needed."""
+    return open_runs(store, read_only=True) if not is_open(store) else store
