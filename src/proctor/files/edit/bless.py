@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from proctor.errors import EvalFileError
 from proctor.files.edit.json_edit import JsonEdit
@@ -173,7 +173,7 @@ def _bless_state(
         edit.replace(state.members[name], value)
 
 
-def new_final_state(case: EvalCase, final_state: Mapping[str, object]) -> dict[str, Any]:
+def new_final_state(case: EvalCase, final_state: Mapping[str, object]) -> dict[str, object]:
     """Return the keys of a case's expected final state with their actual values; matchers are kept.
 
     Raises:
@@ -226,15 +226,15 @@ def _response_keys(responses: Sequence[FunctionResponse]) -> list[str]:
     return [json.dumps([each.name, each.response], sort_keys=True, default=str) for each in responses]
 
 
-def _call(call: FunctionCall) -> dict[str, Any]:
+def _call(call: FunctionCall) -> dict[str, object]:
     return {"name": call.name, "args": call.args or {}}
 
 
-def _response(response: FunctionResponse) -> dict[str, Any]:
+def _response(response: FunctionResponse) -> dict[str, object]:
     return {"name": response.name, "response": response.response}
 
 
-def _events(actual: Invocation, *, camel: bool) -> Iterator[dict[str, Any]]:
+def _events(actual: Invocation, *, camel: bool) -> Iterator[dict[str, object]]:
     """Return the events before the answer in the current form, without the ids and counts of this run."""
     data = actual.intermediate_data
     for event in data.invocation_events if isinstance(data, InvocationEvents) else ():

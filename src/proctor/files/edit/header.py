@@ -27,7 +27,7 @@ from proctor.files.yaml.object_reader import EXTRA, SET_KEYS, known_key
 from proctor.files.yaml.writer import emit
 from proctor.schema.format.case import EvalSet
 
-Header = dict[str, Any]
+Header = dict[str, object]
 
 WITH_HEADER = frozenset({Kind.EVAL_SET, Kind.CASE_LINES})
 """Kinds of documents that have a header and can be edited in place."""
@@ -220,7 +220,7 @@ def _change_custom_keys(
     if old_custom and new_custom and isinstance(extra, yaml.MappingNode) and not extra.flow_style:
         _change_entries(edit, extra, old_custom, new_custom)
     elif old_custom != new_custom:
-        both = [{EXTRA: custom} if custom else {} for custom in (old_custom, new_custom)]
+        both: list[Header] = [{EXTRA: custom} if custom else {} for custom in (old_custom, new_custom)]
         _change_entries(edit, root, *both)
 
 

@@ -156,7 +156,7 @@ def _turns(turns: list[object], eval_id: str, session: dict[str, object] | None,
     )
 
 
-def _adapt_cases(cases: list[object]) -> list[Any]:
+def _adapt_cases(cases: list[object]) -> list[object]:
     return [
         {**case, "data": adapt_turns(case["data"], ())[0]}
         if isinstance(case, dict) and "data" in case

@@ -237,7 +237,7 @@ def path_findings(error: PathError, document: object) -> list[Finding]:
     return [Finding(resolve(each.path, document)[0], each.message) for each in (error, *error.also)]
 
 
-def _adapt_old_case(case: object, index: int, warnings: list[Finding]) -> Any:
+def _adapt_old_case(case: object, index: int, warnings: list[Finding]) -> object:
     if not isinstance(case, dict) or "data" not in case:
         return case
     turns, new_warnings = adapt_turns(case["data"], (index, "data"))

@@ -146,7 +146,7 @@ class EvalSetFile:
         """Return findings about cases with their positions; paths start at the case."""
         return self._cases.problems(found, severity)
 
-    def header_problems(self, look: Callable[[dict[str, Any]], Iterable[Finding]]) -> list[Problem]:
+    def header_problems(self, look: Callable[[dict[str, object]], Iterable[Finding]]) -> list[Problem]:
         """Return the findings of `look` in the header, as warnings with positions; empty if the file was read whole."""
         if not isinstance(self._cases, SpanCases):
             return []

@@ -13,7 +13,7 @@ ROW_KEYS = ("prompt", "reference", "reference_trajectory", "expected_tools")
 CALL_INPUTS = ("tool_input", "args", "arguments", "tool_parameters", "parameters")
 
 
-def adapt_case(value: object) -> dict[str, Any] | None:
+def adapt_case(value: object) -> dict[str, object] | None:
     """Convert a row of a data set (`prompt`, maybe `reference` and `reference_trajectory`) to a case of one turn.
 
     The data sets of agents-cli and of the Gen AI evaluation service have such rows. `expected_tools` replaces
@@ -29,7 +29,7 @@ def adapt_case(value: object) -> dict[str, Any] | None:
     return _case_of_row(value, eval_id, prompt)
 
 
-def _case_of_row(row: dict[str, object], eval_id: str, prompt: dict[str, Any]) -> dict[str, Any]:
+def _case_of_row(row: dict[str, object], eval_id: str, prompt: dict[str, object]) -> dict[str, object]:
     turn: dict[str, object] = {"user_content": prompt}
     used = {"prompt", *(key for key in ROW_IDS if row.get(key) == eval_id)}
     reference = _reference(row.get("reference"))
@@ -79,19 +79,19 @@ def row_path(path: Path_, row: Any) -> Path_:
     return path
 
 
-def _reference(value: object) -> dict[str, Any] | None:
+def _reference(value: object) -> dict[str, object] | None:
     if isinstance(value, dict) and "response" in value:
         value = value["response"]
     return _content(value, "model")
 
 
-def _content(value: object, role: str) -> dict[str, Any] | None:
+def _content(value: object, role: str) -> dict[str, object] | None:
     if isinstance(value, str):
         return {"parts": [{"text": value}], "role": role}
     return value if isinstance(value, dict) and isinstance(value.get("parts"), list) else None
 
 
-def adapt_turns(turns: object, base: Path_) -> tuple[Any, list[Finding]]:
+def adapt_turns(turns: object, base: Path_) -> tuple[object, list[Finding]]:
     """Convert turns of the old formats with other keys, and return a warning for each change.
 
     Plain texts as intermediate responses (without an author), and inputs of a tool under another key.
@@ -103,7 +103,7 @@ def adapt_turns(turns: object, base: Path_) -> tuple[Any, list[Finding]]:
     return adapted, findings
 
 
-def _adapt_turn(turn: Any, path: Path_, findings: list[Finding]) -> Any:
+def _adapt_turn(turn: object, path: Path_, findings: list[Finding]) -> object:
     from proctor.schema.format.legacy import TURN_KEYS, in_snake_case  # only old files need it
 
     if not isinstance(turn, dict):
@@ -116,11 +116,13 @@ def _adapt_turn(turn: Any, path: Path_, findings: list[Finding]) -> Any:
         ]
     if isinstance(texts, list):
         here = (*path, "expected_intermediate_agent_responses")
-        turn[here[-1]] = [_adapt_text(text, (*here, i), findings) for i, text in enumerate(texts)]
+        turn["expected_intermediate_agent_responses"] = [
+            _adapt_text(text, (*here, i), findings) for i, text in enumerate(texts)
+        ]
     return turn
 
 
-def _adapt_call(call: object, path: Path_, findings: list[Finding]) -> Any:
+def _adapt_call(call: object, path: Path_, findings: list[Finding]) -> object:
     if not isinstance(call, dict) or any(key in call for key in CALL_INPUTS[:3]):
         return call
     other = next((key for key in CALL_INPUTS[3:] if isinstance(call.get(key), dict)), None)
@@ -132,7 +134,7 @@ def _adapt_call(call: object, path: Path_, findings: list[Finding]) -> Any:
     return {("tool_input" if key == other else key): item for key, item in call.items()}
 
 
-def _adapt_text(text: object, path: Path_, findings: list[Finding]) -> Any:
+def _adapt_text(text: object, path: Path_, findings: list[Finding]) -> object:
     if not isinstance(text, str):
         return text
     findings.append(Finding(path, "an intermediate response without its author", "ADK refuses this file"))

@@ -326,7 +326,7 @@ def _turn_scores(entry: EvalCaseResult, name: str) -> list[Score]:
     ]
 
 
-def _details(result: EvalMetricResult) -> dict[str, Any] | None:
+def _details(result: EvalMetricResult) -> dict[str, object] | None:
     fields = result.details.model_dump(mode="json")
     return {name: value for name, value in fields.items() if value is not None} or None
 

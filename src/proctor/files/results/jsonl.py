@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from pydantic import ValidationError
 from pydantic_core import from_json
@@ -88,7 +88,7 @@ def _head(path: Path, number: int, text: bytes) -> HeadForm | LineForm:
 
 
 def _line(path: Path, number: int, text: bytes) -> LineForm:
-    value: Any = None
+    value: object = None
     try:
         value = from_json(text)
         line = LineForm.model_validate(value)

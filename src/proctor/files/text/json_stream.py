@@ -125,7 +125,7 @@ class Walk:
         self._separator = b""
         self._guesses_left = 2  # wrong guesses until the layout counts as irregular
 
-    def __iter__(self) -> Iterator[tuple[int, Any]]:
+    def __iter__(self) -> Iterator[tuple[int, object]]:
         at = self._gap(start_of(self.data))
         self._expect(at, b"{")
         at = self._gap(at + 1)
@@ -152,7 +152,7 @@ class Walk:
         self.spans.header[key], at = self._small(at)
         return self._gap(at)
 
-    def _elements(self, at: int) -> Generator[tuple[int, Any], None, int]:
+    def _elements(self, at: int) -> Generator[tuple[int, object], None, int]:
         """Yield every element of the list that starts at `at`; return the offset after the list."""
         at = self._gap(at + 1)
         index = 0
@@ -182,7 +182,7 @@ class Walk:
 
     # --- one element ---
 
-    def _take(self, at: int) -> tuple[bytes, Any]:
+    def _take(self, at: int) -> tuple[bytes, object]:
         piece = self._guess(at)
         if piece:
             try:
@@ -244,7 +244,7 @@ class Walk:
             raise BrokenTextError(at, in_value=True)
         return piece
 
-    def _small(self, at: int) -> tuple[Any, int]:
+    def _small(self, at: int) -> tuple[object, int]:
         piece = self._exact(at)
         if has_refused_values(piece):
             raise BrokenTextError(at, in_value=True)

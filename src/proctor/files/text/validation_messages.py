@@ -163,7 +163,7 @@ def _expected_kinds(details: list[Any]) -> str:
     return " or ".join(dict.fromkeys(kinds)) if all(kinds) else ""
 
 
-def _at(document: Any, path: Path_) -> Any:
+def _at(document: Any, path: Path_) -> object:
     for step in path:
         try:
             document = document[step]

@@ -32,7 +32,7 @@ class Contents:
     output: Messages = None
     """The messages that it answered with."""
     instructions: str = ""
-    tools: list[Any] = field(default_factory=list)
+    tools: list[object] = field(default_factory=list)
     """The tool declarations that the model received."""
     is_dropped: bool = False
     """Whether attributes or events that may have been messages were dropped before the export."""
@@ -107,7 +107,7 @@ def _instructions(value: object) -> str:
     return "\n".join(text for one in messages if (text := one.text))
 
 
-def _declared(value: object) -> list[Any]:
+def _declared(value: object) -> list[object]:
     try:
         value = read_json(value)
     except ValueError:
@@ -117,7 +117,7 @@ def _declared(value: object) -> list[Any]:
     return [_declaration(one) for one in value if isinstance(one, Mapping)]
 
 
-def _declaration(tool: Mapping[str, object]) -> dict[str, Any]:
+def _declaration(tool: Mapping[str, object]) -> dict[str, object]:
     function = tool.get("function")
     stated = function if isinstance(function, Mapping) else tool
     named = ("name", "description", "parameters")

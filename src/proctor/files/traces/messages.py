@@ -110,7 +110,7 @@ def _content_and_role(given: Mapping[str, object], role: str) -> tuple[object, s
     return content, role
 
 
-def _calls_in(given: Mapping[str, object]) -> list[Any]:
+def _calls_in(given: Mapping[str, object]) -> list[object]:
     """Return the calls outside of the content: in the present form, the former one, and that of LangChain."""
     more = given.get("additional_kwargs")
     for one in (given, more if isinstance(more, Mapping) else {}):
@@ -164,7 +164,7 @@ def _has_parts(content: object) -> bool:
 _ANSWERS = ("tool_call_response", "tool_result")
 
 
-def listed(value: object) -> list[Any]:
+def listed(value: object) -> list[object]:
     """Return a list unchanged, and any other value as the only item of a list."""
     if isinstance(value, list):
         return value
@@ -249,13 +249,13 @@ def _of_answer(message: Message, part: Mapping[str, object]) -> None:
     message.parts.append(response_part(part.get("name"), part.get("id", part.get("tool_call_id")), found))
 
 
-def response_part(name: object, its_id: object, response: object) -> dict[str, Any]:
+def response_part(name: object, its_id: object, response: object) -> dict[str, object]:
     """Return a tool response as a part; a value that is not an object becomes `result`, as in google-adk."""
     stated = {"id": str(its_id) if its_id else None, "name": str(name) if name else None}
     return {"function_response": {**stated, "response": read_response(response)}}
 
 
-def read_response(given: object) -> dict[str, Any]:
+def read_response(given: object) -> dict[str, object]:
     """Return what a tool answered as an object."""
     with suppress(ValueError):  # a text that begins like JSON
         given = read_json(given)
@@ -315,9 +315,9 @@ def _of_genai(message: Message, part: Mapping[str, object]) -> None:
 # --- messages with an attribute for each part (OpenInference, OpenLLMetry) --------------------------------------------
 
 
-def unflattened(attributes: Mapping[str, object], prefix: str) -> list[Any] | None:
+def unflattened(attributes: Mapping[str, object], prefix: str) -> list[object] | None:
     """Return the list that `prefix.0.x`, `prefix.1.y` … spell; `None` where there is none of these."""
-    tree: dict[str, Any] = {}
+    tree: dict[str, object] = {}
     for name, value in attributes.items():
         if name.startswith(f"{prefix}."):
             _plant(tree, name[len(prefix) + 1 :].split(".")[:_DEEPEST], value)
@@ -348,7 +348,7 @@ def _as_lists(tree: object, depth: int) -> Any:
     return {key: _as_lists(value, depth + 1) for key, value in tree.items()}
 
 
-def _items(tree: dict[str, object], depth: int) -> Iterator[Any]:
+def _items(tree: dict[str, object], depth: int) -> Iterator[object]:
     """The items of a list, in order, and one `None` for those that are missing before an item."""
     before = -1
     for key in sorted(tree, key=int):
@@ -369,7 +369,7 @@ def of_openinference(given: Iterable[object]) -> list[Message]:
     found = []
     for one in given:
         inner = one.get("message") if isinstance(one, dict) else None
-        stated: dict[str, Any] = dict(inner) if isinstance(inner, dict) else {}
+        stated: dict[str, object] = dict(inner) if isinstance(inner, dict) else {}
         contents = stated.pop("contents", None)
         if contents and not stated.get("content"):
             parts = [part.get("message_content") for part in listed(contents) if isinstance(part, dict)]

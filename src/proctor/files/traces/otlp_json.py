@@ -123,9 +123,9 @@ def _log(given: dict[str, object], path: Path_) -> LogRecord:
 # --- values -----------------------------------------------------------------------------------------------------------
 
 
-def _attributes(given: dict[str, object], path: Path_) -> dict[str, Any]:
+def _attributes(given: dict[str, object], path: Path_) -> dict[str, object]:
     """Return the attributes about agents, by name."""
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for pair, at in _listed(given, path, "attributes"):
         key = pair.get("key")
         if not isinstance(key, str):
@@ -157,7 +157,7 @@ def _name_attribute(attributes: object) -> object:
     return next((value for value in values if value is not None), "")
 
 
-def only_kept(value: object) -> Any:
+def only_kept(value: object) -> object:
     """Return a request without the attributes that are not about agents; the rest is unchanged."""
     if isinstance(value, list):
         return [only_kept(one) for one in value]
@@ -168,13 +168,13 @@ def only_kept(value: object) -> Any:
     }
 
 
-def _few(attributes: object, owner: dict[str, object]) -> Any:
+def _few(attributes: object, owner: dict[str, object]) -> object:
     if not isinstance(attributes, list):
         return attributes
     return [one for one in attributes if isinstance(one, dict) and is_kept(str(one.get("key")), owner)]
 
 
-def _value(given: object, path: Path_, depth: int = 0) -> Any:
+def _value(given: object, path: Path_, depth: int = 0) -> object:
     """Return what an AnyValue holds."""
     if not isinstance(given, dict):
         raise Malformed(path, "a value such as {“stringValue”: …}", given)
@@ -201,7 +201,7 @@ _KINDS = {
 }  # fmt: skip
 
 
-def _items(given: dict[str, object], path: Path_, depth: int) -> list[Any]:
+def _items(given: dict[str, object], path: Path_, depth: int) -> list[object]:
     items = given.get("values")
     if not isinstance(items, list | None):
         raise Malformed((*path, "values"), "a list", items)
@@ -211,7 +211,7 @@ def _items(given: dict[str, object], path: Path_, depth: int) -> list[Any]:
     ]
 
 
-def _pairs(given: dict[str, object], path: Path_, depth: int) -> dict[str, Any]:
+def _pairs(given: dict[str, object], path: Path_, depth: int) -> dict[str, object]:
     found = {}
     for pair, at in _listed(given, path, "values"):
         if not isinstance(pair.get("key"), str):
@@ -221,7 +221,7 @@ def _pairs(given: dict[str, object], path: Path_, depth: int) -> dict[str, Any]:
     return found
 
 
-def _plain(kind: str, value: object, path: Path_) -> Any:
+def _plain(kind: str, value: object, path: Path_) -> object:
     expected, types, convert = _PLAIN_KINDS[kind]
     if not isinstance(value, types) or (isinstance(value, bool) and kind != "bool"):
         raise Malformed(path, expected, value)
@@ -295,7 +295,7 @@ def _time(given: dict[str, object], path: Path_, *names: str) -> int:
     return 0
 
 
-def _whole(value: object) -> Any:
+def _whole(value: object) -> object:
     """Return a 64-bit number that older JavaScript exporters write in two halves; other values are unchanged."""
     if not isinstance(value, dict) or not all(type(value.get(half)) is int for half in ("low", "high")):
         return value

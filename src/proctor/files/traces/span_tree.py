@@ -16,8 +16,8 @@ class SpanEvent:
 
     name: str
     time: int
-    attributes: dict[str, Any]
-    body: Any = None
+    attributes: dict[str, object]
+    body: object = None
     """What a log record carries besides."""
 
 
@@ -31,14 +31,14 @@ class Span:
     name: str
     start: int = 0
     end: int = 0
-    attributes: dict[str, Any] = field(default_factory=dict)
+    attributes: dict[str, object] = field(default_factory=dict)
     events: list[SpanEvent] = field(default_factory=list)
     is_error: bool = False
     status: str = ""
     """The message of its status."""
     scope: str = ""
     """The instrumentation that made it."""
-    resource: dict[str, Any] = field(default_factory=dict)
+    resource: dict[str, object] = field(default_factory=dict)
     dropped: int = 0
     """The number of attributes and events that the exporter dropped."""
     clashes: bool = False

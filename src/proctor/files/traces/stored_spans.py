@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from proctor.files.traces.contents import Messages, Reader
 from proctor.files.traces.events import ARGUMENTS, RESULTS
@@ -82,7 +81,7 @@ def _whole(span: Traced, name: str) -> str:
     return text if (text := span.text(name)) != "{}" else ""
 
 
-def _messages(found: Messages) -> list[dict[str, Any]]:
+def _messages(found: Messages) -> list[dict[str, object]]:
     """Return messages as plain data; nothing if one was not captured completely, because the raw value contains more."""
     if not found or any(message.lost for message in found):
         return []
@@ -98,7 +97,7 @@ def json_text(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-def _attributes(span: Traced, *, is_asked: bool, is_answered: bool) -> dict[str, Any]:
+def _attributes(span: Traced, *, is_asked: bool, is_answered: bool) -> dict[str, object]:
     """Return the content other than input and answer."""
     attributes = {
         name: value

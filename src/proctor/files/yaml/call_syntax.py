@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from typing import Any
 
+from proctor.common.json_values import Json, JsonObject
 from proctor.files.text.json_scanner import MAX_DEPTH
 from proctor.files.text.problems import quote
 from proctor.files.yaml.nodes import Fault, is_text, resolve
@@ -40,7 +40,7 @@ class CallError(ValueError):
         self.offset, self.message, self.hint = offset, message, hint
 
 
-def parse_call(text: str) -> tuple[str, dict[str, Any]]:
+def parse_call(text: str) -> tuple[str, JsonObject]:
     """Return the name and the arguments of a call.
 
     Raises:
@@ -55,7 +55,7 @@ class _Parser:
         self.at = 0
         self._depth = 0
 
-    def call(self) -> tuple[str, dict[str, Any]]:
+    def call(self) -> tuple[str, JsonObject]:
         self._skip_gap()
         name = NAME.match(self.text, self.at)
         if name is None:
@@ -83,8 +83,8 @@ class _Parser:
 
     # --- pieces ---
 
-    def _pairs(self, bracket: str, sign: str, key: Callable[[], str]) -> dict[str, Any]:
-        pairs: dict[str, Any] = {}
+    def _pairs(self, bracket: str, sign: str, key: Callable[[], str]) -> JsonObject:
+        pairs: JsonObject = {}
         opened = self.at
         self.at += 1
         while not self._closes(bracket, opened):
@@ -100,8 +100,8 @@ class _Parser:
             self._comma(bracket, opened)
         return pairs
 
-    def _list(self) -> list[Any]:
-        items: list[Any] = []
+    def _list(self) -> list[Json]:
+        items: list[Json] = []
         opened = self.at
         self.at += 1
         while not self._closes("[", opened):
@@ -153,7 +153,7 @@ class _Parser:
             hint = "arguments are given by name, as in `city=Paris`" if sign == "=" else "as in `{name: Ada}`"
         return CallError(start, f"expected `{sign}` after {quote(name, 40)}, {self._got_or_end()}", hint)
 
-    def _value(self, after: str) -> Any:
+    def _value(self, after: str) -> Json:
         self._skip_gap()
         char = self._char()
         if char in {'"', "'"}:
@@ -167,7 +167,7 @@ class _Parser:
             return value
         return self._unquoted_value(after)
 
-    def _unquoted_value(self, after: str) -> Any:
+    def _unquoted_value(self, after: str) -> Json:
         start = self.at
         word = self._unquoted_word()
         if not word and self.at >= len(self.text):
