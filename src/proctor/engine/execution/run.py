@@ -15,7 +15,6 @@ from proctor.engine.execution.run_recorder import StoredRun
 from proctor.engine.execution.trial_queue import CaseState, TrialQueue, TrialState
 from proctor.engine.planning.plan import Plan
 from proctor.engine.run_options import RunOptions
-from proctor.engine.scoring.verdict import trial_outcome
 from proctor.engine.trial.agent_lifecycle import AgentLifecycle
 from proctor.engine.trial.trial_runner import TrialRunner
 from proctor.engine.usage.costs import AgentUsage, RunCosts, is_about_retries
@@ -245,7 +244,7 @@ class Run:
         if decided is not None and len(decided.trials) == 1:
             outcome = decided.trials[0].outcome
         else:
-            outcome = trial_outcome(state.metrics, None if trial.failure is not None else trial.scores)
+            outcome = trial.outcome
         self.progress.trial_finished(state.result.eval_set_id, state.case.eval_id, outcome)
         self._watch_spending()
         if decided is not None:

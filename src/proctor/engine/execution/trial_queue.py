@@ -15,6 +15,7 @@ from proctor.engine.scoring.verdict import add_informational, bounds_of, decide,
 from proctor.engine.trial.conversation import user_failure
 from proctor.schema.evidence.trial import Failure, Trial
 from proctor.schema.format.case import EvalCase
+from proctor.schema.results.case_statistics import TrialRule
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
 from proctor.schema.results.score import MetricScore
 from proctor.schema.serialize import kept_json
@@ -58,6 +59,10 @@ class CaseState:
         self.open += count
         return [TrialState(self, number) for number in range(first, first + count)]
 
+    def set_trials_made(self, made: int) -> None:
+        """Give the case the trials that earlier processes made, and at least as many as it begins with if the agent runs."""
+        self.trials = [None] * (made if self.only_recorded else max(made, len(self.trials)))
+
     def provisional_result(self) -> CaseResult:
         """Decide the case by its complete trials, without changing its state."""
         result = CaseResult(self.result.eval_set_id, self.result.eval_id, Outcome.NOT_RUN)
@@ -69,17 +74,23 @@ class CaseState:
         """Decide the case now that all its trials are complete; keep the evidence of passes if `keep_all`."""
         trials = [trial for trial in self.trials if trial is not None]
         self.trials = []
-        result = self.result
-        result.rule = rule = self.chosen.rule
+        self.result.rule = rule = self.chosen.rule
         if self.skip:
             self._skip(trials)
-            return result
-        if rule is None and len(trials) == 1 and trials[0].scores is not None and trials[0].failure is None:
+        elif rule is None and len(trials) == 1 and trials[0].scores is not None and trials[0].failure is None:
             self._decide_by_one_trial(trials[0], trials[0].scores, keep_all=keep_all)
-            return result
+        else:
+            self._decide_by_trials(trials, rule, keep_all=keep_all)
+        return self.result
+
+    def _decide_by_trials(
+        self, trials: Sequence[TrialState], rule: TrialRule | None, *, keep_all: bool
+    ) -> None:
+        """Decide by several trials, by a rule, or by a trial that failed."""
         verdict = decide(
             self.metrics, [trial.scores for trial in trials], [trial.failure for trial in trials], rule
         )
+        result = self.result
         result.outcome, result.reason, result.metrics = verdict.outcome, verdict.reason, verdict.metrics
         result.missed = verdict.missed
         keep = keep_all or result.outcome is not Outcome.PASSED or bool(verdict.missed)
@@ -88,7 +99,6 @@ class CaseState:
         ]
         if not keep:
             _drop_scores(self.metrics, result.metrics)
-        return result
 
     def _skip(self, trials: Sequence[TrialState]) -> None:
         """Report the trials of a case that asserts nothing; no metric decides."""
@@ -161,6 +171,16 @@ class TrialState:
     """The verdict of the case, if this was its last trial."""
 
     @property
+    def is_complete(self) -> bool:
+        """Whether the trial is scored or has failed."""
+        return self.scores is not None or self.failure is not None
+
+    @property
+    def outcome(self) -> Outcome:
+        """The outcome of a complete trial by itself."""
+        return trial_outcome(self.case_state.metrics, None if self.failure is not None else self.scores)
+
+    @property
     def lacks_user(self) -> bool:
         """Whether the simulated user could not be asked to the end: the trial is dropped, and run again on resume."""
         return USER in self.not_asked
@@ -230,14 +250,13 @@ def trials_to_do(state: CaseState, stored: StoredRun | None) -> list[TrialState]
     recorded = {trial.number: trial for trial in stored.trials(state.position)}
     state.is_stored = bool(recorded)
     if state.grows:
-        made = 1 + max(recorded, default=-1)
-        state.trials = [None] * (made if state.only_recorded else max(made, len(state.trials)))
+        state.set_trials_made(1 + max(recorded, default=-1))
     if state.only_recorded and len(recorded) < len(state.trials):
         return []  # without the missing trials there is no verdict
     to_do = []
     for number in range(len(state.trials)):
         trial = _resume_trial(state, number, recorded.get(number), again=stored.retry_errors)
-        if trial.scores is not None or trial.failure is not None:
+        if trial.is_complete:
             state.trials[number] = trial
         else:
             to_do.append(trial)
@@ -250,18 +269,25 @@ def _resume_trial(state: CaseState, number: int, recorded: StoredTrial | None, *
     if recorded is None:
         return TrialState(state, number)
     attempt, evidence = recorded.attempt, recorded.evidence
-    if recorded.failed:
-        if again:
-            return TrialState(state, number, attempt + 1)
-        failure = Trial.model_validate_json(evidence).failure
-        if failure is not None:  # otherwise the simulated user spoiled the trial: that is computed again
-            return TrialState(state, number, attempt, evidence, failure=failure)
+    if recorded.failed and again:
+        return TrialState(state, number, attempt + 1)
+    # the evidence of a trial that its simulated user spoiled has no failure: that is computed again
+    if recorded.failed and (failure := Trial.model_validate_json(evidence).failure) is not None:
+        return TrialState(state, number, attempt, evidence, failure=failure)
     failure = None
     if state.result.is_played:
         trial = Trial.model_validate_json(evidence)
         failure = user_failure(trial, state.chosen.config, recorded.scores)
     if failure is not None and again:
         return TrialState(state, number, attempt + 1)
+    return _with_recorded_scores(state, recorded, failure, again=again)
+
+
+def _with_recorded_scores(
+    state: CaseState, recorded: StoredTrial, failure: Failure | None, *, again: bool
+) -> TrialState:
+    """Return a trial with its recorded scores, without errors if they are to be made `again`."""
+    number, attempt, evidence = recorded.number, recorded.attempt, recorded.evidence
     known = {name: score for name, score in recorded.scores.items() if not (again and score.failure)}
     if all(metric.name in known for metric in state.metrics):
         scores = [known[metric.name] for metric in state.metrics]
@@ -307,21 +333,24 @@ class TrialQueue:
         """
         if self.looks is not None:
             self._made = self._first_round(self.looks)
-        ordinal = -1
-        for chosen in self.plan.sets:
-            for place, index in enumerate(chosen.cases):
-                ordinal += 1
-                position = ordinal if self.stored is None else self.stored.position(ordinal)
-                if self.stored is not None and self.stored.outcome(position) is not None:
-                    self._was_decided = True
-                    continue
-                while self._added:
-                    yield self._added.popleft()
-                yield from self._begin_case(chosen, index, position, chosen.content_hash(place))
+        for chosen, place, position in self._undecided_cases():
+            while self._added:
+                yield self._added.popleft()
+            yield from self._begin_case(chosen, chosen.cases[place], position, chosen.content_hash(place))
         self._all_begun = True
         self.look()
         while self._open and not self.is_over:
             yield self._added.popleft() if self._added else None
+
+    def _undecided_cases(self) -> Iterator[tuple[SetPlan, int, int]]:
+        """Yield the cases without a verdict in the store: set, place among its chosen cases, position in the run."""
+        planned = ((chosen, place) for chosen in self.plan.sets for place in range(len(chosen.cases)))
+        for ordinal, (chosen, place) in enumerate(planned):
+            position = ordinal if self.stored is None else self.stored.position(ordinal)
+            if self.stored is not None and self.stored.outcome(position) is not None:
+                self._was_decided = True
+            else:
+                yield chosen, place, position
 
     def _first_round(self, looks: StoppingRule) -> int:
         """Return the trials of a case at the first look; of a resumed run, at the look that it was heading for."""
@@ -381,6 +410,9 @@ class TrialQueue:
         looks = self.looks
         if looks is None or not self._all_begun or self.is_over or any(state.open for state in self._round):
             return
+        self._end_round(looks)
+
+    def _end_round(self, looks: StoppingRule) -> None:
         made = self._made
         following = 0 if self.only_recorded or self._was_decided else looks.next_round(made)
         results = ((state.content_hash, state.provisional_result()) for state in self._round)
@@ -399,10 +431,7 @@ def _more_trials(state: CaseState) -> int:
     rule = state.chosen.rule
     if rule is None or rule.at_most is None or state.skip:
         return 0
-    outcomes = [
-        trial_outcome(state.metrics, None if trial is None or trial.failure is not None else trial.scores)
-        for trial in state.trials
-    ]
+    outcomes = [Outcome.ERROR if trial is None else trial.outcome for trial in state.trials]
     bounds = bounds_of(rule)
     passes = [outcome is Outcome.PASSED for outcome in outcomes]
     known = all(outcome in (Outcome.PASSED, Outcome.FAILED) for outcome in outcomes)

@@ -124,14 +124,18 @@ class BoundMetric:
             self.facts = replace(self.facts, every_trial=True)
         self.is_quick = ours and self.facts.kind == "deterministic"
         self.only_counts = self.is_quick and not self.gates
+        self.covered = self._covered_kinds()
+
+    def _covered_kinds(self) -> tuple[bool, bool]:
+        """Return whether neither the metric's needs nor its criterion exclude recorded cases, and scenarios."""
         needs = {"expected": RECORDED, "scenario": SCENARIO}
         limits = {kind for need, kind in needs.items() if need in self.facts.needs} | {self.applies_to} - {
             None
         }
-        self.covered = limits <= {RECORDED}, limits <= {SCENARIO}
+        return limits <= {RECORDED}, limits <= {SCENARIO}
 
-    def is_missed_by(self, score: MetricScore) -> bool:
-        """Return whether a trial's score is below the threshold."""
+    def is_missed_by(self, score: MetricScore | Score) -> bool:
+        """Return whether the score of a trial or of a turn is below the threshold."""
         return score.value is not None and self.threshold is not None and score.value < self.threshold
 
     def covers(self, *, scenario: bool) -> bool:

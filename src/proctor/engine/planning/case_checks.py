@@ -294,16 +294,21 @@ def _unread_rubrics(case: EvalCase, metrics: Iterable[BoundMetric]) -> list[str]
 
     The metrics that read rubrics report rubrics without type; without such a metric they are reported here.
     """
+    types = _rubric_types(case)
+    if not types:
+        return []
+    types_read = _rubric_types_read(metrics)
+    if None in types_read:
+        return []
+    unread = [f"{_OF_TYPE}{each}" for each in types if each is not None and each not in types_read]
+    return [*unread, "rubrics"] if None in types and not types_read else unread
+
+
+def _rubric_types(case: EvalCase) -> list[str | None]:
+    """Return the types of the rubrics of a case and its turns, each once; `None`: there are rubrics without a type."""
     turns = [*(case.conversation or ()), *(case.opening or ())]
-    if not case.rubrics and not any(turn.rubrics for turn in turns):
-        return []
-    types = _rubric_types_read(metrics)
-    if None in types:
-        return []
     rubrics = [*(case.rubrics or ()), *(rubric for turn in turns for rubric in turn.rubrics or ())]
-    kinds = dict.fromkeys(rubric.type for rubric in rubrics)
-    unread = [f"{_OF_TYPE}{kind}" for kind in kinds if kind is not None and kind not in types]
-    return [*unread, "rubrics"] if None in kinds and not types else unread
+    return list(dict.fromkeys(rubric.type for rubric in rubrics))
 
 
 def _rubric_types_read(metrics: Iterable[BoundMetric]) -> set[str | None]:

@@ -54,8 +54,17 @@ def bind(config: EvalConfig, options: RunOptions) -> Bound:
     _combine(config, bound)
     by_name = {metric.name: metric for metric in (*bound.metrics, *bound.left_out)}
     for metric in bound.left_out:
-        metric.parts = [by_name[name] for name in getattr(metric.metric, "combines", ()) if name in by_name]
+        metric.parts = _parts_of(metric, by_name)
     return bound
+
+
+def _combined_names(metric: BoundMetric) -> tuple[str, ...]:
+    return tuple(getattr(metric.metric, "combines", ()))
+
+
+def _parts_of(metric: BoundMetric, by_name: Mapping[str, BoundMetric]) -> list[BoundMetric]:
+    """Return those of the metrics that a metric combines."""
+    return [by_name[name] for name in _combined_names(metric) if name in by_name]
 
 
 def _name_clashes(config: EvalConfig) -> list[SetupError]:
@@ -73,10 +82,11 @@ def _name_clashes(config: EvalConfig) -> list[SetupError]:
 def _combine(config: EvalConfig, bound: Bound) -> None:
     """Put metrics that combine others after those, and pass them the facts of those."""
     by_name = {metric.name: metric for metric in bound.metrics}
-    combines = {name: tuple(getattr(metric.metric, "combines", ())) for name, metric in by_name.items()}
+    combines = {name: _combined_names(metric) for name, metric in by_name.items()}
     if not any(combines.values()):
         return
-    broken = [name for name in config.criteria if name not in by_name and name not in bound.skipped]
+    bound_or_skipped = {*by_name, *bound.skipped}
+    broken = [name for name in config.criteria if name not in bound_or_skipped]
     order = order_of(combines, skipped=bound.skipped, broken=broken)
     bound.problems += order.problems
     bound.skipped.update(order.skipped)
@@ -85,7 +95,7 @@ def _combine(config: EvalConfig, bound: Bound) -> None:
     bound.metrics = [by_name[name] for name in order.names]
     bound.left_out += [by_name[name] for name in order.skipped]
     for metric in bound.metrics:
-        metric.parts = [by_name[name] for name in combines[metric.name]]
+        metric.parts = _parts_of(metric, by_name)
         _introduce_parts(metric, bound.problems)
 
 

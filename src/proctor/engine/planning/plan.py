@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -143,17 +144,21 @@ def make_plan(
     if not found:  # otherwise the set with the case that a criterion needs may be missing
         found += surveys.problems()
     found += remedies_for(plans)
-    here, elsewhere = sum(len(plan.cases) for plan in plans), sum(plan.elsewhere for plan in plans)
-    shared = [share_text(options.shard, here, elsewhere)] if options.shard and elsewhere else []
-    if not found and not here:
+    shared = _share_notes(plans, options)
+    if not found and not any(plan.cases for plan in plans):
         if shared:
             raise NothingToRunError(shared[0])
         found.append(SetupError(_nothing_left(options)))
     if found:
         raise SetupProblems(_once(found))
     most = max((plan.num_runs for plan in plans), default=options.num_runs or 1)
-    doubts = _once([*(doubt for plan in plans for doubt in plan.doubts), *surveys.doubts()])
+    doubts = _once([*itertools.chain.from_iterable(plan.doubts for plan in plans), *surveys.doubts()])
     return Plan(plans, most, [*_doubts(plans), *map(str, doubts)], doubts, shared, [*skip_notes(plans)])
+
+
+def _share_notes(plans: Sequence[SetPlan], options: RunOptions) -> list[str]:
+    here, elsewhere = sum(len(plan.cases) for plan in plans), sum(plan.elsewhere for plan in plans)
+    return [share_text(options.shard, here, elsewhere)] if options.shard and elsewhere else []
 
 
 def _doubts(plans: Sequence[SetPlan]) -> list[str]:
@@ -274,22 +279,25 @@ def _find_unsupported(entry: SetRequest) -> Iterator[SetupError]:
 
 def _choose_cases(entry: SetRequest, options: RunOptions, plan: SetPlan) -> Iterator[tuple[int, EvalCase]]:
     """Yield the cases to run, with their indexes; other cases are read only if options choose by tag."""
-    only, limit, tags = set(entry.only), options.limit, set(options.tags)
     shard = parse_shard(options.shard) if options.shard is not None else None
-    found = 0
+    places = itertools.count() if options.limit is None else range(options.limit)
+    # `places` comes first: at the limit no further case is read
+    for _, (index, eval_id, case) in zip(places, _matching_cases(entry, set(options.tags)), strict=False):
+        if shard is None or shard.holds(entry.source.eval_set_id, eval_id):
+            yield index, case if case is not None else entry.source.case(index)
+        else:
+            plan.elsewhere += 1
+
+
+def _matching_cases(entry: SetRequest, tags: set[str]) -> Iterator[tuple[int, str, EvalCase | None]]:
+    """Yield the cases that ids and tags choose: index, id, and the case itself if its tags are read."""
+    only = set(entry.only)
     for index, eval_id in enumerate(entry.source.ids()):
-        if limit is not None and found >= limit:
-            return
         if only and eval_id not in only:
             continue
         case = entry.source.case(index) if tags else None
-        if case is not None and not tags & set(tags_of(case)):
-            continue
-        found += 1
-        if shard is not None and not shard.holds(entry.source.eval_set_id, eval_id):
-            plan.elsewhere += 1
-            continue
-        yield index, case if case is not None else entry.source.case(index)
+        if case is None or tags & set(tags_of(case)):
+            yield index, eval_id, case
 
 
 def _without_gate(

@@ -173,8 +173,7 @@ def explain(bound: BoundMetric, view: CaseView, scored: MetricScore, *, everythi
     if not hasattr(bound.metric, "explain"):
         return
     for index, score in enumerate(scored.per_invocation):
-        missed = score.value is not None and bound.threshold is not None and score.value < bound.threshold
-        if not (everything or missed):
+        if not (everything or bound.is_missed_by(score)):
             continue
         for part in bound.parts:
             of_part = view.scores.get(part.name)

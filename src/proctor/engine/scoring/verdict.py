@@ -18,6 +18,11 @@ MOST_NUMBERS = 10
 """The most trial numbers that a reason lists."""
 
 
+# Of each trial of a case: its scores, or `None` if it failed; its failure, or `None` without one
+TrialScores = Sequence[Sequence[MetricScore] | None]
+Failures = Sequence[Failure | None]
+
+
 @dataclass(slots=True)
 class CaseVerdict:
     """The verdict on one case."""
@@ -31,10 +36,7 @@ class CaseVerdict:
 
 
 def decide(
-    metrics: Sequence[BoundMetric],
-    scores: Sequence[Sequence[MetricScore] | None],
-    failures: Sequence[Failure | None],
-    rule: TrialRule | None = None,
+    metrics: Sequence[BoundMetric], scores: TrialScores, failures: Failures, rule: TrialRule | None = None
 ) -> CaseVerdict:
     """Decide one case from the scores of its trials (`None` for a trial that failed) and the trials' failures.
 
@@ -43,36 +45,50 @@ def decide(
 
     With a `rule` each trial passes or fails by itself, and the case by how many pass (`decide_trials`).
     """
-    if rule is None and len(scores) == 1 and (only := scores[0]) is not None and not any(failures):
+    only = _only_scores(scores, failures, rule)
+    if only is not None:
         outcome, reason, deciding = decide_only(metrics, only)
         return CaseVerdict(outcome, reason, add_informational(metrics, only, deciding), [outcome])
-    rows = [
+    rows = _scores_by_metric(metrics, scores, failures)
+    verdicts = {bound.name: decide_metric(bound, row, rule) for bound, row in zip(metrics, rows, strict=True)}
+    undecided = _undecided_trials(metrics, scores, failures)
+    trials = [_of_trial(metrics, *trial) for trial in zip(scores, failures, strict=True)]
+    if rule is not None:
+        outcome = decide_trials(rule, trials)
+    else:
+        outcome = _of_metrics(metrics, verdicts, failures, undecided)
+        if len(trials) == 1:
+            trials = [outcome]
+    missed = _first_failed_trial(metrics, scores, trials)
+    if outcome is Outcome.PASSED:
+        reason = ""
+    elif rule is None or (outcome is Outcome.ERROR and Outcome.ERROR in trials):
+        reason = _reason(outcome, verdicts.values(), failures, undecided)
+    else:
+        reason = trials_reason(rule, outcome, trials, missed)
+    return CaseVerdict(outcome, reason, verdicts, trials, missed)
+
+
+def _only_scores(
+    scores: TrialScores, failures: Failures, rule: TrialRule | None
+) -> Sequence[MetricScore] | None:
+    """Return the scores of the only trial; `None` if a rule decides, there are several trials, or it failed."""
+    if rule is not None or len(scores) != 1 or any(failures):
+        return None
+    return scores[0]
+
+
+def _scores_by_metric(
+    metrics: Sequence[BoundMetric], scores: TrialScores, failures: Failures
+) -> list[list[MetricScore | None]]:
+    """Return the scores of each metric in all trials; of a trial that failed, only those about the simulated user."""
+    return [
         [
             None if row is None or (failure is not None and not _is_about_user(bound)) else row[i]
             for row, failure in zip(scores, failures, strict=True)
         ]
         for i, bound in enumerate(metrics)
     ]
-    verdicts = {bound.name: decide_metric(bound, row, rule) for bound, row in zip(metrics, rows, strict=True)}
-    undecided = _undecided_trials(metrics, scores, failures)
-    if rule is None and len(scores) == 1:
-        outcome = _of_metrics(metrics, verdicts, failures, undecided)
-        trials = [outcome]
-    else:
-        trials = [_of_trial(metrics, *trial) for trial in zip(scores, failures, strict=True)]
-        outcome = (
-            _of_metrics(metrics, verdicts, failures, undecided)
-            if rule is None
-            else decide_trials(rule, trials)
-        )
-    missed = _first_failed_trial(metrics, scores, trials) if len(trials) > 1 else ""
-    if outcome is Outcome.PASSED:
-        return CaseVerdict(outcome, "", verdicts, trials, missed)
-    if rule is not None and (outcome is not Outcome.ERROR or Outcome.ERROR not in trials):
-        reason = trials_reason(rule, outcome, trials, missed)
-    else:
-        reason = _reason(outcome, verdicts.values(), failures, undecided if len(scores) > 1 else ())
-    return CaseVerdict(outcome, reason, verdicts, trials, missed)
 
 
 def decide_only(
@@ -109,8 +125,8 @@ def add_informational(
 def _of_metrics(
     metrics: Sequence[BoundMetric],
     verdicts: dict[str, MetricVerdict],
-    failures: Sequence[Failure | None],
-    undecided: Sequence[int],
+    failures: Failures,
+    undecided: list[int],
 ) -> Outcome:
     deciding = [
         verdict.outcome
@@ -124,11 +140,7 @@ def _of_metrics(
     return worst(deciding)
 
 
-def _undecided_trials(
-    metrics: Sequence[BoundMetric],
-    scores: Sequence[Sequence[MetricScore] | None],
-    failures: Sequence[Failure | None],
-) -> list[int]:
+def _undecided_trials(metrics: Sequence[BoundMetric], scores: TrialScores, failures: Failures) -> list[int]:
     """Return the numbers of the scored trials in which no gating metric applied."""
     return [
         number
@@ -170,6 +182,19 @@ def decide_metric(
     only = scores[0] if len(scores) == 1 and rule is None else None
     if only is not None and (verdict := _simple_verdict(bound, only, scores)) is not None:
         return verdict
+    values, missing, failure = _values_of(scores)
+    if bound.gates:
+        outcome = _gating_outcome(bound, scores, values, missing, rule)
+    else:
+        outcome = Outcome.ERROR if failure else Outcome.INFORMATIONAL
+    average = mean(values) if values else None
+    verdict = MetricVerdict(bound.name, outcome, average, bound.threshold, bound.gate, "", scores, failure)
+    verdict.reason = _metric_reason(bound, verdict)
+    return verdict
+
+
+def _values_of(scores: Iterable[MetricScore | None]) -> tuple[list[float], int, Failure | None]:
+    """Return the values of a metric, the number of trials without a score, and the first failure."""
     values: list[float] = []
     missing = 0
     failure: Failure | None = None
@@ -179,18 +204,22 @@ def decide_metric(
             failure = failure or (score.failure if score is not None else None)
         elif score.value is not None:
             values.append(score.value)
-    if not bound.gates:
-        outcome = Outcome.ERROR if failure else Outcome.INFORMATIONAL
-    elif not values and not missing:
-        outcome = Outcome.NOT_APPLICABLE
-    elif rule is not None:
-        outcome = decide_trials(rule, [_outcome_of_trial(bound, score) for score in scores])
-    else:
-        outcome = _decide_mean(bound, values, missing)
-    average = mean(values) if values else None
-    verdict = MetricVerdict(bound.name, outcome, average, bound.threshold, bound.gate, "", scores, failure)
-    verdict.reason = _metric_reason(bound, verdict)
-    return verdict
+    return values, missing, failure
+
+
+def _gating_outcome(
+    bound: BoundMetric,
+    scores: Sequence[MetricScore | None],
+    values: list[float],
+    missing: int,
+    rule: TrialRule | None,
+) -> Outcome:
+    """Return the outcome of a metric that can decide; `missing`: the number of trials without a score."""
+    if not values and not missing:
+        return Outcome.NOT_APPLICABLE
+    if rule is not None:
+        return decide_trials(rule, [_outcome_of_trial(bound, score) for score in scores])
+    return _decide_mean(bound, values, missing)
 
 
 def _simple_verdict(
@@ -270,17 +299,16 @@ def _metric_reason(bound: BoundMetric, verdict: MetricVerdict) -> str:
 def _first_miss(bound: BoundMetric, scored: MetricScore) -> str:
     turns = len(scored.per_invocation)
     for index, score in enumerate(scored.per_invocation):
-        if score.value is not None and bound.threshold is not None and score.value < bound.threshold:
+        if bound.is_missed_by(score):
             place = f"turn {index + 1}: " if turns > 1 else ""
             return place + score.reason if score.reason else ""
-    missed = scored.value is not None and bound.threshold is not None and scored.value < bound.threshold
-    return scored.reason if missed else ""
+    return scored.reason if bound.is_missed_by(scored) else ""
 
 
 def _reason(
     outcome: Outcome,
     verdicts: Iterable[MetricVerdict],
-    failures: Sequence[Failure | None],
+    failures: Failures,
     undecided: Sequence[int] = (),
 ) -> str:
     if outcome is Outcome.ERROR:
@@ -291,16 +319,23 @@ def _reason(
         if verdict.gate and verdict.outcome is outcome:
             why = f": {verdict.reason}" if verdict.reason else ""
             return f"{verdict.name}{_shortfall(verdict)}{why}"
-    if undecided:
-        numbers = ", ".join(map(str, undecided[:MOST_NUMBERS])) + ", …" * (len(undecided) > MOST_NUMBERS)
-        return f"no gating metric applied in trial{'s' * (len(undecided) > 1)} {numbers}"
-    return "nothing decided this case: no gating metric applied"
+    return _undecided_reason(undecided if len(failures) > 1 else ())
+
+
+def _undecided_reason(undecided: Sequence[int]) -> str:
+    """Name those of several trials in which no gating metric applied."""
+    if not undecided:
+        return "nothing decided this case: no gating metric applied"
+    numbers = ", ".join(map(str, undecided[:MOST_NUMBERS])) + ", …" * (len(undecided) > MOST_NUMBERS)
+    return f"no gating metric applied in trial{'s' * (len(undecided) > 1)} {numbers}"
 
 
 def _first_failed_trial(
-    metrics: Sequence[BoundMetric], scores: Sequence[Sequence[MetricScore] | None], trials: Sequence[Outcome]
+    metrics: Sequence[BoundMetric], scores: TrialScores, trials: Sequence[Outcome]
 ) -> str:
-    """Describe the first trial that failed: which metric missed, by how much and why."""
+    """Describe the first of several trials that failed: which metric missed, by how much and why."""
+    if len(trials) == 1:
+        return ""
     for number, (row, trial) in enumerate(zip(scores, trials, strict=True), 1):
         if row is None or trial is not Outcome.FAILED:
             continue

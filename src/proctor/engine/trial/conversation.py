@@ -281,21 +281,8 @@ class ConversationRecorder:
         """Return the failure that `error` means; the cancellation of the whole run passes through."""
         if isinstance(error, GeneratorExit) and not is_running(slot.task):
             raise error  # the interpreter closes this coroutine, which may not await any more
-        if where == SIMULATOR and slot.expired:
-            forget_cancellation()
-            return timed_out(
-                _USER_BLOCKED if isinstance(error, LoopBlocked) else "no answer", None, where=where, turn=turn
-            )
-        if isinstance(error, LoopBlocked):
-            blocked = _BLOCKED if turn is not None else f"{step_of(slot)} {BLOCKED_BY_STEP}"
-            return timed_out(blocked, self._limit_of(slot), where=where, turn=turn)
-        if slot.expired:
-            late = "no answer" if turn is not None else f"{step_of(slot)} did not end"
-            what = (
-                f"{late} within the time of one turn" if slot.expired == "turn" else "the trial took too long"
-            )
-            forget_cancellation()
-            return timed_out(what, self._limit_of(slot), where=where, turn=turn)
+        if slot.expired or isinstance(error, LoopBlocked):
+            return self._timeout(error, slot, where, turn)
         if isinstance(error, asyncio.CancelledError):
             if slot.stopping:
                 raise error
@@ -304,6 +291,22 @@ class ConversationRecorder:
         if where in HOOKS:
             failure.kind = FailureKind.HOOK
         return failure
+
+    def _timeout(self, error: BaseException, slot: Slot, where: str, turn: int | None) -> Failure:
+        """Return the failure of a step whose deadline has passed, or that blocked the event loop."""
+        is_blocked = isinstance(error, LoopBlocked)
+        if where == SIMULATOR and slot.expired:
+            forget_cancellation()
+            return timed_out(_USER_BLOCKED if is_blocked else "no answer", None, where=where, turn=turn)
+        if is_blocked:
+            what = _BLOCKED if turn is not None else f"{step_of(slot)} {BLOCKED_BY_STEP}"
+        else:
+            forget_cancellation()
+            late = "no answer" if turn is not None else f"{step_of(slot)} did not end"
+            what = (
+                f"{late} within the time of one turn" if slot.expired == "turn" else "the trial took too long"
+            )
+        return timed_out(what, self._limit_of(slot), where=where, turn=turn)
 
     def _limit_of(self, slot: Slot) -> float | None:
         return self._limits.trial_timeout if slot.expired == "trial" else self._limits.timeout

@@ -77,14 +77,18 @@ class TrialRunner:
         if budget is not None and budget.max_cost is not None and state.trial is not None:
             budget.spend_on_agent(costs_of(trial))
         if state.failure is None:
-            scores = await self._score(state, trial, slot)
-            if trial.played_user is not None:
-                by_name = _by_name(state.case_state.metrics, scores)
-                state.failure = user_failure(trial, state.case_state.chosen.config, by_name)
-            if budget is not None:
-                state.not_asked = metrics_not_asked(budget, state.case_state.metrics, scores)
-            state.scores = scores
+            self._complete(state, trial, await self._score(state, trial, slot))
         return state
+
+    def _complete(self, state: TrialState, trial: Trial, scores: list[MetricScore]) -> None:
+        """Put the scores into the trial's state, with a fault of the user that they show, and judges that were not asked."""
+        metrics = state.case_state.metrics
+        if trial.played_user is not None:
+            by_name = _by_name(metrics, scores)
+            state.failure = user_failure(trial, state.case_state.chosen.config, by_name)
+        if self._options.budget is not None:
+            state.not_asked = metrics_not_asked(self._options.budget, metrics, scores)
+        state.scores = scores
 
     def _record(self, state: TrialState, slot: Slot) -> Awaitable[Trial]:
         if self._recorder is None:
@@ -229,9 +233,11 @@ def _shows_something(event: Event) -> bool:
     """Whether an event has more than the usage of a model that answered nothing."""
     if type(event) is WaitingEvent and (recipe := recipe_of(event)) is not None:
         return recipe[0] != "text" or is_visible(recipe[3])
-    if event.author.lower() == "user" and not _has_content(event.content):
+    if _has_content(event.content):
+        return True
+    if event.author.lower() == "user":
         return False
-    if _has_content(event.content) or any(getattr(event, name) for name in _SIGNS):
+    if any(getattr(event, name) for name in _SIGNS):
         return True
     actions = (event.model_extra or {}).get("actions")
     return isinstance(actions, dict) and any(actions.values())

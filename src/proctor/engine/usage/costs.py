@@ -266,8 +266,11 @@ class RunCosts:
         counted = [*self._spending.costs.spent(), *self._spending.users]
         broken_off = without([one for one in earlier.spent if one.purpose in {"agent", "user"}], counted)
         self._before = [*(one for one in earlier.spent if one.purpose not in past), *broken_off]
-        if judged_anew:
-            return
+        if not judged_anew:
+            self._add_judges(stored, earlier)
+
+    def _add_judges(self, stored: StoredRun, earlier: RunSummary) -> None:
+        """Add the judges of earlier processes, and their votes if no summary has their usage."""
         self._seen = {(one.metric, one.model, one.prompt): None for one in earlier.judged_by}
         if self._asks_judges and earlier.outcome is None and not earlier.spent:
             self._recount(stored)
@@ -347,20 +350,23 @@ def spent_on(details: Mapping[str, Any] | None) -> Iterator[Spent]:
     if not isinstance(ballot, dict):
         return
     for vote in ballot.get("votes") or ():
-        answers, cost = len(vote.get("answers") or ()), vote.get("cost")
-        if not answers or vote.get("cached"):
-            continue
-        asked, said = vote.get("input_tokens"), vote.get("output_tokens")
-        yield Spent(
-            purpose="judge",
-            model=str(ballot.get("model")),
-            calls=answers,
-            input_tokens=asked or 0,
-            output_tokens=said or 0,
-            uncounted=answers if asked is None or said is None else 0,
-            cost=cost or 0.0,
-            unpriced=answers if cost is None else 0,
-        )
+        if vote.get("answers") and not vote.get("cached"):
+            yield _usage_of_vote(str(ballot.get("model")), vote)
+
+
+def _usage_of_vote(model: str, vote: Mapping[str, Any]) -> Spent:
+    calls, cost = len(vote["answers"]), vote.get("cost")
+    input_tokens, output_tokens = vote.get("input_tokens"), vote.get("output_tokens")
+    return Spent(
+        purpose="judge",
+        model=model,
+        calls=calls,
+        input_tokens=input_tokens or 0,
+        output_tokens=output_tokens or 0,
+        uncounted=calls if input_tokens is None or output_tokens is None else 0,
+        cost=cost or 0.0,
+        unpriced=calls if cost is None else 0,
+    )
 
 
 def _graders(details: Mapping[str, Any] | None) -> Iterator[tuple[str, str]]:
