@@ -278,10 +278,9 @@ def _find_unsupported(entry: SetRequest) -> Iterator[SetupError]:
 
 
 def _choose_cases(entry: SetRequest, options: RunOptions, plan: SetPlan) -> Iterator[tuple[int, EvalCase]]:
-    """Yield the cases to run, with their indexes; other cases are read only if options choose by tag."""
+    """Yield the cases to run, with their indexes; other cases are read only to choose by tag, and none after the limit."""
     shard = parse_shard(options.shard) if options.shard is not None else None
     places = itertools.count() if options.limit is None else range(options.limit)
-    # `places` comes first: at the limit no further case is read
     for _, (index, eval_id, case) in zip(places, _matching_cases(entry, set(options.tags)), strict=False):
         if shard is None or shard.holds(entry.source.eval_set_id, eval_id):
             yield index, case if case is not None else entry.source.case(index)

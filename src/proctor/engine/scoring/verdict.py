@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from proctor.engine.planning.bound_metric import BoundMetric
@@ -73,22 +73,18 @@ def _only_scores(
     scores: TrialScores, failures: Failures, rule: TrialRule | None
 ) -> Sequence[MetricScore] | None:
     """Return the scores of the only trial; `None` if a rule decides, there are several trials, or it failed."""
-    if rule is not None or len(scores) != 1 or any(failures):
-        return None
-    return scores[0]
+    return None if rule is not None or len(scores) != 1 or any(failures) else scores[0]
 
 
 def _scores_by_metric(
     metrics: Sequence[BoundMetric], scores: TrialScores, failures: Failures
-) -> list[list[MetricScore | None]]:
-    """Return the scores of each metric in all trials; of a trial that failed, only those about the simulated user."""
-    return [
-        [
+) -> Iterator[list[MetricScore | None]]:
+    """Yield the scores of each metric in all trials; of a trial that failed, only those about the simulated user."""
+    for i, bound in enumerate(metrics):
+        yield [
             None if row is None or (failure is not None and not _is_about_user(bound)) else row[i]
             for row, failure in zip(scores, failures, strict=True)
         ]
-        for i, bound in enumerate(metrics)
-    ]
 
 
 def decide_only(
