@@ -15,9 +15,8 @@ from proctor.engine.scoring.verdict import add_informational, bounds_of, decide,
 from proctor.engine.trial.conversation import user_failure
 from proctor.schema.evidence.trial import Failure, Trial
 from proctor.schema.format.case import EvalCase
-from proctor.schema.results.case_statistics import TrialRule
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
-from proctor.schema.results.score import MetricScore
+from proctor.schema.results.score import MetricScore, TrialRule
 from proctor.schema.serialize import kept_json
 from proctor.stores.base import Record, ScoreRecord, StoredTrial, TrialRecord, VerdictRecord
 
