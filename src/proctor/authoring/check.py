@@ -19,7 +19,8 @@ from proctor.engine.planning.case_checks import (
 )
 from proctor.engine.planning.case_source import SetRequest
 from proctor.engine.planning.criteria import Bound, bind
-from proctor.engine.planning.plan import Plan, SetPlan, make_plan, problems_of_trials, runs_of
+from proctor.engine.planning.plan import Plan, make_plan, problems_of_trials, runs_of
+from proctor.engine.planning.set_plan import SetPlan
 from proctor.engine.run_options import RunOptions
 from proctor.errors import CriterionError, SettingsError, SetupError, SetupProblems, UnknownNameError
 from proctor.files.eval_sets.check_file import NO_CASES, Report, check_file

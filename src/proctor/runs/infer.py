@@ -46,7 +46,8 @@ async def infer(
         SetupProblems: some cases cannot be run; the agent was not called.
         AgentLoadError: the agent could not be opened.
     """
-    from proctor.engine.planning.plan import Plan, SetPlan
+    from proctor.engine.planning.plan import Plan
+    from proctor.engine.planning.set_plan import SetPlan
     from proctor.runs.evaluate import carry_out
     from proctor.runs.setup.prepare import Prepared
 
@@ -130,7 +131,7 @@ async def judge(
     from proctor.engine.execution.executor import LocalExecutor
     from proctor.engine.execution.trial_queue import CaseState, TrialState
     from proctor.engine.planning.case_checks import skip_reason
-    from proctor.engine.planning.plan import SetPlan
+    from proctor.engine.planning.set_plan import SetPlan
     from proctor.engine.trial.trial_runner import TrialRunner
 
     begun()

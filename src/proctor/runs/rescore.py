@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 from proctor.engine.execution.run_recorder import StoredRun
 from proctor.engine.planning.case_source import SetRequest
 from proctor.engine.planning.judging_manifest import judged_set
-from proctor.engine.planning.plan import Plan, SetPlan, make_plan
+from proctor.engine.planning.plan import Plan, make_plan
+from proctor.engine.planning.set_plan import SetPlan
 from proctor.engine.run_options import RunOptions, Use, options_of
 from proctor.errors import SetupError, SetupProblems
 from proctor.runs.arguments import ConfigLike, ScoreOptions, is_open, name_of_run

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 import proctor
 from proctor.agents.reference import read_reference
 from proctor.cli.main import cli
-from proctor.runs.begin import agent_manifest
+from proctor.runs.setup.manifest import agent_manifest
 from tests.agents.process.conftest import CRITERIA, eval_set
 
 AGENT = """

@@ -10,6 +10,7 @@ from fastapi import FastAPI
 from hypothesis import HealthCheck, given, settings
 from starlette.testclient import TestClient
 
+from proctor.web.server.adk.app_state import AdkState
 from proctor.web.server.adk.routes import adk_router
 from proctor.web.server.context import ServerContext
 from proctor.web.server.http.errors import add_handlers
@@ -34,7 +35,8 @@ _LIMITS = settings(max_examples=8, deadline=None, database=None, suppress_health
 def described(root: Path) -> FastAPI:
     """The ADK-compatible routes by themselves."""
     app = FastAPI()
-    app.state.context = ServerContext(root=root, store_url=root / "s.sqlite3", agents=root / "agents")
+    context = ServerContext(root=root, store_url=root / "s.sqlite3", agents=root / "agents")
+    app.state.context, app.state.adk = context, AdkState(context)
     add_handlers(app)
     app.include_router(adk_router())
     return app

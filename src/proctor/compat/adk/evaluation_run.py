@@ -28,7 +28,7 @@ from proctor.schema.format.wire_model import plain_data
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, RunResult
 
 if TYPE_CHECKING:
-    from proctor.engine.planning.plan import SetPlan
+    from proctor.engine.planning.set_plan import SetPlan
     from proctor.runs.arguments import ConfigLike, EvaluateOptions
     from proctor.runs.setup.prepare import Prepared
 

@@ -10,7 +10,8 @@ from functools import partial
 from proctor.engine.execution.run_control import StoppingRule
 from proctor.engine.execution.run_recorder import StoredRun
 from proctor.engine.planning.bound_metric import BoundMetric
-from proctor.engine.planning.plan import Plan, SetPlan
+from proctor.engine.planning.plan import Plan
+from proctor.engine.planning.set_plan import SetPlan
 from proctor.engine.scoring.verdict import add_informational, bounds_of, decide, decide_only, trial_outcome
 from proctor.engine.trial.conversation import user_failure
 from proctor.schema.evidence.trial import Failure, Trial

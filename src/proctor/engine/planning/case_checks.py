@@ -31,7 +31,6 @@ from proctor.simulation.base import Users
 
 if TYPE_CHECKING:
     from proctor.engine.planning.case_source import CaseSource
-    from proctor.engine.planning.plan import SetPlan
 
 
 NEGATIVE_ONLY = "negative only: an agent that does nothing passes it"
@@ -119,29 +118,6 @@ class Assertions:
         for index, reason in self.skipped.items():
             by_reason.setdefault(f"{reason}; it is skipped and not counted", []).append(index)
         yield from by_reason.items()
-
-
-def assertion_warnings(plans: Iterable[SetPlan]) -> Iterator[str]:
-    """Warn about the cases that run although they assert nothing, or only something negative; once for each set."""
-    for plan in plans:
-        yield from _sentences(plan, plan.assertions.groups() if plan.assertions else ())
-
-
-def skip_notes(plans: Iterable[SetPlan]) -> Iterator[str]:
-    """Name the cases that the options skip; once for each set and reason."""
-    for plan in plans:
-        yield from _sentences(plan, plan.assertions.skips() if plan.assertions else ())
-
-
-def _sentences(plan: SetPlan, groups: Iterable[tuple[str, list[int]]]) -> Iterator[str]:
-    for message, (first, *others) in groups:
-        yield str(in_case(message, plan.source, first, and_others(plan.source, others)))
-
-
-def remedies_for(plans: Iterable[SetPlan]) -> list[SetupError]:
-    """Name the ways to fix the cases that are refused because they assert nothing, if there are any."""
-    refusing = (plan.assertions for plan in plans if plan.assertions and not plan.assertions.allowed)
-    return remedies() if any(set(each.unasserted.values()) - {NO_GATE} for each in refusing) else []
 
 
 def remedies() -> list[SetupError]:

@@ -10,7 +10,8 @@ from typing import Any
 from proctor.common.code_identity import identify
 from proctor.common.prompts import Prompt, read_prompt
 from proctor.engine.planning.bound_metric import BoundMetric
-from proctor.engine.planning.plan import Plan, SetPlan
+from proctor.engine.planning.plan import Plan
+from proctor.engine.planning.set_plan import SetPlan
 from proctor.schema.results.manifest import (
     UNKNOWN_MODULES,
     JudgedSet,

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import itertools
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import ceil, log
 
-from proctor.engine.planning.bound_metric import BoundMetric, on_opening
 from proctor.engine.planning.case_checks import (
     NO_GATE,
     Assertions,
     Check,
     UserProblems,
-    assertion_warnings,
     cannot_run,
     checks_of,
     find_unread_keys,
@@ -22,11 +20,8 @@ from proctor.engine.planning.case_checks import (
     left_out_text,
     problems_of,
     reader_of,
-    remedies_for,
-    skip_notes,
 )
 from proctor.engine.planning.case_source import (
-    CaseSource,
     SetRequest,
     parse_shard,
     share_text,
@@ -34,6 +29,7 @@ from proctor.engine.planning.case_source import (
     unknown_ids,
 )
 from proctor.engine.planning.criteria import Bound, Surveys, bind
+from proctor.engine.planning.set_plan import SetPlan, assertion_warnings, remedies_for, skip_notes
 from proctor.engine.run_options import RunOptions
 from proctor.engine.scoring.verdict import bounds_of, decide_share
 from proctor.engine.trial.conversation import check_hook
@@ -42,60 +38,8 @@ from proctor.schema.format.case import EvalCase
 from proctor.schema.format.config import EvalConfig
 from proctor.schema.results.run_result import SetSummary
 from proctor.schema.results.score import Outcome, TrialRule
-from proctor.schema.serialize import HASH_BYTES, case_hash
+from proctor.schema.serialize import case_hash
 from proctor.stats.intervals import more_trials
-
-
-@dataclass(slots=True)
-class SetPlan:
-    """One set, ready to run."""
-
-    source: CaseSource
-    summary: SetSummary
-    metrics: list[BoundMetric]
-    config: EvalConfig
-    cases: list[int] = field(default_factory=list)
-    """Indexes of the cases to run, in order."""
-    num_runs: int = 1
-    """Trials of each case."""
-    hashes: bytearray = field(default_factory=bytearray)
-    """The hashes of the contents of these cases, 16 bytes each; empty without a store."""
-    elsewhere: int = 0
-    """Cases that other shards run."""
-    assertions: Assertions | None = None
-    """What its cases assert; `None` in a plan that is made of recorded evidence alone."""
-    unread: Counter[str] = field(default_factory=Counter)
-    """Key that no metric reads -> how many cases state it."""
-    doubts: Sequence[SetupError] = ()
-    """Warnings about the criteria."""
-    rule: TrialRule | None = field(init=False)
-    """What share of a case's trials must pass; `None`: every metric's mean over them decides."""
-    asks_judges: bool = field(init=False)
-    """Whether any metric asks a language model."""
-    _without_state: list[BoundMetric] = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Compute the properties that every case reads."""
-        self.rule = self.config.rule_for(self.num_runs)
-        self.asks_judges = any(metric.judge for metric in self.metrics)
-        self._without_state = [bound for bound in self.metrics if "expected_state" not in bound.facts.needs]
-
-    def metrics_for(self, case: EvalCase) -> list[BoundMetric]:
-        """Return the metrics that apply to `case`."""
-        return on_opening(self.metrics if case.final_session_state else self._without_state, case)
-
-    def content_hash(self, ordinal: int) -> str:
-        """Return the hash of the content of the case number `ordinal` of those to run, in hex."""
-        return self.hashes[HASH_BYTES * ordinal : HASH_BYTES * (ordinal + 1)].hex()
-
-    def skip_reason(self, index: int) -> str:
-        """Return why the case at `index` is skipped; empty if its metrics decide."""
-        return self.assertions.skipped.get(index, "") if self.assertions is not None else ""
-
-    @property
-    def trials(self) -> int:
-        """How many trials will be run."""
-        return len(self.cases) * self.num_runs
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ from proctor.common.safe_text import is_visible
 from proctor.engine.execution.run_recorder import Answers, StoredRun
 from proctor.engine.execution.trial_queue import USER, TrialState
 from proctor.engine.planning.bound_metric import BoundMetric
-from proctor.engine.planning.plan import SetPlan
+from proctor.engine.planning.set_plan import SetPlan
 from proctor.engine.run_options import RunOptions
 from proctor.engine.scoring.score_trial import (
     explain,

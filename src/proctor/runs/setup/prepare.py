@@ -86,7 +86,7 @@ def prepare(
     prepared = loading.prepared(loaded, plan, replace(run_options, looks=looks), store)
     refuse_warnings(prepared)
     if store is not None:
-        from proctor.runs.begin import manifest_of
+        from proctor.runs.setup.manifest import manifest_of
 
         prepared.manifest = manifest_of(
             plan,
