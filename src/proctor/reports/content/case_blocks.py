@@ -80,14 +80,7 @@ def _head(view: CaseView, look: Look) -> Iterator[Block]:
     ]
     if len(case.trials) > 1:
         spans += [Span("  "), *_strip(case, look), Span(f"  {rate_sentence(case, look.marks)}", "dim")]
-    record = (
-        "CASE", f"{case.eval_set_id}/{case.eval_id}", case.outcome.value,
-        f"trials={''.join(_LETTERS.get(trial.outcome, '-') for trial in case.trials)}",
-        rate_field(case) if is_repeated(case) else "", FLAKY if case.flaky else "",
-        f"run={view.run_id}", f"agent={view.agent}", when(view.began), f"judging={view.judging}",
-        f"place={case.place}" if case.place else "",
-    )  # fmt: skip
-    yield Line(spans, record=record)
+    yield Line(spans, record=_case_record(view))
     scoring = f"judging {view.judging} of {len(view.history)}" if len(view.history) > 1 else ""
     facts = [f"run {view.short}", view.agent, when(view.began), scoring, case.place]
     yield Line([*join_with_dots([Span(fact, "dim") for fact in facts if fact], look)])
@@ -97,6 +90,17 @@ def _head(view: CaseView, look: Look) -> Iterator[Block]:
         fields = (f"{_INDENT}reason: {reason}",) if reason else ()
         yield Line([Span(reason or case.missed, is_data=True, is_prose=True)], record=fields)
     yield Gap()
+
+
+def _case_record(view: CaseView) -> tuple[str, ...]:
+    case = view.case
+    return (
+        "CASE", f"{case.eval_set_id}/{case.eval_id}", case.outcome.value,
+        f"trials={''.join(_LETTERS.get(trial.outcome, '-') for trial in case.trials)}",
+        rate_field(case) if is_repeated(case) else "", FLAKY if case.flaky else "",
+        f"run={view.run_id}", f"agent={view.agent}", when(view.began), f"judging={view.judging}",
+        f"place={case.place}" if case.place else "",
+    )  # fmt: skip
 
 
 def _strip(case: CaseResult, look: Look) -> Iterator[Span]:
@@ -125,25 +129,28 @@ def _scenario(view: CaseView) -> Iterator[Block]:
 
 
 def _metrics(view: CaseView, look: Look) -> Iterator[Block]:
-    metrics = view.case.metrics.values()
-    shown = [
-        metric
-        for metric in metrics
-        if metric.score is not None or metric.outcome is not Outcome.INFORMATIONAL
-    ]
+    shown = [metric for metric in view.case.metrics.values() if _is_shown(metric)]
     skipped = [metric for metric in shown if metric.outcome is Outcome.SKIPPED]
     rows = [_metric_row(view.case, metric, look) for metric in shown if metric not in skipped]
     if rows:
         yield Table([Column(wraps=True), Column(), Column(wraps=True)], rows)
     yield from (Record(_metric_record(view.case, metric)) for metric in skipped)
+    yield from _warnings_and_badges(view)
+    if rows:
+        yield Gap()
+
+
+def _warnings_and_badges(view: CaseView) -> Iterator[Block]:
     for warning in warnings_beside(view.case):
         record = (f"{_INDENT}warning: {warning}",)
         yield Line([Span("warning ", "warning"), Span(warning, is_data=True, is_prose=True)], record=record)
     for name, badge in view.badges.items():
         role: Role = "warning" if badge.startswith(VOID) else "dim"
         yield Line([Span(f"{name} ", "dim"), Span(badge, role)], record=("JUDGE", name, badge))
-    if rows:
-        yield Gap()
+
+
+def _is_shown(metric: MetricVerdict) -> bool:
+    return metric.score is not None or metric.outcome is not Outcome.INFORMATIONAL
 
 
 def _metric_row(case: CaseResult, metric: MetricVerdict, look: Look) -> Row:
@@ -187,13 +194,11 @@ def _trials(view: CaseView, look: Look) -> Iterator[Block]:
     seen: list[tuple[int, list[TrialEvidence]]] = []
     for trial in view.shown():
         evidence = evidence_of(trial.alone, full=True)
-        is_drawn, like = True, None
-        if trial.alone.outcome is Outcome.PASSED:
-            passed_left -= 1
-            is_drawn = passed_left >= 0
-            hidden += not is_drawn
-        if is_drawn and not everything:
-            like = next((number for number, other in seen if other == evidence), None)
+        is_passed = trial.alone.outcome is Outcome.PASSED
+        is_drawn = not is_passed or passed_left > 0
+        passed_left -= is_passed
+        hidden += not is_drawn
+        like = _trial_with(evidence, seen) if is_drawn and not everything else None
         yield from _trial(view, trial, evidence, look, is_drawn=is_drawn, like=like)
         if is_drawn and len(seen) < _MOST_COMPARED:
             seen.append((trial.number, evidence))
@@ -202,6 +207,11 @@ def _trials(view: CaseView, look: Look) -> Iterator[Block]:
         text = f"{sign} {look.marks.cut} {hidden} more that passed (-v: all, --trial N: one)"
         yield Line([Span(text, "dim")])
         yield Gap()
+
+
+def _trial_with(evidence: list[TrialEvidence], seen: list[tuple[int, list[TrialEvidence]]]) -> int | None:
+    """Return the first trial with the same evidence."""
+    return next((number for number, other in seen if other == evidence), None)
 
 
 def _trial(

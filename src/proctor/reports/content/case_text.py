@@ -21,13 +21,11 @@ def reason_of(case: CaseResult) -> str:
         return ""
     if case.reason:
         return case.reason
-    telling = next((metric for metric in deciding(case) if metric.outcome is case.outcome), None)
-    if telling is not None and telling.reason:
-        return telling.reason
-    failure = next((trial.failure for trial in case.trials if trial.failure), None)
-    if failure is not None:
-        return failure.cause
-    return f"{telling.name} gives no reason" if telling is not None else ""
+    metric = next((metric for metric in deciding(case) if metric.outcome is case.outcome), None)
+    cause = next((trial.failure.cause for trial in case.trials if trial.failure), "")
+    if metric is None:
+        return cause
+    return metric.reason or cause or f"{metric.name} gives no reason"
 
 
 def deciding(case: CaseResult) -> list[MetricVerdict]:

@@ -186,11 +186,9 @@ class Row:
 def line_up(runs: Sequence[RunResult]) -> list[Row]:
     """Return one row for each case, in the order in which the cases first appear."""
     by_run = [_cases_by_name(run.cases) for run in runs]
-    keys = list(dict.fromkeys(key for cases in by_run for key in cases))
-    there = (metric for cases in by_run for case in cases.values() for metric in case.metrics.values())
-    metrics = list(dict.fromkeys(metric.name for metric in there if decides(metric)))
+    metrics = _deciding_metrics(case for cases in by_run for case in cases.values())
     rows = []
-    for key in keys:
+    for key in dict.fromkeys(key for cases in by_run for key in cases):
         eval_set_id, eval_id, _ = key
         cases = [found.get(key) for found in by_run]
         rows.append(Row(eval_set_id, eval_id, cases, _telling_metric(cases, metrics)))
@@ -206,6 +204,11 @@ def _cases_by_name(cases: Sequence[CaseResult]) -> dict[tuple[str, str, int], Ca
         found[*name, times[name]] = case
         times[name] += 1
     return found
+
+
+def _deciding_metrics(cases: Iterable[CaseResult]) -> list[str]:
+    names = (metric.name for case in cases for metric in case.metrics.values() if decides(metric))
+    return list(dict.fromkeys(names))
 
 
 def _telling_metric(cases: Sequence[CaseResult | None], metrics: Sequence[str]) -> str:

@@ -154,6 +154,14 @@ class TrialEvidence:
     trial: int
     sections: list[Section] = field(default_factory=list)
 
+    def section(self, turn: int | None) -> Section:
+        """Return the section of a turn; it is added if there is none."""
+        section = next((section for section in self.sections if section.turn == turn), None)
+        if section is None:
+            section = Section(turn)
+            self.sections.append(section)
+        return section
+
 
 # --- the blocks of every report ---------------------------------------------------------------------------------------
 

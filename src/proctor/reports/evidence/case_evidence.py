@@ -42,17 +42,10 @@ def evidence_of(
     five alike. Calls are shortened to about `longest_call` characters. `full` takes every such trial (of a case that
     passed the first) with all its turns, and shortens nothing.
     """
-    limit = None if full else longest_call
-    trials = [TrialEvidence(number) for number in range(_trial_count(case))]
-    for metric in deciding(case):
-        for number, score in _missed_scores(metric, every=full):
-            _add_metric(trials[number].sections, metric, score, limit)
-    for number, failure in _failures(case, every=full):
-        _extend(trials[number].sections, failure.turn, [cause_of(failure)])
-    if full:
-        _add_notes(trials, case)
-    telling = [trial for trial in trials if trial.sections]
-    shown = telling or ([trials[number] for number in shown_trials(case)] if full else [])
+    trials = _problems_by_trial(case, None if full else longest_call, full=full)
+    shown = [trial for trial in trials if trial.sections]
+    if full and not shown:
+        shown = [trials[number] for number in shown_trials(case)]
     for evidence in shown:
         if full:
             add_turns(evidence, case)
@@ -66,6 +59,19 @@ def evidence_block(case: CaseResult, *, full: bool = False, longest_call: int = 
     """Return the evidence of a case below the reason of its outcome."""
     trials = evidence_of(case, full=full, longest_call=longest_call)
     return Evidence(trials, reason_of(case), len(case.trials))
+
+
+def _problems_by_trial(case: CaseResult, limit: int | None, *, full: bool) -> list[TrialEvidence]:
+    """Return every trial of a case with the metrics that it missed, and its failure."""
+    trials = [TrialEvidence(number) for number in range(_trial_count(case))]
+    for metric in deciding(case):
+        for number, score in _missed_scores(metric, every=full):
+            _add_metric(trials[number].sections, metric, score, limit)
+    for number, failure in _failures(case, every=full):
+        _extend(trials[number].sections, failure.turn, [cause_of(failure)])
+    if full:
+        _add_notes(trials, case)
+    return trials
 
 
 def _trial_count(case: CaseResult) -> int:
@@ -100,26 +106,36 @@ def _add_metric(
     sections: list[Section], metric: MetricVerdict, score: MetricScore, limit: int | None
 ) -> None:
     """Append the blocks of one metric about one trial."""
-    before = sum(len(section.blocks) for section in sections)
+    before = _block_count(sections)
     for turn, each in enumerate(score.per_invocation):
         if metric.judge(each).outcome in TELLING:
             _extend(sections, turn, _of_turn(metric, each, limit, _blocks(sections, turn)))
-    drawn = _detail_blocks(score.details, metric.name, limit)
-    overall = [block for block in drawn if block not in _blocks(sections, None)]
-    if any(isinstance(block, Findings) for section in sections for block in section.blocks):
-        overall = [
-            block for block in overall if not isinstance(block, Findings)
-        ]  # the details of each turn are more precise
-    if score.failure is not None:
-        overall.append(cause_of(score.failure))
-    _extend(sections, None, overall)
-    if sum(len(section.blocks) for section in sections) == before and (score.reason or metric.reason):
-        _extend(sections, None, [Remark(metric.name, score.reason or metric.reason)])
+    _extend(sections, None, _of_trial(metric, score, limit, sections))
+    reason = score.reason or metric.reason
+    if reason and _block_count(sections) == before:
+        _extend(sections, None, [Remark(metric.name, reason)])
+
+
+def _block_count(sections: Iterable[Section]) -> int:
+    return sum(len(section.blocks) for section in sections)
 
 
 def _blocks(sections: Iterable[Section], turn: int | None) -> list[EvidenceBlock]:
     """What is shown of a turn so far."""
     return [block for section in sections if section.turn == turn for block in section.blocks]
+
+
+def _of_trial(
+    metric: MetricVerdict, score: MetricScore, limit: int | None, sections: Sequence[Section]
+) -> list[EvidenceBlock]:
+    """Return what one metric found in a trial as a whole; findings only if no turn has more precise ones."""
+    shown = _blocks(sections, None)
+    blocks = [block for block in _detail_blocks(score.details, metric.name, limit) if block not in shown]
+    if any(isinstance(block, Findings) for section in sections for block in section.blocks):
+        blocks = [block for block in blocks if not isinstance(block, Findings)]
+    if score.failure is not None:
+        blocks.append(cause_of(score.failure))
+    return blocks
 
 
 def _of_turn(
@@ -216,15 +232,11 @@ def shown_trials(case: CaseResult) -> list[int]:
 
 def add_turns(evidence: TrialEvidence, case: CaseResult) -> None:
     """Add to `evidence` what it does not show yet of each turn: calls, answer, scores."""
-    result = next((trial for trial in case.trials if trial.number == evidence.trial), None)
-    recorded = result.trial if result is not None else None
+    recorded = _recorded_trial(evidence, case.trials)
     invocations = recorded.invocations if recorded else []
     scores = _scores(case, evidence.trial)
     for turn in range(max([len(invocations), *(len(each) for _, each in scores)])):
-        section = next((one for one in evidence.sections if one.turn == turn), None)
-        if section is None:
-            section = Section(turn)
-            evidence.sections.append(section)
+        section = evidence.section(turn)
         of_turn = [(metric, each[turn]) for metric, each in scores if turn < len(each)]
         actual = invocations[turn] if turn < len(invocations) else None
         section.blocks = [*_calls(section, of_turn, actual), *section.blocks]

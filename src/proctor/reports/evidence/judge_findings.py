@@ -23,11 +23,15 @@ def findings_of(details: Mapping[str, object], metric: str, *, full: bool) -> It
     if rubrics := _dicts(details.get("rubrics") or details.get("rubric_scores")):
         yield Findings("rubrics", [_rubric(each, full=full) for each in rubrics])
     if sentences := _dicts(details.get("sentences")):
-        shown = [each for each in sentences if full or not _is_grounded(each)]
-        left = [LeftOut(count)] if (count := len(sentences) - len(shown)) else []
-        yield Findings("claims", [*(_sentence(each, full=full) for each in shown), *left])
+        yield _claims(sentences, full=full)
     if full and isinstance(ballot := details.get("ballot"), Mapping):
         yield from _votes(ballot, metric)
+
+
+def _claims(sentences: Sequence[Mapping[str, object]], *, full: bool) -> Findings:
+    shown = [each for each in sentences if full or not _is_grounded(each)]
+    left = [LeftOut(count)] if (count := len(sentences) - len(shown)) else []
+    return Findings("claims", [*(_sentence(each, full=full) for each in shown), *left])
 
 
 def _rubric(found: Mapping[str, object], *, full: bool) -> Finding:

@@ -45,25 +45,36 @@ def add_simulator_facts(evidence: TrialEvidence, trial: Trial | None, *, full: b
     """
     if trial is None or (played := trial.played_user) is None:
         return
-    ends_itself = bool(played.replies) and played.replies[-1].status is NextStatus.STOP_SIGNAL_DETECTED
-    ended = ending_of(trial)
+    turns = len(trial.turns)
     if full:
-        _add_usage(evidence, played, len(trial.turns))
-        took = _took(played.replies[-1]) if ends_itself else ""
-        ended = f"{ended} ({took})" if ended and took else ended
-    if ended and (full or not ends_itself):
-        _add(evidence, None, Detail("ended", ended))
+        _add_usage(evidence, played, turns)
+    _add_ending(evidence, trial, played, full=full)
     if full:
-        _add_faults(evidence, played, len(trial.turns))
+        _add_faults(evidence, played, turns)
     is_users = bool(played.faults) if trial.failure is None else trial.failure.where == "simulator"
     if not is_users:
         return
-    evidence.sections = [each for each in evidence.sections if not _never_was(each, len(trial.turns))]
-    if not full and trial.turns and trial.failure is not None:
+    evidence.sections = [each for each in evidence.sections if not _never_was(each, turns)]
+    if not full:
+        _add_last_answer(evidence, trial)
+
+
+def _add_ending(evidence: TrialEvidence, trial: Trial, played: SimulatedUser, *, full: bool) -> None:
+    """Add how the conversation ended; if the user ended it, only with `full`."""
+    ends_itself = bool(played.replies) and played.replies[-1].status is NextStatus.STOP_SIGNAL_DETECTED
+    ended = ending_of(trial)
+    if not ended or (ends_itself and not full):
+        return
+    took = _took(played.replies[-1]) if ends_itself else ""
+    _add(evidence, None, Detail("ended", f"{ended} ({took})" if took else ended))
+
+
+def _add_last_answer(evidence: TrialEvidence, trial: Trial) -> None:
+    """Add the last answer before the simulator failed."""
+    if trial.turns and trial.failure is not None:
         answered = trial.invocations[-1].final_response
-        _add(
-            evidence, len(trial.turns) - 1, Detail("answer", answered.joined_text() if answered else "(none)")
-        )
+        text = answered.joined_text() if answered else "(none)"
+        _add(evidence, len(trial.turns) - 1, Detail("answer", text))
 
 
 def _add_usage(evidence: TrialEvidence, played: SimulatedUser, turns: int) -> None:
@@ -114,9 +125,6 @@ def _never_was(section: Section, turns: int) -> bool:
 
 
 def _add(evidence: TrialEvidence, turn: int | None, fact: Detail) -> None:
-    section = next((one for one in evidence.sections if one.turn == turn), None)
-    if section is None:
-        section = Section(turn)
-        evidence.sections.append(section)
+    section = evidence.section(turn)
     if fact not in section.blocks:
         section.blocks.append(fact)

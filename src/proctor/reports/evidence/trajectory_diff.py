@@ -75,14 +75,28 @@ def _inside(key: str, expected: object, actual: object, *, full: bool, depth: in
         return [_state_line(key, expected, actual, Kind.DIFFERS, full=full)]
     lines: list[StateLine] = []
     for name in {**expected, **actual}:
-        path = f"{key}.{name}"
-        if name not in actual:
-            lines.append(_state_line(path, expected[name], None, Kind.MISSING, full=full))
-        elif name not in expected:
-            lines.append(_state_line(path, None, actual[name], Kind.EXTRA, full=full))
-        elif not equal_json(expected[name], actual[name]):
-            lines += _inside(path, expected[name], actual[name], full=full, depth=depth + 1)
+        lines += _member_lines(key, name, expected, actual, full=full, depth=depth)
     return lines or [_state_line(key, expected, actual, Kind.DIFFERS, full=full)]
+
+
+def _member_lines(
+    key: str,
+    name: str,
+    expected: Mapping[str, object],
+    actual: Mapping[str, object],
+    *,
+    full: bool,
+    depth: int,
+) -> list[StateLine]:
+    """Return the lines of one member of two objects; none if it is equal in both."""
+    path = f"{key}.{name}"
+    if name not in actual:
+        return [_state_line(path, expected[name], None, Kind.MISSING, full=full)]
+    if name not in expected:
+        return [_state_line(path, None, actual[name], Kind.EXTRA, full=full)]
+    if equal_json(expected[name], actual[name]):
+        return []
+    return _inside(path, expected[name], actual[name], full=full, depth=depth + 1)
 
 
 def _without_long_runs(lines: list[StepLine]) -> list[StepLine | LeftOut]:
@@ -141,17 +155,19 @@ def _differing(
     `differing`: the differing arguments by the metric; a matcher may accept values that are not equal.
     """
     wanted, made = ({**args} if isinstance(args, Mapping) else {} for args in (expected, actual))
-    named = (
-        {str(each.get("name")) for each in differing if isinstance(each, Mapping)}
-        if isinstance(differing, list)
-        else set()
-    )
+    named = _argument_names(differing)
     pairs = {
         name: value_difference(wanted.get(name), made.get(name), full=full)
         for name in {**wanted, **made}
         if (name in named if named else _differ(name, wanted, made))
     }
     return {name: pair[0] for name, pair in pairs.items()}, {name: pair[1] for name, pair in pairs.items()}
+
+
+def _argument_names(differing: object) -> set[str]:
+    if not isinstance(differing, list):
+        return set()
+    return {str(each.get("name")) for each in differing if isinstance(each, Mapping)}
 
 
 def _differ(name: str, wanted: Mapping[str, object], made: Mapping[str, object]) -> bool:
@@ -180,19 +196,30 @@ def _call(
             [head, Piece("("), Piece(value_text(args), changed=changed is not None), Piece(")")]
         )
     differing = {key: pieces for key, pieces in (changed or {}).items() if key in args}
-    texts = {
+    texts = _argument_texts(args, differing)
+    if longest is not None:
+        texts = _fit_arguments(texts, name, longest, set(differing), may_leave_out=may_leave_out)
+    arguments = [_argument(key, differing.get(key, [Piece(text)])) for key, text in texts.items()]
+    return merge_pieces([head, Piece("("), *_join_arguments(arguments), Piece(")")])
+
+
+def _fit_arguments(
+    texts: dict[str, str], name: str, longest: int, marked: set[str], *, may_leave_out: bool
+) -> dict[str, str]:
+    room = longest - len(name) - 2
+    if not marked:
+        wrapped = room if may_leave_out else int(longest * _LINES) - len(name) - 2
+        texts = _cut_values(texts, wrapped)
+    if marked or may_leave_out:
+        texts = _left_out(texts, marked, room)
+    return texts
+
+
+def _argument_texts(args: Mapping[str, object], differing: Mapping[str, Pieces]) -> dict[str, str]:
+    return {
         key: "".join(piece.text for piece in differing[key]) if key in differing else value_text(value)
         for key, value in args.items()
     }
-    if longest is not None:
-        room = longest - len(name) - 2
-        if not differing:
-            wrapped = room if may_leave_out else int(longest * _LINES) - len(name) - 2
-            texts = _cut_values(texts, wrapped)
-        if differing or may_leave_out:
-            texts = _left_out(texts, set(differing), room)
-    arguments = [_argument(key, differing.get(key, [Piece(text)])) for key, text in texts.items()]
-    return merge_pieces([head, Piece("("), *_join_arguments(arguments), Piece(")")])
 
 
 def _argument(name: str, value: Pieces) -> Pieces:

@@ -58,16 +58,21 @@ def value_difference(
 
     Members that are alike give way to `…` where the value is long; `full` shows all.
     """
-    found = None
-    if depth >= DEEPEST:
-        pass
-    elif isinstance(expected, Mapping) and isinstance(actual, Mapping):
-        found = _members(expected, actual, "{}", full=full, depth=depth)
-    elif isinstance(expected, list) and isinstance(actual, list) and len(expected) == len(actual):
-        found = _members(dict(enumerate(expected)), dict(enumerate(actual)), "[]", full=full, depth=depth)
-    elif isinstance(expected, str) and isinstance(actual, str) and len(expected) >= _LEAST_TEXT:
-        found = _texts(value_text(expected), value_text(actual), full=full)
-    return found or _whole(expected, actual, full=full)
+    marked = _differing_parts(expected, actual, full=full, depth=depth) if depth < DEEPEST else None
+    return marked or _whole(expected, actual, full=full)
+
+
+def _differing_parts(
+    expected: object, actual: object, *, full: bool, depth: int
+) -> tuple[Pieces, Pieces] | None:
+    """Return two values with their different parts marked; `None` if they are not of one kind that has parts."""
+    if isinstance(expected, Mapping) and isinstance(actual, Mapping):
+        return _members(expected, actual, "{}", full=full, depth=depth)
+    if isinstance(expected, list) and isinstance(actual, list) and len(expected) == len(actual):
+        return _members(dict(enumerate(expected)), dict(enumerate(actual)), "[]", full=full, depth=depth)
+    if isinstance(expected, str) and isinstance(actual, str) and len(expected) >= _LEAST_TEXT:
+        return _texts(value_text(expected), value_text(actual), full=full)
+    return None
 
 
 def _whole(expected: object, actual: object, *, full: bool) -> tuple[Pieces, Pieces]:

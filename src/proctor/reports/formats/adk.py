@@ -38,17 +38,22 @@ class AdkReport:
         if options.note or any(run.failure and run.failure.where == CONFIGURATION for run in runs):
             _write_nothing_run(runs, out, options.note)
             return
-        sets = [one.eval_set_id for run in runs for one in run.sets if one.failure is None]
-        if len(runs) != 1 or len(sets) != 1:
-            raise SetupError(
-                f"ADK's form has one file for each agent and eval set, and here are {len(runs)} x {len(sets)}; "
-                "name a folder to export to, or run with --store adk:AGENTS_DIR"
-            )
-        run, write = runs[0], json_writer(out)
-        header = ResultHeader(app_name_of(run), sets[0], run.started_at or time.time())
+        run, eval_set_id = _only_set(runs)
+        write = json_writer(out)
+        header = ResultHeader(app_name_of(run), eval_set_id, run.started_at or time.time())
         for text in result_text(header, with_context(run)):
             write(text)
         write("\n")
+
+
+def _only_set(runs: Sequence[RunResult]) -> tuple[RunResult, str]:
+    sets = [one.eval_set_id for run in runs for one in run.sets if one.failure is None]
+    if len(runs) != 1 or len(sets) != 1:
+        raise SetupError(
+            f"ADK's form has one file for each agent and eval set, and here are {len(runs)} x {len(sets)}; "
+            "name a folder to export to, or run with --store adk:AGENTS_DIR"
+        )
+    return runs[0], sets[0]
 
 
 def _write_nothing_run(runs: Sequence[RunResult], out: TextIO, note: str) -> None:

@@ -68,9 +68,7 @@ def _lines(block: Block, *, verbose: bool) -> Iterator[str]:
             yield from _group_lines(block, verbose=verbose)
         case Gap() if block.is_everywhere:
             yield ""
-        case Table() if any(row.record for row in block.rows):
-            yield from (fields(*row.record) for row in block.rows if row.record)
-        case Table() if block.is_plain:
+        case Table():
             yield from _table_lines(block)
         case Evidence():
             yield from (f"    {line}" for line in evidence_lines(block))
@@ -79,7 +77,15 @@ def _lines(block: Block, *, verbose: bool) -> Iterator[str]:
 
 
 def _table_lines(table: Table) -> Iterator[str]:
-    """Return the rows of a table without records, in aligned columns."""
+    """Return the records of a table; the rows of a plain table without records in aligned columns."""
+    records = [row.record for row in table.rows if row.record]
+    if records:
+        yield from (fields(*record) for record in records)
+    elif table.is_plain:
+        yield from _aligned_lines(table)
+
+
+def _aligned_lines(table: Table) -> Iterator[str]:
     headings = [column.heading for column in table.columns]
     rows = [["".join(span.text for span in cell) for cell in row.cells] for row in table.rows]
     lines = [*([headings] if any(headings) else []), *rows]

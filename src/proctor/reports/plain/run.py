@@ -6,7 +6,7 @@ reason and the evidence of the case above. Nothing but line ends is a control ch
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from itertools import chain
 from typing import ClassVar, TextIO
 
@@ -67,23 +67,29 @@ def _runs(runs: Sequence[RunResult], options: ReportOptions) -> Iterator[str]:
 
 
 def _comparison(runs: Sequence[RunResult], options: ReportOptions) -> Iterator[str]:
-    rows = line_up(runs)
+    rows = sorted(line_up(runs), key=lambda row: not row.differs)
     different = [row for row in rows if row.differs]
     yield fields("AGENTS", *(run.agent for run in runs), f"cases={len(rows)}", f"different={len(different)}")
     yield from dict.fromkeys(line for run in runs for line in _sets(run))
-    for row in [*different, *(row for row in rows if not row.differs and not options.only_different)]:
+    for row in different if options.only_different else rows:
         yield _row(row, runs)
-    shown = {(row.eval_set_id, row.eval_id) for row in different}
+    names = {(row.eval_set_id, row.eval_id) for row in different}
     for run in runs:
-        yield _run(run)
-        digest = Digest()
-        for case in run.cases:
-            digest.add(case)
-            if options.only_different and (case.eval_set_id, case.eval_id) not in shown:
-                continue
-            if options.verbose or not case.passed:
-                yield from _case(case, options)
-        yield from _ending(run, digest)
+        yield from _compared_run(run, names, options)
+
+
+def _compared_run(
+    run: RunResult, different: Container[tuple[str, str]], options: ReportOptions
+) -> Iterator[str]:
+    yield _run(run)
+    digest = Digest()
+    for case in run.cases:
+        digest.add(case)
+        if options.only_different and (case.eval_set_id, case.eval_id) not in different:
+            continue
+        if options.verbose or not case.passed:
+            yield from _case(case, options)
+    yield from _ending(run, digest)
 
 
 def _row(row: Row, runs: Sequence[RunResult]) -> str:
@@ -161,12 +167,16 @@ def _mean(mean: Mean) -> str:
     return mean_text(mean, ASCII).replace(" ", "")
 
 
-def _ending(run: RunResult, digest: Digest) -> Iterator[str]:
+def _errors(run: RunResult) -> Iterator[str]:
     for name, one in zip(summary.set_names(run.sets), run.sets, strict=True):
         if one.failure is not None:
             yield fields("ERROR", name, f"could not be run: {one.failure.cause}")
     if run.failure is not None and run.failure.where == CONFIGURATION:
         yield fields("ERROR", run.failure.cause)
+
+
+def _ending(run: RunResult, digest: Digest) -> Iterator[str]:
+    yield from _errors(run)
     for warning in digest.warnings(run):
         yield fields("WARNING", warning)
     yield from _repeats(run, digest)
@@ -178,18 +188,22 @@ def _ending(run: RunResult, digest: Digest) -> Iterator[str]:
         yield fields("COST", *spent)
     for name, badge in run.badges.items():
         yield fields("JUDGE", name, badge)
+    yield _verdict(run, digest)
+
+
+def _verdict(run: RunResult, digest: Digest) -> str:
     took = f"duration={summary.duration(run.duration)}" if run.duration else ""
     if run.judging_duration is not None:
         took += f"  judged_in={summary.duration(run.judging_duration)}"
     kept = f"run={run.run_id}" if run.run_id else ""
-    yield fields(
+    return fields(
         "VERDICT", summary.sentence(run, flaky=digest.repeats.flaky), summary.rate(run, ASCII), took, kept
     )
 
 
-def _case(case: CaseResult, options: ReportOptions) -> Iterator[str]:
+def _outcome(case: CaseResult) -> str:
     trials = "".join(_LETTERS.get(trial.outcome, "-") for trial in case.trials)
-    yield fields(
+    return fields(
         case.outcome.value.upper(),
         f"{case.eval_set_id}/{case.eval_id}",
         f"trials={trials}" if trials else "",
@@ -197,6 +211,10 @@ def _case(case: CaseResult, options: ReportOptions) -> Iterator[str]:
         FLAKY if case.flaky else "",
         *(score_field(case, metric) for metric in case.metrics.values() if _is_shown(metric)),
     )
+
+
+def _case(case: CaseResult, options: ReportOptions) -> Iterator[str]:
+    yield _outcome(case)
     reason = reason_of(case)
     if reason:
         yield f"{_INDENT}reason: {reason}"

@@ -225,15 +225,8 @@ class CaseRows:
         """Draw the heading and every row; of many passing cases only the first."""
         if not self._failures_only:
             self._draw_heading()
-        drawn = 0
-        for group in self._look.groups_of(_TELLING):
-            for place in group.places:
-                if drawn:
-                    self._page.print()
-                case = self._cases[place]
-                self._draw_row(case)
-                self._draw_evidence(case)
-                drawn += 1
+        places = [place for group in self._look.groups_of(_TELLING) for place in group.places]
+        drawn = self._draw_cases(places, with_evidence=True).total()
         if not self._failures_only:
             drawn += self._draw_quiet([*self._look.groups_of(_FLAKY)], gap=drawn > 0)
             self._draw_quiet([*self._look.groups_of(_QUIET)], gap=drawn > 0)
@@ -247,16 +240,22 @@ class CaseRows:
         shown = places if self._verbose or outcomes.total() <= MOST_PASSING else places[:_FEW]
         if shown and gap:
             self._page.print()
-        for index, place in enumerate(shown):
-            if index and self._verbose:
-                self._page.print()
-            case = self._cases[place]
-            outcomes[case.outcome] -= 1
-            self._draw_row(case)
-            if self._verbose:
-                self._draw_evidence(case)
+        outcomes.subtract(self._draw_cases(shown, with_evidence=self._verbose))
         self._draw_rest(outcomes)
         return len(places)
+
+    def _draw_cases(self, places: Sequence[int], *, with_evidence: bool) -> Counter[Outcome]:
+        """Draw cases, those with evidence with an empty line between them; return their outcomes."""
+        outcomes = Counter[Outcome]()
+        for index, place in enumerate(places):
+            if index and with_evidence:
+                self._page.print()
+            case = self._cases[place]
+            outcomes[case.outcome] += 1
+            self._draw_row(case)
+            if with_evidence:
+                self._draw_evidence(case)
+        return outcomes
 
     def _draw_heading(self) -> None:
         layout = self._layout
@@ -273,11 +272,16 @@ class CaseRows:
         grid.add_row(
             "", Text("case", "dim"), *trials, *(self._page.text(head.plain, "dim") for head in heads)
         )
-        needed = [self._thresholds.get(name) for name in layout.metrics]
-        if any(each is not None for each in needed):
-            limits = [f"{self._page.marks.at_least} {each:g}" if each is not None else "" for each in needed]
+        limits = self._limits()
+        if any(limits):
             grid.add_row("", "", *[""] * len(trials), *(Text(limit, "dim") for limit in limits))
         self._page.print(grid)
+
+    def _limits(self) -> list[str]:
+        """Return the threshold of each metric with a column; empty if it has no common one."""
+        thresholds = [self._thresholds.get(name) for name in self._layout.metrics]
+        at_least = self._page.marks.at_least
+        return [f"{at_least} {threshold:g}" if threshold is not None else "" for threshold in thresholds]
 
     # --- rows ------------------------------------------------------------------------------------------------------
 
@@ -296,7 +300,15 @@ class CaseRows:
         return strip
 
     def _draw_row(self, case: CaseResult) -> None:
-        layout, reason = self._layout, reason_of(case)
+        reason = reason_of(case)
+        grid = self._page.grid(*self._layout.columns())
+        grid.add_row(*self._cells(case, reason))
+        self._page.print(grid)
+        self._draw_notes(case, reason)
+        self.shown_warnings.update(warnings_of(case))
+
+    def _cells(self, case: CaseResult, reason: str) -> list[Text]:
+        layout = self._layout
         style = STYLES.get(case.outcome, "dim")
         cells = [
             Text(f"{self._page.marks.outcome(case.outcome)} {WORDS[case.outcome]}", style),
@@ -309,9 +321,11 @@ class CaseRows:
         cells += [self._score(case, case.metrics.get(name)) for name in layout.metrics]
         if layout.reason:
             cells.append(self._page.prose(reason))
-        grid = self._page.grid(*layout.columns())
-        grid.add_row(*cells)
-        self._page.print(grid)
+        return cells
+
+    def _draw_notes(self, case: CaseResult, reason: str) -> None:
+        """Draw below the row what has no column: the pass rate, the reason and the warnings."""
+        layout = self._layout
         if layout.trials and not layout.repeats and (needs_attention(case) or case.flaky):
             self._page.print(self._page.text(rate_sentence(case, self._page.marks), "dim"), indent=INDENT)
         if reason and not layout.reason:
@@ -320,7 +334,6 @@ class CaseRows:
             self._page.print(self._page.prose(case.missed, "dim"), indent=INDENT)
         for warning in warnings_beside(case):
             self._page.print(Text.assemble(("warning ", "yellow"), self._page.prose(warning)), indent=INDENT)
-        self.shown_warnings.update(warnings_of(case))
 
     def _rate(self, case: CaseResult) -> list[Text]:
         """The share of trials that passed, its interval, and whether the case is flaky."""

@@ -30,7 +30,7 @@ from proctor.reports.terminal.case_table import CaseRows
 from proctor.reports.terminal.console import FLAKY_STYLE, STYLES, Page
 from proctor.schema.results.case_statistics import Repeats
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult, SetSummary
-from proctor.schema.results.score import score_text
+from proctor.schema.results.score import TrialRule, score_text
 
 _BAR = 40
 _MOST_SETS = 12
@@ -81,22 +81,31 @@ def _draw_matrix(page: Page, runs: Sequence[RunResult], options: ReportOptions) 
 
 
 def _draw_header(page: Page, run: RunResult, *, agent: str = "") -> None:
-    runs = runs_text(run.sets, run.num_runs, page.marks)
-    trials = f" {page.marks.times} {runs}" if runs else ""
-    count = sum(one.cases for one in run.sets) or len(run.cases)
-    cases = f"{count} {'case' if count == 1 else 'cases'}{trials}"
     sources, rules = summary.config_sources(run.sets), summary.rules(run.sets)
     parts = [page.text(agent or run.agent, "bold")]
     parts.append(page.text(summary.set_name(run.sets[0]) if len(run.sets) == 1 else f"{len(run.sets)} sets"))
-    parts.append(page.text(cases))
-    if len(sources) == 1:
-        parts.append(page.text(f"criteria from {sources[0]}", "dim"))
-    if len(rules) == 1 and rules[0] is not None:
-        parts.append(page.text(rule_text(rules[0]), "dim"))
+    parts.append(page.text(_cases_text(page, run)))
+    parts += [page.text(text, "dim") for text in _common_settings(sources, rules)]
     page.print(page.joined(parts))
-    if len(sources) > 1 or len(rules) > 1 or (len(run.sets) > 1 and any(one.failure for one in run.sets)):
+    is_broken = len(run.sets) > 1 and any(one.failure for one in run.sets)
+    if len(sources) > 1 or len(rules) > 1 or is_broken:
         _draw_sets(page, run)
     _draw_left_out(page, run)
+
+
+def _common_settings(sources: Sequence[str], rules: Sequence[TrialRule | None]) -> Iterator[str]:
+    """Yield the source of the criteria and the rule of trials, if all sets share them."""
+    if len(sources) == 1:
+        yield f"criteria from {sources[0]}"
+    if len(rules) == 1 and rules[0] is not None:
+        yield rule_text(rules[0])
+
+
+def _cases_text(page: Page, run: RunResult) -> str:
+    runs = runs_text(run.sets, run.num_runs, page.marks)
+    trials = f" {page.marks.times} {runs}" if runs else ""
+    count = sum(one.cases for one in run.sets) or len(run.cases)
+    return f"{count} {'case' if count == 1 else 'cases'}{trials}"
 
 
 def _draw_left_out(page: Page, run: RunResult) -> None:
@@ -178,12 +187,8 @@ def _draw_broken_sets(page: Page, run: RunResult) -> None:
 def _draw_verdict(
     page: Page, run: RunResult, digest: Digest, shown_warnings: Mapping[str, int], *, gap: bool = True
 ) -> None:
-    """Warnings, the verdict as a sentence, and what a turn took."""
-    warnings = digest.warnings(run, shown_warnings)
-    if warnings and gap:
-        page.print()
-    for warning in warnings:
-        page.print(Text.assemble(("warning ", "yellow"), page.prose(warning)))
+    """Draw warnings, the verdict as a sentence, and the usage of a turn."""
+    _draw_warnings(page, digest.warnings(run, shown_warnings), gap=gap)
     if gap:
         page.print()
     mark, style = page.marks.outcome(run.outcome), STYLES.get(run.outcome, "")
@@ -206,6 +211,13 @@ def _draw_verdict(
         page.print(page.joined([*below, *figures]), indent=4)
     _draw_faults(page, digest)
     _draw_money(page, run)
+
+
+def _draw_warnings(page: Page, warnings: Sequence[str], *, gap: bool) -> None:
+    if warnings and gap:
+        page.print()
+    for warning in warnings:
+        page.print(Text.assemble(("warning ", "yellow"), page.prose(warning)))
 
 
 def _draw_faults(page: Page, digest: Digest) -> None:
@@ -293,18 +305,21 @@ class Matrix:
         """Draw rows that differ first, then those in which all failed, then the others."""
         different = [row for row in self._rows if row.differs]
         same = [row for row in self._rows if not row.differs]
-        shown = (
-            different if self._only_different else [*different, *sorted(same, key=lambda row: row.all_passed)]
-        )
-        quiet = [row for row in shown if row.all_passed and not row.differs]
-        hidden = 0 if self._verbose else max(0, len(quiet) - MOST_ROWS)
-        self._draw_table(shown[: len(shown) - hidden])
+        if not self._only_different:
+            self._draw_all(different, same)
+            return
+        self._draw_table(different)
+        are = "is" if len(same) == 1 else "are"
+        text = f"{len(same)} of {len(self._rows)} cases {are} the same for all agents"
+        self._page.print(self._page.text(text, "dim"))
+
+    def _draw_all(self, different: Sequence[Row], same: Sequence[Row]) -> None:
+        rows = [*different, *sorted(same, key=lambda row: row.all_passed)]
+        quiet = sum(row.all_passed for row in same)
+        hidden = 0 if self._verbose else max(0, quiet - MOST_ROWS)
+        self._draw_table(rows[: len(rows) - hidden])
         if hidden:
             self._page.print(self._page.text(f"… {hidden} more on which all agree: passed", "dim"))
-        if self._only_different:
-            are = "is" if len(same) == 1 else "are"
-            text = f"{len(same)} of {len(self._rows)} cases {are} the same for all agents"
-            self._page.print(self._page.text(text, "dim"))
 
     def _draw_table(self, rows: Sequence[Row]) -> None:
         heads = [self._page.cut(run.agent, self._cell_width(), "bold") for run in self._runs]
