@@ -133,32 +133,34 @@ class _Calibrating:
         self._held_out, self._confidence = held_out, confidence
 
     def report(self, labels: str | Path | None, *, keep: bool) -> CalibrationReport:
-        given = (
-            labels_in(labels, self._result) if labels is not None else labels_for(self._store, self._result)
-        )
-        found = _of_this_metric(given, self._metric)
-        if not found:
-            raise SetupError(self._no_labels(labels))
+        found = self._labels(labels)
         unit = _unit(found)
         items = {item.key: item for case in self._result.cases for item in items_of(case, self._metric, unit)}
         unsaid = self._unsaid(found, items, unit)
         found = [label for label in found if label.key in items]
         held = {label.key: self._is_held_out(label.key) for label in found}
         pairs = [(label, passes) for label in found if (passes := items[label.key].passes) is not None]
-        chosen = [(label, passes) for label, passes in pairs if held[label.key]]
+        chosen = [pair for pair in pairs if held[pair[0].key]]
         if not chosen:
             raise SetupError(
                 f"not one of {len(found)} labels with a verdict is held out: give more labels, or --held-out 1"
             )
-        agreement = self._agreement(chosen)
-        calibration = self._calibration(items, unit, agreement)
-        others = [pair for pair in pairs if not held[pair[0].key]]
+        calibration = self._calibration(items, unit, self._agreement(chosen))
         report = self._put_together(calibration, items, found, pairs, held)
-        report.rest = self._agreement(others) if others else None
         report.void, report.unsaid = self._void(calibration), unsaid
         if keep:
             self._store.calibrate(calibration)
         return report
+
+    def _labels(self, labels: str | Path | None) -> list[Labelled]:
+        """Return the labels for this metric in the file `labels`, else in the store."""
+        given = (
+            labels_in(labels, self._result) if labels is not None else labels_for(self._store, self._result)
+        )
+        found = _of_this_metric(given, self._metric)
+        if not found:
+            raise SetupError(self._no_labels(labels))
+        return found
 
     def _put_together(
         self,
@@ -172,14 +174,19 @@ class _Calibrating:
         rate = corrected_rate(
             sum(verdicts), len(verdicts), calibration.agreement.confusion, confidence=self._confidence
         )
-        apart = [(label, passes) for label, passes in pairs if label.passes is not passes]
+        rest = [pair for pair in pairs if not held[pair[0].key]]
         return CalibrationReport(
             calibration=calibration,
             pass_rate=rate,
+            rest=self._agreement(rest) if rest else None,
             verdicts=len(verdicts),
             without_verdict=len(items) - len(verdicts),
             unjudged=[label for label in found if items[label.key].passes is None],
-            disagreements=[self._disagreement(label, items[label.key], held) for label, _ in apart],
+            disagreements=[
+                self._disagreement(label, items[label.key], held)
+                for label, passes in pairs
+                if label.passes is not passes
+            ],
         )
 
     def _disagreement(self, label: Labelled, item: Item, held: dict[Key, bool]) -> Disagreement:
@@ -201,25 +208,12 @@ class _Calibrating:
         )
 
     def _calibration(self, items: dict[Key, Item], unit: str, agreement: Agreement) -> Calibration:
-        by = {one for item in items.values() for one in item.by}
-        if len(by) > 1:
-            judges = " and ".join(f"{model} (prompt {prompt})" for model, prompt in sorted(by))
-            raise SetupError(
-                f"the verdicts of {self._metric} in run {self._run_id} are those of several judges: {judges}. "
-                f"`proctor score {self._run_id} --judge MODEL` judges all of it by one"
-            )
-        ((model, prompt),) = by
-        thresholds = {item.threshold for item in items.values()}
-        if len(thresholds) > 1 and unit != "rubric":
-            values = " and ".join(f"{one:g}" for one in sorted(one for one in thresholds if one is not None))
-            raise SetupError(
-                f"the sets of run {self._run_id} have several thresholds of {self._metric}: {values}"
-            )
+        model, prompt = self._judge(items)
         return Calibration(
             metric=self._metric,
             model=model,
             prompt=prompt,
-            threshold=min((one for one in thresholds if one is not None), default=None),
+            threshold=self._threshold(items, unit),
             unit=unit,
             created_at=time.time(),
             run_id=self._run_id,
@@ -227,6 +221,28 @@ class _Calibrating:
             held_out=self._held_out,
             agreement=agreement,
         )
+
+    def _judge(self, items: dict[Key, Item]) -> tuple[str, str]:
+        """Return the model and the prompt of the only judge."""
+        by = {one for item in items.values() for one in item.by}
+        if len(by) > 1:
+            judges = " and ".join(f"{model} (prompt {prompt})" for model, prompt in sorted(by))
+            raise SetupError(
+                f"the verdicts of {self._metric} in run {self._run_id} are those of several judges: {judges}. "
+                f"`proctor score {self._run_id} --judge MODEL` judges all of it by one"
+            )
+        return by.pop()
+
+    def _threshold(self, items: dict[Key, Item], unit: str) -> float | None:
+        """Return the only threshold; of rubrics, which do not use it, the lowest."""
+        thresholds = {item.threshold for item in items.values()}
+        known = sorted(one for one in thresholds if one is not None)
+        if len(thresholds) > 1 and unit != "rubric":
+            values = " and ".join(f"{one:g}" for one in known)
+            raise SetupError(
+                f"the sets of run {self._run_id} have several thresholds of {self._metric}: {values}"
+            )
+        return min(known, default=None)
 
     def _void(self, calibration: Calibration) -> list[str]:
         by = JudgedBy(calibration.metric, calibration.model, calibration.prompt)

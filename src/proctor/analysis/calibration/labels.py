@@ -201,8 +201,15 @@ def _turn(label: HumanLabel, case: CaseResult, trial: int) -> int:
 
 
 def _check_rubric(label: HumanLabel, case: CaseResult, trial: int) -> None:
-    """Refuse a rubric that no judge spoke of, where one spoke of any: a slip would be a label of nothing."""
-    known = {
+    """Refuse a rubric without a verdict, if the trial has verdicts on rubrics: it is probably misspelled."""
+    known = _judged_rubrics(case, trial)
+    if label.rubric_id and known and label.rubric_id not in known:
+        hint = did_you_mean(label.rubric_id, known) or f" There is: {', '.join(sorted(known))}."
+        raise SetupError(f"the case {case.eval_id!r} was not judged by a rubric {label.rubric_id!r}.{hint}")
+
+
+def _judged_rubrics(case: CaseResult, trial: int) -> set[str]:
+    return {
         str(rubric.get("rubric_id"))
         for metric in case.metrics.values()
         for score in metric.per_trial[trial : trial + 1]
@@ -210,9 +217,6 @@ def _check_rubric(label: HumanLabel, case: CaseResult, trial: int) -> None:
         for details in (score.details, *(each.details for each in score.per_invocation))
         for rubric in (details or {}).get("rubrics") or ()
     }
-    if label.rubric_id and known and label.rubric_id not in known:
-        hint = did_you_mean(label.rubric_id, known) or f" There is: {', '.join(sorted(known))}."
-        raise SetupError(f"the case {case.eval_id!r} was not judged by a rubric {label.rubric_id!r}.{hint}")
 
 
 def _count(number: int, what: str) -> str:

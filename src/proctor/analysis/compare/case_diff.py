@@ -16,8 +16,9 @@ from proctor.reports.evidence.trajectory_diff import call_text
 from proctor.reports.evidence.value_diff import cut_value, value_text
 from proctor.reports.terminal.choose import write_blocks
 from proctor.schema.evidence.trial import Trial
-from proctor.schema.results.run_result import CaseResult, Outcome
-from proctor.schema.results.score import score_text
+from proctor.schema.format.content import Part
+from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome
+from proctor.schema.results.score import MetricScore, score_text
 
 _LONGEST = 200
 """Characters of a step that are shown, unless everything is asked for."""
@@ -113,18 +114,21 @@ def _trial_steps(trial: Trial) -> Iterator[Step]:
     for turn, one in enumerate(trial.turns):
         yield turn, f"user: {one.user_content.joined_text()}"
         for event in one.events:
-            for part in (event.content.parts or ()) if event.content and not event.partial else ():
-                if call := part.function_call:
-                    yield turn, f"call: {call_text(call.name or '', call.args)}"
-                elif part.function_response is not None:
-                    response = part.function_response
-                    yield turn, f"returned: {response.name}: {value_text(response.response)}"
-                elif part.text and not part.thought:
-                    yield turn, f"answer: {part.text}"
+            parts = (event.content.parts or ()) if event.content and not event.partial else ()
+            yield from ((turn, text) for part in parts if (text := _part_text(part)))
             if event.state_delta:
                 yield turn, f"state: {value_text(event.state_delta)}"
     if trial.failure is not None:
         yield max(0, len(trial.turns) - 1), f"failure: {trial.failure.cause}"
+
+
+def _part_text(part: Part) -> str:
+    """Return a call, its response or an answer; empty for a thought and other parts."""
+    if call := part.function_call:
+        return f"call: {call_text(call.name or '', call.args)}"
+    if response := part.function_response:
+        return f"returned: {response.name}: {value_text(response.response)}"
+    return f"answer: {part.text}" if part.text and not part.thought else ""
 
 
 def _common(before: Sequence[Step], now: Sequence[Step]) -> int:
@@ -164,14 +168,15 @@ def _score(case: CaseResult, place: int, name: str) -> str:
         return "not scored"
     if score.failure is not None:
         return score.failure.cause
-    missed = [
-        f"turn {turn}: {one.reason}"
-        for turn, one in enumerate(score.per_invocation, 1)
-        if one.reason and metric.judge(one).outcome is Outcome.FAILED
-    ]
-    why = "; ".join(missed) or score.reason
+    why = "; ".join(_missed_turns(metric, score)) or score.reason
     number = "not applicable" if score.value is None else score_text(score.value, metric.threshold)
     return f"{number} ({why})" if why else number
+
+
+def _missed_turns(metric: MetricVerdict, score: MetricScore) -> Iterator[str]:
+    for turn, one in enumerate(score.per_invocation, 1):
+        if one.reason and metric.judge(one).outcome is Outcome.FAILED:
+            yield f"turn {turn}: {one.reason}"
 
 
 # --- in words --------------------------------------------------------------------------------------------------------

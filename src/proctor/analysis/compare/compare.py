@@ -134,19 +134,26 @@ def _rates(before: BriefCase, now: BriefCase) -> tuple[float | None, float | Non
 
 def _measures(pairs: Pairs, options: CompareOptions) -> list[Measured]:
     """`passed`, the metrics that decide in either run, then what is only reported; adjusted for what decides."""
-    deciding = dict.fromkeys(
-        name for _, before, now in pairs.both for one in (before, now) for name in one.gating
-    )
-    reported = dict.fromkeys(name for _, _, now in pairs.both for name in now.scores if name not in deciding)
     reach = {**(options.reach or {}), PASSED: 1.0}
-    found = [
-        _measure(name, known, options, reach.get(name), decides=name == PASSED or name in deciding)
-        for name in (PASSED, *deciding, *sorted(reported, key=_figures_first))
-        if (known := _values_in_both(((before, now) for _, before, now in pairs.both), name))
-        # runs without model calls need no such figure
-        and (name not in FIGURES or any(one.before or one.now for one in known))
-    ]
-    return list(_adjust_p_values(found, options.level))
+    measures = []
+    for name, decides in _measure_names(pairs).items():
+        values = _values_in_both(((before, now) for _, before, now in pairs.both), name)
+        if values and not _is_unused_figure(name, values):
+            measures.append(_measure(name, values, options, reach.get(name), decides=decides))
+    return list(_adjust_p_values(measures, options.level))
+
+
+def _measure_names(pairs: Pairs) -> dict[str, bool]:
+    """Return the names of what is measured, in their order, and whether each decides."""
+    gating = [name for _, before, now in pairs.both for one in (before, now) for name in one.gating]
+    deciding = dict.fromkeys([PASSED, *gating], True)
+    reported = dict.fromkeys(name for _, _, now in pairs.both for name in now.scores if name not in deciding)
+    return {**deciding, **dict.fromkeys(sorted(reported, key=_figures_first), False)}
+
+
+def _is_unused_figure(name: str, values: Sequence[Both]) -> bool:
+    """Return whether a figure is 0 everywhere, as that of model calls in runs without a model."""
+    return name in FIGURES and not any(one.before or one.now for one in values)
 
 
 def _values_in_both(cases: Iterable[tuple[BriefCase, BriefCase]], name: str = PASSED) -> list[Both]:
@@ -252,18 +259,16 @@ def _outcome(
     lowest: float | None,
     options: CompareOptions,
 ) -> Change:
-    verdicts = {one.verdict for one in measures if one.decides}
-    if "worse" in verdicts:
+    verdicts = {one.name: one.verdict for one in measures if one.decides}
+    if "worse" in verdicts.values():
         return Change.REGRESSION
     if lowest is None or any(case.change is CaseChange.IN_ERROR for case in changed):
         return Change.ERROR
     if PASSED in options.apart:
         return Change.INCONCLUSIVE
-    no_worse = lowest >= -options.margin
-    passes_more = any(one.verdict == "better" for one in measures if one.name == PASSED)
-    if passes_more or ("better" in verdicts and no_worse):
-        return Change.IMPROVEMENT
-    return Change.NO_REGRESSION if no_worse else Change.INCONCLUSIVE
+    if lowest < -options.margin:
+        return Change.IMPROVEMENT if verdicts.get(PASSED) == "better" else Change.INCONCLUSIVE
+    return Change.IMPROVEMENT if "better" in verdicts.values() else Change.NO_REGRESSION
 
 
 def _more(

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from proctor.analysis.compare.sides import KnownSide, side_of_result, side_of_run
 from proctor.common.registry import METRICS
@@ -17,6 +17,9 @@ from proctor.runs.observers import ended
 from proctor.runs.storage.open import StoreLike, open_runs
 from proctor.schema.analysis.comparison import Comparison
 from proctor.schema.results.run_result import RunResult
+
+if TYPE_CHECKING:
+    from proctor.analysis.compare.compare import CompareOptions
 
 
 class ComparingOptions(TypedDict, total=False):
@@ -113,29 +116,17 @@ def _side(given: str | RunResult, store: StoreLike) -> KnownSide:
 
 
 def _compare(base: KnownSide, candidate: KnownSide, asked: _Asked) -> Comparison:
-    from proctor.analysis.compare.compare import MARGIN, CompareOptions, compare_runs
+    from proctor.analysis.compare.compare import compare_runs
     from proctor.analysis.compare.interim_looks import looked_at
     from proctor.runs.differences import (
         case_differences,
         find_differences,
-        incomparable_metrics,
         knows_cases,
         stopping_differences,
     )
     from proctor.runs.setup.judge_and_user import AN_OBJECT
 
-    names = {
-        metric.name for one in (base, candidate) for judged in one[1][1].sets for metric in judged.metrics
-    }
-    options = CompareOptions(
-        margin=asked.margin or _margin(base, candidate) or MARGIN,
-        confidence=asked.confidence,
-        keep_changed=asked.keep_changed_cases,
-        reach=reaches(names),
-        apart=frozenset()
-        if asked.keep_changed_metrics
-        else incomparable_metrics(base[1][1].sets, candidate[1][1].sets),
-    )
+    options = _compare_options(base, candidate, asked)
     _refuse_same_scores(base, candidate)
     before, now = (one[0] for one in (base, candidate))
     if not knows_cases(base[1][0], candidate[1][0]):
@@ -150,13 +141,36 @@ def _compare(base: KnownSide, candidate: KnownSide, asked: _Asked) -> Comparison
         *find_differences(base[1], candidate[1], objects=AN_OBJECT),
         *stopping_differences(found),
     ]
+    _check_comparison(found, strict=asked.strict)
+    return found
+
+
+def _compare_options(base: KnownSide, candidate: KnownSide, asked: _Asked) -> CompareOptions:
+    from proctor.analysis.compare.compare import MARGIN, CompareOptions
+    from proctor.runs.differences import incomparable_metrics
+
+    names = {
+        metric.name for one in (base, candidate) for judged in one[1][1].sets for metric in judged.metrics
+    }
+    return CompareOptions(
+        margin=asked.margin or _margin(base, candidate) or MARGIN,
+        confidence=asked.confidence,
+        keep_changed=asked.keep_changed_cases,
+        reach=reaches(names),
+        apart=frozenset()
+        if asked.keep_changed_metrics
+        else incomparable_metrics(base[1][1].sets, candidate[1][1].sets),
+    )
+
+
+def _check_comparison(found: Comparison, *, strict: bool) -> None:
+    """Refuse runs without a common case, and with `strict` runs that differ in more than the agent."""
     if not found.pairs and not found.undecided:
         raise SetupError(_nothing_in_common(found))
-    if asked.strict and found.warnings:
+    if strict and found.warnings:
         raise SetupProblems(
             [SetupError(f"not compared, as --strict asks: {text}") for text in found.warnings]
         )
-    return found
 
 
 def _refuse_same_scores(base: KnownSide, candidate: KnownSide) -> None:

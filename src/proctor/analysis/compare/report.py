@@ -175,13 +175,7 @@ def comparison_blocks(comparison: Comparison, look: Look) -> Iterator[Block]:
         )
     for text in left_out_texts(comparison):
         yield Note("left out", text, "dim")
-    metrics = {one.name for one in comparison.measures} | {
-        case.metric for case in comparison.cases if case.metric
-    }
-    names = {
-        **short_names(sorted(metrics - FIGURES.keys())),
-        **{name: label for name, (label, _) in FIGURES.items()},
-    }
+    names = _drawn_names(comparison)
     for change in CaseChange:
         if cases := comparison.changed(change):
             yield Gap()
@@ -196,6 +190,17 @@ def comparison_blocks(comparison: Comparison, look: Look) -> Iterator[Block]:
     yield Verdict(look.marks.outcome(outcome), sentence, OUTCOME_ROLES[outcome], ("OUTCOME", sentence))
     yield from _next_command(comparison)
     yield Gap()
+
+
+def _drawn_names(comparison: Comparison) -> dict[str, str]:
+    """Return the short name of each metric and the label of each figure."""
+    metrics = {one.name for one in comparison.measures} | {
+        case.metric for case in comparison.cases if case.metric
+    }
+    return {
+        **short_names(sorted(metrics - FIGURES.keys())),
+        **{name: label for name, (label, _) in FIGURES.items()},
+    }
 
 
 def _run_fact(word: str, run: ComparedRun, look: Look) -> Fact:

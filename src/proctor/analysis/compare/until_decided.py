@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -108,24 +108,32 @@ def _runs(url: Any) -> Store:
 
 
 def _check_common(base: Side, plan: Plan) -> None:
+    """Refuse a base without a common case that was judged in all trials."""
+    if why := _why_undecidable(_common_cases(base, plan)):
+        raise SetupProblems([SetupError(f"against run {base.run.run_id}: {why}")])
+
+
+def _common_cases(base: Side, plan: Plan) -> list[tuple[CaseResult, bool]]:
+    """Return the cases of the base that are planned, and whether each has the same content."""
     there: defaultdict[tuple[str, str], list[tuple[str, CaseResult]]] = defaultdict(list)
     for hashed, case in base.cases:
         there[case.eval_set_id, case.eval_id].append((hashed, case))
-    found = [
+    return [
         (case, not (was and hashed and was != hashed))
         for name, hashed in _planned_cases(plan)
         for was, case in there.get(name, ())
     ]
-    common = [case for case, is_same in found if is_same]
-    why = ""
-    if not found:
-        why = "it has no case in common with what is to be run"
-    elif not common:
-        why = "every case that it has in common with what is to be run is another one by now, so that nothing can be decided"
-    elif not any(case.trials_passed + case.trials_failed == len(case.trials) > 0 for case in common):
-        why = "no case of it could be judged in all trials, so that nothing can be decided"
-    if why:
-        raise SetupProblems([SetupError(f"against run {base.run.run_id}: {why}")])
+
+
+def _why_undecidable(cases: Sequence[tuple[CaseResult, bool]]) -> str:
+    if not cases:
+        return "it has no case in common with what is to be run"
+    common = [case for case, is_same in cases if is_same]
+    if not common:
+        return "every case that it has in common with what is to be run is another one by now, so that nothing can be decided"
+    if not any(case.trials_passed + case.trials_failed == len(case.trials) > 0 for case in common):
+        return "no case of it could be judged in all trials, so that nothing can be decided"
+    return ""
 
 
 def _planned_cases(plan: Plan) -> Iterator[tuple[tuple[str, str], str]]:

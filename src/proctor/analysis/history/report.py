@@ -99,16 +99,21 @@ def _cases_blocks(history: RunHistory, look: Look) -> Iterator[Block]:
             heading, role = _HEADINGS[course]
             yield Group(heading, role, [*_items(history, cases, look)], _MOST)
             yield Gap()
+    yield _summary_line(history, look)
+    worst = next((case for case in history.cases if case.course in _LISTED), None)
+    if worst is not None:
+        yield _command("history", worst.name)
+
+
+def _summary_line(history: RunHistory, look: Look) -> Line:
+    """Return how many runs there are, and how many cases of each course."""
     counts = {course: count for course, count in history.counts().items() if count}
     runs = times(len(history.runs), "run")
     if history.older:
         runs += f" of {len(history.runs) + history.older:,} (--limit 0: all)"
     texts = [runs, *(f"{count:,} {course.value}" for course, count in counts.items())]
     record = ("CASES", *(f"{course.value}={count}" for course, count in counts.items()))
-    yield Line([*join_with_dots(map(Span, texts), look)], record=record)
-    worst = next((case for case in history.cases if case.course in _LISTED), None)
-    if worst is not None:
-        yield _command("history", worst.name)
+    return Line([*join_with_dots(map(Span, texts), look)], record=record)
 
 
 def _items(history: RunHistory, cases: Sequence[CaseHistory], look: Look) -> Iterator[Item]:
@@ -244,17 +249,21 @@ def _point_line(point: CasePoint, metric: str, names: dict[str, str], look: Look
             spans += [Span("  "), *_score_spans(short, one, full=bool(metric))]
     agent = [Span(run.agent, "dim", is_data=True)] if several else []
     spans += [Span("  "), *join_with_dots([*agent, *_commit_span(run)], look)]
+    return Line(spans, record=_point_record(point, metric))
+
+
+def _point_record(point: CasePoint, metric: str) -> tuple[str, ...]:
+    run = point.run
     scores = {
         name: point_text(one) if metric else _score_field(one)
         for name, one in point.metrics.items()
         if (name == metric if metric else one.gate)
     }
     trials = "".join(LETTERS.get(one, "-") for one in point.trials)
-    record = (
+    return (
         "RUN", run.short, point.outcome.value, when(run.started_at), f"trials={trials}" if trials else "",
         *(f"{name}={score}" for name, score in scores.items()), *_agent_fields(run),
     )  # fmt: skip
-    return Line(spans, record=record)
 
 
 def _commit_span(run: HistoryRun) -> list[Span]:

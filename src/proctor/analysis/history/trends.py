@@ -99,15 +99,18 @@ def _course(points: Sequence[CasePoint], decided: _Decided, between: _Of) -> Cou
     if not newest.is_decided:
         return Course.UNDECIDED
     flipped = len(decided.points) > 1 and decided.points[1].outcome is not newest.outcome
-    passes = newest.outcome is Outcome.PASSED
     if decided.flips >= BACK_AND_FORTH or (flipped and _is_chance(newest, decided.points[1], between)):
         return Course.FLAKY
-    if not passes:
+    if newest.outcome is not Outcome.PASSED:
         return Course.BROKE if flipped else Course.FAILING
     if flipped:
         return Course.FIXED
-    wavers = decided.unexplained or any(point.is_mixed for point in points)
-    return Course.FLAKY if wavers else Course.STEADY
+    return Course.FLAKY if _is_unstable(points, decided) else Course.STEADY
+
+
+def _is_unstable(points: Sequence[CasePoint], decided: _Decided) -> bool:
+    """Return whether the outcome once changed without a cause, or the trials of a run differed."""
+    return decided.unexplained > 0 or any(point.is_mixed for point in points)
 
 
 def _is_chance(newest: CasePoint, before: CasePoint, between: _Of) -> bool:

@@ -16,7 +16,7 @@ from proctor.runs.storage.failed_attempts import find_current_run
 from proctor.runs.storage.open import StoreLike, open_runs
 from proctor.schema.analysis.comparison import PASSED
 from proctor.schema.analysis.power_plan import MeasureSize, RunSize, SizeRow
-from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
+from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult
 from proctor.stats.power import cases_needed, expected_deviation, variance_within
 
 if TYPE_CHECKING:
@@ -331,6 +331,11 @@ def _nothing(run: RunResult, seen: _Seen) -> str:
     return f"{name} has nothing to go by: no case of it was run. `proctor resume` continues an unfinished one"
 
 
+def _finite_scores(metric: MetricVerdict) -> list[float]:
+    scores = [one.value for one in metric.per_trial if one is not None and one.value is not None]
+    return [float(value) for value in scores if isfinite(value)]
+
+
 class _Seen:
     """The values of the cases of a run, by measure."""
 
@@ -349,10 +354,9 @@ class _Seen:
             self.left_out += 1
         for name, metric in case.metrics.items():
             self.gating[name] = self.gating.get(name, False) or metric.gate
-            scores = [one.value for one in metric.per_trial if one is not None and one.value is not None]
-            known = [float(value) for value in scores if isfinite(value)]
-            if known and metric.outcome is not Outcome.ERROR:
-                self.values.setdefault(name, []).append(known)
+            values = _finite_scores(metric)
+            if values and metric.outcome is not Outcome.ERROR:
+                self.values.setdefault(name, []).append(values)
 
     def samples(self, asked: _Asked) -> Iterator[Sample]:
         """What is to be planned for: pass and fail, or the metrics that were asked for."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from typing import TextIO
 
@@ -50,17 +50,18 @@ def run_size_blocks(size: RunSize) -> Iterator[Block]:
 
 
 def _table(rows: Sequence[SizeRow]) -> Table:
-    columns = {
-        "trials a case": [f"{row.trials:,}" for row in rows],
-        "cases": [f"{row.cases:,}" for row in rows],
-        "trials": [f"{row.total:,}" for row in rows],
+    columns: dict[str, Callable[[SizeRow], str]] = {
+        "trials a case": lambda row: f"{row.trials:,}",
+        "cases": lambda row: f"{row.cases:,}",
+        "trials": lambda row: f"{row.total:,}",
     }
     if any(row.cost for row in rows):
-        columns["cost"] = [_cost(row) for row in rows]
+        columns["cost"] = _cost
     if all(row.seconds is not None for row in rows):
-        columns["time"] = [duration(row.seconds or 0.0) for row in rows]
+        columns["time"] = lambda row: duration(row.seconds or 0.0)
     return text_table(
-        [Column(heading, right=True) for heading in columns], [*zip(*columns.values(), strict=True)]
+        [Column(heading, right=True) for heading in columns],
+        [[text(row) for text in columns.values()] for row in rows],
     )
 
 
