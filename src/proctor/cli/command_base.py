@@ -15,7 +15,7 @@ from proctor.errors import did_you_mean
 OTHER = "Other"
 """The help section of the options that every command has."""
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
+_Command = TypeVar("_Command", bound=Callable[..., object])
 
 
 @dataclass(slots=True)

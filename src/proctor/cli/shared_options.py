@@ -28,7 +28,7 @@ from proctor.engine.run_options import OPTIONS, Use, options_of
 from proctor.errors import SetupProblems
 from proctor.runs.setup.settings import Settings, load_settings, misspelled_settings
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
+_Command = TypeVar("_Command", bound=Callable[..., object])
 
 SHOW = "What to show"
 STORE_HELP = "Where runs are kept: a URL (sqlite:///PATH) or a path.  [the project's .proctor/store.sqlite3]"
@@ -171,7 +171,7 @@ def judge_options(*, config: str, judge: str) -> Callable[[_Command], _Command]:
 # --- The project's settings ------------------------------------------------------------------------------------------
 
 
-def read_settings(given: Mapping[str, Any] | None = None) -> Settings:
+def read_settings(given: Mapping[str, object] | None = None) -> Settings:
     """Return the settings of the project that contains the working folder; `given` are the options of the command.
 
     Raises:

@@ -68,7 +68,7 @@ class Worker:
         self.context: Context | None = None
         threading.Thread(target=_work, args=(self._jobs,), daemon=True, name=f"proctor-{number}").start()
 
-    async def call(self, function: Callable[..., Any], *args: Any) -> Outcome:
+    async def call(self, function: Callable[..., object], *args: Any) -> Outcome:
         """Run `function(*args)` in the thread; with the contextvars of the moment when the worker was lent.
 
         An exception of any kind is part of the outcome: raised in an event loop, SystemExit would end the run.
@@ -108,7 +108,7 @@ class Threads:
         worker.context = None
         self._idle.append(worker)
 
-    async def call(self, function: Callable[..., Any], *args: Any) -> Any:
+    async def call(self, function: Callable[..., object], *args: Any) -> Any:
         """Return what `function(*args)` returns in a thread, or raise what it raises.
 
         If the caller is cancelled, the thread continues (nothing can stop it) and is not reused.
@@ -127,7 +127,7 @@ class _Job(NamedTuple):
     loop: asyncio.AbstractEventLoop | None
     done: asyncio.Future[Outcome] | None
     context: Context
-    function: Callable[..., Any]
+    function: Callable[..., object]
     args: tuple[Any, ...]
 
 

@@ -80,8 +80,8 @@ class _Contained(Coroutine[object, object, object]):
     def close(self) -> None:
         self._inner.close()
 
-    def __await__(self) -> Generator[Any, Any, Any]:
-        generator: Generator[Any, Any, Any] = self._inner.__await__()
+    def __await__(self) -> Generator[object, object, Any]:
+        generator: Generator[object, object, Any] = self._inner.__await__()
         return generator
 
 

@@ -25,7 +25,7 @@ class EvalStatus(StrEnum):
         return self is EvalStatus.PASSED
 
 
-class _Awaitable(Coroutine[Any, Any, "EvalScore"]):
+class _Awaitable(Coroutine[object, object, "EvalScore"]):
     """A value that may also be awaited, and passed to `asyncio.run`: adk-rs awaits each score."""
 
     __slots__ = ()

@@ -298,7 +298,7 @@ class RunOptions:
 
     # --- scores and verdicts -------------------------------------------------------------------------------------------
 
-    config: str | Path | EvalConfig | Mapping[str, Any] | None = option(
+    config: str | Path | EvalConfig | Mapping[str, object] | None = option(
         None, Checked(_config_problem, "the path of a config file"), "The criteria.", "--config", "--config_file_path",
         metavar="FILE", group=Group.SCORING, uses=[SETTING, PYTEST, SCORE, PAGE],
         unset="test_config.json beside each set or above it, else ADK's defaults",

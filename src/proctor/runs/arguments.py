@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 AgentLike = Any
 """An AGENT string, or an object of any recognised kind: see `proctor.load_agent`."""
 
-EvalSetLike: TypeAlias = "str | Path | EvalSet | Mapping[str, Any]"
+EvalSetLike: TypeAlias = "str | Path | EvalSet | Mapping[str, object]"
 """A path or selector (`file.json:case_1,case_2`, a folder, the id of a set in the agent's folder), a set, or a dict."""
 
-ConfigLike: TypeAlias = "str | Path | EvalConfig | Mapping[str, Any] | None"
+ConfigLike: TypeAlias = "str | Path | EvalConfig | Mapping[str, object] | None"
 """A path, a config, a dict; `None` finds `test_config.json` next to the set or in a parent folder, else ADK's defaults."""
 
 
@@ -76,7 +76,7 @@ class EvaluateOptions(TypedDict, total=False):
     allow_unknown_keys: bool
     allow_unasserted: bool
     warnings_as_errors: bool
-    config: str | Path | EvalConfig | Mapping[str, Any] | None
+    config: str | Path | EvalConfig | Mapping[str, object] | None
     default_config: Literal["adk-rs"] | None
     metrics: Sequence[str] | None
     no_judge: bool
@@ -100,7 +100,7 @@ class ScoreOptions(TypedDict, total=False):
     allow_unknown_keys: bool
     allow_unasserted: bool
     warnings_as_errors: bool
-    config: str | Path | EvalConfig | Mapping[str, Any] | None
+    config: str | Path | EvalConfig | Mapping[str, object] | None
     metrics: Sequence[str] | None
     no_judge: bool
     judge: Any

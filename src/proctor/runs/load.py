@@ -69,7 +69,7 @@ def _folder() -> str:
 
 
 def load_eval_set(
-    path: str | Path | EvalSet | Mapping[str, Any], *, allow_duplicate_ids: bool = False
+    path: str | Path | EvalSet | Mapping[str, object], *, allow_duplicate_ids: bool = False
 ) -> EvalSet:
     """Load a whole eval set: a file (JSON or YAML, any version of the format), or a dict in any form that a file may have.
 
@@ -153,7 +153,10 @@ def _is_one(items: list[Any]) -> bool:
 
 
 def given_set(
-    entry: EvalSet | Mapping[str, Any], *, allow_duplicate_ids: bool = False, allow_unknown_keys: bool = True
+    entry: EvalSet | Mapping[str, object],
+    *,
+    allow_duplicate_ids: bool = False,
+    allow_unknown_keys: bool = True,
 ) -> EvalSetSource:
     """Read an eval set made in Python: a model, or a dict in any form that a file may have.
 
@@ -173,7 +176,7 @@ def given_set(
     return EvalSetSource(eval_set, warnings=warnings)
 
 
-def given_eval_set(entry: EvalSet | Mapping[str, Any], *, allow_duplicate_ids: bool = False) -> EvalSet:
+def given_eval_set(entry: EvalSet | Mapping[str, object], *, allow_duplicate_ids: bool = False) -> EvalSet:
     """Return the eval set that `given_set` would read; raises as `given_set`."""
     from proctor.engine.planning.case_source import EvalSetSource
 
@@ -183,7 +186,7 @@ def given_eval_set(entry: EvalSet | Mapping[str, Any], *, allow_duplicate_ids: b
 
 
 def _read_inline(
-    entry: EvalSet | Mapping[str, Any], *, allow_duplicate_ids: bool, allow_unknown_keys: bool
+    entry: EvalSet | Mapping[str, object], *, allow_duplicate_ids: bool, allow_unknown_keys: bool
 ) -> tuple[EvalSet, list[str]]:
     """Return the set and its warnings."""
     from proctor.files.eval_sets.source import keys_of_set, open_eval_set_text, refusal_of, refuse_keys
@@ -250,7 +253,7 @@ class Configs:
         given: ConfigLike,
         problems: list[SetupError],
         warnings: list[str],
-        trials: Mapping[str, Any] | None = None,
+        trials: Mapping[str, object] | None = None,
         *,
         default: str | None = None,
     ) -> None:
@@ -310,7 +313,7 @@ class Configs:
                 self._problems.append(problem)
         return self._read[key]
 
-    def _validate(self, given: Mapping[str, Any] | EvalConfig) -> EvalConfig | None:
+    def _validate(self, given: Mapping[str, object] | EvalConfig) -> EvalConfig | None:
         from proctor.files.eval_sets.load import config_findings, misspelled_keys
 
         try:

@@ -22,7 +22,7 @@ from proctor.schema.format.content import Content, FunctionCall
 from proctor.schema.format.invocation import IntermediateData, Invocation
 from proctor.schema.results.score import MetricVerdict, MetricVerdicts
 
-InvocationLike = Invocation | Mapping[str, Any]
+InvocationLike = Invocation | Mapping[str, object]
 ToolNames = Sequence[str] | Sequence[Sequence[str]]
 """The names of the tools called in one turn, or in each of several turns."""
 

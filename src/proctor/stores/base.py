@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
 from proctor.schema.results.score import MetricScore
@@ -182,7 +182,7 @@ class BriefVerdict:
     """The outcomes of the trials, if the case was decided."""
     reason: str
     """Why the case did not pass, or which of its trials did not."""
-    metrics: Mapping[str, Mapping[str, Any]]
+    metrics: Mapping[str, Mapping[str, object]]
     """By metric `outcome` (its value), and, where there are, `score` and `threshold`; `gate` where it is false. A number that
     JSON cannot hold is its name: `NaN`, `Infinity`."""
 

@@ -148,7 +148,7 @@ class BucketDocuments:
     """Documents in a bucket, through fsspec."""
 
     def __init__(
-        self, scheme: str, bucket: str, folder: str = "", options: Mapping[str, Any] | None = None
+        self, scheme: str, bucket: str, folder: str = "", options: Mapping[str, object] | None = None
     ) -> None:
         """Open a bucket (`scheme`: `gs` or `s3`); `folder` is the prefix of all paths, `options` are fsspec's.
 

@@ -188,7 +188,7 @@ class Pump(Generic[Item]):
         """Hand something over, from any thread."""
         self._loop.call_soon_threadsafe(self._posted.put_nowait, item)
 
-    async def run(self, work: Coroutine[Any, Any, Any]) -> AsyncIterator[Item]:
+    async def run(self, work: Coroutine[object, object, Any]) -> AsyncIterator[Item]:
         """Yield the posted items while `work` runs; its exception is raised afterwards."""
         task = asyncio.ensure_future(_outcome(work))
         task.add_done_callback(lambda _: self._loop.call_soon(self._posted.put_nowait, None))
@@ -204,7 +204,7 @@ class Pump(Generic[Item]):
                 await asyncio.wait([task], timeout=_PATIENCE)
 
 
-async def _outcome(work: Coroutine[Any, Any, Any]) -> tuple[Any, BaseException | None]:
+async def _outcome(work: Coroutine[object, object, Any]) -> tuple[Any, BaseException | None]:
     """Return the result. An event loop does not allow a task to catch SystemExit, so it is passed on here."""
     try:
         return await work, None

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from proctor.schema.results.model_usage import Estimate
     from proctor.stores.base import Store
 
-Start = Callable[[dict[str, Any]], Coroutine[Any, Any, Sequence[RunResult]]]
+Start = Callable[[dict[str, Any]], Coroutine[object, object, Sequence[RunResult]]]
 """Coroutine function that takes the options `progress`, `stop`, `explain` and `keep_evidence`, and runs."""
 
 
@@ -388,7 +388,7 @@ class Stop:
                 signal.signal(number, handler)
 
 
-def run_until_signal(start: Callable[[], Coroutine[Any, Any, _Result]], stop: Stop) -> _Result:
+def run_until_signal(start: Callable[[], Coroutine[object, object, _Result]], stop: Stop) -> _Result:
     """Run the coroutine that `start` creates and return its result; `stop.code` is set if a signal stopped it.
 
     Before the first trial (while the agent is loaded and files are validated) a signal ends the process immediately.

@@ -26,7 +26,7 @@ class Saved:
     def __init__(self, labels: list[str]) -> None:
         self.labels = labels
 
-    def __await__(self) -> Generator[Any, Any, list[str]]:
+    def __await__(self) -> Generator[object, object, list[str]]:
         yield from ()
         return self.labels
 

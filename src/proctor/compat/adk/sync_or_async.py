@@ -21,14 +21,14 @@ class ForgottenAwaitError(RuntimeError):
     """An evaluation was begun inside an event loop and never awaited, so that nothing was evaluated."""
 
 
-class Evaluation(Coroutine[Any, Any, Answer], Generic[Answer]):
+class Evaluation(Coroutine[object, object, Answer], Generic[Answer]):
     """What `evaluate` returns: to be awaited, or done already. Has the attributes of its result once there is one."""
 
-    def __init__(self, called: str, work: Callable[[], Coroutine[Any, Any, Answer]]) -> None:
+    def __init__(self, called: str, work: Callable[[], Coroutine[object, object, Answer]]) -> None:
         """Take how the call is spelled, for messages, and what to do; outside of an event loop it is done at once."""
         self._called = called
-        self._work: Callable[[], Coroutine[Any, Any, Answer]] | None = work
-        self._inner: Coroutine[Any, Any, Answer] | None = None
+        self._work: Callable[[], Coroutine[object, object, Answer]] | None = work
+        self._inner: Coroutine[object, object, Answer] | None = None
         self._task: asyncio.Task[Any] | None = None
         self._answer: list[Answer] = []
         try:
@@ -68,7 +68,7 @@ class Evaluation(Coroutine[Any, Any, Answer], Generic[Answer]):
     def __bool__(self) -> bool:
         return bool(self.result)
 
-    def __await__(self) -> Generator[Any, Any, Answer]:
+    def __await__(self) -> Generator[object, object, Answer]:
         __tracebackhide__ = True
         if not self._answer:
             yield from self._start().__await__()
@@ -90,13 +90,13 @@ class Evaluation(Coroutine[Any, Any, Answer], Generic[Answer]):
         if self._inner is not None:
             self._inner.close()
 
-    def _start(self) -> Coroutine[Any, Any, Answer]:
+    def _start(self) -> Coroutine[object, object, Answer]:
         if self._inner is None:
             work, self._work, self._task = self._work, None, None
             self._inner = self._keep(work)
         return self._inner
 
-    async def _keep(self, work: Callable[[], Coroutine[Any, Any, Answer]] | None) -> Answer:
+    async def _keep(self, work: Callable[[], Coroutine[object, object, Answer]] | None) -> Answer:
         __tracebackhide__ = True
         if work is not None:
             self._answer.append(await work())
@@ -138,7 +138,7 @@ def unawaited_messages() -> list[str]:
     return found
 
 
-def _done_at_once(work: Callable[[], Coroutine[Any, Any, Answer]]) -> Answer:
+def _done_at_once(work: Callable[[], Coroutine[object, object, Answer]]) -> Answer:
     """Run it on a new event loop; raise its errors without the frames of the engine."""
     from proctor.engine.execution.run_control import run_sync
 

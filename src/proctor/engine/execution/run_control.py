@@ -19,7 +19,7 @@ _LAST_WORDS = 1.0
 """Seconds that leftover tasks get to end once they are cancelled."""
 
 
-def run_sync(main: Callable[[], Coroutine[Any, Any, Answer]]) -> Answer:
+def run_sync(main: Callable[[], Coroutine[object, object, Answer]]) -> Answer:
     """Run `main()` on a new event loop and return its result; inside a running loop, in a thread.
 
     Unlike `asyncio.run`, this does not wait forever for tasks that swallow their cancellation, nor for threads, and
@@ -38,7 +38,7 @@ class OwnLoop:
         """Make the loop; nothing is run yet."""
         self._runner = asyncio.Runner()
 
-    def start(self, main: Coroutine[Any, Any, Answer]) -> asyncio.Task[Answer]:
+    def start(self, main: Coroutine[object, object, Answer]) -> asyncio.Task[Answer]:
         """Start `main`; it makes progress while a caller waits."""
         return self._runner.get_loop().create_task(main)
 
@@ -96,7 +96,7 @@ def _is_within_a_loop() -> bool:
     return True
 
 
-def _run(main: Callable[[], Coroutine[Any, Any, Answer]]) -> Answer:
+def _run(main: Callable[[], Coroutine[object, object, Answer]]) -> Answer:
     loop = OwnLoop()
     task = loop.start(main())
     try:
@@ -251,6 +251,6 @@ class StoppingRule(Protocol):
         """Return whether cases (each with the hash of its content) with `made` trials each end the run."""
         ...
 
-    def manifest_options(self) -> Mapping[str, Any]:
+    def manifest_options(self) -> Mapping[str, object]:
         """Return what the manifest of the run keeps, so that it resumes with the same rule."""
         ...

@@ -33,7 +33,7 @@ from proctor.schema.format.wire_model import defaults, maker
 from proctor.schema.results.score import MetricScore
 from proctor.simulation.base import WHERE as SIMULATOR, NoMessageError, Users, UserSimulator
 
-Hook = Callable[..., Any]
+Hook = Callable[..., object]
 
 
 def check_hook(hook: Hook | None, name: str) -> list[SetupError]:
@@ -227,7 +227,9 @@ class ConversationRecorder:
             slot.begin_turn(None)  # the conversation is over: no turn is under way
         trial.__dict__["duration"] = seconds_since(began)
 
-    async def _enter(self, begin: Callable[..., Any], case: EvalCase, session: Session, slot: Slot) -> None:
+    async def _enter(
+        self, begin: Callable[..., object], case: EvalCase, session: Session, slot: Slot
+    ) -> None:
         """Call the agent's `begin`; if it runs in a child process, after that has started."""
         if self._take_process is not None:
             with slot.others_time():  # the start of a process has its own deadline
@@ -237,7 +239,7 @@ class ConversationRecorder:
 
     def _turn(
         self, message: Content, session: Session, trial: Trial, slot: Slot, intake: EvidenceLimiter
-    ) -> Coroutine[Any, Any, None]:
+    ) -> Coroutine[object, object, None]:
         """Begin a turn; return the coroutine that records it."""
         turn = new_turn(message)
         trial.turns.append(turn)

@@ -85,12 +85,12 @@ def forget_cancellation() -> None:
         task.uncancel()
 
 
-class TimedSteps(Coroutine[Any, Any, None]):
+class TimedSteps(Coroutine[object, object, None]):
     """A trial's coroutine that records in its slot how long it holds the event loop."""
 
     __slots__ = ("_inner", "_slot")
 
-    def __init__(self, inner: Coroutine[Any, Any, None], slot: Slot) -> None:
+    def __init__(self, inner: Coroutine[object, object, None], slot: Slot) -> None:
         """Wrap `inner`."""
         self._inner, self._slot = inner, slot
 
@@ -114,7 +114,7 @@ class TimedSteps(Coroutine[Any, Any, None]):
         """Close the coroutine."""
         self._inner.close()
 
-    def __await__(self) -> Generator[Any, Any, None]:
+    def __await__(self) -> Generator[object, object, None]:
         return self._inner.__await__()
 
 

@@ -59,7 +59,7 @@ class Settings:
         value = self.options.get(name)
         return value if isinstance(value, str) else None
 
-    def override(self, values: Mapping[str, Any], folder: Path) -> Settings:
+    def override(self, values: Mapping[str, object], folder: Path) -> Settings:
         """Return these settings, overridden by `values` (by setting name); paths in `values` are relative to `folder`."""
         resolved = {name: _resolve_paths(name, value, folder) for name, value in values.items()}
         options: Any = {name: value for name, value in resolved.items() if name not in _PROJECT_KINDS}
@@ -241,7 +241,7 @@ def relative_to_working_folder(path: str) -> str:
     return path.removeprefix(f"{Path.cwd()}{os.sep}")
 
 
-def engine_options(given: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
+def engine_options(given: Mapping[str, object], settings: Settings) -> dict[str, Any]:
     """Return the keyword arguments of `evaluate`: the options in `given` that have a value, else the project's settings.
 
     A flag that is off, an empty list and `None` count as no value, because a command line has them for missing options.
@@ -258,7 +258,7 @@ def _has_value(value: object) -> bool:
     return value is not None and value is not False and value not in ((), [])
 
 
-def usage_limits(given: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
+def usage_limits(given: Mapping[str, object], settings: Settings) -> dict[str, Any]:
     """Return the limits on the usage of models: those in `given`, else those of the settings."""
     limits = {**settings.options, **{name: value for name, value in given.items() if value is not None}}
     return {name: limits[name] for name in ("max_cost", "max_judge_calls") if name in limits}

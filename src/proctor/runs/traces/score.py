@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from pathlib import Path
 from threading import Event as Signal
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from proctor.common.secrets import redact_arguments
 from proctor.engine.execution.run_recorder import StoredRun
@@ -74,7 +74,7 @@ async def score_trace(
 
     How to score:
 
-    * `config: str | Path | EvalConfig | Mapping[str, Any] | None` (test_config.json beside each set or above it, else ADK's defaults): The criteria. Also
+    * `config: str | Path | EvalConfig | Mapping[str, object] | None` (test_config.json beside each set or above it, else ADK's defaults): The criteria. Also
       an `EvalConfig` or a dict.
     * `metrics: Sequence[str] | None` (none): Only these metrics of the config; the others are reported as skipped.
     * `no_judge: bool` (False): Leave out the metrics that ask a language model.
@@ -153,7 +153,7 @@ class _Traced:
 
 
 def _prepare(
-    sets: EvalSetLike | Sequence[EvalSetLike], options: Mapping[str, Any], paths: Sequence[str | Path]
+    sets: EvalSetLike | Sequence[EvalSetLike], options: Mapping[str, object], paths: Sequence[str | Path]
 ) -> Prepared:
     """Plan the scoring like a run whose agent has already answered."""
     given = {name: value for name, value in options.items() if value is not None}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Coroutine, Sequence
-from typing import Any
 
 from proctor.agents.base import Session
 from proctor.engine.trial.event_recorder import record_turn
@@ -80,7 +79,7 @@ async def _all(events: Sequence[Event]) -> AsyncIterator[Event]:
         yield event
 
 
-def _run_to_end(recording: Coroutine[Any, Any, None]) -> None:
+def _run_to_end(recording: Coroutine[object, object, None]) -> None:
     """Run a coroutine that never waits."""
     try:
         recording.send(None)

@@ -31,7 +31,7 @@ class AgentLoop:
         self._starting = threading.Lock()
         self._ended: WeakSet[asyncio.AbstractEventLoop] = WeakSet()
 
-    async def run(self, main: Coroutine[Any, Any, Answer]) -> Answer:
+    async def run(self, main: Coroutine[object, object, Answer]) -> Answer:
         """Run `main` on the loop and await its result; a cancellation here cancels it there."""
         return await asyncio.wrap_future(self._submit(main))
 
@@ -63,7 +63,7 @@ class AgentLoop:
         finally:
             work.cancel()
 
-    def close(self, farewell: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    def close(self, farewell: Callable[[], Coroutine[object, object, None]]) -> None:
         """Run `farewell` on the loop and end the loop; a task that does not end in time is abandoned with its thread."""
         loop, self._loop = self._loop, None
         if loop is None:
@@ -80,7 +80,7 @@ class AgentLoop:
         if self._thread is not None and not is_blocked:
             self._thread.join(2 * _TIDY)
 
-    def _submit(self, main: Coroutine[Any, Any, Answer]) -> Future[Answer]:
+    def _submit(self, main: Coroutine[object, object, Answer]) -> Future[Answer]:
         with self._starting:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
@@ -111,7 +111,7 @@ def _end(loop: asyncio.AbstractEventLoop) -> None:
     leave_behind(stuck)
 
 
-async def _contain_exits(main: Coroutine[Any, Any, Answer]) -> Answer:
+async def _contain_exits(main: Coroutine[object, object, Answer]) -> Answer:
     """Await `main`; turn an exit, which would end this loop and the server's, into an error of the agent."""
     with contained_exits():
         try:

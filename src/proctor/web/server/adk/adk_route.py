@@ -35,7 +35,7 @@ _NAMES_OF_FILES = {
 class AdkRoute(APIRoute):
     """A route whose errors are JSON: `{"detail": ...}`."""
 
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+    def get_route_handler(self) -> Callable[[Request], Coroutine[object, object, Response]]:
         """Return the handler, which turns errors into responses."""
         handle = super().get_route_handler()
 

@@ -40,7 +40,7 @@ class AdkState:
         """Return an app. Raises SetupError: there is no app of that name."""
         return find_app(self.apps(), name)
 
-    async def on_loop(self, work: Coroutine[Any, Any, Answer]) -> Answer:
+    async def on_loop(self, work: Coroutine[object, object, Answer]) -> Answer:
         """Run a coroutine on the loop of the agents."""
         return await self._loop.run(work)
 

@@ -9,7 +9,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Coroutine
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from proctor.common.secrets import hide_secrets
 from proctor.errors import ProctorError, SetupError, UnknownNameError, did_you_mean
@@ -135,7 +135,7 @@ class Chats:
         self._open.clear()
         await asyncio.gather(*map(self._close, chats), *self._closing, return_exceptions=True)
 
-    async def on_loop(self, work: Coroutine[Any, Any, _Found]) -> _Found:
+    async def on_loop(self, work: Coroutine[object, object, _Found]) -> _Found:
         """Run a coroutine on the loop of the conversations, and return its result."""
         return await self._loop.run(work)
 

@@ -151,12 +151,12 @@ class Chat:
                 else "the agent has lost its session: send the earlier messages again, or start a new conversation"
             )
 
-    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+    def _start(self, work: Coroutine[object, object, None]) -> None:
         self.state, self.touched = "answering", time.monotonic()
         self._began, self._in_exchange = time.perf_counter(), 0
         self._task = asyncio.get_running_loop().create_task(work)
 
-    async def _answer(self, work: Callable[[], Coroutine[Any, Any, Failure | None]]) -> None:
+    async def _answer(self, work: Callable[[], Coroutine[object, object, Failure | None]]) -> None:
         failure: Failure | None = None
         stopped = False
         try:

@@ -208,7 +208,7 @@ async def _replay(chats: Chats, chat: str, *, without_last: bool) -> EventRespon
     )
 
 
-async def _run_on_loop(chats: Chats, work: Coroutine[Any, Any, int]) -> int:
+async def _run_on_loop(chats: Chats, work: Coroutine[object, object, int]) -> int:
     try:
         return await chats.on_loop(work)
     except BusyError as error:
