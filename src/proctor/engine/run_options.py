@@ -87,13 +87,8 @@ class Option:
     name: str = ""
     annotation: str = ""
     default: object = None
-
-    @property
-    def default_text(self) -> str:
-        """What applies if the option is not given, as text; empty if the option then has no effect."""
-        if self.unset or self.default is None or isinstance(self.default, bool | tuple):
-            return self.unset
-        return f"{self.default:g}" if isinstance(self.default, float) else str(self.default)
+    default_text: str = ""
+    """What applies if the option is not given, as text; empty if the option then has no effect."""
 
 
 def option(
@@ -395,9 +390,19 @@ class RunOptions:
         return {name: problem for name, problem in problems.items() if problem}
 
 
+def _default_text(unset: str, default: object) -> str:
+    if unset or default is None or isinstance(default, bool | tuple):
+        return unset
+    return f"{default:g}" if isinstance(default, float) else str(default)
+
+
 OPTIONS: Mapping[str, Option] = {
     each.name: replace(
-        each.metadata["option"], name=each.name, annotation=str(each.type), default=each.default
+        declared := each.metadata["option"],
+        name=each.name,
+        annotation=str(each.type),
+        default=each.default,
+        default_text=_default_text(declared.unset, each.default),
     )
     for each in fields(RunOptions)
     if each.metadata

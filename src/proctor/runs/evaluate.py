@@ -84,8 +84,8 @@ async def evaluate(
 
     How to score:
 
-    * `config: str | Path | EvalConfig | Mapping[str, object] | None` (test_config.json beside each set or above it, else ADK's defaults): The criteria. Also
-      an `EvalConfig` or a dict.
+    * `config: str | Path | EvalConfig | Mapping[str, object] | None` (test_config.json beside each set or above it, else ADK's defaults): The criteria.
+      Also an `EvalConfig` or a dict.
     * `default_config: Literal["adk-rs"] | None` (none): `adk-rs`: the criteria of adk-rs's `eval` where no config is found.
     * `metrics: Sequence[str] | None` (none): Only these metrics of the config; the others are reported as skipped.
     * `no_judge: bool` (False): Leave out the metrics that ask a language model.

@@ -67,8 +67,8 @@ async def rescore(run: str | RunResult = "latest", **options: Unpack[ScoreOption
 
     How to score:
 
-    * `config: str | Path | EvalConfig | Mapping[str, Any] | None` (test_config.json beside each set or above it, else ADK's defaults): The criteria. Also
-      an `EvalConfig` or a dict.
+    * `config: str | Path | EvalConfig | Mapping[str, object] | None` (test_config.json beside each set or above it, else ADK's defaults): The criteria.
+      Also an `EvalConfig` or a dict.
     * `metrics: Sequence[str] | None` (none): Only these metrics of the config; the others are reported as skipped.
     * `no_judge: bool` (False): Leave out the metrics that ask a language model.
     * `judge: Any` (PROCTOR_JUDGE_MODEL, the setting `judge`, else gemini-2.5-flash): The model of judges whose criterion names none, such as openai:gpt-5

@@ -56,9 +56,8 @@ def check_hook(hook: Hook | None, name: str) -> list[SetupError]:
         in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
         and parameter.name not in ("case", "session")
     ]
-    if not needed:
-        return []
-    return [SetupError(f"the {name} hook asks for {', '.join(needed)}; it may take `case` and `session`")]
+    message = f"the {name} hook asks for {', '.join(needed)}; it may take `case` and `session`"
+    return [SetupError(message)] if needed else []
 
 
 _NEVER_RUN = (Generator, AsyncGenerator, _GeneratorContextManager, _AsyncGeneratorContextManager)

@@ -52,6 +52,7 @@ class RunReader:
         self._run = run
         self._judging = judging
         self._run_id = run_id
+        self._final_counts: dict[str, int] | None = None
 
     def cases(self, first: int, last: int) -> Iterator[CaseResult]:
         """Return the cases from position `first` up to `last`, which is not among them.
@@ -128,8 +129,14 @@ class RunReader:
             raise damage_error(self._connection.name, f"of run {self._run_id} not everything is there")
 
     def counts(self) -> dict[str, int]:
-        """Return how many cases were decided, by outcome."""
-        return judging_progress(self._connection, self._run, self._judging).by_outcome()
+        """Return how many cases were decided, by outcome; those of a complete scoring are read once."""
+        if self._final_counts is not None:
+            return self._final_counts
+        progress = judging_progress(self._connection, self._run, self._judging)
+        counts = progress.by_outcome()
+        if progress.complete:
+            self._final_counts = counts
+        return counts
 
     def positions(self, eval_id: str) -> list[int]:
         """Return where the cases with this id are."""
