@@ -22,7 +22,7 @@ class Session:
     memory: dict[str, Any] = field(default_factory=dict)
     """Free room for an adapter: its own session object, its history. Three keys are read after each turn: `durations`
     (`{"model": seconds, "tool": seconds}`), `app_details` (the agents that answered, in the shape of AppDetails) and
-    `spans` (the traced spans of the turn, each a `proctor.schema.evidence.trial.Span` or its JSON)."""
+    `spans` (the traced spans of the turn, each a `proctor.schema.evidence.turn.Span` or its JSON)."""
     trial: int = 0
     """The number of the trial of this case, from 0, also in a worker and in a resumed run; usable as a seed."""
 
