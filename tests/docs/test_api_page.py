@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import re
 from pathlib import Path
+from pkgutil import resolve_name
+from types import ModuleType
 
 import pytest
 
@@ -15,16 +15,7 @@ NAMES = re.findall(r"^::: (\S+)$", API_PAGE.read_text(encoding="utf-8"), re.MULT
 
 @pytest.mark.parametrize("name", NAMES)
 def test_name_of_the_api_page_is_defined_where_the_page_says(name: str) -> None:
-    module_name, _, attribute = name.rpartition(".")
-    if _is_module(name):
-        return
-    found = getattr(importlib.import_module(module_name), attribute, None)
-    assert found is not None, f"docs/api.md: {module_name} has no {attribute}"
-    assert found.__module__ == module_name, f"docs/api.md: write {found.__module__}.{attribute}"
-
-
-def _is_module(name: str) -> bool:
-    try:
-        return importlib.util.find_spec(name) is not None
-    except ModuleNotFoundError:  # the parent is a module, not a package
-        return False
+    found = resolve_name(name)
+    if not isinstance(found, ModuleType):
+        module_name, _, attribute = name.rpartition(".")
+        assert found.__module__ == module_name, f"docs/api.md: write {found.__module__}.{attribute}"

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import click
 
-from proctor.cli.command_base import OTHER, SectionedOption, option
+from proctor.cli.command_base import OTHER, option
 from proctor.cli.messages import say
 from proctor.common.option_kinds import (
     Amount,
@@ -114,10 +114,9 @@ def run_option(
     declared = OPTIONS[name]
     unset = declared.default_text if unset is None else unset
     help_text = _with_flags(text or declared.help) + (f"  [{unset}]" if unset else "")
-    return click.option(
+    return option(
         *(declared.flags if aliases else declared.flags[:1]),
         name,
-        cls=SectionedOption,
         section=section or declared.group.value,
         help=help_text,
         metavar=declared.metavar or None,

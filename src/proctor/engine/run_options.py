@@ -87,8 +87,13 @@ class Option:
     name: str = ""
     annotation: str = ""
     default: object = None
-    default_text: str = ""
-    """What applies if the option is not given, as text; empty if the option then has no effect."""
+
+    @property
+    def default_text(self) -> str:
+        """What applies if the option is not given, as text; empty if the option then has no effect."""
+        if self.unset or self.default is None or isinstance(self.default, bool | tuple):
+            return self.unset
+        return f"{self.default:g}" if isinstance(self.default, float) else str(self.default)
 
 
 def option(
@@ -390,19 +395,9 @@ class RunOptions:
         return {name: problem for name, problem in problems.items() if problem}
 
 
-def _default_text(unset: str, default: object) -> str:
-    if unset or default is None or isinstance(default, bool | tuple):
-        return unset
-    return f"{default:g}" if isinstance(default, float) else str(default)
-
-
 OPTIONS: Mapping[str, Option] = {
     each.name: replace(
-        declared := each.metadata["option"],
-        name=each.name,
-        annotation=str(each.type),
-        default=each.default,
-        default_text=_default_text(declared.unset, each.default),
+        each.metadata["option"], name=each.name, annotation=str(each.type), default=each.default
     )
     for each in fields(RunOptions)
     if each.metadata

@@ -12,6 +12,7 @@ from unicodedata import category
 from hypothesis import strategies as st
 
 from proctor.agents.base import Session
+from proctor.metrics.matchers.base import misspelled_matcher
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.content import Content, text_of
 
@@ -98,9 +99,8 @@ class Doing:
 # --- strategies --------------------------------------------------------------------------------------------------------
 
 characters = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
-keys = st.text(characters, min_size=1, max_size=6).filter(
-    lambda key: not key.startswith("$")
-)  # those are of matchers
+# an expected state with a misspelled `$match`, such as `$MAT`, is a configuration error, not a state to compare
+keys = st.text(characters, min_size=1, max_size=6).filter(lambda key: not misspelled_matcher({key: None}))
 scalars = st.one_of(
     st.none(),
     st.booleans(),

@@ -33,7 +33,6 @@ _TO_STANDARD_ALPHABET = str.maketrans("-_", "+/")
 Path = tuple[str | int, ...]
 
 
-@lru_cache(maxsize=1024)
 def to_camel(name: str) -> str:
     """Return the camelCase of a field's name, as pydantic's function does for simple names, in a quarter of the time."""
     first, *rest = name.split("_")
