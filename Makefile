@@ -27,7 +27,7 @@ FRAMEWORKS := a2a adk-eval langgraph openai-agents traces
 ATTACKS := tests/files/eval_sets/test_fuzz.py tests/judges/test_injection.py tests/web/security/test_guard.py tests/web/security/test_target_addresses.py \
 	tests/web/adk/test_generated_requests.py tests/web/adk/test_unusual_addresses.py tests/agents/process/test_echoed_secrets.py
 
-.PHONY: demo test nightly lint format bench adk frameworks docs ui ui-unit ui-types ui-test help-snapshots options adk-names lock clean
+.PHONY: demo test nightly lint format bench adk frameworks docs ui ui-unit ui-types ui-test help-snapshots options pictures adk-names lock clean
 
 demo: $(VENV)/.run
 	@$(BIN)/python examples/demo.py
@@ -68,6 +68,10 @@ docs: $(VENV)/.docs
 help-snapshots: $(VENV)/.test
 	$(BIN)/python tests/docs/help_pages.py
 	$(BIN)/python tests/docs/metric_pages.py
+
+# draws docs/pictures/failure.svg from the output of a command; comparison.png is a screenshot of tests/browser (PROCTOR_SHOTS)
+pictures: $(VENV)/.test
+	PYTHONPATH=. $(BIN)/python tests/docs/pictures.py
 
 # rewrites what is generated from the declarations of a run's options: types and docstrings in src/proctor/runs, docs/help
 options: $(VENV)/.test
