@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from proctor.metrics.text.visible_text import is_blank
 from proctor.schema.format.case import EvalCase, Statement
 from proctor.schema.format.content import text_of
-from proctor.schema.format.invocation import IntermediateData, Invocation
+from proctor.schema.format.invocation import IntermediateData
 
 __all__ = [
     "StatementReader",
@@ -39,7 +39,8 @@ def prohibition(_case: EvalCase) -> Statement:
 
 def reference_answers(case: EvalCase) -> Statement:
     """Find a reference text with visible characters in any turn."""
-    return Statement.POSITIVE if any(map(_has_reference, case.conversation or ())) else Statement.NONE
+    texts = (text_of(turn.final_response, thoughts=False) for turn in case.conversation or ())
+    return Statement.NONE if all(map(is_blank, texts)) else Statement.POSITIVE
 
 
 def expected_calls(case: EvalCase) -> Statement:
@@ -47,7 +48,9 @@ def expected_calls(case: EvalCase) -> Statement:
     turns = case.conversation or ()
     if any(turn.tool_calls for turn in turns):
         return Statement.POSITIVE
-    return Statement.NEGATIVE if any(map(_states_calls, turns)) else Statement.NONE
+    data = (turn.intermediate_data for turn in turns)
+    states_none = any(isinstance(each, IntermediateData) and each.states_calls for each in data)
+    return Statement.NEGATIVE if states_none else Statement.NONE
 
 
 def limits_of_calls(case: EvalCase) -> Statement:
@@ -68,20 +71,7 @@ def by_needs(needs: frozenset[str], case: EvalCase) -> Statement:
         statement = max(reference_answers(case), expected_calls(case))
     if "expected_state" in needs and not case.final_session_state:
         statement = Statement.NONE
-    if "rubrics" in needs and not _has_rubrics(case):
+    turns = case.conversation or case.opening or ()
+    if "rubrics" in needs and not (case.rubrics or any(turn.rubrics for turn in turns)):
         statement = Statement.NONE
     return statement
-
-
-def _has_reference(turn: Invocation) -> bool:
-    return not is_blank(text_of(turn.final_response, thoughts=False))
-
-
-def _states_calls(turn: Invocation) -> bool:
-    data = turn.intermediate_data
-    return isinstance(data, IntermediateData) and data.states_calls
-
-
-def _has_rubrics(case: EvalCase) -> bool:
-    turns = case.conversation or case.opening or ()
-    return bool(case.rubrics) or any(turn.rubrics for turn in turns)

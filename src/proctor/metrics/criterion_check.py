@@ -79,14 +79,10 @@ def _unknown_options(facts: MetricFacts, criterion: BaseCriterion) -> Iterator[P
     known = {*COMMON_OPTIONS, *facts.options}
     accepted = known | {to_camel(name) for name in known - OURS}
     for option in criterion.model_extra or {}:
-        if option not in accepted and not _is_comment(option):
+        is_comment = option.startswith("_") or option in {"description", "comment", "$comment"}
+        if option not in accepted and not is_comment:
             takes = f"It takes: {', '.join(sorted([*facts.options, *COMMON_OPTIONS]))}"
             yield option, f"unknown option {option!r}.{did_you_mean(option, known)} {takes}"
-
-
-def _is_comment(option: str) -> bool:
-    """Return whether a key is a comment for readers, as at the top level of a config."""
-    return option.startswith("_") or option in {"description", "comment", "$comment"}
 
 
 def _compat(criterion: BaseCriterion) -> Iterator[Problem]:

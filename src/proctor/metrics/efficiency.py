@@ -29,21 +29,10 @@ REPORTED = {
     "reasoning_tokens": "thoughts_token_count",
 }
 
-TOKEN_FIGURES = (
-    "total_tokens",
-    "input_tokens",
-    "prompt_tokens",
-    "cached_tokens",
-    "tool_use_tokens",
-    "output_tokens",
-    "candidates_tokens",
-    "reasoning_tokens",
-)
 NO_TURNS = "there are no turns"
 NO_EVENTS = "no events were recorded"
 NO_DURATION = "no duration was recorded"
 NO_USAGE = "no token usage was reported"
-_UNREPORTED: Figures = dict.fromkeys(TOKEN_FIGURES)
 
 
 def _facts(name: str, description: str) -> MetricFacts:
@@ -189,7 +178,7 @@ def _durations(turns: Sequence[_Turn]) -> MetricScore:
     scores = [
         _turn_score(each["total_seconds"], NO_DURATION, {"duration_details": each}) for each in durations
     ]
-    overall = _combine(durations, _mean_seconds)
+    overall = _combine(durations, lambda seconds: round(sum(seconds) / len(seconds), 3))
     return _overall(scores, overall["total_seconds"], {"duration_details": overall})
 
 
@@ -217,10 +206,6 @@ def _seconds(turn: _Turn) -> Figures:
     if model is not None and tool is not None:
         rest = round(max(total - model - tool, 0.0), 3)
     return {"total_seconds": total, "model_seconds": model, "tool_seconds": tool, "framework_seconds": rest}
-
-
-def _mean_seconds(values: list[float]) -> float:
-    return round(sum(values) / len(values), 3)
 
 
 def _sum(values: Iterable[float | None]) -> float | None:

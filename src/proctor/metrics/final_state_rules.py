@@ -110,8 +110,9 @@ class StateSurvey:
         """Yield a problem if the criterion decides nothing in any case."""
         if self._unstated == self._paths.keys() and not any(self._paths.values()):
             hints = "".join(self._hint(path) for path in self._paths)
+            paths = ", ".join(f"`{show_path(path)}`" for path in self._paths)
             yield (
-                f"{OPTION}: it only determines how {self._list()} would be compared, which no case states, so it decides "
+                f"{OPTION}: it only determines how {paths} would be compared, which no case states, so it decides "
                 f"nothing.{hints} Give the matcher a `value`, or state the key in `final_session_state` of a case"
             )
 
@@ -123,9 +124,6 @@ class StateSurvey:
 
     def _hint(self, path: Path) -> str:
         return next((hint for step in path if (hint := did_you_mean(str(step), self._similar[path]))), "")
-
-    def _list(self) -> str:
-        return ", ".join(f"`{show_path(path)}`" for path in self._paths)
 
 
 def _expects(rule: Template) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, TypeVar, overload
@@ -31,8 +31,6 @@ from proctor.metrics.custom.scoring_function import (
 )
 from proctor.schema.format.config import CustomMetricConfig
 from proctor.schema.format.criterion import BaseCriterion, EvalMetric
-from proctor.schema.format.invocation import Invocation
-from proctor.schema.format.rubric import Rubric
 from proctor.schema.results.score import MetricScore, mean_score
 
 __all__ = [
@@ -75,11 +73,17 @@ class FunctionMetric:
         """
         case = _own_copy(case)
         if self._signature.whole:
+            # as ADK passes it; the threshold is only in the criterion
+            eval_metric = EvalMetric(
+                metric_name=self.facts.name,
+                criterion=self._criterion,
+                custom_function_path=self._path or None,
+            )
             answer = await self._call(
                 actual=case.actual,
                 expected=case.expected,
                 scenario=case.scenario,
-                eval_metric=self._eval_metric(),
+                eval_metric=eval_metric,
             )
             score = read_answer(self.facts, answer, len(case.actual))
             if self.facts.gates:
@@ -103,12 +107,6 @@ class FunctionMetric:
             arguments = {name: to_adk(value) for name, value in arguments.items()}
         return await settle(self.function(**arguments))
 
-    def _eval_metric(self) -> EvalMetric:
-        """Return the argument as ADK passes it; the threshold is only in the criterion."""
-        return EvalMetric(
-            metric_name=self.facts.name, criterion=self._criterion, custom_function_path=self._path or None
-        )
-
 
 def _own_copy(case: CaseView) -> CaseView:
     """Return the case with copied invocations, so that a function cannot change the evidence or another score.
@@ -118,14 +116,11 @@ def _own_copy(case: CaseView) -> CaseView:
     expected = None if case.expected is None else [each.model_copy(deep=True) for each in case.expected]
     actual = [each.model_copy(deep=True) for each in case.actual]
     for index, invocation in enumerate(actual):
-        rubrics = [*case.rubrics, *_rubrics_of_turn(expected or [], index)]
+        of_turn = expected[index].rubrics if expected and index < len(expected) else None
+        rubrics = [*case.rubrics, *(of_turn or ())]
         if invocation.rubrics is None and rubrics:
             invocation.rubrics = [rubric.model_copy(deep=True) for rubric in rubrics]
     return replace(case, actual=actual, expected=expected)
-
-
-def _rubrics_of_turn(expected: Sequence[Invocation], index: int) -> list[Rubric]:
-    return (expected[index].rubrics or []) if index < len(expected) else []
 
 
 @dataclass(frozen=True, slots=True)

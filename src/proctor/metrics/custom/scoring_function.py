@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -173,7 +173,9 @@ def read_answer(facts: MetricFacts, answer: object, turns: int) -> MetricScore:
     if isinstance(answer, MetricScore):
         return _check_metric_score(facts, answer)
     if isinstance(answer, list | tuple):
-        return mean_score(_turns(facts, answer, turns))
+        if len(answer) != turns:
+            raise MetricError(f"returned {len(answer)} scores for {turns} turn(s)")
+        return mean_score([read_turn(facts, each, index) for index, each in enumerate(answer)])
     if _has(answer, "overall_score") or _has(answer, "per_invocation_results"):
         return _evaluation_result(facts, answer, turns)
     score = _score(facts, answer, "")
@@ -204,12 +206,6 @@ _STATUSES = {
 }
 
 
-def _turns(facts: MetricFacts, answers: Sequence[object], turns: int) -> list[Score]:
-    if len(answers) != turns:
-        raise MetricError(f"returned {len(answers)} scores for {turns} turn(s)")
-    return [read_turn(facts, answer, index) for index, answer in enumerate(answers)]
-
-
 def _score(facts: MetricFacts, answer: object, where: str) -> Score:
     if isinstance(answer, Score):
         if answer.value is not None:
@@ -224,8 +220,9 @@ def _score(facts: MetricFacts, answer: object, where: str) -> Score:
 
 def _number(facts: MetricFacts, answer: object, where: str) -> float:
     if not isinstance(answer, Real):
+        shown = "None" if answer is None else f"a {type(answer).__name__}"  # its text may be anything
         raise MetricError(
-            f"returned {_show(answer)}{where}; expected a number, true or false, or a Score "
+            f"returned {shown}{where}; expected a number, true or false, or a Score "
             "(with a reason if it has no value)"
         )
     number = float(answer)
@@ -240,11 +237,6 @@ def _exact(number: float) -> str:
     """Return the short form if it is exact: 2, but not 1 for 1.0000000000000002."""
     short = f"{number:g}"
     return short if float(short) == number else repr(number)
-
-
-def _show(answer: object) -> str:
-    """Return `None` or the type of an answer; its text may be anything."""
-    return "None" if answer is None else f"a {type(answer).__name__}"
 
 
 def _check_metric_score(facts: MetricFacts, answer: MetricScore) -> MetricScore:

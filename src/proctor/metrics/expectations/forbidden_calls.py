@@ -48,6 +48,7 @@ from proctor.metrics.structure.declarations import (
     tools_of_trial,
 )
 from proctor.metrics.trajectory.match_rules import Call
+from proctor.schema.format.case import EvalCase
 
 __all__ = [
     "DECLARATIONS",
@@ -117,15 +118,16 @@ def read_declared_tools(metric: str, option: object) -> list[Declaration]:
 def impossible_guards(
     guards: Iterable[Guard],
     described: Described,
-    *,
     declarations: Sequence[Declaration],
-    expected: Iterable[Call],
+    case: EvalCase | None,
 ) -> Iterator[str]:
-    """Yield the guards that no call of this agent can match, by its declarations; `expected` are calls of the case."""
+    """Yield the guards that no call of this agent can match, by its declarations; calls that the case expects can be made."""
     tools = tools_in([described.app_details], declarations)
     if not tools.names:
         return
-    known = _arguments_by_tool(expected)
+    known = _arguments_by_tool(
+        call for turn in (case and case.conversation) or () for call in turn.tool_calls
+    )
     for guard in guards:
         unknown = undeclared_tools(guard.pattern, tools, known) if described.is_complete else []
         if unknown:
@@ -165,7 +167,8 @@ class Guards:
             if any(guard.pattern.fits(call) for call in self._calls) and not guard.same:
                 continue
             names = self._unknown(guard.pattern, names_elsewhere)
-            if slip := next(lookalike_problems(guard.tool_names(), self._all_known(names_elsewhere)), ""):
+            known = {*self.tools.names, *self._expected, *self._made, *names_elsewhere}
+            if slip := next(lookalike_problems(guard.tool_names(), known), ""):
                 raise MetricError(slip)
             unknown |= dict.fromkeys(names)
             warnings |= dict.fromkeys(() if names else self._guard_warnings(guard))
@@ -210,9 +213,6 @@ class Guards:
     def _unknown(self, pattern: CallPattern, names_elsewhere: Iterable[str]) -> list[str]:
         known = {*self._expected, *self._made, *names_elsewhere}
         return [] if {*pattern.tools} <= {*known, ANY_TOOL} else undeclared_tools(pattern, self.tools, known)
-
-    def _all_known(self, names_elsewhere: Iterable[str]) -> set[str]:
-        return {*self.tools.names, *self._expected, *self._made, *names_elsewhere}
 
     def _known_arguments(self, guard: Guard) -> set[str]:
         names = declared_arguments(self.tools, guard.tools(self.tools.names))

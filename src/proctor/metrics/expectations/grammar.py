@@ -185,8 +185,7 @@ def read_as(
     Raises:
         MetricError: the search for a fitting alignment takes too many steps.
     """
-    search = _Search(calls, others_allowed=others_allowed, only_fitting=only_fitting)
-    return search.run(node)
+    return _Search(calls, others_allowed=others_allowed, only_fitting=only_fitting).run(node)
 
 
 class _Search:

@@ -6,7 +6,7 @@ A judge metric has a criterion and a judge, asks its questions concurrently, and
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -93,12 +93,18 @@ class JudgedMetric(Generic[C]):
     def __init__(self, criterion: BaseCriterion | None = None) -> None:
         self._criterion: C = check_criterion(self.facts, criterion, self.kind)
         options: JudgeModelOptions = getattr(self._criterion, OPTIONS)
-        if problems := [*_unknown(options)]:
+        known = JudgeModelOptions.model_fields
+        problems = [
+            f"{OPTIONS}.{name}: unknown option.{did_you_mean(name, known)} It takes: {', '.join(known)}"
+            for name in options.model_extra or ()
+        ]
+        if problems:
             raise misfit(self.facts.name, problems)
         self._adk = is_adk_compatible(self._criterion)
         self._stated = stated_options(criterion)
         # only the options that the criterion states, not the defaults of a typed criterion
         self._options = JudgeModelOptions.model_validate(options.model_dump(include={*self._stated}))
+        self._prompt = read_prompt("proctor.metrics.judged.prompts", f"{self.facts.name}.md")
         self._judge: Judge | None = None
 
     def use(self, judges: JudgeSource) -> None:
@@ -130,12 +136,6 @@ def stated_options(criterion: BaseCriterion | None) -> frozenset[str]:
     if isinstance(options, JudgeModelOptions):
         return frozenset(options.model_fields_set)
     return frozenset(map(to_snake, options)) if isinstance(options, Mapping) else frozenset()
-
-
-def _unknown(options: JudgeModelOptions) -> Iterator[str]:
-    known = JudgeModelOptions.model_fields
-    for name in options.model_extra or ():
-        yield f"{OPTIONS}.{name}: unknown option.{did_you_mean(name, known)} It takes: {', '.join(known)}"
 
 
 # --- From votes to scores, in addition to `proctor.judges.votes` ---
@@ -189,10 +189,6 @@ class AnswerMetric(JudgedMetric[LlmAsAJudgeCriterion]):
 
     form: ClassVar[AnswerForm[Any]]
 
-    def __init__(self, criterion: BaseCriterion | None = None) -> None:
-        super().__init__(criterion)
-        self._prompt = read_prompt("proctor.metrics.judged.prompts", f"{self.facts.name}.md")
-
     async def score(self, case: CaseView) -> MetricScore:
         """Ask about each final answer; a turn without answer text is not applicable."""
         with_steps = self._criterion.include_intermediate_responses_in_final
@@ -236,10 +232,6 @@ class ConversationMetric(JudgedMetric[LlmAsAJudgeCriterion]):
     points: ClassVar[Sequence[str]]
     """The names of the points in the prompt, in its order."""
 
-    def __init__(self, criterion: BaseCriterion | None = None) -> None:
-        super().__init__(criterion)
-        self._prompt = read_prompt("proctor.metrics.judged.prompts", f"{self.facts.name}.md")
-
     async def score(self, case: CaseView) -> MetricScore:
         """Ask once about the whole conversation."""
         if not case.actual:
@@ -248,10 +240,12 @@ class ConversationMetric(JudgedMetric[LlmAsAJudgeCriterion]):
         return self._case_score(case, asked)
 
     def _question(self, case: CaseView) -> Question[Checked]:
+        # in a recorded conversation, the goal of the user is only known from the messages
+        plan = [Passage("plan of the user", case.scenario.conversation_plan)] if case.scenario else []
         return Question(
             metric=self.facts.name,
             prompt=self._prompt,
-            passages=[*agents_of(case.actual), *_plan(case), *turns_of(case.actual)],
+            passages=[*agents_of(case.actual), *plan, *turns_of(case.actual)],
             form=checklist_form("points", len(self.points), "point"),
             turn=len(case.actual) - 1,
         )
@@ -272,11 +266,6 @@ class ConversationMetric(JudgedMetric[LlmAsAJudgeCriterion]):
         result = case_score([*earlier, last], [asked.failure])
         result.details = {"overall_rubrics": data}
         return result
-
-
-def _plan(case: CaseView) -> list[Passage]:
-    """Return the goal of a simulated user; in a recorded conversation it is only known from the messages."""
-    return [Passage("plan of the user", case.scenario.conversation_plan)] if case.scenario else []
 
 
 def points_data(points: Sequence[str], tallies: Sequence[Tally]) -> list[dict[str, object]]:

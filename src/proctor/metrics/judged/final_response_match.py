@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from proctor.common.prompts import read_prompt
 from proctor.judges.base import AnswerForm, Passage, Question
 from proctor.judges.votes import is_majority_settled, majority
 from proctor.metrics.base import CaseView, MetricFacts, nothing_recorded, paired
@@ -13,7 +12,7 @@ from proctor.metrics.judged.passages import answer_text, final_answer, user_mess
 from proctor.metrics.text.visible_text import is_blank
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.content import text_of
-from proctor.schema.format.criterion import BaseCriterion, LlmAsAJudgeCriterion
+from proctor.schema.format.criterion import LlmAsAJudgeCriterion
 from proctor.schema.format.invocation import Invocation
 from proctor.schema.results.score import MetricScore, Score
 
@@ -50,10 +49,6 @@ class FinalResponseMatch(JudgedMetric[LlmAsAJudgeCriterion]):
         statement=reference_answers,
         source="google-adk's metric of this name; prompt, answers and votes are Proctor's",
     )
-
-    def __init__(self, criterion: BaseCriterion | None = None) -> None:
-        super().__init__(criterion)
-        self._prompt = read_prompt("proctor.metrics.judged.prompts", "final_response_match_v2.md")
 
     def applies(self, case: EvalCase) -> bool:
         """Return whether any turn of the case has a reference answer."""

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
-from proctor.common.prompts import read_prompt
 from proctor.judges.base import AnswerForm, Passage, Question
 from proctor.judges.injection_signs import warning_of
 from proctor.judges.votes import is_majority_settled, majority
@@ -28,7 +27,7 @@ from proctor.metrics.judged.passages import (
     user_message,
 )
 from proctor.metrics.judged.sentences import sentences
-from proctor.schema.format.criterion import BaseCriterion, HallucinationsCriterion
+from proctor.schema.format.criterion import HallucinationsCriterion
 from proctor.schema.results.score import MetricScore, Score, mean
 
 __all__ = [
@@ -224,10 +223,6 @@ class Hallucinations(JudgedMetric[HallucinationsCriterion]):
     )
     kind = HallucinationsCriterion
 
-    def __init__(self, criterion: BaseCriterion | None = None) -> None:
-        super().__init__(criterion)
-        self._prompt = read_prompt("proctor.metrics.judged.prompts", f"{self.facts.name}.md")
-
     @property
     def _samples(self) -> int | None:
         return None if "num_samples" in self._stated else 1
@@ -279,8 +274,9 @@ def _turn_score(answers: Sequence[Answer]) -> Score:
     details = _details(asked, results)
     if failure := next(filter(None, (each.failure for each in asked)), None):
         return Score(None, f"{UNDECIDED}: {failure.message}", details)
-    shares = [share for each in answers if (share := _share(each.found)) is not None]
-    return Score(mean(shares), _reason(results), details, warning="; ".join(_warnings(answers)))
+    shares = (grounded_share([found.label for found in each.found]) for each in answers)
+    known = [share for share in shares if share is not None]
+    return Score(mean(known), _reason(results), details, warning="; ".join(_warnings(answers)))
 
 
 def _details(asked: Iterable[Asked[Sentences]], results: Sequence[Finding]) -> dict[str, object]:
@@ -290,10 +286,6 @@ def _details(asked: Iterable[Asked[Sentences]], results: Sequence[Finding]) -> d
         "sentences": [each.as_data() for each in results],
         "ballot": joined_ballots([each.ballot for each in asked], agreement=agreement),
     }
-
-
-def _share(results: Iterable[Finding]) -> float | None:
-    return grounded_share([each.label for each in results])
 
 
 def _reason(results: Sequence[Finding]) -> str:

@@ -58,15 +58,15 @@ class UserSimulatorQuality(JudgedMetric[LlmBackedUserSimulatorCriterion]):
 
     def __init__(self, criterion: BaseCriterion | None = None) -> None:
         super().__init__(criterion)
-        name = self.facts.name
-        self._plain = read_prompt("proctor.metrics.judged.prompts", f"{name}.md")
-        self._with_persona = read_prompt("proctor.metrics.judged.prompts", f"{name}_persona.md")
+        self._persona_prompt = read_prompt("proctor.metrics.judged.prompts", f"{self.facts.name}_persona.md")
 
     async def score(self, case: CaseView) -> MetricScore:
         """Compare the first message with the scenario, and ask about each later one and about the end, all concurrently."""
         scenario = case.scenario
         if scenario is None or not case.actual:
-            return _not_applicable(case, NO_TURNS if scenario else NO_SCENARIO)
+            reason = NO_TURNS if scenario else NO_SCENARIO
+            scores = [Score(reason=reason, not_applicable=True) for _ in case.actual]
+            return MetricScore(per_invocation=scores, reason=reason, not_applicable=True)
         opening = _opening_scores(case, scenario)
         rest = range(len(opening), len(case.actual) + 1)
         *asked, end = await self._ask([self._question(case, scenario, turn) for turn in rest], _is_final)
@@ -87,7 +87,7 @@ class UserSimulatorQuality(JudgedMetric[LlmBackedUserSimulatorCriterion]):
         behaviors = _behaviors(scenario)
         return Question(
             metric=self.facts.name,
-            prompt=self._with_persona if behaviors else self._plain,
+            prompt=self._persona_prompt if behaviors else self._prompt,
             passages=[
                 Passage("plan of the user", scenario.conversation_plan),
                 *_persona(scenario, signal),
@@ -104,11 +104,6 @@ class UserSimulatorQuality(JudgedMetric[LlmBackedUserSimulatorCriterion]):
     @staticmethod
     def _names(scenario: ConversationScenario) -> Sequence[str]:
         return [each.name for each in _behaviors(scenario)] or POINTS
-
-
-def _not_applicable(case: CaseView, reason: str) -> MetricScore:
-    scores = [Score(reason=reason, not_applicable=True) for _ in case.actual]
-    return MetricScore(per_invocation=scores, reason=reason, not_applicable=True)
 
 
 def _opening_scores(case: CaseView, scenario: ConversationScenario) -> list[Score]:

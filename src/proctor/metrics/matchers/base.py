@@ -91,11 +91,8 @@ def holds_matcher(value: object) -> bool:
 def misspelled_matcher(value: object) -> str:
     """Return a key inside a value that is certainly a misspelled `$match`; empty if there is none."""
     keys = (key for each in _objects_in(value) for key in each if isinstance(key, str) and key != INLINE)
-    return next((key for key in keys if key.startswith("$") and _is_close(key)), "")
-
-
-def _is_close(key: str) -> bool:
-    return bool(get_close_matches(key.lower(), [INLINE], cutoff=0.7))
+    candidates = (key for key in keys if key.startswith("$"))
+    return next((key for key in candidates if get_close_matches(key.lower(), [INLINE], cutoff=0.7)), "")
 
 
 def doubt(matching: object, case: CaseView) -> str:

@@ -7,7 +7,6 @@ There are two spellings: `{"match": "number", "tolerance": 0.1}` where only a ma
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from fractions import Fraction
@@ -36,6 +35,7 @@ from proctor.metrics.matchers.kinds import (
     exactly,
 )
 from proctor.metrics.reason_text import show_value
+from proctor.metrics.text.regex.search import compile_pattern
 from proctor.metrics.text.regex.trivial_patterns import trivial_pattern_problem
 
 __all__ = ["KINDS", "MatcherReader"]
@@ -129,7 +129,8 @@ class MatcherReader:
         if kind == ONE_OF:
             return OneOf(spec, self._options(spec, where))
         problems_before = len(self.problems)
-        template = Matched(spec, self._build(kind, spec, where), value)
+        build = _BUILDERS.get(kind)
+        template = Matched(spec, build(self, spec, where) if build else _SIMPLE[kind](), value)
         if (
             len(self.problems) == problems_before
             and kind not in _ACCEPTING_KINDS
@@ -159,10 +160,6 @@ class MatcherReader:
             if name != key and (problem := _option_problem(kind, name, value, allowed)):
                 self.problem(where, problem)
 
-    def _build(self, kind: str, spec: Mapping[str, object], where: str) -> Matcher:
-        build = _BUILDERS.get(kind)
-        return build(self, spec, where) if build else _SIMPLE[kind]()
-
     def regex(self, spec: Mapping[str, object], where: str) -> Matcher:
         """Compile a pattern."""
         text = spec.get("pattern")
@@ -170,11 +167,8 @@ class MatcherReader:
             self.problem(where, f"`pattern` must be a regular expression, got {show_value(text)}")
             return Exact()
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of syntax that may change in a later Python
-                compiled = re.compile(
-                    normalize("NFC", text), re.IGNORECASE if spec.get("ignore_case") is True else 0
-                )
+            flags = re.IGNORECASE if spec.get("ignore_case") is True else 0
+            compiled = compile_pattern(normalize("NFC", text), flags)
         except (re.error, ValueError, OverflowError, RecursionError) as error:
             self.problem(where, f"{show_value(text)} is not a regular expression: {error}")
             return Exact()

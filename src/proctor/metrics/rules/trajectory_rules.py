@@ -88,29 +88,24 @@ class TrajectoryRules:
     def check(self, case: EvalCase) -> list[str]:
         """Return the problems of a case's rules."""
         reader = MatcherReader()
-        rules = [
-            rule
-            for place in find_extensions(case, KEY)
-            for rule in read_rules(place.value, reader, place.where)
-        ]
+        rules = self._stated_by(case, reader)
         return [*reader.problems, *lookalike_problems(_names(rules), expected_names(case))]
 
     def survey(self) -> Survey:
         """Return the survey for names that are probably misspelled."""
         return NameSurvey(_names(self._common), lambda case: _names(self._stated_by(case)))
 
-    def _stated_by(self, case: EvalCase) -> Iterator[Rule]:
-        for place in find_extensions(case, KEY):
-            yield from read_rules(place.value, MatcherReader(), place.where)
+    def _stated_by(self, case: EvalCase, reader: MatcherReader | None = None) -> list[Rule]:
+        """Return the rules of a case; the reader collects the problems."""
+        reader = reader or MatcherReader()
+        places = find_extensions(case, KEY)
+        return [rule for place in places for rule in read_rules(place.value, reader, place.where)]
 
     def check_agent(self, case: EvalCase | None, described: Described) -> Iterable[str]:
         """Yield rules about calls that this agent can never make, according to its tool declarations."""
-        rules = self._common
-        if case is not None:
-            rules = [*self._stated_by(case)]
+        rules = self._common if case is None else self._stated_by(case)
         guards = [guard for rule in rules for guard in rule.guards()]
-        expected = [call for turn in (case and case.conversation) or () for call in turn.tool_calls]
-        return impossible_guards(guards, described, declarations=self._declarations, expected=expected)
+        return impossible_guards(guards, described, self._declarations, case)
 
     def score(self, case: CaseView) -> MetricScore:
         """Check all rules."""

@@ -104,7 +104,8 @@ class IntermediateResponseMatch:
         if not expected:
             return Explanation(NOTHING_EXPECTED)
         steps = _steps(expected, actual, self._pairs(expected, actual))
-        wrong = [_sentence(step, actual) for step in steps if step["kind"] in self._reported_kinds()]
+        reported = {"missing", "differs", *(["extra"] if self.criterion.measure != "recall" else [])}
+        wrong = [_sentence(step, actual) for step in steps if step["kind"] in reported]
         details = {
             "responses": steps,
             "text": {
@@ -115,10 +116,6 @@ class IntermediateResponseMatch:
         return Explanation(
             "; ".join(and_more(wrong)) or "every expected intermediate response was given", details
         )
-
-    def _reported_kinds(self) -> set[str]:
-        always = {"missing", "differs"}
-        return always if self.criterion.measure == "recall" else always | {"extra"}
 
     def _turn(self, made: Invocation, wanted: Invocation) -> Score:
         expected = intermediate_texts(wanted)

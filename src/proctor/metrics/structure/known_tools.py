@@ -67,7 +67,11 @@ class ToolCallMetric(ABC, Generic[C]):
                 continue
             tools = tools_of(case, index, self._declarations)
             if tools is None:
-                return MetricScore(failure=_declaration_failure(index))
+                return MetricScore(
+                    failure=Failure(
+                        where="agent", kind=FailureKind.BROKE_CONTRACT, message=NOT_DECLARED, turn=index
+                    )
+                )
             made = calls_with_authors(case.actual[index])
             right = [self.is_right(call, author, tools) for author, call in made]
             scores.append(Score(sum(right) / len(right), warning=self.doubt(made, tools)))
@@ -127,10 +131,6 @@ def unknown_tool(name: str | None, tools: Tools) -> str:
     hint = did_you_mean(name, known)
     names = ", ".join(and_more([show_name(each) for each in known], 8)) or "none"
     return f"there is no tool of this name.{hint}" + ("" if hint else f" Declared: {names}.")
-
-
-def _declaration_failure(turn: int) -> Failure:
-    return Failure(where="agent", kind=FailureKind.BROKE_CONTRACT, message=NOT_DECLARED, turn=turn)
 
 
 class KnownToolsCriterion(BaseCriterion):

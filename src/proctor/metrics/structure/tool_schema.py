@@ -111,15 +111,17 @@ class ToolSchema(ToolCallMetric[ToolSchemaCriterion]):
 
     def is_right(self, call: FunctionCall, author: str, tools: Tools) -> bool:
         """Return whether the arguments fit one of the declarations."""
-        declared = tools.of(call.name, author)
-        return any(self._fits(call, each) for each in declared)
+        schemas = map(self._usable_schema, tools.of(call.name, author))
+        return any(schema is None or schema.fits(call.args or {}) for schema in schemas)
 
     def mistakes(self, call: FunctionCall, author: str, tools: Tools) -> list[dict[str, object]]:
         """Return the mistakes in the arguments, by the declaration with the fewest."""
         declared = tools.of(call.name, author)
         if not declared:
             return [{"message": unknown_tool(call.name, tools)}]
-        mistakes: list[Mistake] = min((self._mistakes(call, each) for each in declared), key=len)
+        schemas = map(self._usable_schema, declared)
+        of_each = ([] if schema is None else schema.mistakes(call.args or {}) for schema in schemas)
+        mistakes: list[Mistake] = min(of_each, key=len)
         return [{"message": each.sentence("the call"), **each.to_data()} for each in mistakes]
 
     def all_is_well(self, calls: int) -> str:
@@ -143,14 +145,6 @@ class ToolSchema(ToolCallMetric[ToolSchemaCriterion]):
             names = ", ".join(and_more([*unchecked]))
             warnings.insert(0, f"no arguments are declared, so none were checked: {names}")
         return "; ".join(warnings)
-
-    def _fits(self, call: FunctionCall, declared: Declaration) -> bool:
-        schema = self._usable_schema(declared)
-        return schema is None or schema.fits(call.args or {})
-
-    def _mistakes(self, call: FunctionCall, declared: Declaration) -> list[Mistake]:
-        schema = self._usable_schema(declared)
-        return [] if schema is None else schema.mistakes(call.args or {})
 
     def _usable_schema(self, declared: Declaration) -> Schema | None:
         try:

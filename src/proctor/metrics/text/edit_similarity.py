@@ -11,7 +11,6 @@ from proctor.metrics.case_statements import reference_answers
 from proctor.metrics.text.answer import EXPECTED, TURNS, AnswerMetric, Expected
 from proctor.metrics.text.normal_form import IGNORING, LooseTextCriterion, comparable
 from proctor.metrics.text.unicode_words import unicode_words
-from proctor.metrics.text.visible_text import is_blank
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.results.score import Explanation, Score
 
@@ -54,10 +53,6 @@ class EditSimilarity(AnswerMetric[EditCriterion]):
         feature = "The metric 'edit_similarity'"
         module = import_extra("rapidfuzz.distance.Levenshtein", extra="rapidfuzz", feature=feature)
         self._distance: Callable[[Sequence[Hashable], Sequence[Hashable]], int] = module.distance
-
-    def parse_reference(self, reference: str) -> Expected:
-        """Return the reference answer; nothing if it is blank."""
-        return [] if is_blank(reference) else [reference]
 
     def compare(self, expected: Expected, answer: str) -> Score:
         """Return the similarity to the nearest expected text."""

@@ -7,7 +7,7 @@ from proctor.metrics.case_statements import reference_answers
 from proctor.metrics.reason_text import show_pair
 from proctor.metrics.text.answer import TURNS, AnswerMetric, Expected
 from proctor.metrics.text.normal_form import IGNORING, LooseTextCriterion, comparable
-from proctor.metrics.text.visible_text import as_seen, is_blank
+from proctor.metrics.text.visible_text import as_seen
 from proctor.schema.results.score import Explanation, Score
 
 __all__ = ["ExactMatch"]
@@ -37,10 +37,6 @@ class ExactMatch(AnswerMetric[LooseTextCriterion]):
     )
     kind = LooseTextCriterion
     accepts_blank = True
-
-    def parse_reference(self, reference: str) -> Expected:
-        """Return the reference answer; nothing if it is blank."""
-        return [] if is_blank(reference) else [reference]
 
     def compare(self, expected: Expected, answer: str) -> Score:
         """Return 1 for an answer that is one of the expected texts."""

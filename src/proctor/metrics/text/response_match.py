@@ -8,8 +8,16 @@ from proctor.metrics.base import CaseView, MetricFacts, is_adk_compatible, nothi
 from proctor.metrics.case_statements import reference_answers
 from proctor.metrics.criterion_check import check_criterion
 from proctor.metrics.text.rouge import Rouge, rouge_1, tokenize, words
-from proctor.metrics.text.visible_text import is_blank, trimmed
-from proctor.metrics.text.word_overlap import NO_ANSWER, SAME_WORDS, Counted, other_signs, tell_shared
+from proctor.metrics.text.visible_text import is_blank
+from proctor.metrics.text.word_overlap import (
+    IDENTICAL,
+    NO_ANSWER,
+    SAME_WORDS,
+    Counted,
+    is_identical,
+    other_signs,
+    tell_shared,
+)
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.content import text_of
 from proctor.schema.format.criterion import BaseCriterion
@@ -19,7 +27,6 @@ from proctor.schema.results.score import Explanation, MetricScore, Score, mean_s
 __all__ = ["ResponseMatch"]
 
 NO_REFERENCE = "the case states no reference answer for this turn"
-IDENTICAL = "the answer is the reference, word for word"
 NO_WORDS = "the reference has no words that ROUGE counts, so only an identical answer can match it"
 OTHER_ORDER = "all words are the same but their order differs; ROUGE-1 does not compare the order"
 
@@ -66,7 +73,7 @@ class ResponseMatch:
         if turn_score.not_applicable:
             return Explanation(turn_score.reason)
         reference, answer = self._text((case.expected or [])[index]), self._text(case.actual[index])
-        if not self._adk and _identical(reference, answer):
+        if not self._adk and is_identical(reference, answer):
             return Explanation(IDENTICAL, _details(reference, answer, Rouge(1.0, 1.0, 1.0)))
         return _explain(reference, answer)
 
@@ -77,14 +84,10 @@ class ResponseMatch:
         if not self._adk:
             if is_blank(reference):
                 return Score(reason=NO_REFERENCE, not_applicable=True)
-            if _identical(reference, answer):
+            if is_identical(reference, answer):
                 return Score(1.0)
         value = rouge_1(reference, answer).fmeasure
         return Score(value, warning=_explain(reference, answer).warning if value == 1.0 else "")
-
-
-def _identical(reference: str, answer: str) -> bool:
-    return trimmed(reference) == trimmed(answer) != ""
 
 
 def _explain(reference: str, answer: str) -> Explanation:

@@ -15,10 +15,11 @@ from proctor.metrics.text import rouge
 from proctor.metrics.text.answer import EXPECTED, TURNS, AnswerMetric, Expected, TextCriterion
 from proctor.metrics.text.rouge import Rouge
 from proctor.metrics.text.unicode_words import unicode_words
-from proctor.metrics.text.visible_text import trimmed
 from proctor.metrics.text.word_overlap import (
+    IDENTICAL,
     PAIRS,
     Counted,
+    is_identical,
     other_signs,
     tell_common_sequence,
     tell_shared,
@@ -28,7 +29,6 @@ from proctor.schema.results.score import Explanation, Score
 
 __all__ = ["Rouge1", "Rouge2", "RougeCriterion", "RougeL", "counted"]
 
-IDENTICAL = "the answer is the reference, word for word"
 TOO_SHORT = "the reference has {} that ROUGE counts, so only an identical answer can match it"
 OTHER_ORDER = "all words are the same but their order differs; ROUGE-1 does not compare the order"
 
@@ -110,7 +110,7 @@ class RougeMetric(AnswerMetric[RougeCriterion]):
     def compare(self, expected: Expected, answer: str) -> Score:
         """Return the figure of the best reference; a warning if it is 1 and the texts still differ."""
         value = max(self._measure(self._figures(reference, answer)) for reference in expected)
-        unseen = value == 1.0 and not any(_identical(reference, answer) for reference in expected)
+        unseen = value == 1.0 and not any(is_identical(reference, answer) for reference in expected)
         return Score(value, warning=self.tell(expected, answer).warning if unseen else "")
 
     def tell(self, expected: Expected, answer: str) -> Explanation:
@@ -118,7 +118,7 @@ class RougeMetric(AnswerMetric[RougeCriterion]):
         reference = max(expected, key=lambda each: self._measure(self._figures(each, answer)))
         figures = self._figures(reference, answer)
         details = {"text": {"expected": reference, "actual": answer}, **figures._asdict()}
-        if _identical(reference, answer):
+        if is_identical(reference, answer):
             return Explanation(IDENTICAL, details)
         wanted, made = counted(reference, self.criterion), counted(answer, self.criterion)
         if len(wanted.tokens) < self.fewest:
@@ -134,7 +134,7 @@ class RougeMetric(AnswerMetric[RougeCriterion]):
         return ""
 
     def _figures(self, reference: str, answer: str) -> Rouge:
-        if _identical(reference, answer):
+        if is_identical(reference, answer):
             return Rouge(1.0, 1.0, 1.0)
         return self.figures(counted(reference, self.criterion), counted(answer, self.criterion))
 
@@ -192,7 +192,3 @@ class RougeL(RougeMetric):
 
 def _pairs(text: Counted) -> Counted:
     return Counted([" ".join(pair) for pair in rouge.runs(text.shown, 2)], rouge.runs(text.tokens, 2))
-
-
-def _identical(reference: str, answer: str) -> bool:
-    return trimmed(reference) == trimmed(answer) != ""

@@ -9,17 +9,21 @@ from typing import NamedTuple
 
 from proctor.metrics.reason_text import and_more, show_text
 from proctor.metrics.text.rouge import common_sequence
+from proctor.metrics.text.visible_text import trimmed
 
 __all__ = [
+    "IDENTICAL",
     "NO_ANSWER",
     "PAIRS",
     "SAME_WORDS",
     "Counted",
+    "is_identical",
     "other_signs",
     "tell_common_sequence",
     "tell_shared",
 ]
 
+IDENTICAL = "the answer is the reference, word for word"
 NO_ANSWER = "the agent gave no answer text"
 SAME_WORDS = "the answer has the reference's words"
 
@@ -44,6 +48,11 @@ SIGNS = re.compile(
     re.VERBOSE,
 )
 """Signs that are not words but may change the meaning: a minus before a number, C++, 5 < 6. Not those of Markdown."""
+
+
+def is_identical(reference: str, answer: str) -> bool:
+    """Return whether two texts are the same apart from white space at the ends, and not blank."""
+    return trimmed(reference) == trimmed(answer) != ""
 
 
 def other_signs(reference: str, answer: str) -> str:

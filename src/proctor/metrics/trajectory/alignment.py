@@ -49,7 +49,6 @@ class StepKind(StrEnum):
 
 # names of this module: a look-up of a member in its enumeration takes ten times as long
 MATCHED, MISSING, EXTRA, MOVED, DIFFERS = StepKind
-_KIND_NAMES = {id(kind): kind.name.lower() for kind in StepKind}
 
 
 @dataclass(slots=True)
@@ -75,7 +74,7 @@ class Step:
     def to_data(self) -> dict[str, object]:
         """Return the step as JSON for reports (see `proctor.schema.results.score`)."""
         data: dict[str, object] = {
-            "kind": _KIND_NAMES[id(self.kind)],
+            "kind": self.kind.name.lower(),
             "expected": _call_data(self.expected, self.expected_index),
             "actual": _call_data(self.actual, self.actual_index),
         }
@@ -195,17 +194,9 @@ class _Between:
 
     def steps(self, *, order_matters: bool) -> list[Step]:
         """Return the steps: after each match, the other expected calls there, then the other actual ones."""
-        wanted, made = self._wanted, self._made
-        expected, actual = self._expected, self._actual
-        if (
-            len(wanted) == len(made) == 1
-            and order_matters
-            and expected[wanted[0]].name == actual[made[0]].name
-        ):
-            return [self._differing(wanted[0], made[0])]  # equal calls were common ends
         pairing = pair_up(
-            {i: expected[i] for i in wanted},
-            {j: actual[j] for j in made},
+            {i: self._expected[i] for i in self._wanted},
+            {j: self._actual[j] for j in self._made},
             self._matching,
             order_matters=order_matters,
         )

@@ -51,8 +51,6 @@ def pair_up(
     If `matching` is not an equivalence, the first two can conflict: then pairs in order take precedence, unless the order
     does not matter.
     """
-    if len(expected) == len(actual) == 1:
-        return _of_two(next(iter(expected.items())), next(iter(actual.items())), matching)
     if matching.is_equivalence:
         in_place, moved = _equal_calls(expected, actual, matching)
     else:
@@ -68,14 +66,6 @@ def pair_cost(wanted: Call, made: Call, differing: int) -> int:
     if not names:
         return UNPAIRED + 1
     return UNPAIRED + 1 + min(8, 8 * differing // names)
-
-
-def _of_two(expected: tuple[int, Call], actual: tuple[int, Call], matching: Matching) -> Pairing:
-    """Pair one call on either side, by far the most frequent case."""
-    (i, wanted), (j, made) = expected, actual
-    if matching.same(wanted, made):
-        return Pairing({i: j}, {}, {})
-    return Pairing({}, {}, {i: j} if wanted.name == made.name else {})
 
 
 # --- equal calls -----------------------------------------------------------------------------------------------------

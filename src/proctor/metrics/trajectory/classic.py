@@ -182,7 +182,9 @@ class Precision(_Share):
         """Describe the unexpected calls, or that nothing was called."""
         if wanted and not made:
             return NO_CALLS_MADE
-        said = _unasked(self, alignment)
+        said = describe(
+            alignment, missing_allowed=True, order_matters=False, repeats_allowed=self.repeats_allowed
+        )
         return f"{self.hits(wanted, made)[1]} of {len(made)} calls were expected; {said}" if said else ""
 
     def tell_full(self, wanted: Calls) -> str:
@@ -204,7 +206,7 @@ class Recall(_Share):
 
     def applies(self, case: EvalCase) -> bool:
         """Return whether any turn expects a call."""
-        return _expects_calls(case)
+        return any(turn.tool_calls for turn in case.conversation or ())
 
     def why_not(self, case: EvalCase) -> str:
         """Return what the case lacks if the metric does not apply."""
@@ -218,7 +220,9 @@ class Recall(_Share):
 
     def tell(self, wanted: Calls, made: Calls, alignment: Alignment) -> str:
         """Describe missing calls."""
-        said = _missed(self, alignment)
+        said = describe(
+            alignment, extra_allowed=True, order_matters=False, repeats_allowed=self.repeats_allowed
+        )
         return (
             f"{self.hits(wanted, made)[0]} of {len(wanted)} expected calls were made; {said}" if said else ""
         )
@@ -256,19 +260,3 @@ class F1(_Share):
     def tell_full(self, wanted: Calls) -> str:
         """Explain a full score: both shares are 1."""
         return "every expected call was made, and no others"
-
-
-def _unasked(metric: _Share, alignment: Alignment) -> str:
-    return describe(
-        alignment, missing_allowed=True, order_matters=False, repeats_allowed=metric.repeats_allowed
-    )
-
-
-def _missed(metric: _Share, alignment: Alignment) -> str:
-    return describe(
-        alignment, extra_allowed=True, order_matters=False, repeats_allowed=metric.repeats_allowed
-    )
-
-
-def _expects_calls(case: EvalCase) -> bool:
-    return any(turn.tool_calls for turn in case.conversation or ())

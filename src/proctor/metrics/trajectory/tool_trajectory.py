@@ -141,7 +141,8 @@ class ToolTrajectory:
             made, wanted = turn.tool_calls, tool_calls_of(expected.__dict__["intermediate_data"])
             score = Score(float(self._rule(wanted, made)))
             if made and not wanted and self._match_type is not MatchType.EXACT:
-                score.warning = self._passes_anything()
+                name = self._match_type.name
+                score.warning = f"no calls are expected, so {name} accepts any calls; EXACT would not"
             scores.append(score)
         if self._reading == "adk-ts":
             self._leave_out_what_has_no_data(case, scores)
@@ -205,6 +206,3 @@ class ToolTrajectory:
         for index, (made, wanted) in enumerate(paired(case)):
             if made.intermediate_data is None or wanted.intermediate_data is None:
                 scores[index] = Score(reason=NO_DATA, not_applicable=True)
-
-    def _passes_anything(self) -> str:
-        return f"no calls are expected, so {self._match_type.name} accepts any calls; EXACT would not"

@@ -10,10 +10,9 @@ from itertools import chain
 from math import isfinite
 from typing import ClassVar
 
-from proctor.common.prompts import read_prompt
 from proctor.errors import MetricError
 from proctor.judges.base import Passage, Question
-from proctor.metrics.base import CaseView, Survey
+from proctor.metrics.base import CaseView, MetricFacts, Survey
 from proctor.metrics.criterion_check import misfit
 from proctor.metrics.judged.base import Asked, JudgedMetric, case_score
 from proctor.metrics.judged.checklist import (
@@ -32,8 +31,6 @@ from proctor.schema.format.rubric import Rubric
 from proctor.schema.results.score import MetricScore, Score, mean
 
 __all__ = [
-    "OPTIONS",
-    "SOURCE",
     "Found",
     "Placed",
     "RubricMetric",
@@ -45,6 +42,7 @@ __all__ = [
     "lists_of_case",
     "problems_of_list",
     "reason_of",
+    "rubric_facts",
     "rubric_results",
     "share",
     "weights_of",
@@ -131,6 +129,23 @@ OPTIONS = {
     "with `points` as its weight; or the text alone"
 }
 SOURCE = "google-adk's metric of this name; prompt, answers and votes are Proctor's"
+
+
+def rubric_facts(name: str, description: str, *, rubric_id: str, text: str) -> MetricFacts:
+    """Return the facts of a rubric metric, with one rubric as its example."""
+    rubric = {"rubric_id": rubric_id, "rubric_content": {"text_property": text}}
+    return MetricFacts(
+        name=name,
+        description=description,
+        kind="judge",
+        default_threshold=0.8,
+        needs=frozenset({"judge", "rubrics"}),
+        options=OPTIONS,
+        example={name: {"threshold": 1.0, "rubrics": [rubric]}},
+        source=SOURCE,
+    )
+
+
 NO_TURNS = "the conversation has no turns"
 NO_RUBRICS = "no rubric is about this turn"
 
@@ -145,7 +160,6 @@ class RubricMetric(JudgedMetric[RubricsBasedCriterion]):
     def __init__(self, criterion: BaseCriterion | None = None) -> None:
         super().__init__(criterion)
         self._common = with_places(self._criterion.rubrics, "rubrics")
-        self._prompt = read_prompt("proctor.metrics.judged.prompts", f"{self.facts.name}.md")
         if problems := [*problems_of_list(self._common)]:
             raise misfit(self.facts.name, problems)
         self.facts = replace(self.facts, statement=self._statement)

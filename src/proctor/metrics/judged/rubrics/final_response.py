@@ -14,7 +14,7 @@ from proctor.metrics.judged.passages import (
     steps_of,
     user_message,
 )
-from proctor.metrics.judged.rubrics.base import OPTIONS, SOURCE, RubricMetric
+from proctor.metrics.judged.rubrics.base import RubricMetric, rubric_facts
 
 __all__ = ["RubricFinalResponse"]
 
@@ -22,27 +22,11 @@ __all__ = ["RubricFinalResponse"]
 class RubricFinalResponse(RubricMetric):
     """The share of rubrics that the final answer of a turn fulfils."""
 
-    facts: MetricFacts = MetricFacts(
-        name="rubric_based_final_response_quality_v1",
-        description="The share of rubrics that the final answers fulfil, by a judge model.",
-        kind="judge",
-        default_threshold=0.8,
-        needs=frozenset({"judge", "rubrics"}),
-        options=OPTIONS,
-        example={
-            "rubric_based_final_response_quality_v1": {
-                "threshold": 1.0,
-                "rubrics": [
-                    {
-                        "rubric_id": "names_the_city",
-                        "rubric_content": {
-                            "text_property": "The answer names the city that was asked about."
-                        },
-                    }
-                ],
-            }
-        },
-        source=SOURCE,
+    facts: MetricFacts = rubric_facts(
+        "rubric_based_final_response_quality_v1",
+        "The share of rubrics that the final answers fulfil, by a judge model.",
+        rubric_id="names_the_city",
+        text="The answer names the city that was asked about.",
     )
     rubric_type = "FINAL_RESPONSE_QUALITY"
 

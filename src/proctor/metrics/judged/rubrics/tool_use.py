@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from proctor.judges.base import Passage
 from proctor.metrics.base import CaseView, MetricFacts
 from proctor.metrics.judged.passages import agents_of, earlier_turns, steps_of, user_message
-from proctor.metrics.judged.rubrics.base import OPTIONS, SOURCE, RubricMetric
+from proctor.metrics.judged.rubrics.base import RubricMetric, rubric_facts
 
 __all__ = ["RubricToolUse"]
 
@@ -15,27 +15,11 @@ __all__ = ["RubricToolUse"]
 class RubricToolUse(RubricMetric):
     """The share of rubrics that the tool calls of a turn fulfil; the final answer is not considered."""
 
-    facts: MetricFacts = MetricFacts(
-        name="rubric_based_tool_use_quality_v1",
-        description="The share of rubrics that the tool calls fulfil, by a judge model.",
-        kind="judge",
-        default_threshold=0.8,
-        needs=frozenset({"judge", "rubrics"}),
-        options=OPTIONS,
-        example={
-            "rubric_based_tool_use_quality_v1": {
-                "threshold": 1.0,
-                "rubrics": [
-                    {
-                        "rubric_id": "asks_for_the_city",
-                        "rubric_content": {
-                            "text_property": "`get_weather` is called with the city that was asked about."
-                        },
-                    }
-                ],
-            }
-        },
-        source=SOURCE,
+    facts: MetricFacts = rubric_facts(
+        "rubric_based_tool_use_quality_v1",
+        "The share of rubrics that the tool calls fulfil, by a judge model.",
+        rubric_id="asks_for_the_city",
+        text="`get_weather` is called with the city that was asked about.",
     )
     rubric_type = "TOOL_USE_QUALITY"
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from proctor.judges.base import Passage
 from proctor.metrics.base import CaseView, MetricFacts
 from proctor.metrics.judged.passages import agents_of, turns_of
-from proctor.metrics.judged.rubrics.base import OPTIONS, SOURCE, Placed, RubricMetric
+from proctor.metrics.judged.rubrics.base import Placed, RubricMetric, rubric_facts
 from proctor.schema.format.case import EvalCase
 
 __all__ = ["RubricTrajectory"]
@@ -20,25 +20,11 @@ class RubricTrajectory(RubricMetric):
     the older form out).
     """
 
-    facts: MetricFacts = MetricFacts(
-        name="rubric_based_multi_turn_trajectory_quality_v1",
-        description="The share of rubrics that the whole conversation fulfils, by a judge model.",
-        kind="judge",
-        default_threshold=0.8,
-        needs=frozenset({"judge", "rubrics"}),
-        options=OPTIONS,
-        example={
-            "rubric_based_multi_turn_trajectory_quality_v1": {
-                "threshold": 1.0,
-                "rubrics": [
-                    {
-                        "rubric_id": "looks_before_it_speaks",
-                        "rubric_content": {"text_property": "The weather is looked up before it is told."},
-                    }
-                ],
-            }
-        },
-        source=SOURCE,
+    facts: MetricFacts = rubric_facts(
+        "rubric_based_multi_turn_trajectory_quality_v1",
+        "The share of rubrics that the whole conversation fulfils, by a judge model.",
+        rubric_id="looks_before_it_speaks",
+        text="The weather is looked up before it is told.",
     )
     rubric_type = "TRAJECTORY_QUALITY"
 

@@ -117,7 +117,8 @@ class NumericMatch(AnswerMetric[NumericCriterion]):
 
     def compare(self, expected: Expected, answer: str) -> Score:
         """Return the share of the expected numbers that match; with `pick: "all"` of all numbers of both sides."""
-        wanted, made = _values(expected), self._numbers_of(answer)
+        wanted = _values(expected)
+        made = self._select([each for each in self._figures(answer) if each.counts])
         pairs = self._pairs(wanted, _values(made))
         most = max(len(wanted), len(made)) if self.criterion.pick == "all" else len(wanted)
         unread = [_describe(each) for each in expected if each.value is None]
@@ -161,9 +162,6 @@ class NumericMatch(AnswerMetric[NumericCriterion]):
         if isinstance(stated, int | float):
             return [Figure(repr(stated), Decimal(repr(stated)))]
         return read_numbers(stated, self.criterion.decimal, words=self.criterion.words)
-
-    def _numbers_of(self, answer: str) -> list[Figure]:
-        return self._select([each for each in self._figures(answer) if each.counts])
 
     def _select(self, figures: list[Figure]) -> list[Figure]:
         """Return the numbers that `pick` selects."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 from unicodedata import normalize
@@ -17,7 +16,7 @@ from proctor.metrics.case_statements import reference_answers
 from proctor.metrics.reason_text import and_more, show_text
 from proctor.metrics.text.answer import NO_ANSWER, TURNS, AnswerMetric, Expected, Texts
 from proctor.metrics.text.normal_form import BLANKS, IGNORING
-from proctor.metrics.text.regex.search import Search, Span, find, show_pattern
+from proctor.metrics.text.regex.search import Search, Span, compile_pattern, find, show_pattern
 from proctor.metrics.text.regex.trivial_patterns import trivial_pattern_problem
 from proctor.metrics.text.visible_text import folded, is_blank, trimmed
 from proctor.schema.format.case import EvalCase
@@ -199,7 +198,7 @@ class RegexMatch(AnswerMetric[RegexCriterion]):
                 if self.criterion.match == "full"
                 else "nothing in the answer matches"
             )
-            yield f"{part} {_patterns(missing)}"
+            yield f"{part} {', '.join(and_more([*map(show_pattern, missing)]))}"
         if value == 1:
             yield f"matched: {_list(matches)}" if matches else "no forbidden pattern matches"
 
@@ -224,10 +223,8 @@ class RegexMatch(AnswerMetric[RegexCriterion]):
             ValueError: it is not a regular expression, or matches every text or none; the message has the position.
         """
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of syntax that may change in a later Python
-                flags = re.IGNORECASE if self.criterion.ignore_case else 0
-                compiled = re.compile(normalize("NFC", text), flags)
+            flags = re.IGNORECASE if self.criterion.ignore_case else 0
+            compiled = compile_pattern(normalize("NFC", text), flags)
         except re.error as error:
             place = "" if error.pos is None else f" at position {error.pos}"
             raise ValueError(
@@ -251,7 +248,3 @@ def _matches(checks: Sequence[Mapping[str, Any]], *, forbidden: bool) -> list[st
 
 def _list(texts: Iterator[str] | Sequence[str]) -> str:
     return ", ".join(and_more([show_text(text) for text in texts]))
-
-
-def _patterns(patterns: Sequence[str]) -> str:
-    return ", ".join(and_more([show_pattern(pattern) for pattern in patterns]))

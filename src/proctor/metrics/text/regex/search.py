@@ -12,13 +12,14 @@ import re
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Sequence
 from typing import IO, NamedTuple, cast
 
 from proctor.errors import MetricError
 from proctor.metrics.reason_text import show_name
 
-__all__ = ["Search", "Span", "find", "matches", "show_pattern"]
+__all__ = ["Search", "Span", "compile_pattern", "find", "matches", "show_pattern"]
 
 Span = tuple[int, int] | None
 
@@ -47,6 +48,13 @@ class Search(NamedTuple):
     full: bool
     """The whole text must match, not a part of it."""
     text: str
+
+
+def compile_pattern(text: str, flags: int = 0) -> re.Pattern[str]:
+    """Compile a pattern without warnings about syntax that may change in a later Python."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return re.compile(text, flags)
 
 
 def find(searches: Sequence[Search], seconds: float) -> list[Span]:

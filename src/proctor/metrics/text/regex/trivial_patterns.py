@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
@@ -18,7 +17,7 @@ from typing import Any
 
 from proctor.errors import MetricError
 from proctor.metrics.matchers.contrary_values import BLANKS, SINGLES, TEXTS
-from proctor.metrics.text.regex.search import Search, find
+from proctor.metrics.text.regex.search import Search, compile_pattern, find
 
 __all__ = ["finds_always", "finds_nothing", "trivial_pattern_problem"]
 
@@ -151,9 +150,7 @@ def doubled_escape(pattern: re.Pattern[str]) -> str:
     if intended == pattern.pattern:
         return ""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            corrected = re.compile(intended, pattern.flags & ~re.UNICODE)
+        corrected = compile_pattern(intended, pattern.flags & ~re.UNICODE)
     except (re.error, ValueError, OverflowError, RecursionError):
         return ""
     plain = _ESCAPES.sub("", intended)
