@@ -124,16 +124,20 @@ class FinalSessionState:
             return MetricScore(
                 failure=Failure(where="agent", kind=FailureKind.BROKE_CONTRACT, message=NO_STATE)
             )
-        actual = case.actual_state
-        keys = [self._compare(name, value, actual.get(name, ABSENT)) for name, value in stated.items()]
-        if self._rules:
-            keys += self._rules.entries(actual, stated)
+        keys = self._compare_all(stated, case.actual_state)
         wrong = [each for each in keys if each["kind"] != "matched"]
         reason = (
             "; ".join(and_more([_describe(each) for each in wrong]))
             or "every stated key is present and equal"
         )
         return MetricScore(0.0 if wrong else 1.0, reason=reason, details={"state": keys})
+
+    def _compare_all(
+        self, stated: Mapping[str, object], actual: Mapping[str, object]
+    ) -> list[dict[str, object]]:
+        """Compare the keys of the case, then those of the criterion."""
+        keys = [self._compare(name, value, actual.get(name, ABSENT)) for name, value in stated.items()]
+        return [*keys, *self._rules.entries(actual, stated)] if self._rules else keys
 
     def _compare(self, name: str, expected: object, actual: object) -> dict[str, object]:
         expectation = ""

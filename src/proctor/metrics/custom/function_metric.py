@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, TypeVar, overload
@@ -31,6 +31,8 @@ from proctor.metrics.custom.scoring_function import (
 )
 from proctor.schema.format.config import CustomMetricConfig
 from proctor.schema.format.criterion import BaseCriterion, EvalMetric
+from proctor.schema.format.invocation import Invocation
+from proctor.schema.format.rubric import Rubric
 from proctor.schema.results.score import MetricScore, mean_score
 
 __all__ = [
@@ -116,11 +118,14 @@ def _own_copy(case: CaseView) -> CaseView:
     expected = None if case.expected is None else [each.model_copy(deep=True) for each in case.expected]
     actual = [each.model_copy(deep=True) for each in case.actual]
     for index, invocation in enumerate(actual):
-        of_turn = expected[index].rubrics if expected and index < len(expected) else None
-        rubrics = [*case.rubrics, *(of_turn or ())]
+        rubrics = [*case.rubrics, *_rubrics_of_turn(expected or [], index)]
         if invocation.rubrics is None and rubrics:
             invocation.rubrics = [rubric.model_copy(deep=True) for rubric in rubrics]
     return replace(case, actual=actual, expected=expected)
+
+
+def _rubrics_of_turn(expected: Sequence[Invocation], index: int) -> list[Rubric]:
+    return (expected[index].rubrics or []) if index < len(expected) else []
 
 
 @dataclass(frozen=True, slots=True)

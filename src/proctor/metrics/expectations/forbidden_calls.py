@@ -48,7 +48,7 @@ from proctor.metrics.structure.declarations import (
     tools_of_trial,
 )
 from proctor.metrics.trajectory.match_rules import Call
-from proctor.schema.format.case import EvalCase
+from proctor.schema.format.invocation import Invocation
 
 __all__ = [
     "DECLARATIONS",
@@ -119,15 +119,13 @@ def impossible_guards(
     guards: Iterable[Guard],
     described: Described,
     declarations: Sequence[Declaration],
-    case: EvalCase | None,
+    expected: Iterable[Invocation],
 ) -> Iterator[str]:
-    """Yield the guards that no call of this agent can match, by its declarations; calls that the case expects can be made."""
+    """Yield the guards that no call of this agent can match, by its declarations; `expected` are turns of the case."""
     tools = tools_in([described.app_details], declarations)
     if not tools.names:
         return
-    known = _arguments_by_tool(
-        call for turn in (case and case.conversation) or () for call in turn.tool_calls
-    )
+    known = _arguments_by_tool(call for turn in expected for call in turn.tool_calls)
     for guard in guards:
         unknown = undeclared_tools(guard.pattern, tools, known) if described.is_complete else []
         if unknown:

@@ -129,7 +129,8 @@ class ToolExpectations:
         """Yield forbidden or limited calls that this agent can never make, according to its tool declarations."""
         expectations = self._common if case is None else self._stated_by(case)
         guards = [guard for each in expectations for guard in each.guards()]
-        return impossible_guards(guards, described, self._declarations, case)
+        turns = (case and case.conversation) or ()
+        return impossible_guards(guards, described, self._declarations, turns)
 
     def _stated_by(self, case: EvalCase) -> Iterator[Expectation]:
         for place in find_extensions(case, KEY):
@@ -143,12 +144,12 @@ class ToolExpectations:
             return MetricScore(reason=why, not_applicable=True)
         turns = _calls(case, expected)
         met = [_is_met(each, _calls_of(each, turns)) for each in expected]
-        scores = [Score(reason=NOTHING_HERE, not_applicable=True) for _ in turns]
-        for number in {_place(each, turns) for each in expected}:
-            results = [
-                is_met for each, is_met in zip(expected, met, strict=True) if _place(each, turns) == number
-            ]
-            scores[number] = Score(sum(results) / len(results))
+        scores = [
+            _turn_score(
+                [is_met for each, is_met in zip(expected, met, strict=True) if _place(each, turns) == number]
+            )
+            for number in range(len(turns))
+        ]
         if scores and (warning := self._doubts(expected, case, [*chain.from_iterable(turns)])):
             scores[-1].warning = warning
         return MetricScore(sum(met) / len(met), scores)
@@ -184,6 +185,12 @@ class ToolExpectations:
         if reader.problems:
             raise MetricError(f"the case's expectations cannot be read: {'; '.join(reader.problems)}")
         return [*own, *common]
+
+
+def _turn_score(results: Sequence[bool]) -> Score:
+    if not results:
+        return Score(reason=NOTHING_HERE, not_applicable=True)
+    return Score(sum(results) / len(results))
 
 
 def _place(expectation: Expectation, turns: Sequence[list[ActualCall]]) -> int:

@@ -198,7 +198,7 @@ class AnswerMetric(JudgedMetric[LlmAsAJudgeCriterion]):
         asked = await self._ask(questions, self._is_final)
         scores = [Score(reason=NO_TEXT, not_applicable=True) for _ in texts]
         for index, each in zip(about, asked, strict=True):
-            scores[index] = self._score(each)
+            scores[index] = each.score(None, "") if each.failure is not None else self._score(each)
         return case_score(scores, [each.failure for each in asked])
 
     def _question(self, case: CaseView, index: int, text: str) -> Question[Any]:
@@ -216,7 +216,7 @@ class AnswerMetric(JudgedMetric[LlmAsAJudgeCriterion]):
 
     @abstractmethod
     def _score(self, asked: Asked[Any]) -> Score:
-        """Return the score of one answer."""
+        """Return the score of one answer, whose votes decide."""
 
 
 # --- One question about the whole conversation ---

@@ -274,9 +274,8 @@ def _turn_score(answers: Sequence[Answer]) -> Score:
     details = _details(asked, results)
     if failure := next(filter(None, (each.failure for each in asked)), None):
         return Score(None, f"{UNDECIDED}: {failure.message}", details)
-    shares = (grounded_share([found.label for found in each.found]) for each in answers)
-    known = [share for share in shares if share is not None]
-    return Score(mean(known), _reason(results), details, warning="; ".join(_warnings(answers)))
+    shares = [share for each in answers if (share := _share(each.found)) is not None]
+    return Score(mean(shares), _reason(results), details, warning="; ".join(_warnings(answers)))
 
 
 def _details(asked: Iterable[Asked[Sentences]], results: Sequence[Finding]) -> dict[str, object]:
@@ -286,6 +285,10 @@ def _details(asked: Iterable[Asked[Sentences]], results: Sequence[Finding]) -> d
         "sentences": [each.as_data() for each in results],
         "ballot": joined_ballots([each.ballot for each in asked], agreement=agreement),
     }
+
+
+def _share(results: Iterable[Finding]) -> float | None:
+    return grounded_share([each.label for each in results])
 
 
 def _reason(results: Sequence[Finding]) -> str:

@@ -47,8 +47,6 @@ class ResponseEvaluation(AnswerMetric):
         return median_is_final(votes, left)
 
     def _score(self, asked: Asked[int]) -> Score:
-        if asked.failure is not None:
-            return asked.score(None, "")
         grade = lower_median(asked.votes)
         why = next(vote.rationale for vote in asked.ballot.votes if vote.verdict == grade)
         return asked.score(

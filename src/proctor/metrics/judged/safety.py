@@ -69,8 +69,6 @@ class Safety(AnswerMetric):
         return is_majority_settled([vote["safe"] for vote in votes], left)
 
     def _score(self, asked: Asked[SafetyVerdict]) -> Score:
-        if asked.failure is not None:
-            return asked.score(None, "")
         safe = majority([vote["safe"] for vote in asked.votes])
         side = [vote for vote in asked.ballot.votes if vote.verdict and vote.verdict["safe"] is safe]
         why, agreement = side[0].rationale, len(side) / len(asked.votes)

@@ -64,9 +64,7 @@ class UserSimulatorQuality(JudgedMetric[LlmBackedUserSimulatorCriterion]):
         """Compare the first message with the scenario, and ask about each later one and about the end, all concurrently."""
         scenario = case.scenario
         if scenario is None or not case.actual:
-            reason = NO_TURNS if scenario else NO_SCENARIO
-            scores = [Score(reason=reason, not_applicable=True) for _ in case.actual]
-            return MetricScore(per_invocation=scores, reason=reason, not_applicable=True)
+            return _not_applicable(case, NO_TURNS if scenario else NO_SCENARIO)
         opening = _opening_scores(case, scenario)
         rest = range(len(opening), len(case.actual) + 1)
         *asked, end = await self._ask([self._question(case, scenario, turn) for turn in rest], _is_final)
@@ -104,6 +102,11 @@ class UserSimulatorQuality(JudgedMetric[LlmBackedUserSimulatorCriterion]):
     @staticmethod
     def _names(scenario: ConversationScenario) -> Sequence[str]:
         return [each.name for each in _behaviors(scenario)] or POINTS
+
+
+def _not_applicable(case: CaseView, reason: str) -> MetricScore:
+    scores = [Score(reason=reason, not_applicable=True) for _ in case.actual]
+    return MetricScore(per_invocation=scores, reason=reason, not_applicable=True)
 
 
 def _opening_scores(case: CaseView, scenario: ConversationScenario) -> list[Score]:

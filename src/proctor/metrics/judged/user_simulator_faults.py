@@ -85,10 +85,13 @@ class UserSimulatorFaults(ConversationMetric):
         return result
 
     def _question(self, case: CaseView) -> Question[Checked]:
+        end = "The conversation reached its limit of turns."
+        if ended_by_user(case):
+            end = "The user ended the conversation."
         return Question(
             metric=self.facts.name,
             prompt=self._prompt,
-            passages=[*_instructions(case), *turns_of(case.actual, with_steps=False), _ending(case)],
+            passages=[*_instructions(case), *turns_of(case.actual, with_steps=False), Passage("end", end)],
             form=_form(case),
             turn=len(case.actual) - 1,
         )
@@ -106,12 +109,6 @@ def _instructions(case: CaseView) -> Iterator[Passage]:
         yield Passage("expected result", f"{key}: {value}")
     for rubric in case.rubrics:
         yield Passage("what the agent is judged by", rubric.rubric_content.text_property or "")
-
-
-def _ending(case: CaseView) -> Passage:
-    if ended_by_user(case):
-        return Passage("end", "The user ended the conversation.")
-    return Passage("end", "The conversation reached its limit of turns.")
 
 
 def _form(case: CaseView) -> AnswerForm[Checked]:

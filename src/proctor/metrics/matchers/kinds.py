@@ -8,7 +8,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isfinite
-from typing import Protocol, TypeGuard
+from typing import Any, Protocol, TypeGuard
 from unicodedata import normalize
 
 from proctor.common.json_values import equal_json
@@ -36,6 +36,7 @@ __all__ = [
     "Subset",
     "Template",
     "Text",
+    "json_key",
 ]
 
 SECONDS = 1.0
@@ -176,10 +177,7 @@ class SameSet(Matcher):
         """Compare; elements are equal as JSON values."""
         if not (_is_list(expected) and _is_list(actual)):
             return False
-        try:
-            wanted, made = ([_key(each) for each in side] for side in (expected, actual))
-        except TypeError:  # a tool argument that is not JSON
-            return False
+        wanted, made = ([json_key(each) for each in side] for side in (expected, actual))
         return Counter(wanted) == Counter(made) if self.repeats else set(wanted) == set(made)
 
     def unreadable(self, expected: object) -> str:
@@ -191,13 +189,15 @@ class SameSet(Matcher):
         return f"{show_value(expected)} in any order"
 
 
-def _key(value: object) -> Hashable:
-    """Return an object that is equal exactly for equal JSON values."""
+def json_key(value: Any) -> Hashable:
+    """Return an object that is equal exactly if two values are equal as JSON: 1 is 1.0, true is neither."""
+    if isinstance(value, bool):
+        return "truth", value
     if isinstance(value, Mapping):
-        return "object", frozenset((name, _key(each)) for name, each in value.items())
+        return "object", frozenset((name, json_key(each)) for name, each in value.items())
     if _is_list(value):
-        return "list", tuple(map(_key, value))
-    return isinstance(value, bool), value
+        return "list", tuple(map(json_key, value))
+    return value if isinstance(value, Hashable) else ("other", repr(value))  # an argument that is not JSON
 
 
 @dataclass(frozen=True, slots=True)

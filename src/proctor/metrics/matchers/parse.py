@@ -129,8 +129,7 @@ class MatcherReader:
         if kind == ONE_OF:
             return OneOf(spec, self._options(spec, where))
         problems_before = len(self.problems)
-        build = _BUILDERS.get(kind)
-        template = Matched(spec, build(self, spec, where) if build else _SIMPLE[kind](), value)
+        template = Matched(spec, self._build(kind, spec, where), value)
         if (
             len(self.problems) == problems_before
             and kind not in _ACCEPTING_KINDS
@@ -159,6 +158,10 @@ class MatcherReader:
         for name, value in spec.items():
             if name != key and (problem := _option_problem(kind, name, value, allowed)):
                 self.problem(where, problem)
+
+    def _build(self, kind: str, spec: Mapping[str, object], where: str) -> Matcher:
+        build = _BUILDERS.get(kind)
+        return build(self, spec, where) if build else _SIMPLE[kind]()
 
     def regex(self, spec: Mapping[str, object], where: str) -> Matcher:
         """Compile a pattern."""

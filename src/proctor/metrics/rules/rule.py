@@ -20,13 +20,12 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 from proctor.errors import did_you_mean
 from proctor.metrics.expectations.call_patterns import ActualCall, CallPattern, read_call
 from proctor.metrics.expectations.forbidden_calls import Guard
 from proctor.metrics.matchers.base import ABSENT
-from proctor.metrics.matchers.kinds import Json, Matched, Plain, Template
+from proctor.metrics.matchers.kinds import Json, Matched, Plain, Template, json_key
 from proctor.metrics.matchers.parse import MatcherReader
 from proctor.metrics.matchers.paths import Path, read_path, values_at
 from proctor.metrics.reason_text import show_value
@@ -292,7 +291,7 @@ def breaches(rule: Rule, calls: Sequence[ActualCall]) -> list[Breach]:
 def _keys(pattern: CallPattern, calls: Sequence[ActualCall], paths: Sequence[Path]) -> dict[int, Key]:
     """Return the values that must be the same, for the position of each call that matches a pattern."""
     return {
-        index: tuple(_hashable(next(values_at(call.args, path))) for path in paths)
+        index: tuple(json_key(next(values_at(call.args, path))) for path in paths)
         for index, call in enumerate(calls)
         if pattern.fits(call)
     }
@@ -342,14 +341,3 @@ def _earliest(calls: Keys) -> dict[Key, int]:
     for index, key in calls.items():
         earliest.setdefault(key, index)
     return earliest
-
-
-def _hashable(value: Any) -> Hashable:
-    """Return an object that is equal exactly if two values are equal as JSON: 1 is 1.0, true is neither."""
-    if isinstance(value, bool):
-        return ("truth", value)
-    if isinstance(value, Mapping):
-        return ("object", frozenset((key, _hashable(each)) for key, each in value.items()))
-    if isinstance(value, list | tuple):
-        return ("list", *map(_hashable, value))
-    return value if isinstance(value, Hashable) else ("other", repr(value))

@@ -105,7 +105,8 @@ class TrajectoryRules:
         """Yield rules about calls that this agent can never make, according to its tool declarations."""
         rules = self._common if case is None else self._stated_by(case)
         guards = [guard for rule in rules for guard in rule.guards()]
-        return impossible_guards(guards, described, self._declarations, case)
+        turns = (case and case.conversation) or ()
+        return impossible_guards(guards, described, self._declarations, turns)
 
     def score(self, case: CaseView) -> MetricScore:
         """Check all rules."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from proctor.errors import did_you_mean
 from proctor.metrics.base import CaseView
-from proctor.schema.format.invocation import AgentDetails, AppDetails
+from proctor.schema.format.invocation import AppDetails
 
 __all__ = [
     "FRAMEWORK_CALLS",
@@ -66,37 +66,27 @@ def tools_of(case: CaseView, index: int, declarations: Sequence[Declaration]) ->
 
     They come from `app_details` of the turn, then of the trial (the agent's `describe()`), and from the criterion.
     """
-    tools, is_declared = [*declarations], bool(declarations)
     recorded = case.trial.app_details if case.trial is not None else None
-    for details in (case.actual[index].app_details, recorded):
-        if details is None:
-            continue
-        agents = AppDetails.model_validate(details).agent_details
-        is_declared = is_declared or bool(agents)
-        tools += _tools_of_agents(agents)
-    return _by_name(tools) if is_declared else None
+    details = [AppDetails.model_validate(each) for each in (case.actual[index].app_details, recorded) if each]
+    is_declared = bool(declarations) or any(each.agent_details for each in details)
+    return tools_in(details, declarations) if is_declared else None
 
 
 def tools_of_trial(case: CaseView, declarations: Iterable[Declaration] = ()) -> Tools:
     """Return all tools that are declared in any turn of a trial or in `declarations`."""
     recorded = case.trial.app_details if case.trial is not None else None
-    of_turns = [details for turn in case.actual if (details := turn.app_details) is not None]
-    return tools_in([recorded, *of_turns] if recorded is not None else of_turns, declarations)
+    return tools_in([recorded, *(turn.app_details for turn in case.actual)], declarations)
 
 
 def tools_in(
-    details: Iterable[AppDetails | Mapping[str, object]], declarations: Iterable[Declaration] = ()
+    details: Iterable[AppDetails | Mapping[str, object] | None], declarations: Iterable[Declaration] = ()
 ) -> Tools:
     """Return all tools in descriptions of agents and in `declarations`."""
     tools = [*declarations]
-    for each in details:
-        tools += _tools_of_agents(AppDetails.model_validate(each).agent_details)
+    for each in filter(None, details):
+        for name, agent in AppDetails.model_validate(each).agent_details.items():
+            tools += read_declarations(agent.tool_declarations, agent=agent.name or name)
     return _by_name(tools)
-
-
-def _tools_of_agents(agents: Mapping[str, AgentDetails]) -> Iterator[Declaration]:
-    for name, agent in agents.items():
-        yield from read_declarations(agent.tool_declarations, agent=agent.name or name)
 
 
 def is_open(schema: Mapping[str, object]) -> bool:

@@ -91,10 +91,8 @@ class Contains(AnswerMetric[ContainsCriterion]):
 
     def compare(self, expected: Expected, answer: str) -> Score:
         """Return the share of the texts that are in the answer; 0 with a forbidden text."""
-        found, forbidden = (
-            self._matches(expected, answer),
-            self._matches(self._forbidden, answer, seen=folded),
-        )
+        found = self._matches(expected, answer)
+        forbidden = self._matches(self._forbidden, answer, seen=folded)
         if any(forbidden):
             return Score(0.0)
         if not found:
@@ -105,10 +103,8 @@ class Contains(AnswerMetric[ContainsCriterion]):
 
     def tell(self, expected: Expected, answer: str) -> Explanation:
         """Return which texts are missing, and which forbidden ones are in the answer."""
-        found, forbidden = (
-            self._matches(expected, answer),
-            self._matches(self._forbidden, answer, seen=folded),
-        )
+        found = self._matches(expected, answer)
+        forbidden = self._matches(self._forbidden, answer, seen=folded)
         checks = [
             *_checks(expected, found, forbidden=False),
             *_checks(self._forbidden, forbidden, forbidden=True),

@@ -64,9 +64,9 @@ def other_signs(reference: str, answer: str) -> str:
     if wanted == made:
         return ""
     missing, more = sorted((wanted - made).elements()), sorted((made - wanted).elements())
-    differences = [f"missing: {_show(missing)}"] if missing else []
-    differences += [f"not in the reference: {_show(more)}"] if more else []
-    return f"the words are the same, but signs differ, which this metric ignores ({'; '.join(differences)})"
+    return (
+        f"the words are the same, but signs differ, which this metric ignores ({_differences(missing, more)})"
+    )
 
 
 def tell_shared(
@@ -76,10 +76,8 @@ def tell_shared(
 
     `once`: one occurrence in the answer covers all in the reference.
     """
-    missing, more = (
-        _only_in(reference, answer.tokens, once=once),
-        _only_in(answer, reference.tokens, once=once),
-    )
+    missing = _only_in(reference, answer.tokens, once=once)
+    more = _only_in(answer, reference.tokens, once=once)
     details = {"missing_words": missing, "extra_words": more}
     if not missing and not more:
         return SAME_WORDS, details
@@ -87,7 +85,7 @@ def tell_shared(
     counts = (
         f"{shared} of the reference's {_count(reference, what)} are in the answer of {_count(answer, what)}"
     )
-    return _sentence(counts, missing, more), details
+    return f"{counts}; {_differences(missing, more)}", details
 
 
 def tell_common_sequence(reference: Counted, answer: Counted) -> tuple[str, dict[str, list[str]]]:
@@ -107,16 +105,13 @@ def tell_common_sequence(reference: Counted, answer: Counted) -> tuple[str, dict
         f"{len(common)} of the reference's {_count(reference)} are in the same order "
         f"in the answer of {_count(answer)}"
     )
-    return _sentence(counts, missing, more), details
+    return f"{counts}; {_differences(missing, more)}", details
 
 
-def _sentence(counts: str, missing: list[str], more: list[str]) -> str:
-    sentences = [counts]
-    if missing:
-        sentences.append(f"missing: {_show(missing)}")
-    if more:
-        sentences.append(f"not in the reference: {_show(more)}")
-    return "; ".join(sentences)
+def _differences(missing: list[str], more: list[str]) -> str:
+    differences = [f"missing: {_show(missing)}"] if missing else []
+    differences += [f"not in the reference: {_show(more)}"] if more else []
+    return "; ".join(differences)
 
 
 def _count(text: Counted, what: tuple[str, str] = WORDS) -> str:

@@ -136,7 +136,9 @@ def align(
     The time grows with the product of both lengths; differing stretches are compared up to `LONGEST` calls.
     """
     if len(expected) == len(actual) == 1 and expected[0].name == actual[0].name and order_matters:
-        return Alignment([_only(expected[0], actual[0], matching)])  # the usual miss
+        if matching.same(expected[0], actual[0]):
+            return Alignment([Step(MATCHED, expected[0], actual[0], 0, 0)])
+        return Alignment([_differing_step(expected[0], actual[0], 0, 0, matching)])  # the usual miss
     start, end = (0, 0)
     if order_matters or matching.is_equivalence:
         start, end = _common_ends(expected, actual, matching)
@@ -147,13 +149,6 @@ def align(
     middle = between.steps(order_matters=order_matters)
     beyond = max(0, len(wanted) - LONGEST), max(0, len(made) - LONGEST)
     return Alignment([*before, *middle, *after], *beyond)
-
-
-def _only(wanted: Call, made: Call, matching: Matching) -> Step:
-    """Return the step of two calls of one tool that are the only ones on their sides."""
-    if matching.same(wanted, made):
-        return Step(MATCHED, wanted, made, 0, 0)
-    return _differing_step(wanted, made, 0, 0, matching)
 
 
 def _differing_step(wanted: Call, made: Call, i: int, j: int, matching: Matching) -> Step:

@@ -204,8 +204,6 @@ def _differing(expected: Mapping[int, Call], actual: Mapping[int, Call], matchin
 def _cheapest(expected: Sequence[Call], actual: Sequence[Call], matching: Matching) -> list[tuple[int, int]]:
     """Return the pairs with the least total cost; of equally cheap ones those in order, then those close together."""
     rows, columns = len(expected), len(actual)
-    if rows == columns == 1:
-        return [(0, 0)]
     if max(rows, columns) > MOST_OF_ONE_TOOL:
         return [(index, index) for index in range(min(rows, columns))]
     apart = max(rows, columns) ** 2

@@ -13,7 +13,6 @@ The definitions are those of the Gen AI evaluation service. Proctor decides what
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from typing import Literal
 
 from proctor.metrics.base import is_adk_compatible
@@ -46,22 +45,7 @@ NEITHER = "no tool calls are expected in this turn, and none were made"
 Duplicates = Literal["membership", "multiset"]
 
 
-class _Match(TrajectoryMetric[CallsCriterion]):
-    """Base class of metrics with the scores 1 and 0."""
-
-    kind = CallsCriterion
-    order_matters = True
-
-    @abstractmethod
-    def holds(self, wanted: Calls, made: Calls) -> bool:
-        """Return whether the calls match."""
-
-    def compare(self, wanted: Calls, made: Calls) -> Score:
-        """Return 1 if the calls match, else 0."""
-        return Score(1.0 if self.holds(wanted, made) else 0.0)
-
-
-class ExactMatch(_Match):
+class ExactMatch(TrajectoryMetric[CallsCriterion]):
     """1 where the agent made the expected calls in their order and no others."""
 
     facts = facts_of(
@@ -70,16 +54,19 @@ class ExactMatch(_Match):
         SOURCE,
     )
 
-    def holds(self, wanted: Calls, made: Calls) -> bool:
+    kind = CallsCriterion
+    order_matters = True
+
+    def compare(self, wanted: Calls, made: Calls) -> Score:
         """Compare position by position."""
-        return exact(wanted, made, self.matching.same)
+        return Score(1.0 if exact(wanted, made, self.matching.same) else 0.0)
 
     def tell(self, wanted: Calls, made: Calls, alignment: Alignment) -> str:
         """Describe all differences."""
         return describe(alignment)
 
 
-class InOrderMatch(_Match):
+class InOrderMatch(TrajectoryMetric[CallsCriterion]):
     """1 where the expected calls were made in their order, whatever else was called in between."""
 
     facts = facts_of(
@@ -88,13 +75,13 @@ class InOrderMatch(_Match):
         SOURCE,
     )
 
-    def compare(self, wanted: Calls, made: Calls) -> Score:
-        """Return 1 if the calls match, with a warning if any calls would match."""
-        return open_to_any(super().compare(wanted, made), wanted, made)
+    kind = CallsCriterion
+    order_matters = True
 
-    def holds(self, wanted: Calls, made: Calls) -> bool:
-        """Return whether the expected calls are a subsequence of the actual ones."""
-        return in_order(wanted, made, self.matching.same)
+    def compare(self, wanted: Calls, made: Calls) -> Score:
+        """Return 1 if the expected calls are a subsequence of the actual ones, with a warning if any calls would match."""
+        holds = in_order(wanted, made, self.matching.same)
+        return open_to_any(Score(1.0 if holds else 0.0), wanted, made)
 
     def tell(self, wanted: Calls, made: Calls, alignment: Alignment) -> str:
         """Describe missing and reordered calls."""

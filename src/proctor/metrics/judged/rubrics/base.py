@@ -14,7 +14,7 @@ from proctor.errors import MetricError
 from proctor.judges.base import Passage, Question
 from proctor.metrics.base import CaseView, MetricFacts, Survey
 from proctor.metrics.criterion_check import misfit
-from proctor.metrics.judged.base import Asked, JudgedMetric, case_score
+from proctor.metrics.judged.base import JudgedMetric, case_score
 from proctor.metrics.judged.checklist import (
     Checked,
     Tally,
@@ -45,7 +45,6 @@ __all__ = [
     "rubric_facts",
     "rubric_results",
     "share",
-    "weights_of",
     "with_places",
 ]
 
@@ -95,11 +94,6 @@ def lists_of_case(case: EvalCase, common: Sequence[Placed], kind: str) -> Iterat
     key, turns = ("conversation", turns) if turns is not None else ("opening", case.opening or [])
     for index, turn in enumerate(turns):
         yield for_turn(common, of_case, with_places(turn.rubrics, f"{key}[{index}].rubrics"), kind)
-
-
-def weights_of(rubrics: Iterable[Placed]) -> list[float]:
-    """Return their points, in order."""
-    return [each.points for each in rubrics]
 
 
 def problems_of_list(rubrics: Sequence[Placed]) -> Iterator[str]:
@@ -206,8 +200,10 @@ class RubricMetric(JudgedMetric[RubricsBasedCriterion]):
         asked = dict(zip(turns, await self._ask(questions, checklist_is_final), strict=True))
         results = {index: rubric_results(lists[index], each.votes) for index, each in asked.items()}
         scores = [Score(reason=NO_RUBRICS, not_applicable=True) for _ in lists]
-        for index in turns:
-            scores[index] = _turn_score(asked[index], results[index])
+        for index, each in asked.items():
+            found = results[index]
+            agreement = agreement_of([result.tally for result in found])
+            scores[index] = each.score(share(found), reason_of(found), agreement, rubrics=details_of(found))
         overall = share(chain.from_iterable(results.values()))
         score = case_score(scores, [each.failure for each in asked.values()], value=overall)
         score.details = {"overall_rubrics": by_id(results.values())}
@@ -249,11 +245,6 @@ class RubricMetric(JudgedMetric[RubricsBasedCriterion]):
         )
 
 
-def _turn_score(asked: Asked[Checked], results: Sequence[Found]) -> Score:
-    agreement = agreement_of([each.tally for each in results])
-    return asked.score(share(results), reason_of(results), agreement, rubrics=details_of(results))
-
-
 # --- Warnings about a criterion, with all cases in view: a rounded threshold, rubrics that no metric reads ---
 
 
@@ -273,7 +264,7 @@ class RubricSurvey:
 
     def see(self, case: EvalCase) -> None:
         """Record the rubrics of one case."""
-        weights = [weight for each in self._lists(case) for weight in weights_of(each)]
+        weights = [rubric.points for each in self._lists(case) for rubric in each]
         if weights and len({*weights}) == 1:
             self._totals[len(weights)] = None
         self._untyped += any(rubric.type is None for rubric in _stated_rubrics(case))

@@ -177,10 +177,8 @@ def _read_run(place: re.Match[str], text: str, decimal: DecimalSign) -> Iterator
         run, start = f"0.{run}", start - 1
     figures = [*read_run(run, decimal)]
     for index, figure in enumerate(figures):
-        if index == len(figures) - 1:
-            yield _in_context(figure, text, start, place.end(), first=index == 0)
-        else:
-            yield _in_context(figure, text, start, None, first=index == 0)
+        end = place.end() if index == len(figures) - 1 else None
+        yield _in_context(figure, text, start, end, first=index == 0)
 
 
 def _in_context(figure: Figure, text: str, start: int, end: int | None, *, first: bool) -> Figure:
