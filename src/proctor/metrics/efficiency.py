@@ -155,31 +155,37 @@ def _model_calls(turns: Sequence[_Turn]) -> MetricScore:
     )
 
 
-def _nothing(reason: str) -> MetricScore:
-    return MetricScore(None, [], reason, None, True)
-
-
 def _token_usage(turns: Sequence[_Turn]) -> MetricScore:
-    if not turns:
-        return _nothing(NO_TURNS)
-    usages = [_tokens(turn.usages) for turn in turns]
-    scores = [
-        _turn_score(usage["total_tokens"], NO_USAGE, {"token_usage_details": usage}) for usage in usages
-    ]
     # An invocation without a report counts as 0 here, as in ADK: the figure is tokens per turn of the conversation.
-    overall = _combine(usages, lambda values: sum(values) / len(usages))
-    return _overall(scores, overall["total_tokens"], {"token_usage_details": overall})
+    return _total_score(
+        [_tokens(turn.usages) for turn in turns],
+        total="total_tokens",
+        missing=NO_USAGE,
+        key="token_usage_details",
+        combine=lambda tokens: sum(tokens) / len(turns),
+    )
 
 
 def _durations(turns: Sequence[_Turn]) -> MetricScore:
-    if not turns:
-        return _nothing(NO_TURNS)
-    durations = [_seconds(turn) for turn in turns]
-    scores = [
-        _turn_score(each["total_seconds"], NO_DURATION, {"duration_details": each}) for each in durations
-    ]
-    overall = _combine(durations, lambda seconds: round(sum(seconds) / len(seconds), 3))
-    return _overall(scores, overall["total_seconds"], {"duration_details": overall})
+    return _total_score(
+        [_seconds(turn) for turn in turns],
+        total="total_seconds",
+        missing=NO_DURATION,
+        key="duration_details",
+        combine=lambda seconds: round(sum(seconds) / len(seconds), 3),
+    )
+
+
+def _total_score(
+    parts: list[Figures], *, total: str, missing: str, key: str, combine: Callable[[list[float]], float]
+) -> MetricScore:
+    """Return the score of the figure `total` of each turn, with all figures under `key` in the details."""
+    if not parts:
+        return MetricScore(None, [], NO_TURNS, None, True)
+    scores = [_turn_score(part[total], missing, {key: part}) for part in parts]
+    overall = _combine(parts, combine)
+    is_missing = overall[total] is None
+    return MetricScore(overall[total], scores, missing if is_missing else "", {key: overall}, is_missing)
 
 
 def _tokens(usages: Sequence[Sequence[int | None]]) -> Figures:
@@ -228,15 +234,6 @@ def _combine(parts: list[Figures], combine: Callable[[list[float]], float]) -> F
         else None
         for name in parts[0]
     }
-
-
-def _overall(scores: list[Score], value: float | None, details: dict[str, object]) -> MetricScore:
-    if value is not None:
-        return MetricScore(value, scores, "", details)
-    for score in scores:
-        if score.reason:
-            return MetricScore(None, scores, score.reason, details, True)
-    return MetricScore(None, scores, NO_TURNS, None, not_applicable=True)
 
 
 _METRICS = (_tool_calls, _model_calls, _token_usage, _durations)

@@ -169,10 +169,8 @@ def _counterpart(ours: type[WireModel]) -> type[BaseModel] | None:
         if issubclass(kind, ContentModel):
             places, name = [GENAI_TYPES], genai_name(kind)
         else:
-            places, name = (
-                [*(f"google.adk.evaluation.{module}" for module in _MODULES), GENAI_TYPES],
-                kind.__name__,
-            )
+            places = [*(f"google.adk.evaluation.{module}" for module in _MODULES), GENAI_TYPES]
+            name = kind.__name__
         for place in places:
             counterpart = getattr(import_module(place), name, None)
             if isinstance(counterpart, type) and issubclass(counterpart, BaseModel):

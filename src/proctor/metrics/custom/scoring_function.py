@@ -76,15 +76,12 @@ def read_signature(name: str, function: Callable[..., Any]) -> Signature:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError) as error:
         raise _misfit(name, f"its parameters cannot be inspected ({error})") from error
+    known = {**WHOLE, **TURN, **EITHER}
     found: dict[str, str] = {}
     for parameter in parameters:
         if parameter.kind in {parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD}:
             continue
-        if parameter.kind is not parameter.POSITIONAL_ONLY and _plain(parameter) in {
-            **WHOLE,
-            **TURN,
-            **EITHER,
-        }:
+        if parameter.kind is not parameter.POSITIONAL_ONLY and _plain(parameter) in known:
             found[parameter.name] = _plain(parameter)
         elif parameter.default is parameter.empty:
             if parameter.kind is parameter.POSITIONAL_ONLY:
@@ -92,7 +89,7 @@ def read_signature(name: str, function: Callable[..., Any]) -> Signature:
                     name,
                     f"its parameter {parameter.name!r} is positional-only (before `/`), but all are passed by name",
                 )
-            hint = did_you_mean(_plain(parameter), [*WHOLE, *TURN, *EITHER])
+            hint = did_you_mean(_plain(parameter), known)
             raise _misfit(name, f"unknown parameter {parameter.name!r}.{hint}")
     return _decide(name, found, [each for each in parameters if each.name in found])
 

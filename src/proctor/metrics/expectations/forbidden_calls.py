@@ -220,12 +220,9 @@ class Guards:
 
 
 def _unknown_warning(tools: Iterable[str]) -> list[str]:
-    names = ", ".join(tools)
-    return (
-        [f"neither declared by the agent, nor expected in the conversation, nor called: {names}"]
-        if names
-        else []
-    )
+    if not (names := ", ".join(tools)):
+        return []
+    return [f"neither declared by the agent, nor expected in the conversation, nor called: {names}"]
 
 
 def _contradiction(guard: Guard, tools: Tools, expected: Mapping[str, set[str]]) -> str:

@@ -138,11 +138,9 @@ class Finding:
 
 def findings(texts: Sequence[str], votes: Sequence[Sentences]) -> list[Finding]:
     """Count votes per sentence: the side of the majority, a tie counting against the sentence; then its most frequent label."""
-    return (
-        [_finding(text, each) for text, each in zip(texts, zip(*votes, strict=True), strict=True)]
-        if votes
-        else []
-    )
+    if not votes:
+        return []
+    return [_finding(text, each) for text, each in zip(texts, zip(*votes, strict=True), strict=True)]
 
 
 def _finding(text: str, about: Sequence[SentenceVerdict]) -> Finding:

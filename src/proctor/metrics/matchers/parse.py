@@ -129,7 +129,7 @@ class MatcherReader:
         if kind == ONE_OF:
             return OneOf(spec, self._options(spec, where))
         problems_before = len(self.problems)
-        template = Matched(spec, self._build(kind, spec, where), value)
+        template = Matched(spec, _BUILDERS[kind](self, spec, where), value)
         if (
             len(self.problems) == problems_before
             and kind not in _ACCEPTING_KINDS
@@ -158,10 +158,6 @@ class MatcherReader:
         for name, value in spec.items():
             if name != key and (problem := _option_problem(kind, name, value, allowed)):
                 self.problem(where, problem)
-
-    def _build(self, kind: str, spec: Mapping[str, object], where: str) -> Matcher:
-        build = _BUILDERS.get(kind)
-        return build(self, spec, where) if build else _SIMPLE[kind]()
 
     def regex(self, spec: Mapping[str, object], where: str) -> Matcher:
         """Compile a pattern."""
@@ -299,13 +295,11 @@ def _show_options(spec: Mapping[str, object], key: str) -> str:
     return ", ".join(f"`{name}` {show_value(value)}" for name, value in spec.items() if name != key)
 
 
-_SIMPLE: Mapping[str, Callable[[], Matcher]] = {
-    "exact": Exact,
-    "ignore": Ignore,
-    "present": Present,
-    "subset": Subset,
-}
 _BUILDERS: Mapping[str, Callable[[MatcherReader, Mapping[str, object], str], Matcher]] = {
+    "exact": lambda _reader, _spec, _where: Exact(),
+    "ignore": lambda _reader, _spec, _where: Ignore(),
+    "present": lambda _reader, _spec, _where: Present(),
+    "subset": lambda _reader, _spec, _where: Subset(),
     "regex": MatcherReader.regex,
     "number": MatcherReader.number,
     "set": MatcherReader.same_set,

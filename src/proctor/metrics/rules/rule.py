@@ -206,10 +206,9 @@ def _has_equal_values(call: CallPattern, one: Path, other: Path) -> bool:
 
 def _implied_names(pattern: CallPattern, same: Pairs) -> set[str]:
     """Return the arguments that need no comparison, because they equal those of the other call."""
+    args = pattern.args or {}
     names = {str(path[0]) for path, _ in same if len(path) == 1}
-    return {
-        name for name in names if name in (pattern.args or {}) and not _is_strict((pattern.args or {})[name])
-    }
+    return {name for name in names & args.keys() if not _is_strict(args[name])}
 
 
 def _is_strict(value: Template) -> bool:
@@ -337,7 +336,4 @@ _PAIRS = {
 
 
 def _earliest(calls: Keys) -> dict[Key, int]:
-    earliest: dict[Key, int] = {}
-    for index, key in calls.items():
-        earliest.setdefault(key, index)
-    return earliest
+    return {key: index for index, key in reversed([*calls.items()])}

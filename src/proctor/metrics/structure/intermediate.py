@@ -172,15 +172,11 @@ def _steps(
     partner = {pair.expected: pair for pair in pairs}
     steps: list[dict[str, object]] = []
     for index, wanted in enumerate(expected):
-        pair = partner.get(index)
-        if pair is None:
-            steps.append({"kind": "missing", "expected": wanted._asdict(), "actual": None, "likeness": 0.0})
-            continue
-        kind = "matched" if pair.similarity == 1 else "differs"
-        made = actual[pair.actual]._asdict()
-        steps.append(
-            {"kind": kind, "expected": wanted._asdict(), "actual": made, "likeness": pair.similarity}
-        )
+        kind, made, likeness = "missing", None, 0.0
+        if pair := partner.get(index):
+            kind = "matched" if pair.similarity == 1 else "differs"
+            made, likeness = actual[pair.actual]._asdict(), pair.similarity
+        steps.append({"kind": kind, "expected": wanted._asdict(), "actual": made, "likeness": likeness})
     paired_indexes = {pair.actual for pair in pairs}
     for index, text in enumerate(actual):
         if index not in paired_indexes:

@@ -98,8 +98,8 @@ def rouge_1(reference: str, candidate: str) -> Rouge:
 def rouge_n(expected: Sequence[Hashable], actual: Sequence[Hashable], n: int) -> Rouge:
     """Return ROUGE-N of two lists of tokens: the runs of `n` tokens that both have; all zero if either is shorter."""
     if n > 1:
-        return _figures(*_shared_of(runs(expected, n), runs(actual, n)))
-    return _figures(*_shared_of(expected, actual))
+        expected, actual = runs(expected, n), runs(actual, n)
+    return _figures(_count_shared(expected, actual), len(expected), len(actual))
 
 
 def rouge_l(expected: Sequence[Hashable], actual: Sequence[Hashable]) -> Rouge:
@@ -153,10 +153,6 @@ def _rows(expected: Sequence[Hashable], actual: Sequence[Hashable]) -> Iterator[
 def runs(tokens: Sequence[T], n: int) -> list[tuple[T, ...]]:
     """Return the runs of `n` neighbours, in their order."""
     return [*zip(*(tokens[start:] for start in range(n)), strict=False)]
-
-
-def _shared_of(expected: Sequence[Hashable], actual: Sequence[Hashable]) -> tuple[int, int, int]:
-    return _count_shared(expected, actual), len(expected), len(actual)
 
 
 def _figures(shared: int, expected: int, actual: int) -> Rouge:

@@ -121,9 +121,7 @@ class Strict(RelationMetric[StrictCriterion]):
         """Return the positions of the actual calls in the order of their expected partners; those without one in actual order."""
         partners = most_pairs(len(wanted), len(made), lambda i, j: self.matching.same(wanted[i], made[j]))
         paired_first = [partners[i] for i in sorted(partners)]
-        if len(paired_first) < len(made):
-            return [*range(len(made))]
-        return paired_first
+        return paired_first if len(paired_first) == len(made) else [*range(len(made))]
 
 
 def _shape(message: Message) -> tuple[str, bool]:
