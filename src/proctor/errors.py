@@ -78,7 +78,14 @@ class NothingToRunError(SetupError):
 
 
 class UnknownNameError(SetupError):
-    """No metric, agent, report, case … has that name; the message suggests the closest one."""
+    """No metric, agent, report, case … has that name; the message suggests the closest ones.
+
+    `known` holds the names that exist, if the error was raised for a name of a registry.
+    """
+
+    def __init__(self, message: str, known: Collection[str] = ()) -> None:
+        self.known = tuple(sorted(known))
+        super().__init__(message)
 
 
 class MissingExtraError(SetupError):
@@ -175,7 +182,13 @@ def did_you_mean(name: str, known: Collection[str]) -> str:
     return f" Did you mean {close[0]!r}?" if close else ""
 
 
+_MAX_LISTED = 12  # names in a message
+
+
 def unknown_name(kind: str, name: str, known: Collection[str]) -> UnknownNameError:
-    """Build the error for an unknown name, with the closest known name and the list of known names."""
+    """Build the error for an unknown name, with the closest known names, and all of them if they are few."""
+    *others, last = [*map(repr, get_close_matches(name, known, n=3))] or [""]
+    meant = f" Did you mean {', '.join(others)} or {last}?" if others else did_you_mean(name, known)
     listed = ", ".join(sorted(known)) or "none"
-    return UnknownNameError(f"No {kind} named {name!r}.{did_you_mean(name, known)} Known: {listed}.")
+    every = f"Known: {listed}." if len(known) <= _MAX_LISTED else f"`proctor {kind}s` lists all {len(known)}."
+    return UnknownNameError(f"No {kind} named {name!r}.{meant} {every}", known)

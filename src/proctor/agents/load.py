@@ -241,11 +241,19 @@ def _nothing_exposed(module: ModuleType, label: str) -> AgentLoadError:
     public = [name for name in vars(module) if not name.startswith("_")]
     agents = [name for name in public if framework_of(vars(module)[name]) is not None]
     close = agents or [near for name in EXPOSED for near in get_close_matches(name, public, n=1)]
-    meant = f" It has {' and '.join(map(repr, close[:3]))}: is that meant?" if close else ""
-    example = f"{_module_spelling(module)}:{close[0]}" if close else "module:attribute"
+    candidates = close or [name for name in public if _is_own_function(vars(module)[name], module)]
+    missing = f"The agent {label} has none of {', '.join(EXPOSED)}."
+    if not candidates:
+        return AgentLoadError(f"{missing} Define one: def root_agent(text): ...")
+    meant = " or ".join(map(repr, candidates[:3]))
     return AgentLoadError(
-        f"The agent {label} has none of {', '.join(EXPOSED)}.{meant} Or name what it has: {example}."
+        f"{missing} It has {meant}: is that meant? Write `root_agent = {candidates[0]}` into the file, "
+        f"or name what it has: {_module_spelling(module)}:{candidates[0]}."
     )
+
+
+def _is_own_function(value: object, module: ModuleType) -> bool:
+    return inspect.isfunction(value) and value.__module__ == module.__name__
 
 
 def _module_spelling(module: ModuleType) -> str:

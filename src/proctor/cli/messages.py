@@ -19,7 +19,7 @@ import click
 from proctor.cli.command_base import common
 from proctor.common.error_text import safe_str, traceback_text
 from proctor.common.safe_text import clean
-from proctor.errors import ProctorError, SetupError, SetupProblems
+from proctor.errors import ProctorError, SetupError, SetupProblems, UnknownNameError
 
 SETUP_ERROR = 2
 ERROR = 3
@@ -62,10 +62,15 @@ def say(text: str) -> None:
 
 
 def show_setup_error(error: SetupError) -> None:
-    """Write one `error: …` block per problem; with `-v` add the traceback of its cause."""
+    """Write one `error: …` block per problem; with `-v` add the known names, or the traceback of its cause."""
     for problem in problems_of(error):
         say(_block(str(problem)))
-        if common().verbose and problem.__cause__ is not None:
+        if not common().verbose:
+            continue
+        cause = problem.__cause__ or problem
+        if isinstance(cause, UnknownNameError) and cause.known:
+            say(_indent(f"Known: {', '.join(cause.known)}"))
+        elif problem.__cause__ is not None:
             say(_indent(traceback_text(problem.__cause__)))
 
 

@@ -584,7 +584,8 @@ def test_a_file_that_names_its_agent_otherwise_says_what_to_write(
     (tmp_path / "bot.py").write_text(FILE)
     monkeypatch.chdir(tmp_path)
     with pytest.raises(
-        AgentLoadError, match=r"It has 'helper': is that meant\? Or name what it has: bot\.py:helper\."
+        AgentLoadError,
+        match=r"It has 'helper': is that meant\? Write `root_agent = helper` .* or name what it has: bot\.py:helper\.",
     ):
         load_agent("bot.py")
     assert isinstance(load_agent("bot.py:helper"), PydanticAiAgent)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from math import ceil, log
 
@@ -203,9 +204,9 @@ def _is_partial(entry: SetRequest, options: RunOptions) -> bool:
 
 def _in_config(problem: SetupError, entry: SetRequest) -> SetupError:
     """Return a problem of the config with the source of the config."""
-    error = type(problem)(f"{entry.config_source}: {problem}")
-    error.file, error.path = entry.config_source, problem.path
-    error.parts, error.is_mistake = problem.parts or [str(problem)], problem.is_mistake
+    error = copy(problem)
+    error.args = (f"{entry.config_source}: {problem}",)
+    error.file, error.parts = entry.config_source, problem.parts or [str(problem)]
     return error
 
 
