@@ -329,7 +329,9 @@ def import_error_context(reference: Reference) -> Iterator[None]:
 
 
 def _message(reference: Reference, error: BaseException) -> str:
-    lines = [f"The agent {reference.label} cannot be loaded: {type(error).__name__}: {_text(error)}"]
+    # str() of a SyntaxError repeats file and line
+    text = error.msg if isinstance(error, SyntaxError) else safe_str(error) or "no message"
+    lines = [f"The agent {reference.label} cannot be loaded: {type(error).__name__}: {text}"]
     if (place := _place(error, reference)) is not None:
         file, line = place
         code = linecache.getline(file, line).strip()
@@ -337,12 +339,6 @@ def _message(reference: Reference, error: BaseException) -> str:
     if hint := _hint(error, reference):
         lines.append(f"  {hint}")
     return hide_secrets("\n".join(lines))
-
-
-def _text(error: BaseException) -> str:
-    if isinstance(error, SyntaxError):
-        return error.msg  # its text repeats file and line
-    return safe_str(error) or "no message"
 
 
 def _place(error: BaseException, reference: Reference) -> tuple[str, int] | None:

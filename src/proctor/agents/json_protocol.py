@@ -179,20 +179,16 @@ def _parse_done(data: object) -> Answer:
                 f"the agent's done has the unknown key {safe_repr(key, MOST_SHOWN)}.{did_you_mean(str(key), _DONE)} "
                 f"Known: {known}; texts and calls of the agent belong into an answer before it"
             )
+    spans = fields.get("spans")
+    if spans is not None and not isinstance(spans, list):
+        raise AgentError(f"'spans' of the agent's done is {safe_repr(spans, MOST_SHOWN)}; expected a list")
     return Answer(
         done=True,
         state=_optional_object(fields, "state"),
         durations=_durations(fields),
         app_details=_optional_object(fields, "app_details"),
-        spans=_spans(fields),
+        spans=spans,
     )
-
-
-def _spans(fields: Mapping[str, Json]) -> list[Json] | None:
-    spans = fields.get("spans")
-    if spans is not None and not isinstance(spans, list):
-        raise AgentError(f"'spans' of the agent's done is {safe_repr(spans, MOST_SHOWN)}; expected a list")
-    return spans
 
 
 def _optional_object(fields: Mapping[str, Json], name: str) -> JsonObject | None:

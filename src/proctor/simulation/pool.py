@@ -62,7 +62,9 @@ class RunUsers:
             else:
                 _check_function(self._function)
         except SetupError as problem:
-            problems.append(_user_problem(problem))
+            prefixed = SetupError(f"user simulator: {problem}")
+            prefixed.is_mistake = problem.is_mistake
+            problems.append(prefixed)
         return problems
 
     def doubts(self, config: EvalConfig) -> list[str]:
@@ -147,12 +149,6 @@ def _check_function(function: UserFunction) -> None:
 
 def _simulator(config: EvalConfig) -> LlmBackedUserSimulatorConfig:
     return config.user_simulator_config or LlmBackedUserSimulatorConfig()
-
-
-def _user_problem(problem: SetupError) -> SetupError:
-    prefixed = SetupError(f"user simulator: {problem}")
-    prefixed.is_mistake = problem.is_mistake
-    return prefixed
 
 
 # --- The simulated user of one scenario: recorded messages first, then messages from a user model ---------------------

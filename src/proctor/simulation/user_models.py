@@ -30,7 +30,7 @@ from proctor.schema.format.case import ConversationScenario
 from proctor.schema.format.config import LlmBackedUserSimulatorConfig
 from proctor.schema.format.content import Content, text_of
 from proctor.schema.format.invocation import Invocation
-from proctor.simulation.base import NoMessageError, simulator_error
+from proctor.simulation.base import simulator_error
 from proctor.simulation.user_prompt import HISTORY, fill, paragraphs, persona_text
 
 __all__ = ["PURPOSE", "STOP_SIGNAL", "FunctionUserModel", "LlmUserModel", "UserFunction", "UserModel"]
@@ -197,13 +197,6 @@ def _prompt_parts(template: str, scenario: ConversationScenario) -> tuple[str, s
     return before, after.replace(mark, "(see above)")
 
 
-def _function_error(error: BaseException, reply: UserReply) -> NoMessageError:
-    """Return the error for an exception of a user function, with its traceback."""
-    failure = simulator_error(hide_secrets(safe_str(error)), type=type(error).__name__, reply=reply)
-    failure.failure.traceback = hide_secrets(traceback_text(error))
-    return failure
-
-
 class FunctionUserModel:
     """Calls a user function for each message."""
 
@@ -237,7 +230,9 @@ class FunctionUserModel:
                 raise
             raise simulator_error(f"{self.name} cancelled itself", reply=reply) from None
         except (Exception, SystemExit) as error:
-            raise _function_error(error, reply) from error
+            failed = simulator_error(hide_secrets(safe_str(error)), type=type(error).__name__, reply=reply)
+            failed.failure.traceback = hide_secrets(traceback_text(error))
+            raise failed from error
         reply.seconds = round(time.monotonic() - began, 3)
         return self._text(returned, reply)
 

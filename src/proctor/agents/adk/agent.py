@@ -240,13 +240,12 @@ def _reason(error: Exception) -> str:
         problem = getattr(error, "problem", None) or "not valid YAML"
         return f"{problem} (line {mark.line + 1}, column {mark.column + 1})"
     if hasattr(error, "errors"):  # pydantic's
-        problems = [f"{_place(one['loc'])}: {one['msg']}" for one in error.errors(include_url=False)]
+        problems = [
+            f"{'.'.join(map(str, one['loc'])) or 'the file'}: {one['msg']}"
+            for one in error.errors(include_url=False)
+        ]
         return "\n  ".join(["it does not describe an agent:", *problems])
     said = safe_str(error)
     if (cause := error.__cause__) is not None and safe_str(cause) not in said:
         said += f" ({type(cause).__name__}: {safe_str(cause)})"
     return said or type(error).__name__
-
-
-def _place(steps: tuple[object, ...]) -> str:
-    return ".".join(map(str, steps)) or "the file"

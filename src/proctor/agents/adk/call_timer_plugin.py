@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
+from proctor.agents.frameworks.framework_events import total_seconds
 from proctor.common.optional_packages import import_extra
 
 if TYPE_CHECKING:
@@ -38,13 +39,8 @@ def _end(spans: list[_Span], key: str) -> None:
             return
 
 
-def _total_seconds(spans: Iterable[_Span]) -> float:
-    """Return the seconds in which at least one span was open, rounded to milliseconds."""
-    total, until = 0.0, 0.0
-    for began, ended in sorted((span.began, span.ended) for span in spans if span.ended is not None):
-        total += max(0.0, ended - max(began, until))
-        until = max(until, ended)
-    return round(total, 3)
+def _seconds(spans: Iterable[_Span]) -> float:
+    return total_seconds((span.began, span.ended) for span in spans if span.ended is not None)
 
 
 @dataclass(slots=True)
@@ -77,7 +73,7 @@ class Watch:
 
     def durations(self) -> dict[str, float]:
         """Return the seconds in which at least one model, and at least one tool, was running."""
-        return {"model": _total_seconds(self.models), "tool": _total_seconds(self.tools)}
+        return {"model": _seconds(self.models), "tool": _seconds(self.tools)}
 
     def surround(self, plugins: Iterable[BasePlugin]) -> list[BasePlugin]:
         """Return an app's plug-ins between the two that measure its calls.

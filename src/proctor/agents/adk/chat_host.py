@@ -70,7 +70,8 @@ class AdkHost:
             raise NotPossibleError(f"google-adk cannot make this session: {error}") from error
         for event in read:
             await self._sessions.append_event(session=made, event=event)
-        await self._make_room()
+        while len(self._used) >= MOST_SESSIONS:
+            await self.delete(*next(iter(self._used)))
         self._used[user_id, made.id] = None
         return _json(made)
 
@@ -154,10 +155,6 @@ class AdkHost:
         return await self._sessions.get_session(
             app_name=self._app_name, user_id=user_id, session_id=session_id
         )
-
-    async def _make_room(self) -> None:
-        while len(self._used) >= MOST_SESSIONS:
-            await self.delete(*next(iter(self._used)))
 
 
 class AdkArtifacts:
@@ -268,13 +265,9 @@ def _message(turn: TurnRequest) -> Any:
     try:
         return types.Content.model_validate(turn.message.model_dump(mode="json", exclude_none=True))
     except ValueError as error:
-        raise NotPossibleError(f"google-adk cannot read this message: {_places(error)}") from error
-
-
-def _places(error: ValueError) -> str:
-    """Return the problem of a document and its location in one line."""
-    found = error.errors() if isinstance(error, ValidationError) else ()
-    return "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in found) or str(error)
+        problems = error.errors() if isinstance(error, ValidationError) else ()
+        message = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in problems)
+        raise NotPossibleError(f"google-adk cannot read this message: {message or error}") from error
 
 
 def _config(turn: TurnRequest) -> Any:

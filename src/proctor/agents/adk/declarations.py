@@ -30,11 +30,8 @@ def tree_of(agent: BaseAgent) -> Iterator[BaseAgent]:
 def sub_agents_of(agent: BaseAgent) -> list[BaseAgent]:
     """Return the direct sub-agents of an agent."""
     nodes = getattr(getattr(agent, "graph", None), "nodes", None) or ()
-    return [*(getattr(agent, "sub_agents", None) or ()), *filter(_is_agent, nodes)]
-
-
-def _is_agent(node: object) -> bool:
-    return hasattr(node, "sub_agents") or hasattr(node, "graph")
+    agents = [node for node in nodes if hasattr(node, "sub_agents") or hasattr(node, "graph")]
+    return [*(getattr(agent, "sub_agents", None) or ()), *agents]
 
 
 def tool_details(agent: BaseAgent) -> JsonObject:

@@ -135,8 +135,8 @@ def _without_credentials(part: object) -> object:
 def without_secrets(document: dict[str, Any]) -> dict[str, Any]:
     """Return the JSON of an event, or of a session, without the credentials in it: of their calls, requests and answers."""
     told = dict(document)
-    if isinstance(content := told.get("content"), dict) and content.get("parts"):
-        told["content"] = {**content, "parts": [_without_credentials(part) for part in content["parts"]]}
+    if isinstance(content := told.get("content"), dict):
+        told["content"] = _content(content, is_piece=False)
     if isinstance(actions := told.get("actions"), dict):
         told["actions"] = {
             name: _hidden(value) if name in _OF_CREDENTIALS else value for name, value in actions.items()

@@ -258,8 +258,6 @@ _LOGGED_TWICE = ("google_adk.google.adk.workflow._node_runner", "google_adk.goog
 def hide_repeated_tracebacks() -> None:
     """Suppress these tracebacks on the terminal unless logging is configured."""
     for name in _LOGGED_TWICE:
-        logging.getLogger(name).addFilter(_is_first_or_configured)
-
-
-def _is_first_or_configured(record: logging.LogRecord) -> bool:
-    return not record.exc_info or logging.getLogger(record.name).hasHandlers()
+        logging.getLogger(name).addFilter(
+            lambda record: not record.exc_info or logging.getLogger(record.name).hasHandlers()
+        )

@@ -125,6 +125,17 @@ class Watch:
     """Began and ended, in seconds of `time.perf_counter`."""
     tools: list[tuple[float, float]] = field(default_factory=list)
     details: dict[str, Any] = field(default_factory=dict)
+    _open: dict[object, tuple[list[tuple[float, float]], float]] = field(default_factory=dict, init=False)
+
+    def begin(self, key: object, spans: list[tuple[float, float]]) -> None:
+        """Begin a call, which is added to `spans` (`models` or `tools`) when `end` gets the same key."""
+        self._open[key] = spans, time.perf_counter()
+
+    def end(self, key: object) -> None:
+        """End a call; an unknown key is ignored."""
+        if (call := self._open.pop(key, None)) is not None:
+            spans, began = call
+            spans.append((began, time.perf_counter()))
 
     @contextmanager
     def model(self) -> Iterator[None]:
@@ -140,7 +151,7 @@ class Watch:
 
     def report(self, memory: dict[str, Any]) -> None:
         """Store this turn's durations and details in the session's memory for the engine."""
-        memory["durations"] = {"model": _total_seconds(self.models), "tool": _total_seconds(self.tools)}
+        memory["durations"] = {"model": total_seconds(self.models), "tool": total_seconds(self.tools)}
         if self.details:
             memory["app_details"] = {"agent_details": self.details}
 
@@ -154,7 +165,7 @@ def _measure(spans: list[tuple[float, float]]) -> Iterator[None]:
         spans.append((began, time.perf_counter()))
 
 
-def _total_seconds(spans: Iterable[tuple[float, float]]) -> float:
+def total_seconds(spans: Iterable[tuple[float, float]]) -> float:
     """Return the seconds in which at least one span was open, rounded to milliseconds."""
     total, until = 0.0, 0.0
     for began, ended in sorted(spans):

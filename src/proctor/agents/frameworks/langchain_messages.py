@@ -87,11 +87,11 @@ class MessageReader:
 
     def _response(self, message: Any) -> Event:
         call_id = message.tool_call_id
-        response = _response_object(message.content)
+        content = message.content
         if message.status == "error":
-            response = {
-                "error": message.content if isinstance(message.content, str) else as_json(message.content)
-            }
+            response = {"error": content if isinstance(content, str) else as_json(content)}
+        else:  # LangChain has objects, and nothing at all, as JSON text
+            response = {"result": None} if content == "null" else response_told(content)
         author = self._callers.get(call_id, self.last_author)
         return Event.returned(message.name or "", response, id=call_id, author=author)
 
@@ -101,11 +101,6 @@ def author_of(node: str, namespace: tuple[str, ...], name: str) -> str:
     if namespace:
         return namespace[-1].partition(":")[0]
     return name or node
-
-
-def _response_object(content: Any) -> dict[str, Any]:
-    """What a tool answered: LangChain has objects, and nothing at all, as JSON text."""
-    return {"result": None} if content == "null" else response_told(content)
 
 
 def _text_of(message: Any) -> str:
@@ -208,7 +203,6 @@ class _Listener:
 
     def __init__(self, watch: Watch, name: str, hear: Callable[[Any], None] | None) -> None:
         self.watch, self.name, self.hear = watch, name, hear
-        self.open: dict[Any, Any] = {}
 
     def on_chat_model_start(
         self, serialized: Any, messages: Any, *, run_id: Any, metadata: Any = None, **kwargs: Any
@@ -217,10 +211,10 @@ class _Listener:
         tools = (kwargs.get("invocation_params") or {}).get("tools") or ()
         asked = system_text(messages[0]) if messages else ""
         self.watch.details[name] = details_of(name, asked, [_tool(tool) for tool in tools])
-        self._begin(run_id, self.watch.model())
+        self.watch.begin(run_id, self.watch.models)
 
     def on_llm_end(self, response: Any, *, run_id: Any, **kwargs: Any) -> None:
-        self._end(run_id)
+        self.watch.end(run_id)
         hear = self.hear or _ignore
         for batch in response.generations:
             for one in batch:
@@ -228,25 +222,17 @@ class _Listener:
                     hear(one.message)
 
     def on_tool_end(self, output: Any, *, run_id: Any, **kwargs: Any) -> None:
-        self._end(run_id)
+        self.watch.end(run_id)
         (self.hear or _ignore)(output)
 
     def on_llm_error(self, error: Any, *, run_id: Any, **kwargs: Any) -> None:
-        self._end(run_id)
+        self.watch.end(run_id)
 
     def on_tool_start(self, serialized: Any, input_str: str, *, run_id: Any, **kwargs: Any) -> None:
-        self._begin(run_id, self.watch.tool())
+        self.watch.begin(run_id, self.watch.tools)
 
     def on_tool_error(self, error: Any, *, run_id: Any, **kwargs: Any) -> None:
-        self._end(run_id)
-
-    def _begin(self, run_id: Any, span: Any) -> None:
-        self.open[run_id] = span
-        span.__enter__()
-
-    def _end(self, run_id: Any) -> None:
-        if (span := self.open.pop(run_id, None)) is not None:
-            span.__exit__(None, None, None)
+        self.watch.end(run_id)
 
 
 @cache

@@ -283,7 +283,10 @@ class RunnableAgent:
         said = _answer_in(pump.result)
         for event in self._last_words(said, reader):
             yield event
-        history += [asked, _as_message(said)]
+        if isinstance(said, str):
+            feature = "A runnable of LangChain"
+            said = import_extra("langchain_core.messages", extra="langgraph", feature=feature).AIMessage(said)
+        history += [asked, said]
 
     def _last_words(self, said: Any, reader: MessageReader) -> Iterator[Event]:
         if hasattr(said, "tool_calls"):
@@ -296,7 +299,10 @@ class RunnableAgent:
     def _input(self, message: Content, asked: Any, history: list[Any], session: Session) -> Any:
         if hasattr(self._runnable, "bind_tools"):  # a chat model
             return [*history, asked]
-        schema = _resolve_ref(self._runnable.get_input_jsonschema())
+        schema = self._runnable.get_input_jsonschema()
+        # a graph within `with_retry()` has a reference in place of its schema
+        name = str(schema.get("$ref") or "").rpartition("/")[2]
+        schema = (schema.get("$defs") or {}).get(name, schema)
         keys = [*(schema.get("properties") or {})]
         if not keys:
             return text_in(message, _FRAMEWORK) if schema.get("type") == "string" else [*history, asked]
@@ -328,13 +334,6 @@ def _text_key(keys: list[str], *, may_guess: bool) -> str:
     return next((key for key in _TEXT_KEYS if key in keys), only)
 
 
-def _resolve_ref(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What a schema refers to as a whole, as that of a graph within `with_retry()` does."""
-    name = str(schema.get("$ref") or "").rpartition("/")[2]
-    found: Mapping[str, Any] = (schema.get("$defs") or {}).get(name, schema)
-    return found
-
-
 def _answer_in(output: Any) -> Any:
     """Return the text of a runnable's output, which is a message or a text."""
     if isinstance(output, Mapping):
@@ -342,10 +341,3 @@ def _answer_in(output: Any) -> Any:
             return output[MESSAGES][-1]
         output = next((output[key] for key in _ANSWER_KEYS if key in output), output)
     return output if hasattr(output, "tool_calls") else _as_text(output)
-
-
-def _as_message(said: Any) -> Any:
-    if not isinstance(said, str):
-        return said
-    messages = import_extra("langchain_core.messages", extra="langgraph", feature="A runnable of LangChain")
-    return messages.AIMessage(said)

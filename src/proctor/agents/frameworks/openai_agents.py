@@ -73,7 +73,10 @@ class OpenAiAgent:
             name=self._agent.name,
             description=self._agent.handoff_description or "",
             app_details={"agent_details": details},
-            has_more_tools=not all(map(_declares_everything, tree)),
+            # a server lists further tools, and a hand-over without its agent hides them
+            has_more_tools=any(
+                one.mcp_servers or not all(hasattr(each, "handoffs") for each in one.handoffs) for one in tree
+            ),
         )
 
     async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
@@ -239,11 +242,6 @@ def _agent_details(agent: Any, instructions: str | None = None) -> dict[str, Any
     return details_of(agent.name, own if instructions is None else instructions, tools)
 
 
-def _declares_everything(agent: Any) -> bool:
-    """Whether no server lists further tools, and no hand-over hides an agent."""
-    return not agent.mcp_servers and all(hasattr(one, "handoffs") for one in agent.handoffs)
-
-
 def _handovers(agent: Any) -> dict[str, str]:
     """The names of an agent's hand-over tools, and of the agents they lead to."""
     handoffs = import_extra("agents.handoffs", extra="openai-agents", feature=_FEATURE)
@@ -263,7 +261,6 @@ class _Listener:
         self, watch: Watch, post: Callable[[Event], None], calls: dict[str, tuple[str, str]]
     ) -> None:
         self.watch, self.post, self.calls = watch, post, calls
-        self.spans: dict[Any, Any] = {}
         self.said = ""
         self.inside = (0, 0)
 
@@ -271,21 +268,21 @@ class _Listener:
         for event in self.unseen(input_items):  # no other hook reports rejected calls
             self.post(event)
         self.watch.details[agent.name] = _agent_details(agent, system_prompt or "")
-        self._begin(agent.name, self.watch.model())
+        self.watch.begin(agent.name, self.watch.models)
 
     async def on_llm_end(self, context: Any, agent: Any, response: Any) -> None:
-        self._end(agent.name)
+        self.watch.end(agent.name)
         for event in answer_events(agent, response, _handovers(agent)):
             self._note(event)
             self.post(event)
         _, self.inside = _usage_so_far(context, self.inside)
 
     async def on_tool_start(self, context: Any, agent: Any, tool: Any) -> None:
-        self._begin(getattr(context, "tool_call_id", tool.name), self.watch.tool())
+        self.watch.begin(getattr(context, "tool_call_id", tool.name), self.watch.tools)
 
     async def on_tool_end(self, context: Any, agent: Any, tool: Any, result: Any) -> None:
         call_id = getattr(context, "tool_call_id", None)
-        self._end(call_id or tool.name)
+        self.watch.end(call_id or tool.name)
         if call_id in self.calls:
             self.post(self._response(call_id, result, context))
 
@@ -314,14 +311,6 @@ class _Listener:
         name, author = self.calls.pop(call_id)
         usage, self.inside = _usage_so_far(context, self.inside)
         return tool_response(name, result, call_id, author, usage=usage)
-
-    def _begin(self, key: Any, span: Any) -> None:
-        self.spans[key] = span
-        span.__enter__()
-
-    def _end(self, key: Any) -> None:
-        if (span := self.spans.pop(key, None)) is not None:
-            span.__exit__(None, None, None)
 
 
 @cache

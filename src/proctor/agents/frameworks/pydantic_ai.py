@@ -57,9 +57,10 @@ class PydanticAiAgent:
         functions = [*_functions(self._agent.toolsets)]
         others = [one for one in self._agent.toolsets if not hasattr(one, "tools")]
         told = details_of(self._name, _instructions(self._agent), functions)
+        description = getattr(self._agent, "description", None)
         return AgentInfo(
             name=self._name,
-            description=_text_or_nothing(getattr(self._agent, "description", None)),
+            description=description if isinstance(description, str) else "",
             app_details={"agent_details": {self._name: told}},
             has_more_tools=bool(others),
         )
@@ -210,16 +211,12 @@ class _Turn:
 
     def _return(self, name: str, content: Any, call_id: str) -> Event:
         self._returned.add(call_id)
-        return Event.returned(
-            name, as_response(content), id=call_id, author=self._author, **self._spent_inside()
-        )
-
-    def _spent_inside(self) -> dict[str, Any]:
-        """Return the tokens of agents that tools called, if they were counted on this run (`usage=ctx.usage`)."""
+        # the tokens of agents that tools called, if they were counted on this run (`usage=ctx.usage`)
         used = self._run.usage
         inside = tokens(used.input_tokens - self._tokens_in, used.output_tokens - self._tokens_out)
         self._tokens_in, self._tokens_out = used.input_tokens, used.output_tokens
-        return {} if inside is None else {"usage_metadata": inside}
+        usage = {} if inside is None else {"usage_metadata": inside}
+        return Event.returned(name, as_response(content), id=call_id, author=self._author, **usage)
 
     def _waiting(self, requests: Any, talk: _Talk) -> Event:
         calls = [*requests.calls, *requests.approvals]
@@ -264,10 +261,6 @@ def _instructions(agent: Any) -> str:
     given = [getattr(one, "instruction", one) for one in getattr(agent, "_instructions", ())]
     texts = [*getattr(agent, "_system_prompts", ()), *given]
     return "\n\n".join(text for text in texts if isinstance(text, str))
-
-
-def _text_or_nothing(text: object) -> str:
-    return text if isinstance(text, str) else ""
 
 
 class _Listener:

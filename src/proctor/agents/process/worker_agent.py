@@ -151,7 +151,8 @@ class IsolatedAgent(ProcessAgent):
         return state
 
     async def _start(self, guardian: Guardian) -> Child:
-        child = await Child.start(self._command(), guardian, name=self._name, env=_environment())
+        environment = {"PYTHONUNBUFFERED": "1", **os.environ, PATH_VARIABLE: json.dumps(sys.path)}
+        child = await Child.start(self._command(), guardian, name=self._name, env=environment)
         try:
             received = await asyncio.wait_for(child.receive(), _PATIENCE)
         except TimeoutError:
@@ -225,10 +226,6 @@ class IsolatedAgent(ProcessAgent):
         if not isinstance(data, dict):
             raise AgentError(f"{self._name} wrote {safe_repr(data)}; expected an object")
         return data
-
-
-def _environment() -> dict[str, str]:
-    return {"PYTHONUNBUFFERED": "1", **os.environ, PATH_VARIABLE: json.dumps(sys.path)}
 
 
 # --- Extensions of the public protocol for Proctor's own workers: whole events, and exceptions with all their details ---

@@ -95,7 +95,9 @@ async def find(text: str) -> Agent:
         ]
         raise AgentLoadError(_ambiguity(address, matches, tried))
     ((kind, path),) = matches.items()
-    agent: Agent = AGENTS.get(kind)(_at(text, address, path))
+    if path != address.path:  # user and password stay in the URL
+        text = f"{text.rstrip('/').removesuffix(address.path)}{path}"
+    agent: Agent = AGENTS.get(kind)(text)
     return agent
 
 
@@ -131,11 +133,6 @@ def _ambiguity(address: Address, matches: dict[str, str], tried: list[str]) -> s
         f"If it is one, write which: http+sse:{address.shown} (docs/agent-protocol.md), adk+http:, a2a+http: "
         "or openai+http:"
     )
-
-
-def _at(text: str, address: Address, path: str) -> str:
-    """Return the URL with another path; user and password are kept."""
-    return text if path == address.path else f"{text.rstrip('/').removesuffix(address.path)}{path}"
 
 
 def http_agent(rest: str) -> Agent:

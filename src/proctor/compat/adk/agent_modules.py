@@ -23,7 +23,8 @@ async def app_and_root_agent(agent_folder: str | os.PathLike[str]) -> tuple[Any,
     """
     module = _agent_module(agent_folder)
     app: Any = getattr(module, "app", None)
-    if _is_app(app):
+    apps = sys.modules.get("google.adk.apps.app")  # the agent's module has imported it if `app` is an `App`
+    if apps is not None and isinstance(app, apps.App):
         return app, app.root_agent
     if hasattr(module, "root_agent"):
         return None, module.root_agent
@@ -50,9 +51,3 @@ def _agent_module(agent_folder: str | os.PathLike[str]) -> ModuleType:
     if not isinstance(module, ModuleType) and (folder / "agent.py").is_file():
         module = import_folder(folder, "agent")
     return module if isinstance(module, ModuleType) else package
-
-
-def _is_app(candidate: Any) -> bool:
-    """Return whether this is an `App` of google-adk, which the agent's module has imported if it is."""
-    apps = sys.modules.get("google.adk.apps.app")
-    return apps is not None and isinstance(candidate, apps.App)

@@ -51,7 +51,9 @@ def a_model(kind: type[Model], given: Any, what: str) -> Model:
         return given if type(given) is kind else kind.model_validate(plain_data(given))
     except ValidationError as error:
         if not isinstance(given, dict | BaseModel):
-            raise unexpected_argument(what, f"{_a(kind.__name__)} (or a dict of its fields)", given) from None
+            article = "an" if kind.__name__[0] in "AEIO" else "a"
+            wanted = f"{article} {kind.__name__} (or a dict of its fields)"
+            raise unexpected_argument(what, wanted, given) from None
         raise InvalidSetupError(list(_problems(what, error))) from None
 
 
@@ -66,10 +68,6 @@ def unexpected_argument(what: str, wanted: str, given: Any) -> InvalidSetupError
     """Build the error for an argument of another kind than is asked for."""
     came = f"the class {given.__name__}" if isinstance(given, type) else type(given).__name__
     return setup_error(f"{what}: expected {wanted}, got {'None' if given is None else came}")
-
-
-def _a(name: str) -> str:
-    return f"{'an' if name[0] in 'AEIO' else 'a'} {name}"
 
 
 def _problems(what: str, error: ValidationError) -> Iterator[SetupError]:

@@ -31,7 +31,9 @@ class CustomFunctionFactory(EvaluatorMetricFactory):
             metric_name=name, description=custom.description, metric_value_info=unit
         )
         self._name, self._custom = name, custom
-        super().__init__(info.model_copy(update={"metric_name": name}), _evaluator_of(name, custom))
+        members: dict[str, Any] = {"name": name, "custom": custom, "__doc__": custom.description}
+        evaluator = type("CustomFunctionEvaluator", (_FunctionEvaluator,), members)
+        super().__init__(info.model_copy(update={"metric_name": name}), evaluator)
 
     def __call__(self, criterion: BaseCriterion | None = None) -> Metric:
         """Build the metric. Raises CriterionError: the function cannot be imported or called, or the criterion does not fit."""
@@ -83,8 +85,3 @@ class _FunctionEvaluator(Evaluator):
             per_invocation_results=per_invocation,
             overall_rubric_scores=rubric_scores(score.details or {}),
         )
-
-
-def _evaluator_of(name: str, custom: CustomMetricConfig) -> type[Evaluator]:
-    members: dict[str, Any] = {"name": name, "custom": custom, "__doc__": custom.description}
-    return type("CustomFunctionEvaluator", (_FunctionEvaluator,), members)

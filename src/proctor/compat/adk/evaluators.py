@@ -56,7 +56,7 @@ class EvaluationOfCases:
     def __init__(self, evaluator: type[Evaluator], asked: EvalMetric) -> None:
         self.judges: JudgeSource | None = None
         self._evaluator = evaluator
-        self._convert: Callable[[Any], Any] = _identity
+        self._convert: Callable[[Any], Any] = lambda value: value
         if uses_adk_classes(evaluator):
             from proctor.metrics.custom.adk_functions import to_adk
 
@@ -134,10 +134,6 @@ def _asks_a_judge(evaluator: type[Evaluator]) -> bool:
     from proctor.compat.adk.evaluation.llm_as_judge import LlmAsJudge
 
     return issubclass(evaluator, LlmAsJudge)
-
-
-def _identity(value: Any) -> Any:
-    return value
 
 
 async def evaluate_with(

@@ -141,7 +141,10 @@ class A2AAgent:
             return
         with suppress(AgentError, TimeoutError):
             async with asyncio.timeout(_CLEANUP):
-                await self._call(self._card, self._card.dialect.cancel, {"id": talk.open_task})
+                dialect = self._card.dialect
+                request = _request(dialect.cancel, {"id": talk.open_task})
+                async with self._http.send("", request, headers=dialect.headers) as reply:
+                    result_of(await reply.answer(), reply)
 
     async def _open_card(self) -> Card:
         if self._card is None:
@@ -177,10 +180,6 @@ class A2AAgent:
                 task = result_of(await reply.answer(), reply)
                 for event in turn.take({"result": {"task": task}}, reply):
                     yield event
-
-    async def _call(self, card: Card, method: str, params: JsonObject) -> Json:
-        async with self._http.send("", _request(method, params), headers=card.dialect.headers) as reply:
-            return result_of(await reply.answer(), reply)
 
 
 async def _answers(reply: Reply) -> AsyncGenerator[Json, None]:

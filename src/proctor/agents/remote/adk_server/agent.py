@@ -115,11 +115,15 @@ class AdkServerAgent:
         talk: _Talk | None = session.memory.get(_MEMORY)
         if talk is None:
             talk = session.memory[_MEMORY] = _Talk(await self._sessions.create(session))
+        answered = talk.pending.with_call_ids(message)
         request = {
             "appName": self._place.app,
             "userId": session.user_id,
             "sessionId": talk.session.id,
-            "newMessage": _as_json(talk.pending.with_call_ids(message)),
+            "newMessage": {
+                "role": "user",
+                **answered.model_dump(mode="json", by_alias=True, exclude_none=True),
+            },
             "streaming": self._streaming,
         }
         if self._via == "run":
@@ -146,11 +150,6 @@ class AdkServerAgent:
         """Delete the session on the server if it was created here."""
         talk: _Talk | None = session.memory.get(_MEMORY)
         await self._sessions.give_back(session, None if talk is None else talk.session)
-
-
-def _as_json(message: Content) -> JsonObject:
-    data: JsonObject = message.model_dump(mode="json", by_alias=True, exclude_none=True)
-    return {"role": "user", **data}
 
 
 async def _documents(reply: Reply) -> AsyncGenerator[Json, None]:

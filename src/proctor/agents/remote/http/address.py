@@ -116,7 +116,10 @@ def read_address(text: str, *, kind: str) -> Address:
     try:
         parts = _split(text)
     except ValueError as error:
-        raise _no_address(text, kind, str(error)) from None
+        agent = redact_text(f"{kind}:{text}")
+        raise AgentLoadError(
+            f"The agent {agent} has no address after its colon ({error}). Write, for example: {kind}:http://127.0.0.1:8000"
+        ) from None
     if HIDDEN in text:
         raise AgentLoadError(
             f"The agent {kind}:{text} has lost its secret: none is kept with a run. Leave it out of AGENT and set {TOKEN}, "
@@ -164,10 +167,4 @@ def _header(token: str, name: str) -> str:
         return token
     raise AgentLoadError(
         f"{name} is not a valid token: it has a blank or another character that headers do not allow."
-    )
-
-
-def _no_address(text: str, kind: str, why: str) -> AgentLoadError:
-    return AgentLoadError(
-        f"The agent {redact_text(f'{kind}:{text}')} has no address after its colon ({why}). Write, for example: {kind}:http://127.0.0.1:8000"
     )

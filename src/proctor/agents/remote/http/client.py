@@ -171,7 +171,8 @@ class HttpClient:
             if response.status_code in _ANSWERS or response.status_code in allow:
                 return response
             try:
-                asked = _asked_to_wait(response)
+                may_wait = response.status_code in {429, 503}
+                asked = read_retry_after(response.headers, now=time.time()) if may_wait else None
                 if asked is None or asked > left:
                     raise await self._refusal(response, asked)
             finally:
@@ -262,9 +263,3 @@ _ANSWERS = frozenset({200, 201, 203, 204})
 
 _Request = tuple[str, str, bytes | None, Mapping[str, str]]
 """A request: method, URL, body, headers."""
-
-
-def _asked_to_wait(response: httpx.Response) -> float | None:
-    if response.status_code not in {429, 503}:
-        return None
-    return read_retry_after(response.headers, now=time.time())

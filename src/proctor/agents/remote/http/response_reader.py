@@ -101,7 +101,9 @@ class Reply:
             AgentError: it is none, has too much in it, or broke off.
         """
         if not self.is_stream:
-            raise self.not_understood(await self._beginning(), None)
+            async with aclosing(self.chunks()) as chunks:
+                beginning = await anext(chunks, b"")
+            raise self.not_understood(beginning, None)
         reader = StreamReader(self._bounds.max_piece)
         async with aclosing(self.chunks()) as chunks:
             async for chunk in chunks:
@@ -188,10 +190,6 @@ class Reply:
             else ""
         )
         return self.broke(f"answered with {kind} where {expected} was expected{why}: {excerpt(body)}")
-
-    async def _beginning(self) -> bytes:
-        async with aclosing(self.chunks()) as chunks:
-            return await anext(chunks, b"")
 
     def _too_large(self, what: str, most: int) -> AgentError:
         return self.broke(f"sends too much: more than {most:,} bytes in {what}")

@@ -101,7 +101,7 @@ class OpenAIAgent:
             request |= {"stream": True, "stream_options": {"include_usage": True}}
         accept = EVENTS if self._stream else JSON
         async with self._http.send("chat/completions", request, accept=accept, headers=headers) as reply:
-            return await (_read_stream(reply) if reply.is_stream else _at_once(reply))
+            return await _read_stream(reply) if reply.is_stream else read_completion(await reply.answer())
 
     async def _respond(
         self, history: list[Json], session: Session, headers: dict[str, str]
@@ -118,10 +118,6 @@ class OpenAIAgent:
 
             request["metadata"] = {"state": json.dumps(session.state, ensure_ascii=False)}
         return request
-
-
-async def _at_once(reply: Reply) -> Completion:
-    return read_completion(await reply.answer())
 
 
 async def _read_stream(reply: Reply) -> Completion:

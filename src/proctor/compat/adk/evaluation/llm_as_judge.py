@@ -191,15 +191,12 @@ class LlmAsJudge(Evaluator, Generic[CriterionT]):
         for made, wanted in pairs:
             prompts.append((self.format_auto_rater_prompt(made, wanted), self._state_of_turn()))
         samples = self._judge_model_options.num_samples
-        asking = [self._replies(judge, prompt, samples) for prompt, _ in prompts]
+        asking = [gather_all([_answer(judge, prompt) for _ in range(samples)]) for prompt, _ in prompts]
         results = []
         for (made, wanted), (_, state), replies in zip(pairs, prompts, await gather_all(asking), strict=True):
             self._enter_turn(state)
             results.append(self._result(made, wanted, replies))
         return self.aggregate_invocation_results(results) if results else EvaluationResult()
-
-    async def _replies(self, judge: PromptedJudge, prompt: str, samples: int) -> list[Reply | ModelError]:
-        return await gather_all([_answer(judge, prompt) for _ in range(samples)])
 
     def _result(
         self, actual: Invocation, expected: Invocation | None, replies: Sequence[Reply | ModelError]
