@@ -107,15 +107,14 @@ class Survey(Protocol):
 
     def see(self, case: EvalCase) -> None:
         """Record what one case states."""
-        ...
 
     def problems(self) -> Iterable[str]:
         """Return why the criterion is pointless for all cases seen: configuration errors."""
-        ...
+        return ()
 
     def doubts(self) -> Iterable[str]:
         """Return warnings: parts of the criterion that match no case, or only some of the cases."""
-        ...
+        return ()
 
 
 class Metric(Protocol):

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from pydantic.alias_generators import to_camel, to_snake
 
 from proctor.common.async_tools import gather_all
-from proctor.common.prompts import read_prompt
+from proctor.common.prompts import Prompt, read_prompt
 from proctor.errors import MetricError, did_you_mean
 from proctor.judges.base import AnswerForm, Ballot, Judge, JudgeSource, Passage, Question, Settled, V
 from proctor.judges.injection_signs import warning_of
@@ -116,6 +116,14 @@ class JudgedMetric(Generic[C]):
         """The number of votes; `None`: as the criterion states."""
         return None
 
+    def _make_question(
+        self, passages: Sequence[Passage], form: AnswerForm[V], *, turn: int, prompt: Prompt | None = None
+    ) -> Question[V]:
+        """Return a question with the prompt of this metric, or another one."""
+        return Question(
+            metric=self.facts.name, prompt=prompt or self._prompt, passages=passages, form=form, turn=turn
+        )
+
     async def _ask(self, questions: Sequence[Question[V]], is_settled: Settled[V]) -> list[Asked[V]]:
         """Ask all questions concurrently; an undecided ballot has a failure."""
         judge = self._judge
@@ -205,9 +213,7 @@ class AnswerMetric(JudgedMetric[LlmAsAJudgeCriterion]):
         turn = case.actual[index]
         before = earlier_turns(case.actual[:index], with_steps=False)
         passages = [*before, user_message(turn), final_answer(text)]
-        return Question(
-            metric=self.facts.name, prompt=self._prompt, passages=passages, form=self.form, turn=index
-        )
+        return self._make_question(passages, self.form, turn=index)
 
     @staticmethod
     @abstractmethod
@@ -242,13 +248,9 @@ class ConversationMetric(JudgedMetric[LlmAsAJudgeCriterion]):
     def _question(self, case: CaseView) -> Question[Checked]:
         # in a recorded conversation, the goal of the user is only known from the messages
         plan = [Passage("plan of the user", case.scenario.conversation_plan)] if case.scenario else []
-        return Question(
-            metric=self.facts.name,
-            prompt=self._prompt,
-            passages=[*agents_of(case.actual), *plan, *turns_of(case.actual)],
-            form=checklist_form("points", len(self.points), "point"),
-            turn=len(case.actual) - 1,
-        )
+        passages = [*agents_of(case.actual), *plan, *turns_of(case.actual)]
+        form = checklist_form("points", len(self.points), "point")
+        return self._make_question(passages, form, turn=len(case.actual) - 1)
 
     def _case_score(self, case: CaseView, asked: Asked[Checked]) -> MetricScore:
         """Return the score of the case, which is that of its last turn."""

@@ -76,17 +76,12 @@ class FinalResponseMatch(JudgedMetric[LlmAsAJudgeCriterion]):
 
     def _question(self, index: int, actual: Invocation, expected: Invocation) -> Question[bool]:
         with_steps = self._criterion.include_intermediate_responses_in_final
-        return Question(
-            metric=self.facts.name,
-            prompt=self._prompt,
-            passages=[
-                user_message(expected),
-                Passage("reference answer", self._reference(expected)),
-                final_answer(answer_text(actual, thoughts=self._adk, with_steps=with_steps)),
-            ],
-            form=VALID_OR_NOT,
-            turn=index,
-        )
+        passages = [
+            user_message(expected),
+            Passage("reference answer", self._reference(expected)),
+            final_answer(answer_text(actual, thoughts=self._adk, with_steps=with_steps)),
+        ]
+        return self._make_question(passages, VALID_OR_NOT, turn=index)
 
 
 def _score(asked: Asked[bool]) -> Score:

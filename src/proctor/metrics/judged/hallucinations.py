@@ -254,13 +254,8 @@ class Hallucinations(JudgedMetric[HallucinationsCriterion]):
             yield Answer(text, [*before, *(step.passage() for step in steps)])
 
     def _question(self, answer: Answer, turn: int, batch: Sequence[str]) -> Question[Sentences]:
-        return Question(
-            metric=self.facts.name,
-            prompt=self._prompt,
-            passages=[*answer.context, Passage("answer", answer.text), *numbered_passages("sentence", batch)],
-            form=sentence_form(len(batch)),
-            turn=turn,
-        )
+        passages = [*answer.context, Passage("answer", answer.text), *numbered_passages("sentence", batch)]
+        return self._make_question(passages, sentence_form(len(batch)), turn=turn)
 
 
 def _turn_score(answers: Sequence[Answer]) -> Score:

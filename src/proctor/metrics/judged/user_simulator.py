@@ -83,21 +83,18 @@ class UserSimulatorQuality(JudgedMetric[LlmBackedUserSimulatorCriterion]):
         signal = self._criterion.stop_signal
         message = Passage("user message", signal) if is_end else user_message(case.actual[index])
         behaviors = _behaviors(scenario)
-        return Question(
-            metric=self.facts.name,
-            prompt=self._persona_prompt if behaviors else self._prompt,
-            passages=[
-                Passage("plan of the user", scenario.conversation_plan),
-                *_persona(scenario, signal),
-                Passage("stop signal", signal),
-                *earlier_turns(case.actual[:index], with_steps=False),
-                message,
-            ],
-            form=checklist_form(
-                "points", len(behaviors) or len(POINTS), "behaviour" if behaviors else "point"
-            ),
-            turn=min(index, len(case.actual) - 1),
-        )
+        passages = [
+            Passage("plan of the user", scenario.conversation_plan),
+            *_persona(scenario, signal),
+            Passage("stop signal", signal),
+            *earlier_turns(case.actual[:index], with_steps=False),
+            message,
+        ]
+        turn = min(index, len(case.actual) - 1)
+        if not behaviors:
+            return self._make_question(passages, checklist_form("points", len(POINTS), "point"), turn=turn)
+        form = checklist_form("points", len(behaviors), "behaviour")
+        return self._make_question(passages, form, turn=turn, prompt=self._persona_prompt)
 
     @staticmethod
     def _names(scenario: ConversationScenario) -> Sequence[str]:

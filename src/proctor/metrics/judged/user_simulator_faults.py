@@ -88,13 +88,8 @@ class UserSimulatorFaults(ConversationMetric):
         end = "The conversation reached its limit of turns."
         if ended_by_user(case):
             end = "The user ended the conversation."
-        return Question(
-            metric=self.facts.name,
-            prompt=self._prompt,
-            passages=[*_instructions(case), *turns_of(case.actual, with_steps=False), Passage("end", end)],
-            form=_form(case),
-            turn=len(case.actual) - 1,
-        )
+        passages = [*_instructions(case), *turns_of(case.actual, with_steps=False), Passage("end", end)]
+        return self._make_question(passages, _form(case), turn=len(case.actual) - 1)
 
 
 def _instructions(case: CaseView) -> Iterator[Passage]:

@@ -279,10 +279,11 @@ def paths_in(args: Mapping[str, object], before: str = "") -> Iterator[str]:
             yield from paths_in(value, f"{before}{name}.")
 
 
-class ArgumentSurvey:
+class ArgumentSurvey(Survey):
     """Finds matchers for tools that no case expects to be called, and for arguments that are probably misspelled.
 
-    An argument that no expected call has may still be intended: to be ignored if the agent adds it.
+    An argument that no expected call has may still be intended: to be ignored if the agent adds it. None of these names is a
+    problem: a call that no case expects may still be made.
     """
 
     def __init__(self, tools: Mapping[str, Collection[Path]]) -> None:
@@ -294,10 +295,6 @@ class ArgumentSurvey:
         for turn in case.conversation or ():
             for call in turn.tool_calls:
                 self._arguments.setdefault(call.name or "", set()).update(call.args or {})
-
-    def problems(self) -> Iterator[str]:
-        """Yield nothing: a call that no case expects may still be made."""
-        return iter(())
 
     def doubts(self) -> Iterator[str]:
         """Yield the names that are probably misspelled."""

@@ -162,8 +162,8 @@ class ToolSchema(ToolCallMetric[ToolSchemaCriterion]):
         return schema_of(document, formats=self.criterion.formats, strict=strict)
 
 
-class DeclarationSurvey:
-    """Finds declarations in a criterion that check nothing."""
+class DeclarationSurvey(Survey):
+    """Finds declarations in a criterion that check nothing; their problems are found when the metric is built."""
 
     def __init__(
         self,
@@ -174,10 +174,6 @@ class DeclarationSurvey:
 
     def see(self, case: EvalCase) -> None:
         """Do nothing: declarations do not depend on cases."""
-
-    def problems(self) -> Iterator[str]:
-        """Yield nothing: problems are found when the metric is built."""
-        return iter(())
 
     def doubts(self) -> Iterator[str]:
         """Yield tools without schema, and keywords that are not checked."""

@@ -233,16 +233,9 @@ class RubricMetric(JudgedMetric[RubricsBasedCriterion]):
         return rubrics
 
     def _question(self, case: CaseView, index: int, rubrics: Sequence[Placed]) -> Question[Checked]:
-        return Question(
-            metric=self.facts.name,
-            prompt=self._prompt,
-            passages=[
-                *self._passages(case, index),
-                *numbered_passages("rubric", (each.text for each in rubrics)),
-            ],
-            form=checklist_form("rubric_verdicts", len(rubrics)),
-            turn=index,
-        )
+        texts = numbered_passages("rubric", (each.text for each in rubrics))
+        form = checklist_form("rubric_verdicts", len(rubrics))
+        return self._make_question([*self._passages(case, index), *texts], form, turn=index)
 
 
 # --- Warnings about a criterion, with all cases in view: a rounded threshold, rubrics that no metric reads ---
@@ -254,8 +247,8 @@ _LARGEST = 9
 Lists = Callable[[EvalCase], Iterable[list[Placed]]]
 
 
-class RubricSurvey:
-    """Finds thresholds that no possible score reaches, and rubrics without type."""
+class RubricSurvey(Survey):
+    """Finds thresholds that no possible score reaches, and rubrics without type. A problem of a list is reported with its case."""
 
     def __init__(self, threshold: float, kind: str, lists: Lists) -> None:
         self._threshold, self._kind, self._lists = threshold, kind, lists
@@ -268,10 +261,6 @@ class RubricSurvey:
         if weights and len({*weights}) == 1:
             self._totals[len(weights)] = None
         self._untyped += any(rubric.type is None for rubric in _stated_rubrics(case))
-
-    def problems(self) -> Iterable[str]:
-        """Return nothing: a problem of a list is reported with its case."""
-        return ()
 
     def doubts(self) -> Iterator[str]:
         """Yield a threshold above the fraction that it was rounded from, and rubrics without `type`."""
