@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Iterator, Sequence
+from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field
 
 from proctor.errors import CriterionError, MetricError
 from proctor.metrics.base import CaseView, MetricFacts, expected_turns, is_adk_compatible, nothing_recorded
-from proctor.metrics.case_statements import supplied
+from proctor.metrics.case_statements import reference_answers, supplied
 from proctor.metrics.criterion_check import check_criterion
 from proctor.metrics.text.visible_text import is_blank
 from proctor.metrics.text.word_overlap import NO_ANSWER
@@ -30,6 +30,7 @@ __all__ = [
     "Expected",
     "TextCriterion",
     "Texts",
+    "answer_facts",
     "one_or_several",
 ]
 
@@ -40,6 +41,28 @@ TURNS = {"turns": "last (score only the last turn of a conversation) or all (the
 EXPECTED = {
     "expected": "the text to compare with (or a list of texts, the best of which counts), instead of the case's"
 }
+
+
+def answer_facts(
+    name: str,
+    description: str,
+    source: str,
+    *,
+    options: Mapping[str, str],
+    threshold: float = 1.0,
+    example: Mapping[str, object] | None = None,
+) -> MetricFacts:
+    """Return the facts of a metric that compares answers with references; `example` is the criterion of its example."""
+    return MetricFacts(
+        name=name,
+        description=description,
+        default_threshold=threshold,
+        needs=frozenset({"expected"}),
+        statement=reference_answers,
+        options=options,
+        source=source,
+        example={} if example is None else {name: example},
+    )
 
 
 def one_or_several(value: Any) -> Any:

@@ -6,10 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
 from proctor.errors import CriterionError
-from proctor.metrics.base import MetricFacts
-from proctor.metrics.case_statements import reference_answers
 from proctor.metrics.reason_text import and_more, show_text
-from proctor.metrics.text.answer import TURNS, AnswerMetric, Expected, Texts
+from proctor.metrics.text.answer import TURNS, AnswerMetric, Expected, Texts, answer_facts
 from proctor.metrics.text.normal_form import (
     IGNORING,
     LooseTextCriterion,
@@ -48,13 +46,11 @@ class Contains(AnswerMetric[ContainsCriterion]):
     without its accent or vowel sign, one of a family of emoji) is not found.
     """
 
-    facts = MetricFacts(
-        name="contains",
-        description="Whether the expected texts are in the final answer, and forbidden ones are not.",
-        default_threshold=1.0,
-        example={"contains": {"threshold": 1.0, "expected": ["sunny"], "ignore_case": True}},
-        needs=frozenset({"expected"}),
-        statement=reference_answers,
+    facts = answer_facts(
+        "contains",
+        "Whether the expected texts are in the final answer, and forbidden ones are not.",
+        "substring search",
+        example={"threshold": 1.0, "expected": ["sunny"], "ignore_case": True},
         options={
             "require": "any (one of the expected texts is enough) or all (the default: the score is the share found)",
             "whole_words": "true: art is not in party (scripts without spaces have no words)",
@@ -63,7 +59,6 @@ class Contains(AnswerMetric[ContainsCriterion]):
             "expected": "the text, or a list of texts, that must be in the answer, instead of the case's",
             **TURNS,
         },
-        source="substring search",
     )
     kind = ContainsCriterion
 

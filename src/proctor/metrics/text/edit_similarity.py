@@ -6,9 +6,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Literal
 
 from proctor.common.optional_packages import import_extra
-from proctor.metrics.base import MetricFacts
-from proctor.metrics.case_statements import reference_answers
-from proctor.metrics.text.answer import EXPECTED, TURNS, AnswerMetric, Expected
+from proctor.metrics.text.answer import EXPECTED, TURNS, AnswerMetric, Expected, answer_facts
 from proctor.metrics.text.normal_form import IGNORING, LooseTextCriterion, comparable
 from proctor.metrics.text.unicode_words import unicode_words
 from proctor.schema.format.criterion import BaseCriterion
@@ -31,20 +29,18 @@ class EditSimilarity(AnswerMetric[EditCriterion]):
     all its characters, the characters are compared unchanged.
     """
 
-    facts = MetricFacts(
-        name="edit_similarity",
-        description="How little must change to turn the final answer into the reference answer.",
-        default_threshold=0.8,
-        example={"edit_similarity": {"threshold": 0.6, "unit": "words"}},
-        needs=frozenset({"expected"}),
-        statement=reference_answers,
+    facts = answer_facts(
+        "edit_similarity",
+        "How little must change to turn the final answer into the reference answer.",
+        "V. I. Levenshtein, Binary codes capable of correcting deletions, insertions, and reversals (1966)",
+        threshold=0.8,
+        example={"threshold": 0.6, "unit": "words"},
         options={
             "unit": "words (changes of words, ignoring case and punctuation) or characters (the default)",
             **IGNORING,
             **EXPECTED,
             **TURNS,
         },
-        source="V. I. Levenshtein, Binary codes capable of correcting deletions, insertions, and reversals (1966)",
     )
     kind = EditCriterion
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from proctor.metrics.base import MetricFacts
-from proctor.metrics.case_statements import reference_answers
 from proctor.metrics.reason_text import show_pair
-from proctor.metrics.text.answer import TURNS, AnswerMetric, Expected
+from proctor.metrics.text.answer import TURNS, AnswerMetric, Expected, answer_facts
 from proctor.metrics.text.normal_form import IGNORING, LooseTextCriterion, comparable
 from proctor.metrics.text.visible_text import as_seen
 from proctor.schema.results.score import Explanation, Score
@@ -21,19 +19,16 @@ class ExactMatch(AnswerMetric[LooseTextCriterion]):
     unless an option ignores them; a text that the options would ignore completely ("!!!") is compared unchanged.
     """
 
-    facts = MetricFacts(
-        name="exact_match",
-        description="Whether the final answer is the expected text.",
-        default_threshold=1.0,
-        example={"exact_match": {"threshold": 1.0, "ignore_case": True, "ignore_punctuation": True}},
-        needs=frozenset({"expected"}),
-        statement=reference_answers,
+    facts = answer_facts(
+        "exact_match",
+        "Whether the final answer is the expected text.",
+        "string equality, as the exact match of question answering",
+        example={"threshold": 1.0, "ignore_case": True, "ignore_punctuation": True},
         options={
             **IGNORING,
             "expected": "the answer (or a list of answers, one of which it must be), instead of the case's",
             **TURNS,
         },
-        source="string equality, as the exact match of question answering",
     )
     kind = LooseTextCriterion
     accepts_blank = True

@@ -10,9 +10,8 @@ from pydantic import BeforeValidator
 
 from proctor.errors import CriterionError
 from proctor.metrics.base import MetricFacts
-from proctor.metrics.case_statements import reference_answers
 from proctor.metrics.text import rouge
-from proctor.metrics.text.answer import EXPECTED, TURNS, AnswerMetric, Expected, TextCriterion
+from proctor.metrics.text.answer import EXPECTED, TURNS, AnswerMetric, Expected, TextCriterion, answer_facts
 from proctor.metrics.text.rouge import Rouge
 from proctor.metrics.text.unicode_words import unicode_words
 from proctor.metrics.text.word_overlap import (
@@ -59,15 +58,13 @@ class RougeCriterion(TextCriterion):
 
 
 def _facts(which: int | str, what: str) -> MetricFacts:
-    return MetricFacts(
-        name=f"rouge_{which}".lower(),
-        description=f"The overlap in {what} of the final answer with the reference answer (ROUGE-{which}).",
-        default_threshold=0.8,
-        example={f"rouge_{which}".lower(): {"threshold": 0.5, "measure": "recall"}},
-        needs=frozenset({"expected"}),
-        statement=reference_answers,
+    return answer_facts(
+        f"rouge_{which}".lower(),
+        f"The overlap in {what} of the final answer with the reference answer (ROUGE-{which}).",
+        f"C.-Y. Lin, ROUGE (2004), ROUGE-{which} with Porter stems, as in rouge-score",
+        threshold=0.8,
+        example={"threshold": 0.5, "measure": "recall"},
         options=OPTIONS,
-        source=f"C.-Y. Lin, ROUGE (2004), ROUGE-{which} with Porter stems, as in rouge-score",
     )
 
 

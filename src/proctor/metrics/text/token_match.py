@@ -6,9 +6,8 @@ import re
 from abc import abstractmethod
 from unicodedata import normalize
 
-from proctor.metrics.base import CaseView, MetricFacts
-from proctor.metrics.case_statements import reference_answers
-from proctor.metrics.text.answer import EXPECTED, TURNS, AnswerMetric, Expected, TextCriterion
+from proctor.metrics.base import CaseView
+from proctor.metrics.text.answer import EXPECTED, TURNS, AnswerMetric, Expected, TextCriterion, answer_facts
 from proctor.metrics.text.visible_text import is_blank
 from proctor.metrics.text.word_overlap import Counted, tell_shared
 from proctor.schema.results.score import Explanation, Score
@@ -70,14 +69,12 @@ class FinalResponseMatch(_TokenMatch):
     answer, a turn without reference text scores 1 (here: not applicable), and é in two characters is not é in one.
     """
 
-    facts = MetricFacts(
-        name="final_response_match_v1",
-        description="The share of the reference answer's words that the final answer has, with any other words.",
-        default_threshold=0.8,
-        needs=frozenset({"expected"}),
-        statement=reference_answers,
+    facts = answer_facts(
+        "final_response_match_v1",
+        "The share of the reference answer's words that the final answer has, with any other words.",
+        "adk-rs's metric of this name (google-adk's final_response_match_v1.py holds response_match_score)",
+        threshold=0.8,
         options={**TURNS, **EXPECTED},
-        source="adk-rs's metric of this name (google-adk's final_response_match_v1.py holds response_match_score)",
     )
 
     @staticmethod
@@ -101,14 +98,12 @@ class TokenSetF1(_TokenMatch):
     applicable.
     """
 
-    facts = MetricFacts(
-        name="token_set_f1",
-        description="The overlap of the sets of ASCII words of the final answer and the reference answer (F1).",
-        default_threshold=0.8,
-        needs=frozenset({"expected"}),
-        statement=reference_answers,
+    facts = answer_facts(
+        "token_set_f1",
+        "The overlap of the sets of ASCII words of the final answer and the reference answer (F1).",
+        "@iqai/adk's response_match_score",
+        threshold=0.8,
         options={**TURNS, **EXPECTED},
-        source="@iqai/adk's response_match_score",
     )
 
     @staticmethod

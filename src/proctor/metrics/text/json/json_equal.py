@@ -12,12 +12,10 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from proctor.errors import CriterionError, MetricError
-from proctor.metrics.base import MetricFacts
-from proctor.metrics.case_statements import reference_answers
 from proctor.metrics.criterion_check import misfit
 from proctor.metrics.matchers.contrary_values import CANNOT_FAIL, accepts_everything
 from proctor.metrics.reason_text import and_more, show_pair, show_text, show_value
-from proctor.metrics.text.answer import TURNS, AnswerMetric, Expected
+from proctor.metrics.text.answer import TURNS, AnswerMetric, Expected, answer_facts
 from proctor.metrics.text.json.difference import Difference, Rules, differences
 from proctor.metrics.text.json.parse import json_in, read_json, why_not_json
 from proctor.schema.format.case import EvalCase
@@ -53,15 +51,11 @@ class JsonEqual(AnswerMetric[JsonCriterion]):
     answer that is not JSON is an error of the case, not of the agent.
     """
 
-    facts = MetricFacts(
-        name="json_equal",
-        description="Whether the final answer is JSON and equal to the expected value.",
-        default_threshold=1.0,
-        example={
-            "json_equal": {"threshold": 1.0, "expected": {"city": "Paris", "celsius": 21}, "anywhere": True}
-        },
-        needs=frozenset({"expected"}),
-        statement=reference_answers,
+    facts = answer_facts(
+        "json_equal",
+        "Whether the final answer is JSON and equal to the expected value.",
+        "JSON (RFC 8259); equality of parsed values",
+        example={"threshold": 1.0, "expected": {"city": "Paris", "celsius": 21}, "anywhere": True},
         options={
             "anywhere": "true: an equal object or list anywhere in the answer is enough, with any text around it",
             "strict": "true: 1 and 1.0 differ",
@@ -71,7 +65,6 @@ class JsonEqual(AnswerMetric[JsonCriterion]):
             "expected": "the value (JSON, not text that holds JSON), instead of the case's reference answer",
             **TURNS,
         },
-        source="JSON (RFC 8259); equality of parsed values",
     )
     kind = JsonCriterion
 

@@ -10,12 +10,10 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from proctor.errors import CriterionError, MetricError
-from proctor.metrics.base import MetricFacts
-from proctor.metrics.case_statements import reference_answers
 from proctor.metrics.criterion_check import misfit
 from proctor.metrics.matchers.contrary_values import NUMBERS
 from proctor.metrics.reason_text import and_more, show_text
-from proctor.metrics.text.answer import TURNS, AnswerMetric, Expected, one_or_several
+from proctor.metrics.text.answer import TURNS, AnswerMetric, Expected, answer_facts, one_or_several
 from proctor.metrics.text.numeric.numbers import DecimalSign, Figure, read_numbers
 from proctor.metrics.text.one_to_one import equal_pairs, pairs_within
 from proctor.schema.format.case import EvalCase
@@ -49,13 +47,11 @@ class NumericMatch(AnswerMetric[NumericCriterion]):
     `proctor.metrics.text.numeric.numbers`. A number with several readings matches nothing, and the reason names it.
     """
 
-    facts = MetricFacts(
-        name="numeric_match",
-        description="Whether the final answer states the expected numbers.",
-        default_threshold=1.0,
-        example={"numeric_match": {"threshold": 1.0, "tolerance": 0.5}},
-        needs=frozenset({"expected"}),
-        statement=reference_answers,
+    facts = answer_facts(
+        "numeric_match",
+        "Whether the final answer states the expected numbers.",
+        "numbers compared as decimals",
+        example={"threshold": 1.0, "tolerance": 0.5},
         options={
             "pick": "last or first (compare the last, or first, number of both texts), all (the answer has the expected "
             "numbers and no others, in any order) or any (the default: it has them among others)",
@@ -66,7 +62,6 @@ class NumericMatch(AnswerMetric[NumericCriterion]):
             "expected": "a number, a text with numbers, or a list of these, instead of the case's reference answer",
             **TURNS,
         },
-        source="numbers compared as decimals",
     )
     kind = NumericCriterion
     nothing_stated = NO_NUMBER

@@ -11,10 +11,9 @@ from unicodedata import normalize
 from pydantic import Field
 
 from proctor.errors import CriterionError, MetricError
-from proctor.metrics.base import CaseView, MetricFacts, nothing_recorded
-from proctor.metrics.case_statements import reference_answers
+from proctor.metrics.base import CaseView, nothing_recorded
 from proctor.metrics.reason_text import and_more, show_text
-from proctor.metrics.text.answer import NO_ANSWER, TURNS, AnswerMetric, Expected, Texts
+from proctor.metrics.text.answer import NO_ANSWER, TURNS, AnswerMetric, Expected, Texts, answer_facts
 from proctor.metrics.text.normal_form import BLANKS, IGNORING
 from proctor.metrics.text.regex.search import Search, Span, compile_pattern, find, show_pattern
 from proctor.metrics.text.regex.trivial_patterns import trivial_pattern_problem
@@ -49,13 +48,11 @@ class RegexMatch(AnswerMetric[RegexCriterion]):
     reference answer is one.
     """
 
-    facts = MetricFacts(
-        name="regex_match",
-        description="Whether the final answer matches the regular expressions that it must, and none that it must not.",
-        default_threshold=1.0,
-        example={"regex_match": {"threshold": 1.0, "pattern": "\\d+ degrees"}},
-        needs=frozenset({"expected"}),
-        statement=reference_answers,
+    facts = answer_facts(
+        "regex_match",
+        "Whether the final answer matches the regular expressions that it must, and none that it must not.",
+        "Python's re",
+        example={"threshold": 1.0, "pattern": "\\d+ degrees"},
         options={
             "match": "full (the whole answer must match) or search (the default: some part of it)",
             "require": "any (one of the patterns is enough) or all (the default: the score is the share that match)",
@@ -66,7 +63,6 @@ class RegexMatch(AnswerMetric[RegexCriterion]):
             "seconds": "time limit in seconds for searching the answers of one case (default 5)",
             **TURNS,
         },
-        source="Python's re",
     )
     kind = RegexCriterion
 
