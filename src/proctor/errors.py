@@ -183,11 +183,13 @@ def did_you_mean(name: str, known: Collection[str]) -> str:
 
 
 _MAX_LISTED = 12  # names in a message
+_A_TYPO = 0.85  # similarity from which only one name can be meant
 
 
 def unknown_name(kind: str, name: str, known: Collection[str]) -> UnknownNameError:
     """Build the error for an unknown name, with the closest known names, and all of them if they are few."""
-    *others, last = [*map(repr, get_close_matches(name, known, n=3))] or [""]
+    close = get_close_matches(name, known, n=1, cutoff=_A_TYPO) or get_close_matches(name, known, n=3)
+    *others, last = [*map(repr, close)] or [""]
     meant = f" Did you mean {', '.join(others)} or {last}?" if others else did_you_mean(name, known)
     listed = ", ".join(sorted(known)) or "none"
     every = f"Known: {listed}." if len(known) <= _MAX_LISTED else f"`proctor {kind}s` lists all {len(known)}."

@@ -353,6 +353,17 @@ BROKEN = {
 }
 
 
+def test_a_file_without_root_agent_names_its_functions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "desk.py").write_text("from json import dumps\n\ndef reply(text):\n    return dumps(text)\n")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(AgentLoadError) as raised:
+        load_agent("desk.py")
+    assert "It has 'reply': is that meant? Write `root_agent = reply` into the file" in str(raised.value)
+    assert str(raised.value).endswith("or name what it has: desk.py:reply.")
+
+
 @pytest.mark.parametrize(
     ("ref", "messages"),
     [

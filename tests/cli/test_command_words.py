@@ -27,7 +27,7 @@ def _commands(
 
 ALL = {
     " ".join(path): (path, command)
-    for name, (reference, _) in COMMANDS.items()
+    for name, reference in COMMANDS.items()
     for path, command in _commands(load_object(reference), (name,))
 }
 """Every command, by the words that call it."""

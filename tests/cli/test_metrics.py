@@ -56,6 +56,13 @@ def test_what_is_not_there() -> None:
     assert (
         "error: No metric named 'response_match_scor'. Did you mean 'response_match_score'?" in result.stderr
     )
+    assert "trajectory_rules" not in result.stderr
+    assert "trajectory_rules" in metrics("response_match_scor", "-v").stderr
+
+
+def test_several_close_names_are_offered() -> None:
+    offered = "Did you mean 'trajectory_exact_match', 'trajectory_subset_match' or 'trajectory_strict_match'?"
+    assert offered in metrics("trajectory_match").stderr
 
 
 @pytest.mark.parametrize("plugin", [lambda actual_invocation, expected_invocation, criterion: 1.0])

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from proctor.cli.main import cli
+from proctor.cli.main import SECTIONS, cli
 
 HELP = Path(__file__).resolve().parents[2] / "docs" / "help"
 
@@ -19,13 +19,9 @@ def help_text(*command: str) -> str:
 
 def commands(text: str) -> list[str]:
     """The commands that a group's help lists."""
-    _, _, listed = text.partition("\nCommands:\n")
-    entries = (
-        line
-        for line in listed.partition("\n\n")[0].splitlines()
-        if line.startswith("  ") and not line.startswith("   ")
-    )
-    return [entry.split()[0] for entry in entries]
+    sections = (text.partition(f"\n{title}:\n")[2].partition("\n\n")[0] for title in ["Commands", *SECTIONS])
+    lines = (line for section in sections for line in section.splitlines())
+    return [line.split()[0] for line in lines if line.startswith("  ") and not line.startswith("   ")]
 
 
 def help_pages() -> dict[str, str]:

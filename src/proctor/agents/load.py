@@ -244,7 +244,9 @@ def _nothing_exposed(module: ModuleType, label: str) -> AgentLoadError:
     candidates = close or [name for name in public if _is_own_function(vars(module)[name], module)]
     missing = f"The agent {label} has none of {', '.join(EXPOSED)}."
     if not candidates:
-        return AgentLoadError(f"{missing} Define one: def root_agent(text): ...")
+        return AgentLoadError(
+            f"{missing} Define one: def root_agent(text): ... Or name the agent: module:attribute."
+        )
     meant = " or ".join(map(repr, candidates[:3]))
     return AgentLoadError(
         f"{missing} It has {meant}: is that meant? Write `root_agent = {candidates[0]}` into the file, "

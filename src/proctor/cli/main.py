@@ -18,83 +18,105 @@ from proctor.common.registry import load_object
 from proctor.common.version import __version__
 from proctor.errors import RunInUseError, did_you_mean
 
-COMMANDS: dict[str, tuple[str, str]] = {
-    "eval": (
-        "proctor.cli.eval.command:eval_command",
-        "Run eval sets against an agent and score the results.",
-    ),
-    "runs": ("proctor.cli.runs.runs:runs", "List the stored runs, newest first."),
-    "show": ("proctor.cli.runs.show:show", "Show a run, or all details of one of its cases."),
-    "resume": ("proctor.cli.eval.resume:resume", "Resume an unfinished run."),
-    "score": (
-        "proctor.cli.eval.score:score",
-        "Score the recorded evidence of a run again; no agent is called.",
-    ),
-    "compare": (
-        "proctor.cli.runs.compare:compare",
-        "Compare two runs case by case: did the candidate get worse?",
-    ),
-    "baseline": (
-        "proctor.cli.runs.baseline:baseline",
-        "Name runs that others are compared with, and export them as files.",
-    ),
-    "plan": (
-        "proctor.cli.runs.plan:plan",
-        "Estimate how many cases and trials detect a drop, from the variance of a run.",
-    ),
-    "history": (
-        "proctor.cli.runs.history:history",
-        "Show across runs which cases broke and in which run, which are flaky, and which were fixed.",
-    ),
-    "export": ("proctor.cli.runs.export:export", "Write a run in a format that other tools read."),
-    "import": (
-        "proctor.cli.runs.import_:import_command",
-        "Import results from files into the store, as runs.",
-    ),
-    "prune": ("proctor.cli.runs.prune:prune", "Delete runs that are no longer needed."),
-    "check": ("proctor.cli.eval_sets.check:check", "Validate eval sets, configs and scenarios."),
-    "convert": ("proctor.cli.eval_sets.convert:convert", "Convert an eval set to JSON, YAML or JSON lines."),
-    "migrate": ("proctor.cli.eval_sets.migrate:migrate", "Convert an old eval file to the current format."),
-    "bless": (
-        "proctor.cli.eval_sets.bless:bless",
-        "Accept what the agent did: write it into the eval set as the expected behaviour.",
-    ),
-    "record": (
-        "proctor.cli.eval_sets.record:record",
-        "Talk to an agent in the terminal, and save the conversation as a case.",
-    ),
-    "score-trace": (
-        "proctor.cli.tools.score_trace:score_trace",
-        "Score an agent by its OpenTelemetry traces; nothing is run.",
-    ),
-    "trace": (
-        "proctor.cli.tools.trace:trace",
-        "Receive traces from an OTLP exporter, or show the contents of a trace file.",
-    ),
-    "eval-set": (
-        "proctor.cli.eval_sets.eval_set:eval_set",
-        "Create eval sets, and add, show and remove cases.",
-    ),
-    "metrics": ("proctor.cli.tools.metrics:metrics", "List the metrics, or explain one."),
-    "agent": ("proctor.cli.tools.agent:agent", "Check whether an agent satisfies the agent contract."),
-    "judge": (
-        "proctor.cli.runs.judge:judge",
-        "Measure the agreement of an LLM judge with labels of people.",
-    ),
-    "adopt": (
-        "proctor.cli.eval_sets.adopt:adopt",
-        "Migrate from google-adk: find its files, check them, and show which verdicts would differ.",
-    ),
-    "web": (
-        "proctor.cli.tools.web:web",
-        "Show runs, cases and eval sets in a browser; start runs, talk to agents.",
-    ),
-    "init": (
-        "proctor.cli.eval_sets.init:init",
-        "Create a project: a sample agent with an eval set that runs.",
-    ),
+SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
+    "Main commands": {
+        "init": (
+            "proctor.cli.eval_sets.init:init",
+            "Create a project: a sample agent with an eval set that runs.",
+        ),
+        "eval": (
+            "proctor.cli.eval.command:eval_command",
+            "Run eval sets against an agent and score the results.",
+        ),
+        "show": ("proctor.cli.runs.show:show", "Show a run, or all details of one of its cases."),
+        "compare": (
+            "proctor.cli.runs.compare:compare",
+            "Compare two runs case by case: did the candidate get worse?",
+        ),
+        "web": (
+            "proctor.cli.tools.web:web",
+            "Show runs, cases and eval sets in a browser; start runs, talk to agents.",
+        ),
+    },
+    "Runs": {
+        "runs": ("proctor.cli.runs.runs:runs", "List the stored runs, newest first."),
+        "resume": ("proctor.cli.eval.resume:resume", "Resume an unfinished run."),
+        "score": (
+            "proctor.cli.eval.score:score",
+            "Re-score the stored evidence of a run with another config; no agent is called.",
+        ),
+        "history": (
+            "proctor.cli.runs.history:history",
+            "Show across many runs in which run a case broke, was fixed or is flaky.",
+        ),
+        "baseline": (
+            "proctor.cli.runs.baseline:baseline",
+            "Name runs that others are compared with, and export them as files.",
+        ),
+        "plan": (
+            "proctor.cli.runs.plan:plan",
+            "Estimate how many cases and trials detect a drop, from the variance of a run.",
+        ),
+        "export": ("proctor.cli.runs.export:export", "Write a run in a format that other tools read."),
+        "import": (
+            "proctor.cli.runs.import_:import_command",
+            "Import results from files into the store, as runs.",
+        ),
+        "prune": ("proctor.cli.runs.prune:prune", "Delete runs that are no longer needed."),
+    },
+    "Eval sets": {
+        "check": (
+            "proctor.cli.eval_sets.check:check",
+            "Validate eval sets, configs and scenarios; nothing is run.",
+        ),
+        "record": (
+            "proctor.cli.eval_sets.record:record",
+            "Talk to an agent in the terminal, and save the conversation as a new case.",
+        ),
+        "bless": (
+            "proctor.cli.eval_sets.bless:bless",
+            "Accept what the agent did in a run as the expected behaviour of existing cases.",
+        ),
+        "eval-set": (
+            "proctor.cli.eval_sets.eval_set:eval_set",
+            "Create eval sets, and add, show and remove cases.",
+        ),
+        "convert": (
+            "proctor.cli.eval_sets.convert:convert",
+            "Convert an eval set between JSON, YAML and JSON lines.",
+        ),
+        "migrate": (
+            "proctor.cli.eval_sets.migrate:migrate",
+            "Convert a file of google-adk's first formats to the current format.",
+        ),
+        "adopt": (
+            "proctor.cli.eval_sets.adopt:adopt",
+            "Migrate a project from google-adk: check its files, and show which verdicts would differ.",
+        ),
+    },
+    "Metrics, judges and agents": {
+        "metrics": ("proctor.cli.tools.metrics:metrics", "List the metrics, or explain one."),
+        "judge": (
+            "proctor.cli.runs.judge:judge",
+            "Measure the agreement of an LLM judge with labels of people.",
+        ),
+        "agent": ("proctor.cli.tools.agent:agent", "Check whether an agent satisfies the agent contract."),
+    },
+    "Traces": {
+        "score-trace": (
+            "proctor.cli.tools.score_trace:score_trace",
+            "Score an agent by its OpenTelemetry traces; nothing is run.",
+        ),
+        "trace": (
+            "proctor.cli.tools.trace:trace",
+            "Receive traces from an OTLP exporter, or show the contents of a trace file.",
+        ),
+    },
 }
-"""Name -> import path of the command and its line in `proctor --help`, in the order of that list."""
+"""Section of `proctor --help` -> name -> import path of the command and its line there, in the order of that list."""
+
+COMMANDS = {name: path for commands in SECTIONS.values() for name, (path, _) in commands.items()}
+"""Name -> import path of the command."""
 
 
 class LazyGroup(click.Group):
@@ -108,13 +130,14 @@ class LazyGroup(click.Group):
         """Import the command `cmd_name`; return `None` if it does not exist."""
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = load_object(COMMANDS[cmd_name][0])
+        command: click.Command = load_object(COMMANDS[cmd_name])
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+        for title, commands in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, line) for name, (_, line) in commands.items()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -126,8 +149,7 @@ class LazyGroup(click.Group):
             if name != "eval":  # `eval` imports more before it calls `enable_garbage_collector`
                 enable_garbage_collector()
             return found
-        hint = did_you_mean(name, COMMANDS) or f" There is: {', '.join(COMMANDS)}."
-        raise click.UsageError(f"No command {args[0]!r}.{hint}", ctx)
+        raise click.UsageError(f"No command {args[0]!r}.{did_you_mean(name, COMMANDS)}", ctx)
 
     def main(  # type: ignore[override]  # click overloads it by a flag; this method handles both values of the flag
         self,

@@ -123,6 +123,7 @@ def test_its_agent_runs_where_no_other_is_named() -> None:
     [
         ([], [], NO_SETTINGS, "no agent is named, and no settings"),
         (["a.json"], [], NO_SETTINGS, r"a\.json is an eval set, and no agent is named: .*--agent"),
+        (["a.json", "b.py"], [], NO_SETTINGS, r"Did you mean `proctor eval b\.py a\.json`\?"),
         (["pkg.bot"], [], NO_SETTINGS, r"No eval set to run against pkg.bot: .*proctor eval AGENT SET"),
         ([], ["replay"], NO_SETTINGS, "No eval set"),
     ],

@@ -274,7 +274,8 @@ def _no_agent(rest: Sequence[str]) -> str:
         "give one before the eval set (proctor eval AGENT SET), with --agent, or as `agent` in proctor.toml"
     )
     if rest:
-        return f"{rest[0]} is an eval set, and no agent is named: {where}."
+        swapped = f" Did you mean `proctor eval {rest[1]} {rest[0]}`?" if len(rest) == 2 else ""
+        return f"{rest[0]} is an eval set, and no agent is named: {where}.{swapped}"
     return f"Nothing to run: no agent is named, and no settings were found. Either {where}, or start with `proctor init`."
 
 

@@ -37,7 +37,7 @@ proctor show 7f3k2c --judging 1           the original scores
 @common_options
 @click.pass_context
 def score(ctx: click.Context, /, run: str, *, store: str | None, **given: Any) -> None:
-    """Score the recorded evidence of a run again; no agent is called.
+    """Re-score the stored evidence of a run with another config; no agent is called.
 
     Shows the new verdicts and their changes since the previous scoring. They become the run's
     verdicts; earlier ones stay in its history (`proctor show RUN --judging 1`). RUN is an id, the

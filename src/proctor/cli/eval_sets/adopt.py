@@ -45,7 +45,7 @@ proctor adopt agents --run       also run the agents on their sets
 )
 @common_options
 def adopt(folder: Path, *, write: bool, run_agents: bool) -> None:
-    """Migrate from google-adk: find its files, check them, and show which verdicts would differ.
+    """Migrate a project from google-adk: check its files, and show which verdicts would differ.
 
     Finds agents, eval sets, configs and tests in DIR; checks the files; shows how the tests' imports
     would be rewritten; scores google-adk's stored results again, from their evidence and without an

@@ -50,7 +50,7 @@ def bless(
     force: bool,
     store: str | None,
 ) -> None:  # fmt: skip
-    """Accept what the agent did: write it into the eval set as the expected behaviour.
+    """Accept what the agent did in a run as the expected behaviour of existing cases.
 
     RUN is an id, the beginning of one, latest (the default) or latest~1; CASE is the id of a case, by
     default every case that failed. Answers, tool calls and the stated keys of the final state are

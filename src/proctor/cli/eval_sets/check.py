@@ -49,7 +49,7 @@ def check(
     allow_unasserted: bool,
     config: str | None,
 ) -> None:
-    """Validate eval sets, configs and scenarios.
+    """Validate eval sets, configs and scenarios; nothing is run.
 
     Every problem has its file, line and column, the expected value, and often the remedy. An error
     is what a run would refuse: a file that cannot be read, a misspelled option or matcher, a case

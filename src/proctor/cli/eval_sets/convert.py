@@ -32,7 +32,7 @@ proctor convert large.evalset.json large.evalset.jsonl
 def convert(
     source: Path, target: Path, *, overwrite: bool, make_parents: bool, allow_duplicate_ids: bool
 ) -> None:
-    """Convert an eval set to JSON, YAML or JSON lines.
+    """Convert an eval set between JSON, YAML and JSON lines.
 
     IN may be of any generation of the format; the suffix of OUT (.json, .yaml, .yml, .jsonl) selects
     the output format. No data of a case is lost; comments are not kept. ADK reads JSON only.

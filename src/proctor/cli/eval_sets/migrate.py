@@ -34,7 +34,7 @@ proctor migrate old.test.json new.evalset.json --initial-session session.json
 def migrate(
     old: Path, new: Path, *, initial_session: Path | None, overwrite: bool, make_parents: bool
 ) -> None:
-    """Convert an old eval file to the current format.
+    """Convert a file of google-adk's first formats to the current format.
 
     OLD is a list of turns (*.test.json) or a list of cases, as ADK wrote them before it had eval
     sets; NEW is the eval set to write. Proctor also runs old files as they are.

@@ -75,7 +75,7 @@ def record(
     make_parents: bool,
     **how: Any,
 ) -> None:
-    """Talk to an agent in the terminal, and save the conversation as a case.
+    """Talk to an agent in the terminal, and save the conversation as a new case.
 
     Its tool calls are shown as they happen. /undo takes the last turn back, /save writes the case
     (so does the end of the input), /quit keeps nothing. Off a terminal each line of the input is a

@@ -70,7 +70,7 @@ def history(
     *, case: str | None, agent: str | None, eval_set: str | None, since: datetime | None, limit: int,
     metric: str, as_json: bool, store: str | None,
 ) -> None:  # fmt: skip
-    """Show across runs which cases broke and in which run, which are flaky, and which were fixed.
+    """Show across many runs in which run a case broke, was fixed or is flaky.
 
     Cases that matter come first: broke in the newest run, still failing, not decidable, flaky
     (the outcome changed although no known property of the run did, or it alternates), fixed. If two
