@@ -94,15 +94,9 @@ def _check_json(value: object, depth: int = 0) -> None:
 def _foreign(answer: BaseModel) -> list[Event]:
     """Convert objects of google-genai and google-adk by the names of their classes, without importing these libraries."""
     fields = plain_data(answer)
-    kind = type(answer).__name__
-    if kind == "FunctionCall":
-        return [_with_part(FunctionCall.model_validate(fields))]
-    if kind == "FunctionResponse":
-        return [_with_part(FunctionResponse.model_validate(fields))]
-    if kind == "Content":
-        return [Event(content=Content.model_validate(fields))]
-    if kind == "Part":
-        return [_with_part(Part.model_validate(fields))]
+    for kind in (Content, Part, FunctionCall, FunctionResponse):
+        if kind.__name__ == type(answer).__name__:
+            return events_of(kind.model_validate(fields))
     return [Event.from_adk(fields)]
 
 

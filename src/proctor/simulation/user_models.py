@@ -114,7 +114,10 @@ class LlmUserModel:
                 infrastructure=error.infrastructure,
                 reply=reply,
             ) from error
-        _record_answer(reply, answer)
+        reply.text, reply.model = answer.text, answer.model
+        reply.cost, reply.seconds = answer.cost, round(answer.seconds, 3)
+        if answer.usage is not None:
+            reply.input_tokens, reply.output_tokens = answer.usage.input_tokens, answer.usage.output_tokens
         if answer.finish in _UNUSABLE_ENDS:
             kind, message = _UNUSABLE_ENDS[answer.finish]
             raise simulator_error(message, kind=kind, reply=reply)
@@ -168,13 +171,6 @@ _UNUSABLE_ENDS = {
         "the user's message was cut off at its maximum length; set `max_output_tokens` in `model_configuration`",
     ),
 }
-
-
-def _record_answer(reply: UserReply, answer: Reply) -> None:
-    reply.text, reply.model = answer.text, answer.model
-    reply.cost, reply.seconds = answer.cost, round(answer.seconds, 3)
-    if answer.usage is not None:
-        reply.input_tokens, reply.output_tokens = answer.usage.input_tokens, answer.usage.output_tokens
 
 
 def _template(config: LlmBackedUserSimulatorConfig, scenario: ConversationScenario) -> Prompt:

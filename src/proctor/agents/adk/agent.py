@@ -145,12 +145,15 @@ class AdkAgent:
     async def _begin(self, session: Session) -> _Talk:
         sessions = import_extra("google.adk.sessions", extra="adk", feature=_FEATURE)
         runners = import_extra("google.adk.runners", extra="adk", feature=_FEATURE)
+        artifacts = import_extra("google.adk.artifacts", extra="adk", feature=_FEATURE)
+        memory = import_extra("google.adk.memory", extra="adk", feature=_FEATURE)
         hide_repeated_tracebacks()
         watch = Watch()
         app = self._app.model_copy(update={"plugins": watch.surround(self._app.plugins)})
         services = {
             "session_service": sessions.InMemorySessionService(),
-            **_other_services(),
+            "artifact_service": artifacts.InMemoryArtifactService(),
+            "memory_service": memory.InMemoryMemoryService(),
             **self._services,
         }
         runner = runners.Runner(app=app, app_name=session.app_name, **services)
@@ -191,15 +194,6 @@ def _genai_content(message: Content) -> GenaiContent:
         return types.Content.model_validate({"role": "user", **data})
     except ValueError as error:
         raise AgentError(f"google-adk cannot read the user's message: {error}") from error
-
-
-def _other_services() -> dict[str, object]:
-    artifacts = import_extra("google.adk.artifacts", extra="adk", feature=_FEATURE)
-    memory = import_extra("google.adk.memory", extra="adk", feature=_FEATURE)
-    return {
-        "artifact_service": artifacts.InMemoryArtifactService(),
-        "memory_service": memory.InMemoryMemoryService(),
-    }
 
 
 def _app_of(agent: BaseAgent | App) -> App:

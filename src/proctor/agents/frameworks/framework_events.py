@@ -137,18 +137,6 @@ class Watch:
             spans, began = call
             spans.append((began, time.perf_counter()))
 
-    @contextmanager
-    def model(self) -> Iterator[None]:
-        """Time one call of a model."""
-        with _measure(self.models):
-            yield
-
-    @contextmanager
-    def tool(self) -> Iterator[None]:
-        """Time one call of a tool."""
-        with _measure(self.tools):
-            yield
-
     def report(self, memory: dict[str, Any]) -> None:
         """Store this turn's durations and details in the session's memory for the engine."""
         memory["durations"] = {"model": total_seconds(self.models), "tool": total_seconds(self.tools)}
@@ -157,7 +145,8 @@ class Watch:
 
 
 @contextmanager
-def _measure(spans: list[tuple[float, float]]) -> Iterator[None]:
+def measure(spans: list[tuple[float, float]]) -> Iterator[None]:
+    """Time one call, which is added to `models` or `tools` of a `Watch`."""
     began = time.perf_counter()
     try:
         yield

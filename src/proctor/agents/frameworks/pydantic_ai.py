@@ -15,6 +15,7 @@ from proctor.agents.frameworks.framework_events import (
     call_part,
     cut_off,
     details_of,
+    measure,
     no_place_for,
     reasoning_part,
     spoken,
@@ -279,11 +280,11 @@ class _Listener:
                 for one in asked.function_tools
             ],
         )
-        with self.watch.model():
+        with measure(self.watch.models):
             return await handler(request_context)
 
     async def wrap_tool_execute(self, ctx: Any, *, call: Any, tool_def: Any, args: Any, handler: Any) -> Any:
-        with self.watch.tool():
+        with measure(self.watch.tools):
             return await handler(args)
 
 

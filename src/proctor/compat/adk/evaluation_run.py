@@ -22,7 +22,6 @@ from proctor.compat.adk.results import as_taken_by, case_results_of
 from proctor.reports.evidence.trajectory_diff import call_text
 from proctor.runs.setup.settings import load_settings
 from proctor.schema.format.case import EvalCase, EvalSet
-from proctor.schema.format.content import FunctionCall
 from proctor.schema.format.result import EvalCaseResult
 from proctor.schema.format.wire_model import plain_data
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, RunResult
@@ -190,7 +189,8 @@ def print_metric(metric: MetricVerdict, rows: Iterable[Row]) -> None:
         table.add_column(name, max_width=WIDEST, overflow="fold")
     for number, row in enumerate(rows if metric.gate else ()):
         figures = (f"EvalStatus.{row.status.name}", str(row.score), str(metric.threshold))
-        table.add_row(str(number), *figures, *map(_cell, row.text_columns(_call)))
+        texts = row.text_columns(lambda call: call_text(call.name or "", call.args))
+        table.add_row(str(number), *figures, *map(_cell, texts))
     out = Console(file=sys.stdout, width=250, markup=False, highlight=False, emoji=False, color_system=None)
     out.print(_cell(summary(metric)), soft_wrap=True)
     if table.row_count:
@@ -204,10 +204,6 @@ def summary(metric: MetricVerdict) -> str:
         f"Summary: `EvalStatus.{metric.status.name}` for Metric: `{metric.name}`. "
         f"Expected threshold: `{metric.threshold}`, actual value: `{metric.score}`."
     )
-
-
-def _call(call: FunctionCall) -> str:
-    return call_text(call.name or "", call.args)
 
 
 def _cell(text: str) -> str:
