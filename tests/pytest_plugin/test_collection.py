@@ -85,6 +85,7 @@ def test_a_set_of_another_name_is_collected_where_it_and_the_agent_are_named(
     assert sandbox.run(name, agent=None).ret is pytest.ExitCode.USAGE_ERROR
 
 
+@pytest.mark.slow  # starts pytest
 def test_a_file_of_another_tool_that_is_called_alike_is_left_alone(sandbox: Sandbox) -> None:
     sandbox.write("api.test.yaml", "stages:\n- name: x\n")
     sandbox.write("ui.test.json", {"suites": []})
@@ -153,6 +154,7 @@ def test_ids_of_every_kind_can_be_selected_and_none_is_obeyed(sandbox: Sandbox) 
         sandbox.run("-q", node).assert_outcomes(passed=1)
 
 
+@pytest.mark.slow  # starts pytest several times
 def test_what_failed_last_is_run_again(sandbox: Sandbox) -> None:
     name = sandbox.cases(GOOD, BAD, ERROR)
     sandbox.run(name).assert_outcomes(passed=1, failed=1, errors=1)
@@ -162,6 +164,7 @@ def test_what_failed_last_is_run_again(sandbox: Sandbox) -> None:
     assert list(outcomes(first)) == ["bad", "broken", "good"]
 
 
+@pytest.mark.slow  # starts pytest several times
 def test_without_a_cache_and_with_other_ways_to_import(sandbox: Sandbox) -> None:
     name = sandbox.cases(GOOD, BAD)
     for words in (

@@ -83,6 +83,7 @@ def test_the_record_names_the_session(ran: Sandbox) -> None:
     assert "no_such_metric" in record["problem"]
 
 
+@pytest.mark.slow  # starts pytest
 def test_a_session_that_only_collects_attempts_nothing(ran: Sandbox) -> None:
     assert ran.run("--collect-only", *_config(ran)).ret != 0
     assert not (ran.path / "runs.sqlite3.attempt.json").exists()

@@ -425,6 +425,7 @@ def test_a_fixture_eval_case_of_the_tests_own_is_left_alone(sandbox: Sandbox) ->
     _test(sandbox, body).assert_outcomes(passed=1)
 
 
+@pytest.mark.slow  # starts pytest
 @pytest.mark.parametrize(
     ("mark", "says"),
     [

@@ -141,6 +141,7 @@ def test_a_case_that_was_left_out_is_skipped_with_the_reason(sandbox: Sandbox) -
 # --- what is beside the verdict ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow  # starts pytest
 def test_junit_xml_tells_failures_from_errors_and_has_the_scores(sandbox: Sandbox) -> None:
     sandbox.run("--junitxml=out.xml", "--color=yes", sandbox.cases(GOOD, BAD, ERROR))
     suite = ET.parse(sandbox.path / "out.xml").getroot()[0]

@@ -142,6 +142,7 @@ async def stubborn() -> dict[str, Any]:
     return {}
 
 
+@pytest.mark.slow  # waits for a time limit
 @pytest.mark.parametrize("tool", [never, stubborn], ids=lambda tool: tool.__name__)
 def test_what_hangs_is_timed_out_and_the_others_go_on(tool: Any) -> None:
     began = time.perf_counter()

@@ -130,6 +130,7 @@ def test_a_turn_that_took_too_long_has_what_began_until_then(agent: str) -> None
     assert tool.started_at is not None
 
 
+@pytest.mark.slow  # starts workers
 @pytest.mark.parametrize("options", [{}, {"isolate": True}], ids=["in this process", "in workers"])
 def test_trials_at_once_each_have_their_own(agent: str, options: dict[str, Any]) -> None:
     cities = [(f"c{n}x", f"c{n}y") for n in range(12)]

@@ -285,6 +285,7 @@ pathlib.Path(PIDS, str(started.pid)).touch()
 """
 
 
+@pytest.mark.slow  # waits for processes to end
 @pytest.mark.parametrize("text", ["right", "crash", "hang"])
 def test_what_a_program_started_ends_with_it(text: str, program: Program, pids: Pids) -> None:
     started = "import sys\n" + CHILD.replace("PIDS", repr(str(pids.folder)))

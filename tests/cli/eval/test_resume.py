@@ -333,6 +333,7 @@ def adk_results(project: Path, agents: str = "agents") -> list[list[int]]:
     return [[entry["final_eval_status"] for entry in of_file] for of_file in entries]
 
 
+@pytest.mark.slow  # starts and interrupts runs
 def test_a_report_and_google_adks_results_are_whole_in_the_end(project: Path) -> None:
     stopped_by_a_limit(project, *RESULT, "--store", "adk:agents?app=bot", "--store", "runs.db")
     assert report(project)["outcome"] == "not_run"
@@ -344,6 +345,7 @@ def test_a_report_and_google_adks_results_are_whole_in_the_end(project: Path) ->
     assert adk_results(project) == [[1] * 8]
 
 
+@pytest.mark.slow  # starts and interrupts runs
 def test_a_report_on_stdout_is_for_whoever_was_there(project: Path) -> None:
     stopped_by_a_limit(project, "--format", "json")
     assert in_this_process("resume").stdout.startswith("RUN  ")
@@ -383,6 +385,7 @@ def _passed(text: str) -> int:
     return sum(json.loads(line)["outcome"] == "passed" for line in text.splitlines())
 
 
+@pytest.mark.slow  # starts and interrupts runs
 def test_other_folders_of_google_adk_take_the_place_of_those_before(project: Path) -> None:
     stopped_by_a_limit(project, "--store", "adk:agents")
     (project / "others").mkdir()
@@ -392,6 +395,7 @@ def test_other_folders_of_google_adk_take_the_place_of_those_before(project: Pat
     assert 3 in adk_results(project)[0]
 
 
+@pytest.mark.slow  # starts and interrupts runs
 def test_python_goes_on_with_google_adks_results_too(project: Path) -> None:
     stopped_by_a_limit(project, "--store", "adk:agents")
     assert resume_sync().passed
@@ -415,6 +419,7 @@ def test_a_place_that_is_gone_is_said_before_anything_is_run(project: Path) -> N
     assert len(calls(project)) == asked
 
 
+@pytest.mark.slow  # starts and interrupts runs
 def test_a_secret_in_a_place_is_not_kept(project: Path) -> None:
     stopped_by_a_limit(project, "--report", "json=out?token=hunter2")
     with closing(open_runs()) as store:
@@ -589,6 +594,7 @@ def listed(run_id: str) -> dict[str, Any]:
     return next(run for run in runs if run["run_id"] == run_id)
 
 
+@pytest.mark.slow  # starts and interrupts runs
 def test_a_run_that_was_judged_by_other_criteria_and_goes_on(project: Path) -> None:
     """The whole way that the message points out; lists, pages and exit codes speak of the newest complete verdicts."""
     text = (project / "cases.evalset.json").read_text()
@@ -629,6 +635,7 @@ def test_a_run_that_was_judged_by_other_criteria_and_goes_on(project: Path) -> N
     assert in_this_process("resume", run_id).returncode == 1
 
 
+@pytest.mark.slow  # starts and interrupts runs
 def test_a_run_keeps_its_time_and_its_warnings_when_it_is_judged_again(project: Path) -> None:
     """What was doubtful about the criteria goes with the criteria."""
     (project / "test_config.json").write_text('{"criteria": {"response_match_score": 0.5}, "nonsense": 1}')

@@ -80,6 +80,7 @@ def test_what_hangs_around_a_conversation_is_an_error_of_the_trial(step: str, ho
     assert time.monotonic() - began < 40
 
 
+@pytest.mark.slow  # waits for a time limit
 @pytest.mark.parametrize("how", HANGS)
 @pytest.mark.parametrize("step", ["open", "describe"])
 def test_what_hangs_where_it_is_opened_stops_the_run(step: str, how: str) -> None:
@@ -87,6 +88,7 @@ def test_what_hangs_where_it_is_opened_stops_the_run(step: str, how: str) -> Non
         judged(agent_with(**{step: HANGS[how]}))
 
 
+@pytest.mark.slow  # waits for a time limit
 @pytest.mark.parametrize("how", HANGS)
 def test_what_hangs_where_it_is_closed_changes_no_verdict(how: str) -> None:
     result = judged(agent_with(close=HANGS[how]))
@@ -173,6 +175,7 @@ def test_a_run_that_is_cancelled_while_it_opens_leaves_nothing_behind() -> None:
     assert run_sync(main) == []
 
 
+@pytest.mark.slow  # waits for a time limit
 @pytest.mark.parametrize("hook", ["setup", "teardown"])
 def test_a_hook_that_nothing_can_end_is_not_blamed_on_the_agent(hook: str) -> None:
     async def stubborn() -> None:
@@ -184,6 +187,7 @@ def test_a_hook_that_nothing_can_end_is_not_blamed_on_the_agent(hook: str) -> No
     assert failure.message.startswith("the hook did not end in time, and ignored its cancellation")
 
 
+@pytest.mark.slow  # waits for a time limit
 def test_a_step_that_nothing_can_end_is_named() -> None:
     failure = judged(agent_with(end=swallows)).cases[0].trials[0].failure
     assert failure is not None

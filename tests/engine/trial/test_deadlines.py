@@ -158,6 +158,7 @@ async def waits(_: Session) -> AsyncIterator[Event]:
     yield Event.said("ok")
 
 
+@pytest.mark.slow  # waits for a time limit
 def test_time_that_one_agent_blocks_is_given_back_to_the_others() -> None:
     async def brief_block(_: Session) -> AsyncIterator[Event]:
         time.sleep(0.9)  # noqa: ASYNC251 - the fault under test
@@ -206,6 +207,7 @@ def test_a_timed_out_turn_may_be_tried_again() -> None:
     assert len(trial.attempts) == 1
 
 
+@pytest.mark.slow  # waits for a time limit
 def test_time_that_an_agent_blocks_is_its_own() -> None:
     async def blocks_then_waits(_: Session) -> AsyncIterator[Event]:
         hold_the_interpreter(0.9)

@@ -36,6 +36,7 @@ def read_back(form: str, result: RunResult, folder: Path) -> RunResult:
 # --- our own forms ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow  # many generated runs
 @pytest.mark.parametrize("form", ["json", "jsonl"])
 @settings(max_examples=60)
 @given(runs())

@@ -200,11 +200,13 @@ def test_a_pattern_that_explodes_is_stopped_and_is_an_error(pattern: str) -> Non
     assert time.monotonic() - started < 10
 
 
+@pytest.mark.slow  # waits for the time limit of a search
 def test_only_the_pattern_that_explodes_is_blamed() -> None:
     with pytest.raises(MetricError, match=r"`\(a\+\)\+\$` took longer"):
         value("regex_match", None, "a" * 40 + "b", pattern=["(b+)+", "(a+)+$", "(c+)+"], seconds=2)
 
 
+@pytest.mark.slow  # searches for seconds
 def test_a_pattern_that_only_looks_as_if_it_exploded_gets_its_score() -> None:
     case = conversation([None, None], ["fine (words)", "no"])
     score = scored(metric("regex_match", pattern=r"(\w+\s?)+\)", forbidden=r"(x+)+y", seconds=60), case)
@@ -374,6 +376,7 @@ def test_without_the_parser_of_this_python_no_pattern_is_called_impossible(
     assert value("regex_match", None, "room 42", pattern=r"\d+") == 1.0
 
 
+@pytest.mark.slow  # searches for seconds
 def test_long_patterns_are_looked_through_in_time() -> None:
     started = time.process_time()
     assert trivial_pattern_problem(re.compile("ab?" * 20_000)) == ""

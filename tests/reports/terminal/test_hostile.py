@@ -71,6 +71,7 @@ def test_on_a_terminal_every_escape_sequence_is_our_own(text: str) -> None:
     assert bad_characters(_STYLES.sub("", drawn)) == set()
 
 
+@pytest.mark.slow  # many generated runs
 @for_each_text({"every eighth": HOSTILE[::8]})
 def test_the_same_holds_for_several_agents_and_for_everything_in_full(text: str) -> None:
     drawn = written(TerminalReport(), everywhere(text), everywhere("x"), color=True, verbose=True)
@@ -80,6 +81,7 @@ def test_the_same_holds_for_several_agents_and_for_everything_in_full(text: str)
     assert bad_characters(bare) == set()
 
 
+@pytest.mark.slow  # many generated runs
 @for_each_text(GROUPS)
 def test_elsewhere_there_is_none_at_all(text: str) -> None:
     run = everywhere(text)

@@ -168,6 +168,7 @@ def test_a_sound_agent_breaks_no_rule() -> None:
     }
 
 
+@pytest.mark.slow  # waits for time limits
 @pytest.mark.parametrize(
     ("name", "agent", "said"), BREAKS, ids=[f"{name}: {said[:40]}" for name, _, said in BREAKS]
 )

@@ -344,6 +344,7 @@ def test_what_is_no_request_is_refused_on_the_wire(
     assert said_to(port, asked(port)).startswith(b"HTTP/1.1 200 ")
 
 
+@pytest.mark.slow  # waits
 def test_a_web_socket_may_be_silent_for_longer_than_headers_may_take() -> None:
     app = FastAPI()
 

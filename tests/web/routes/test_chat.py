@@ -144,6 +144,7 @@ def test_whoever_comes_back_goes_on_where_it_was(client: TestClient) -> None:
     assert kinds(events(rest.text)) == ["state", "session", "end"]
 
 
+@pytest.mark.slow  # starts proctor record
 @pytest.mark.parametrize("final_state", [True, False])
 @pytest.mark.parametrize("suffix", ["json", "yaml"])
 def test_a_conversation_becomes_the_case_that_record_would_write(
@@ -287,6 +288,7 @@ def test_an_answer_has_its_time(project: Path) -> None:
         assert told[-1]["value"]["state"] == "broken"
 
 
+@pytest.mark.slow  # sends a flood
 def test_a_flood_is_bounded(client: TestClient) -> None:
     chat = begin(client, "slow")
     told = say(client, chat, "flood")
