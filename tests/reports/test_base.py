@@ -31,7 +31,7 @@ def test_every_report_writes(name: str, tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_an_unknown_report_names_the_closest() -> None:
-    with pytest.raises(UnknownNameError, match=r"No report named 'jsno'\. Did you mean 'json'\?"):
+    with pytest.raises(UnknownNameError, match=r"No report named 'jsno'\. Did you mean 'json' or 'jsonl'\?"):
         load_report("jsno")
 
 

@@ -5,7 +5,7 @@ from math import log
 from random import Random
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import example, given, settings, strategies as st
 from scipy import stats as scipy_stats
 
 from proctor.stats.sequential import FUTILE, ShareBounds, look_levels, share_bounds, spent_by
@@ -184,6 +184,7 @@ def test_looks_agree_with_the_multivariate_normal_distribution() -> None:
 
 
 @given(st.floats(0, 1), st.floats(0, 1), st.sampled_from([1, 2]))
+@example(0.9999999999999999, 1.0, 1)
 def test_the_error_is_spent_bit_by_bit(first: float, second: float, sides: int) -> None:
     less, more = sorted((first, second))
     assert 0 <= spent_by(less, 0.05, sides=sides) <= spent_by(more, 0.05, sides=sides) <= 0.05 + 1e-12

@@ -171,7 +171,8 @@ def spent_by(share: float, error: float, *, sides: int = 2) -> float:
     if share <= 0:
         return 0.0
     each = error / sides
-    return sides * 2 * _upper(_quantile(each / 2) / sqrt(share))
+    spent = sides * 2 * _upper(_quantile(each / 2) / sqrt(share))
+    return min(spent, error)  # for a share just below 1 rounding makes it larger
 
 
 def look_levels(shares: Sequence[float], error: float, *, sides: int = 2) -> list[float]:
