@@ -1,5 +1,5 @@
 # make demo    sets up and judges the sample agents (no key, no server)
-# make test    sets up and runs the fast tests, two at a time: 6 to 10 minutes on 2 cores; no browser, no built page, nothing
+# make test    sets up and runs the fast tests, three at a time: about 6 minutes on 2 cores; no browser, no built page, nothing
 #              marked slow             make test ARGS='tests/schema -x'   make test ARGS="-m 'not benchmark'" (all: 25 minutes)
 #              make test WORKERS=0 ARGS=... one at a time, for a debugger
 # make lint    ruff, the formatter's check, mypy     make bench   measures (see benchmarks/)
@@ -17,7 +17,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 INSTALL := $(PIP) install --quiet --require-hashes --no-build-isolation
 ARGS ?=
-WORKERS ?= 2
+WORKERS ?= 3
 
 # What is tested in an environment of its own, because they do not all resolve together: frameworks whose agents run, and
 # google-adk[eval] with the extra `judges`.
@@ -35,7 +35,7 @@ demo: $(VENV)/.run
 # Files, not tests, are dealt out: the tests of a file share what they set up. In the order of the folders, so that the
 # folders that take longest do not come last.
 test: $(VENV)/.test
-	$(if $(ARGS),,@echo "The fast tests, on $(WORKERS) cores: 6 to 10 minutes on two. The others: make test ARGS=\"-m 'not benchmark'\"")
+	$(if $(ARGS),,@echo "The fast tests, in $(WORKERS) processes: about 6 minutes on two cores. The others: make test ARGS=\"-m 'not benchmark'\"")
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 nightly: export CRASH_RUNS := $(CRASH_RUNS)
