@@ -133,7 +133,8 @@ $(VENV)-%/.ready: $(VENV)/.base requirements/%.txt pyproject.toml
 
 # --- for maintainers (needs uv): pins the newest that the sources allow; no index address is written ---------------------
 
-COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+# Extras are written (`google-auth[requests]==…`): without them pip looks at a newer release first, and refuses it as not pinned.
+COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-strip-extras \
 	--no-emit-index-url --no-emit-find-links
 
 lock:
