@@ -16,6 +16,8 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 INSTALL := $(PIP) install --quiet --require-hashes --no-build-isolation
+# A list is also given as constraints: only these pin `google-auth[requests]`, too, of which pip would otherwise take a newer release.
+pinned = $(foreach list,$(1),-r requirements/$(list).txt -c requirements/$(list).txt)
 ARGS ?=
 WORKERS ?= 3
 
@@ -105,36 +107,35 @@ $(VENV)/.base: requirements/build.txt
 	@[ -n "$(PYTHON)" ] || { echo "Proctor needs python 3.11 or newer on PATH (or: make PYTHON=/path/to/python)" >&2; exit 1; }
 	@$(BIN)/python -c '' 2>/dev/null || $(PYTHON) -m venv --clear $(VENV)
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m ensurepip >/dev/null
-	$(INSTALL) -r requirements/build.txt
+	$(INSTALL) $(call pinned,build)
 	@touch $@
 
 $(VENV)/.run: $(VENV)/.base requirements/run.txt pyproject.toml
-	$(INSTALL) -r requirements/run.txt
+	$(INSTALL) $(call pinned,run)
 	$(PIP) install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.run requirements/test.txt requirements/judges.txt
-	$(INSTALL) -r requirements/test.txt -r requirements/judges.txt
+	$(INSTALL) $(call pinned,test judges)
 	@touch $@
 
 $(VENV)/.adk: $(VENV)/.test requirements/adk.txt
-	$(INSTALL) -r requirements/adk.txt
+	$(INSTALL) $(call pinned,adk)
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.test requirements/docs.txt
-	$(INSTALL) -r requirements/docs.txt
+	$(INSTALL) $(call pinned,docs)
 	@touch $@
 
 $(VENV)-%/.ready: $(VENV)/.base requirements/%.txt pyproject.toml
 	@$(BIN)/python -m venv --clear $(VENV)-$*
-	$(VENV)-$*/bin/python -m pip --disable-pip-version-check install --quiet --require-hashes --no-build-isolation -r requirements/$*.txt
+	$(VENV)-$*/bin/python -m pip --disable-pip-version-check install --quiet --require-hashes --no-build-isolation $(call pinned,$*)
 	$(VENV)-$*/bin/python -m pip --disable-pip-version-check install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
 # --- for maintainers (needs uv): pins the newest that the sources allow; no index address is written ---------------------
 
-# Extras are written (`google-auth[requests]==…`): without them pip looks at a newer release first, and refuses it as not pinned.
-COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-strip-extras \
+COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	--no-emit-index-url --no-emit-find-links
 
 lock:
