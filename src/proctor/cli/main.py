@@ -248,7 +248,7 @@ def cli(ctx: click.Context) -> None:
     pyproject.toml make a bare `proctor eval` work.
 
     \b
-    Exit codes: 0 passed, 1 failed, 2 usage or set-up error (nothing was run),
+    Exit codes: 0 passed, 1 failed, 2 usage or configuration error (nothing was run),
     3 error, 4 inconclusive, 130 interrupted, 143 terminated.
     """
     if ctx.invoked_subcommand is None:

@@ -106,7 +106,7 @@ def eval_command(ctx: click.Context, /, words: tuple[str, ...], **given: Any) ->
 
     \b
     Exit codes: 0 every case passed (or a shard is empty, or no case has changed), 1 a case failed,
-    2 set-up error, nothing was run, 3 something could not be computed, 4 inconclusive.
+    2 configuration error, nothing was run, 3 something could not be computed, 4 inconclusive.
     """
     if given.pop("estimate"):
         enable_garbage_collector()

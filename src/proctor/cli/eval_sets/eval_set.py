@@ -233,7 +233,7 @@ def generate(
     Also: `proctor eval_set generate_eval_cases AGENT_DIR ID --user_simulation_config_file F`.
 
     \b
-    Exit codes: 0 as many as were asked for, 1 fewer, 2 set-up error, 3 none.
+    Exit codes: 0 as many as were asked for, 1 fewer, 2 configuration error, 3 none.
     """
     from proctor.authoring.edit_eval_set import place_of
     from proctor.cli.eval_sets.generate import generate_and_keep
