@@ -66,7 +66,7 @@ frameworks: $(FRAMEWORKS:%=$(VENV)-%/.ready)
 docs: $(VENV)/.docs
 	$(BIN)/python -m mkdocs build --quiet --strict --config-file site/mkdocs.yml
 
-# rewrites docs/help/*.txt from the commands' --help, and docs/metrics-reference.md from the facts of the metrics
+# rewrites docs/help/*.txt from the commands' --help, and docs/reference/metrics/options.md from the facts of the metrics
 help-snapshots: $(VENV)/.test
 	$(BIN)/python tests/docs/help_pages.py
 	$(BIN)/python tests/docs/metric_pages.py
@@ -80,7 +80,7 @@ options: $(VENV)/.test
 	$(BIN)/python -m tests.architecture.generate_options
 	$(BIN)/python tests/docs/help_pages.py
 
-# rewrites docs/adk-names.md: which names of the installed google-adk's evaluation Proctor has
+# rewrites docs/reference/adk/names.md: which names of the installed google-adk's evaluation Proctor has
 adk-names: $(VENV)/.adk
 	PYTHONPATH=. $(BIN)/python tests/docs/adk_names.py
 

@@ -14,13 +14,12 @@ _SOURCE = re.compile(r"\[[^\]]*\]\(([\w/.]+\.(?:py|sql|yaml|json|toml))\)")
 _FENCE = re.compile(r"^(\s*`{3,})([\w-]+)[^\n`]*$", re.MULTILINE)
 
 
-def on_page_markdown(markdown: str, **_: Any) -> str:
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Leave of each fence its language (the other words are for the tests of the examples); the samples have a page."""
-    return (
-        _FENCE.sub(r"\1\2", markdown)
-        .replace("../examples/README.md", "samples.md")
-        .replace("../examples/retail/README.md", "retail.md")
-    )
+    up = "../" * page.file.src_uri.count("/")
+    text = _FENCE.sub(r"\1\2", markdown)
+    text = re.sub(r"\]\((?:\.\./)+examples/retail/README\.md", f"]({up}retail.md", text)
+    return re.sub(r"\]\((?:\.\./)+examples/README\.md", f"]({up}samples.md", text)
 
 
 def on_files(files: Any, config: Any, **_: Any) -> Any:

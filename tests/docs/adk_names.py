@@ -1,4 +1,4 @@
-"""The public names of google-adk's evaluation, and which of them Proctor has. Run as a script, this rewrites docs/adk-names.md.
+"""The public names of google-adk's evaluation, and which of them Proctor has. Run as a script, this rewrites docs/reference/adk/names.md.
 
 Names are read from google-adk's source: what a module defines, or re-exports on purpose, and the members of its classes.
 """
@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "adk-names.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "adk" / "names.md"
 MIRROR = "proctor.compat.adk."
 
 OWN_PROMPTS = "Proctor's judge has prompts of its own and reads structured answers; subclass `LlmAsJudge` or `RubricBasedEvaluator` for yours"

@@ -1,4 +1,4 @@
-"""The reference page of all metrics, made of their facts. Run as a script, this rewrites docs/metrics-reference.md."""
+"""The reference page of all metrics, made of their facts. Run as a script, this rewrites docs/reference/metrics/options.md."""
 
 import json
 from collections.abc import Iterator
@@ -8,12 +8,12 @@ from proctor.common.registry import load_object
 from proctor.metrics.base import MetricFacts, example_of, needs_of, options_of, range_of
 from proctor.metrics.builtin import METRICS
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "metrics-reference.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "metrics" / "options.md"
 
-HEAD = """# Metrics: reference
+HEAD = """# Options of metrics
 
-Made of what `proctor metrics NAME` prints (`make help-snapshots` rewrites it). What the metrics mean, and what they cannot see,
-stands in [metrics](metrics.md), and so do the options that all of them take.
+`make help-snapshots` writes this page from the output of `proctor metrics NAME`. [Metrics](index.md) describes what each metric measures,
+what it cannot see, and the options that every metric accepts.
 """
 
 

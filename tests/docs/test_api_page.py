@@ -1,4 +1,4 @@
-"""`docs/api.md` names each public object by the module that defines it, so that the built page finds its docstring."""
+"""`docs/reference/python.md` names each public object by the module that defines it, so that the built page finds its docstring."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-API_PAGE = Path(__file__).parents[2] / "docs" / "api.md"
+API_PAGE = Path(__file__).parents[2] / "docs" / "reference" / "python.md"
 NAMES = re.findall(r"^::: (\S+)$", API_PAGE.read_text(encoding="utf-8"), re.MULTILINE)
 
 
@@ -18,4 +18,6 @@ def test_name_of_the_api_page_is_defined_where_the_page_says(name: str) -> None:
     found = resolve_name(name)
     if not isinstance(found, ModuleType):
         module_name, _, attribute = name.rpartition(".")
-        assert found.__module__ == module_name, f"docs/api.md: write {found.__module__}.{attribute}"
+        assert found.__module__ == module_name, (
+            f"docs/reference/python.md: write {found.__module__}.{attribute}"
+        )

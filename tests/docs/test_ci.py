@@ -1,4 +1,4 @@
-"""The workflows of docs/ci.md do in a repository what the page promises: every command of every job is run."""
+"""The workflows of docs/how-to/ci.md do in a repository what the page promises: every command of every job is run."""
 
 import os
 import re
@@ -21,8 +21,8 @@ INSTALL = "pip install proctor"
 
 
 def _block(name: str) -> str:
-    page = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
-    return next(block.text for block in blocks(page, "docs/ci.md") if block.option("file") == name)
+    page = (ROOT / "docs" / "how-to" / "ci.md").read_text(encoding="utf-8")
+    return next(block.text for block in blocks(page, "docs/how-to/ci.md") if block.option("file") == name)
 
 
 def jobs() -> dict[str, Any]:

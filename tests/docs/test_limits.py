@@ -1,4 +1,4 @@
-"""docs/limits.md states the values that the code has."""
+"""docs/reference/limits.md states the values that the code has."""
 
 import re
 
@@ -13,7 +13,7 @@ from proctor.files.yaml import parser
 from proctor.schema.format.config import DEFAULT_CRITERIA
 from tests.docs.pages import ROOT
 
-PAGE = (ROOT / "docs" / "limits.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "reference" / "limits.md").read_text(encoding="utf-8")
 
 
 def _cell(row: str) -> str:

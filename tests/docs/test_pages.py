@@ -5,22 +5,31 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.pages import ROOT, blocks, pages
+from tests.docs.pages import ROOT, Block, blocks, pages
 from tests.docs.runner import Reader
 
+_CONTINUES = re.compile(r"^<!-- continues: (\S+) -->$", re.MULTILINE)
+"""A page whose examples need the files and runs of another page names that page in a comment."""
 _LINK = re.compile(r"(?<!!)\[[^\]]*\]\((?P<target>[^)\s]+)[^)]*\)")
 
 
 def _name(page: Path) -> str:
-    return page.relative_to(ROOT).as_posix()
+    return page.resolve().relative_to(ROOT).as_posix()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", pages(), ids=_name)
 def test_examples_do_what_the_page_says(page: Path, tmp_path: Path) -> None:
     reader = Reader(tmp_path)
-    for block in blocks(page.read_text(encoding="utf-8"), _name(page)):
+    for block in _examples(page):
         reader.follow(block)
+
+
+def _examples(page: Path) -> list[Block]:
+    """The blocks of a page, after those of the page that it continues."""
+    text = page.read_text(encoding="utf-8")
+    before = [block for name in _CONTINUES.findall(text) for block in _examples(page.parent / name)]
+    return before + blocks(text, _name(page))
 
 
 @pytest.mark.parametrize("page", pages(), ids=_name)

@@ -1,7 +1,7 @@
 """The one table: the toy agent in every framework and protocol, evaluated on the same set.
 
 python tests/frameworks/one_table.py TOY      evaluates one toy and prints what came out, as JSON
-python tests/frameworks/one_table.py          evaluates all, and writes the table into docs/agents.md
+python tests/frameworks/one_table.py          evaluates all, and writes the table into docs/reference/agents.md
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ ROOT = HERE.parents[1]
 if __name__ == "__main__":  # as `tests.frameworks`, wherever it is started
     sys.path[:0] = [str(ROOT)]
 
-PAGE = ROOT / "docs" / "agents.md"
+PAGE = ROOT / "docs" / "reference" / "agents.md"
 BEGIN, END = "<!-- the one table: python tests/frameworks/one_table.py -->", "<!-- end of the one table -->"
 
 

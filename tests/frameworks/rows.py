@@ -14,7 +14,7 @@ class Row:
     """One kind of agent."""
 
     kind: str
-    """As docs/agents.md calls it."""
+    """As docs/reference/agents.md calls it."""
     toy: str
     """The module in `toys/`."""
     environment: str = ""

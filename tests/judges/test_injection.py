@@ -1,6 +1,6 @@
 """Material that talks to the judge: whatever it says, it stays inside its fence, and no verdict is taken out of it.
 
-Structure and provenance are what can be proved. That a real model is not persuaded cannot: see docs/judges.md.
+Structure and provenance are what can be proved. That a real model is not persuaded cannot: see docs/how-to/judges.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The JSON of agents elsewhere, for `cmd:` (a line each) and `http+sse:` (a `data:` each): docs/agent-protocol.md.
+"""The JSON of agents elsewhere, for `cmd:` (a line each) and `http+sse:` (a `data:` each): docs/reference/agent-protocol.md.
 
 The agent gets one request for each turn and returns any number of answers, then `{"type": "done"}`. An answer that ends
 without `done` is truncated.

@@ -200,7 +200,7 @@ async def _compare(file: Path, store: Store, run_id: str) -> list[Compared]:
     ]
 
 
-_ANOTHER_RULE = "by another rule, see docs/differences-from-adk.md"
+_ANOTHER_RULE = "by another rule, see docs/explanation/differences-from-adk.md"
 
 
 def _causes(was: CaseResult, now: CaseResult) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 Names are those of the TypeScript library, with methods and parameters in snake_case. Tool trajectories are compared as in
 adk-ts (`reading: "adk-ts"`); texts are compared as by its `RougeEvaluator` (`token_set_f1`) if that class is used directly;
-`criteria` use google-adk's metrics. An unknown value never passes: docs/differences-from-adk.md.
+`criteria` use google-adk's metrics. An unknown value never passes: docs/explanation/differences-from-adk.md.
 """
 
 from __future__ import annotations

@@ -38,8 +38,8 @@ Program = Callable[..., str]
 
 @pytest.fixture
 def page(root: Path, tmp_path: Path) -> Path:
-    """A folder with the files that docs/agent-protocol.md shows."""
-    text = (root / "docs/agent-protocol.md").read_text()
+    """A folder with the files that docs/reference/agent-protocol.md shows."""
+    text = (root / "docs/reference/agent-protocol.md").read_text()
     for name, body in re.findall(r"^```\w+ file=(\S+)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE):
         (tmp_path / name).write_text(body)
     return tmp_path

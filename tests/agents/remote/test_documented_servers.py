@@ -1,4 +1,4 @@
-"""The servers that docs/agents.md shows, started as it says, by Python and by node."""
+"""The servers that docs/reference/agent-protocol.md shows, started as it says, by Python and by node."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.agents.remote.misbehaving import unused_port
 from tests.docs.pages import ROOT, blocks
 
 pytest.importorskip("httpx", reason="the extra `http` is not installed")
-PAGE = "docs/agents.md"
+PAGE = "docs/reference/agent-protocol.md"
 
 
 @pytest.fixture

@@ -292,7 +292,7 @@ def test_the_cause_is_named_where_nothing_was_kept_and_where_the_rule_is_another
     file.write_text(json.dumps(document))
     shown = adopt()
     assert any("google-adk kept nothing that the agent did" in line for line in shown), shown
-    said = "response_match_score: failed (0.00) there, passed (1.00) here: by another rule, see docs/differences-from-adk.md"
+    said = "response_match_score: failed (0.00) there, passed (1.00) here: by another rule, see docs/explanation/differences-from-adk.md"
     assert f"         {said}" in shown
 
 

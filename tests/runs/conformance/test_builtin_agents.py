@@ -43,7 +43,7 @@ def test_the_client_of_the_page_in_javascript_keeps_every_rule(root: Path, tmp_p
     node = shutil.which("node")
     if node is None:
         pytest.skip("node is not installed: its package, or the one of nodejs.org, brings it")
-    page = (root / "docs/agent-protocol.md").read_text()
+    page = (root / "docs/reference/agent-protocol.md").read_text()
     (tmp_path / "echo.mjs").write_text(page.partition("```js file=echo_agent.mjs\n")[2].partition("```")[0])
     findings = check_agent_sync(f"cmd:{node} {tmp_path / 'echo.mjs'}")
     assert {finding.name for finding in findings if finding.fit is not Fit.OK} == {

@@ -1,6 +1,6 @@
 """Agents in other processes, with one process for each conversation and one request for each turn.
 
-`CommandAgent` is `cmd:COMMAND`: any program that exchanges the JSON lines of docs/agent-protocol.md on standard input and output.
+`CommandAgent` is `cmd:COMMAND`: any program that exchanges the JSON lines of docs/reference/agent-protocol.md on standard input and output.
 """
 
 from __future__ import annotations
@@ -216,7 +216,7 @@ class Pool:
         self._guardian.dismiss()
 
 
-# --- `cmd:COMMAND`: any program that speaks the JSON lines of docs/agent-protocol.md on standard input and output -----
+# --- `cmd:COMMAND`: any program that speaks the JSON lines of docs/reference/agent-protocol.md on standard input and output -----
 
 
 _AT_ONCE = 0.3

@@ -1,6 +1,6 @@
 """A Python agent in a separate process: `python -m proctor.agents.process.worker AGENT`, started by `--isolate`.
 
-It speaks the protocol of docs/agent-protocol.md with the extensions of `worker_protocol`. Output of the agent goes to
+It speaks the protocol of docs/reference/agent-protocol.md with the extensions of `worker_protocol`. Output of the agent goes to
 standard error, because standard output belongs to the protocol.
 """
 

@@ -130,7 +130,7 @@ def _ambiguity(address: Address, matches: dict[str, str], tried: list[str]) -> s
     requests = "\n".join(f"  {each}" for each in tried)
     return (
         f"The server at {address.shown} is not a known kind of agent. Tried:\n{requests}\n"
-        f"If it is one, write which: http+sse:{address.shown} (docs/agent-protocol.md), adk+http:, a2a+http: "
+        f"If it is one, write which: http+sse:{address.shown} (docs/reference/agent-protocol.md), adk+http:, a2a+http: "
         "or openai+http:"
     )
 

@@ -1,4 +1,4 @@
-"""`http+sse:URL`: a server in any language that speaks the JSON of docs/agent-protocol.md over HTTP."""
+"""`http+sse:URL`: a server in any language that speaks the JSON of docs/reference/agent-protocol.md over HTTP."""
 
 from __future__ import annotations
 

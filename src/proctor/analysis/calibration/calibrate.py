@@ -64,7 +64,7 @@ async def calibrate(
     """Hold the verdicts of a run's judge against labels of people, and keep what it is worth.
 
     `run` is an id, the beginning of one, `latest`, `latest~1`, or a result that has a `run_id`. `labels` is a file (CSV,
-    JSON, JSON lines, YAML; see `docs/calibration.md`); without one those count that were put into the store with
+    JSON, JSON lines, YAML; see `docs/how-to/calibration.md`); without one those count that were put into the store with
     `proctor judge label`. `metric` is needed where a model was asked for several. `held_out` (above 0, up to 1) is the
     share of the cases whose labels the figures rest on; which ones these are follows from their ids. `config` and
     `judge` judge the run again first, as `rescore` does, within `max_cost` and `max_judge_calls`; else its verdicts are

@@ -192,7 +192,7 @@ def open_eval_set(
 ) -> EvalSetFile:
     """Read and check a whole set, keeping none of its cases in memory.
 
-    Reads every generation of the format, in both spellings, and related formats (see `docs/file-formats.md`). A set without
+    Reads every generation of the format, in both spellings, and related formats (see `docs/reference/file-formats.md`). A set without
     cases is refused unless `allow_empty`; duplicate ids are refused unless `allow_duplicate_ids` (then the second `x`
     runs as `x#2`). `label` is the file's name in messages.
 

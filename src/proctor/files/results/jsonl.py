@@ -1,6 +1,6 @@
 """Read results in JSON Lines, one line per trial in any order; missing trials are reported.
 
-Each line contains the number of its case and the totals of the run (docs/exports.md). This reveals files that were cut,
+Each line contains the number of its case and the totals of the run (docs/reference/results/exports.md). This reveals files that were cut,
 sorted, duplicated or concatenated. One pass locates the trials of each case; then the cases are read one at a time.
 """
 

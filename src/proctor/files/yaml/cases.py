@@ -1,4 +1,4 @@
-"""Read the short YAML form as the same models as JSON (described in `docs/yaml.md`).
+"""Read the short YAML form as the same models as JSON (described in `docs/reference/yaml.md`).
 
 A file in this form is converted to a tree with the keys of the format, in which every value keeps its position in the
 file. A file with the keys of the format (`eval_cases`, `criteria` …) is the JSON document in YAML and is not converted.

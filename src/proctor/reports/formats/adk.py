@@ -1,6 +1,6 @@
-"""A run as google-adk's `*.evalset_result.json`, for ADK's own tools (docs/exports.md), and in the form of adk-rs's `eval`.
+"""A run as google-adk's `*.evalset_result.json`, for ADK's own tools (docs/reference/results/exports.md), and in the form of adk-rs's `eval`.
 
-The form of adk-rs has `results` with scores by metric and a status by word (docs/reports.md). A case's score is the mean
+The form of adk-rs has `results` with scores by metric and a status by word (docs/reference/results/reports.md). A case's score is the mean
 over its invocations, and `details.per_invocation` has each of them; with several trials it has the invocations of all, trial
 by trial. adk-rs knows PASSED and FAILED for a case: a case that did not pass is FAILED, and `proctor_outcome` has the outcome
 of Proctor if it is more precise. Metrics that do not decide or do not apply are left out, because each metric needs a status.

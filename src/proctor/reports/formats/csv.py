@@ -1,4 +1,4 @@
-"""A run as CSV, for spreadsheets: one row a trial, two columns for each metric (docs/exports.md).
+"""A run as CSV, for spreadsheets: one row a trial, two columns for each metric (docs/reference/results/exports.md).
 
 A spreadsheet takes a cell that begins with `=`, `+`, `-` or `@` for a formula, and a formula can send data away or
 start a program. Such text gets an apostrophe as a prefix, which marks it as text; numbers stay numbers. `csv-raw`

@@ -1,4 +1,4 @@
-"""A run as annotations of GitHub Actions: each points at the line of its case in the eval-set file (docs/reports.md).
+"""A run as annotations of GitHub Actions: each points at the line of its case in the eval-set file (docs/reference/results/reports.md).
 
 They are lines on stdout that the runner obeys: `::error file=…,line=…,title=…::text`. A step shows ten errors, ten
 warnings and ten notices, so that the worst come first and the rest is one line. Text from elsewhere is inside of

@@ -1,4 +1,4 @@
-"""A run as JSON: everything that is known, in a documented, versioned form (docs/json-report.md).
+"""A run as JSON: everything that is known, in a documented, versioned form (docs/reference/results/json.md).
 
 Written piece by piece: one line for each trial and each case's verdict, so that no run is held in memory as text.
 """

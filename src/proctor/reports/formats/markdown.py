@@ -2,7 +2,7 @@
 
 GitHub takes 65,536 characters in a comment; of many cases the worst are named, within `ROOM`, and the others are counted.
 Text from elsewhere is in HTML blocks, which end at an empty line and nothing else, as `<code>` or `<pre>`: no
-Markdown is read there, and neither mentions nor links nor pictures are made of it (docs/reports.md).
+Markdown is read there, and neither mentions nor links nor pictures are made of it (docs/reference/results/reports.md).
 """
 
 from __future__ import annotations

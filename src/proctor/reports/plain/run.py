@@ -1,4 +1,4 @@
-"""A run as plain lines: stable, made for `grep`, logs and pipes. Its form is documented in docs/text-report.md.
+"""A run as plain lines: stable, made for `grep`, logs and pipes. Its form is documented in docs/reference/results/plain-lines.md.
 
 Every line begins with a word in capitals; its fields are separated by two spaces. Lines that begin with four spaces are the
 reason and the evidence of the case above. Nothing but line ends is a control character, and our own signs are ASCII.

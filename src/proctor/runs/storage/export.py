@@ -1,4 +1,4 @@
-"""Export of runs to the formats that other tools read (docs/exports.md)."""
+"""Export of runs to the formats that other tools read (docs/reference/results/exports.md)."""
 
 from __future__ import annotations
 

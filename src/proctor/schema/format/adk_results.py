@@ -1,6 +1,6 @@
 """Results as google-adk writes them: one EvalSetResult for each eval set, one EvalCaseResult for each trial.
 
-docs/exports.md documents how outcomes map to ADK's EvalStatus. Data without a place in ADK's form is under `proctor_outcome`
+docs/reference/results/exports.md documents how outcomes map to ADK's EvalStatus. Data without a place in ADK's form is under `proctor_outcome`
 and `proctor` of a case; ADK ignores unknown keys there.
 """
 

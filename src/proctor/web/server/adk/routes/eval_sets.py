@@ -192,7 +192,7 @@ def adk_get_case(adk: AdkDep, app_name: str, eval_set_id: str, eval_case_id: str
 def adk_update_case(
     adk: AdkDep, app_name: str, eval_set_id: str, eval_case_id: str, case: dict[str, Any]
 ) -> None:
-    """Change a case. Fields that the request does not mention stay: see docs/adk-rest.md."""
+    """Change a case. Fields that the request does not mention stay: see docs/reference/adk/rest.md."""
     stated_id = next((case[key] for key in ("evalId", "eval_id", "id") if key in case), eval_case_id)
     if stated_id != eval_case_id:
         raise HTTPException(

@@ -56,4 +56,4 @@ def adk_reject(request: Request, path: str) -> NoReturn:
     """Refuse unsupported features: running agent tests, building YAML agents, deployment."""
     if methods_at(request):
         raise HTTPException(405)
-    raise HTTPException(404, f"Not Found: Proctor does not serve {path!r} (see docs/adk-rest.md)")
+    raise HTTPException(404, f"Not Found: Proctor does not serve {path!r} (see docs/reference/adk/rest.md)")
