@@ -29,7 +29,7 @@ FRAMEWORKS := a2a adk-eval langgraph openai-agents traces
 ATTACKS := tests/files/eval_sets/test_fuzz.py tests/judges/test_injection.py tests/web/security/test_guard.py tests/web/security/test_target_addresses.py \
 	tests/web/adk/test_generated_requests.py tests/web/adk/test_unusual_addresses.py tests/agents/process/test_echoed_secrets.py
 
-.PHONY: demo test nightly lint format bench adk frameworks docs ui ui-unit ui-types ui-test help-snapshots options pictures adk-names lock clean
+.PHONY: demo test nightly lint format bench adk frameworks docs ui ui-unit ui-types ui-test reference options pictures adk-names lock clean
 
 demo: $(VENV)/.run
 	@$(BIN)/python examples/demo.py
@@ -66,19 +66,18 @@ frameworks: $(FRAMEWORKS:%=$(VENV)-%/.ready)
 docs: $(VENV)/.docs
 	$(BIN)/python -m mkdocs build --quiet --strict --config-file site/mkdocs.yml
 
-# rewrites docs/help/*.txt from the commands' --help, and docs/reference/metrics/options.md from the facts of the metrics
-help-snapshots: $(VENV)/.test
-	$(BIN)/python tests/docs/help_pages.py
-	$(BIN)/python tests/docs/metric_pages.py
+# rewrites the generated pages of docs/reference from the source: Python, commands, exit codes, settings, metrics and schemas; and docs/help
+reference: $(VENV)/.test
+	$(BIN)/python -m tests.docs.reference
 
 # draws docs/pictures/failure.svg from the output of a command; comparison.png is a screenshot of tests/browser (PROCTOR_SHOTS)
 pictures: $(VENV)/.test
 	PYTHONPATH=. $(BIN)/python tests/docs/pictures.py
 
-# rewrites what is generated from the declarations of a run's options: types and docstrings in src/proctor/runs, docs/help
+# rewrites what is generated from the declarations of a run's options: types and docstrings in src/proctor/runs, the reference
 options: $(VENV)/.test
 	$(BIN)/python -m tests.architecture.generate_options
-	$(BIN)/python tests/docs/help_pages.py
+	$(BIN)/python -m tests.docs.reference
 
 # rewrites docs/reference/adk/names.md: which names of the installed google-adk's evaluation Proctor has
 adk-names: $(VENV)/.adk

@@ -1,4 +1,4 @@
-"""What mkdocs asks for each page: the words behind a fence's language go, and the page of all commands is made."""
+"""What mkdocs asks for each page: the words after a fence's language are removed, and the samples get pages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-HELP = ROOT / "docs" / "help"
 SAMPLES = ROOT / "examples" / "README.md"
 RETAIL = ROOT / "examples" / "retail" / "README.md"
 _SOURCE = re.compile(r"\[[^\]]*\]\(([\w/.]+\.(?:py|sql|yaml|json|toml))\)")
@@ -23,10 +22,9 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 
 
 def on_files(files: Any, config: Any, **_: Any) -> Any:
-    """Add the page of all commands, from what `--help` prints, and that of the samples."""
+    """Add the pages of the samples."""
     from mkdocs.structure.files import File
 
-    files.append(File.generated(config, "commands.md", content=commands()))
     files.append(File.generated(config, "samples.md", content=sample_page(SAMPLES)))
     files.append(File.generated(config, "retail.md", content=sample_page(RETAIL)))
     return files
@@ -37,13 +35,3 @@ def sample_page(page: Path) -> str:
     folder = page.parent.relative_to(ROOT).as_posix()
     text = re.sub(r"\]\((?:\.\./)+docs/", "](", page.read_text(encoding="utf-8"))
     return _SOURCE.sub(rf"`{folder}/\1`", text.replace("](retail/README.md)", "](retail.md)"))
-
-
-def commands() -> str:
-    """Return the page: a heading and a block for each command."""
-    pages = sorted(HELP.glob("*.txt"), key=lambda path: path.stem)
-    parts = [
-        f"## {page.stem.replace('-', ' ', 1)}\n\n```text\n{page.read_text(encoding='utf-8')}```\n"
-        for page in pages
-    ]
-    return "# Commands\n\nWhat `--help` prints, of every command.\n\n" + "\n".join(parts)

@@ -12,7 +12,7 @@ def printed() -> dict[str, str]:
 
 def test_the_pages_are_what_is_printed(printed: dict[str, str]) -> None:
     kept = {path.name: path.read_text(encoding="utf-8") for path in sorted(HELP.glob("*.txt"))}
-    assert kept == printed, "`make help-snapshots` rewrites docs/help/"
+    assert kept == printed, "`make reference` (python tests/docs/help_pages.py) rewrites docs/help/"
 
 
 def test_the_main_commands_are_there(printed: dict[str, str]) -> None:

@@ -1,18 +1,17 @@
-"""The reference page of all metrics, made of their facts. Run as a script, this rewrites docs/reference/metrics/options.md."""
+"""The reference page of all options of metrics, from their facts."""
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 
 from proctor.common.registry import load_object
 from proctor.metrics.base import MetricFacts, example_of, needs_of, options_of, range_of
 from proctor.metrics.builtin import METRICS
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "metrics" / "options.md"
+PAGE = "reference/metrics/options.md"
 
 HEAD = """# Options of metrics
 
-`make help-snapshots` writes this page from the output of `proctor metrics NAME`. [Metrics](index.md) describes what each metric measures,
+`make reference` writes this page from the output of `proctor metrics NAME`. [Metrics](index.md) describes what each metric measures,
 what it cannot see, and the options that every metric accepts.
 """
 
@@ -22,9 +21,9 @@ def available() -> list[MetricFacts]:
     return [load_object(path).facts for path in METRICS.values()]
 
 
-def page() -> str:
-    """The text of the page."""
-    return "\n".join([HEAD, *(line for facts in available() for line in _section(facts))])
+def pages() -> dict[str, str]:
+    """Return the text of the page by its path in `docs`."""
+    return {PAGE: "\n".join([HEAD, *(line for facts in available() for line in _section(facts))])}
 
 
 def _section(facts: MetricFacts) -> Iterator[str]:
@@ -52,12 +51,3 @@ def _section(facts: MetricFacts) -> Iterator[str]:
         yield json.dumps({"criteria": example_of(facts)}, indent=2, ensure_ascii=False)
         yield "```"
         yield ""
-
-
-def rewrite() -> None:
-    """Makes the page what the facts say now."""
-    PAGE.write_text(page(), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    rewrite()
