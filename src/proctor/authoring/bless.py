@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from proctor.common.safe_text import is_visible
 from proctor.errors import EvalFileError, SetupError, SetupProblems, did_you_mean
-from proctor.files.edit.bless import same_calls, same_text, turns_to_bless
-from proctor.files.edit.editable_file import check_edit, editable, text_of_file
+from proctor.files.edit.bless import bless_case, same_calls, same_text, turns_to_bless
+from proctor.files.edit.case import case_edits
+from proctor.files.edit.editable_file import check_edit, text_of_file
 from proctor.files.eval_sets.source import EvalSetFile, open_eval_set
 from proctor.runs.storage.failed_attempts import find_current_run
 from proctor.runs.storage.open import StoreLike, as_store
@@ -268,9 +269,9 @@ class _File:
         self._path, self._force = path, force
         self._source = open_eval_set(path)
         self._before = text_of_file(path)
-        editable(
+        case_edits(
             self._source, self._before
-        )  # a form that cannot be changed in place is a problem of the file
+        )  # a form that cannot be edited in place is a problem of the file
 
     def bless(self, picked: Sequence[_Picked]) -> Blessing:
         """Bless the cases that can be blessed; `refused` has the problems of the others."""
@@ -306,19 +307,20 @@ class _File:
     def _change_cases(self, settled: list[_Picked], asked: list[_Picked]) -> Blessing:
         """Return the file with all of these cases changed, after reading it again. Raises EvalFileError: the result differs from the intended one."""
         made = Blessing(self._path, self._before, self._before)
-        text = editable(self._source, self._before)
+        edits = case_edits(self._source, self._before)
         trials = {}
         for case, trial in [*settled, *asked]:
             index = self._index_of(case)
             try:
-                changed = text.bless(index, self._source.case(index), trial.invocations, trial.final_state)
+                before, value = self._source.case(index), self._source.value(index)
+                changed = edits.change(index, bless_case(before, value, trial.invocations, trial.final_state))
             except EvalFileError as problem:
                 made.refused.append(_of_case(case, _at_place(problem, self._source.where(index))))
                 continue
             (made.cases if changed else made.unchanged).append(case.eval_id)
             trials[case.eval_id] = trial
             made.trials[case.eval_id] = trial.number
-        made.after, made.lost = text.text(), text.lost_comments()
+        made.after, made.lost = edits.text(), edits.lost_comments()
         _check(made, self._source, trials)
         return made
 
@@ -349,9 +351,9 @@ def _at_place(problem: EvalFileError, where: str) -> EvalFileError:
 
 def _check(blessing: Blessing, source: EvalSetFile, trials: Mapping[str, Trial]) -> None:
     """Read again what would be written: only the blessed cases may be others, and these must expect what was done."""
-    cases = check_edit(blessing.path, source, blessing.after, changed=blessing.cases)
-    for eval_id, case in cases.items():
-        for _, expected, actual in turns_to_bless(case, trials[eval_id].invocations):
+    after = check_edit(blessing.path, source, blessing.after, changed=dict.fromkeys(blessing.cases))
+    for eval_id in blessing.cases:
+        for _, expected, actual in turns_to_bless(after.case_of(eval_id), trials[eval_id].invocations):
             if not (same_text(expected, actual) and same_calls(expected, actual)):
                 raise EvalFileError(
                     f"{blessing.path}: the case {eval_id} cannot be changed in place: it would not expect what was done. "

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from proctor.errors import EvalFileError, SetupError, did_you_mean
-from proctor.files.edit.editable_file import ENCODED_TWICE, cases_of, edit_of, reread, text_of_file
+from proctor.files.edit.editable_file import ENCODED_TWICE, cases_of, check_edit, edit_of, text_of_file
 from proctor.files.eval_sets.detect_format import Kind
 from proctor.files.eval_sets.documents import LINES_SUFFIX, YAML_SUFFIXES
 from proctor.files.eval_sets.save import save_eval_set, write_text
@@ -115,7 +115,7 @@ def _add(path: Path, source: EvalSetFile, cases: Sequence[EvalCase]) -> tuple[st
             cases_of(edit, source), [json.loads(to_adk_json(case, keep_written=True)) for case in cases]
         )
         text = edit.text()
-    return text, reread(path, source, text, added=cases)
+    return text, check_edit(path, source, text, added=cases)
 
 
 def remove_cases(path: Path, eval_ids: Sequence[str], source: EvalSetFile | None = None) -> EvalSetFile:
@@ -144,7 +144,7 @@ def remove_cases(path: Path, eval_ids: Sequence[str], source: EvalSetFile | None
         edit = edit_of(source, text)
         edit.remove_items(cases_of(edit, source), positions)
         text = edit.text()
-    after = reread(path, source, text, removed=set(eval_ids))
+    after = check_edit(path, source, text, removed=set(eval_ids))
     write_text(path, text)
     return after
 

@@ -1,56 +1,61 @@
-"""Accept what an agent did as the expectation of a JSON case; only the differences are written."""
+"""Accept what an agent did as the expectation of a case: the case's JSON value, changed only where it differs."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from copy import deepcopy
+from typing import Any, NamedTuple
 
 from proctor.errors import EvalFileError
-from proctor.files.edit.json_edit import JsonEdit
-from proctor.files.text.json_tree import JsonNode
 from proctor.files.text.problems import field_name
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.content import Content, FunctionCall, FunctionResponse, text_of
 from proctor.schema.format.invocation import IntermediateData, Invocation, InvocationEvents
+from proctor.schema.format.wire_model import to_camel
 
-_SPELLINGS = {
-    "conversation": ("conversation",),
-    "opening": ("opening",),
-    "user_content": ("user_content", "userContent"),
-    "final_response": ("final_response", "finalResponse"),
-    "intermediate_data": ("intermediate_data", "intermediateData"),
-    "tool_uses": ("tool_uses", "toolUses"),
-    "tool_responses": ("tool_responses", "toolResponses"),
-    "invocation_events": ("invocation_events", "invocationEvents"),
-    "final_session_state": ("final_session_state", "finalSessionState"),
-}
+Object = dict[str, Any]
 
 
 def bless_case(
-    edit: JsonEdit,
-    node: JsonNode,
     case: EvalCase,
+    value: Object,
     actual: Sequence[Invocation],
     final_state: Mapping[str, object] | None = None,
-) -> None:
-    """Edit the case at `node` so that it expects the `actual` turns, and the expected keys of the actual final state.
+) -> Object:
+    """Return the JSON `value` of a case so that it expects the `actual` turns, and the expected keys of the final state.
 
-    Equal parts keep their bytes: texts are compared as texts, calls by name and arguments. Rubrics, `tool_expectations`
-    and similar keys are unchanged.
+    Equal parts stay as they are: texts are compared as texts, calls by name and arguments. So do rubrics, `expectations` and
+    similar keys.
 
     Raises:
         EvalFileError: the case has other turns, or its form cannot be edited in place.
     """
-    key = key_of_turns(case)
-    turns, turn_nodes = getattr(case, key) or [], _items(node, key)
-    if len(turn_nodes) != len(turns):
+    value = deepcopy(value)
+    key = "opening" if case.conversation is None else "conversation"
+    turns: list[Object] = value.get(key) or []
+    if len(turns) != len(getattr(case, key) or []):
         raise EvalFileError(
             f"{case.eval_id}: this form of a case cannot be edited in place: use `proctor convert` first"
         )
     for index, expected, turn in turns_to_bless(case, actual):
-        _Turn(edit, turn_nodes[index], expected, turn).bless()
-    _bless_state(edit, node, case, final_state)
+        _Turn(turns[index], expected, turn).bless()
+    if final_state is not None:
+        _bless_state(case, value, final_state)
+    return value
+
+
+def _bless_state(case: EvalCase, value: Object, final_state: Mapping[str, object]) -> None:
+    """Set the expected keys of the final state to their actual values; matchers are kept."""
+    stated = value.get("final_session_state", value.get("finalSessionState")) or {}
+    for name, expected in stated.items():
+        if name not in final_state:
+            field = field_name(("final_session_state", name))
+            raise EvalFileError(
+                f"{case.eval_id}: {field} is expected, but the final session state has no such key: remove it by hand"
+            )
+        if not (isinstance(expected, dict) and "$match" in expected):
+            stated[name] = final_state[name]
 
 
 def same_text(expected: Invocation, actual: Invocation) -> bool:
@@ -64,7 +69,7 @@ def same_calls(expected: Invocation, actual: Invocation) -> bool:
     return _call_keys(expected.tool_calls) == _call_keys(actual.tool_calls)
 
 
-def same_responses(expected: Invocation, actual: Invocation) -> bool:
+def _same_responses(expected: Invocation, actual: Invocation) -> bool:
     """Whether the tools responded as expected; true if the case expects no responses."""
     return not expected.tool_responses or _response_keys(expected.tool_responses) == _response_keys(
         actual.tool_responses
@@ -72,87 +77,89 @@ def same_responses(expected: Invocation, actual: Invocation) -> bool:
 
 
 class _Turn:
-    """One turn of a case, with what the agent did in it."""
+    """The JSON value of one turn of a case, with what the agent did in it."""
 
-    def __init__(self, edit: JsonEdit, node: JsonNode, expected: Invocation, actual: Invocation) -> None:
-        self.edit, self.node = edit, node
-        self.expected, self.actual = expected, actual
-        self.is_camel = "userContent" in (node.members or {})
+    def __init__(self, value: Object, expected: Invocation, actual: Invocation) -> None:
+        self.value, self.expected, self.actual = value, expected, actual
+        self.is_camel = "userContent" in value
 
     def bless(self) -> None:
-        self._bless_calls()
-        self._bless_text()
+        if not same_text(self.expected, self.actual):
+            self._bless_text()
+        if not (same_calls(self.expected, self.actual) and _same_responses(self.expected, self.actual)):
+            self._bless_calls()
 
-    def _key(self, name: str) -> str:
-        """Return the spelling of a field in this turn, or the one to use for a new field."""
-        return _key_in(self.node, name) or _SPELLINGS[name][self.is_camel and len(_SPELLINGS[name]) > 1]
+    def _key(self, name: str, owner: Object) -> str:
+        """Return the spelling of a field in an object of this turn, or the one to use for a new field."""
+        camel = to_camel(name)
+        return camel if camel in owner or (self.is_camel and name not in owner) else name
+
+    def _put(self, key: str, item: object) -> None:
+        """Set an entry of the turn; a new one follows the user's message."""
+        if key in self.value:
+            self.value[key] = item
+            return
+        entries, asked = list(self.value.items()), self._key("user_content", self.value)
+        self.value.clear()
+        for name, present in entries:
+            self.value[name] = present
+            if name == asked:
+                self.value[key] = item
 
     def _bless_text(self) -> None:
-        if same_text(self.expected, self.actual):
-            return
-        text = text_of(self.actual.final_response, thoughts=False)
-        key, content = self._key("final_response"), self.node.at(self._key("final_response"))
-        text_node = _only_text(content, self.expected.final_response)
-        if text_node is not None:
-            self.edit.replace(text_node, text)
-            return
-        role = (self.expected.final_response and self.expected.final_response.role) or "model"
-        self.edit.put(
-            self.node, key, {"parts": [{"text": text}], "role": role}, after=self._key("user_content")
+        """Replace the only text of the answer, which may have other parts, or else the whole answer."""
+        key, text = (
+            self._key("final_response", self.value),
+            text_of(self.actual.final_response, thoughts=False),
         )
-
-    @property
-    def _uses_key(self) -> str:
-        """The key of a new list of calls."""
-        return "toolUses" if self.is_camel else "tool_uses"
+        expected = self.expected.final_response
+        texts = _text_parts(expected)
+        content = self.value.get(key)
+        if len(texts) == 1 and isinstance(content, dict):
+            content["parts"][texts[0]]["text"] = text
+            return
+        role = (expected and expected.role) or "model"
+        self._put(key, {"parts": [{"text": text}], "role": role})
 
     def _bless_calls(self) -> None:
-        expected, actual = self.expected, self.actual
-        if same_calls(expected, actual) and same_responses(expected, actual):
-            return
-        key = self._key("intermediate_data")
-        data = self.node.at(key)
-        if isinstance(expected.intermediate_data, InvocationEvents) and data is not None:
-            events = _key_in(data, "invocation_events") or "invocation_events"
-            self.edit.put(data, events, list(_events(actual, camel=self.is_camel)))
-        elif expected.intermediate_data is None or data is None or data.members is None:
-            calls = [_call(call) for call in actual.tool_calls]
-            self.edit.put(self.node, key, {self._uses_key: calls}, after=self._key("user_content"))
+        key, expected = self._key("intermediate_data", self.value), self.expected.intermediate_data
+        data = self.value.get(key)
+        if isinstance(expected, InvocationEvents) and isinstance(data, dict):
+            data[self._key("invocation_events", data)] = list(_events(self.actual, camel=self.is_camel))
+        elif expected is None or not isinstance(data, dict):
+            self._put(key, {self._key("tool_uses", {}): list(self._calls([]))})
         else:
-            self._bless_lists(data, expected.intermediate_data)
+            self._bless_lists(data, expected)
 
-    def _bless_lists(self, data: JsonNode, expected: IntermediateData | InvocationEvents) -> None:
-        """Edit the older form: equal calls keep their text; of a call with other arguments only these change."""
-        uses = _key_in(data, "tool_uses") or self._uses_key
-        calls = data.at(uses)
-        if calls is None or not calls.items:
-            self.edit.put(data, uses, [_call(call) for call in self.actual.tool_calls])
-        elif not same_calls(self.expected, self.actual):
-            self.edit.replace_items(calls, list(self._call_texts(calls)))
-        responses = _key_in(data, "tool_responses")
-        if responses and isinstance(expected, IntermediateData) and expected.tool_responses:
-            self.edit.put(data, responses, [_response(response) for response in self.actual.tool_responses])
+    def _bless_lists(self, data: Object, expected: IntermediateData | InvocationEvents) -> None:
+        """Change the older form: equal calls stay as they are; of a call with other arguments only these change."""
+        uses = self._key("tool_uses", data)
+        if not (data.get(uses) and same_calls(self.expected, self.actual)):
+            data[uses] = list(self._calls(data.get(uses) or []))
+        responses = self._key("tool_responses", data)
+        if responses in data and isinstance(expected, IntermediateData) and expected.tool_responses:
+            data[responses] = [
+                {"name": each.name, "response": each.response} for each in self.actual.tool_responses
+            ]
 
-    def _call_texts(self, calls: JsonNode) -> Iterator[str]:
-        """Return the text of every actual call; a call that the case already has keeps its text."""
-        unused = list(zip(calls.items or [], self.expected.tool_calls, strict=True))
-        indent = self.edit.indent_at((calls.items or [calls])[0].start)
-        one_line = "\n" not in self.edit.raw(calls)
+    def _calls(self, present: list[Object]) -> Iterator[Object]:
+        """Return the value of every actual call; a call that the case already has keeps its value."""
+        unused = list(zip(present, self.expected.tool_calls if present else (), strict=True))
         for call in self.actual.tool_calls:
             if equal := next((pair for pair in unused if _is_among(pair[1], [call])), None):
                 unused.remove(equal)
-                yield self.edit.raw(equal[0])
+                yield equal[0]
             elif similar := self._similar_call(call, unused):
                 unused.remove(similar)
-                yield self.edit.raw_with(similar[0], "args", call.args or {})
+                yield {**similar[0], "args": call.args or {}}
             else:
-                yield self.edit.render(_call(call), indent, one_line=one_line)
+                yield {"name": call.name, "args": call.args or {}}
 
     def _similar_call(
-        self, call: FunctionCall, unused: Sequence[tuple[JsonNode, FunctionCall]]
-    ) -> tuple[JsonNode, FunctionCall] | None:
+        self, call: FunctionCall, unused: Sequence[tuple[Object, FunctionCall]]
+    ) -> tuple[Object, FunctionCall] | None:
         """Return the first expected call of the same tool, unless the agent made this call, too."""
-        similar = next((pair for pair in unused if pair[1].name == call.name and pair[0].at("args")), None)
+        similar = next((pair for pair in unused if pair[1].name == call.name and "args" in pair[0]), None)
         if similar is None or _is_among(similar[1], self.actual.tool_calls):
             return None
         return similar
@@ -162,57 +169,10 @@ def _is_among(call: FunctionCall, calls: Sequence[FunctionCall]) -> bool:
     return any(_call_keys([call]) == _call_keys([other]) for other in calls)
 
 
-def _bless_state(
-    edit: JsonEdit, node: JsonNode, case: EvalCase, final_state: Mapping[str, object] | None
-) -> None:
-    key = _key_in(node, "final_session_state")
-    state = node.at(key) if key else None
-    if state is None or state.members is None or final_state is None:
-        return
-    for name, value in new_final_state(case, final_state).items():
-        edit.replace(state.members[name], value)
-
-
-def new_final_state(case: EvalCase, final_state: Mapping[str, object]) -> dict[str, object]:
-    """Return the keys of a case's expected final state with their actual values; matchers are kept.
-
-    Raises:
-        EvalFileError: the actual state lacks an expected key.
-    """
-    expected = case.final_session_state or {}
-    missing = [name for name in expected if name not in final_state]
-    if missing:
-        key = field_name(("final_session_state", missing[0]))
-        raise EvalFileError(
-            f"{case.eval_id}: {key} is expected, but the final session state has no such key: remove it by hand"
-        )
-    return {
-        name: value if isinstance(value, dict) and "$match" in value else final_state[name]
-        for name, value in expected.items()
-    }
-
-
-# --- reading the tree --------------------------------------------------------------------------------------------------
-
-
-def _key_in(node: JsonNode, name: str) -> str | None:
-    """Return the spelling of a field in an object; `None` if the object does not have it."""
-    return next((key for key in _SPELLINGS[name] if key in (node.members or {})), None)
-
-
-def _items(node: JsonNode, name: str) -> list[JsonNode]:
-    key = _key_in(node, name)
-    list_node = node.at(key) if key else None
-    return (list_node.items or []) if list_node is not None else []
-
-
-def _only_text(content: JsonNode | None, expected: Content | None) -> JsonNode | None:
-    """Return the node of the only text of a message, which may have other parts; `None` for no text or several."""
-    parts = (expected.parts if expected is not None else None) or []
-    texts = [index for index, part in enumerate(parts) if part.text and not part.thought]
-    if content is None or len(texts) != 1:
-        return None
-    return content.at("parts", texts[0], "text")
+def _text_parts(content: Content | None) -> list[int]:
+    """Return the positions of the texts of a message, thoughts left out."""
+    parts = (content.parts if content is not None else None) or []
+    return [index for index, part in enumerate(parts) if part.text and not part.thought]
 
 
 # --- values ------------------------------------------------------------------------------------------------------------
@@ -224,14 +184,6 @@ def _call_keys(calls: Sequence[FunctionCall]) -> list[str]:
 
 def _response_keys(responses: Sequence[FunctionResponse]) -> list[str]:
     return [json.dumps([each.name, each.response], sort_keys=True, default=str) for each in responses]
-
-
-def _call(call: FunctionCall) -> dict[str, object]:
-    return {"name": call.name, "args": call.args or {}}
-
-
-def _response(response: FunctionResponse) -> dict[str, object]:
-    return {"name": response.name, "response": response.response}
 
 
 def _events(actual: Invocation, *, camel: bool) -> Iterator[dict[str, object]]:
@@ -252,11 +204,6 @@ class TurnToBless(NamedTuple):
     position: int
     expected: Invocation
     actual: Invocation
-
-
-def key_of_turns(case: EvalCase) -> str:
-    """Return the key of the recorded turns of a case: all turns, or those before a scenario."""
-    return "opening" if case.conversation is None else "conversation"
 
 
 def turns_to_bless(case: EvalCase, actual: Sequence[Invocation]) -> list[TurnToBless]:

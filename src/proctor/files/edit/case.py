@@ -1,4 +1,4 @@
-"""Edit one case of a set: the rest of its file is unchanged."""
+"""Change cases of a set: the rest of its file is unchanged."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from proctor.errors import EvalFileError
 from proctor.files.edit.editable_file import ENCODED_TWICE, IN_PLACE, check_edit
 from proctor.files.edit.json_edit import JsonEdit, change_value, same_json
+from proctor.files.edit.text_edits import SplicedText
 from proctor.files.eval_sets.case_reader import read_case
 from proctor.files.eval_sets.detect_format import Kind
 from proctor.files.eval_sets.documents import YAML_SUFFIXES
@@ -57,19 +58,87 @@ def with_case(path: Path, source: EvalSetFile, text: str, index: int, value: obj
     """
     if why := reason_not_editable(source):
         raise EvalFileError(f"{source.label}: {why}")
-    if path.suffix.lower() in YAML_SUFFIXES:
-        return _with_yaml_case(path, source, text, index, read_case(value)[0])
-    start = case_start(source, text, index)
-    for change in (in_parts, as_whole):
-        edit = _edit_at(text, start)
-        changed = change(edit, value)
-        new = _new_text(changed, text, edit)
-        if _equals(new, value) and not (source.kind is Kind.CASE_LINES and "\n" in new):
-            return EditedText(changed, edit.lost_comments(1))
-    raise EvalFileError(
-        f"{source.where(index)}: this case cannot be edited in place (an unusual layout); nothing was written. "
-        "Edit it by hand, or use `proctor convert` first"
-    )
+    edits = case_edits(source, text)
+    edits.change(index, value)
+    edited = EditedText(edits.text(), edits.lost_comments())
+    if isinstance(edits, YamlCases):  # of JSON only the text of the case is replaced
+        check_edit(path, source, edited.text, changed={source.ids()[index]: read_case(value)[0]})
+    return edited
+
+
+# --- changes of several cases of one text -----------------------------------------------------------------------------
+
+
+def case_edits(source: EvalSetFile, text: str) -> JsonCases | YamlCases:
+    """Return the `text` of a set's file, in which cases can be changed.
+
+    Raises:
+        EvalFileError: the form is read-only.
+    """
+    if source.kind not in IN_PLACE:
+        raise EvalFileError(
+            f"{source.label}: {source.kind}: this form cannot be edited in place; use `proctor convert` to make it JSON first"
+        )
+    if source.is_encoded_twice:
+        raise EvalFileError(
+            f"{source.label}: {ENCODED_TWICE}; use `proctor convert` to make it plain JSON first"
+        )
+    is_yaml = Path(source.label).suffix.lower() in YAML_SUFFIXES
+    return YamlCases(source, text) if is_yaml else JsonCases(source, text)
+
+
+class JsonCases(SplicedText):
+    """The cases of a JSON document, or of JSON lines."""
+
+    def __init__(self, source: EvalSetFile, text: str) -> None:
+        super().__init__(text)
+        self._set = source
+        self._lost: list[str] = []
+
+    def change(self, index: int, value: object) -> bool:
+        """Change a case to `value`, and return whether that changes the text. Raises EvalFileError: an unusual layout."""
+        start = case_start(self._set, self.source, index)
+        for change in (in_parts, as_whole):
+            try:
+                edit = JsonEdit(self.source, start=start)
+            except ValueError as error:
+                raise EvalFileError(f"this file cannot be edited in place: {error}") from None
+            new = _new_text(change(edit, value), self.source, edit)
+            if _equals(new, value) and not (self._set.kind is Kind.CASE_LINES and "\n" in new):
+                self._lost += edit.lost_comments()
+                is_changed = new != edit.raw(edit.root)
+                self._splices += [(start, edit.root.end, new)] if is_changed else []
+                return is_changed
+        raise EvalFileError(
+            f"{self._set.where(index)}: this case cannot be edited in place (an unusual layout); nothing was written. "
+            "Edit it by hand, or use `proctor convert` first"
+        )
+
+    def lost_comments(self, first_line: int = 1) -> list[str]:
+        """Return the comments in replaced text, each as `LINE: COMMENT`."""
+        return self._lost
+
+
+class YamlCases:
+    """The cases of a YAML file."""
+
+    def __init__(self, source: EvalSetFile, text: str) -> None:
+        from proctor.files.edit.yaml_edit import YamlEdit
+
+        self._set, self._edit = source, YamlEdit(source.label, text)
+        self.text, self.lost_comments = self._edit.text, self._edit.lost_comments
+
+    def change(self, index: int, value: object) -> bool:
+        """Change a case to `value`, and return whether that changes the text. Raises EvalFileError: an unusual layout."""
+        from proctor.files.edit.yaml_edit import change_yaml_case
+
+        changes = self._edit.changes
+        try:
+            change_yaml_case(self._edit, index, self._set.case(index), read_case(value)[0])
+        except EvalFileError:
+            self._edit.undo(changes)
+            raise
+        return self._edit.changes > changes
 
 
 def case_start(source: EvalSetFile, text: str, index: int) -> int:
@@ -85,13 +154,6 @@ def case_start(source: EvalSetFile, text: str, index: int) -> int:
     return start
 
 
-def _edit_at(text: str, start: int) -> JsonEdit:
-    try:
-        return JsonEdit(text, start=start)
-    except ValueError as error:
-        raise EvalFileError(f"this file cannot be edited in place: {error}") from None
-
-
 def in_parts(edit: JsonEdit, value: object) -> str:
     """Return the text with its value changed to `value`; equal parts keep their bytes."""
     change_value(edit, edit.root, value)
@@ -100,7 +162,6 @@ def in_parts(edit: JsonEdit, value: object) -> str:
 
 def as_whole(edit: JsonEdit, value: object) -> str:
     """Return the text with its value written again, on one line if it was on one line."""
-    edit.undo(0)
     one_line = "\n" not in edit.raw(edit.root)
     text = edit.render(value, edit.indent_at(edit.root.start), one_line=one_line)
     edit.replace_text(edit.root, text)
@@ -119,15 +180,3 @@ def _equals(text: str, value: object) -> bool:
         return bool(text) and same_json(parse(text.encode(), "").value, value)
     except (EvalFileError, UnicodeEncodeError):
         return False
-
-
-def _with_yaml_case(path: Path, source: EvalSetFile, text: str, index: int, case: EvalCase) -> EditedText:
-    from proctor.files.edit.yaml_case import change_yaml_case
-    from proctor.files.edit.yaml_edit import YamlEdit
-
-    before = source.case(index)
-    edit = YamlEdit(source.label, text)
-    change_yaml_case(edit, index, before, case)
-    changed = edit.text()
-    check_edit(path, source, changed, replaced={before.eval_id: case})
-    return EditedText(changed, edit.lost_comments())

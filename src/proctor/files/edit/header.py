@@ -24,7 +24,6 @@ from proctor.files.keys.unknown_keys import unknown_in
 from proctor.files.text.json_decode import parse
 from proctor.files.text.validation_messages import Finding
 from proctor.files.yaml.object_reader import EXTRA, SET_KEYS, known_key
-from proctor.files.yaml.writer import emit
 from proctor.schema.format.case import EvalSet
 
 Header = dict[str, object]
@@ -163,8 +162,8 @@ def _in_lines(text: str, value: Header) -> Iterator[EditedText]:
         mark, end = text[: text.startswith("\ufeff")], "\r\n" if "\r\n" in text else "\n"
         yield EditedText(f"{mark}{json.dumps(value, ensure_ascii=False)}{end}{text[len(mark) :]}")
         return
-    edit = JsonEdit(lines[number], start=lines[number].startswith("\ufeff"))
     for change in (in_parts, as_whole):
+        edit = JsonEdit(lines[number], start=lines[number].startswith("\ufeff"))
         changed = change(edit, value)
         if "\n" not in changed:
             yield EditedText("\n".join([*lines[:number], changed, *lines[number + 1 :]]))
@@ -184,9 +183,6 @@ def _line_value(line: str) -> Any:
 
 
 # --- YAML --------------------------------------------------------------------------------------------------------------
-
-
-_YAML_CASES = "eval_cases"
 
 
 def change_yaml_header(edit: YamlEdit, before: Header, after: Header, *, is_nested: bool) -> None:
@@ -225,26 +221,11 @@ def _change_custom_keys(
 
 
 def _change_entries(edit: YamlEdit, node: yaml.MappingNode, old: Header, new: Header) -> None:
-    """Change the entries of an object that are in `old` or `new`; all others stay."""
-    present = entry_keys(node)
-    remaining = [key for key in present if key in new or key not in old]
-    if not remaining:
-        raise EvalFileError(
-            f"{edit.name}:{node.start_mark.line + 1}: no key of this object would remain; edit it by hand"
-        )
-    last = _last_before_cases(remaining)
-    for key, value in new.items():
-        if key in present and SET_KEYS.get(key) != _YAML_CASES:
-            last = key
-        if key not in old or emit({key: old[key]}) != emit({key: value}):
-            edit.put(node, key, value, after=last, before=old.get(key))
-    edit.keep_entries(node, remaining)
-
-
-def _last_before_cases(keys: list[str]) -> str:
-    """Return the last entry before the cases; people see a new entry there better than after them."""
-    positions = (position for position, key in enumerate(keys) if SET_KEYS.get(key) == _YAML_CASES)
-    return keys[max(0, next(positions, len(keys)) - 1)]
+    """Change entries of a set or of its `extra`; people see a new one better before the cases than after them."""
+    keys = [key for key in entry_keys(node) if key in new or key not in old]
+    positions = (position for position, key in enumerate(keys) if SET_KEYS.get(key) == "eval_cases")
+    last = keys[max(0, next(positions, len(keys)) - 1)] if keys else ""
+    edit.change_entries(node, old, new, first=last)
 
 
 def _split_custom_keys(header: Mapping[str, object]) -> tuple[Header, Header]:

@@ -5,16 +5,21 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
 
 import yaml
 
 from proctor.errors import EvalFileError
 from proctor.files.edit.text_edits import Comment, SplicedText
-from proctor.files.yaml.writer import emit
+from proctor.files.yaml.object_reader import CASE_KEYS, ONE_TURN_KEYS
+from proctor.files.yaml.writer import emit, write_case
+from proctor.schema.format.case import EvalCase
 
 _COMMENT = re.compile(r"(?<![^\s])#[^\n]*")
 _LINE_END = re.compile(r"\r?\n")
 _SIDE_COMMENT = re.compile(r"[ \t]+#[^\r\n]*")
+
+Object = dict[str, Any]
 
 
 class YamlEdit(SplicedText):
@@ -102,10 +107,30 @@ class YamlEdit(SplicedText):
         start = self.source.rfind("\n", 0, name.start_mark.index) + 1
         self._splices.append((start, self._line_end(self._end_of(item)), ""))
 
-    def keep_entries(self, node: yaml.Node, keys: Collection[str]) -> None:
-        """Remove all entries of an object but those of `keys`, of which there must be at least one."""
-        for key in entry_keys(node):
-            if key not in keys:
+    def change_entries(
+        self, node: yaml.Node, before: Mapping[str, object], after: Mapping[str, object], *, first: str = ""
+    ) -> None:
+        """Change the entries of an object that are in `before` or `after`; all others stay.
+
+        A new entry follows the one before it in `after`, or the entry `first`.
+
+        Raises:
+            EvalFileError: no entry would remain.
+        """
+        present = entry_keys(node)
+        remaining = [key for key in present if key in after or key not in before]
+        if not remaining:
+            raise EvalFileError(
+                f"{self.name}:{node.start_mark.line + 1}: no key of this object would remain; edit it by hand"
+            )
+        last = first or remaining[0]
+        for key, value in after.items():
+            if key in present:
+                last = key
+            if key not in before or emit({key: before[key]}) != emit({key: value}):
+                self.put(node, key, value, after=last, before=before.get(key))
+        for key in present:
+            if key not in remaining:
                 self.remove_entry(node, key)
 
     def _put_parts(self, node: yaml.Node, before: object, value: object) -> bool:
@@ -118,14 +143,9 @@ class YamlEdit(SplicedText):
             return len(node.value) == len(before) == len(value) and self._put_items(node, before, value)
         if not (isinstance(before, Mapping) and isinstance(value, Mapping)):
             return False
-        return entry_keys(node) == list(before) == list(value) and self._put_entries(node, before, value)
-
-    def _put_entries(
-        self, node: yaml.Node, before: Mapping[str, object], values: Mapping[str, object]
-    ) -> bool:
-        for key, value in values.items():
-            if emit(before[key]) != emit(value):
-                self.put(node, key, value, after=key, before=before[key])
+        if {*entry_keys(node)} != before.keys() or before.keys().isdisjoint(value):
+            return False
+        self.change_entries(node, before, value)
         return True
 
     def _put_items(self, node: yaml.Node, before: list[object], values: list[object]) -> bool:
@@ -276,3 +296,50 @@ def _children(node: yaml.Node) -> list[yaml.Node]:
     if isinstance(node, yaml.MappingNode):
         return [part for pair in node.value for part in pair]
     return list(node.value) if isinstance(node, yaml.SequenceNode) else []
+
+
+# --- a case -------------------------------------------------------------------------------------------------------------
+
+
+def change_yaml_case(edit: YamlEdit, index: int, before: EvalCase, after: EvalCase) -> None:
+    """Change the case at `index` to `after`; equal entries keep their bytes, comments and layout.
+
+    Raises:
+        EvalFileError: the case shares an anchor or a line with something else.
+    """
+    cases = edit.cases
+    node = cases[index] if cases else edit.root
+    present = entry_keys(node)
+    old, new = _with_keys_of(present, write_case(before)), _with_keys_of(present, write_case(after))
+    has_derived_id = "case" in old and "case" not in present
+    if has_derived_id and before.eval_id == after.eval_id:
+        del old["case"], new["case"]
+    if old.keys() == {*present} and not old.keys().isdisjoint(new):
+        edit.change_entries(node, old, new)
+    elif emit(old) != emit(new):
+        edit.replace_value(node, new)
+
+
+_ALIASED_FIELDS = ("eval_id", "final_session_state", "trajectory_rules")
+"""Fields that have several names, with the same value under each."""
+
+
+def _with_keys_of(present: Sequence[str], entries: Object) -> Object:
+    """Return the entries of a case under the names that the file uses: `rules` for `trajectory_rules`."""
+    names = {CASE_KEYS[key]: key for key in present if CASE_KEYS.get(key) in _ALIASED_FIELDS}
+    entries = {names.get(CASE_KEYS.get(key, key), key): value for key, value in entries.items()}
+    return _as_turns(entries) if "turns" in present else entries
+
+
+def _as_turns(entries: Object) -> Object:
+    """Return a case of one turn with a list of turns."""
+    turn = {key: value for key, value in entries.items() if key in ONE_TURN_KEYS}
+    if not turn:
+        return entries
+    folded: Object = {}
+    for key, value in entries.items():
+        if key not in turn:
+            folded[key] = value
+        elif "turns" not in folded:
+            folded["turns"] = [turn]
+    return folded

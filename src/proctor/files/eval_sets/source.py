@@ -125,6 +125,12 @@ class EvalSetFile:
             raise changed_since(self.label)
         return case
 
+    def case_of(self, eval_id: str) -> EvalCase:
+        """Read the case with this id. Raises KeyError for an unknown id; errors as `case`."""
+        if (index := self.position(eval_id)) is None:
+            raise KeyError(eval_id)
+        return self.case(index)
+
     def value(self, index: int) -> Any:
         """Return one case as plain data: as the file has it, or as an old format was converted."""
         return from_json(self._cases.piece(index))

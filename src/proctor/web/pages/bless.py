@@ -388,7 +388,9 @@ class _Changes:
         self._after: dict[str, EvalCase] = {}
         self._hunks: list[Hunk] = Field(default_factory=list)
         if blessing.cases:
-            self._after = check_edit(blessing.path, self._source, blessing.after, changed=blessing.cases)
+            changed = dict.fromkeys(blessing.cases)
+            after = check_edit(blessing.path, self._source, blessing.after, changed=changed)
+            self._after = {eval_id: after.case_of(eval_id) for eval_id in changed}
             self._hunks = hunks_of(lines_of(blessing.before), lines_of(blessing.after))
         self._lines = self._case_lines()
 
