@@ -215,7 +215,7 @@ def test_another_file_needs_overwrite(ran: Path) -> None:
     )
     assert (ran / "notes.md").read_text() == "# my notes\n"
     assert in_this_process("eval", "--report", "md=notes.md", "--overwrite").returncode == 0
-    assert (ran / "notes.md").read_text().startswith("<h3>")
+    assert (ran / "notes.md").read_text().startswith("### ")
 
 
 @pytest.mark.parametrize(
@@ -277,7 +277,7 @@ def test_the_summary_of_a_step_is_appended_to(ran: Path, monkeypatch: pytest.Mon
     for _ in range(2):
         assert in_this_process("eval", "--report", f"markdown={summary}").returncode == 0
     text = summary.read_text()
-    assert (text.startswith("# of another tool\n"), text.count("<h3>")) == (True, 2)
+    assert (text.startswith("# of another tool\n"), text.count("\n### ")) == (True, 2)
 
 
 PARENTS: dict[str, list[str]] = {

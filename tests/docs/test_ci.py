@@ -110,7 +110,7 @@ def test_a_pull_request_that_changes_a_case_is_annotated_at_its_line(repository:
     (error,) = (line for line in done.stdout.splitlines() if line.startswith("::error "))
     line = int(re.search(r"file=examples/travel/bookings.evalset.json,line=(\d+),", error)[1])  # type: ignore[index]  # or it fails
     assert "table_in_one_go" in "".join(SETS.read_text().splitlines()[line - 1 : line + 2])
-    assert (tmp_path / "summary.md").read_text().startswith("<h3>✕ failed: the case fails</h3>")
+    assert (tmp_path / "summary.md").read_text().startswith("### ✕ failed: the case fails\n")
 
 
 def test_the_shards_together_run_everything_and_leave_what_is_uploaded(

@@ -22,6 +22,7 @@ from proctor.schema.analysis.comparison import (
     RunDifference,
     Trials,
 )
+from tests.reports.formats.test_markdown import page as markdown_page
 
 ROOT = Path(__file__).resolve().parents[3]
 SCHEMA: dict[str, Any] = json.loads(
@@ -165,10 +166,10 @@ def test_what_is_nothing_as_it_is_rounded_goes_neither_way(difference: float, to
 
 def test_markdown_has_the_outcome_first_and_regressions_open() -> None:
     text = written(comparison(), "md")
-    assert text.startswith("<h3>✕ regression: ")
-    assert "<details open><summary>1 passed before, fail now</summary>" in text
-    assert "<details><summary>1 failed before, pass now</summary>" in text
-    assert "<td>5/5 → 2/5</td>" in text
+    assert text.startswith("### ✕ regression: ")
+    assert "<details open>\n<summary>1 passed before, fail now</summary>" in text
+    assert "<details>\n<summary>1 failed before, pass now</summary>" in text
+    assert "| 5/5 → 2/5 |" in text
 
 
 def test_what_strangers_said_is_no_markup() -> None:
@@ -178,7 +179,10 @@ def test_what_strangers_said_is_no_markup() -> None:
     found = comparison(cases=[case], unlike=[RunDifference("option", HOSTILE)])
     for text in (written(found, "md"), written(found, "text"), drawn(found), written(found, "json")):
         assert "\x1b" not in text
-    assert "<script>" not in written(found, "md")
+    shown = markdown_page(written(found, "md"))  # no HTML, link or mention: it is in code
+    assert "<script>" not in shown.loud
+    assert "@everyone" not in shown.loud
+    assert "<script>" in shown.quiet
 
 
 @pytest.mark.parametrize(

@@ -157,8 +157,8 @@ def test_a_resumed_run_keeps_the_commit(project: Path) -> None:
     ("name", "beginning"),
     [
         ("junit", "<?xml"),
-        ("markdown", "<h3>✓ passed"),
-        ("md", "<h3>✓ passed"),
+        ("markdown", "### ✓ passed"),
+        ("md", "### ✓ passed"),
         ("github", "::notice title=Proctor"),
         ("adk-rs", '{\n  "results": ['),
     ],

@@ -109,7 +109,7 @@ def test_json_and_files(store: Path, tmp_path: Path) -> None:
     data = json.loads(done.stdout)
     assert (data["outcome"], len(data["cases"]), done.exit_code) == ("regression", 12, 1)
     assert json.loads((tmp_path / "it.json").read_text(encoding="utf-8")) == data
-    assert (tmp_path / "of/it.md").read_text(encoding="utf-8").startswith("<h3>✕ regression")
+    assert (tmp_path / "of/it.md").read_text(encoding="utf-8").startswith("### ✕ regression")
 
 
 @pytest.mark.parametrize(

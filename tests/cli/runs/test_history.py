@@ -239,11 +239,11 @@ def test_one_case_run_by_run(run: Run) -> None:
 
 def test_the_score_of_a_metric_over_runs(run: Run) -> None:
     run({"b": ["You said b", "Pardon?"]}, trials=2)
-    assert f"{RESPONSE}=0.50 (95 %: 0.00 to 1.00)" in shown("b", "--metric", RESPONSE)
+    assert f"{RESPONSE}=0.50 (95 % CI: 0.00 to 1.00)" in shown("b", "--metric", RESPONSE)
     over_cases = shown("--metric", RESPONSE).splitlines()
     assert over_cases[1] == f"METRIC  {RESPONSE}  8"
-    assert "0.83 (95 %: 0.12 to 1.00)  cases=3  needs=0.8" in over_cases[2]
-    assert "0.67 (95 %: 0.21 to 0.94)  cases=3" in shown("--metric", "passed")
+    assert "0.83 (95 % CI: 0.12 to 1.00)  cases=3  needs=0.8" in over_cases[2]
+    assert "0.67 (95 % CI: 0.21 to 0.94)  cases=3" in shown("--metric", "passed")
 
 
 def test_control_sequences_reach_no_terminal(run: Run) -> None:

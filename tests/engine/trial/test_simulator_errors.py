@@ -299,10 +299,10 @@ def test_both_rates_are_told_apart_in_every_report() -> None:
     assert "AT-FAULT  agent=0%(0/1,0-79)  simulator=75%(3/4,30-95)" in out.getvalue()
     out = io.StringIO()
     TerminalReport().write([run], out)
-    assert "simulator at fault 75 % (3 of 4, 95 %: 30–95)" in " ".join(out.getvalue().split())
+    assert "simulator at fault 75 % (3 of 4, 95 % CI: 30–95)" in " ".join(out.getvalue().split())
     out = io.StringIO()
     MarkdownReport().write([run], out)
-    assert "simulator at fault 75 % (3 of 4, 95 %: 30–95)" in out.getvalue()
+    assert "simulator at fault 75 % (3 of 4, 95 % CI: 30–95)" in out.getvalue()
     out = io.StringIO()
     JsonReport().write([run], out)
     told = json.loads(out.getvalue())["runs"][0]["at_fault"]

@@ -74,11 +74,11 @@ def test_a_set_that_could_not_be_run_and_an_interruption_are_told() -> None:
 @pytest.mark.parametrize(
     ("passed", "total", "rate"),
     [
-        (37, 40, "92.5 % passed (95 %: 80–97)"),
-        (2, 2, "100 % passed (95 %: 34–100)"),
-        (9999, 10000, "99.9 % passed (95 %: 99.9–100.0)"),
-        (1, 10000, "0.1 % passed (95 %: 0.0–0.1)"),
-        (0, 3, "0 % passed (95 %: 0–56)"),
+        (37, 40, "92.5 % passed (95 % CI: 80–97)"),
+        (2, 2, "100 % passed (95 % CI: 34–100)"),
+        (9999, 10000, "99.9 % passed (95 % CI: 99.9–100.0)"),
+        (1, 10000, "0.1 % passed (95 % CI: 0.0–0.1)"),
+        (0, 3, "0 % passed (95 % CI: 0–56)"),
         (1, 1, ""),
         (0, 0, ""),
     ],

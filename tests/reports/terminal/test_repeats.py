@@ -19,6 +19,7 @@ from proctor.reports.content.case_text import (
     ks_of,
     mean_text,
     rate_text,
+    repeat_figures,
     rule_text,
     runs_text,
 )
@@ -111,7 +112,7 @@ def test_each_set_has_its_own(snapshot: Snapshot) -> None:
     drawn, plain = draw(two_sets()), lines(two_sets())
     snapshot("repeats_sets.txt", drawn)
     assert "REPEATS  set=bookings  flaky=1  pass^2=0.67+/-0.33  " in plain
-    assert "REPEATS  set=refunds  flaky=0  pass^2=1.00  pass^3=1.00  pass@2=1.00  pass@3=1.00\n" in plain
+    assert "REPEATS  set=refunds  flaky=0\n" in plain
     assert "set=once" not in plain
 
 
@@ -215,9 +216,42 @@ def test_means_with_their_errors(value: float, error: float | None, text: str) -
     assert mean_text(Mean(value, error, None, None, 2, 2), ASCII) == text.replace("±", "+/-")
 
 
-def test_of_many_trials_only_the_first_ks_and_the_last_are_told() -> None:
-    many = Repeats([case("x", P, trials=[trial(n, P) for n in range(30)])])
-    assert ks_of(many) == [2, 3, 4, 5, 30]
+@pytest.mark.parametrize(
+    ("trials", "rules", "ks"),
+    [
+        (30, [], [2, 4, 8]),
+        (8, [None], [2, 4, 8]),
+        (5, [TrialRule(0.5, 3)], [2, 3, 4]),
+        (3, [TrialRule(0.5, 5)], [2]),
+        (1, [], []),
+    ],
+)
+def test_the_values_of_k_are_2_4_8_and_that_of_the_rule(
+    trials: int, rules: list[TrialRule | None], ks: list[int]
+) -> None:
+    many = Repeats([case("x", P, trials=[trial(n, P) for n in range(trials)])])
+    assert ks_of(many, rules) == ks
+
+
+@pytest.mark.parametrize(
+    ("trials", "figures"),
+    [
+        ([[P] * 8, [P] * 8], []),
+        ([[P] * 8, [F] * 8], []),
+        (
+            [[P] * 4 + [F] * 4],
+            ["pass^2 0.21", "pass^4 0.01", "pass^8 0.00", "pass@2 0.79", "pass@4 0.99", "pass@8 1.00"],
+        ),
+        ([[P] * 7 + [F]], ["pass^2 0.75", "pass^4 0.50", "pass^8 0.00", "pass@2 1.00"]),
+    ],
+)
+def test_only_informative_values_of_pass_k_are_shown(trials: list[list[Any]], figures: list[str]) -> None:
+    """Where all trials of each case agree, pass^k is the pass rate; after 0 or 1 the next values are equal."""
+    cases = [
+        case(str(n), P, trials=[trial(i, one) for i, one in enumerate(each)]) for n, each in enumerate(trials)
+    ]
+    found = repeat_figures(Repeats(cases))
+    assert [f"{name} {mean_text(mean, UNICODE)}" for name, mean in found] == figures
 
 
 @pytest.mark.parametrize(

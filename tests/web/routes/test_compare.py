@@ -13,6 +13,7 @@ import proctor
 from proctor.cli.main import cli
 from proctor.web.pages.analysis.comparison import ComparisonPage
 from proctor.web.server.context import ServerContext
+from tests.reports.formats.test_markdown import page as markdown_page
 
 EVIL = "<script>alert(1)</script>\x1b[2J"
 IDS = [*(f"case{number}" for number in range(11)), EVIL]
@@ -110,8 +111,10 @@ def test_changed_cases_say_where_they_are_and_how_their_trials_ended(ran: Ran, c
         case["eval_id"] for case in page["cases"]
     }  # text goes as it is: the page shows it as text
     assert page["command"].startswith("proctor compare ")
-    assert page["markdown"].startswith("<h3>✕ regression: ")
-    assert "<script>" not in page["markdown"]
+    assert page["markdown"].startswith("### ✕ regression: ")
+    shown = markdown_page(page["markdown"])  # no HTML: it is in code
+    assert "<script>" not in shown.loud
+    assert "<script>" in shown.quiet
 
 
 def test_cases_of_one_run_only_are_listed_with_their_places(

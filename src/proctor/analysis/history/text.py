@@ -147,10 +147,11 @@ def metric_values(found: RunHistory, metric: str) -> list[float | None]:
 
 
 def point_text(point: MetricPoint) -> str:
-    """Return a score with its interval: `0.79 (95 %: 0.76 to 0.82)`."""
+    """Return a score with its interval: `0.79 (95 % CI: 0.76 to 0.82)`; the interval of equal values is left out."""
     if point.score is None:
         return WORDS[point.outcome]
     text = score_text(point.score, point.threshold)
     if point.low is None or point.high is None:
         return text
-    return f"{text} (95 %: {point.low:.2f} to {point.high:.2f})"
+    low, high = f"{point.low:.2f}", f"{point.high:.2f}"
+    return text if low == high else f"{text} (95 % CI: {low} to {high})"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from proctor.reports.content.summary import against, bounds, percent, short_names
+from proctor.reports.content.summary import against, bounds, interval, percent, short_names
 from proctor.reports.content.symbols import ASCII, Marks
 from proctor.schema.results.case_statistics import Repeats
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult, SetSummary
@@ -63,8 +63,8 @@ def _warnings(metrics: Iterable[MetricVerdict]) -> list[str]:
 
 FLAKY = "flaky"
 
-_MOST_KS = 5
-"""All values of k up to this number are shown; of more, these and the last."""
+_KS = (2, 4, 8)
+"""The values of k for which pass^k and pass@k are shown."""
 
 
 def is_repeated(case: CaseResult) -> bool:
@@ -83,9 +83,9 @@ def interval_text(case: CaseResult, marks: Marks) -> str:
 
 
 def rate_sentence(case: CaseResult, marks: Marks) -> str:
-    """Return both in words, where they have no columns: `80 % passed (95 %: 38–96), flaky`."""
+    """Return both in words, where they have no columns: `80 % passed (95 % CI: 38–96), flaky`."""
     flaky = f", {FLAKY}" if case.flaky else ""
-    return f"{rate_text(case)} passed ({percent(case.confidence)} %: {interval_text(case, marks)}){flaky}"
+    return f"{rate_text(case)} passed ({interval(*case.interval, marks, case.confidence)}){flaky}"
 
 
 def rule_text(rule: TrialRule) -> str:
@@ -126,10 +126,27 @@ def added_text(run: RunResult, made: int) -> str:
     return f"{made:,} of {run.at_most:,} trials{saved}"
 
 
-def ks_of(repeats: Repeats) -> list[int]:
-    """Return the values of k that are shown: from 2 on, and the number of trials."""
-    most = repeats.most_trials
-    return [*range(2, min(most, _MOST_KS) + 1), *([most] if most > _MOST_KS else [])]
+def ks_of(repeats: Repeats, rules: Iterable[TrialRule | None] = ()) -> list[int]:
+    """Return the values of k that are shown: 2, 4 and 8, and those of the rules, within the number of trials."""
+    asked = {rule.pass_k for rule in rules if rule is not None and rule.pass_k > 1}
+    return sorted(k for k in {*_KS, *asked} if k <= repeats.most_trials)
+
+
+def repeat_figures(repeats: Repeats, rules: Iterable[TrialRule | None] = ()) -> Iterator[tuple[str, Mean]]:
+    """Return the informative values of pass^k and pass@k, each with its name.
+
+    If all trials of each case agree, both are the pass rate for every k. After a value of 0 or 1 the next ones are equal.
+    """
+    ks = ks_of(repeats, rules)
+    if not ks or repeats.pass_hat(ks[-1]) == repeats.pass_at(ks[-1]):
+        return
+    for name, estimate in (("pass^", repeats.pass_hat), ("pass@", repeats.pass_at)):
+        for k in ks:
+            if (mean := estimate(k)) is None:
+                break
+            yield f"{name}{k}", mean
+            if mean.value in {0.0, 1.0}:
+                break
 
 
 def repeated_sets(repeats: Repeats) -> dict[str, Repeats]:

@@ -89,7 +89,7 @@ def rate(run: RunResult, marks: Marks) -> str:
     low, high = wilson(passed, total)
     whole = not run.counts.get(Outcome.NOT_RUN) and not any(one.failure for one in run.sets)
     of_what = "" if whole else f" of the {total:,} cases that were run"
-    return f"{percent(passed / total)} %{of_what} passed (95 %: {bounds(low, high, marks)})"
+    return f"{percent(passed / total)} %{of_what} passed ({interval(low, high, marks)})"
 
 
 def cases_run(run: RunResult) -> int:
@@ -101,8 +101,13 @@ def cases_run(run: RunResult) -> int:
 _NARROW = 0.05
 
 
+def interval(low: float, high: float, marks: Marks, confidence: float = 0.95) -> str:
+    """Return a confidence interval of a share with its name: `95 % CI: 38–96`."""
+    return f"{percent(confidence)} % CI: {bounds(low, high, marks)}"
+
+
 def bounds(low: float, high: float, marks: Marks) -> str:
-    """Return an interval of shares in per cent: `38–96`, with a decimal where it is narrow."""
+    """Return the ends of an interval of shares in per cent: `38–96`, with a decimal where it is narrow."""
     decimals = 0 if high - low >= _NARROW else 1
     return marks.between.join(f"{100 * bound:.{decimals}f}" for bound in (low, high))
 
@@ -227,7 +232,7 @@ def _text(rate: FaultRate, marks: Marks) -> str:
     if rate.rate is None:
         return "in none that could be judged"
     share = percent(rate.rate)
-    return f"{share} % ({rate.faults} of {rate.of}, 95 %: {bounds(*rate.interval, marks)})"
+    return f"{share} % ({rate.faults} of {rate.of}, {interval(*rate.interval, marks)})"
 
 
 def fault_fields(found: FaultRates, marks: Marks) -> list[str]:

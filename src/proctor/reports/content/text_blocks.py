@@ -95,6 +95,10 @@ class Finding:
     why: str = ""
 
 
+HELD = {True: Outcome.PASSED, False: Outcome.FAILED, None: Outcome.INCONCLUSIVE}
+"""The outcome whose sign a finding has."""
+
+
 @dataclass(frozen=True, slots=True)
 class Findings:
     """The verdicts of a judge on several rubrics, points or sentences."""

@@ -1,149 +1,210 @@
 """Text blocks as Markdown for a pull request or a job's summary: the verdict first, then facts, cases and tables.
 
-Text from files, agents and models is written in HTML blocks as `<code>`, so that no Markdown is read there.
+Text from files, agents and models is code (`markdown_text`), so that no Markdown is read there. Evidence is a fence in the
+language `diff`: expected with `-`, actual with `+`.
 """
 
 from __future__ import annotations
 
-import html
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import singledispatch
 from itertools import groupby
 from typing import TextIO
 
-from proctor.common.safe_text import clean, encodable
+from proctor.common.safe_text import encodable
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content import public_text
-from proctor.reports.content.symbols import UNICODE
+from proctor.reports.content.symbols import UNICODE, Kind
 from proctor.reports.content.text_blocks import (
+    HELD,
+    NOT_SET,
     Block,
     BuildBlocks,
     Evidence,
+    EvidenceBlock,
     Fact,
+    Finding,
+    Findings,
     Gap,
     Group,
     Item,
+    LeftOut,
     Line,
     Look,
     Note,
+    Pieces,
     Reason,
     Record,
-    Row,
-    Span,
     Spans,
+    StateDifference,
+    StepLine,
+    Steps,
     Table,
+    TextDifference,
     Verdict,
 )
-from proctor.reports.plain.block_lines import evidence_lines
+from proctor.reports.formats.markdown_text import code, fence, folded, sentence, table, table_row
+from proctor.reports.plain.block_lines import block_lines
 
-_LONGEST = 300
-"""Characters of a text from elsewhere."""
+_ITEM_HEADINGS = ("case", "change", "details")
 
 
 def write_markdown(build: BuildBlocks, out: TextIO, options: ReportOptions = DEFAULTS) -> None:
-    """Write the blocks; consecutive lines, facts and notes form one paragraph or list."""
-    blocks = list(build(Look(UNICODE, verbose=bool(options.verbose))))
-    encoding = getattr(out, "encoding", None)
-    blocks.sort(key=lambda block: not isinstance(block, Verdict))
+    """Write the blocks, the verdict first."""
+    blocks = sorted(
+        build(Look(UNICODE, verbose=bool(options.verbose))),
+        key=lambda block: not isinstance(block, Verdict),
+    )
+    out.write(encodable(markdown_of(blocks), getattr(out, "encoding", None)))
+
+
+def markdown_of(blocks: Iterable[Block]) -> str:
+    """Return blocks as Markdown; consecutive lines and facts are one paragraph, notes one list."""
     shown = (block for block in blocks if not isinstance(block, (Gap, Record)))
-    for kind, same in groupby(shown, key=type):
-        parts = [_html(block) for block in same]
-        out.write(encodable(_join(kind, parts), encoding))
+    return "".join(_join(kind, [_text(block) for block in same]) for kind, same in groupby(shown, key=type))
 
 
-def _join(kind: type[Block], parts: Sequence[str]) -> str:
+def _join(kind: type[Block], texts: Sequence[str]) -> str:
     if kind in {Line, Fact}:
-        return f"<p>{'<br>'.join(parts)}</p>\n\n"
+        return "  \n".join(texts) + "\n\n"
     if kind in {Note, Reason}:
-        return "\n".join(["<ul>", *(f"<li>{part}</li>" for part in parts), "</ul>", "", ""])
-    return "".join(parts)
+        return "".join(f"- {text}\n" for text in texts) + "\n"
+    return "".join(texts)
 
 
 @singledispatch
-def _html(block: Block) -> str:
+def _text(block: Block) -> str:
     raise TypeError(f"no Markdown for {type(block).__name__}")
 
 
-@_html.register
+@_text.register
 def _(block: Line) -> str:
     return _spans(block.spans)
 
 
-@_html.register
+@_text.register
 def _(block: Fact) -> str:
-    return f"{_text(block.label)} {' · '.join(map(_spans, block.parts))}"
+    return f"{sentence(block.label)}: {' · '.join(map(_spans, block.parts))}"
 
 
-@_html.register
+@_text.register
 def _(block: Note) -> str:
-    warning = "⚠ " if block.role == "warning" else ""
-    return f"{warning}{_code(block.text) if block.is_data else _text(block.text)}"
+    sign = "⚠ " if block.role == "warning" else ""
+    return f"{sign}{_hidden_code(block.text) if block.is_data else sentence(block.text)}"
 
 
-@_html.register
+@_text.register
 def _(block: Reason) -> str:
-    return f"{_text(block.prefix)}{_code(block.text)}"
+    return f"{sentence(block.prefix)}{_hidden_code(block.text)}"
 
 
-@_html.register
+@_text.register
 def _(block: Verdict) -> str:
-    return f"<h3>{block.sign} {_text(block.sentence)}</h3>\n\n"
+    return f"### {block.sign} {sentence(block.sentence)}\n\n"
 
 
-@_html.register
+@_text.register
 def _(block: Group) -> str:
-    rows = [line for item in block.items[: block.most] for line in _item(item)]
+    rows = [row for item in block.items[: block.most] for row in _item_rows(item)]
     if len(block.items) > block.most:
-        rows.append(f"<tr><td>… and {len(block.items) - block.most:,} more</td><td></td><td></td></tr>")
-    table = "\n".join(["<table>", *rows, "</table>"])
-    is_open = " open" if block.is_open else ""
-    head = f"{len(block.items):,} {_text(block.heading)}"
-    return f"<details{is_open}><summary>{head}</summary>\n{table}\n</details>\n\n"
+        rows.append((f"… and {len(block.items) - block.most:,} more", "", ""))
+    heading = f"{len(block.items):,} {block.heading}"
+    return folded(heading, table(_ITEM_HEADINGS, map(table_row, rows)), is_open=block.is_open)
 
 
-@_html.register
-def _(block: Evidence) -> str:
-    if not block.is_drawn:
-        return ""
-    lines = (_text(public_text.hidden(line)) for line in evidence_lines(block))
-    text = "\n".join(line for line in lines if line.strip())  # an empty line would end the HTML block
-    return f"<details><summary>evidence</summary>\n<pre>\n{text}\n</pre>\n</details>\n\n"
-
-
-def _item(item: Item) -> Iterator[str]:
+def _item_rows(item: Item) -> Iterator[tuple[str, str, str]]:
     for line in item.above:
-        yield f'<tr><td colspan="3">{_html(line)}</td></tr>'
+        yield _text(line), "", ""
     first, *others = item.parts
-    notes = [_html(note) for note in item.notes if not isinstance(note, Record)]
-    below = "<br>".join([*map(_spans, others), *notes])
-    yield f"<tr><td>{_code(item.name)}</td><td>{_spans(first)}</td><td>{below}</td></tr>"
+    notes = [_text(note) for note in item.notes if not isinstance(note, Record)]
+    yield _hidden_code(item.name), _spans(first), " · ".join([*map(_spans, others), *notes])
 
 
-@_html.register
+@_text.register
+def _(block: Evidence) -> str:
+    return fence(diff_lines(block), "diff") if block.is_drawn else ""
+
+
+@_text.register
 def _(block: Table) -> str:
-    headings = [column.heading for column in block.columns]
-    head = ["<tr>" + "".join(f"<th>{_text(heading)}</th>" for heading in headings) + "</tr>"]
-    rows = [*(head if any(headings) else []), *map(_row, block.rows)]
-    return "\n".join(["<table>", *rows, "</table>", ""])
-
-
-def _row(row: Row) -> str:
-    return "<tr>" + "".join(f"<td>{_spans(cell)}</td>" for cell in row.cells) + "</tr>"
+    shown = [index for index, column in enumerate(block.columns) if column.is_drawn]
+    headings = [sentence(block.columns[index].heading) for index in shown]
+    rows = (table_row([_spans(row.cells[index]) for index in shown]) for row in block.rows)
+    return table(headings, rows, right=[block.columns[index].right for index in shown])
 
 
 def _spans(spans: Spans) -> str:
-    return "".join(map(_span, spans))
+    return "".join(
+        _hidden_code(span.text) if span.is_data else _our_text(span.text, is_strong=span.role == "strong")
+        for span in spans
+    )
 
 
-def _span(span: Span) -> str:
-    text = _code(span.text) if span.is_data else _text(span.text)
-    return f"<b>{text}</b>" if span.role == "strong" and not span.is_data else text
+def _our_text(text: str, *, is_strong: bool) -> str:
+    """Return a text of Proctor; the blanks around it are kept outside of the emphasis."""
+    shown = sentence(text)
+    return f"**{shown}**" if is_strong and shown.strip() == shown and shown else shown
 
 
-def _text(text: str) -> str:
-    return html.escape(clean(text), quote=False)
+def _hidden_code(text: str) -> str:
+    return code(public_text.hidden(text))
 
 
-def _code(text: str) -> str:
-    shown = public_text.hidden(clean(text))
-    return f"<code>{html.escape(shown if len(shown) <= _LONGEST else shown[: _LONGEST - 1] + '…', quote=False)}</code>"
+# --- evidence as a diff: expected with `-`, actual with `+`, a heading for each turn ----------------------------------
+
+
+def diff_lines(evidence: Evidence) -> Iterator[str]:
+    """Return evidence as the lines of a diff, without what the reason already states and without secrets."""
+    for trial in evidence.trials:
+        of_trial = f"trial {trial.trial + 1} of {evidence.of}" if evidence.of > 1 else ""
+        for section in trial.sections:
+            turn = f"turn {section.turn + 1}" if section.turn is not None else ""
+            if heading := ", ".join(filter(None, [of_trial, turn])):
+                yield public_text.hidden(f"@@ {heading} @@ {section.said}").rstrip()
+            for block in section.blocks:
+                yield from map(public_text.hidden, _diff(block, evidence.reason))
+
+
+def _diff(block: EvidenceBlock, reason: str) -> Iterator[str]:
+    match block:
+        case Steps():
+            for step in block.lines:
+                yield from _step(step)
+        case TextDifference():
+            yield from (f"- {line}" for line in _joined(block.expected).splitlines())
+            yield from (f"+ {line}" for line in _joined(block.actual).splitlines() or ["(no text)"])
+        case StateDifference():
+            for line in block.lines:
+                yield f"- state {line.key}: {line.expected or NOT_SET}"
+                yield f"+ state {line.key}: {line.actual or NOT_SET}"
+        case Findings():
+            for finding in block.lines:
+                yield from (f"  {line}" for line in _finding(finding, block.label.removesuffix("s")))
+        case _:
+            yield from (f"  {line}" for line in block_lines(block, reason))
+
+
+def _step(line: StepLine | LeftOut) -> Iterator[str]:
+    if isinstance(line, LeftOut):
+        yield f"  … {line.count} more that match"
+    elif line.kind is Kind.SAME:
+        yield f"  {_joined(line.expected or line.actual)}"
+    elif line.kind is Kind.MOVED:
+        places = f" expected as call {line.places[0]}, made as call {line.places[1]}" if line.places else ""
+        yield f"! {_joined(line.expected or line.actual)}{places}"
+    else:
+        sides = (("-", line.expected), ("+", line.actual))
+        yield from (f"{sign} {_joined(pieces)}" for sign, pieces in sides if pieces)
+
+
+def _finding(line: Finding | LeftOut, label: str) -> Iterator[str]:
+    if isinstance(line, LeftOut):
+        yield f"… {line.count} more that hold"
+        return
+    yield f"{UNICODE.outcome(HELD[line.holds])} {label} {line.name}: {line.text}"
+    if line.why:
+        yield f"  {line.why}"
+
+
+def _joined(pieces: Pieces) -> str:
+    return "".join(piece.text for piece in pieces)

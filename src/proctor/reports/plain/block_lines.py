@@ -124,7 +124,12 @@ def evidence_lines(evidence: Evidence) -> Iterator[str]:
             if section.said:
                 yield f"{place}user: {section.said}"
             for block in section.blocks:
-                yield from (place + line for line in _block(_without_reason(block, evidence.reason)))
+                yield from (place + line for line in block_lines(block, evidence.reason))
+
+
+def block_lines(block: EvidenceBlock, reason: str) -> Iterator[str]:
+    """Return a block of evidence line by line, without what `reason` already states."""
+    return _block(_without_reason(block, reason))
 
 
 def _without_reason(block: EvidenceBlock, reason: str) -> EvidenceBlock:

@@ -16,11 +16,11 @@ from proctor.reports.content.case_text import (
     FLAKY,
     added_text,
     is_repeated,
-    ks_of,
     mean_text,
     means_of,
     rate_field,
     reason_of,
+    repeat_figures,
     repeated_sets,
     runs_text,
     score_field,
@@ -146,21 +146,19 @@ def _repeats(run: RunResult, digest: Digest) -> Iterator[str]:
         yield fields("ADDED", f"until decided: {added}")
     if not digest.is_repeated:
         return
+    rules = summary.rules(run.sets)
     for eval_set_id, repeats in repeated_sets(digest.repeats).items():
-        yield fields("REPEATS", f"set={eval_set_id}", *_in_a_row(repeats))
-    yield fields("REPEATS", *_in_a_row(digest.repeats))
+        yield fields("REPEATS", f"set={eval_set_id}", *_figures(repeats, rules))
+    yield fields("REPEATS", *_figures(digest.repeats, rules))
     means = means_of(digest.repeats, digest.gating)
     if means:
         yield fields("MEANS", *(f"{name}={_mean(mean)}" for name, mean in means.items()))
 
 
-def _in_a_row(repeats: Repeats) -> Iterator[str]:
+def _figures(repeats: Repeats, rules: Sequence[TrialRule | None]) -> Iterator[str]:
     yield f"flaky={repeats.flaky}"
-    ks = ks_of(repeats)
-    for sign, several in (("^", repeats.pass_hat), ("@", repeats.pass_at)):
-        for k in ks:
-            if (found := several(k)) is not None:
-                yield f"pass{sign}{k}={_mean(found)}"
+    for name, mean in repeat_figures(repeats, rules):
+        yield f"{name}={_mean(mean)}"
 
 
 def _mean(mean: Mean) -> str:

@@ -12,6 +12,7 @@ from proctor.common.safe_text import cells, shorten
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.symbols import Kind
 from proctor.reports.content.text_blocks import (
+    HELD,
     NOT_SET,
     Block,
     BuildBlocks,
@@ -201,7 +202,6 @@ INDENT = 6
 LABEL = 9
 _TWO_COLUMNS_FROM = 84
 _EXPECTED = ("bold green underline", ("[-", "-]"))
-_HELD = {True: Outcome.PASSED, False: Outcome.FAILED, None: Outcome.INCONCLUSIVE}
 _ACTUAL = ("bold red underline", ("{+", "+}"))
 
 
@@ -328,7 +328,7 @@ class EvidenceDrawing:
     def _finding(self, line: Finding | LeftOut) -> tuple[Text, Text, Text]:
         if isinstance(line, LeftOut):
             return Text(), Text(), self._page.text(f"… {line.count} more that hold", "dim")
-        outcome = _HELD[line.holds]
+        outcome = HELD[line.holds]
         text = self._page.prose(line.text)
         if line.why:
             text.append("\n").append_text(self._page.prose(line.why, "dim"))

@@ -92,7 +92,7 @@ class Look:
         if is_repeated(case):
             self.rates = max(self.rates, len(rate_text(case)))
             self.intervals = max(self.intervals, len(interval_text(case, self._page.marks)))
-            self.sure = self.sure or f"{percent(case.confidence)} %"
+            self.sure = self.sure or f"{percent(case.confidence)} % CI"
             self.is_flaky = self.is_flaky or case.flaky
 
     def groups_of(self, wanted: Container[int]) -> Iterator[Group]:

@@ -18,6 +18,7 @@ from proctor.reports.content.case_text import (
     ks_of,
     mean_text,
     means_of,
+    repeat_figures,
     repeated_sets,
     rule_text,
     runs_text,
@@ -203,8 +204,10 @@ def _draw_verdict(
     if added := added_text(run, digest.repeats.trials):
         page.print(page.text(f"until decided: {added}", "dim"), indent=4)
     if digest.is_repeated:
-        page.print(page.joined([*below, *_row_of_trials(page, digest.repeats)]), indent=4)
-        _draw_sets_of_trials(page, digest.repeats)
+        rules = summary.rules(run.sets)
+        if parts := [*below, *_row_of_trials(page, digest.repeats, rules)]:
+            page.print(page.joined(parts), indent=4)
+        _draw_sets_of_trials(page, digest.repeats, rules)
         _draw_means(page, digest)
         below = []
     if below or figures:
@@ -243,24 +246,25 @@ def _draw_money(page: Page, run: RunResult) -> None:
         )
 
 
-def _row_of_trials(page: Page, repeats: Repeats) -> Iterator[Text]:
+def _row_of_trials(page: Page, repeats: Repeats, rules: Sequence[TrialRule | None]) -> Iterator[Text]:
     """Return pass^k and pass@k: the probability that all of k trials pass, and that one does."""
-    k = ks_of(repeats)[-1]
-    for name, found in (("pass^", repeats.pass_hat(k)), ("pass@", repeats.pass_at(k))):
-        if found is not None:
-            yield Text.assemble((f"{name}{k} ", "dim"), mean_text(found, page.marks))
+    for name, mean in repeat_figures(repeats, rules):
+        yield Text.assemble((f"{name} ", "dim"), mean_text(mean, page.marks))
 
 
 _MOST_SETS_WITH_REPEATS = 8
 
 
-def _draw_sets_of_trials(page: Page, repeats: Repeats) -> None:
+def _draw_sets_of_trials(page: Page, repeats: Repeats, rules: Sequence[TrialRule | None]) -> None:
     """The same for each eval set, where there are several."""
     found = list(repeated_sets(repeats).items())
-    grid = page.grid(*(Column(overflow="fold") for _ in range(4)))
+    grid = page.grid(*(Column(overflow="fold") for _ in range(2)))
     for eval_set_id, one in found[:_MOST_SETS_WITH_REPEATS]:
-        flaky = f"{one.flaky} {FLAKY}" if one.flaky else ""
-        grid.add_row(page.text(eval_set_id), *_row_of_trials(page, one), Text(flaky, FLAKY_STYLE))
+        flaky = [Text(f"{one.flaky} {FLAKY}", FLAKY_STYLE)] if one.flaky else []
+        grid.add_row(
+            page.text(eval_set_id),
+            page.joined([*flaky, *_row_of_trials(page, one, rules)] or [Text("steady")]),
+        )
     if found:
         page.print(grid, indent=6)
     if len(found) > _MOST_SETS_WITH_REPEATS:
@@ -367,9 +371,10 @@ class Matrix:
     def _add_repeats(self, grid: Table) -> None:
         """How sure it is that all trials of a case pass, for each agent."""
         repeats = [run.repeats for run in self._runs]
-        k = max(each.most_trials for each in repeats)
-        if k < 2:
+        ks = [k for each in repeats for k in ks_of(each)]
+        if not ks:
             return
+        k = max(ks)
         means = [each.pass_hat(k) for each in repeats]
         marks = self._page.marks
         grid.add_row(

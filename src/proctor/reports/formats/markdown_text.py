@@ -1,0 +1,83 @@
+"""Text in Markdown that stays text: code spans, fences, table cells, and sentences of Proctor.
+
+Text from files, agents and models is only written in code, where servers create no mention, link, image or HTML. The
+delimiter of a code span or fence is longer than any run of backticks inside. A sentence of Proctor may contain names: each
+word that is not plain is code.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from proctor.common.safe_text import clean
+
+LONGEST = 300
+"""Characters of a code span."""
+
+_TICKS = re.compile("`+")
+_PLAIN = re.compile(
+    r"[(\"']*(?:(?:[-+](?=[0-9]))?[A-Za-z0-9À-ɏ✓✕±×→≥…–⚠][A-Za-z0-9À-ɏ%.,;'’\"()^…–±+-]*:?|\d+/\d+[,;.)]*|\$[0-9][0-9.,]*[,;)]*)"
+)
+_OPERATORS = frozenset("<>=+-–·→±×≥%")
+_LINKED = re.compile(r"www\.|gh-|[0-9a-f]{7,40}\W*$", re.IGNORECASE)
+"""Plain words that servers link: addresses, issues, commits."""
+_LIST_NUMBER = re.compile(r"\d+[.)]")
+
+
+def shorten(text: str, longest: int) -> str:
+    """Return `text` cut to `longest` characters."""
+    return text if len(text) <= longest else text[: max(longest - 1, 0)] + "…"
+
+
+def code(text: str, longest: int = LONGEST) -> str:
+    """Return any text as a code span on one line."""
+    text = shorten(clean(text), longest) or " "
+    ticks = "`" * (_longest_run(text) + 1)
+    padding = " " if text[0] in "` " or text[-1] in "` " else ""
+    return f"{ticks}{padding}{text}{padding}{ticks}" if text.strip() else "` `"
+
+
+def sentence(text: str) -> str:
+    """Return a sentence of Proctor; words that could be more than text are code."""
+    words = clean(text).split(" ")
+    return " ".join(
+        word if not word or _is_plain(word, is_first=not index) else code(word)
+        for index, word in enumerate(words)
+    )
+
+
+def _is_plain(word: str, *, is_first: bool) -> bool:
+    if is_first and _LIST_NUMBER.fullmatch(word):
+        return False
+    is_operator = word in _OPERATORS and not is_first
+    return is_operator or (_PLAIN.fullmatch(word) is not None and _LINKED.match(word) is None)
+
+
+def fence(lines: Iterable[str], language: str = "") -> str:
+    """Return lines as a fenced block; each of them is one line, whatever it contains."""
+    shown = [clean(line) for line in lines]
+    ticks = "`" * max(3, max(map(_longest_run, shown), default=0) + 1)
+    return "\n".join([f"{ticks}{language}", *shown, ticks, "", ""])
+
+
+def table(headings: Sequence[str], rows: Iterable[str], *, right: Sequence[bool] = ()) -> str:
+    """Return a table; `right` are the columns whose texts are aligned to the right."""
+    aligned = [*right, *(False for _ in headings[len(right) :])]
+    rule = ["---:" if is_right else "---" for is_right in aligned]
+    return "\n".join([table_row(headings), table_row(rule), *rows, "", ""])
+
+
+def table_row(cells: Sequence[str]) -> str:
+    """Return a row of Markdown texts. Renderers differ about a backslash before a pipe, so that the two are parted."""
+    texts = (cell.replace("\\|", "\\ |").replace("|", "\\|") for cell in cells)
+    return f"| {' | '.join(texts)} |"
+
+
+def folded(summary: str, text: str, *, is_open: bool = False) -> str:
+    """Return Markdown behind a summary, which are words of Proctor; the tags are the only HTML of a report."""
+    return f"<details{' open' if is_open else ''}>\n<summary>{summary}</summary>\n\n{text}</details>\n\n"
+
+
+def _longest_run(text: str) -> int:
+    return max(map(len, _TICKS.findall(text)), default=0)
