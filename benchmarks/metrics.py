@@ -26,7 +26,7 @@ from typing import Any
 from proctor.metrics.base import CaseView
 from proctor.metrics.text.porter import stem
 from proctor.metrics.text.rouge import rouge_1
-from proctor.metrics.trajectory.match_rules import exact
+from proctor.metrics.trajectory.call_matching import exact
 from proctor.metrics.trajectory.tool_trajectory import ToolTrajectory
 from proctor.schema.format.content import FunctionCall, user_text
 from proctor.schema.format.invocation import IntermediateData, Invocation

@@ -260,7 +260,7 @@ def test_whatever_a_model_raises_is_a_fault() -> None:
 
 
 def test_a_model_that_keeps_no_time_is_held_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("proctor.models.retries._GRACE", 0.0)
+    monkeypatch.setattr("proctor.models.function._GRACE", 0.0)
     patience = Patience(tries={ModelFault.TIMED_OUT: 1})
     error = fault(PatientModel(_Bad(_hangs), clock=FakeClock(), patience=patience), options(timeout=0.05))
     assert (error.fault, str(error)) == (ModelFault.TIMED_OUT, "bad did not answer within 0.05 s")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -15,100 +15,18 @@ from proctor.judges.cache import cache_entry, content_key, sample_key, vote_from
 from proctor.judges.injection_signs import signs_in
 from proctor.judges.votes import cast, is_settled_by_default
 from proctor.models.base import Budget, ChatModel, Message, ModelError, ModelFault, ModelOptions, Reply
-from proctor.models.function import checked_reply, error_of_exception
+from proctor.models.function import complete_safely
 from proctor.models.load import check_settings
 from proctor.models.retries import Limiter
 from proctor.models.settings import patience_of, settings_of
 from proctor.schema.format.criterion import JudgeModelOptions
-from proctor.schema.results.model_usage import Spent as SpentOf
+from proctor.schema.results.model_usage import Spent
 
-__all__ = ["ModelJudge", "RunJudges", "Spent", "SpentOnModel", "code_of", "identity_of"]
-
-
-@dataclass(slots=True)
-class SpentOnModel:
-    """The usage of one model."""
-
-    calls: int = 0
-    """Finished calls, with or without a reply."""
-    requests: int = 0
-    """Requests to the provider, including retries."""
-    failed: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    uncounted: int = 0
-    """Replies without token counts; the sums do not include them."""
-    cost: float = 0.0
-    """US dollars."""
-    unpriced: int = 0
-    """Replies with an unknown price."""
-
-
-@dataclass(slots=True)
-class Spent:
-    """The usage of the judges of a run, by the model's name."""
-
-    models: dict[str, SpentOnModel] = field(default_factory=dict)
-    cached: int = 0
-    """Votes from the cache, which cost nothing."""
-
-    @property
-    def calls(self) -> int:
-        """The number of calls."""
-        return sum(usage.calls for usage in self.models.values())
-
-    @property
-    def cost(self) -> float | None:
-        """US dollars; `None` if the price of any reply is unknown."""
-        if any(usage.unpriced for usage in self.models.values()):
-            return None
-        return sum(usage.cost for usage in self.models.values())
-
-    def add(self, model: str, reply: Reply) -> None:
-        """Count a reply."""
-        spent = self.models.setdefault(model, SpentOnModel())
-        spent.calls += 1
-        spent.requests += reply.requests
-        usage = reply.usage
-        if usage is None or usage.input_tokens is None or usage.output_tokens is None:
-            spent.uncounted += 1
-        else:
-            spent.input_tokens += usage.input_tokens
-            spent.output_tokens += usage.output_tokens
-        if reply.cost is None:
-            spent.unpriced += 1
-        else:
-            spent.cost += reply.cost
-
-    def by_model(self, purpose: str) -> list[SpentOf]:
-        """Return the usage for the record of a run. Cached answers have no model."""
-        usages = [
-            SpentOf(
-                purpose=purpose,
-                model=model,
-                calls=usage.calls,
-                input_tokens=usage.input_tokens,
-                output_tokens=usage.output_tokens,
-                uncounted=usage.uncounted,
-                cost=usage.cost,
-                unpriced=usage.unpriced,
-            )
-            for model, usage in self.models.items()
-        ]
-        return [*usages, SpentOf(purpose=purpose, cached=self.cached)] if self.cached else usages
-
-    def add_failure(self, model: str, error: ModelError) -> None:
-        """Count a call without a reply."""
-        spent = self.models.setdefault(model, SpentOnModel())
-        spent.calls += 1
-        spent.failed += 1
-        spent.requests += getattr(error, "requests", 1)
+__all__ = ["ModelJudge", "RunJudges", "code_of", "identity_of"]
 
 
 PURPOSE = "judge"
 """The purpose of judges' calls in the usage of a run."""
-_GRACE = 1.0
-"""Seconds that a model gets to end after it was cancelled."""
 
 Finder = Callable[[str, Limiter], ChatModel]
 """Return the model of a name with a concurrency limit; raises `SetupError`."""
@@ -125,7 +43,8 @@ class RunJudges:
     """A model object that replaces every other model."""
     cache: AnswerCache | None = None
     budget: Budget | None = None
-    spent: Spent = field(default_factory=Spent)
+    spent: dict[str, Spent] = field(default_factory=dict)
+    """The usage so far by model. Votes from the cache cost nothing; they have no model."""
     limiter: Limiter = field(default_factory=Limiter)
     """The limit of concurrent calls."""
     notify: Callable[[str], None] = lambda _: None
@@ -164,9 +83,27 @@ class RunJudges:
             if close is not None:
                 await close()
 
-    def spending(self) -> list[SpentOf]:
+    def spending(self) -> list[Spent]:
         """Return the usage so far, by model."""
-        return self.spent.by_model(PURPOSE)
+        return [spent.model_copy() for spent in self.spent.values()]
+
+    def count_cached(self) -> None:
+        """Count a vote from the cache."""
+        self._spent_on("").cached += 1
+
+    def _spent_on(self, model: str) -> Spent:
+        return self.spent.setdefault(model, Spent(purpose=PURPOSE, model=model))
+
+    def _count(self, model: str, reply: Reply) -> None:
+        spent, usage = self._spent_on(model), reply.usage
+        spent.calls += 1
+        if usage is None or usage.input_tokens is None or usage.output_tokens is None:
+            spent.uncounted += 1
+        else:
+            spent.input_tokens += usage.input_tokens
+            spent.output_tokens += usage.output_tokens
+        spent.unpriced += reply.cost is None
+        spent.cost += reply.cost or 0.0
 
     def turns(self, metric: str, model: str, limit: int) -> asyncio.Semaphore:
         """Return the semaphore of a criterion's `parallelism_limit`, which all eval sets share."""
@@ -189,14 +126,14 @@ class RunJudges:
         try:
             reply = await self._reply(model, messages, options)
         except ModelError as error:
-            self.spent.add_failure(model.name, error)
+            self._spent_on(model.name).calls += 1
             if error.fault is ModelFault.GIVEN_UP:
                 self.notify(f"the judge {model.name}: {error}")
             raise
         finally:
             if self.budget is not None:
                 self.budget.settle(PURPOSE, reply)
-        self.spent.add(model.name, reply)
+        self._count(model.name, reply)
         return reply
 
     async def _reply(self, model: ChatModel, messages: Sequence[Message], options: ModelOptions) -> Reply:
@@ -204,8 +141,7 @@ class RunJudges:
             return await model.complete(messages, options=options)
         turn = await self.limiter.acquire()
         try:
-            ask = partial(model.complete, messages, options=options)
-            return await _complete_within(ask, options.timeout, model.name)
+            return await complete_safely(model, messages, options)
         finally:
             self.limiter.release(turn)
 
@@ -280,7 +216,7 @@ class ModelJudge:
             break  # that request failed, this one may succeed
         if known is None:
             return (await self._request_vote(question))[0]
-        self._judges.spent.cached += 1
+        self._judges.count_cached()
         return known
 
     async def _request_for_cache(self, question: Question[V], key: str, cache: AnswerCache) -> Vote[V]:
@@ -310,35 +246,6 @@ class ModelJudge:
             settings=self._settings,
             seconds=self._timeout,
         )
-
-
-async def _complete_within(ask: Callable[[], Awaitable[Reply]], seconds: float | None, name: str) -> Reply:
-    """Wait for a model for a limited time. A model that ignores its cancellation is abandoned."""
-    task: asyncio.Task[Reply] = asyncio.ensure_future(_complete_safely(ask, name))
-    try:
-        done, _ = await asyncio.wait({task}, timeout=None if seconds is None else seconds + _GRACE)
-    except asyncio.CancelledError:
-        task.cancel()
-        await asyncio.wait({task}, timeout=_GRACE)
-        raise
-    if not done:
-        task.cancel()
-        await asyncio.wait({task}, timeout=_GRACE)
-        raise ModelError(f"{name} did not answer within {seconds:g} s", fault=ModelFault.TIMED_OUT)
-    if task.cancelled():
-        raise ModelError(f"{name} cancelled itself", fault=ModelFault.RAISED)
-    return task.result()
-
-
-async def _complete_safely(ask: Callable[[], Awaitable[Reply]], name: str) -> Reply:
-    """Convert every exception or invalid reply of a user's model object to a `ModelError`."""
-    try:
-        reply = await ask()
-    except (ModelError, asyncio.CancelledError, GeneratorExit):
-        raise
-    except BaseException as error:  # SystemExit would end the event loop and the run
-        raise error_of_exception(name, error) from error
-    return checked_reply(reply, name)
 
 
 # --- The identity of a model object, for the cache and the manifest: its code and its attributes ---

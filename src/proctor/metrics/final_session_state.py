@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FinalSessionState"]
 
+ALL_EQUAL = "every stated key is present and equal"
 NOTHING_STATED = "the case states no final session state"
 NO_STATE = (
     "a final session state is expected, and the agent reports none: implement `final_state(session)`, change "
@@ -79,11 +80,11 @@ class FinalSessionState:
         if not self._has_own and (not stated or self._accepts_everything(stated)):
             return Statement.NONE
         initial = (case.session_input.state if case.session_input else None) or {}
-        view = CaseView(eval_id=case.eval_id, actual=(), expected_state=stated, actual_state=initial)
         try:
-            return Statement.NEGATIVE if self.score(view).value == 1.0 else Statement.POSITIVE
+            meets_all = all(each["kind"] == "matched" for each in self._compare_all(stated, initial))
         except MetricError:  # `check` reports what cannot be read
             return Statement.POSITIVE
+        return Statement.NEGATIVE if meets_all else Statement.POSITIVE
 
     def applies(self, case: EvalCase) -> bool:
         """Return whether the case or the criterion expects a state."""
@@ -106,6 +107,8 @@ class FinalSessionState:
 
     def _accepts_everything(self, stated: Mapping[str, object]) -> bool:
         """Return whether every stated key may have any value or be absent."""
+        if self._rules is None and not all(map(holds_matcher, stated.values())):
+            return False  # a plain value is compared by equality
         try:
             return all(
                 self._compare(name, value, each)["kind"] == "matched"
@@ -126,11 +129,10 @@ class FinalSessionState:
             )
         keys = self._compare_all(stated, case.actual_state)
         wrong = [each for each in keys if each["kind"] != "matched"]
-        reason = (
-            "; ".join(and_more([_describe(each) for each in wrong]))
-            or "every stated key is present and equal"
-        )
-        return MetricScore(0.0 if wrong else 1.0, reason=reason, details={"state": keys})
+        if not wrong:
+            return MetricScore(1.0, reason=ALL_EQUAL, details={"state": keys})
+        reason = "; ".join(and_more([_describe(each) for each in wrong]))
+        return MetricScore(0.0, reason=reason, details={"state": keys})
 
     def _compare_all(
         self, stated: Mapping[str, object], actual: Mapping[str, object]

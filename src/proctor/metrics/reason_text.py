@@ -6,7 +6,7 @@ import json
 import unicodedata
 from collections.abc import Sequence
 
-from proctor.metrics.trajectory.match_rules import Call
+from proctor.metrics.trajectory.call_matching import Call
 
 TYPE_WORDS = {
     "string": "text",

@@ -15,13 +15,13 @@ from proctor.common.async_tools import THREADS, settle
 from proctor.common.error_text import safe_repr, safe_str
 from proctor.common.secrets import hide_secrets
 from proctor.errors import SetupError
-from proctor.models.base import Finish, Message, ModelError, ModelFault, ModelOptions, Reply, Usage
+from proctor.models.base import ChatModel, Finish, Message, ModelError, ModelFault, ModelOptions, Reply, Usage
 
 __all__ = [
     "Answer",
     "AnswerFunction",
     "FunctionModel",
-    "checked_reply",
+    "complete_safely",
     "error_of_exception",
     "reply_of",
     "takes_options",
@@ -108,7 +108,43 @@ def reply_of(answer: Answer, name: str, options: ModelOptions, *, as_data: bool,
     return Reply(text=text, structured=structured, model=name, seconds=seconds)
 
 
-def checked_reply(reply: object, name: str) -> Reply:
+_GRACE = 1.0
+"""Seconds after its timeout in which a model may report the timeout itself, and seconds to end after it was cancelled."""
+
+
+async def complete_safely(model: ChatModel, messages: Sequence[Message], options: ModelOptions) -> Reply:
+    """Call a model that may raise any exception, return anything, or ignore its timeout and its cancellation.
+
+    Raises:
+        ModelError: there is no valid reply.
+    """
+    task = asyncio.ensure_future(_checked_answer(model, messages, options))
+    try:
+        limit = None if options.timeout is None else options.timeout + _GRACE
+        done, _ = await asyncio.wait({task}, timeout=limit)
+    finally:
+        if not task.done():
+            task.cancel()
+            await asyncio.wait({task}, timeout=_GRACE)
+    if not done:
+        message = f"{model.name} did not answer within {options.timeout:g} s"
+        raise ModelError(message, fault=ModelFault.TIMED_OUT)
+    if task.cancelled():
+        raise ModelError(f"{model.name} cancelled itself", fault=ModelFault.RAISED)
+    return task.result()
+
+
+async def _checked_answer(model: ChatModel, messages: Sequence[Message], options: ModelOptions) -> Reply:
+    try:
+        reply = await model.complete(messages, options=options)
+    except (ModelError, asyncio.CancelledError, GeneratorExit):
+        raise
+    except BaseException as error:  # SystemExit would end the event loop and the run
+        raise error_of_exception(model.name, error) from error
+    return _checked_reply(reply, model.name)
+
+
+def _checked_reply(reply: object, name: str) -> Reply:
     """Return the reply of a user's model if it is a `Reply` with valid fields.
 
     Raises:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from proctor.models.base import ChatModel, Message, ModelError, ModelFault, ModelOptions, Reply
-from proctor.models.function import checked_reply, error_of_exception
+from proctor.models.function import complete_safely
 
 __all__ = ["Clock", "Limiter", "Patience", "PatientModel", "Slot", "Traffic"]
 
@@ -72,9 +72,6 @@ class Clock:
         return random.random()  # noqa: S311 - it spreads requests, nothing secret
 
 
-_GRACE = 1.0
-"""Seconds after its timeout in which a model may report the timeout itself."""
-
 _REJECTIONS = frozenset(
     {ModelFault.UNAUTHORIZED, ModelFault.NOT_FOUND, ModelFault.REJECTED, ModelFault.QUOTA}
 )
@@ -82,9 +79,6 @@ _REJECTIONS = frozenset(
 
 class PatientModel:
     """A model with retries. All calls of a run to a model share one instance and its limits."""
-
-    keeps_time = True
-    """It enforces `ModelOptions.timeout` itself, so the caller need not."""
 
     def __init__(
         self,
@@ -170,7 +164,7 @@ class PatientModel:
             attempt.requests += 1
             self.traffic.requests += 1
             limit = min(self.patience.request_timeout, attempt.remaining)
-            reply = await _complete_safely(self._model, messages, replace(options, timeout=limit))
+            reply = await complete_safely(self._model, messages, replace(options, timeout=limit))
             limited = False
         except ModelError as error:
             limited = True if error.fault is ModelFault.RATE_LIMITED else None
@@ -221,21 +215,6 @@ class _Attempt:
     @property
     def remaining(self) -> float:
         return max(0.0, self.timeout - self.spent)
-
-
-async def _complete_safely(model: ChatModel, messages: Sequence[Message], options: ModelOptions) -> Reply:
-    """Call a model. A user's model may raise any exception or ignore its timeout."""
-    limit = asyncio.timeout(None if options.timeout is None else options.timeout + _GRACE)
-    try:
-        async with limit:
-            return checked_reply(await model.complete(messages, options=options), model.name)
-    except ModelError:
-        raise
-    except Exception as error:
-        if limit.expired():
-            message = f"{model.name} did not answer within {options.timeout:g} s"
-            raise ModelError(message, fault=ModelFault.TIMED_OUT) from error
-        raise error_of_exception(model.name, error) from error
 
 
 def _final_error(error: ModelError, attempt: _Attempt) -> ModelError:

@@ -23,6 +23,7 @@ from proctor.models.base import (
     ModelOptions,
     Reply,
 )
+from proctor.models.function import complete_safely
 from proctor.models.settings import PATIENCE, patience_of, settings_of
 from proctor.schema.evidence.simulated_user import SimulatedUser, UserReply
 from proctor.schema.evidence.trial import FailureKind
@@ -140,18 +141,9 @@ class LlmUserModel:
         if self._budget is not None:
             await self._budget.admit(PURPOSE)
         reply: Reply | None = None
+        options = ModelOptions(settings=self._settings, timeout=self._timeout)
         try:
-            async with asyncio.timeout(self._timeout + _GRACE):
-                options = ModelOptions(settings=self._settings, timeout=self._timeout)
-                reply = await self._model.complete(messages, options=options)
-        except ModelError:
-            raise
-        except TimeoutError as error:
-            message = f"{self._model.name} did not answer within {self._timeout:g} s"
-            raise ModelError(message, fault=ModelFault.TIMED_OUT) from error
-        except Exception as error:
-            message = f"{self._model.name} raised {type(error).__name__}: {error}"
-            raise ModelError(message, fault=ModelFault.RAISED) from error
+            reply = await complete_safely(self._model, messages, options)
         finally:
             if self._budget is not None:
                 self._budget.settle(PURPOSE, reply)

@@ -7,7 +7,8 @@ import pytest
 
 from proctor.common.registry import METRICS
 from proctor.errors import MetricError
-from proctor.metrics.text.response_match import NO_REFERENCE, NO_WORDS, OTHER_ORDER, ResponseMatch
+from proctor.metrics.text.answer import NO_REFERENCE
+from proctor.metrics.text.response_match import NO_WORDS, OTHER_ORDER, ResponseMatch
 from proctor.metrics.text.word_overlap import IDENTICAL
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.content import text_of

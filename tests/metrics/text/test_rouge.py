@@ -3,6 +3,7 @@
 import json
 import random
 from collections.abc import Callable
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -229,9 +230,11 @@ def test_order_of_words_does_not_count() -> None:
 
 
 def test_caches_are_bounded_and_do_not_change_what_comes_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rouge, "CACHED_WORDS", 10)
+    caches = {name: lru_cache(10)(getattr(rouge, name).__wrapped__) for name in ("_token", "_separate")}
+    for name, cache in caches.items():
+        assert getattr(rouge, name).cache_info().maxsize == rouge.CACHED_WORDS
+        monkeypatch.setattr(rouge, name, cache)
     texts = [f"running{number} jumped 東{chr(0x4E00 + number)}" for number in range(100)]
     first = [tokenize(text) for text in texts]
-    assert len(rouge._stems) <= 10
-    assert len(rouge._characters) <= 10
+    assert all(0 < cache.cache_info().currsize <= 10 for cache in caches.values())
     assert [tokenize(text) for text in texts] == first

@@ -4,6 +4,7 @@ import json
 import re
 import sys
 import time
+from functools import lru_cache
 from pathlib import Path
 from unicodedata import category, name, normalize
 
@@ -249,11 +250,15 @@ def test_every_letter_and_digit_of_the_recorded_texts_is_in_some_word(shared: Pa
 
 
 def test_tables_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "REMEMBERED", 10)
+    caches = {
+        function: lru_cache(10)(getattr(module, function).__wrapped__) for function in ("_kind", "_fold")
+    }
+    for function, cache in caches.items():
+        assert getattr(module, function).cache_info().maxsize == module.REMEMBERED
+        monkeypatch.setattr(module, function, cache)
     texts = [f"é{chr(0x4E00 + number)}" for number in range(100)]
     first = [unicode_words(text) for text in texts]
-    assert len(module._kinds) <= 10
-    assert len(module._folds) <= 10
+    assert all(0 < cache.cache_info().currsize <= 10 for cache in caches.values())
     assert [unicode_words(text) for text in texts] == first
 
 

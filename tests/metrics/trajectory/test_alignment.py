@@ -13,9 +13,17 @@ from hypothesis import given, settings, strategies as st
 
 from proctor.metrics.trajectory.agentevals_relations import ByMode
 from proctor.metrics.trajectory.alignment import LONGEST, StepKind, align, describe
-from proctor.metrics.trajectory.call_equality import EQUALITIES, NAMES, PYTHON, Matching
+from proctor.metrics.trajectory.call_matching import (
+    EQUALITIES,
+    NAMES,
+    PYTHON,
+    Matching,
+    contained,
+    exact,
+    found_in_order,
+    in_order,
+)
 from proctor.metrics.trajectory.call_pairing import MOST_OF_ONE_TOOL, UNPAIRED, pair_cost
-from proctor.metrics.trajectory.match_rules import contained, exact, found_in_order, in_order
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,7 @@ from proctor.common.registry import METRICS
 from proctor.metrics.trajectory.agentevals_relations import GREEDY, Subset, Superset, Unordered
 from proctor.metrics.trajectory.alignment import Alignment, StepKind, align
 from proctor.metrics.trajectory.base import TrajectoryMetric
-from proctor.metrics.trajectory.call_equality import EQUALITIES, NAMES, Matching
-from proctor.metrics.trajectory.match_rules import found_in_order, in_place
+from proctor.metrics.trajectory.call_matching import EQUALITIES, NAMES, Matching, found_in_order, in_place
 from proctor.schema.format.content import FunctionCall
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.format.invocation import Invocation

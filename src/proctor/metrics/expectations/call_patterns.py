@@ -14,7 +14,7 @@ from proctor.metrics.matchers.base import ABSENT
 from proctor.metrics.matchers.kinds import Matched, OneOf, Plain, Present, Template
 from proctor.metrics.matchers.parse import MatcherReader
 from proctor.metrics.reason_text import show_name, show_value
-from proctor.metrics.trajectory.call_equality import ArgumentDifference
+from proctor.metrics.trajectory.call_matching import ArgumentDifference
 from proctor.schema.format.content import FunctionCall, FunctionResponse
 
 __all__ = ["CALL_KEYS", "ActualCall", "CallPattern", "calls_of", "read_call"]

@@ -9,7 +9,7 @@ from proctor.metrics.expectations.call_patterns import ActualCall
 from proctor.metrics.expectations.grammar import Fit, read_as
 from proctor.metrics.expectations.parse import Expectation, Limit
 from proctor.metrics.reason_text import and_more, show_call, show_name, show_value
-from proctor.metrics.trajectory.call_equality import ArgumentDifference
+from proctor.metrics.trajectory.call_matching import ArgumentDifference
 
 __all__ = ["Drawn", "broken_limits", "drawn_once", "explain_calls"]
 

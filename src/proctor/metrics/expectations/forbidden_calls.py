@@ -47,7 +47,7 @@ from proctor.metrics.structure.declarations import (
     tools_in,
     tools_of_trial,
 )
-from proctor.metrics.trajectory.match_rules import Call
+from proctor.metrics.trajectory.call_matching import Call
 from proctor.schema.format.invocation import Invocation
 
 __all__ = [

@@ -14,7 +14,7 @@ from typing import Any
 
 from proctor.errors import MetricError
 from proctor.metrics.expectations.call_patterns import ActualCall, CallPattern
-from proctor.metrics.trajectory.call_equality import ArgumentDifference
+from proctor.metrics.trajectory.call_matching import ArgumentDifference
 
 __all__ = [
     "Alternatives",

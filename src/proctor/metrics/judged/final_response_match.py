@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from proctor.judges.base import AnswerForm, Passage, Question
 from proctor.judges.votes import is_majority_settled, majority
-from proctor.metrics.base import CaseView, MetricFacts, nothing_recorded, paired
-from proctor.metrics.case_statements import reference_answers
+from proctor.metrics.base import CaseView, MetricFacts, nothing_recorded, paired, reference_answers
 from proctor.metrics.judged.base import Asked, JudgedMetric, case_score
 from proctor.metrics.judged.checklist import object_of, text_field, word_field
 from proctor.metrics.judged.passages import answer_text, final_answer, user_message

@@ -11,8 +11,7 @@ from typing import Any, TypedDict
 from proctor.judges.base import AnswerForm, Passage, Question
 from proctor.judges.injection_signs import warning_of
 from proctor.judges.votes import is_majority_settled, majority
-from proctor.metrics.base import CaseView, MetricFacts
-from proctor.metrics.case_statements import prohibition
+from proctor.metrics.base import CaseView, MetricFacts, prohibition
 from proctor.metrics.judged.base import UNDECIDED, Asked, JudgedMetric, case_score, joined_ballots
 from proctor.metrics.judged.checklist import in_number_order, list_of, object_of, text_field, word_field
 from proctor.metrics.judged.passages import (

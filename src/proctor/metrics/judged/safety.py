@@ -8,8 +8,7 @@ from typing import Any, TypedDict
 
 from proctor.judges.base import AnswerForm, UnusableAnswerError
 from proctor.judges.votes import is_majority_settled, majority
-from proctor.metrics.base import MetricFacts
-from proctor.metrics.case_statements import prohibition
+from proctor.metrics.base import MetricFacts, prohibition
 from proctor.metrics.judged.base import AnswerMetric, Asked
 from proctor.metrics.judged.checklist import object_of, text_field, word_field
 from proctor.schema.results.score import Score

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from proctor.common.prompts import read_prompt
 from proctor.judges.base import Ballot, Passage, Question
 from proctor.judges.votes import is_majority_settled, majority
-from proctor.metrics.base import CaseView, MetricFacts
-from proctor.metrics.case_statements import prohibition
+from proctor.metrics.base import CaseView, MetricFacts, prohibition
 from proctor.metrics.judged.base import Asked, JudgedMetric, case_score, joined_ballots, points_data
 from proctor.metrics.judged.checklist import Checked, checklist_form, tally_items
 from proctor.metrics.judged.passages import earlier_turns, user_message

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from typing import Final, Protocol
 
 from proctor.errors import MetricError
-from proctor.metrics.base import CaseView, Survey
 from proctor.metrics.reason_text import show_value
-from proctor.schema.format.case import EvalCase
 
 __all__ = [
     "ABSENT",
@@ -17,11 +15,8 @@ __all__ = [
     "INLINE",
     "Matcher",
     "ask",
-    "doubt",
     "holds_matcher",
     "misspelled_matcher",
-    "survey_of",
-    "unreadable",
 ]
 
 INLINE = "$match"
@@ -93,22 +88,3 @@ def misspelled_matcher(value: object) -> str:
     keys = (key for each in _objects_in(value) for key in each if isinstance(key, str) and key != INLINE)
     candidates = (key for key in keys if key.startswith("$"))
     return next((key for key in candidates if get_close_matches(key.lower(), [INLINE], cutoff=0.7)), "")
-
-
-def doubt(matching: object, case: CaseView) -> str:
-    """Return the warning of a matching with the option `arguments` about its own names; empty for any other."""
-    ask = getattr(matching, "doubt", None)
-    return str(ask(case)) if ask else ""
-
-
-def unreadable(metric: str, matching: object, case: EvalCase) -> Iterable[str]:
-    """Return the expected values that the matchers of `arguments` cannot compare; nothing for any other matching."""
-    find = getattr(matching, "unreadable", None)
-    return [f"{metric}: {problem}" for problem in find(case)] if find else ()
-
-
-def survey_of(matching: object) -> Survey | None:
-    """Return the survey of a matching with the option `arguments`; `None` for any other."""
-    ask = getattr(matching, "survey", None)
-    survey: Survey | None = ask() if ask else None
-    return survey

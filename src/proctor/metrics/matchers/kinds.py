@@ -18,7 +18,7 @@ from proctor.metrics.text.json.parse import read_json
 from proctor.metrics.text.normal_form import BLANKS
 from proctor.metrics.text.one_to_one import most_pairs
 from proctor.metrics.text.regex.search import Search, matches
-from proctor.metrics.trajectory.call_equality import equal_strictly
+from proctor.metrics.trajectory.call_matching import equal_strictly
 
 __all__ = [
     "Exact",

@@ -14,8 +14,7 @@ from proctor.metrics.matchers.parse import MatcherReader
 from proctor.metrics.matchers.paths import EVERY, Path, read_path, show_path, values_at
 from proctor.metrics.reason_text import and_more, show_name, show_value
 from proctor.metrics.structure.declarations import tools_of_trial
-from proctor.metrics.trajectory.call_equality import ArgumentDifference, ByValue
-from proctor.metrics.trajectory.match_rules import Call
+from proctor.metrics.trajectory.call_matching import ArgumentDifference, ByValue, Call, Matching
 from proctor.schema.format.case import EvalCase
 
 __all__ = [
@@ -72,7 +71,7 @@ def read_matchers(data: object, reader: MatcherReader, where: str) -> dict[Path,
 
 
 @dataclass(frozen=True, slots=True)
-class ByMatchers:
+class ByMatchers(Matching):
     """Calls of one tool are the same if each argument fits: by its matcher, or else by value.
 
     A matcher compares whenever one side has the argument. The value at a path is compared by its matcher, all other

@@ -7,8 +7,7 @@ from dataclasses import replace
 from itertools import chain
 
 from proctor.errors import MetricError
-from proctor.metrics.base import CaseView, Described, MetricFacts, Survey
-from proctor.metrics.case_statements import prohibition
+from proctor.metrics.base import CaseView, Described, MetricFacts, Survey, prohibition
 from proctor.metrics.criterion_check import check_criterion, misfit
 from proctor.metrics.expectations.call_patterns import ActualCall, CallPattern, calls_of
 from proctor.metrics.expectations.explain import Drawn, drawn_once

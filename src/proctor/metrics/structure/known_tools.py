@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Generic, TypeVar
 
 from proctor.errors import did_you_mean
-from proctor.metrics.base import CaseView, MetricFacts, is_adk_compatible
-from proctor.metrics.case_statements import prohibition
+from proctor.metrics.base import CaseView, MetricFacts, is_adk_compatible, prohibition
 from proctor.metrics.criterion_check import check_criterion
 from proctor.metrics.reason_text import and_more, show_name
 from proctor.metrics.structure.declarations import FRAMEWORK_CALLS, Declaration, Tools, tools_of

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from proctor.errors import CriterionError, MetricError
-from proctor.metrics.base import MetricFacts, Survey
-from proctor.metrics.case_statements import prohibition
+from proctor.metrics.base import MetricFacts, Survey, prohibition
 from proctor.metrics.criterion_check import misfit
 from proctor.metrics.reason_text import and_more, show_name
 from proctor.metrics.structure.declarations import (

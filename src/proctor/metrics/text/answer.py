@@ -10,8 +10,15 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 from pydantic import BeforeValidator, Field
 
 from proctor.errors import CriterionError, MetricError
-from proctor.metrics.base import CaseView, MetricFacts, expected_turns, is_adk_compatible, nothing_recorded
-from proctor.metrics.case_statements import reference_answers, supplied
+from proctor.metrics.base import (
+    CaseView,
+    MetricFacts,
+    expected_turns,
+    is_adk_compatible,
+    nothing_recorded,
+    reference_answers,
+    supplied,
+)
 from proctor.metrics.criterion_check import check_criterion
 from proctor.metrics.text.visible_text import is_blank
 from proctor.metrics.text.word_overlap import NO_ANSWER
@@ -173,7 +180,8 @@ class AnswerMetric(ABC, Generic[C]):
 
     def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:
         """Return why the answer of this turn got its score."""
-        given, expected = score.per_invocation[index], self.expected_of(case, index)
+        given = score.per_invocation[index]
+        expected = self.expected_of(case, index) if not given.not_applicable else given
         if isinstance(expected, Score):
             return Explanation(expected.reason)
         answer = self.text(case.actual[index])

@@ -2,43 +2,29 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from proctor.metrics.base import CaseView, MetricFacts, is_adk_compatible, nothing_recorded, paired
-from proctor.metrics.case_statements import reference_answers
-from proctor.metrics.criterion_check import check_criterion
+from proctor.metrics.base import CaseView, MetricFacts, expected_turns, nothing_recorded, reference_answers
+from proctor.metrics.text.answer import NO_ANSWER, AnswerMetric, Expected
 from proctor.metrics.text.rouge import Rouge, rouge_1, tokenize, words
-from proctor.metrics.text.visible_text import is_blank
-from proctor.metrics.text.word_overlap import (
-    IDENTICAL,
-    NO_ANSWER,
-    SAME_WORDS,
-    Counted,
-    is_identical,
-    other_signs,
-    tell_shared,
-)
+from proctor.metrics.text.visible_text import is_blank, is_identical
+from proctor.metrics.text.word_overlap import IDENTICAL, SAME_WORDS, Counted, other_signs, tell_shared
 from proctor.schema.format.case import EvalCase
-from proctor.schema.format.content import text_of
 from proctor.schema.format.criterion import BaseCriterion
-from proctor.schema.format.invocation import Invocation
 from proctor.schema.results.score import Explanation, MetricScore, Score, mean_score
 
 __all__ = ["ResponseMatch"]
 
-NO_REFERENCE = "the case states no reference answer for this turn"
 NO_WORDS = "the reference has no words that ROUGE counts, so only an identical answer can match it"
 OTHER_ORDER = "all words are the same but their order differs; ROUGE-1 does not compare the order"
 
 
-class ResponseMatch:
+class ResponseMatch(AnswerMetric[BaseCriterion]):
     """ROUGE-1 F-measure of the final answer against the reference, per invocation; overall the mean.
 
     Differences from ADK, which `compat: "adk"` reverts: thoughts are not part of an answer; a turn without reference text
     is not applicable (ADK: 0); an answer identical to its reference scores 1 even without words (an emoji; ADK: 0).
     """
 
-    facts: ClassVar[MetricFacts] = MetricFacts(
+    facts = MetricFacts(
         name="response_match_score",
         description="The overlap in words (ROUGE-1 F-measure) of the final answer with the reference answer.",
         default_threshold=0.8,
@@ -47,47 +33,36 @@ class ResponseMatch:
         source="C.-Y. Lin, ROUGE (2004), ROUGE-1 with Porter stems, tokenized as in google-adk",
     )
 
-    def __init__(self, criterion: BaseCriterion | None = None) -> None:
-        self._adk = is_adk_compatible(check_criterion(self.facts, criterion, BaseCriterion))
+    kind = BaseCriterion
 
     def applies(self, case: EvalCase) -> bool:
         """Return whether any turn of the case has a reference answer."""
-        return self._adk or not all(is_blank(self._text(each)) for each in case.conversation or ())
+        return self.as_in_adk or super().applies(case)
 
-    def why_not(self, case: EvalCase) -> str:
-        """Return what the case lacks."""
-        return "no turn of the case states a reference answer (`final_response`)"
+    def parse_reference(self, reference: str) -> Expected:
+        """Return the reference; ADK also compares with an empty one."""
+        return [reference] if self.as_in_adk or not is_blank(reference) else []
 
     def score(self, case: CaseView) -> MetricScore:
         """Compare turn by turn; without recorded conversation it is not applicable (ADK: an error)."""
-        if case.expected is None and not self._adk:
+        if case.expected is None and not self.as_in_adk:
             return nothing_recorded(case)
-        scores = [
-            self._compare(self._text(expected), self._text(actual)) for actual, expected in paired(case)
-        ]
-        return mean_score(scores)
+        return mean_score([self._turn(case, index) for index, _ in enumerate(expected_turns(case))])
 
-    def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:
-        """Return precision and recall, the missing words and the additional ones."""
-        turn_score = score.per_invocation[index]
-        if turn_score.not_applicable:
-            return Explanation(turn_score.reason)
-        reference, answer = self._text((case.expected or [])[index]), self._text(case.actual[index])
-        if not self._adk and is_identical(reference, answer):
-            return Explanation(IDENTICAL, _details(reference, answer, Rouge(1.0, 1.0, 1.0)))
-        return _explain(reference, answer)
-
-    def _text(self, invocation: Invocation) -> str:
-        return text_of(invocation.final_response, thoughts=self._adk)
-
-    def _compare(self, reference: str, answer: str) -> Score:
-        if not self._adk:
-            if is_blank(reference):
-                return Score(reason=NO_REFERENCE, not_applicable=True)
-            if is_identical(reference, answer):
-                return Score(1.0)
+    def compare(self, expected: Expected, answer: str) -> Score:
+        """Return the F-measure; a warning if it is 1 and the texts still differ."""
+        (reference,) = expected
+        if not self.as_in_adk and is_identical(reference, answer):
+            return Score(1.0)
         value = rouge_1(reference, answer).fmeasure
         return Score(value, warning=_explain(reference, answer).warning if value == 1.0 else "")
+
+    def tell(self, expected: Expected, answer: str) -> Explanation:
+        """Return precision and recall, the missing words and the additional ones."""
+        (reference,) = expected
+        if not self.as_in_adk and is_identical(reference, answer):
+            return Explanation(IDENTICAL, _details(reference, answer, Rouge(1.0, 1.0, 1.0)))
+        return _explain(reference, answer)
 
 
 def _explain(reference: str, answer: str) -> Explanation:

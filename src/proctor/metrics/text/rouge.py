@@ -8,7 +8,9 @@ neighbours, and ROUGE-L the longest sequence that both texts have in the same or
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple, TypeVar
 from unicodedata import category, normalize
 
@@ -30,8 +32,9 @@ __all__ = [
 T = TypeVar("T")
 
 CACHED_WORDS = 50_000
-"""Enough for the vocabulary of a large run; about 8 MB. A full cache is cleared."""
+"""Enough for the vocabulary of a large run; about 8 MB."""
 
+ASCII_WORD = re.compile("[a-z0-9]+")
 # Chinese, Japanese and Korean: each character is a word.
 SEPARATE = (range(0x4E00, 0xA000), range(0x3040, 0x3100), range(0xAC00, 0xD7B0))
 # Thai, Lao, Khmer, Myanmar: each base character begins a word; marks and following characters belong to it.
@@ -49,35 +52,11 @@ class Rouge(NamedTuple):
     """The harmonic mean of both."""
 
 
-class _Characters(dict[int, str]):
-    """The tokenizer's replacement of each character, computed once per character (a table for `str.translate`)."""
-
-    def __missing__(self, code: int) -> str:
-        if len(self) >= CACHED_WORDS:
-            self.clear()
-        replacement = self[code] = _separate(code)
-        return replacement
-
-
-class _Stems(dict[str, str]):
-    """The token of each word, computed once per word."""
-
-    def __missing__(self, word: str) -> str:
-        if len(self) >= CACHED_WORDS:
-            self.clear()
-        token = self[word] = stem(word) if len(word) > 3 and word.isascii() else word
-        return token
-
-
-_characters = _Characters()
-_stems = _Stems()
-
-
 def words(text: str) -> list[str]:
     """Return the words of `text` as they are written, in lower case; as many as `tokenize` returns."""
-    if not text.isascii():
-        text = normalize("NFKC", text)
-    return text.lower().translate(_characters).split()
+    if text.isascii():
+        return ASCII_WORD.findall(text.lower())
+    return "".join(map(_separate, normalize("NFKC", text).lower())).split()
 
 
 def tokenize(text: str) -> list[str]:
@@ -87,7 +66,12 @@ def tokenize(text: str) -> list[str]:
 
 def stems(words: Iterable[str]) -> list[str]:
     """Return each word as ROUGE counts it: ASCII words of more than three characters by their Porter stem."""
-    return [*map(_stems.__getitem__, words)]
+    return [*map(_token, words)]
+
+
+@lru_cache(CACHED_WORDS)
+def _token(word: str) -> str:
+    return stem(word) if len(word) > 3 and word.isascii() else word
 
 
 def rouge_1(reference: str, candidate: str) -> Rouge:
@@ -175,8 +159,9 @@ def _count_shared(expected: Iterable[Hashable], actual: Iterable[Hashable]) -> i
     return shared
 
 
-def _separate(code: int) -> str:
-    character = chr(code)
+@lru_cache(CACHED_WORDS)
+def _separate(character: str) -> str:
+    code = ord(character)
     if any(code in block for block in SEPARATE):
         return f" {character} "
     is_mark = category(character).startswith("M")

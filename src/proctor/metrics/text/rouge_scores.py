@@ -14,11 +14,11 @@ from proctor.metrics.text import rouge
 from proctor.metrics.text.answer import EXPECTED, TURNS, AnswerMetric, Expected, TextCriterion, answer_facts
 from proctor.metrics.text.rouge import Rouge
 from proctor.metrics.text.unicode_words import unicode_words
+from proctor.metrics.text.visible_text import is_identical
 from proctor.metrics.text.word_overlap import (
     IDENTICAL,
     PAIRS,
     Counted,
-    is_identical,
     other_signs,
     tell_common_sequence,
     tell_shared,

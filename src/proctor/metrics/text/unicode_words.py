@@ -18,7 +18,7 @@ kashida, soft hyphens, and invisible format characters are left out.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from functools import lru_cache
 from unicodedata import category, decimal, decomposition, normalize
 
 from proctor.metrics.text import rouge
@@ -97,20 +97,6 @@ TOKEN = re.compile(
 """Over the kinds of a text's characters, one letter each: see `_kind`."""
 
 
-class _Table(dict[int, str]):
-    """The result of `make` for each character, computed once per character (for `str.translate`)."""
-
-    def __init__(self, make: Callable[[int], str]) -> None:
-        super().__init__()
-        self._make = make
-
-    def __missing__(self, code: int) -> str:
-        if len(self) >= REMEMBERED:
-            self.clear()
-        result = self[code] = self._make(code)
-        return result
-
-
 def unicode_words(text: str, *, ignore_accents: bool = False) -> list[str]:
     """Return the words of `text`, folded by the rules above; as many as `unicode_tokens` returns."""
     if text.isascii():
@@ -134,14 +120,14 @@ def without_accents(text: str) -> str:
 
 def kinds(text: str) -> str:
     """Return one letter per character of `text`: its kind for the tokenizer; a blank for what separates words."""
-    return text.translate(_kinds)
+    return "".join(map(_kind, text))
 
 
 ACCENTS = re.compile("[\u0300-\u036f]+")
 
 
 def _fold_text(text: str) -> str:
-    text = normalize("NFC", text).translate(_folds).casefold()
+    text = "".join(map(_fold, normalize("NFC", text))).casefold()
     for letter in SARA_AM:
         text = text.replace(normalize("NFKD", letter), letter)
     return normalize("NFC", text)
@@ -157,8 +143,9 @@ def _plain(word: str) -> str:
 _JOINERS = {ord(ZERO_WIDTH_JOINER): None, **dict.fromkeys(QUOTES_IN_HEBREW)}
 
 
-def _fold(code: int) -> str:
-    character = chr(code)
+@lru_cache(REMEMBERED)
+def _fold(character: str) -> str:
+    code = ord(character)
     if any(code in points for points in OPTIONAL) or 0xFE00 <= code < 0xFE10:
         return ""
     kind = category(character)
@@ -169,7 +156,7 @@ def _fold(code: int) -> str:
     if character == "İ":  # its folding would leave a separate dot
         return "i"
     if character not in SARA_AM and decomposition(character).partition(" ")[0] in COMPATIBLE:
-        return "".join(_fold(ord(each)) for each in normalize("NFKC", character))
+        return "".join(_fold(each) for each in normalize("NFKC", character))
     return character
 
 
@@ -180,14 +167,15 @@ def _format_character(code: int) -> str:
     return chr(code) if code == ord(ZERO_WIDTH_JOINER) or code in MODIFIERS[1] else ""
 
 
-def _kind(code: int) -> str:
+@lru_cache(REMEMBERED)
+def _kind(character: str) -> str:
     """Return the letter of one folded character in the terms of `TOKEN`.
 
     l letter, h Hebrew letter, d digit, m mark, c separate character, o prolonged sound, e emoji, x its modifier,
     r regional indicator, z joiner, q quote within Hebrew; t consonant of a cluster, p and f vowels before and after it,
     v what stacks consonants, k what kills one.
     """
-    character = chr(code)
+    code = ord(character)
     if code < 0x80:
         return (
             "d" if character.isdigit() else "l" if character.isalpha() else "q" if character in "'\"" else " "
@@ -224,7 +212,3 @@ def _kind_in_cluster(code: int, kind: str) -> str:
     if kind == "Lm" or code in ALONE:
         return "c"
     return "t" if kind == "Lo" else "d" if kind.startswith("N") else " "
-
-
-_folds = _Table(_fold)
-_kinds = _Table(_kind)

@@ -11,6 +11,7 @@ __all__ = [
     "as_seen",
     "folded",
     "is_blank",
+    "is_identical",
     "stands_whole",
     "trimmed",
     "with_flags_apart",
@@ -43,6 +44,11 @@ def _is_unseen(character: str) -> bool:
 def is_blank(text: str) -> bool:
     """Return whether a text has no visible character."""
     return not trimmed(text)
+
+
+def is_identical(reference: str, answer: str) -> bool:
+    """Return whether two texts are the same apart from white space at the ends, and not blank."""
+    return trimmed(reference) == trimmed(answer) != ""
 
 
 def without_invisible(text: str) -> str:

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from proctor.metrics.reason_text import and_more, show_text
 from proctor.metrics.text.rouge import common_sequence
-from proctor.metrics.text.visible_text import trimmed
 
 __all__ = [
     "IDENTICAL",
@@ -17,7 +16,6 @@ __all__ = [
     "PAIRS",
     "SAME_WORDS",
     "Counted",
-    "is_identical",
     "other_signs",
     "tell_common_sequence",
     "tell_shared",
@@ -48,11 +46,6 @@ SIGNS = re.compile(
     re.VERBOSE,
 )
 """Signs that are not words but may change the meaning: a minus before a number, C++, 5 < 6. Not those of Markdown."""
-
-
-def is_identical(reference: str, answer: str) -> bool:
-    """Return whether two texts are the same apart from white space at the ends, and not blank."""
-    return trimmed(reference) == trimmed(answer) != ""
 
 
 def other_signs(reference: str, answer: str) -> str:

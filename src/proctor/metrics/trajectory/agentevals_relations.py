@@ -14,8 +14,7 @@ from typing import Annotated, Literal, TypeVar
 from pydantic import Field
 
 from proctor.errors import CriterionError
-from proctor.metrics.base import CaseView, Survey
-from proctor.metrics.case_statements import limits_of_calls
+from proctor.metrics.base import CaseView, Survey, limits_of_calls
 from proctor.metrics.text.one_to_one import most_pairs
 from proctor.metrics.trajectory.alignment import Alignment, describe
 from proctor.metrics.trajectory.base import (
@@ -26,15 +25,16 @@ from proctor.metrics.trajectory.base import (
     facts_of,
     open_to_any,
 )
-from proctor.metrics.trajectory.call_equality import (
+from proctor.metrics.trajectory.call_matching import (
     EQUALITIES,
     NAMES,
     ArgumentDifference,
     ByValue,
+    Call,
     Matching,
     argument_differences,
+    found_at_first,
 )
-from proctor.metrics.trajectory.match_rules import Call, found_at_first
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.results.score import Score
 
@@ -58,7 +58,7 @@ LEFT_OUT: Mapping[str, str] = {"subset": "missing", "superset": "extra"}
 
 
 @dataclass(frozen=True, slots=True)
-class ByMode:
+class ByMode(Matching):
     """Calls of one tool are the same if their arguments are equal as far as the tool's mode requires.
 
     `exact`: all; `ignore`: none; `subset`: the given arguments are expected, with equal values; `superset`: the expected

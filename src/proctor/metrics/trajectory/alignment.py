@@ -16,9 +16,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from proctor.metrics.reason_text import and_more, show_call, show_name, show_pair, show_value
-from proctor.metrics.trajectory.call_equality import PYTHON, ArgumentDifference, Matching
+from proctor.metrics.trajectory.call_matching import PYTHON, ArgumentDifference, Call, Matching
 from proctor.metrics.trajectory.call_pairing import UNPAIRED, Pairing, pair_cost, pair_up
-from proctor.metrics.trajectory.match_rules import Call
 
 __all__ = [
     "DIFFERS",

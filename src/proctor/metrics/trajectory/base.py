@@ -6,13 +6,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Generic, Literal, TypeVar
 
-from proctor.metrics.base import CaseView, MetricFacts, Survey, expected_turns, nothing_recorded
-from proctor.metrics.case_statements import StatementReader, expected_calls
+from proctor.metrics.base import (
+    CaseView,
+    MetricFacts,
+    StatementReader,
+    Survey,
+    expected_calls,
+    expected_turns,
+    nothing_recorded,
+)
 from proctor.metrics.criterion_check import check_criterion
-from proctor.metrics.matchers.base import ARGUMENTS as BY_MATCHERS, doubt, survey_of, unreadable
+from proctor.metrics.matchers.base import ARGUMENTS as BY_MATCHERS
 from proctor.metrics.trajectory.alignment import Alignment, align
-from proctor.metrics.trajectory.call_equality import EQUALITIES, NAMES, Matching
-from proctor.metrics.trajectory.match_rules import Call
+from proctor.metrics.trajectory.call_matching import EQUALITIES, NAMES, Call, Matching
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.results.score import Explanation, MetricScore, Score, mean_score
@@ -94,11 +100,11 @@ class TrajectoryMetric(ABC, Generic[C]):
 
     def check(self, case: EvalCase) -> Iterable[str]:
         """Return the expected values of a case that the matchers of `arguments` cannot compare."""
-        return unreadable(self.facts.name, self.matching, case)
+        return [f"{self.facts.name}: {problem}" for problem in self.matching.unreadable(case)]
 
     def survey(self) -> Survey | None:
         """Return the survey for tools and arguments of `arguments` that no case expects."""
-        return survey_of(self.matching)
+        return self.matching.survey()
 
     def score(self, case: CaseView) -> MetricScore:
         """Compare turn by turn; without recorded conversation it is not applicable."""
@@ -113,7 +119,7 @@ class TrajectoryMetric(ABC, Generic[C]):
         wanted, made = self.sides(case, index)
         alignment = align(wanted, made, self.matching, order_matters=self.order_matters)
         reason = turn_score.reason or self.tell(wanted, made, alignment) or self.tell_full(wanted)
-        return Explanation(reason, alignment.to_details(), turn_score.warning or doubt(self.matching, case))
+        return Explanation(reason, alignment.to_details(), turn_score.warning or self.matching.doubt(case))
 
     def sides(self, case: CaseView, index: int) -> tuple[Calls, Calls]:
         """Return the expected and the actual calls of one turn."""

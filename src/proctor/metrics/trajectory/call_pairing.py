@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from proctor.metrics.text.one_to_one import most_pairs
-from proctor.metrics.trajectory.call_equality import PYTHON, Matching
-from proctor.metrics.trajectory.match_rules import Call
+from proctor.metrics.trajectory.call_matching import PYTHON, Call, Matching
 from proctor.metrics.trajectory.min_cost_assignment import assign
 
 __all__ = ["MOST_OF_ONE_TOOL", "UNPAIRED", "Pairing", "pair_cost", "pair_up"]

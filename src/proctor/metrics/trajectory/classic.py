@@ -25,7 +25,7 @@ from proctor.metrics.trajectory.base import (
     facts_of,
     open_to_any,
 )
-from proctor.metrics.trajectory.match_rules import (
+from proctor.metrics.trajectory.call_matching import (
     exact,
     expected_of_those_made,
     found,

@@ -11,7 +11,7 @@ from proctor.metrics.base import CaseView, MetricFacts, nothing_recorded, paired
 from proctor.metrics.criterion_check import check_criterion
 from proctor.metrics.reason_text import show_name
 from proctor.metrics.trajectory.alignment import StepKind, align
-from proctor.metrics.trajectory.call_equality import NAMES
+from proctor.metrics.trajectory.call_matching import NAMES
 from proctor.schema.format.case import EvalCase, Statement
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.format.invocation import Invocation, InvocationEvents

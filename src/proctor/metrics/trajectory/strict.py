@@ -8,7 +8,6 @@ from itertools import accumulate, pairwise, zip_longest
 from typing import Literal
 
 from proctor.metrics.base import CaseView, nothing_recorded, paired
-from proctor.metrics.matchers.base import doubt
 from proctor.metrics.text.one_to_one import most_pairs
 from proctor.metrics.trajectory.agentevals_relations import (
     RELATION_OPTIONS,
@@ -17,7 +16,7 @@ from proctor.metrics.trajectory.agentevals_relations import (
 )
 from proctor.metrics.trajectory.alignment import Alignment, align, describe
 from proctor.metrics.trajectory.base import Calls, facts_of
-from proctor.metrics.trajectory.match_rules import Call
+from proctor.metrics.trajectory.call_matching import Call
 from proctor.schema.format.invocation import Invocation, InvocationEvents
 from proctor.schema.results.score import Explanation, MetricScore, Score, mean_score
 
@@ -80,7 +79,7 @@ class Strict(RelationMetric[StrictCriterion]):
         return Explanation(
             reason or self.tell_full(wanted.tool_calls),
             alignment.to_details(),
-            given.warning or doubt(self.matching, case),
+            given.warning or self.matching.doubt(case),
         )
 
     def tell(self, wanted: Calls, made: Calls, alignment: Alignment) -> str:

@@ -10,17 +10,20 @@ from proctor.metrics.base import (
     CaseView,
     MetricFacts,
     Survey,
+    expected_calls,
     expected_turns,
     is_adk_compatible,
     nothing_recorded,
     paired,
 )
-from proctor.metrics.case_statements import expected_calls
 from proctor.metrics.criterion_check import check_criterion
-from proctor.metrics.matchers.base import ARGUMENTS, doubt, survey_of, unreadable
-from proctor.metrics.trajectory.call_equality import EQUALITIES, NAMES, PYTHON, Matching
-from proctor.metrics.trajectory.match_rules import (
+from proctor.metrics.matchers.base import ARGUMENTS
+from proctor.metrics.trajectory.call_matching import (
+    EQUALITIES,
+    NAMES,
+    PYTHON,
     Call,
+    Matching,
     Same,
     contained,
     exact,
@@ -126,11 +129,11 @@ class ToolTrajectory:
 
     def check(self, case: EvalCase) -> Iterable[str]:
         """Return the expected values of a case that the matchers of `arguments` cannot compare."""
-        return unreadable(self.facts.name, self._matching, case)
+        return [f"{self.facts.name}: {problem}" for problem in self._matching.unreadable(case)]
 
     def survey(self) -> Survey | None:
         """Return the survey for tools and arguments of `arguments` that no case expects."""
-        return survey_of(self._matching)
+        return self._matching.survey()
 
     def score(self, case: CaseView) -> MetricScore:
         """Compare turn by turn; without recorded conversation it is not applicable (ADK: an error)."""
@@ -182,7 +185,7 @@ class ToolTrajectory:
 
     def _warning(self, alignment: Alignment, case: CaseView, given: Score) -> str:
         has_null = any(not each.name for step in alignment.steps for each in step.differences)
-        return given.warning or doubt(self._matching, case) or (NULL_ARGUMENTS if has_null else "")
+        return given.warning or self._matching.doubt(case) or (NULL_ARGUMENTS if has_null else "")
 
     def _share(self, wanted: Sequence[Call], made: Sequence[Call]) -> float:
         hits, of = self._hits(wanted, made)

@@ -1,4 +1,4 @@
-"""When two tool calls are the same, and how their arguments differ.
+"""When two tool calls are the same, how their arguments differ, and the rules that match lists of calls.
 
 Implementations of the format disagree about equal arguments, so there are several definitions (`EQUALITIES`):
 
@@ -16,16 +16,37 @@ Names must be equal; ids are never compared.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from proctor.common.json_values import equal_json
-from proctor.metrics.trajectory.match_rules import Call
+from proctor.metrics.base import CaseView, Survey
+from proctor.metrics.text.one_to_one import most_pairs
+from proctor.schema.format.case import EvalCase
 
-__all__ = ["EQUALITIES", "NAMES", "PYTHON", "ArgumentDifference", "ByName", "ByValue", "Matching"]
+__all__ = [
+    "EQUALITIES", "NAMES", "PYTHON", "ArgumentDifference", "ByName", "ByValue", "Call", "Matching", "Same", "contained", "exact",
+    "expected_of_those_made", "found", "found_at_first", "found_in_order", "in_order", "in_place", "made_of_those_expected",
+]  # fmt: skip
 
 Equal = Callable[[object, object], bool]
+
+
+class Call(Protocol):
+    """A tool call, as far as trajectory metrics read it."""
+
+    @property
+    def name(self) -> str | None:
+        """The name of the tool."""
+
+    @property
+    def args(self) -> dict[str, object] | None:
+        """The arguments; `None` if none are stated."""
+
+
+Same = Callable[[Call, Call], bool]
+"""A predicate of an expected and an actual call: are they equal?"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +87,20 @@ class Matching(Protocol):
     def differences(self, wanted: Call, made: Call) -> list[ArgumentDifference]:
         """Return how the arguments of two calls of one tool differ; empty exactly if the calls are the same."""
 
+    def unreadable(self, case: EvalCase) -> Iterable[str]:
+        """Return the expected values of a case that cannot be compared."""
+        return ()
 
-class ByName:
+    def survey(self) -> Survey | None:
+        """Return the survey for the tools and arguments that the criterion names."""
+        return None
+
+    def doubt(self, case: CaseView) -> str:
+        """Return a warning about names of the criterion that a trial does not know."""
+        return ""
+
+
+class ByName(Matching):
     """Calls of one tool are the same, with any arguments."""
 
     is_equivalence = True
@@ -82,7 +115,7 @@ class ByName:
 
 
 @dataclass(frozen=True, slots=True)
-class ByValue:
+class ByValue(Matching):
     """Calls of one tool with equal arguments are the same."""
 
     equal: Equal
@@ -193,3 +226,81 @@ EQUALITIES: Mapping[str, ByValue] = {
     "strict": ByValue(equal_strictly, null_is_empty=False),
     "javascript": ByValue(equal_in_javascript, null_is_empty=True),
 }
+
+
+# --- Rules that match actual calls with expected ones: each gives a count, or a yes or no. The caller passes the equality ---
+
+
+def same(wanted: Call, made: Call) -> bool:
+    """Return whether two calls are equal as google-adk compares them."""
+    return wanted.name == made.name and wanted.args == made.args
+
+
+def exact(expected: Sequence[Call], actual: Sequence[Call], same: Same = same) -> bool:
+    """Return whether the actual calls are the expected ones, in the same order, and no others."""
+    return len(expected) == len(actual) and all(map(same, expected, actual))
+
+
+def in_order(expected: Sequence[Call], actual: Sequence[Call], same: Same = same) -> bool:
+    """Return whether the expected calls occur in this order, with others in between. Nothing expected: true."""
+    made = iter(actual)
+    return all(any(same(wanted, call) for call in made) for wanted in expected)
+
+
+def contained(expected: Sequence[Call], actual: Sequence[Call], same: Same = same) -> bool:
+    """Return whether the expected calls occur, as often as expected, in any order among others. Nothing expected: true."""
+    return found(expected, actual, same) == len(expected)
+
+
+def in_place(expected: Sequence[Call], actual: Sequence[Call], same: Same = same) -> int:
+    """Return the number of calls at exactly the expected position."""
+    return sum(map(same, expected, actual))
+
+
+def found_in_order(expected: Sequence[Call], actual: Sequence[Call], same: Same = same) -> int:
+    """Return the length of the longest common subsequence: expected calls that were made in their order."""
+    longest = [0] * (len(actual) + 1)
+    for wanted in expected:
+        diagonal = 0
+        for j, made in enumerate(actual, 1):
+            above = longest[j]
+            longest[j] = diagonal + 1 if same(wanted, made) else max(above, longest[j - 1])
+            diagonal = above
+    return longest[-1]
+
+
+def found(expected: Sequence[Call], actual: Sequence[Call], same: Same = same) -> int:
+    """Return the largest number of expected calls that were made, with each actual call matched once."""
+    count = found_at_first(expected, actual, same)
+    if count == min(len(expected), len(actual)) or _is_equivalence(same):
+        return count
+    # if a call equals several that differ from each other, another expected call may need the first match
+    return len(most_pairs(len(expected), len(actual), lambda i, j: same(expected[i], actual[j])))
+
+
+def found_at_first(expected: Sequence[Call], actual: Sequence[Call], same: Same = same) -> int:
+    """Return the number of expected calls made if each takes its first match; the maximum if `same` is an equivalence."""
+    left = list(actual)
+    count = 0
+    for wanted in expected:
+        for index, call in enumerate(left):
+            if same(wanted, call):
+                del left[index]
+                count += 1
+                break
+    return count
+
+
+def _is_equivalence(same: Same) -> bool:
+    """Return whether `same` is an equivalence; most often it is the method of a `Matching`, which has the information."""
+    return bool(getattr(getattr(same, "__self__", None), "is_equivalence", True))
+
+
+def made_of_those_expected(expected: Sequence[Call], actual: Sequence[Call], same: Same = same) -> int:
+    """Return how many expected calls occur among the actual ones; an actual call may match several equal ones."""
+    return sum(any(same(wanted, made) for made in actual) for wanted in expected)
+
+
+def expected_of_those_made(expected: Sequence[Call], actual: Sequence[Call], same: Same = same) -> int:
+    """Return how many actual calls occur among the expected ones; an expected call may match several equal ones."""
+    return sum(any(same(wanted, made) for wanted in expected) for made in actual)

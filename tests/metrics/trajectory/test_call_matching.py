@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from proctor.metrics.trajectory.call_equality import NAMES, PYTHON
-from proctor.metrics.trajectory.match_rules import contained, exact, in_order
+from proctor.metrics.trajectory.call_matching import NAMES, PYTHON, contained, exact, in_order
 
 
 @dataclass(frozen=True)
