@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from proctor.errors import SetupError
+from proctor.models.base import check_settings
 from proctor.models.function import FunctionModel
-from proctor.models.load import check_settings, load_model
+from proctor.models.load import load_model
 from proctor.models.settings import Dialect, map_settings
 from tests.models.loopback import ModelServer, Says
 from tests.models.model_calls import YES, ask, options

@@ -189,7 +189,8 @@ def _unknown(options: Mapping[str, object]) -> list[SetupError]:
 
 
 def _model(options: GenerateOptions, problems: list[SetupError]) -> ChatModel | None:
-    from proctor.models.load import as_model, check_settings
+    from proctor.models.base import check_settings
+    from proctor.models.load import as_model
 
     try:
         model = as_model(options.get("model") or MODEL)

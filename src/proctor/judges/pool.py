@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -14,9 +15,19 @@ from proctor.judges.base import AnswerCache, Ballot, Question, Settled, V, Vote
 from proctor.judges.cache import cache_entry, content_key, sample_key, vote_from_cache
 from proctor.judges.injection_signs import signs_in
 from proctor.judges.votes import cast, is_settled_by_default
-from proctor.models.base import Budget, ChatModel, Message, ModelError, ModelFault, ModelOptions, Reply
+from proctor.models.base import (
+    Budget,
+    ChatModel,
+    Message,
+    ModelError,
+    ModelFault,
+    ModelOptions,
+    Reply,
+    call_within,
+    check_settings,
+    close_models,
+)
 from proctor.models.function import complete_safely
-from proctor.models.load import check_settings
 from proctor.models.retries import Limiter
 from proctor.models.settings import patience_of, settings_of
 from proctor.schema.format.criterion import JudgeModelOptions
@@ -78,10 +89,7 @@ class RunJudges:
 
     async def close(self) -> None:
         """Close the connections of the models that were loaded by name."""
-        for model in self._models.values():
-            close = getattr(model, "close", None)
-            if close is not None:
-                await close()
+        await close_models(self._models.values())
 
     def spending(self) -> list[Spent]:
         """Return the usage so far, by model."""
@@ -120,19 +128,13 @@ class RunJudges:
         Raises:
             ModelError: the request failed. Other exceptions of a model become `ModelError`.
         """
-        if self.budget is not None:
-            await self.budget.admit(PURPOSE)
-        reply: Reply | None = None
         try:
-            reply = await self._reply(model, messages, options)
+            reply = await call_within(self.budget, PURPOSE, partial(self._reply, model, messages, options))
         except ModelError as error:
             self._spent_on(model.name).calls += 1
             if error.fault is ModelFault.GIVEN_UP:
                 self.notify(f"the judge {model.name}: {error}")
             raise
-        finally:
-            if self.budget is not None:
-                self.budget.settle(PURPOSE, reply)
         self._count(model.name, reply)
         return reply
 
@@ -169,7 +171,9 @@ class ModelJudge:
         identity = identity_of(model) if model is judges.only else self.code
         self._identity = f"{model.name} {identity}".rstrip() if identity is not None else None
         limited = "parallelism_limit" in options.model_fields_set
-        self._turns = judges.turns(metric, model.name, options.parallelism_limit) if limited else None
+        self._turns: AbstractAsyncContextManager[None] = (
+            judges.turns(metric, model.name, options.parallelism_limit) if limited else nullcontext()
+        )
 
     async def ask(
         self, question: Question[V], *, samples: int | None = None, settled: Settled[V] | None = None
@@ -197,11 +201,8 @@ class ModelJudge:
             ModelError: the request failed.
         """
         options = ModelOptions(settings=self._settings, timeout=self._timeout)
-        asking = partial(self._judges.call, self._model, [Message("user", prompt)], options)
-        if self._turns is None:
-            return await asking()
         async with self._turns:
-            return await asking()
+            return await self._judges.call(self._model, [Message("user", prompt)], options)
 
     async def _vote(self, question: Question[V], content: bytes | None, number: int) -> Vote[V]:
         cache = self._judges.cache
@@ -233,19 +234,14 @@ class ModelJudge:
             pending.set_result(answer is not None)
 
     async def _request_vote(self, question: Question[V]) -> tuple[Vote[V], dict[str, object] | None]:
-        if self._turns is None:
-            return await self._ask_once(question)
         async with self._turns:
-            return await self._ask_once(question)
-
-    async def _ask_once(self, question: Question[V]) -> tuple[Vote[V], dict[str, object] | None]:
-        return await ask_once(
-            question,
-            partial(self._judges.call, self._model),
-            has_schemas=self._model.has_schemas,
-            settings=self._settings,
-            seconds=self._timeout,
-        )
+            return await ask_once(
+                question,
+                partial(self._judges.call, self._model),
+                has_schemas=self._model.has_schemas,
+                settings=self._settings,
+                seconds=self._timeout,
+            )
 
 
 # --- The identity of a model object, for the cache and the manifest: its code and its attributes ---

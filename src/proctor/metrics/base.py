@@ -332,6 +332,29 @@ def by_needs(needs: frozenset[str], case: EvalCase) -> Statement:
     return statement
 
 
+def comparison_facts(
+    name: str,
+    description: str,
+    source: str,
+    *,
+    options: Mapping[str, str],
+    threshold: float = 1.0,
+    example: Mapping[str, Any] | None = None,
+    statement: StatementReader = reference_answers,
+) -> MetricFacts:
+    """Return the facts of a metric that compares with a recorded conversation; `example` is the criterion of its example."""
+    return MetricFacts(
+        name=name,
+        description=description,
+        default_threshold=threshold,
+        needs=frozenset({"expected"}),
+        statement=statement,
+        options=options,
+        source=source,
+        example={} if example is None else {name: example},
+    )
+
+
 # --- Actual and expected invocations in pairs, by the rules that all metrics share ------------------------------------
 
 

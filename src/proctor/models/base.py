@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal, Protocol
@@ -93,6 +93,26 @@ class ChatModel(Protocol):
         ...
 
 
+def check_settings(model: ChatModel, settings: Mapping[str, object]) -> list[str]:
+    """Return a warning for each of `settings` (names of GenerateContentConfig) that a model does not support.
+
+    A model without its own check, such as a function, gets all of them.
+
+    Raises:
+        SetupError: a setting is unknown, or its value is invalid; all problems at once.
+    """
+    check = getattr(model, "check", None)
+    notes: list[str] = check(settings) if check is not None else []
+    return notes
+
+
+async def close_models(models: Iterable[ChatModel]) -> None:
+    """Close the connections of the models that have any."""
+    for model in models:
+        if (close := getattr(model, "close", None)) is not None:
+            await close()
+
+
 class ModelFault(StrEnum):
     """The kind of a failed call."""
 
@@ -166,3 +186,20 @@ class Budget(Protocol):
     def settle(self, purpose: str, reply: Reply | None) -> None:
         """Record the reply of a call; `None` if it failed."""
         ...
+
+
+async def call_within(budget: Budget | None, purpose: str, call: Callable[[], Awaitable[Reply]]) -> Reply:
+    """Call a model as one of the calls that a budget admits and counts; `None`: there is no budget.
+
+    Raises:
+        ModelError: the budget is exhausted, or the call failed.
+    """
+    if budget is None:
+        return await call()
+    await budget.admit(purpose)
+    reply: Reply | None = None
+    try:
+        reply = await call()
+    finally:
+        budget.settle(purpose, reply)
+    return reply

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import cast
 
 from proctor.common.error_text import safe_repr
@@ -12,7 +11,7 @@ from proctor.models.base import ChatModel
 from proctor.models.names import parse_name
 from proctor.models.retries import Limiter, Patience, PatientModel
 
-__all__ = ["as_model", "check_settings", "code_of_provider", "load_model"]
+__all__ = ["as_model", "code_of_provider", "load_model"]
 
 
 def load_model(
@@ -88,16 +87,3 @@ def _check_model(model: object) -> None:
             "`has_schemas` (whether it answers with data by a JSON Schema) and `async complete(messages, *, options)`, which "
             "returns a `Reply`; a function from messages to an answer is accepted too"
         )
-
-
-def check_settings(model: ChatModel, settings: Mapping[str, object]) -> list[str]:
-    """Return a warning for each of `settings` (names of GenerateContentConfig) that a model does not support.
-
-    A model without its own check, such as a function, gets all of them.
-
-    Raises:
-        SetupError: a setting is unknown, or its value is invalid; all problems at once.
-    """
-    check = getattr(model, "check", None)
-    notes: list[str] = check(settings) if check is not None else []
-    return notes

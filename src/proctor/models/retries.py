@@ -9,7 +9,16 @@ from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from proctor.models.base import ChatModel, Message, ModelError, ModelFault, ModelOptions, Reply
+from proctor.models.base import (
+    ChatModel,
+    Message,
+    ModelError,
+    ModelFault,
+    ModelOptions,
+    Reply,
+    check_settings,
+    close_models,
+)
 from proctor.models.function import complete_safely
 
 __all__ = ["Clock", "Limiter", "Patience", "PatientModel", "Slot", "Traffic"]
@@ -105,14 +114,11 @@ class PatientModel:
 
     def check(self, settings: Mapping[str, object]) -> list[str]:
         """Return a warning for each setting that the model does not support; raise SetupError for invalid ones."""
-        check = getattr(self._model, "check", None)
-        notes: list[str] = check(settings) if check is not None else []
-        return notes
+        return check_settings(self._model, settings)
 
     async def close(self) -> None:
         """Close the connections of the model."""
-        if (close := getattr(self._model, "close", None)) is not None:
-            await close()
+        await close_models([self._model])
 
     async def complete(self, messages: Sequence[Message], *, options: ModelOptions) -> Reply:
         """Send requests until there is a reply.

@@ -6,9 +6,9 @@ import inspect
 from collections.abc import Mapping, Sequence
 
 from proctor.errors import SetupError, UnknownNameError
-from proctor.models.base import Budget, ChatModel
+from proctor.models.base import Budget, ChatModel, check_settings, close_models
 from proctor.models.function import takes_options
-from proctor.models.load import as_model, check_settings, load_model
+from proctor.models.load import as_model, load_model
 from proctor.models.retries import Limiter
 from proctor.models.settings import settings_of
 from proctor.schema.evidence.simulated_user import NextStatus, SimulatedUser, UserFault, UserReply
@@ -92,10 +92,7 @@ class RunUsers:
 
     async def close(self) -> None:
         """Close the connections of the models that were loaded by name."""
-        for model in self._models.values():
-            close = getattr(model, "close", None)
-            if close is not None:
-                await close()
+        await close_models(self._models.values())
 
     def _check(self, simulator: LlmBackedUserSimulatorConfig, scenario: ConversationScenario | None) -> None:
         if scenario is not None and not scenario.conversation_plan.strip():

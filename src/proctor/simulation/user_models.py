@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from hashlib import sha256
 from typing import Protocol
 
@@ -21,7 +22,7 @@ from proctor.models.base import (
     ModelError,
     ModelFault,
     ModelOptions,
-    Reply,
+    call_within,
 )
 from proctor.models.function import complete_safely
 from proctor.models.settings import PATIENCE, patience_of, settings_of
@@ -106,7 +107,9 @@ class LlmUserModel:
         hashed.update(self._after.encode("utf-8", "replace"))
         reply.prompt = hashed.hexdigest()[:12]
         try:
-            answer = await self._complete([Message("user", text)])
+            options = ModelOptions(settings=self._settings, timeout=self._timeout)
+            asking = partial(complete_safely, self._model, [Message("user", text)], options)
+            answer = await call_within(self._budget, PURPOSE, asking)
         except ModelError as error:
             raise simulator_error(
                 str(error),
@@ -136,18 +139,6 @@ class LlmUserModel:
         self._hash.update(more.encode("utf-8", "replace"))
         self._prompt_so_far += more
         return self._prompt_so_far + self._after
-
-    async def _complete(self, messages: Sequence[Message]) -> Reply:
-        if self._budget is not None:
-            await self._budget.admit(PURPOSE)
-        reply: Reply | None = None
-        options = ModelOptions(settings=self._settings, timeout=self._timeout)
-        try:
-            reply = await complete_safely(self._model, messages, options)
-        finally:
-            if self._budget is not None:
-                self._budget.settle(PURPOSE, reply)
-        return reply
 
 
 _KINDS = {

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from proctor.agents.adk.call_timer_plugin import Watch
+from proctor.agents.adk.call_timer_plugin import CallTimer
 from proctor.agents.adk.declarations import declares_everything, tool_details, tree_of
 from proctor.agents.adk.events import LastAnswer, event_of, lasting
 from proctor.agents.adk.tracing import Gathered, capturing, gathering, hide_repeated_tracebacks
@@ -116,8 +116,10 @@ class AdkAgent:
             if reason := talk.watch.broken_off():
                 raise AgentRaisedError(reason, type="CancelledError")
         finally:
-            session.memory["durations"] = talk.watch.durations()
-            session.memory["app_details"] = {"agent_details": dict(talk.watch.details)}
+            talk.watch.report(session.memory)
+            session.memory["app_details"] = {
+                "agent_details": dict(talk.watch.details)
+            }  # even if no model was called
             session.memory["spans"] = gathered.spans()
 
     async def final_state(self, session: Session) -> dict[str, object]:
@@ -148,7 +150,7 @@ class AdkAgent:
         artifacts = import_extra("google.adk.artifacts", extra="adk", feature=_FEATURE)
         memory = import_extra("google.adk.memory", extra="adk", feature=_FEATURE)
         hide_repeated_tracebacks()
-        watch = Watch()
+        watch = CallTimer()
         app = self._app.model_copy(update={"plugins": watch.surround(self._app.plugins)})
         services = {
             "session_service": sessions.InMemorySessionService(),
@@ -183,7 +185,7 @@ class _Talk:
 
     runner: Runner
     session_id: str
-    watch: Watch
+    watch: CallTimer
     pending: PendingCalls = field(default_factory=PendingCalls)
 
 

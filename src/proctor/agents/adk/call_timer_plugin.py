@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from proctor.agents.frameworks.framework_events import total_seconds
+from proctor.agents.frameworks.framework_events import Span, Watch
 from proctor.common.optional_packages import import_extra
 
 if TYPE_CHECKING:
@@ -25,31 +25,9 @@ _FEATURE = "An agent of google-adk"
 
 
 @dataclass(slots=True)
-class _Span:
-    key: str
-    began: float = field(default_factory=time.perf_counter)
-    ended: float | None = None
+class CallTimer(Watch):
+    """The watch of the turns of one trial, and why google-adk ended a turn."""
 
-
-def _end(spans: list[_Span], key: str) -> None:
-    """End the last span of `key`; a streamed answer ends it again with each piece."""
-    for span in reversed(spans):
-        if span.key == key:
-            span.ended = time.perf_counter()
-            return
-
-
-def _seconds(spans: Iterable[_Span]) -> float:
-    return total_seconds((span.began, span.ended) for span in spans if span.ended is not None)
-
-
-@dataclass(slots=True)
-class Watch:
-    """The durations of the model and tool calls of one turn, and the instructions and tools of the models."""
-
-    models: list[_Span] = field(default_factory=list)
-    tools: list[_Span] = field(default_factory=list)
-    details: JsonObject = field(default_factory=dict)
     cancelled: str = ""
     """The tool that raised CancelledError; google-adk ends such a turn without a word."""
     _heard: float = 0.0
@@ -71,10 +49,6 @@ class Watch:
             return ""
         return f"the model of {last.key!r} cancelled itself, or gave no answer and no error"
 
-    def durations(self) -> dict[str, float]:
-        """Return the seconds in which at least one model, and at least one tool, was running."""
-        return {"model": _seconds(self.models), "tool": _seconds(self.tools)}
-
     def surround(self, plugins: Iterable[BasePlugin]) -> list[BasePlugin]:
         """Return an app's plug-ins between the two that measure its calls.
 
@@ -91,31 +65,31 @@ def _ends_class() -> type[BasePlugin]:
     class Ends(plugins.BasePlugin):  # type: ignore[name-defined]  # known when it runs
         """Sees each model and tool call end, and changes none."""
 
-        def __init__(self, watch: Watch) -> None:
+        def __init__(self, watch: CallTimer) -> None:
             super().__init__(name="proctor_watch_ends")
             self.watch = watch
 
         async def after_model_callback(
             self, *, callback_context: CallbackContext, llm_response: LlmResponse
         ) -> None:
-            _end(self.watch.models, callback_context.agent_name)
+            self.watch.end(callback_context.agent_name)
 
         async def on_model_error_callback(
             self, *, callback_context: CallbackContext, llm_request: LlmRequest, error: Exception
         ) -> None:
-            _end(self.watch.models, callback_context.agent_name)
+            self.watch.end(callback_context.agent_name)
 
         async def after_tool_callback(
             self, *, tool: BaseTool, tool_args: JsonObject, tool_context: ToolContext, result: object
         ) -> None:
-            _end(self.watch.tools, str(tool_context.function_call_id))
+            self.watch.end(str(tool_context.function_call_id))
 
         async def on_tool_error_callback(
             self, *, tool: BaseTool, tool_args: JsonObject, tool_context: ToolContext, error: BaseException
         ) -> None:
             if isinstance(error, asyncio.CancelledError):
                 self.watch.cancelled = tool.name
-            _end(self.watch.tools, str(tool_context.function_call_id))
+            self.watch.end(str(tool_context.function_call_id))
 
     return Ends
 
@@ -127,7 +101,7 @@ def _begins_class() -> type[BasePlugin]:
     class Begins(plugins.BasePlugin):  # type: ignore[name-defined]  # known when it runs
         """Sees each model and tool call begin, and changes none."""
 
-        def __init__(self, watch: Watch) -> None:
+        def __init__(self, watch: CallTimer) -> None:
             super().__init__(name="proctor_watch_begins")
             self.watch = watch
 
@@ -136,12 +110,12 @@ def _begins_class() -> type[BasePlugin]:
         ) -> None:
             name = callback_context.agent_name
             self.watch.details[name] = _request_details(name, llm_request.config)
-            self.watch.models.append(_Span(name))
+            self.watch.models.append(Span(name))
 
         async def before_tool_callback(
             self, *, tool: BaseTool, tool_args: JsonObject, tool_context: ToolContext
         ) -> None:
-            self.watch.tools.append(_Span(str(tool_context.function_call_id)))
+            self.watch.tools.append(Span(str(tool_context.function_call_id)))
 
     return Begins
 

@@ -10,7 +10,7 @@ from pydantic_core import to_jsonable_python
 from proctor.agents.frameworks.framework_events import cut_off
 from proctor.common.secrets import HIDDEN
 from proctor.schema.evidence.event import Event
-from proctor.schema.format.wire_model import plain_data, to_camel
+from proctor.schema.format.wire_model import either, plain_data, to_camel
 
 if TYPE_CHECKING:
     from google.adk.events import Event as AdkEvent
@@ -48,9 +48,9 @@ def event_of_json(event: Mapping[str, object]) -> Event:
     Raises:
         pydantic.ValidationError: a field has the wrong type.
     """
-    actions = _either(event, "actions")
+    actions = either(event, "actions")
     known = actions if isinstance(actions, Mapping) else {}
-    return _event(lambda name: _either(event, name), lambda name: _either(known, name))
+    return _event(lambda name: either(event, name), lambda name: either(known, name))
 
 
 class LastAnswer:
@@ -74,17 +74,12 @@ class LastAnswer:
 
 def finish_in(event: Mapping[str, Json]) -> Json:
     """Return the finish reason in the JSON of an event; `None` if there is none."""
-    return _either(event, "finish_reason")
+    return either(event, "finish_reason")
 
 
 def lasting(state: Mapping[str, T]) -> dict[str, T]:
     """Return a session's state without the keys of a single turn."""
     return {key: value for key, value in state.items() if not key.startswith("temp:")}
-
-
-def _either(given: Mapping[str, T], name: str) -> T | None:
-    found = given.get(to_camel(name))
-    return given.get(name) if found is None else found
 
 
 def _event(get: Callable[[str], Any], act: Callable[[str], Any]) -> Event:
@@ -118,7 +113,7 @@ def _content(content: dict[str, Any], *, is_piece: bool) -> dict[str, Any]:
         return content
     parts = [_without_credentials(part) for part in given]
     if is_piece:
-        parts = [part for part in parts if not (isinstance(part, dict) and _either(part, "function_call"))]
+        parts = [part for part in parts if not (isinstance(part, dict) and either(part, "function_call"))]
     return {**content, "parts": parts}
 
 

@@ -35,6 +35,12 @@ def as_response(value: Any) -> dict[str, Any]:
     return plain if isinstance(plain, dict) else {"result": plain}
 
 
+def as_text(value: Any) -> str:
+    """Return a text as it is, and another value as the text of its JSON."""
+    plain = as_json(value)
+    return plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
+
+
 def response_told(value: Any) -> dict[str, Any]:
     """Return the same for the text of a framework; the text of a JSON object becomes the object."""
     if isinstance(value, str) and value.lstrip().startswith("{"):
@@ -118,46 +124,51 @@ def no_place_for(part: Part, framework: str) -> AgentError:
 
 
 @dataclass(slots=True)
+class Span:
+    """One call, in seconds of `time.perf_counter`."""
+
+    key: object
+    began: float = field(default_factory=time.perf_counter)
+    ended: float | None = None
+
+
+@dataclass(slots=True)
 class Watch:
     """The durations of models and tools in one turn, and the instructions and tools of the agents."""
 
-    models: list[tuple[float, float]] = field(default_factory=list)
-    """Began and ended, in seconds of `time.perf_counter`."""
-    tools: list[tuple[float, float]] = field(default_factory=list)
+    models: list[Span] = field(default_factory=list)
+    tools: list[Span] = field(default_factory=list)
     details: dict[str, Any] = field(default_factory=dict)
-    _open: dict[object, tuple[list[tuple[float, float]], float]] = field(default_factory=dict, init=False)
-
-    def begin(self, key: object, spans: list[tuple[float, float]]) -> None:
-        """Begin a call, which is added to `spans` (`models` or `tools`) when `end` gets the same key."""
-        self._open[key] = spans, time.perf_counter()
 
     def end(self, key: object) -> None:
-        """End a call; an unknown key is ignored."""
-        if (call := self._open.pop(key, None)) is not None:
-            spans, began = call
-            spans.append((began, time.perf_counter()))
+        """End the last call of this key; a streamed answer ends it again with each piece."""
+        for span in (*reversed(self.models), *reversed(self.tools)):
+            if span.key == key:
+                span.ended = time.perf_counter()
+                return
 
     def report(self, memory: dict[str, Any]) -> None:
         """Store this turn's durations and details in the session's memory for the engine."""
-        memory["durations"] = {"model": total_seconds(self.models), "tool": total_seconds(self.tools)}
+        memory["durations"] = {"model": _total_seconds(self.models), "tool": _total_seconds(self.tools)}
         if self.details:
             memory["app_details"] = {"agent_details": self.details}
 
 
 @contextmanager
-def measure(spans: list[tuple[float, float]]) -> Iterator[None]:
+def measure(spans: list[Span]) -> Iterator[None]:
     """Time one call, which is added to `models` or `tools` of a `Watch`."""
-    began = time.perf_counter()
+    span = Span(None)
+    spans.append(span)
     try:
         yield
     finally:
-        spans.append((began, time.perf_counter()))
+        span.ended = time.perf_counter()
 
 
-def total_seconds(spans: Iterable[tuple[float, float]]) -> float:
-    """Return the seconds in which at least one span was open, rounded to milliseconds."""
+def _total_seconds(spans: Iterable[Span]) -> float:
+    """Return the seconds in which at least one ended call was open, rounded to milliseconds."""
     total, until = 0.0, 0.0
-    for began, ended in sorted(spans):
+    for began, ended in sorted((span.began, span.ended) for span in spans if span.ended is not None):
         total += max(0.0, ended - max(began, until))
         until = max(until, ended)
     return round(total, 3)

@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 from proctor.agents.frameworks.framework_events import (
+    Span,
     Watch,
     as_json,
     call_part,
@@ -211,7 +212,7 @@ class _Listener:
         tools = (kwargs.get("invocation_params") or {}).get("tools") or ()
         asked = system_text(messages[0]) if messages else ""
         self.watch.details[name] = details_of(name, asked, [_tool(tool) for tool in tools])
-        self.watch.begin(run_id, self.watch.models)
+        self.watch.models.append(Span(run_id))
 
     def on_llm_end(self, response: Any, *, run_id: Any, **kwargs: Any) -> None:
         self.watch.end(run_id)
@@ -229,7 +230,7 @@ class _Listener:
         self.watch.end(run_id)
 
     def on_tool_start(self, serialized: Any, input_str: str, *, run_id: Any, **kwargs: Any) -> None:
-        self.watch.begin(run_id, self.watch.tools)
+        self.watch.tools.append(Span(run_id))
 
     def on_tool_error(self, error: Any, *, run_id: Any, **kwargs: Any) -> None:
         self.watch.end(run_id)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
 
 from proctor.agents.base import AgentInfo, Session
-from proctor.agents.frameworks.framework_events import Pump, Watch, as_json, details_of, tool_declaration
+from proctor.agents.frameworks.framework_events import (
+    Pump,
+    Watch,
+    as_json,
+    as_text,
+    details_of,
+    tool_declaration,
+)
 from proctor.agents.frameworks.langchain_messages import MessageReader, human_message, text_in, watching
 from proctor.agents.frameworks.state_objects import state_object, state_of
 from proctor.common.optional_packages import import_extra
@@ -143,14 +149,14 @@ class LangGraphAgent:
 
     async def _last_words(self, talk: _Talk) -> AsyncIterator[Event]:
         for interrupt in talk.interrupts:
-            yield Event.said(_as_text(interrupt.value), author=self._name or "agent")
+            yield Event.said(as_text(interrupt.value), author=self._name or "agent")
         if talk.interrupts:
             return
         values = (await talk.graph.aget_state(talk.config)).values
         if self._answer_key:
-            yield Event.said(_as_text(values.get(self._answer_key)), author=self._name or "agent")
+            yield Event.said(as_text(values.get(self._answer_key)), author=self._name or "agent")
         elif isinstance(values, Mapping) and values.get("structured_response") is not None:
-            yield Event.said(_as_text(values["structured_response"]), author=talk.reader.last_author)
+            yield Event.said(as_text(values["structured_response"]), author=talk.reader.last_author)
         if (broken := talk.reader.cut_off()) is not None:
             yield broken
 
@@ -166,11 +172,6 @@ class _Talk:
     has_begun: bool = False
     interrupts: list[Any] = field(default_factory=list)
     """Those that wait for the next message."""
-
-
-def _as_text(value: Any) -> str:
-    plain = as_json(value)
-    return plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
 
 
 def _resuming(message: Content, interrupts: list[Any]) -> Any:
@@ -340,4 +341,4 @@ def _answer_in(output: Any) -> Any:
         if output.get(MESSAGES):
             return output[MESSAGES][-1]
         output = next((output[key] for key in _ANSWER_KEYS if key in output), output)
-    return output if hasattr(output, "tool_calls") else _as_text(output)
+    return output if hasattr(output, "tool_calls") else as_text(output)

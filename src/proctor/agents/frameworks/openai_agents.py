@@ -11,9 +11,11 @@ from typing import Any
 from proctor.agents.base import AgentInfo, Session
 from proctor.agents.frameworks.framework_events import (
     Pump,
+    Span,
     Watch,
     as_json,
     as_response,
+    as_text,
     call_part,
     details_of,
     no_place_for,
@@ -147,7 +149,7 @@ class OpenAiAgent:
             yield self._waiting(result, talk)
             return
         output = result.final_output
-        said = output if isinstance(output, str) else json.dumps(as_json(output), ensure_ascii=False)
+        said = as_text(output)
         if (isinstance(output, str) and output != hooks.said) or not hooks.said:
             yield Event.said(said, author=result.last_agent.name)
         if _is_incomplete(result):
@@ -268,7 +270,7 @@ class _Listener:
         for event in self.unseen(input_items):  # no other hook reports rejected calls
             self.post(event)
         self.watch.details[agent.name] = _agent_details(agent, system_prompt or "")
-        self.watch.begin(agent.name, self.watch.models)
+        self.watch.models.append(Span(agent.name))
 
     async def on_llm_end(self, context: Any, agent: Any, response: Any) -> None:
         self.watch.end(agent.name)
@@ -278,7 +280,7 @@ class _Listener:
         _, self.inside = _usage_so_far(context, self.inside)
 
     async def on_tool_start(self, context: Any, agent: Any, tool: Any) -> None:
-        self.watch.begin(getattr(context, "tool_call_id", tool.name), self.watch.tools)
+        self.watch.tools.append(Span(getattr(context, "tool_call_id", tool.name)))
 
     async def on_tool_end(self, context: Any, agent: Any, tool: Any, result: Any) -> None:
         call_id = getattr(context, "tool_call_id", None)

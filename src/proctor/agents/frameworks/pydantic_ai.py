@@ -10,8 +10,8 @@ from typing import Any
 from proctor.agents.base import AgentInfo, Session
 from proctor.agents.frameworks.framework_events import (
     Watch,
-    as_json,
     as_response,
+    as_text,
     call_part,
     cut_off,
     details_of,
@@ -155,7 +155,7 @@ class _Turn:
             if output != self._said:
                 yield Event.said(output, author=self._author)
         elif self._answers_by_tool or not self._said:
-            yield Event.said(_as_text(output), author=self._author)
+            yield Event.said(as_text(output), author=self._author)
         if (broken := cut_off(self._finish, self._author)) is not None:
             yield broken
 
@@ -238,13 +238,6 @@ def _returned_since_the_last_answer(messages: Sequence[Any]) -> set[str]:
             part.tool_call_id for part in message.parts if part.part_kind in {"tool-return", "retry-prompt"}
         }
     return ids
-
-
-def _as_text(output: Any) -> str:
-    import json
-
-    plain = as_json(output)
-    return plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
 
 
 # --- the description of an agent ---------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Iterator, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
@@ -16,7 +16,6 @@ from proctor.metrics.base import (
     expected_turns,
     is_adk_compatible,
     nothing_recorded,
-    reference_answers,
     supplied,
 )
 from proctor.metrics.criterion_check import check_criterion
@@ -37,7 +36,6 @@ __all__ = [
     "Expected",
     "TextCriterion",
     "Texts",
-    "answer_facts",
     "one_or_several",
 ]
 
@@ -48,28 +46,6 @@ TURNS = {"turns": "last (score only the last turn of a conversation) or all (the
 EXPECTED = {
     "expected": "the text to compare with (or a list of texts, the best of which counts), instead of the case's"
 }
-
-
-def answer_facts(
-    name: str,
-    description: str,
-    source: str,
-    *,
-    options: Mapping[str, str],
-    threshold: float = 1.0,
-    example: Mapping[str, object] | None = None,
-) -> MetricFacts:
-    """Return the facts of a metric that compares answers with references; `example` is the criterion of its example."""
-    return MetricFacts(
-        name=name,
-        description=description,
-        default_threshold=threshold,
-        needs=frozenset({"expected"}),
-        statement=reference_answers,
-        options=options,
-        source=source,
-        example={} if example is None else {name: example},
-    )
 
 
 def one_or_several(value: Any) -> Any:

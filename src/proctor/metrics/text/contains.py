@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
 from proctor.errors import CriterionError
+from proctor.metrics.base import comparison_facts
 from proctor.metrics.reason_text import and_more, show_text
-from proctor.metrics.text.answer import TURNS, AnswerMetric, Expected, Texts, answer_facts
+from proctor.metrics.text.answer import TURNS, AnswerMetric, Expected, Texts
 from proctor.metrics.text.normal_form import (
     IGNORING,
     LooseTextCriterion,
@@ -46,7 +47,7 @@ class Contains(AnswerMetric[ContainsCriterion]):
     without its accent or vowel sign, one of a family of emoji) is not found.
     """
 
-    facts = answer_facts(
+    facts = comparison_facts(
         "contains",
         "Whether the expected texts are in the final answer, and forbidden ones are not.",
         "substring search",

@@ -6,7 +6,8 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Literal
 
 from proctor.common.optional_packages import import_extra
-from proctor.metrics.text.answer import EXPECTED, TURNS, AnswerMetric, Expected, answer_facts
+from proctor.metrics.base import comparison_facts
+from proctor.metrics.text.answer import EXPECTED, TURNS, AnswerMetric, Expected
 from proctor.metrics.text.normal_form import IGNORING, LooseTextCriterion, comparable
 from proctor.metrics.text.unicode_words import unicode_words
 from proctor.schema.format.criterion import BaseCriterion
@@ -29,7 +30,7 @@ class EditSimilarity(AnswerMetric[EditCriterion]):
     all its characters, the characters are compared unchanged.
     """
 
-    facts = answer_facts(
+    facts = comparison_facts(
         "edit_similarity",
         "How little must change to turn the final answer into the reference answer.",
         "V. I. Levenshtein, Binary codes capable of correcting deletions, insertions, and reversals (1966)",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from proctor.metrics.base import comparison_facts
 from proctor.metrics.reason_text import show_pair
-from proctor.metrics.text.answer import TURNS, AnswerMetric, Expected, answer_facts
+from proctor.metrics.text.answer import TURNS, AnswerMetric, Expected
 from proctor.metrics.text.normal_form import IGNORING, LooseTextCriterion, comparable
 from proctor.metrics.text.visible_text import as_seen
 from proctor.schema.results.score import Explanation, Score
@@ -19,7 +20,7 @@ class ExactMatch(AnswerMetric[LooseTextCriterion]):
     unless an option ignores them; a text that the options would ignore completely ("!!!") is compared unchanged.
     """
 
-    facts = answer_facts(
+    facts = comparison_facts(
         "exact_match",
         "Whether the final answer is the expected text.",
         "string equality, as the exact match of question answering",

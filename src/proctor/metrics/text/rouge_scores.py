@@ -9,9 +9,9 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import BeforeValidator
 
 from proctor.errors import CriterionError
-from proctor.metrics.base import MetricFacts
+from proctor.metrics.base import MetricFacts, comparison_facts
 from proctor.metrics.text import rouge
-from proctor.metrics.text.answer import EXPECTED, TURNS, AnswerMetric, Expected, TextCriterion, answer_facts
+from proctor.metrics.text.answer import EXPECTED, TURNS, AnswerMetric, Expected, TextCriterion
 from proctor.metrics.text.rouge import Rouge
 from proctor.metrics.text.unicode_words import unicode_words
 from proctor.metrics.text.visible_text import is_identical
@@ -58,7 +58,7 @@ class RougeCriterion(TextCriterion):
 
 
 def _facts(which: int | str, what: str) -> MetricFacts:
-    return answer_facts(
+    return comparison_facts(
         f"rouge_{which}".lower(),
         f"The overlap in {what} of the final answer with the reference answer (ROUGE-{which}).",
         f"C.-Y. Lin, ROUGE (2004), ROUGE-{which} with Porter stems, as in rouge-score",

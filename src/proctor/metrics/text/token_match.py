@@ -6,8 +6,8 @@ import re
 from abc import abstractmethod
 from unicodedata import normalize
 
-from proctor.metrics.base import CaseView
-from proctor.metrics.text.answer import EXPECTED, TURNS, AnswerMetric, Expected, TextCriterion, answer_facts
+from proctor.metrics.base import CaseView, comparison_facts
+from proctor.metrics.text.answer import EXPECTED, TURNS, AnswerMetric, Expected, TextCriterion
 from proctor.metrics.text.visible_text import is_blank
 from proctor.metrics.text.word_overlap import Counted, tell_shared
 from proctor.schema.results.score import Explanation, Score
@@ -69,7 +69,7 @@ class FinalResponseMatch(_TokenMatch):
     answer, a turn without reference text scores 1 (here: not applicable), and é in two characters is not é in one.
     """
 
-    facts = answer_facts(
+    facts = comparison_facts(
         "final_response_match_v1",
         "The share of the reference answer's words that the final answer has, with any other words.",
         "adk-rs's metric of this name (google-adk's final_response_match_v1.py holds response_match_score)",
@@ -98,7 +98,7 @@ class TokenSetF1(_TokenMatch):
     applicable.
     """
 
-    facts = answer_facts(
+    facts = comparison_facts(
         "token_set_f1",
         "The overlap of the sets of ASCII words of the final answer and the reference answer (F1).",
         "@iqai/adk's response_match_score",

@@ -22,7 +22,7 @@ from proctor.metrics.trajectory.base import (
     Calls,
     CallsCriterion,
     TrajectoryMetric,
-    facts_of,
+    call_facts,
     open_to_any,
 )
 from proctor.metrics.trajectory.call_matching import (
@@ -196,7 +196,7 @@ class RelationMetric(TrajectoryMetric[R]):
 class Superset(RelationMetric[RelationCriterion]):
     """1 if every expected call was made, as often as expected; others may have been made, in any order."""
 
-    facts = facts_of(
+    facts = call_facts(
         "trajectory_superset_match",
         "Whether the tool calls of a turn include the expected ones, in any order.",
         "agentevals' trajectory match mode superset",
@@ -216,7 +216,7 @@ class Superset(RelationMetric[RelationCriterion]):
 class Subset(RelationMetric[RelationCriterion]):
     """1 if no call was made beyond the expected calls, as often as expected at most; some may be missing."""
 
-    facts = facts_of(
+    facts = call_facts(
         "trajectory_subset_match",
         "Whether the tool calls of a turn are all among the expected ones, in any order.",
         "agentevals' trajectory match mode subset",
@@ -244,7 +244,7 @@ class Subset(RelationMetric[RelationCriterion]):
 class Unordered(RelationMetric[RelationCriterion]):
     """1 if the expected calls were made, as often as expected, and no others, in any order."""
 
-    facts = facts_of(
+    facts = call_facts(
         "trajectory_unordered_match",
         "Whether the tool calls of a turn are the expected ones and no others, in any order.",
         "agentevals' trajectory match mode unordered",

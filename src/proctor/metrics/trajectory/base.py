@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Generic, Literal, TypeVar
 
 from proctor.metrics.base import (
     CaseView,
     MetricFacts,
-    StatementReader,
     Survey,
+    comparison_facts,
     expected_calls,
     expected_turns,
     nothing_recorded,
@@ -23,7 +24,7 @@ from proctor.schema.format.case import EvalCase
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.results.score import Explanation, MetricScore, Score, mean_score
 
-__all__ = ["ARGUMENTS", "CallsCriterion", "TrajectoryMetric", "facts_of", "open_to_any"]
+__all__ = ["ARGUMENTS", "CallsCriterion", "TrajectoryMetric", "call_facts", "open_to_any"]
 
 ARGUMENTS: Mapping[str, str] = {
     "ignore_args": "true: compare only the names of the tools",
@@ -31,28 +32,8 @@ ARGUMENTS: Mapping[str, str] = {
     **BY_MATCHERS,
 }
 
-
-def facts_of(
-    name: str,
-    description: str,
-    source: str,
-    *,
-    options: Mapping[str, str] = ARGUMENTS,
-    threshold: float = 1.0,
-    example: Mapping[str, object] | None = None,
-    statement: StatementReader = expected_calls,
-) -> MetricFacts:
-    """Return the facts of a metric that compares the calls of a turn; `example` is the criterion of its example."""
-    return MetricFacts(
-        name=name,
-        description=description,
-        default_threshold=threshold,
-        needs=frozenset({"expected"}),
-        statement=statement,
-        options=options,
-        source=source,
-        example={} if example is None else {name: example},
-    )
+call_facts = partial(comparison_facts, options=ARGUMENTS, statement=expected_calls)
+"""Return the facts of a metric that compares the calls of a turn; see `comparison_facts`."""
 
 
 class CallsCriterion(BaseCriterion):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from proctor.metrics.text.one_to_one import most_pairs
+from proctor.metrics.text.one_to_one import equal_pairs, most_pairs
 from proctor.metrics.trajectory.call_matching import PYTHON, Call, Matching
 from proctor.metrics.trajectory.min_cost_assignment import assign
 
@@ -95,7 +94,7 @@ def _fitting_calls(
         wanted, made = _without(expected, in_place), _without(actual, in_place.values())
         return in_place, _most([*wanted], [*made], fits)
     pairs = _most([*expected], [*actual], fits)
-    in_place = _longest_rise(pairs)
+    in_place = _in_order([*pairs], sorted(pairs.values()), lambda i, j: pairs[i] == j)
     return in_place, _without(pairs, in_place)
 
 
@@ -147,37 +146,15 @@ def _in_order(wanted: Sequence[int], made: Sequence[int], fits: Callable[[int, i
 
 def _pair_remaining(wanted: Mapping[int, int], made: Mapping[int, int]) -> Pairs:
     """Pair equal calls among the remaining ones, the first with the first."""
-    free: defaultdict[int, list[int]] = defaultdict(list)
-    for index in reversed([*made]):
-        free[made[index]].append(index)
-    pairs = {}
-    for index, number in wanted.items():
-        if others := free.get(number):
-            pairs[index] = others.pop()
-    return pairs
+    expected, actual = [*wanted], [*made]
+    pairs = equal_pairs([*wanted.values()], [*made.values()])
+    return {expected[i]: actual[j] for i, j in pairs.items()}
 
 
 def _most(wanted: Sequence[int], made: Sequence[int], fits: Callable[[int, int], bool]) -> Pairs:
     """Return as many pairs as possible, by expected position."""
     pairs = most_pairs(len(wanted), len(made), lambda i, j: fits(wanted[i], made[j]))
     return {wanted[i]: made[j] for i, j in sorted(pairs.items())}
-
-
-def _longest_rise(pairs: Pairs) -> Pairs:
-    """Return as many of the pairs as possible that keep one order on both sides (pairs come by expected position)."""
-    ends: list[int] = []
-    last: list[tuple[int, int]] = []  # of the rises found so far, by length: the pair each ends with
-    before: dict[int, tuple[int, int] | None] = {}
-    for i, j in pairs.items():
-        length = bisect_left(ends, j)
-        before[i] = last[length - 1] if length else None
-        ends[length:], last[length:] = [j, *ends[length + 1 :]], [(i, j), *last[length + 1 :]]
-    rise: Pairs = {}
-    at = last[-1] if last else None
-    while at is not None:
-        rise[at[0]] = at[1]
-        at = before[at[0]]
-    return dict(sorted(rise.items()))
 
 
 # --- calls of one tool that differ -------------------------------------------------------------------------------------

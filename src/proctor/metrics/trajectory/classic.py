@@ -22,7 +22,7 @@ from proctor.metrics.trajectory.base import (
     Calls,
     CallsCriterion,
     TrajectoryMetric,
-    facts_of,
+    call_facts,
     open_to_any,
 )
 from proctor.metrics.trajectory.call_matching import (
@@ -48,7 +48,7 @@ Duplicates = Literal["membership", "multiset"]
 class ExactMatch(TrajectoryMetric[CallsCriterion]):
     """1 where the agent made the expected calls in their order and no others."""
 
-    facts = facts_of(
+    facts = call_facts(
         "trajectory_exact_match",
         "Whether the tool calls of a turn are the expected ones, in order, and no others.",
         SOURCE,
@@ -69,7 +69,7 @@ class ExactMatch(TrajectoryMetric[CallsCriterion]):
 class InOrderMatch(TrajectoryMetric[CallsCriterion]):
     """1 where the expected calls were made in their order, whatever else was called in between."""
 
-    facts = facts_of(
+    facts = call_facts(
         "trajectory_in_order_match",
         "Whether the expected tool calls of a turn were made in their order, others in between or not.",
         SOURCE,
@@ -99,7 +99,7 @@ class _AnyOrderCriterion(CallsCriterion):
 class AnyOrderMatch(TrajectoryMetric[_AnyOrderCriterion]):
     """1 where every expected call was made, in any order, whatever else was called."""
 
-    facts = facts_of(
+    facts = call_facts(
         "trajectory_any_order_match",
         "Whether the expected tool calls of a turn were made, in any order, among others or not.",
         SOURCE,
@@ -150,7 +150,7 @@ DUPLICATES = {
 class Precision(_Share):
     """The share of the calls made that were expected: how much of what the agent did was asked for."""
 
-    facts = facts_of(
+    facts = call_facts(
         "trajectory_precision",
         "The share of the tool calls made in a turn that were expected.",
         SOURCE,
@@ -182,7 +182,7 @@ class Precision(_Share):
 class Recall(_Share):
     """The share of the expected calls that were made: how much of what was needed the agent did."""
 
-    facts = facts_of(
+    facts = call_facts(
         "trajectory_recall",
         "The share of the expected tool calls of a turn that were made.",
         SOURCE,
@@ -218,7 +218,7 @@ class Recall(_Share):
 class F1(_Share):
     """The harmonic mean of precision and recall: 2PR / (P + R)."""
 
-    facts = facts_of(
+    facts = call_facts(
         "trajectory_f1",
         "The harmonic mean of trajectory_precision and trajectory_recall.",
         "C. J. van Rijsbergen, Information Retrieval (1979), over tool calls",

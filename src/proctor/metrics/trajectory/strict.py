@@ -15,7 +15,7 @@ from proctor.metrics.trajectory.agentevals_relations import (
     RelationMetric,
 )
 from proctor.metrics.trajectory.alignment import Alignment, align, describe
-from proctor.metrics.trajectory.base import Calls, facts_of
+from proctor.metrics.trajectory.base import Calls, call_facts
 from proctor.metrics.trajectory.call_matching import Call
 from proctor.schema.format.invocation import Invocation, InvocationEvents
 from proctor.schema.results.score import Explanation, MetricScore, Score, mean_score
@@ -44,7 +44,7 @@ class Strict(RelationMetric[StrictCriterion]):
     tools' answers included; no text is compared.
     """
 
-    facts = facts_of(
+    facts = call_facts(
         "trajectory_strict_match",
         "Whether the tool calls of a turn are the expected ones step by step, calls made at once in any order.",
         "agentevals' trajectory match mode strict",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from proctor.models.names import ModelName, first_set, key_for, require_package
-from proctor.models.providers.pydantic_ai import ProviderModel
+from proctor.models.providers.pydantic_ai import ProviderModel, client
 
 __all__ = ["anthropic_model"]
 
@@ -13,11 +13,7 @@ def anthropic_model(name: ModelName) -> ProviderModel:
     require_package(name, "anthropic")
     key = key_for(name, "ANTHROPIC_API_KEY")
     address = name.url or first_set("ANTHROPIC_BASE_URL", "ANTHROPIC_API_BASE") or None
-
-    def build() -> object:
-        from pydantic_ai.models.anthropic import AnthropicModel
-        from pydantic_ai.providers.anthropic import AnthropicProvider
-
-        return AnthropicModel(name.model, provider=AnthropicProvider(api_key=key, base_url=address))
-
+    build = client(
+        "anthropic:AnthropicModel", "anthropic:AnthropicProvider", name.model, api_key=key, base_url=address
+    )
     return ProviderModel(name, dialect="anthropic", build=build, own_address=bool(name.url))

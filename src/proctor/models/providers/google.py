@@ -9,11 +9,12 @@ from pathlib import Path
 
 from proctor.errors import SetupError
 from proctor.models.names import ModelName, first_set, is_provider_address, key_for, require_package
-from proctor.models.providers.pydantic_ai import ProviderModel
+from proctor.models.providers.pydantic_ai import ProviderModel, client
 
 __all__ = ["google_model", "vertex_model"]
 
 _KEYS = ("GOOGLE_API_KEY", "GEMINI_API_KEY")
+_CLOUD = "google_cloud:GoogleCloudProvider"
 _PROJECT, _LOCATION = "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION"
 _RESOURCE = re.compile(
     r"(?:projects/(?P<project>[^/]+)/locations/(?P<location>[^/]+)/)?publishers/google/models/(?P<model>[^/]+)"
@@ -38,13 +39,7 @@ def google_model(name: ModelName) -> ProviderModel:
         )
     key = key_for(name, *_KEYS)
     address = name.url or first_set("GOOGLE_GEMINI_BASE_URL") or None
-
-    def build() -> object:
-        from pydantic_ai.models.google import GoogleModel
-        from pydantic_ai.providers.google import GoogleProvider
-
-        return GoogleModel(name.model, provider=GoogleProvider(api_key=key, base_url=address))
-
+    build = client("google:GoogleModel", "google:GoogleProvider", name.model, api_key=key, base_url=address)
     return ProviderModel(name, dialect="google", build=build, own_address=bool(name.url))
 
 
@@ -58,7 +53,9 @@ def vertex_model(name: ModelName) -> ProviderModel:
     if model.startswith(("claude", "projects/")):
         raise SetupError(f"The model {name.text}: of Vertex AI, only Gemini's models are in this version.")
     if not is_provider_address(name, "googleapis.com"):
-        return _elsewhere(replace(name, model=model))
+        # another server with this protocol, which gets none of Google's keys and tokens
+        build = client("google:GoogleModel", _CLOUD, model, base_url=name.url, api_key=key_for(name))
+        return ProviderModel(replace(name, model=model), dialect="google", build=build, own_address=True)
     key = first_set(*_KEYS) if not (project and location) else ""
     if not key and not (project and location):
         raise SetupError(
@@ -67,28 +64,9 @@ def vertex_model(name: ModelName) -> ProviderModel:
         )
     _check_credentials(name)
     address = name.url or first_set("GOOGLE_VERTEX_BASE_URL") or None
-
-    def build() -> object:
-        from pydantic_ai.models.google import GoogleModel
-        from pydantic_ai.providers.google_cloud import GoogleCloudProvider
-
-        access = {"api_key": key} if key else {"project": project, "location": location}
-        return GoogleModel(model, provider=GoogleCloudProvider(base_url=address, **access))
-
+    access = {"api_key": key} if key else {"project": project, "location": location}
+    build = client("google:GoogleModel", _CLOUD, model, base_url=address, **access)
     return ProviderModel(replace(name, model=model), dialect="google", build=build)
-
-
-def _elsewhere(name: ModelName) -> ProviderModel:
-    """Return a model at another server with the protocol of Vertex AI, which gets none of Google's keys and tokens."""
-    key = key_for(name)
-
-    def build() -> object:
-        from pydantic_ai.models.google import GoogleModel
-        from pydantic_ai.providers.google_cloud import GoogleCloudProvider
-
-        return GoogleModel(name.model, provider=GoogleCloudProvider(base_url=name.url, api_key=key))
-
-    return ProviderModel(name, dialect="google", build=build, own_address=True)
 
 
 def _half() -> str:

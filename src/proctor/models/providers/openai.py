@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
 from urllib.parse import urlsplit
 
 from proctor.errors import SetupError
 from proctor.models.names import ModelName, first_set, key_for, missing_key, require_package
-from proctor.models.providers.pydantic_ai import ProviderModel
+from proctor.models.providers.pydantic_ai import ProviderModel, client
 
 __all__ = ["azure_model", "chat_model", "compatible_model", "ollama_model", "openai_model", "responses_model"]
 
 _OFFICIAL = "api.openai.com"
+_CHAT = "openai:OpenAIChatModel"
 
 COMPATIBLE = {
     "deepseek": ("https://api.deepseek.com", "DEEPSEEK_API_KEY"),
@@ -35,13 +35,9 @@ def responses_model(name: ModelName) -> ProviderModel:
     """Return a model that uses OpenAI's responses API."""
     require_package(name, "openai")
     address, key = _address(name), _key(name)
-
-    def build() -> object:
-        from pydantic_ai.models.openai import OpenAIResponsesModel
-        from pydantic_ai.providers.openai import OpenAIProvider
-
-        return OpenAIResponsesModel(name.model, provider=OpenAIProvider(base_url=address, api_key=key))
-
+    build = client(
+        "openai:OpenAIResponsesModel", "openai:OpenAIProvider", name.model, base_url=address, api_key=key
+    )
     own = not _is_official(address)
     return ProviderModel(name, dialect="openai-responses", build=build, own_address=own)
 
@@ -50,16 +46,10 @@ def chat_model(name: ModelName) -> ProviderModel:
     """Return a model that uses OpenAI's chat completions."""
     require_package(name, "openai")
     address, key = _address(name), _key(name)
-    if _is_official(address):
-        return ProviderModel(name, dialect="openai", build=lambda: _official_chat(name.model, address, key))
-    return _at(name, "openai-compatible", address, key, own_address=True)
-
-
-def _official_chat(model: str, address: str, key: str) -> Any:
-    from pydantic_ai.models.openai import OpenAIChatModel
-    from pydantic_ai.providers.openai import OpenAIProvider
-
-    return OpenAIChatModel(model, provider=OpenAIProvider(base_url=address, api_key=key))
+    if not _is_official(address):
+        return _compatible(name, "openai-compatible", address, key, own_address=True)
+    build = client(_CHAT, "openai:OpenAIProvider", name.model, base_url=address, api_key=key)
+    return ProviderModel(name, dialect="openai", build=build)
 
 
 def compatible_model(name: ModelName) -> ProviderModel:
@@ -67,7 +57,7 @@ def compatible_model(name: ModelName) -> ProviderModel:
     require_package(name, "openai")
     address, variable = COMPATIBLE[name.provider]
     key = key_for(name, variable)
-    return _at(name, name.provider, name.url or address, key, own_address=bool(name.url))
+    return _compatible(name, name.provider, name.url or address, key, own_address=bool(name.url))
 
 
 def ollama_model(name: ModelName) -> ProviderModel:
@@ -79,13 +69,7 @@ def ollama_model(name: ModelName) -> ProviderModel:
     if urlsplit(address).path in {"", "/"}:
         address = f"{address.rstrip('/')}/v1"
     key = key_for(name, "OLLAMA_API_KEY", optional=True)
-
-    def build() -> object:
-        from pydantic_ai.models.ollama import OllamaModel
-        from pydantic_ai.providers.ollama import OllamaProvider
-
-        return OllamaModel(name.model, provider=OllamaProvider(base_url=address, api_key=key))
-
+    build = client("ollama:OllamaModel", "ollama:OllamaProvider", name.model, base_url=address, api_key=key)
     return ProviderModel(name, dialect="openai", build=build, own_address=True)
 
 
@@ -99,25 +83,16 @@ def azure_model(name: ModelName) -> ProviderModel:
     version = first_set("OPENAI_API_VERSION", "AZURE_API_VERSION") or None
     if version is None and "/openai" not in address:  # the API without versions
         address = f"{address.rstrip('/')}/openai/v1"
-
-    def build() -> object:
-        from pydantic_ai.models.openai import OpenAIChatModel
-        from pydantic_ai.providers.azure import AzureProvider
-
-        provider = AzureProvider(azure_endpoint=address, api_version=version, api_key=key)
-        return OpenAIChatModel(name.model, provider=provider)
-
+    access = {"azure_endpoint": address, "api_version": version, "api_key": key}
+    build = client(_CHAT, "azure:AzureProvider", name.model, **access)
     return ProviderModel(name, dialect="openai", build=build, own_address=bool(name.url))
 
 
-def _at(name: ModelName, provider: str, address: str, key: str, *, own_address: bool) -> ProviderModel:
-    def build() -> object:
-        from pydantic_ai.models.openai import OpenAIChatModel
-        from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
-
-        compatible = OpenAICompatibleProvider(provider, base_url=address, api_key=key)
-        return OpenAIChatModel(name.model, provider=compatible)
-
+def _compatible(
+    name: ModelName, provider: str, address: str, key: str, *, own_address: bool
+) -> ProviderModel:
+    access = {"name": provider, "base_url": address, "api_key": key}
+    build = client(_CHAT, "openai_compatible:OpenAICompatibleProvider", name.model, **access)
     return ProviderModel(name, dialect="openai", build=build, own_address=own_address)
 
 

@@ -8,6 +8,7 @@ import time
 import warnings
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
+from importlib import import_module
 from threading import Lock
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -23,10 +24,28 @@ from proctor.models.prices import cost_of, similar_model
 from proctor.models.provider_errors import model_error
 from proctor.models.settings import Dialect, map_settings
 
-__all__ = ["ProviderModel"]
+__all__ = ["ProviderModel", "client"]
 
 _LONGEST_ANSWER = 8192
 """The `max_output_tokens` for providers that require a limit, if the settings have none."""
+
+
+def client(model_class: str, provider_class: str, model: str, **access: object) -> Callable[[], object]:
+    """Return the function that creates a model of pydantic-ai, at a provider with this access.
+
+    The classes are named by module, as `openai:OpenAIChatModel` for `pydantic_ai.models.openai`: importing them takes seconds.
+    """
+
+    def build() -> object:
+        provider = _class("providers", provider_class)(**access)
+        return _class("models", model_class)(model, provider=provider)
+
+    return build
+
+
+def _class(package: str, name: str) -> Any:
+    module, _, name = name.partition(":")
+    return getattr(import_module(f"pydantic_ai.{package}.{module}"), name)
 
 
 class ProviderModel:

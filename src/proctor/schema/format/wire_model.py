@@ -31,12 +31,19 @@ _MILLISECONDS_TO = 1e14  # in seconds below the line above, so that a converted 
 _TO_STANDARD_ALPHABET = str.maketrans("-_", "+/")
 
 Path = tuple[str | int, ...]
+Field = TypeVar("Field")
 
 
 def to_camel(name: str) -> str:
     """Return the camelCase of a field's name, as pydantic's function does for simple names, in a quarter of the time."""
     first, *rest = name.split("_")
     return first + "".join(map(str.capitalize, rest))
+
+
+def either(given: Mapping[str, Field], name: str) -> Field | None:
+    """Return a field by its camelCase or its snake_case name."""
+    found = given.get(to_camel(name))
+    return given.get(name) if found is None else found
 
 
 WRITTEN_IN_SNAKE_CASE = AliasGenerator(validation_alias=to_camel, serialization_alias=str)

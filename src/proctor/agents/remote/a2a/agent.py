@@ -21,7 +21,6 @@ from proctor.agents.function_results import first_problem
 from proctor.agents.remote.a2a.protocol import (
     Card,
     adk_metadata,
-    either,
     kind_of,
     objects_of,
     part_of,
@@ -36,6 +35,7 @@ from proctor.common.json_values import Json, JsonObject
 from proctor.errors import AgentError, AgentLoadError, AgentRaisedError
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.content import Content, Part
+from proctor.schema.format.wire_model import either
 
 KIND = "a2a+http"
 _MEMORY = "a2a+http"

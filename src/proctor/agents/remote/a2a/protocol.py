@@ -18,7 +18,6 @@ from proctor.common.error_text import safe_repr
 from proctor.common.json_values import Json, JsonObject
 from proctor.errors import AgentError, AgentLoadError
 from proctor.schema.format.content import Content, Part
-from proctor.schema.format.wire_model import to_camel
 
 _ADK_PARTS = ("function_call", "function_response", "executable_code", "code_execution_result")
 """Data parts of google-adk: their metadata has the type of the data."""
@@ -162,12 +161,6 @@ def whole(value: Json) -> Json:
     if isinstance(value, dict):
         return {key: whole(item) for key, item in value.items()}
     return [whole(item) for item in value] if isinstance(value, list) else value
-
-
-def either(given: Mapping[str, Json], name: str) -> Json:
-    """Return a field by either spelling of its name."""
-    found = given.get(to_camel(name))
-    return given.get(name) if found is None else found
 
 
 # --- The agent card of A2A: the address of an agent and its version of the protocol -----------------------------------

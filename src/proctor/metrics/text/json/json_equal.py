@@ -12,10 +12,11 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from proctor.errors import CriterionError, MetricError
+from proctor.metrics.base import comparison_facts
 from proctor.metrics.criterion_check import misfit
 from proctor.metrics.matchers.contrary_values import CANNOT_FAIL, accepts_everything
 from proctor.metrics.reason_text import and_more, show_pair, show_text, show_value
-from proctor.metrics.text.answer import TURNS, AnswerMetric, Expected, answer_facts
+from proctor.metrics.text.answer import TURNS, AnswerMetric, Expected
 from proctor.metrics.text.json.difference import Difference, Rules, differences
 from proctor.metrics.text.json.parse import json_in, read_json, why_not_json
 from proctor.schema.format.case import EvalCase
@@ -51,7 +52,7 @@ class JsonEqual(AnswerMetric[JsonCriterion]):
     answer that is not JSON is an error of the case, not of the agent.
     """
 
-    facts = answer_facts(
+    facts = comparison_facts(
         "json_equal",
         "Whether the final answer is JSON and equal to the expected value.",
         "JSON (RFC 8259); equality of parsed values",

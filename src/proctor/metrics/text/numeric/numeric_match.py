@@ -10,10 +10,11 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from proctor.errors import CriterionError, MetricError
+from proctor.metrics.base import comparison_facts
 from proctor.metrics.criterion_check import misfit
 from proctor.metrics.matchers.contrary_values import NUMBERS
 from proctor.metrics.reason_text import and_more, show_text
-from proctor.metrics.text.answer import TURNS, AnswerMetric, Expected, answer_facts, one_or_several
+from proctor.metrics.text.answer import TURNS, AnswerMetric, Expected, one_or_several
 from proctor.metrics.text.numeric.numbers import DecimalSign, Figure, read_numbers
 from proctor.metrics.text.one_to_one import equal_pairs, pairs_within
 from proctor.schema.format.case import EvalCase
@@ -47,7 +48,7 @@ class NumericMatch(AnswerMetric[NumericCriterion]):
     `proctor.metrics.text.numeric.numbers`. A number with several readings matches nothing, and the reason names it.
     """
 
-    facts = answer_facts(
+    facts = comparison_facts(
         "numeric_match",
         "Whether the final answer states the expected numbers.",
         "numbers compared as decimals",

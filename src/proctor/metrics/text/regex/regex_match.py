@@ -11,9 +11,9 @@ from unicodedata import normalize
 from pydantic import Field
 
 from proctor.errors import CriterionError, MetricError
-from proctor.metrics.base import CaseView, nothing_recorded
+from proctor.metrics.base import CaseView, comparison_facts, nothing_recorded
 from proctor.metrics.reason_text import and_more, show_text
-from proctor.metrics.text.answer import NO_ANSWER, TURNS, AnswerMetric, Expected, Texts, answer_facts
+from proctor.metrics.text.answer import NO_ANSWER, TURNS, AnswerMetric, Expected, Texts
 from proctor.metrics.text.normal_form import BLANKS, IGNORING
 from proctor.metrics.text.regex.search import Search, Span, compile_pattern, find, show_pattern
 from proctor.metrics.text.regex.trivial_patterns import trivial_pattern_problem
@@ -48,7 +48,7 @@ class RegexMatch(AnswerMetric[RegexCriterion]):
     reference answer is one.
     """
 
-    facts = answer_facts(
+    facts = comparison_facts(
         "regex_match",
         "Whether the final answer matches the regular expressions that it must, and none that it must not.",
         "Python's re",
