@@ -16,8 +16,8 @@ from proctor.errors import StoreError
 from proctor.schema.results.manifest import RunState, RunSummary
 from proctor.schema.results.run_result import Outcome
 from proctor.stores.base import RunWriter, Store
-from proctor.stores.sqlite import connection as database, leases, leases as holder
-from proctor.stores.sqlite.leases import Holder, this_process
+from proctor.stores.sqlite import connection as database, run_state
+from proctor.stores.sqlite.run_state import Holder, this_process
 from tests.stores.sample_runs import Heard, begun, opened, records, write_run
 from tests.stores.worker import TABLES
 
@@ -318,8 +318,8 @@ def test_a_holder_of_whom_nothing_is_known_has_its_time(
     }
     store = opened(path)
     with monkeypatch.context() as patched:
-        patched.setattr(leases, "this_process", lambda: holders[other])
-        patched.setattr(leases, "release", lambda *_: None)  # it dies without a word
+        patched.setattr(run_state, "this_process", lambda: holders[other])
+        patched.setattr(run_state, "release_lease", lambda *_: None)  # it dies without a word
         begun(store).close()
     with pytest.raises(StoreError, match=f"process 1 on {holders[other].host}"):
         store.resume("run1", Heard())
@@ -328,7 +328,7 @@ def test_a_holder_of_whom_nothing_is_known_has_its_time(
 
 
 def _a_lease_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    later = time.time() + leases.SECONDS + 1
+    later = time.time() + run_state.LEASE_SECONDS + 1
     monkeypatch.setattr(time, "time", lambda: later)
 
 
@@ -343,8 +343,8 @@ def test_a_process_number_that_is_used_again_is_another_process(
     assert not me.is_gone()
     store = opened(path)
     with monkeypatch.context() as patched:
-        patched.setattr(leases, "this_process", lambda: earlier)
-        patched.setattr(leases, "release", lambda *_: None)
+        patched.setattr(run_state, "this_process", lambda: earlier)
+        patched.setattr(run_state, "release_lease", lambda *_: None)
         begun(store).close()
     store.resume("run1", Heard()).close()
 
@@ -352,10 +352,10 @@ def test_a_process_number_that_is_used_again_is_another_process(
 @pytest.fixture
 def no_proc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """As on macOS."""
-    monkeypatch.setattr(holder, "PROC", tmp_path / "no proc")
-    holder._machine.cache_clear()
+    monkeypatch.setattr(run_state, "PROC", tmp_path / "no proc")
+    run_state._machine.cache_clear()
     yield
-    holder._machine.cache_clear()
+    run_state._machine.cache_clear()
 
 
 def _ended() -> int:
@@ -369,7 +369,7 @@ def _ended() -> int:
 @pytest.mark.usefixtures("no_proc")
 def test_where_there_is_no_proc_a_process_number_that_is_free_tells() -> None:
     me = this_process()
-    assert (me.machine, me.started) == (holder._machine(), None)
+    assert (me.machine, me.started) == (run_state._machine(), None)
     assert me.machine
     assert not me.is_gone()
     assert Holder(me.host, me.machine, _ended(), None).is_gone()
@@ -389,8 +389,8 @@ def test_where_there_is_no_proc_a_run_is_free_when_its_process_is_gone_or_its_ti
     before = Holder(me.host, me.machine, _ended() if died else os.getppid(), None)
     store = opened(path)
     with monkeypatch.context() as patched:
-        patched.setattr(leases, "this_process", lambda: before)
-        patched.setattr(leases, "release", lambda *_: None)  # it dies without a word
+        patched.setattr(run_state, "this_process", lambda: before)
+        patched.setattr(run_state, "release_lease", lambda *_: None)  # it dies without a word
         begun(store).close()
     if not died:
         with pytest.raises(StoreError, match="is being worked on"):
@@ -407,7 +407,7 @@ def test_a_proc_that_hides_other_users_processes_takes_nobodys_run(
     me = this_process()
     other = Holder(me.host, me.machine, os.getppid(), "77")
     assert other.is_gone()
-    monkeypatch.setattr(holder, "PROC", tmp_path)  # the machine is known from before
+    monkeypatch.setattr(run_state, "PROC", tmp_path)  # the machine is known from before
     assert not other.is_gone()
     assert Holder(me.host, me.machine, _ended(), "77").is_gone()
 
@@ -428,11 +428,11 @@ def test_a_clock_that_was_put_back_holds_no_run_for_longer(
     """A holder of whom nothing is known, whose clock was an hour ahead of what it is now."""
     store, now = opened(path), time.time()
     with monkeypatch.context() as patched:
-        patched.setattr(leases, "this_process", lambda: Holder("elsewhere", "other boot", 1, "77"))
-        patched.setattr(leases, "release", lambda *_: None)
+        patched.setattr(run_state, "this_process", lambda: Holder("elsewhere", "other boot", 1, "77"))
+        patched.setattr(run_state, "release_lease", lambda *_: None)
         patched.setattr(time, "time", lambda: now + 3600)
         begun(store).close()
-        patched.setattr(time, "time", lambda: now + 3600 - leases.SECONDS / 2)
+        patched.setattr(time, "time", lambda: now + 3600 - run_state.LEASE_SECONDS / 2)
         with pytest.raises(StoreError, match="is being worked on"):
             store.resume("run1", Heard())
     assert next(store.runs()).state is RunState.UNFINISHED

@@ -18,7 +18,7 @@ from unittest import mock
 from proctor.errors import StoreError
 from proctor.schema.results.manifest import RunSummary
 from proctor.schema.results.run_result import Outcome
-from proctor.stores.sqlite import connection, leases
+from proctor.stores.sqlite import connection, run_state
 from proctor.stores.sqlite.store import SqliteStore, open_store
 from tests.stores.sample_runs import Heard, begun, records, write_run
 
@@ -55,7 +55,7 @@ def _share(store: SqliteStore, run_id: str, cases: int) -> None:
 
 
 def _hold(store: SqliteStore, run_id: str, seconds: float) -> None:
-    leases.SECONDS, leases.RENEWED_EVERY = seconds, seconds / 4
+    run_state.LEASE_SECONDS, run_state.LEASE_RENEWED_EVERY = seconds, seconds / 4
     heard = Heard()
     writer = begun(store, run_id, heard=heard)
     writer.put(records(0), "first")

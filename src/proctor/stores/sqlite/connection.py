@@ -189,12 +189,9 @@ def log_ahead(raw: sqlite3.Connection) -> str:
 class Place(Protocol):
     """Where a store is: a file, or memory."""
 
+    name: str
+    """What messages call it."""
     warnings: list[str]
-
-    @property
-    def name(self) -> str:
-        """What messages call it."""
-        ...
 
     def open(self) -> Connection:
         """Open it for the first time."""

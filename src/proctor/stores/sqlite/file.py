@@ -39,20 +39,16 @@ class SqliteFile:
 
     path: Path
     read_only: bool
+    name: str = field(init=False)
+    """The name in messages: the path as the user wrote it."""
     warnings: list[str] = field(default_factory=list)
     _identity: tuple[int, int] | None = None
     _copy: tempfile.TemporaryDirectory[str] | None = None
-    _name: str = ""
 
     def __post_init__(self) -> None:
         """Resolve the path now: code under test may change the working folder or the target of a link."""
-        self._name = str(self.path)
+        self.name = str(self.path)
         self.path = _real(self.path)
-
-    @property
-    def name(self) -> str:
-        """The name in messages: the URL as the user wrote it."""
-        return self._name
 
     def open(self) -> Connection:
         """Open the file for the first time; create it if it does not exist and writing is allowed.

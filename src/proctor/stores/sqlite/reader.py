@@ -19,16 +19,20 @@ from proctor.stores.sqlite.encoding import (
     Evidence,
     Scores,
     checksum,
+    document_checksum,
     load_json,
+    planned_checksum,
     read_briefly,
     read_score,
     read_scores,
     read_verdict,
     restore_media,
+    score_checksum,
+    trial_checksum,
     unpack,
+    verdict_checksum,
 )
-from proctor.stores.sqlite.rows import document_key, planned_key, score_key, trial_key, verdict_key
-from proctor.stores.sqlite.run_state import judging_progress, run_progress
+from proctor.stores.sqlite.run_state import JudgingProgress, RunProgress, judging_progress
 
 _AT_ONCE = 100
 """The number of cases that one query reads."""
@@ -106,27 +110,24 @@ class RunReader:
         )
         with self._sound(first, last):
             for expected, (position, crc, *texts) in zip(range(first, last), found, strict=True):
-                if position != expected or crc != checksum(planned_key(self._run, position, texts)):
-                    raise _checksum_error()
+                _check(position == expected and crc == planned_checksum(self._run, position, texts))
         return [(row[2], row[3], row[4], row[5]) for row in found]
 
-    def check_totals(self) -> None:
-        """Check that the store has as many trials and verdicts as were written."""
-        with self._connection.snapshot():
-            run, judging = (
-                run_progress(self._connection, self._run),
-                judging_progress(self._connection, self._run, self._judging),
-            )
-            trials = self._connection.row(
-                "SELECT COUNT(*), COALESCE(SUM(position), 0) FROM trials WHERE run = ?", (self._run,)
-            )
-            verdicts = self._connection.row(
-                "SELECT COUNT(*), COALESCE(SUM(position), 0) FROM verdicts WHERE run = ? AND judging = ?",
-                (self._run, self._judging),
-            )
-        decided = sum(judging.by_outcome().values()), judging.verdicts_sum
+    def check_totals(self, run: RunProgress, judging: JudgingProgress) -> None:
+        """Check that the store has as many trials and verdicts as were written; read the progress in the same snapshot."""
+        trials = self._connection.row(
+            "SELECT COUNT(*), COALESCE(SUM(position), 0) FROM trials WHERE run = ?", (self._run,)
+        )
+        verdicts = self._connection.row(
+            "SELECT COUNT(*), COALESCE(SUM(position), 0) FROM verdicts WHERE run = ? AND judging = ?",
+            (self._run, self._judging),
+        )
+        counts = judging.by_outcome()
+        decided = sum(counts.values()), judging.verdicts_sum
         if trials != (run.trials, run.trials_sum) or verdicts != decided:
             raise damage_error(self._connection.name, f"of run {self._run_id} not everything is there")
+        if judging.complete:
+            self._final_counts = counts
 
     def counts(self) -> dict[str, int]:
         """Return how many cases were decided, by outcome; those of a complete scoring are read once."""
@@ -188,7 +189,7 @@ class RunReader:
         found = self._connection.rows("SELECT crc, media, body FROM documents WHERE hash = ?", brought)
         with self._sound(position, position + 1):
             crc, media, body = found[0]
-            _check(crc == checksum(document_key(brought[0], media), body))
+            _check(crc == document_checksum(brought[0], media, body))
             return self._whole(body, media)
 
     def attempts(self, cases: int) -> Iterator[tuple[int, int, bytes]]:
@@ -216,8 +217,9 @@ class RunReader:
             "WHERE run = ? AND position >= ? AND position < ? ORDER BY position, number, attempt",
             (self._run, first, last),
         ):
-            key = trial_key(self._run, position, number, attempt, failed, document, media)
-            _check(crc == checksum(key, stored))
+            _check(
+                crc == trial_checksum(self._run, position, number, attempt, failed, document, media, stored)
+            )
             yield position, number, attempt, failed, media, stored
 
     def _read_scores(self, held: _Held, first: int, last: int) -> None:
@@ -226,8 +228,7 @@ class RunReader:
             "WHERE run = ? AND judging = ? AND position >= ? AND position < ?",
             (self._run, self._judging, first, last),
         ):
-            key = score_key(self._run, self._judging, position, number, attempt)
-            _check(crc == checksum(key, row))
+            _check(crc == score_checksum(self._run, self._judging, position, number, attempt, row))
             held.scores[position][number, attempt] = row
 
     def _read_verdicts(self, held: _Held, first: int, last: int) -> None:
@@ -236,8 +237,7 @@ class RunReader:
             "WHERE run = ? AND judging = ? AND position >= ? AND position < ?",
             (self._run, self._judging, first, last),
         ):
-            if crc != checksum(verdict_key(self._run, self._judging, position, outcome), text):
-                raise _checksum_error()
+            _check(crc == verdict_checksum(self._run, self._judging, position, outcome, text))
             held.verdicts[position] = (outcome, text)
 
     def _whole(self, stored: bytes, media: str | None) -> bytes:
@@ -297,11 +297,7 @@ def _earlier(trial: TrialResult, evidence: Evidence) -> Iterator[TrialResult]:
 
 def _check(holds: bool) -> None:  # noqa: FBT001 - reads as an assertion
     if not holds:
-        raise _checksum_error()
-
-
-def _checksum_error() -> ValueError:
-    return ValueError("it does not match its checksum")
+        raise ValueError("it does not match its checksum")
 
 
 def _read_scores_row(row: bytes | None) -> dict[str, MetricScore]:

@@ -8,19 +8,71 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 
 from proctor.errors import StoreError
+from proctor.schema.results.run_result import Outcome
 from proctor.schema.serialize import content_hash
 from proctor.stores.base import AnswerRecord, Record, ScoreRecord, TrialRecord, VerdictRecord
 from proctor.stores.sqlite.connection import Connection, Row
 from proctor.stores.sqlite.encoding import (
     PACKED_FROM,
     checksum,
+    compact,
+    document_checksum,
     extract_media,
     merged_scores,
     pack,
+    score_checksum,
     scores_row,
+    trial_checksum,
+    verdict_checksum,
     verdict_row,
 )
-from proctor.stores.sqlite.run_state import Hold
+from proctor.stores.sqlite.run_state import JudgingProgress, Lease, RunProgress
+
+
+class Decided:
+    """The outcomes of a scoring so far; one byte per case."""
+
+    def __init__(self, outcomes: Iterable[tuple[int, str]] = ()) -> None:
+        self._codes = bytearray()
+        self._counts = [0] * (len(_OUTCOMES) + 1)
+        self.positions_sum = 0
+        for position, outcome in outcomes:
+            self.record(position, outcome)
+
+    def __contains__(self, position: int) -> bool:
+        return position < len(self._codes) and self._codes[position] != 0
+
+    def record(self, position: int, outcome: str | None) -> None:
+        """Record the outcome of a case; `None`: it is undecided again."""
+        if position >= len(self._codes):
+            self._codes += bytes(position + 1 - len(self._codes))
+        before, code = self._codes[position], _CODES[outcome]
+        self._codes[position] = code
+        self._counts[before] -= 1
+        self._counts[code] += 1
+        self.positions_sum += position * ((code > 0) - (before > 0))
+
+    def counts(self) -> str:
+        """Return the number of cases by outcome, as JSON."""
+        counted = zip(_OUTCOMES, self._counts[1:], strict=True)
+        return compact({outcome.value: count for outcome, count in counted if count})
+
+
+_OUTCOMES = tuple(Outcome)
+_CODES: dict[str | None, int] = {None: 0, **{outcome.value: i for i, outcome in enumerate(_OUTCOMES, 1)}}
+
+
+@dataclass(slots=True)
+class Hold:
+    """A run that this process may write: the lease, and the progress of the run and of one scoring."""
+
+    lease: Lease
+    run: RunProgress
+    judging: JudgingProgress
+    decided: Decided
+    """The cases with a verdict in this scoring."""
+    attempts: dict[tuple[int, int], int]
+    """By position and number the last attempt, if it is not the first."""
 
 
 @dataclass(slots=True)
@@ -91,9 +143,7 @@ class RowWriter:
         body, places, found = extract_media(record.evidence)
         rows.media.update(found)
         key, stored = (self._run, position, number, attempt, int(record.failed)), pack(body, PACKED_FROM)
-        rows.trials.append(
-            (*key, checksum(trial_key(*key, document, places), stored), document, places, stored)
-        )
+        rows.trials.append((*key, trial_checksum(*key, document, places, stored), document, places, stored))
         if attempt:
             self._attempts[position, number] = attempt
             rows.stale.add(position)
@@ -102,7 +152,7 @@ class RowWriter:
         body, places, found = extract_media(case)
         rows.media.update(found)
         name, stored = content_hash(case), pack(body, PACKED_FROM)
-        rows.documents[name] = (name, checksum(document_key(name, places), stored), places, stored)
+        rows.documents[name] = (name, document_checksum(name, places, stored), places, stored)
         return name
 
     def _scores(self, rows: Rows, record: ScoreRecord) -> None:
@@ -116,7 +166,7 @@ class RowWriter:
             if (attempt := self._attempts.get((position, trial.number)))
         }
         outcome, text = result.outcome.value, verdict_row(result, attempts)
-        crc = checksum(verdict_key(self._run, self._judging, position, outcome), text)
+        crc = verdict_checksum(self._run, self._judging, position, outcome, text)
         rows.verdicts[position] = (self._run, self._judging, position, outcome, crc, text)
 
     # --- on the writer's thread --------------------------------------------------------------------------------------
@@ -182,13 +232,8 @@ class RowWriter:
         return True
 
     def _score_row(self, key: tuple[int, int, int], scores: bytes) -> Row:
-        return (
-            self._run,
-            self._judging,
-            *key,
-            checksum(score_key(self._run, self._judging, *key), scores),
-            scores,
-        )
+        crc = score_checksum(self._run, self._judging, *key, scores)
+        return (self._run, self._judging, *key, crc, scores)
 
     def _forget(self, raw: sqlite3.Connection, positions: set[int]) -> None:
         """Delete verdicts that are based on an attempt that was repeated, or on scores that were replaced."""
@@ -206,33 +251,6 @@ class RowWriter:
         insert(raw, "verdicts", _VERDICTS, list(rows.values()), _NEWER_VERDICT)
         for position, row in rows.items():
             self._hold.decided.record(position, row[3])
-
-
-def trial_key(
-    run: int, position: int, number: int, attempt: int, failed: int, document: str | None, media: str | None
-) -> str:
-    """Return the text that the checksum of evidence covers in addition to the evidence."""
-    return f"trial/{run}/{position}/{number}/{attempt}/{failed}/{document or ''}/{media or ''}"
-
-
-def score_key(run: int, judging: int, position: int, number: int, attempt: int) -> str:
-    """Return the text that the checksum of scores covers in addition to the scores."""
-    return f"score/{run}/{judging}/{position}/{number}/{attempt}"
-
-
-def verdict_key(run: int, judging: int, position: int, outcome: str) -> str:
-    """Return the text that the checksum of a verdict covers in addition to the verdict."""
-    return f"verdict/{run}/{judging}/{position}/{outcome}"
-
-
-def document_key(name: str, media: str | None) -> str:
-    """Return the text that the checksum of a case covers in addition to the case."""
-    return f"document/{name}/{media or ''}"
-
-
-def planned_key(run: int, position: int, texts: Sequence[str]) -> str:
-    """Return the text that the checksum of a planned case covers."""
-    return "\x00".join([f"planned/{run}/{position}", *texts])
 
 
 _DOCUMENTS = "hash, crc, media, body"

@@ -1,18 +1,25 @@
-"""The state of stored runs: progress of runs and scorings, the list of runs, and their deletion."""
+"""The state of stored runs: their list, the progress of runs and scorings, and which process may write a run.
+
+One process at a time may write a run, for a limited time, with a number that excludes earlier holders: a lease.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+import time
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
 
+from proctor.errors import RunInUseError, StoreError
 from proctor.schema.results.manifest import RunState
-from proctor.schema.results.run_result import Outcome
 from proctor.stores.base import RunEntry, Standing
 from proctor.stores.sqlite.connection import Connection, Row, damage_error, sound
 from proctor.stores.sqlite.encoding import checksum, compact
-from proctor.stores.sqlite.leases import Holder, Lease, held_by
 
 _RUN_COLUMNS = "cases, complete, trials, trials_sum, judgings"
 _JUDGING_COLUMNS = "complete, counts, verdicts_sum, summary"
@@ -91,52 +98,6 @@ class JudgingProgress:
         )
 
 
-class Decided:
-    """The outcomes of a scoring so far; one byte per case."""
-
-    def __init__(self, outcomes: Iterable[tuple[int, str]] = ()) -> None:
-        self._codes = bytearray()
-        self._counts = [0] * (len(_OUTCOMES) + 1)
-        self.positions_sum = 0
-        for position, outcome in outcomes:
-            self.record(position, outcome)
-
-    def __contains__(self, position: int) -> bool:
-        return position < len(self._codes) and self._codes[position] != 0
-
-    def record(self, position: int, outcome: str | None) -> None:
-        """Record the outcome of a case; `None`: it is undecided again."""
-        if position >= len(self._codes):
-            self._codes += bytes(position + 1 - len(self._codes))
-        before, code = self._codes[position], _CODES[outcome]
-        self._codes[position] = code
-        self._counts[before] -= 1
-        self._counts[code] += 1
-        self.positions_sum += position * ((code > 0) - (before > 0))
-
-    def counts(self) -> str:
-        """Return the number of cases by outcome, as JSON."""
-        counted = zip(_OUTCOMES, self._counts[1:], strict=True)
-        return compact({outcome.value: count for outcome, count in counted if count})
-
-
-_OUTCOMES = tuple(Outcome)
-_CODES: dict[str | None, int] = {None: 0, **{outcome.value: i for i, outcome in enumerate(_OUTCOMES, 1)}}
-
-
-@dataclass(slots=True)
-class Hold:
-    """A run that this process may write: the lease, and the progress of the run and of one scoring."""
-
-    lease: Lease
-    run: RunProgress
-    judging: JudgingProgress
-    decided: Decided
-    """The cases with a verdict in this scoring."""
-    attempts: dict[tuple[int, int], int]
-    """By position and number the last attempt, if it is not the first."""
-
-
 def run_progress(connection: Connection, run: int) -> RunProgress:
     """Read the progress of a run.
 
@@ -162,9 +123,36 @@ def judging_progress(connection: Connection, run: int, number: int) -> JudgingPr
         (run, number),
     )
     with sound(connection.name, "the state of a judging"):
-        progress = JudgingProgress(run, number, *(row or ())[:-1])
-        if row is None or progress.crc != row[-1]:
-            raise ValueError(row)
+        return _judging_progress(run, number, *(row or ()))
+
+
+def stored_judgings(connection: Connection, line: RunLine) -> list[tuple[JudgingProgress, str]]:
+    """Return every scoring of a run, in order: its progress, and its description as JSON.
+
+    Raises:
+        StoreError: one is missing or damaged.
+    """
+    rows = connection.rows(
+        f"SELECT number, crc, judging, {_JUDGING_COLUMNS}, state_crc FROM judgings WHERE run = ? ORDER BY number",  # noqa: S608 - our own columns
+        (line.seq,),
+    )
+    if len(rows) != line.progress.judgings:
+        raise damage_error(connection.name, f"a judging of run {line.run_id} is missing")
+    with sound(connection.name, f"a judging of run {line.run_id}"):
+        return [_stored_judging(line.seq, *row) for row in rows]
+
+
+def _stored_judging(run: int, number: int, crc: int, text: str, *state: Any) -> tuple[JudgingProgress, str]:
+    if crc != checksum(f"judging/{run}/{number}", text):
+        raise ValueError(crc)
+    return _judging_progress(run, number, *state), text
+
+
+def _judging_progress(run: int, number: int, *columns: Any) -> JudgingProgress:
+    *state, crc = columns
+    progress = JudgingProgress(run, number, *state)
+    if progress.crc != crc:
+        raise ValueError(crc)
     return progress
 
 
@@ -277,20 +265,159 @@ def standing_of(connection: Connection, line: RunLine, judging: int) -> Standing
     )
 
 
-_TABLES_OF_RUN = "verdicts scores trials planned judgings media_uses labels answer_uses".split()
-_DELETE_UNUSED = (
-    "DELETE FROM documents WHERE hash NOT IN (SELECT document FROM trials WHERE document IS NOT NULL)",
-    "DELETE FROM answers WHERE name NOT IN (SELECT answer FROM answer_uses)",
-    "DELETE FROM media WHERE hash NOT IN (SELECT media FROM media_uses)",
-    "UPDATE totals SET value = (SELECT COUNT(*) FROM runs) WHERE name = 'runs'",
-)
+# --- Leases: the right of one process to write a run -----------------------------------------------------------------
 
 
-def delete_runs(raw: sqlite3.Connection, runs: Sequence[int]) -> None:
-    """Delete runs, and everything that only they used, within a transaction."""
-    for run in runs:
-        for table in _TABLES_OF_RUN:
-            raw.execute(f"DELETE FROM {table} WHERE run = ?", (run,))  # noqa: S608 - our own tables
-        raw.execute("DELETE FROM runs WHERE seq = ?", (run,))
-    for statement in _DELETE_UNUSED:
-        raw.execute(statement)
+LEASE_SECONDS = 60.0
+"""How long a process keeps a run without renewing its lease."""
+LEASE_RENEWED_EVERY = 15.0
+_ASKEW = LEASE_SECONDS
+"""The largest tolerated difference of clocks: a lease that ends later than this dates from before a clock was set back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """The right to write one run."""
+
+    run: int
+    run_id: str
+    fence: int
+    """Increases by one with each holder: a process with a lower number has lost the lease."""
+
+
+def take_lease(connection: sqlite3.Connection, run: int, run_id: str, name: str) -> Lease:
+    """Acquire the lease of a run, within a transaction.
+
+    Raises:
+        RunInUseError: another process writes it.
+    """
+    row = connection.execute(
+        "SELECT holder_host, holder_machine, holder_pid, holder_started, lease_until FROM runs WHERE seq = ?",
+        (run,),
+    ).fetchone()
+    if (holder := held_by(row)) is not None:
+        raise RunInUseError(
+            f"{name}: run {run_id} is being worked on by {holder}. Wait for it to end or stop it, then try again "
+            f"(a process that died on another machine is waited for: {LEASE_SECONDS:.0f} s at most)"
+        )
+    me = this_process()
+    found = connection.execute(
+        "UPDATE runs SET holder_host = ?, holder_machine = ?, holder_pid = ?, holder_started = ?, lease_until = ?, "
+        "fence = fence + 1 WHERE seq = ? RETURNING fence",
+        (me.host, me.machine, me.pid, me.started, time.time() + LEASE_SECONDS, run),
+    ).fetchall()
+    return Lease(run, run_id, found[0][0])
+
+
+def held_by(row: tuple[str | None, str | None, int | None, str | None, float]) -> Holder | None:
+    """Return the process that holds the lease of a run, by its holder's columns and `lease_until`; `None` if there is none."""
+    host, machine, pid, started, until = row
+    left = until - time.time()
+    if pid is None or not 0 < left <= LEASE_SECONDS + _ASKEW:
+        return None
+    holder = Holder(host or "another machine", machine, pid, started)
+    return None if holder.is_gone() else holder
+
+
+def lost_lease_error(lease: Lease, name: str) -> StoreError:
+    """Return the error for a write after another process has taken over the run."""
+    return StoreError(
+        f"{name}: another process has taken over run {lease.run_id}, because this one did not renew its lease for "
+        f"{LEASE_SECONDS:.0f} s; that process runs the cases that were not written until then"
+    )
+
+
+def release_lease(connection: sqlite3.Connection, lease: Lease) -> None:
+    """Release a run, within a transaction."""
+    connection.execute(
+        "UPDATE runs SET lease_until = 0, holder_pid = NULL WHERE seq = ? AND fence = ?",
+        (lease.run, lease.fence),
+    )
+
+
+# --- The holder of a lease: this process and its machine, and whether another process still exists --------------------
+
+
+PROC = Path("/proc")
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """One process on one machine."""
+
+    host: str
+    """The name of the machine, for people."""
+    machine: str | None
+    """Return an id of the boot and of the namespace of process ids; `None` if either is unknown."""
+    pid: int
+    started: str | None
+    """The start time of the process as the system writes it: ids are reused by later processes. `None` where the system
+    does not provide it."""
+
+    def is_gone(self) -> bool:
+        """Return whether that process has certainly ended. For a process of another machine this is never certain."""
+        if self.machine is None or self.machine != _machine():
+            return False
+        if not _process_exists(self.pid):
+            return True
+        started = _start_time(self.pid)
+        return started == _ENDED or (None not in (started, self.started) and started != self.started)
+
+    def __str__(self) -> str:
+        return f"process {self.pid} on {self.host}"
+
+
+def this_process() -> Holder:
+    """Return the current process."""
+    pid = os.getpid()
+    return Holder(_host(), _machine(), pid, _start_time(pid))
+
+
+@cache
+def _host() -> str:
+    import platform
+
+    return platform.node() or "this machine"
+
+
+@cache
+def _machine() -> str | None:
+    try:
+        boot = (PROC / "sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        return f"{boot} {(PROC / 'self/ns/pid').readlink()}"
+    except OSError:
+        pass
+    if os.name != "posix":
+        return None
+    import uuid
+
+    return f"{_host()} {uuid.getnode():x}"
+
+
+_ENDED = ""
+
+
+def _process_exists(pid: int) -> bool:
+    """Return whether a process with this id exists; if this cannot be determined, `True`."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):  # the process belongs to another user
+        return True
+    return True
+
+
+def _start_time(pid: int) -> str | None:
+    """Return the start time of the process `pid`; `_ENDED` if it is a zombie.
+
+    `None` if it is unknown: without a /proc, as on macOS, or for another user's processes in a /proc that hides them.
+    A run whose process id has been reused is then free when its lease ends. (`ps` is not a substitute: the start time
+    that it prints depends on language, time zone and, on some systems, on later changes of the clock.)
+    """
+    try:
+        facts = (PROC / str(pid) / "stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    state, *others = facts.rpartition(")")[2].split()
+    return _ENDED if state in {"Z", "X"} else others[18]

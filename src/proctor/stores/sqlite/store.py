@@ -28,22 +28,23 @@ from proctor.schema.results.run_result import CaseResult, Outcome, RunResult, Se
 from proctor.schema.results.score import TrialRule
 from proctor.stores.base import BriefVerdict, Committed, RunEntry, Standing, StoredTrial, runs_back
 from proctor.stores.open import split_url, sqlite_path
-from proctor.stores.sqlite import leases
-from proctor.stores.sqlite.connection import Place, damage_error, sound
+from proctor.stores.sqlite import run_state
+from proctor.stores.sqlite.connection import Place, sound
 from proctor.stores.sqlite.encoding import checksum, unpack
 from proctor.stores.sqlite.file import Memory, SqliteFile
 from proctor.stores.sqlite.labels import LabelledStore
 from proctor.stores.sqlite.reader import RunReader, StoredCases
 from proctor.stores.sqlite.run_state import (
+    JudgingProgress,
     RunLine,
-    delete_runs,
     judging_progress,
     run_index,
     run_line,
     run_lines,
     standing_of,
+    stored_judgings,
 )
-from proctor.stores.sqlite.writer import Writer, begin_judging, begin_run, name_agent, resume_run
+from proctor.stores.sqlite.writer import Writer, begin_judging, begin_run, delete_runs, name_agent, resume_run
 
 _AT_ONCE = 1000
 _T = TypeVar("_T")
@@ -112,7 +113,7 @@ class SqliteStore(LabelledStore):
         self._check_writable()
         line = self._line(run_id)
         with self._connection.transaction() as raw:
-            lease = leases.take(raw, line.seq, run_id, self._name)
+            lease = run_state.take_lease(raw, line.seq, run_id, self._name)
             if agent is not None:
                 name_agent(raw, line, self._manifest(line), agent)
             hold = resume_run(raw, self._connection, lease, list(added))
@@ -123,7 +124,9 @@ class SqliteStore(LabelledStore):
         self._check_writable()
         run = self._line(run_id).seq
         with self._connection.transaction() as raw:
-            hold = begin_judging(raw, self._connection, leases.take(raw, run, run_id, self._name), judging)
+            hold = begin_judging(
+                raw, self._connection, run_state.take_lease(raw, run, run_id, self._name), judging
+            )
         return Writer(self._place, hold, committed)
 
     def delete(self, run_ids: Sequence[str]) -> None:
@@ -136,7 +139,7 @@ class SqliteStore(LabelledStore):
         lines = [self._line(run_id) for run_id in run_ids]
         with self._connection.transaction() as raw:
             for line in lines:
-                leases.take(raw, line.seq, line.run_id, self._name)
+                run_state.take_lease(raw, line.seq, line.run_id, self._name)
             delete_runs(raw, [line.seq for line in lines])
         self._seqs.clear()
         with suppress(StoreError):  # while others are busy the room is left for what comes
@@ -208,31 +211,25 @@ class SqliteStore(LabelledStore):
     def judgings(self, run_id: str) -> list[Judging]:
         """Return the judgings of a run, in order."""
         line = self._line(run_id)
-        rows = self._connection.rows(
-            "SELECT number, crc, judging FROM judgings WHERE run = ? ORDER BY number", (line.seq,)
-        )
-        if len(rows) != line.progress.judgings:
-            raise damage_error(self._name, f"a judging of run {run_id} is missing")
-        return [self._judging(line, *row) for row in rows]
+        return [self._judging(line, *stored) for stored in stored_judgings(self._connection, line)]
 
     def summary(self, run_id: str, judging: int | None = None) -> RunSummary:
         """Return the summary of a scoring; by default of the last finished one, otherwise of the run's first."""
         line = self._line(run_id)
-        return self._summary(line, self._judging_or_last(line, judging))
+        number = self._last_judging(line) if judging is None else _existing(line, judging)
+        return self._summary(line, judging_progress(self._connection, line.seq, number))
 
     def load(self, run_id: str, judging: int | None = None) -> RunResult:
         """Return a run as a result whose cases are read from the store as they are asked for.
 
         The default judging is the last one that was finished, or else the run's own.
         """
-        line = self._line(run_id)
-        number = self._judging_or_last(line, judging)
-        judged = self.judgings(run_id)[number - 1]
-        reader = self._reader(line, number)
-        reader.check_totals()
+        line, progress, text, reader = self._open_judging(run_id, judging)
+        judged = self._judging(line, progress, text)
         cases = StoredCases(reader, line.progress.cases)
-        result = result_of(self._manifest(line), judged, self._summary(line, number), cases)
-        result.badges = self.badges(result.judged_by, judged)
+        result = result_of(self._manifest(line), judged, self._summary(line, progress), cases)
+        if result.judged_by:
+            result.badges = self.badges(result.judged_by, judged)
         return result
 
     def planned(self, run_id: str) -> Iterator[PlannedCase]:
@@ -254,9 +251,7 @@ class SqliteStore(LabelledStore):
 
     def outcomes(self, run_id: str, judging: int) -> dict[int, Outcome]:
         """Return the outcome of every case that was decided in a judging, by position."""
-        line = self._line(run_id)
-        reader = self._reader(line, self._judging_or_last(line, judging))
-        reader.check_totals()
+        _, _, _, reader = self._open_judging(run_id, judging)
         return dict(reader.outcomes())
 
     def trials(
@@ -319,17 +314,16 @@ class SqliteStore(LabelledStore):
     def _in_parts(
         self, run_id: str, judging: int | None, read: Callable[[RunReader, int, int], Iterator[_T]]
     ) -> Iterator[_T]:
-        line = self._line(run_id)
-        reader, total = self._reader(line, self._judging_or_last(line, judging)), line.progress.cases
-        reader.check_totals()
+        line, _, _, reader = self._open_judging(run_id, judging)
+        total = line.progress.cases
         for first in range(0, total, _AT_ONCE):
             yield from read(reader, first, min(total, first + _AT_ONCE))
 
     def _record(self, line: RunLine) -> RunRecord:
-        number = self._last_judging(line)
+        last = judging_progress(self._connection, line.seq, self._last_judging(line))
         return RunRecord(
             line.run_id, line.created_at, line.agent, line.sets, line.num_runs, line.progress.cases, line.state,
-            self._summary(line, number), line.progress.judgings, number,
+            self._summary(line, last), line.progress.judgings, last.number,
         )  # fmt: skip
 
     def _reader(self, line: RunLine, judging: int) -> RunReader:
@@ -339,21 +333,27 @@ class SqliteStore(LabelledStore):
         with sound(self._name, f"the manifest of run {line.run_id}"):
             return Manifest.model_validate(json.loads(line.manifest))
 
-    def _judging(self, line: RunLine, number: int, crc: int, text: str) -> Judging:
-        complete = judging_progress(self._connection, line.seq, number).complete
-        with sound(self._name, f"judging {number} of run {line.run_id}"):
-            if crc != checksum(f"judging/{line.seq}/{number}", text):
-                raise ValueError(crc)
-            return Judging.model_validate({**json.loads(text), "finished": bool(complete)})
+    def _open_judging(
+        self, run_id: str, judging: int | None
+    ) -> tuple[RunLine, JudgingProgress, str, RunReader]:
+        """Return a run, its scoring number `judging` (default: the last finished one) as progress and JSON, and a reader of it.
 
-    def _judging_or_last(self, line: RunLine, judging: int | None) -> int:
-        if judging is None:
-            return self._last_judging(line)
-        if not 1 <= judging <= line.progress.judgings:
-            raise UnknownNameError(
-                f"Run {line.run_id} has no judging {judging}: it has {line.progress.judgings}"
-            )
-        return judging
+        Raises:
+            StoreError: not everything that was written of it is there.
+        """
+        with self._connection.snapshot():  # another process may be writing the run
+            line = self._line(run_id)
+            stored = stored_judgings(self._connection, line)
+            finished = (progress.number for progress, _ in stored if progress.complete)
+            number = max(finished, default=1) if judging is None else _existing(line, judging)
+            progress, text = stored[number - 1]
+            reader = self._reader(line, number)
+            reader.check_totals(line.progress, progress)
+        return line, progress, text, reader
+
+    def _judging(self, line: RunLine, progress: JudgingProgress, text: str) -> Judging:
+        with sound(self._name, f"judging {progress.number} of run {line.run_id}"):
+            return Judging.model_validate({**json.loads(text), "finished": bool(progress.complete)})
 
     def _last_judging(self, line: RunLine) -> int:
         """The last judging that was finished; the run's own when none was."""
@@ -364,20 +364,25 @@ class SqliteStore(LabelledStore):
         )
         return row[0] or 1 if row else 1
 
-    def _summary(self, line: RunLine, judging: int) -> RunSummary:
+    def _summary(self, line: RunLine, progress: JudgingProgress) -> RunSummary:
         """What was written at the end; before that, what can be counted."""
-        progress = judging_progress(self._connection, line.seq, judging)
         summary = (
             RunSummary()
             if progress.summary is None
             else RunSummary.model_validate(json.loads(progress.summary))
         )
         if not progress.complete:  # the run may have advanced since the figure was written
-            counts = StoredCases(self._reader(line, judging), line.progress.cases).counts()
+            counts = StoredCases(self._reader(line, progress.number), line.progress.cases).counts()
             counted = {outcome.value: count for outcome, count in counts.items()}
             if counted != {name: count for name, count in summary.counts.items() if count}:
                 summary.counts, summary.outcome = counted, None
         return summary
+
+
+def _existing(line: RunLine, judging: int) -> int:
+    if not 1 <= judging <= line.progress.judgings:
+        raise UnknownNameError(f"Run {line.run_id} has no judging {judging}: it has {line.progress.judgings}")
+    return judging
 
 
 def _format_ids(ids: Sequence[str]) -> str:

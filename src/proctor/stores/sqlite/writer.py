@@ -16,16 +16,14 @@ from typing import TypeVar
 from proctor.errors import StoreError
 from proctor.schema.results.manifest import AgentManifest, Judging, Manifest, PlannedCase, RunSummary
 from proctor.stores.base import AnswerRecord, Committed, Record
-from proctor.stores.sqlite import leases
+from proctor.stores.sqlite import run_state
 from proctor.stores.sqlite.connection import Connection, Place
-from proctor.stores.sqlite.encoding import checksum, compact, storable
-from proctor.stores.sqlite.leases import Lease
+from proctor.stores.sqlite.encoding import checksum, compact, planned_checksum, storable
 from proctor.stores.sqlite.reader import RunReader
-from proctor.stores.sqlite.rows import Rows, RowWriter, insert, planned_key
+from proctor.stores.sqlite.rows import Decided, Hold, Rows, RowWriter, insert
 from proctor.stores.sqlite.run_state import (
-    Decided,
-    Hold,
     JudgingProgress,
+    Lease,
     RunLine,
     RunProgress,
     judging_progress,
@@ -112,7 +110,7 @@ class Writer:
         """Everything that is queued; nothing, when there was nothing for a while."""
         items: list[tuple[Rows, object]] = []
         try:
-            item = self._queue.get(timeout=leases.RENEWED_EVERY)
+            item = self._queue.get(timeout=run_state.LEASE_RENEWED_EVERY)
             time.sleep(_GATHERING)
             while not isinstance(item, _End):
                 items.append(item)
@@ -137,13 +135,13 @@ class Writer:
                 self._hold.judging.note_duration(time.perf_counter() - self._began)
             self._keep_hold(raw)
             if last:
-                leases.release(raw, self._hold.lease)
+                run_state.release_lease(raw, self._hold.lease)
         self._place.check_place()
 
     def _keep_hold(self, raw: sqlite3.Connection) -> None:
         hold = self._hold
-        if not hold.run.write(raw, hold.lease, time.time() + leases.SECONDS):
-            raise leases.lost_lease_error(hold.lease, self._place.name)
+        if not hold.run.write(raw, hold.lease, time.time() + run_state.LEASE_SECONDS):
+            raise run_state.lost_lease_error(hold.lease, self._place.name)
         hold.judging.write(raw)
 
     def _finish(self, connection: Connection, end: _End) -> None:
@@ -164,7 +162,7 @@ class Writer:
             suppress(StoreError),
             connection.transaction() as raw,
         ):  # where it cannot, the lease ends with its time
-            leases.release(raw, self._hold.lease)
+            run_state.release_lease(raw, self._hold.lease)
 
 
 # --- The first rows of a run and of a judging -------------------------------------------------------------------------
@@ -188,7 +186,7 @@ def begin_run(
     ).fetchall()
     progress = RunProgress(run[0][0])
     insert_run(raw, progress, manifest, name)
-    lease = leases.take(raw, progress.run, manifest.run_id, name)
+    lease = run_state.take_lease(raw, progress.run, manifest.run_id, name)
     progress.cases = insert_planned_cases(raw, progress.run, cases)
     hold = Hold(lease, progress, JudgingProgress(progress.run, judging.number), Decided(), {})
     insert_judging(raw, hold.judging, judging)
@@ -241,7 +239,7 @@ def _attempts(connection: Connection, run: int) -> dict[tuple[int, int], int]:
 
 def keep(raw: sqlite3.Connection, hold: Hold) -> None:
     """Write down how far everything is."""
-    hold.run.write(raw, hold.lease, time.time() + leases.SECONDS)
+    hold.run.write(raw, hold.lease, time.time() + run_state.LEASE_SECONDS)
     hold.judging.write(raw)
 
 
@@ -312,6 +310,28 @@ def insert_planned_cases(raw: sqlite3.Connection, run: int, cases: Iterable[Plan
                 case.content_hash,
                 storable(case.place),
             )
-            rows.append((run, case.position, checksum(planned_key(run, case.position, texts)), *texts))
+            rows.append((run, case.position, planned_checksum(run, case.position, texts), *texts))
         total += insert(raw, "planned", _PLANNED, rows, _OTHER_CONTENT)
     return total
+
+
+# --- Deletion ---------------------------------------------------------------------------------------------------------
+
+
+_TABLES_OF_RUN = "verdicts scores trials planned judgings media_uses labels answer_uses".split()
+_DELETE_UNUSED = (
+    "DELETE FROM documents WHERE hash NOT IN (SELECT document FROM trials WHERE document IS NOT NULL)",
+    "DELETE FROM answers WHERE name NOT IN (SELECT answer FROM answer_uses)",
+    "DELETE FROM media WHERE hash NOT IN (SELECT media FROM media_uses)",
+    "UPDATE totals SET value = (SELECT COUNT(*) FROM runs) WHERE name = 'runs'",
+)
+
+
+def delete_runs(raw: sqlite3.Connection, runs: Sequence[int]) -> None:
+    """Delete runs, and everything that only they used, within a transaction."""
+    for run in runs:
+        for table in _TABLES_OF_RUN:
+            raw.execute(f"DELETE FROM {table} WHERE run = ?", (run,))  # noqa: S608 - our own tables
+        raw.execute("DELETE FROM runs WHERE seq = ?", (run,))
+    for statement in _DELETE_UNUSED:
+        raw.execute(statement)
