@@ -8,8 +8,8 @@ from typing import Any
 from proctor.agents.base import Agent, Session
 from proctor.engine.execution.run import Run
 from proctor.engine.execution.run_control import NoProgress, Progress
-from proctor.engine.planning.case_source import EvalSetSource, SetRequest
 from proctor.engine.planning.plan import Plan, make_plan
+from proctor.engine.planning.set_plan import EvalSetSource, SetRequest
 from proctor.engine.run_options import RunOptions
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.case import EvalSet

@@ -9,18 +9,17 @@ from dataclasses import replace
 from pathlib import Path
 
 from proctor.common.registry import METRICS
-from proctor.engine.planning.case_checks import (
+from proctor.engine.planning.case_checks import cannot_run, classify, reader_of
+from proctor.engine.planning.criteria import Bound, bind
+from proctor.engine.planning.plan import Plan, make_plan, problems_of_trials, runs_of
+from proctor.engine.planning.set_plan import (
     ASSERTS_NOTHING,
     REMEDIES,
     Assertions,
+    SetPlan,
+    SetRequest,
     and_others,
-    cannot_run,
-    reader_of,
 )
-from proctor.engine.planning.case_source import SetRequest
-from proctor.engine.planning.criteria import Bound, bind
-from proctor.engine.planning.plan import Plan, make_plan, problems_of_trials, runs_of
-from proctor.engine.planning.set_plan import SetPlan
 from proctor.engine.run_options import RunOptions
 from proctor.errors import CriterionError, SettingsError, SetupError, SetupProblems, UnknownNameError
 from proctor.files.eval_sets.check_file import NO_CASES, Report, check_file
@@ -221,7 +220,8 @@ class _Meaning:
     def _check_config(self, report: Report, document: Document) -> None:
         config = EvalConfig.model_validate(document.value)
         bound = bind(self._ready(config), self._options)
-        of_trials = problems_of_trials(config, runs_of(config, self._options))
+        num_runs = runs_of(config, self._options)
+        of_trials = problems_of_trials(config, config.rule_for(num_runs), num_runs)
         for problem in [*bound.problems, *_paths(config), *of_trials]:
             report.problems += _in_config(document, problem, "error")
         for doubt in bound.doubts:
@@ -355,11 +355,11 @@ def assertion_problems(
     bound = _bind_metrics(path, settings)
     if bound is None:
         return []
-    seen = Assertions(bound, settings.options.get("allow_unasserted", False))
+    seen = Assertions(settings.options.get("allow_unasserted", False))
     ids = source.ids()
     for index in range(len(source)):
         if eval_ids is None or ids[index] in eval_ids:
-            _look_at(seen, index, source.case(index))
+            _look_at(seen, index, source.case(index), bound)
     problems: list[Problem] = []
     for message, hint, indexes in _groups(seen, consequence):
         text = f"case {ids[indexes[0]]!r}{and_others(source, indexes[1:])}: {message}"
@@ -373,8 +373,8 @@ def assertion_findings(case: EvalCase, path: Path) -> list[Finding]:
     bound = _bind_metrics(path, settings)
     if bound is None:
         return []
-    seen = Assertions(bound, settings.options.get("allow_unasserted", False))
-    _look_at(seen, 0, case)
+    seen = Assertions(settings.options.get("allow_unasserted", False))
+    _look_at(seen, 0, case, bound)
     return [Finding((), message, hint) for message, hint, _ in _groups(seen, _RUN_REFUSES)]
 
 
@@ -383,9 +383,9 @@ def warning_texts(problems: Iterable[Problem]) -> list[str]:
     return [f"{one.message} ({one.hint})" if one.hint else one.message for one in problems]
 
 
-def _look_at(seen: Assertions, index: int, case: EvalCase) -> None:
+def _look_at(seen: Assertions, index: int, case: EvalCase, bound: Bound) -> None:
     if not cannot_run(case):
-        seen.see(index, case)
+        classify(case, index, bound, seen)
 
 
 def _groups(seen: Assertions, consequence: str) -> Iterable[tuple[str, str, Sequence[int]]]:

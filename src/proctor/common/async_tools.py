@@ -8,6 +8,7 @@ import threading
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from contextvars import Context, copy_context
+from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import Any, NamedTuple, TypeVar
 
@@ -85,13 +86,12 @@ class Worker:
         self._jobs.put(None)
 
 
+@dataclass(slots=True)
 class Threads:
     """The threads of a process that run plain functions: one per concurrent call; idle threads are reused."""
 
-    def __init__(self) -> None:
-        """Start without any thread."""
-        self._idle: list[Worker] = []
-        self._made = 0
+    _idle: list[Worker] = field(default_factory=list)
+    _made: int = 0
 
     def lend(self) -> Worker:
         """Return a thread for exclusive use, with a copy of the current contextvars; return it with `give_back`."""

@@ -7,6 +7,7 @@ entry points. Listing the names imports nothing heavy.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -14,19 +15,19 @@ from typing import Any
 from proctor.errors import ProctorError, SetupError, unknown_name
 
 
+@dataclass(eq=False)
 class Registry:
     """The named plug-ins of one kind."""
 
-    def __init__(self, kind: str, *, table: str, group: str, replaceable: bool = True) -> None:
-        """Take the `kind` as users name it, the built-in `table` as `module:attribute`, the entry-point `group`.
-
-        `replaceable`: whether `add` may replace a built-in plug-in.
-        """
-        self._replaceable = replaceable
-        self.kind = kind
-        self._table = table
-        self._group = group
-        self._added: dict[str, object] = {}
+    kind: str
+    """The kind as users name it."""
+    table: str
+    """The table of built-in plug-ins, as `module:attribute`."""
+    group: str
+    """The group of entry points."""
+    replaceable: bool = True
+    """Whether `add` may replace a built-in plug-in."""
+    _added: dict[str, object] = field(default_factory=dict)
 
     def add(self, name: str, plugin: object) -> None:
         """Register `plugin` under `name` in this process; a later one of the same name replaces it.
@@ -34,7 +35,7 @@ class Registry:
         Raises:
             SetupError: a built-in plug-in that cannot be replaced has this name.
         """
-        if not self._replaceable and self.is_built_in(name):
+        if not self.replaceable and self.is_built_in(name):
             raise SetupError(f"{name!r} is the name of a built-in {self.kind}; choose another name")
         self._added[name] = plugin
 
@@ -48,7 +49,7 @@ class Registry:
         Raises:
             SetupError: an entry point has the name of a built-in plug-in.
         """
-        point = _entry_points(self._group).get(name)
+        point = _entry_points(self.group).get(name)
         if point is not None and self.is_built_in(name) and point.value != self._built_in()[name]:
             source = point.dist.name if point.dist else "?"
             raise SetupError(
@@ -65,7 +66,7 @@ class Registry:
             return "(added)"
         if self.is_built_in(name):
             return ""
-        point = _entry_points(self._group).get(name)
+        point = _entry_points(self.group).get(name)
         return f"{point.dist.name} {point.dist.version}" if point is not None and point.dist else None
 
     def remove(self, name: str) -> None:
@@ -74,10 +75,10 @@ class Registry:
 
     def names(self) -> list[str]:
         """Return every known name: built-in ones first, then entry points, then those added here."""
-        return list(dict.fromkeys([*self._built_in(), *_entry_points(self._group), *self._added]))
+        return list(dict.fromkeys([*self._built_in(), *_entry_points(self.group), *self._added]))
 
     def __contains__(self, name: str) -> bool:
-        return name in self._added or name in self._built_in() or name in _entry_points(self._group)
+        return name in self._added or name in self._built_in() or name in _entry_points(self.group)
 
     def get(self, name: str) -> Any:
         """Load the plug-in called `name`.
@@ -90,7 +91,7 @@ class Registry:
             return self._added[name]
         if (path := self._built_in().get(name)) is not None:
             return load_object(path)
-        if (point := _entry_points(self._group).get(name)) is None:
+        if (point := _entry_points(self.group).get(name)) is None:
             raise unknown_name(self.kind, name, self.names())
         try:
             return point.load()
@@ -128,7 +129,7 @@ class Registry:
         return f"The {self.kind} {name!r}{source}"
 
     def _built_in(self) -> dict[str, str]:
-        table: dict[str, str] = load_object(self._table)
+        table: dict[str, str] = load_object(self.table)
         return table
 
 

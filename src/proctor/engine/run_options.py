@@ -123,7 +123,7 @@ def _config_problem(name: str, value: object) -> str:
 
 
 def _shard_problem(_name: str, value: object) -> str:
-    from proctor.engine.planning.case_source import parse_shard
+    from proctor.engine.planning.set_plan import parse_shard
 
     try:
         parse_shard(value)

@@ -14,7 +14,7 @@ from proctor.errors import CriterionError, did_you_mean
 from proctor.metrics.base import COMMON_OPTIONS, MetricFacts, how_to_declare, range_of
 from proctor.schema.format.criterion import BaseCriterion
 
-__all__ = ["check_criterion", "misfit", "refuse_criterion"]
+__all__ = ["check_criterion", "informational_error", "misfit"]
 
 OURS = frozenset({"gate", "applies_to", "aggregate", "compat"})
 """Proctor's own options, which have one spelling. All others may also be written in camelCase, as in ADK."""
@@ -60,13 +60,12 @@ def misfit(metric: str, problems: Sequence[str], places: Iterable[str] = ()) -> 
     return error
 
 
-def refuse_criterion(facts: MetricFacts, criterion: BaseCriterion | None) -> None:
-    """Raise `CriterionError` for a criterion of an informational metric."""
-    if criterion is not None:
-        raise CriterionError(
-            f"{facts.name!r} is informational: it is always reported, never decides, and takes no threshold. "
-            "Take it out of the criteria."
-        )
+def informational_error(facts: MetricFacts) -> CriterionError:
+    """Return the error for a criterion of an informational metric."""
+    return CriterionError(
+        f"{facts.name!r} is informational: it is always reported, never decides, and takes no threshold. "
+        "Take it out of the criteria."
+    )
 
 
 Problem = tuple[str, str]

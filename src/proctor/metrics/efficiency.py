@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import ClassVar, NamedTuple
 
 from proctor.metrics.base import CaseView, MetricFacts
-from proctor.metrics.criterion_check import refuse_criterion
+from proctor.metrics.criterion_check import informational_error
 from proctor.schema.evidence.convert_events import TurnFacts
 from proctor.schema.evidence.trial import Failure
 from proctor.schema.format.criterion import BaseCriterion
@@ -52,7 +52,8 @@ class _Informational:
     place: ClassVar[int]
 
     def __init__(self, criterion: BaseCriterion | None = None) -> None:
-        refuse_criterion(self.facts, criterion)
+        if criterion is not None:
+            raise informational_error(self.facts)
 
     def score(self, case: CaseView) -> MetricScore:
         """Return the score of each invocation and of the trial, computed when it is read."""

@@ -26,7 +26,7 @@ from proctor.schema.results.score import Outcome
 if TYPE_CHECKING:
     from _pytest._code.code import TerminalRepr
 
-    from proctor.engine.planning.case_source import CaseSource
+    from proctor.engine.planning.set_plan import CaseSource
 
 _SHOWN_AS_FAILED = frozenset({Outcome.FAILED, Outcome.INCONCLUSIVE})
 

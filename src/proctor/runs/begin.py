@@ -119,7 +119,7 @@ def _not_run(chosen: SetPlan) -> Iterator[CaseResult]:
 
 
 def _begin(prepared: Prepared, info: AgentInfo | None, committed: Committed) -> RunWriter:
-    from proctor.engine.planning.judging_manifest import judging_of, planned_cases
+    from proctor.runs.setup.manifest import judging_of, planned_cases
 
     store, manifest = _store_and_manifest(prepared)
     manifest.agent = add_description(manifest.agent, info)

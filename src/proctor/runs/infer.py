@@ -11,8 +11,8 @@ from proctor.agents.base import Agent
 from proctor.engine.execution.run_control import NoProgress
 from proctor.engine.planning.bound_metric import BoundMetric
 from proctor.engine.planning.case_checks import cannot_run
-from proctor.engine.planning.case_source import EvalSetSource
 from proctor.engine.planning.criteria import bind
+from proctor.engine.planning.set_plan import EvalSetSource
 from proctor.engine.run_options import RunOptions
 from proctor.errors import SetupError, SetupProblems
 from proctor.runs.observers import begun

@@ -24,7 +24,7 @@ from proctor.schema.format.config import EvalConfig, TrialsConfig
 
 if TYPE_CHECKING:
     from proctor.agents.base import Agent
-    from proctor.engine.planning.case_source import EvalSetSource
+    from proctor.engine.planning.set_plan import EvalSetSource
     from proctor.files.eval_sets.documents import Document
     from proctor.runs.arguments import EvalSetLike
 
@@ -168,7 +168,7 @@ def given_set(
         SetupProblems: the refused keys.
         SetupError: two cases share an id.
     """
-    from proctor.engine.planning.case_source import EvalSetSource
+    from proctor.engine.planning.set_plan import EvalSetSource
 
     eval_set, warnings = _read_inline(
         entry, allow_duplicate_ids=allow_duplicate_ids, allow_unknown_keys=allow_unknown_keys
@@ -178,7 +178,7 @@ def given_set(
 
 def given_eval_set(entry: EvalSet | Mapping[str, object], *, allow_duplicate_ids: bool = False) -> EvalSet:
     """Return the eval set that `given_set` would read; raises as `given_set`."""
-    from proctor.engine.planning.case_source import EvalSetSource
+    from proctor.engine.planning.set_plan import EvalSetSource
 
     eval_set, _ = _read_inline(entry, allow_duplicate_ids=allow_duplicate_ids, allow_unknown_keys=True)
     EvalSetSource(eval_set)  # refuses duplicate ids

@@ -7,16 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 from proctor.engine.execution.run_recorder import StoredRun
-from proctor.engine.planning.case_source import SetRequest
-from proctor.engine.planning.judging_manifest import judged_set
 from proctor.engine.planning.plan import Plan, make_plan
-from proctor.engine.planning.set_plan import SetPlan
+from proctor.engine.planning.set_plan import SetPlan, SetRequest
 from proctor.engine.run_options import RunOptions, Use, options_of
 from proctor.errors import SetupError, SetupProblems
 from proctor.runs.arguments import ConfigLike, ScoreOptions, is_open, name_of_run
 from proctor.runs.evaluate import carry_out
 from proctor.runs.load import read_config
 from proctor.runs.setup.judge_and_user import JudgesOnDemand, budget_of, rescoring_judge
+from proctor.runs.setup.manifest import judged_set
 from proctor.runs.setup.prepare import Prepared
 from proctor.runs.storage.failed_attempts import find_current_run
 from proctor.runs.storage.open import open_runs

@@ -11,8 +11,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from proctor.engine.planning.judging_manifest import judging_of, planned_cases
 from proctor.runs.setup.judge_and_user import AN_OBJECT
+from proctor.runs.setup.manifest import judging_of, planned_cases
 from proctor.schema.results.manifest import Judging, Manifest, MetricManifest, PlannedCase, counting
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import Any
 
 _WHERE = {
-    "format.wire_model": "PathError WireModel noticed_unknown_keys plain_data unknown_keys",
+    "format.wire_model": "PathError UnknownKeys WireModel plain_data unknown_keys",
     "format.content": (
         "Blob CodeExecutionResult Content ExecutableCode FileData FunctionCall FunctionResponse FunctionResponseBlob"
         " FunctionResponseFileData FunctionResponsePart GenerateContentConfig GenerateContentResponseUsageMetadata"

@@ -86,6 +86,11 @@ def content_hash(content: bytes) -> str:
     return blake2b(content, digest_size=HASH_BYTES).hexdigest()
 
 
+def json_hash(value: Any) -> str:
+    """Return the content hash of plain data; other values count as their text."""
+    return content_hash(json.dumps(value, sort_keys=True, ensure_ascii=True, default=str).encode())
+
+
 def hash_of_many(first: bytes = b"") -> blake2b:
     """Return the hash object of `content_hash` for contents in sequence: `update` it, then `hexdigest`."""
     return blake2b(first, digest_size=HASH_BYTES)

@@ -201,8 +201,8 @@ ASSERTED: dict[str, tuple[dict[str, Any], Any]] = {
 
 
 def plan_of(given: dict[str, Any], criteria: Any, **options: Any) -> Any:
-    from proctor.engine.planning.case_source import EvalSetSource, SetRequest
     from proctor.engine.planning.plan import make_plan
+    from proctor.engine.planning.set_plan import EvalSetSource, SetRequest
     from proctor.engine.run_options import RunOptions
 
     eval_set = proctor.EvalSet.model_validate({"eval_set_id": "s", "eval_cases": [given]})

@@ -7,8 +7,8 @@ import pytest
 
 import proctor
 from proctor.engine.planning.case_checks import READERS, reader_of
-from proctor.engine.planning.case_source import EvalSetSource, SetRequest
 from proctor.engine.planning.plan import make_plan
+from proctor.engine.planning.set_plan import EvalSetSource, SetRequest
 from proctor.engine.run_options import RunOptions
 from proctor.errors import SetupError
 from proctor.judges.pool import RunJudges

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from proctor.engine.planning.case_source import EvalSetSource, SetRequest
 from proctor.engine.planning.criteria import bind
 from proctor.engine.planning.plan import make_plan
+from proctor.engine.planning.set_plan import EvalSetSource, SetRequest
 from proctor.engine.run_options import RunOptions
 from proctor.errors import SetupError, SetupProblems
 from proctor.schema.format.case import EvalCase, EvalSet

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import proctor
-from proctor.engine.planning.case_source import MOST_SHARDS, SetRequest, Shard, parse_shard
 from proctor.engine.planning.plan import make_plan
+from proctor.engine.planning.set_plan import MOST_SHARDS, SetRequest, Shard, parse_shard
 from proctor.engine.run_options import RunOptions
 from proctor.errors import NothingToRunError, SetupError, SetupProblems
 from proctor.schema.format.case import EvalCase, EvalSet
@@ -75,7 +75,7 @@ def test_sets_are_told_apart_and_other_processes_agree() -> None:
     ]
     told = [(n, _shard_of("booking", f"case_{n}", 5)) for n in range(40)]
     code = (
-        "from proctor.engine.planning.case_source import Shard\n"
+        "from proctor.engine.planning.set_plan import Shard\n"
         "print([(n, next(s for s in range(1, 6) if Shard(s, 5).holds('booking', f'case_{n}'))) for n in range(40)])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

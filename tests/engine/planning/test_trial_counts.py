@@ -12,8 +12,8 @@ from hypothesis import assume, given, strategies as st
 from proctor.agents.base import Session
 from proctor.engine.execution.run import Run
 from proctor.engine.execution.run_control import NoProgress, run_sync
-from proctor.engine.planning.case_source import EvalSetSource, SetRequest
 from proctor.engine.planning.plan import least_to_pass, make_plan, too_few_trials, undecidable
+from proctor.engine.planning.set_plan import EvalSetSource, SetRequest
 from proctor.engine.run_options import RunOptions
 from proctor.engine.scoring.verdict import decide_share
 from proctor.errors import SetupProblems

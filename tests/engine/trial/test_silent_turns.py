@@ -11,8 +11,8 @@ import pytest
 import proctor
 from proctor.agents.base import Session
 from proctor.common.safe_text import is_visible
-from proctor.engine.planning.case_source import EvalSetSource, SetRequest
 from proctor.engine.planning.plan import make_plan
+from proctor.engine.planning.set_plan import EvalSetSource, SetRequest
 from proctor.engine.run_options import RunOptions
 from proctor.engine.trial.trial_runner import find_silence
 from proctor.models.scripted import ScriptedModel

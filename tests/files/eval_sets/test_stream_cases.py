@@ -290,7 +290,7 @@ def test_a_hundred_thousand_cases_are_opened_planned_and_read_in_flat_memory(
 import resource, sys
 from proctor.engine.run_options import RunOptions
 from proctor.engine.planning.plan import make_plan
-from proctor.engine.planning.case_source import SetRequest
+from proctor.engine.planning.set_plan import SetRequest
 from proctor.files.eval_sets.source import open_eval_set
 from proctor.schema.format.config import EvalConfig
 

@@ -135,8 +135,8 @@ def test_a_run_is_not_gone_on_with_by_another_judge_unseen(tmp_path: Path) -> No
 
 def test_nor_by_another_prompt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = unfinished(tmp_path)
-    monkeypatch.setattr("proctor.engine.planning.judging_manifest.prompts_of", lambda _: {})
-    monkeypatch.setattr("proctor.engine.planning.judging_manifest.prompts_of", lambda _: {"other": "0" * 12})
+    monkeypatch.setattr("proctor.runs.setup.manifest.prompts_of", lambda _: {})
+    monkeypatch.setattr("proctor.runs.setup.manifest.prompts_of", lambda _: {"other": "0" * 12})
     with pytest.raises(SetupProblems, match="has changed: its prompt is another one"):
         proctor.resume_sync(store=store, agent=agent, judge=ScriptedModel(VALID, name="first"))
 

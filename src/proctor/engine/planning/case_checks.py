@@ -6,17 +6,16 @@ nothing would pass with an agent that does nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from proctor.common.registry import METRICS
 from proctor.engine.planning.bound_metric import FINAL_STATE, BoundMetric
-from proctor.engine.planning.case_source import first_names
 from proctor.engine.planning.criteria import Bound
-from proctor.errors import MissingExtraError, SetupError
-from proctor.metrics.base import needs_of
+from proctor.engine.planning.set_plan import ASSERTS_NOTHING, NO_GATE, Assertions
+from proctor.errors import CriterionError, MissingExtraError, SetupError
+from proctor.metrics.base import Survey, needs_of
 from proctor.schema.format.case import (
     EXTENSION_KEYS,
     EvalCase,
@@ -28,18 +27,6 @@ from proctor.schema.format.case import (
 )
 from proctor.schema.format.config import EvalConfig
 from proctor.simulation.base import Users
-
-if TYPE_CHECKING:
-    from proctor.engine.planning.case_source import CaseSource
-
-
-NEGATIVE_ONLY = "negative only: an agent that does nothing passes it"
-ASSERTS_NOTHING = "asserts nothing, so an agent that does nothing passes it"
-REMEDIES = (
-    "`proctor record` or `proctor bless` the answers and calls of a run, write a rubric or a `final_session_state`, or "
-    "write `tool_uses: []` (YAML: `tools: []`) where no tool may be called; `--allow-unasserted` runs such cases as "
-    "*skipped*"
-)
 
 
 def statement_in(case: EvalCase, metrics: Sequence[BoundMetric]) -> Statement:
@@ -67,88 +54,27 @@ def _keeps_verdict(case: EvalCase, metrics: Sequence[BoundMetric]) -> bool:
     return any(metric.gate and metric.as_in_adk and can_score(metric, case) for metric in metrics)
 
 
-@dataclass(slots=True)
-class Assertions:
-    """Sorts the cases of one set by what they assert."""
-
-    bound: Bound
-    allowed: bool
-    """Whether a case that asserts nothing runs, and is recorded as skipped (`allow_unasserted`)."""
-    negative: list[int] = field(default_factory=list)
-    """Indexes of the cases that are negative only."""
-    as_in_adk: list[int] = field(default_factory=list)
-    """Indexes of the cases that assert nothing and keep the verdict of the implementation that `compat` names."""
-    skipped: dict[int, str] = field(default_factory=dict)
-    """Indexes of the cases that run and are skipped, each with the reason."""
-    unasserted: dict[int, str] = field(default_factory=dict)
-    """Indexes of the cases that are refused, unless they are allowed, each with the reason."""
-
-    def see(self, index: int, case: EvalCase) -> str:
-        """Classify a case; return why it cannot be run, or an empty text."""
-        statement = statement_in(case, self.bound.metrics)
-        if statement is Statement.POSITIVE:
-            return ""
-        if statement is Statement.NEGATIVE:
-            self.negative.append(index)
-        elif names := [metric.name for metric in self.bound.left_out if statement_in(case, [metric])]:
-            self.skipped[index] = self._left_out(names)
-        elif _keeps_verdict(case, self.bound.metrics):
-            self.as_in_adk.append(index)
-        else:
-            self.unasserted[index] = problem = cannot_decide(case, self.bound) or ASSERTS_NOTHING
-            if not self.allowed:
-                return problem
-            self.skipped[index] = problem
+def classify(case: EvalCase, index: int, bound: Bound, found: Assertions) -> str:
+    """Put a case into `found` by what it asserts; return why it cannot be run, or an empty text."""
+    statement = statement_in(case, bound.metrics)
+    if statement is Statement.POSITIVE:
         return ""
-
-    def _left_out(self, names: Sequence[str]) -> str:
-        why = " and ".join(dict.fromkeys(self.bound.skipped[name] for name in names))
-        return f"asserts something only for {', '.join(names)}, left out by {why}"
-
-    def groups(self) -> Iterator[tuple[str, list[int]]]:
-        """Yield a warning and its cases: those that run although they assert nothing, or only something negative."""
-        if self.negative:
-            yield NEGATIVE_ONLY, self.negative
-        if self.as_in_adk:
-            yield f"{ASSERTS_NOTHING}; `compat` keeps the original's verdict", self.as_in_adk
-
-    def skips(self) -> Iterator[tuple[str, list[int]]]:
-        """Yield a reason and the cases that are skipped for it."""
-        by_reason: dict[str, list[int]] = {}
-        for index, reason in self.skipped.items():
-            by_reason.setdefault(f"{reason}; it is skipped and not counted", []).append(index)
-        yield from by_reason.items()
-
-
-def remedies() -> list[SetupError]:
-    """Name the ways to fix a case that asserts nothing."""
-    return [SetupError(f"A case must assert something: {REMEDIES}.")]
-
-
-# --- Problems and warnings about single cases, each with the place of its case ----------------------------------------
-
-
-def in_case(problem: str, source: CaseSource, index: int, more: str = "") -> SetupError:
-    """Return a problem of one case, with the place of the case."""
-    where = source.where(index) or source.eval_set_id
-    error = SetupError(f"{where}: case {source.ids()[index]!r}{more}: {problem}")
-    error.file, error.path = source.label or "", ("eval_cases", index)
-    error.parts = [problem]
-    return error
-
-
-def and_others(source: CaseSource, indexes: Sequence[int]) -> str:
-    """Name the other cases of a warning; empty if there are none."""
-    if not indexes:
-        return ""
-    ids = source.ids()
-    return f" (and {len(indexes)} more of {source.eval_set_id}: {first_names([repr(ids[index]) for index in indexes])})"
+    if statement is Statement.NEGATIVE:
+        found.negative.append(index)
+    elif names := [metric.name for metric in bound.left_out if statement_in(case, [metric])]:
+        why = " and ".join(dict.fromkeys(bound.skipped[name] for name in names))
+        found.skipped[index] = f"asserts something only for {', '.join(names)}, left out by {why}"
+    elif _keeps_verdict(case, bound.metrics):
+        found.as_in_adk.append(index)
+    else:
+        found.unasserted[index] = problem = cannot_decide(case, bound) or ASSERTS_NOTHING
+        if not found.allowed:
+            return problem
+        found.skipped[index] = problem
+    return ""
 
 
 # --- Cases that nothing would decide ----------------------------------------------------------------------------------
-
-
-NO_GATE = "nothing decides it: the criteria have no gating metric, and the case states no final session state"
 
 
 def cannot_decide(case: EvalCase, bound: Bound) -> str:
@@ -210,6 +136,73 @@ def can_score(metric: BoundMetric, case: EvalCase) -> bool:
     return applies is None or bool(applies(case))
 
 
+# --- Criteria compared with all the cases of a run ---------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Look:
+    """The survey of one criterion over the cases of a run."""
+
+    metric: BoundMetric
+    survey: Survey
+    source: str
+    """The config that the criterion is in."""
+    is_partial: bool = False
+    """Whether options left out cases: one of those may state what the criterion asks for."""
+
+    def see(self, case: EvalCase) -> None:
+        """Show a case to the survey if the metric scores it."""
+        if self.metric.covers(scenario=case.conversation is None):
+            self.survey.see(case)
+
+    def problems(self) -> list[SetupError]:
+        """Return the problems that the survey found."""
+        fit = f"The criterion of {self.metric.name!r} does not fit"
+        return [self._error(problem, f"{fit}: {problem}.") for problem in self.survey.problems()]
+
+    def doubts(self) -> list[SetupError]:
+        """Return the warnings of the survey; if it saw a part of the cases only, its problems are warnings, too."""
+        warnings = [*self.survey.doubts()]
+        if self.is_partial:
+            problems = self.survey.problems()
+            warnings = [f"{each} (of the cases that were chosen)" for each in (*problems, *warnings)]
+        return [self._error(each, f"{self.metric.name}: {each}") for each in warnings]
+
+    def _error(self, part: str, message: str) -> SetupError:
+        error = CriterionError(f"{self.source}: {message}")
+        error.file, error.path, error.parts = self.source, ("criteria", self.metric.name), [part]
+        return error
+
+
+class Surveys:
+    """The surveys of all criteria; sets that share a config share their surveys."""
+
+    def __init__(self) -> None:
+        self._looks: dict[tuple[int, str], Look] = {}
+
+    def of(
+        self, config: EvalConfig, source: str, metrics: Iterable[BoundMetric], *, is_partial: bool
+    ) -> list[Look]:
+        """Return the surveys that are to see the cases of a set."""
+        looks = []
+        for metric in metrics:
+            survey = getattr(metric.metric, "survey", None)
+            if survey is None or (made := survey()) is None:
+                continue
+            look = self._looks.setdefault((id(config), metric.name), Look(metric, made, source))
+            look.is_partial |= is_partial
+            looks.append(look)
+        return looks
+
+    def problems(self) -> list[SetupError]:
+        """Return the problems, for which the run is refused."""
+        return [each for look in self._looks.values() if not look.is_partial for each in look.problems()]
+
+    def doubts(self) -> list[SetupError]:
+        """Return the warnings."""
+        return [each for look in self._looks.values() for each in look.doubts()]
+
+
 # --- Expectations of cases that one metric reads: their mistakes, and those that no metric of the run reads -----------
 
 
@@ -250,8 +243,7 @@ def find_unread_keys(
     case: EvalCase, metrics: Sequence[BoundMetric], skipped: Collection[str] = ()
 ) -> list[str]:
     """Return the keys of a case that no metric of the run reads, except those that `skipped` metrics read."""
-    extra = all_extensions(case) if has_unknown_keys(case) else None
-    keys = [key for key in READERS if key in extra] if extra else []
+    keys = [key for key in READERS if key in (all_extensions(case) or ())]
     if keys:
         read = _keys_of_metrics(metrics)
         keys = [key for key in keys if key not in read]

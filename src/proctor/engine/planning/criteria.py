@@ -10,8 +10,7 @@ from proctor.common.registry import METRICS, load_object
 from proctor.engine.planning.bound_metric import AGGREGATES, FINAL_STATE, MEAN, BoundMetric
 from proctor.engine.run_options import RunOptions
 from proctor.errors import CriterionError, SetupError, did_you_mean, unknown_name
-from proctor.metrics.base import RECORDED, SCENARIO, CaseView, Metric, MetricFacts, Survey, idle_options
-from proctor.schema.format.case import EvalCase
+from proctor.metrics.base import RECORDED, SCENARIO, CaseView, Metric, MetricFacts, idle_options
 from proctor.schema.format.config import EvalConfig
 from proctor.schema.format.criterion import BaseCriterion, JudgeModelOptions
 from proctor.schema.results.manifest import UNKNOWN_MODULES
@@ -148,7 +147,8 @@ def _append(
             found.judge, found.judge_code = given.model, given.code
             bound.doubts += [_doubt(name, said) for said in given.notes]
         bound.metrics.append(found)
-        bound.doubts += [_doubt(name, said) for said in idle_options(metric.facts, criterion)]
+        if criterion is not None:
+            bound.doubts += [_doubt(name, warning) for warning in idle_options(metric.facts, criterion)]
     except SetupError as problem:
         problem.path = ("criteria", name)
         bound.problems.append(problem)
@@ -221,73 +221,6 @@ def _bind_metric(name: str, metric: Metric, criterion: BaseCriterion | None) -> 
     threshold = criterion.threshold if criterion is not None and facts.gates else None
     compat = extra.get("compat") is not None or extra.get("reading") in ("adk-rs", "adk-ts")
     return BoundMetric(metric, threshold, gate and facts.gates, applies_to, aggregate, name, as_in_adk=compat)
-
-
-# --- Criteria compared with all the cases of a run ---------------------------------------------------------------------
-
-
-@dataclass(slots=True)
-class Look:
-    """The survey of one criterion over the cases of a run."""
-
-    metric: BoundMetric
-    survey: Survey
-    source: str
-    """The config that the criterion is in."""
-    is_partial: bool = False
-    """Whether options left out cases: one of those may state what the criterion asks for."""
-
-    def see(self, case: EvalCase) -> None:
-        """Show a case to the survey if the metric scores it."""
-        if self.metric.covers(scenario=case.conversation is None):
-            self.survey.see(case)
-
-    def problems(self) -> list[SetupError]:
-        """Return the problems that the survey found."""
-        fit = f"The criterion of {self.metric.name!r} does not fit"
-        return [self._error(problem, f"{fit}: {problem}.") for problem in self.survey.problems()]
-
-    def doubts(self) -> list[SetupError]:
-        """Return the warnings of the survey; if it saw a part of the cases only, its problems are warnings, too."""
-        warnings = [*self.survey.doubts()]
-        if self.is_partial:
-            problems = self.survey.problems()
-            warnings = [f"{each} (of the cases that were chosen)" for each in (*problems, *warnings)]
-        return [self._error(each, f"{self.metric.name}: {each}") for each in warnings]
-
-    def _error(self, part: str, message: str) -> SetupError:
-        error = CriterionError(f"{self.source}: {message}")
-        error.file, error.path, error.parts = self.source, ("criteria", self.metric.name), [part]
-        return error
-
-
-class Surveys:
-    """The surveys of all criteria; sets that share a config share their surveys."""
-
-    def __init__(self) -> None:
-        self._looks: dict[tuple[int, str], Look] = {}
-
-    def of(
-        self, config: EvalConfig, source: str, metrics: Iterable[BoundMetric], *, is_partial: bool
-    ) -> list[Look]:
-        """Return the surveys that are to see the cases of a set."""
-        looks = []
-        for metric in metrics:
-            survey = getattr(metric.metric, "survey", None)
-            if survey is None or (made := survey()) is None:
-                continue
-            look = self._looks.setdefault((id(config), metric.name), Look(metric, made, source))
-            look.is_partial |= is_partial
-            looks.append(look)
-        return looks
-
-    def problems(self) -> list[SetupError]:
-        """Return the problems, for which the run is refused."""
-        return [each for look in self._looks.values() if not look.is_partial for each in look.problems()]
-
-    def doubts(self) -> list[SetupError]:
-        """Return the warnings."""
-        return [each for look in self._looks.values() for each in look.doubts()]
 
 
 # --- The order of metrics that need the scores of others --------------------------------------------------------------

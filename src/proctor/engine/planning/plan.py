@@ -10,27 +10,32 @@ from dataclasses import dataclass, field
 from math import ceil, log
 
 from proctor.engine.planning.case_checks import (
-    NO_GATE,
-    Assertions,
     Check,
+    Surveys,
     UserProblems,
     cannot_run,
     checks_of,
+    classify,
     find_unread_keys,
-    in_case,
     left_out_text,
     problems_of,
     reader_of,
 )
-from proctor.engine.planning.case_source import (
+from proctor.engine.planning.criteria import Bound, bind
+from proctor.engine.planning.set_plan import (
+    NO_GATE,
+    Assertions,
+    SetPlan,
     SetRequest,
+    assertion_warnings,
+    in_case,
     parse_shard,
+    remedies_for,
     share_text,
+    skip_notes,
     tags_of,
     unknown_ids,
 )
-from proctor.engine.planning.criteria import Bound, Surveys, bind
-from proctor.engine.planning.set_plan import SetPlan, assertion_warnings, remedies_for, skip_notes
 from proctor.engine.run_options import RunOptions
 from proctor.engine.scoring.verdict import bounds_of, decide_share
 from proctor.engine.trial.conversation import check_hook
@@ -83,9 +88,10 @@ def make_plan(
         NothingToRunError: there is no error, but the shard holds no case.
     """
     found = [*problems, *options.problems()]
-    found += check_hook(options.setup, "setup") + check_hook(options.teardown, "teardown")
-    surveys = Surveys()
-    plans = [_plan_set(entry, options.usable(), found, surveys, hashed=hashed) for entry in wanted]
+    for name, hook in (("setup", options.setup), ("teardown", options.teardown)):
+        found += check_hook(hook, name) if hook is not None else []
+    surveys, usable = Surveys(), options.usable()
+    plans = [_plan_set(entry, usable, found, surveys, hashed=hashed) for entry in wanted]
     if not found:  # otherwise the set with the case that a criterion needs may be missing
         found += surveys.problems()
     found += remedies_for(plans)
@@ -144,10 +150,11 @@ def _plan_set(
     found += [_in_config(problem, entry) for problem in bound.problems]
     found += _find_unsupported(entry)
     num_runs = entry.num_runs or runs_of(entry.config, options)
-    found += [_in_config(problem, entry) for problem in problems_of_trials(entry.config, num_runs)]
     summary = _summary(entry, bound, num_runs)
     plan = SetPlan(entry.source, summary, bound.metrics, entry.config, num_runs=num_runs, doubts=bound.doubts)
-    plan.assertions = assertions = Assertions(bound, options.allow_unasserted)
+    summary.rule = plan.rule
+    found += [_in_config(problem, entry) for problem in problems_of_trials(entry.config, plan.rule, num_runs)]
+    plan.assertions = assertions = Assertions(options.allow_unasserted)
     found += unknown_ids(entry)
     unplayed = UserProblems(options.users, entry.config)
     checks = checks_of(bound.metrics)
@@ -162,7 +169,7 @@ def _plan_set(
             plan.hashes += case_hash(case)
         unplayed.see(index, case)
         plan.unread.update(find_unread_keys(case, bound.metrics, bound.skipped))
-        problems = _case_problems(index, case, checks, assertions)
+        problems = _case_problems(index, case, checks, bound, assertions)
         if problems == [NO_GATE]:  # a problem of the config, reported once
             undecided.append(index)
         else:
@@ -183,16 +190,17 @@ def _summary(entry: SetRequest, bound: Bound, num_runs: int) -> SetSummary:
         metrics=[metric.name for metric in bound.metrics],
         skipped_metrics=bound.skipped,
         num_runs=num_runs,
-        rule=entry.config.rule_for(num_runs),
         criteria=entry.config.model_dump(mode="json", include={"criteria"}, exclude_none=True)["criteria"],
     )
 
 
-def _case_problems(index: int, case: EvalCase, checks: Sequence[Check], assertions: Assertions) -> list[str]:
+def _case_problems(
+    index: int, case: EvalCase, checks: Sequence[Check], bound: Bound, assertions: Assertions
+) -> list[str]:
     problems = problems_of(case, checks)
     problem = cannot_run(case)
-    if not (problem or problems or assertions.bound.problems):  # otherwise its statements may be unreadable
-        problem = assertions.see(index, case)
+    if not (problem or problems or bound.problems):  # otherwise its statements may be unreadable
+        problem = classify(case, index, bound, assertions)
     return [*problems, problem] if problem else problems
 
 
@@ -310,9 +318,9 @@ def runs_of(config: EvalConfig, options: RunOptions) -> int:
     return options.num_runs or stated or 1
 
 
-def problems_of_trials(config: EvalConfig, num_runs: int) -> list[SetupError]:
-    """Return the problems of a config's `trials` for so many trials a case."""
-    if not (message := undecidable(config.rule_for(num_runs), num_runs)):
+def problems_of_trials(config: EvalConfig, rule: TrialRule | None, num_runs: int) -> list[SetupError]:
+    """Return the problems of a config's `trials`, which state `rule`, for so many trials a case."""
+    if not (message := undecidable(rule, num_runs)):
         return []
     problem = SetupError(message)
     problem.path, problem.parts = ("trials",), [message.removeprefix("trials: ")]

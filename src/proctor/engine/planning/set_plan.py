@@ -1,28 +1,151 @@
-"""One eval set of a plan, and the warnings about its cases."""
+"""One eval set of a run: where its cases come from, which of them run, and what they assert."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Protocol
 
 from proctor.engine.planning.bound_metric import BoundMetric, on_opening
-from proctor.engine.planning.case_checks import (
-    NO_GATE,
-    Assertions,
-    and_others,
-    in_case,
-    remedies,
-)
-from proctor.engine.planning.case_source import (
-    CaseSource,
-)
-from proctor.errors import SetupError
-from proctor.schema.format.case import EvalCase
+from proctor.errors import SetupError, did_you_mean
+from proctor.schema.format.case import EvalCase, EvalSet
 from proctor.schema.format.config import EvalConfig
 from proctor.schema.results.run_result import SetSummary
 from proctor.schema.results.score import TrialRule
 from proctor.schema.serialize import HASH_BYTES
+
+
+class CaseSource(Protocol):
+    """An eval set whose cases are read one at a time, so that a large one is never in memory whole."""
+
+    @property
+    def eval_set_id(self) -> str:
+        """The id of the set."""
+        ...
+
+    @property
+    def label(self) -> str | None:
+        """The path to print; `None` for a set made in Python."""
+        ...
+
+    def ids(self) -> Sequence[str]:
+        """The ids of all cases, in order."""
+        ...
+
+    def case(self, index: int) -> EvalCase:
+        """Read one case."""
+        ...
+
+    def where(self, index: int) -> str:
+        """`file:line` of a case; empty for a set made in Python."""
+        ...
+
+    def __iter__(self) -> Iterator[EvalCase]:
+        """Read every case once, in order."""
+        ...
+
+
+@dataclass(slots=True)
+class SetRequest:
+    """One set as the caller wants it run."""
+
+    source: CaseSource
+    config: EvalConfig
+    config_source: str
+    only: Collection[str] = ()
+    """Case ids; empty for all."""
+    num_runs: int | None = None
+    """Trials of each case if they exist already; `None`: options or config determine their number."""
+
+
+class EvalSetSource:
+    """The source of cases of an `EvalSet` made in Python.
+
+    Raises:
+        SetupError: two cases share an id.
+    """
+
+    label: str | None = None
+
+    def __init__(self, eval_set: EvalSet, *, warnings: Sequence[str] = ()) -> None:
+        """Keep the set without copying its cases, and the warnings about the data that it was read from."""
+        self.warnings = warnings
+        self._cases = eval_set.eval_cases
+        self._ids = [case.eval_id for case in self._cases]
+        self.eval_set_id = eval_set.eval_set_id
+        seen: dict[str, int] = {}
+        for index, eval_id in enumerate(self._ids):
+            if eval_id in seen:
+                raise SetupError(
+                    f"eval set {self.eval_set_id!r}: duplicate case id {eval_id!r} (cases {seen[eval_id]} and {index})"
+                )
+            seen[eval_id] = index
+
+    def ids(self) -> Sequence[str]:
+        """The ids of all cases, in order."""
+        return self._ids
+
+    def case(self, index: int) -> EvalCase:
+        """Return one case."""
+        return self._cases[index]
+
+    def where(self, index: int) -> str:
+        """Return an empty text: the case has no file."""
+        return ""
+
+    def __iter__(self) -> Iterator[EvalCase]:
+        return iter(self._cases)
+
+
+# --- What the cases of a set assert -----------------------------------------------------------------------------------
+
+
+NO_GATE = "nothing decides it: the criteria have no gating metric, and the case states no final session state"
+
+
+NEGATIVE_ONLY = "negative only: an agent that does nothing passes it"
+ASSERTS_NOTHING = "asserts nothing, so an agent that does nothing passes it"
+REMEDIES = (
+    "`proctor record` or `proctor bless` the answers and calls of a run, write a rubric or a `final_session_state`, or "
+    "write `tool_uses: []` (YAML: `tools: []`) where no tool may be called; `--allow-unasserted` runs such cases as "
+    "*skipped*"
+)
+
+
+@dataclass(slots=True)
+class Assertions:
+    """The cases of one set, sorted by what they assert."""
+
+    allowed: bool = False
+    """Whether a case that asserts nothing runs, and is recorded as skipped (`allow_unasserted`)."""
+    negative: list[int] = field(default_factory=list)
+    """Indexes of the cases that are negative only."""
+    as_in_adk: list[int] = field(default_factory=list)
+    """Indexes of the cases that assert nothing and keep the verdict of the implementation that `compat` names."""
+    skipped: dict[int, str] = field(default_factory=dict)
+    """Indexes of the cases that run and are skipped, each with the reason."""
+    unasserted: dict[int, str] = field(default_factory=dict)
+    """Indexes of the cases that are refused, unless they are allowed, each with the reason."""
+
+    def groups(self) -> Iterator[tuple[str, list[int]]]:
+        """Yield a warning and its cases: those that run although they assert nothing, or only something negative."""
+        if self.negative:
+            yield NEGATIVE_ONLY, self.negative
+        if self.as_in_adk:
+            yield f"{ASSERTS_NOTHING}; `compat` keeps the original's verdict", self.as_in_adk
+
+    def skips(self) -> Iterator[tuple[str, list[int]]]:
+        """Yield a reason and the cases that are skipped for it."""
+        by_reason: dict[str, list[int]] = {}
+        for index, reason in self.skipped.items():
+            by_reason.setdefault(f"{reason}; it is skipped and not counted", []).append(index)
+        yield from by_reason.items()
+
+
+# --- One set, ready to run --------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
@@ -77,6 +200,26 @@ class SetPlan:
         return len(self.cases) * self.num_runs
 
 
+# --- Problems and warnings about single cases, each with the place of its case ----------------------------------------
+
+
+def in_case(problem: str, source: CaseSource, index: int, more: str = "") -> SetupError:
+    """Return a problem of one case, with the place of the case."""
+    where = source.where(index) or source.eval_set_id
+    error = SetupError(f"{where}: case {source.ids()[index]!r}{more}: {problem}")
+    error.file, error.path = source.label or "", ("eval_cases", index)
+    error.parts = [problem]
+    return error
+
+
+def and_others(source: CaseSource, indexes: Sequence[int]) -> str:
+    """Name the other cases of a warning; empty if there are none."""
+    if not indexes:
+        return ""
+    ids = source.ids()
+    return f" (and {len(indexes)} more of {source.eval_set_id}: {first_names([repr(ids[index]) for index in indexes])})"
+
+
 def assertion_warnings(plans: Iterable[SetPlan]) -> Iterator[str]:
     """Warn about the cases that run although they assert nothing, or only something negative; once for each set."""
     for plan in plans:
@@ -98,3 +241,87 @@ def remedies_for(plans: Iterable[SetPlan]) -> list[SetupError]:
     """Name the ways to fix the cases that are refused because they assert nothing, if there are any."""
     refusing = (plan.assertions for plan in plans if plan.assertions and not plan.assertions.allowed)
     return remedies() if any(set(each.unasserted.values()) - {NO_GATE} for each in refusing) else []
+
+
+def remedies() -> list[SetupError]:
+    """Name the ways to fix a case that asserts nothing."""
+    return [SetupError(f"A case must assert something: {REMEDIES}.")]
+
+
+# --- Shards -----------------------------------------------------------------------------------------------------------
+
+
+MOST_SHARDS = 10_000
+"""Shards that a run may be cut into."""
+
+_FORM = re.compile(r"\s*(\d{1,9})\s*/\s*(\d{1,9})\s*", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """Shard `number` (from 1) of `count`.
+
+    The hash of the ids of a case and its set determines its shard: other cases of the set and the machine do not
+    matter. The shards of a large set differ in size by a few times the square root of their size; a shard of a small
+    set may be empty.
+    """
+
+    number: int
+    count: int
+
+    def holds(self, eval_set_id: str, eval_id: str) -> bool:
+        """Return whether a case belongs to this shard."""
+        key = f"{len(eval_set_id)}:{eval_set_id}{eval_id}".encode("utf-8", "surrogatepass")
+        hashed = blake2b(key, digest_size=8).digest()
+        return int.from_bytes(hashed, "big") % self.count == self.number - 1
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.count}"
+
+
+def parse_shard(text: object) -> Shard:
+    """Read `2/4`: the second of four.
+
+    Raises:
+        SetupError: the text has another form.
+    """
+    found = _FORM.fullmatch(text) if isinstance(text, str) else None
+    number, count = (int(found[1]), int(found[2])) if found else (0, 0)
+    if not 1 <= number <= count <= MOST_SHARDS:
+        raise SetupError(
+            f"shard must be I/N, the I-th of N shards counted from 1 (N at most {MOST_SHARDS:,}), for example 2/4; got {text!r}"
+        )
+    return Shard(number, count)
+
+
+def share_text(shard: str, here: int, elsewhere: int) -> str:
+    """Return a sentence on the share of the cases that this run has; other shards have the rest."""
+    return f"shard {shard}: {here or 'none'} of {here + elsewhere} cases; the other shards run the rest"
+
+
+def unknown_ids(entry: SetRequest) -> list[SetupError]:
+    """Report an empty set, and requested ids that the set does not have."""
+    known = entry.source.ids()
+    if not known:
+        return [SetupError(f"{entry.source.label or entry.source.eval_set_id}: the eval set has no cases")]
+    known_ids = set(known) if entry.only else ()
+    return [
+        SetupError(
+            f"{entry.source.label or entry.source.eval_set_id}: no case {eval_id!r}."
+            f"{did_you_mean(eval_id, known)} Cases: {first_names(known)}."
+        )
+        for eval_id in entry.only
+        if eval_id not in known_ids
+    ]
+
+
+def tags_of(case: EvalCase) -> list[str]:
+    """Return the tags of a case."""
+    tags = (case.model_extra or {}).get("tags") or []
+    return [tags] if isinstance(tags, str) else [str(tag) for tag in tags]
+
+
+def first_names(names: Sequence[str], most: int = 10) -> str:
+    """List the first few of some names, and how many there are."""
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown}, … ({len(names)} in all)"

@@ -16,9 +16,8 @@ from proctor.common.async_tools import settle
 from proctor.common.error_text import safe_repr, safe_str
 from proctor.common.process_exit import contained_exits
 from proctor.common.secrets import hide_secrets
-from proctor.engine.planning.case_checks import in_case
 from proctor.engine.planning.plan import Plan
-from proctor.engine.planning.set_plan import SetPlan
+from proctor.engine.planning.set_plan import SetPlan, in_case
 from proctor.engine.trial.conversation import BLOCKED_BY_STEP
 from proctor.engine.trial.deadlines import Deadlines, LoopBlocked, Slot, is_running
 from proctor.errors import AgentLoadError, CriterionError, ProctorError, SetupError, SetupProblems

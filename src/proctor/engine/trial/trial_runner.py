@@ -108,7 +108,9 @@ class TrialRunner:
         if failure is None and trial.notes:
             trial.failure = failure = _incomplete(trial)
         if failure is None and self._options.compat != "adk":
-            trial.failure = failure = find_silence(trial, state.case_state.case, chosen)
+            failure = find_silence(trial, state.case_state.case, chosen)
+            if failure is not None:
+                trial.failure = failure
         return failure
 
     async def _score(self, state: TrialState, trial: Trial, slot: Slot) -> list[MetricScore]:

@@ -18,7 +18,7 @@ from proctor.files.text.json_tree import Places
 from proctor.files.text.problems import Path_, Place, Problem, Severity, SourceText
 from proctor.files.text.validation_messages import Finding, explain
 from proctor.schema.format.case import EvalCase
-from proctor.schema.format.wire_model import noticed_unknown_keys
+from proctor.schema.format.wire_model import UnknownKeys
 
 MAX_REPORTED = 200  # problems of one file that get a position: each costs a look at its case
 
@@ -49,21 +49,20 @@ class Cases(Protocol):
         ...
 
 
-def read_case(value: object) -> tuple[EvalCase, str]:
-    """Return the case of a JSON value, and a note if it uses keys of another format.
+def read_case(value: object, unknown: UnknownKeys | None = None) -> tuple[EvalCase, str]:
+    """Return the case of a JSON value, and a note if it uses keys of another format; collect its unknown keys in `unknown`.
 
     Raises:
         ValidationError: the value is not a case.
     """
     try:
-        return EvalCase.model_validate(value), ""
+        return EvalCase.model_validate(value, context=unknown), ""
     except ValidationError:
         adapted = adapt_case(value)
         if adapted is None:
             raise
-    return EvalCase.model_validate(
-        adapted
-    ), "a row of a data set (`prompt`, `reference`) is read as a case of one turn"
+    note = "a row of a data set (`prompt`, `reference`) is read as a case of one turn"
+    return EvalCase.model_validate(adapted, context=unknown), note
 
 
 class Collector:
@@ -78,9 +77,9 @@ class Collector:
 
     def take(self, index: int, value: object) -> None:
         """Collect the id, the problems and the warnings of the next case."""
+        unknown = UnknownKeys()
         try:
-            with noticed_unknown_keys() as noticed:
-                case, note = read_case(value)
+            case, note = read_case(value, unknown)
         except ValidationError as error:
             self.ids.append(None)
             self.errors.append((index, explain(error, value)))
@@ -89,7 +88,7 @@ class Collector:
         if note and note not in self._noted:
             self._noted.add(note)
             self.warnings.append((index, [Finding((), note, "ADK refuses this file")]))
-        self.keys.look(index, case, value, noticed, is_row=bool(note))
+        self.keys.look(index, case, value, unknown, is_row=bool(note))
         if case.conversation and len(case.conversation) > 1:
             self._check_invocation_ids(index, case)
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from proctor.common.project_root import project_root
-from proctor.engine.planning.case_source import SetRequest
+from proctor.engine.planning.set_plan import SetRequest
 from proctor.errors import NothingToRunError, SetupError
 from proctor.schema.format.config import EvalConfig
 from proctor.schema.serialize import case_hash

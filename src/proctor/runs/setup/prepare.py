@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from proctor.common.registry import load_object
-from proctor.engine.planning.case_source import SetRequest
 from proctor.engine.planning.plan import Plan, find_duplicate_names, make_plan
+from proctor.engine.planning.set_plan import SetRequest
 from proctor.engine.run_options import OPTIONS, RunOptions
 from proctor.errors import EvalFileError, NothingToRunError, SetupError, SetupProblems, did_you_mean
 from proctor.runs.arguments import AgentLike, EvalSetLike, EvaluateOptions, is_open

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from proctor.engine.planning.case_source import CaseSource
 from proctor.engine.planning.plan import Plan
+from proctor.engine.planning.set_plan import CaseSource
 from proctor.files.eval_sets.case_reader import rename_duplicates
 from proctor.files.traces.conversations import TracedConversation
 from proctor.files.traces.semantic_conventions import CASE

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Unpack
 
 from proctor.common.secrets import redact_arguments
 from proctor.engine.execution.run_recorder import StoredRun
-from proctor.engine.planning.case_checks import in_case, remedies
-from proctor.engine.planning.judging_manifest import judging_of, planned_cases, set_manifests
+from proctor.engine.planning.set_plan import in_case, remedies
 from proctor.errors import EvalFileError, SetupError, SetupProblems, StoreError
 from proctor.files.traces.conversations import Traced, read_conversations
 from proctor.runs.arguments import EvalSetLike, ScoreOptions, is_open
 from proctor.runs.evaluate import carry_out
 from proctor.runs.observers import ended
+from proctor.runs.setup.manifest import judging_of, planned_cases, set_manifests
 from proctor.runs.setup.prepare import Prepared, prepare
 from proctor.runs.storage.open import open_store
 from proctor.runs.traces.match_cases import Matched, as_given, match, own_cases

@@ -19,7 +19,6 @@ from proctor.schema.format.wire_model import (
     WRITTEN_IN_SNAKE_CASE,
     Timestamp,
     WireModel,
-    to_camel,
 )
 
 
@@ -152,8 +151,12 @@ class Statement(IntEnum):
 # --- Extensions: keys beyond the format, where google-adk's readers allow them: in the case, or in its session input --
 
 
-EXTENSION_KEYS = ("expectations", "trajectory_rules", "response_schema")
-"""The keys that Proctor's metrics read; in this spelling, or in camelCase like any other key."""
+EXTENSION_KEYS = {
+    "expectations": ("expectations",),
+    "trajectory_rules": ("trajectory_rules", "trajectoryRules"),
+    "response_schema": ("response_schema", "responseSchema"),
+}
+"""The keys that Proctor's metrics read, each with its spellings."""
 SESSION = "session_input"
 
 
@@ -172,14 +175,11 @@ def find_extension(case: EvalCase, key: str) -> CaseExtension | None:
 
 def find_extensions(case: EvalCase, key: str) -> Iterator[CaseExtension]:
     """Yield every location of `key` in a case, those of the case itself first."""
-    if not has_unknown_keys(case):
-        return
-    spellings = {key: None, to_camel(key): None}
     session = case.session_input
     for inside, extra in (("", case.model_extra), (f"{SESSION}.", session and session.model_extra)):
-        yield from (
-            CaseExtension(f"{inside}{name}", extra[name]) for name in spellings if extra and name in extra
-        )
+        for name in EXTENSION_KEYS[key]:
+            if extra and name in extra:
+                yield CaseExtension(f"{inside}{name}", extra[name])
 
 
 def contradictory_extensions(case: EvalCase) -> Iterator[str]:

@@ -6,7 +6,8 @@ Names of enumerations (language, outcome, modality ...) stay text, so that new m
 Content models equal those of `google.genai.types`, in both directions: metrics compare an agent's calls (Proctor's models)
 with calls in their own code (often google-genai's), and pydantic returns `False` for models of different classes, so that
 such a metric would fail silently. `ContentModel` implements `ours == theirs`. For `theirs == ours`, google-genai's classes
-are patched once to defer to ours, when other code imports `google.genai.types`. This module never imports it.
+are patched once to defer to ours: before Proctor builds its first object, or when `google.genai.types` is imported after that.
+This module never imports it.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from pydantic import (
 )
 from pydantic_core import core_schema, from_json
 
-from proctor.schema.format.wire_model import Base64Bytes, WireModel, to_camel
+from proctor.schema.format.wire_model import BEFORE_FIRST_OBJECT, Base64Bytes, WireModel, to_camel
 
 GENAI_TYPES = "google.genai.types"
 _OTHER_NAMES = {"UsageMetadata": "GenerateContentResponseUsageMetadata"}
@@ -114,7 +115,7 @@ class _AfterImport:
 
 
 def defer_equality() -> None:
-    """Patch google-genai's classes now if they are loaded, or else on import; called once, after Proctor's models exist."""
+    """Patch google-genai's classes now if they are loaded, or else on import."""
     if (types := sys.modules.get(GENAI_TYPES)) is not None:
         _defer_to_ours(types)
     else:
@@ -396,4 +397,4 @@ def user_text(text: str) -> Content:
     return text_content(text, "user")
 
 
-defer_equality()  # after the definitions of all classes
+BEFORE_FIRST_OBJECT.append(defer_equality)

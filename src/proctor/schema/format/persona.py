@@ -70,121 +70,116 @@ def register_persona(persona: UserPersona) -> None:
     _BUILT_IN[persona.id] = lambda: persona
 
 
-def _behavior(name: str, description: str, instructions: list[str], violations: list[str]) -> dict[str, Any]:
-    return {
-        "name": name,
-        "description": description,
-        "behavior_instructions": instructions,
-        "violation_rubrics": violations,
-    }
-
-
-_ADVANCE_ALL_DETAILS = _behavior(
-    "Opens with the details",
-    "Knows the goal in detail and states what the next step needs without being asked.",
-    [
+_ADVANCE_ALL_DETAILS: dict[str, Any] = {
+    "name": "Opens with the details",
+    "description": "Knows the goal in detail and states what the next step needs without being asked.",
+    "behavior_instructions": [
         "When you raise a new part of the plan, give every detail that the plan states for it in one message.",
         "Name values exactly as the plan has them: dates, amounts, names, identifiers.",
     ],
-    [
+    "violation_rubrics": [
         "The user raises a part of the plan but keeps back details that the plan states for it.",
         "The user gives a value that differs from the plan.",
     ],
-)
-_ADVANCE_GOAL_ONLY = _behavior(
-    "Says only the goal",
-    "Knows what should come out, not what it takes, and names the goal alone.",
-    [
+}
+_ADVANCE_GOAL_ONLY: dict[str, Any] = {
+    "name": "Says only the goal",
+    "description": "Knows what should come out, not what it takes, and names the goal alone.",
+    "behavior_instructions": [
         "When you raise a new part of the plan, state only what you want to achieve.",
         "Keep the details to yourself until the agent asks for them.",
     ],
-    ["The user volunteers details of the plan that the agent has not asked for."],
-)
-_ANSWER_ASKED_ONLY = _behavior(
-    "Answers what is asked",
-    "Replies to the question at hand and to nothing else.",
-    [
+    "violation_rubrics": ["The user volunteers details of the plan that the agent has not asked for."],
+}
+_ANSWER_ASKED_ONLY: dict[str, Any] = {
+    "name": "Answers what is asked",
+    "description": "Replies to the question at hand and to nothing else.",
+    "behavior_instructions": [
         "Answer exactly what the agent asked, from the plan.",
         "Where the plan does not say, tell the agent that you have no preference or do not know.",
     ],
-    [
+    "violation_rubrics": [
         "The reply holds information that was not asked for.",
         "The reply makes up something that the plan does not state.",
     ],
-)
-_ANSWER_EVERYTHING = _behavior(
-    "Answers and adds",
-    "Replies to the question and adds whatever else comes to mind around it.",
-    [
+}
+_ANSWER_EVERYTHING: dict[str, Any] = {
+    "name": "Answers and adds",
+    "description": "Replies to the question and adds whatever else comes to mind around it.",
+    "behavior_instructions": [
         "Answer what the agent asked, from the plan.",
         "Add what else the plan says about the same matter, even when nobody asked.",
     ],
-    ["The user leaves a question of the agent unanswered although the plan answers it."],
-)
-_CORRECT = _behavior(
-    "Corrects mistakes",
-    "Notices when the agent got something wrong and says so.",
-    [
+    "violation_rubrics": ["The user leaves a question of the agent unanswered although the plan answers it."],
+}
+_CORRECT: dict[str, Any] = {
+    "name": "Corrects mistakes",
+    "description": "Notices when the agent got something wrong and says so.",
+    "behavior_instructions": [
         "When the agent misunderstands you or contradicts the plan, say what is wrong and what is right.",
         "Do so at once, before anything else.",
     ],
-    ["The agent contradicts the plan and the user lets it pass."],
-)
-_DO_NOT_CORRECT = _behavior(
-    "Lets mistakes pass",
-    "Takes what the agent says at its word.",
-    ["When the agent gets something wrong, do not point it out; go on with the plan."],
-    ["The user corrects the agent."],
-)
-_TROUBLESHOOT_ONCE = _behavior(
-    "Tries once more",
-    "Helps the agent over a problem one time, then gives up.",
-    [
+    "violation_rubrics": ["The agent contradicts the plan and the user lets it pass."],
+}
+_DO_NOT_CORRECT: dict[str, Any] = {
+    "name": "Lets mistakes pass",
+    "description": "Takes what the agent says at its word.",
+    "behavior_instructions": [
+        "When the agent gets something wrong, do not point it out; go on with the plan."
+    ],
+    "violation_rubrics": ["The user corrects the agent."],
+}
+_TROUBLESHOOT_ONCE: dict[str, Any] = {
+    "name": "Tries once more",
+    "description": "Helps the agent over a problem one time, then gives up.",
+    "behavior_instructions": [
         "When the agent reports a problem, suggest one way round it that the plan allows.",
         "When that fails too, end the conversation with {{ stop_signal }}.",
     ],
-    [
+    "violation_rubrics": [
         "The user gives up at the first problem without suggesting anything.",
         "The user keeps trying after a second failure.",
     ],
-)
-_DO_NOT_TROUBLESHOOT = _behavior(
-    "Gives up at a problem",
-    "Expects the agent to manage alone.",
-    ["When the agent reports that it cannot do something, end the conversation with {{ stop_signal }}."],
-    ["The user suggests how the agent could solve its problem."],
-)
-_END = _behavior(
-    "Ends in time",
-    "Stops when there is nothing left to say.",
-    [
+}
+_DO_NOT_TROUBLESHOOT: dict[str, Any] = {
+    "name": "Gives up at a problem",
+    "description": "Expects the agent to manage alone.",
+    "behavior_instructions": [
+        "When the agent reports that it cannot do something, end the conversation with {{ stop_signal }}."
+    ],
+    "violation_rubrics": ["The user suggests how the agent could solve its problem."],
+}
+_END: dict[str, Any] = {
+    "name": "Ends in time",
+    "description": "Stops when there is nothing left to say.",
+    "behavior_instructions": [
         "When all of the plan is done, or cannot be done, answer with {{ stop_signal }} and nothing else.",
     ],
-    [
+    "violation_rubrics": [
         "The conversation goes on although the plan is done.",
         "The user ends the conversation before the plan is done and without a reason.",
     ],
-)
-_PROFESSIONAL = _behavior(
-    "Professional tone",
-    "Writes short, matter-of-fact messages in the terms of the field.",
-    ["Be brief and precise; use the terms of the field; leave out small talk."],
-    ["The message is chatty, emotional or vague."],
-)
-_CONVERSATIONAL = _behavior(
-    "Everyday tone",
-    "Writes as people talk.",
-    ["Write in everyday words, as to a friendly clerk; avoid jargon."],
-    ["The message is written in jargon or like a form."],
-)
+}
+_PROFESSIONAL: dict[str, Any] = {
+    "name": "Professional tone",
+    "description": "Writes short, matter-of-fact messages in the terms of the field.",
+    "behavior_instructions": ["Be brief and precise; use the terms of the field; leave out small talk."],
+    "violation_rubrics": ["The message is chatty, emotional or vague."],
+}
+_CONVERSATIONAL: dict[str, Any] = {
+    "name": "Everyday tone",
+    "description": "Writes as people talk.",
+    "behavior_instructions": ["Write in everyday words, as to a friendly clerk; avoid jargon."],
+    "violation_rubrics": ["The message is written in jargon or like a form."],
+}
 
 
-_END_WITHOUT_TROUBLESHOOTING = _behavior(
-    "Ends in time, or at a problem",
-    "Stops when there is nothing left to say, and expects the agent to manage alone.",
-    [*_END["behavior_instructions"], *_DO_NOT_TROUBLESHOOT["behavior_instructions"]],
-    [*_END["violation_rubrics"], *_DO_NOT_TROUBLESHOOT["violation_rubrics"]],
-)
+_END_WITHOUT_TROUBLESHOOTING: dict[str, Any] = {
+    "name": "Ends in time, or at a problem",
+    "description": "Stops when there is nothing left to say, and expects the agent to manage alone.",
+    "behavior_instructions": [*_END["behavior_instructions"], *_DO_NOT_TROUBLESHOOT["behavior_instructions"]],
+    "violation_rubrics": [*_END["violation_rubrics"], *_DO_NOT_TROUBLESHOOT["violation_rubrics"]],
+}
 
 BEHAVIORS = {
     "ADVANCE_DETAIL_ORIENTED": _ADVANCE_ALL_DETAILS,

@@ -9,9 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import datetime as dt
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from enum import Enum
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar, get_args
@@ -23,6 +21,7 @@ from pydantic import (
     ConfigDict,
     GetCoreSchemaHandler,
     ValidationError,
+    ValidationInfo,
 )
 from pydantic_core import PydanticCustomError, core_schema
 
@@ -63,35 +62,20 @@ class PathError(ValueError):
         self.also = also
 
 
-class _Notice(threading.local):
-    """What validation noticed in this thread; `None`: no one collects it."""
-
-    keys: set[tuple[type[BaseModel], str]] | None = None
-
-
-_NOTICE = _Notice()
-
-
-@contextmanager
-def noticed_unknown_keys() -> Iterator[set[tuple[type[BaseModel], str]]]:
-    """Collect (model, key) of each unknown key during validation: walking through the models would cost far more.
+class UnknownKeys(set[tuple[type[BaseModel], str]]):
+    """The validation context that collects each unknown key with its model: walking through the models would cost far more.
 
     A union branch that did not match may have contributed some, too.
     """
-    before, _NOTICE.keys = _NOTICE.keys, set()
-    try:
-        yield _NOTICE.keys
-    finally:
-        _NOTICE.keys = before
 
 
 def _unknown_key(model: type[BaseModel]) -> core_schema.CoreSchema:
     """Return the schema of an unknown key: it rejects a field that is already set in the other spelling, as writing would lose it."""
     fields = {spelling: name for name in model.model_fields for spelling in (name, to_camel(name))}
 
-    def check(key: str) -> str:
-        if _NOTICE.keys is not None:
-            _NOTICE.keys.add((model, key))
+    def check(key: str, info: ValidationInfo) -> str:
+        if isinstance(info.context, UnknownKeys):
+            info.context.add((model, key))
         if key in fields:
             name = fields[key]
             raise PydanticCustomError(
@@ -101,7 +85,11 @@ def _unknown_key(model: type[BaseModel]) -> core_schema.CoreSchema:
             )
         return key
 
-    return core_schema.no_info_after_validator_function(check, core_schema.str_schema())
+    return core_schema.with_info_after_validator_function(check, core_schema.str_schema())
+
+
+BEFORE_FIRST_OBJECT: list[Callable[[], None]] = []
+"""Functions that are called once, before the first object of a model is read."""
 
 
 class WireModel(BaseModel):
@@ -141,6 +129,8 @@ class WireModel(BaseModel):
         cls, source: Any, handler: GetCoreSchemaHandler
     ) -> core_schema.CoreSchema:
         """Add a check of unknown keys; without unknown keys it costs nothing."""
+        while BEFORE_FIRST_OBJECT:
+            BEFORE_FIRST_OBJECT.pop()()
         schema = handler(source)
         inner: Any = handler.resolve_ref_schema(schema)
         while inner["type"] != "model-fields":

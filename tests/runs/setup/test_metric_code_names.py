@@ -7,8 +7,8 @@ from importlib import import_module
 import pytest
 
 from proctor.common.registry import load_object
-from proctor.engine.planning.judging_manifest import FORMER_MODULES, _code_of
 from proctor.metrics.builtin import METRICS
+from proctor.runs.setup.manifest import FORMER_MODULES, _code_of
 
 KEPT = {
     "contains": "proctor.metrics.text.contains.Contains",
