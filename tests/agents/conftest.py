@@ -19,7 +19,7 @@ from proctor.schema.format.invocation import Invocation
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """An empty working folder; what is imported from it is forgotten afterwards."""
+    """An empty working folder; its imported modules are removed at the end."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.setattr(import_user_code, "_roots", set())
@@ -27,11 +27,11 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     before = set(sys.modules)
     yield tmp_path
     new = set(sys.modules) - before
-    for name in [name for name in new if _lies_in(sys.modules[name], tmp_path)]:
+    for name in [name for name in new if _is_in(sys.modules[name], tmp_path)]:
         del sys.modules[name]
 
 
-def _lies_in(module: Any, folder: Path) -> bool:
+def _is_in(module: Any, folder: Path) -> bool:
     file = getattr(module, "__file__", None) or next(iter(getattr(module, "__path__", None) or []), "")
     return bool(file) and Path(file).is_relative_to(folder)
 
@@ -58,8 +58,8 @@ def ask_sync(agent: Agent, message: str | Content = "hi", session: Session | Non
     return asyncio.run(ask(agent, message, session))
 
 
-def said(agent: Agent, message: str | Content = "hi", session: Session | None = None) -> str:
-    """What an agent says last in one turn."""
+def last_text(agent: Agent, message: str | Content = "hi", session: Session | None = None) -> str:
+    """Return the final text of an agent in one turn."""
     return text_of(read(ask_sync(agent, message, session)).final_response)
 
 

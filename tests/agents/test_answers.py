@@ -78,7 +78,7 @@ def test_accepted_answers(answer: object, shape: dict[str, Any]) -> None:
     assert _shape(answer) == shape
 
 
-def test_an_event_is_taken_as_it_is() -> None:
+def test_event_is_recorded_unchanged() -> None:
     event = Event.said("hello")
     assert events_of(event) == [event]
     assert events_of(event)[0] is event
@@ -151,7 +151,7 @@ for _ in range(10_000):
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_everything_else_breaks_the_contract_and_says_how(answer: object, messages: list[str]) -> None:
+def test_invalid_answer_breaks_the_contract_with_a_message(answer: object, messages: list[str]) -> None:
     with pytest.raises(AgentError) as caught:
         events_of(answer)
     for message in messages:
@@ -217,6 +217,6 @@ def test_what_is_written_as_json_reads_back_the_same(text: str, args: dict[str, 
     assert [event for one in written for event in events_of(one)] == events
 
 
-def test_content_of_a_user_is_kept_as_it_is() -> None:
+def test_content_of_a_user_is_kept_unchanged() -> None:
     content = Content(role="user", parts=[Part(inline_data=PICTURE)])
     assert events_of(content)[0].content is content

@@ -52,7 +52,7 @@ def test_the_agent_alone(project: Path, define: str) -> None:
 
 
 @pytest.mark.parametrize("define", ["@asynccontextmanager\nasync def", "@contextmanager\ndef"])
-def test_a_context_manager_that_nobody_entered_is_no_agent(project: Path, define: str) -> None:
+def test_context_manager_that_was_not_entered_is_not_an_agent(project: Path, define: str) -> None:
     write(
         project,
         {"bot.py": f"from contextlib import *\n{define} get_agent_async():\n    yield lambda text: text"},

@@ -1,4 +1,4 @@
-"""Frameworks are told by the names of classes; one that is not installed says what installs it."""
+"""Frameworks are recognised by the names of classes; the error about a missing one names the package to install."""
 
 import subprocess
 import sys
@@ -16,7 +16,7 @@ def _look_alike(name: str, module: str) -> object:
     return type(name, (), {"__module__": module, "name": "bot", "deps_type": None})()
 
 
-def test_nothing_is_imported_to_tell_a_framework() -> None:
+def test_no_import_is_needed_to_recognise_a_framework() -> None:
     loaded = (
         "import sys, proctor.agents.load as load\n"
         "from proctor.agents.adapt import framework_of\n"
@@ -54,7 +54,7 @@ def test_what_an_object_is_an_agent_of(name: str, module: str, found: str | None
         ("proctor.agents.frameworks.langgraph:RunnableAgent", "langgraph"),
     ],
 )
-def test_a_missing_framework_says_what_installs_it(
+def test_missing_framework_names_the_package_to_install(
     adapter: str, extra: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("pydantic_ai", "agents", "langgraph", "langchain_core"):
@@ -71,7 +71,7 @@ def test_a_missing_framework_says_what_installs_it(
         ("from langgraph.graph import StateGraph", "langgraph"),
     ],
 )
-def test_a_file_that_imports_a_missing_framework_says_what_installs_it(
+def test_file_that_imports_a_missing_framework_names_the_package(
     line: str, extra: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "bot.py").write_text(line)

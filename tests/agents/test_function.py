@@ -15,12 +15,12 @@ from proctor.common.async_tools import THREADS
 from proctor.errors import AgentError, AgentLoadError
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.content import Content, Part, user_text
-from tests.agents.conftest import ask, ask_sync, new_session, read, said
+from tests.agents.conftest import ask, ask_sync, last_text, new_session, read
 
 # --- what goes in -----------------------------------------------------------------------------------------------------
 
 
-def by_name(content, session, state):  # type: ignore[no-untyped-def]  # names alone tell
+def by_name(content, session, state):  # type: ignore[no-untyped-def]  # names alone decide
     return f"{content.parts[0].text} {session.user_id} {state['k']}"
 
 
@@ -109,13 +109,15 @@ class Bot:
         ({"hi": "found"}.get, "found"),
     ],
 )  # fmt: skip
-def test_parameters_are_told_by_name_annotation_or_place(function: Callable[..., Any], answer: str) -> None:
-    assert said(FunctionAgent(function), "hi", new_session(k="v")) == answer
+def test_parameters_are_recognised_by_name_annotation_or_position(
+    function: Callable[..., Any], answer: str
+) -> None:
+    assert last_text(FunctionAgent(function), "hi", new_session(k="v")) == answer
 
 
 def test_the_text_of_a_message_is_all_its_texts() -> None:
     message = Content(role="user", parts=[Part(text="one"), Part(text="two")])
-    assert said(FunctionAgent(lambda text: text), message) == "one\ntwo"
+    assert last_text(FunctionAgent(lambda text: text), message) == "one\ntwo"
 
 
 @pytest.mark.parametrize(
@@ -134,16 +136,16 @@ def test_a_function_that_cannot_be_filled_is_refused_before_it_runs(
         FunctionAgent(function)
 
 
-def test_it_says_what_it_is() -> None:
+def test_function_describes_itself() -> None:
     def weather(text: str) -> str:
-        """Tells the weather.
+        """Report the weather.
 
         At length.
         """
         return text
 
     info = FunctionAgent(weather).describe()
-    assert (info.name, info.description) == ("weather", "Tells the weather.")
+    assert (info.name, info.description) == ("weather", "Report the weather.")
 
 
 # --- what comes out ---------------------------------------------------------------------------------------------------
@@ -284,12 +286,12 @@ async def yields_number(text: str) -> AsyncIterator[Any]:
         (lambda text: lambda: "x", "function"),
     ],
 )
-def test_what_is_no_answer_breaks_the_contract(function: Callable[..., Any], came: str) -> None:
+def test_invalid_answer_breaks_the_contract(function: Callable[..., Any], came: str) -> None:
     with pytest.raises(AgentError, match=rf"{came}.*expected a text"):
         ask_sync(FunctionAgent(function))
 
 
-def test_nothing_yielded_is_a_turn_in_which_nothing_was_said() -> None:
+def test_function_without_a_yield_gives_a_turn_without_text() -> None:
     def silent(text: str) -> Iterator[Any]:
         return
         yield
@@ -301,7 +303,7 @@ def test_nothing_yielded_is_a_turn_in_which_nothing_was_said() -> None:
 # --- where it runs ----------------------------------------------------------------------------------------------------
 
 
-def test_plain_functions_run_beside_the_event_loop_and_beside_each_other() -> None:
+def test_plain_functions_run_in_parallel_with_the_event_loop() -> None:
     barrier = threading.Barrier(8)
 
     def meet(text: str) -> str:
@@ -341,7 +343,7 @@ def test_async_functions_run_in_the_event_loop() -> None:
         asyncio.get_running_loop()  # raises where there is none
         return str(threading.get_ident())
 
-    assert said(FunctionAgent(where)) == str(threading.get_ident())
+    assert last_text(FunctionAgent(where)) == str(threading.get_ident())
 
 
 def test_a_generator_sees_the_state_that_its_events_changed() -> None:
@@ -395,13 +397,13 @@ def _raising(kind: str, error: BaseException) -> Callable[..., Any]:
 
 @pytest.mark.parametrize("kind", ["plain", "generator", "async", "async generator"])
 @pytest.mark.parametrize("error", RAISED, ids=lambda error: type(error).__name__)
-def test_what_it_raises_arrives_as_it_is_and_others_go_on(kind: str, error: BaseException) -> None:
+def test_exception_is_raised_unchanged_and_other_trials_continue(kind: str, error: BaseException) -> None:
     bad, good = FunctionAgent(_raising(kind, error)), FunctionAgent(lambda text: "fine")
 
     async def caught() -> BaseException | None:
         try:
             await ask(bad)
-        except BaseException as raised:  # noqa: BLE001 -- every kind is meant
+        except BaseException as raised:  # noqa: BLE001 -- every kind of exception
             return raised
         return None
 
@@ -413,7 +415,7 @@ def test_what_it_raises_arrives_as_it_is_and_others_go_on(kind: str, error: Base
     assert all(result[0].content.joined_text() == "fine" for result in results[1::2])
 
 
-def test_stop_iteration_is_no_end_of_an_answer() -> None:
+def test_stop_iteration_does_not_end_an_answer() -> None:
     def fail(text: str) -> str:
         raise StopIteration
 

@@ -21,7 +21,7 @@ from proctor.common.registry import AGENTS
 from proctor.errors import AgentLoadError, MissingExtraError
 from proctor.schema.evidence.event import Event
 from proctor.schema.format.content import Content
-from tests.agents.conftest import said, write
+from tests.agents.conftest import last_text, write
 
 ADK_LAYOUT = {
     "agents/hello_world/__init__.py": "from . import agent",
@@ -57,12 +57,12 @@ ADK_LAYOUT = {
 )
 def test_every_spelling_leads_to_the_agent(project: Path, ref: str, answer: str) -> None:
     write(project, ADK_LAYOUT)
-    assert said(load_agent(ref)) == answer
+    assert last_text(load_agent(ref)) == answer
 
 
 def test_a_path_object_is_a_spelling_too(project: Path) -> None:
     write(project, ADK_LAYOUT)
-    assert said(load_agent(project / "agents" / "hello_world")) == "hello hi"
+    assert last_text(load_agent(project / "agents" / "hello_world")) == "hello hi"
 
 
 @pytest.mark.parametrize(
@@ -82,8 +82,8 @@ def test_a_path_object_is_a_spelling_too(project: Path) -> None:
 def test_every_layout_of_a_folder(project: Path, files: dict[str, str]) -> None:
     write(project, {"bot/agent.py": "from . import words\nroot_agent = words.loud", **files})
     write(project, {"bot/words.py": "def loud(text): return text.upper()"})
-    assert said(load_agent("bot")) == "HI"
-    assert said(load_agent("bot", agent_name=None)) == "HI", "a second time"
+    assert last_text(load_agent("bot")) == "HI"
+    assert last_text(load_agent("bot", agent_name=None)) == "HI", "a second time"
 
 
 @pytest.mark.parametrize(
@@ -99,11 +99,11 @@ def test_every_layout_of_a_folder(project: Path, files: dict[str, str]) -> None:
 )
 def test_what_a_module_may_expose(project: Path, code: str, answer: str) -> None:
     write(project, {"anything.py": code})
-    assert said(load_agent("anything")) == answer
-    assert said(load_agent("anything.py")) == answer
+    assert last_text(load_agent("anything")) == answer
+    assert last_text(load_agent("anything.py")) == answer
 
 
-def test_a_lone_file_finds_the_modules_beside_it(project: Path) -> None:
+def test_single_file_finds_the_modules_of_its_folder(project: Path) -> None:
     write(
         project,
         {
@@ -112,7 +112,7 @@ def test_a_lone_file_finds_the_modules_beside_it(project: Path) -> None:
             "bots/more_words.py": "",
         },
     )
-    assert said(load_agent("bots/loud.py")) == "HI"
+    assert last_text(load_agent("bots/loud.py")) == "HI"
 
 
 def test_the_file_is_executed_once(project: Path) -> None:
@@ -147,7 +147,7 @@ def test_two_folders_of_one_name_do_not_mix(project: Path) -> None:
     agents |= {f"{version} again": load_agent(f"{version}/hello/agent.py") for version in ("v2", "v1")}
     for name, agent in agents.items():
         version = name[:2]
-        assert said(agent) == f"{version} {version} beside {version} late {version}", name
+        assert last_text(agent) == f"{version} {version} beside {version} late {version}", name
 
 
 def test_names_stay_with_the_agent_that_had_them_first(project: Path) -> None:
@@ -164,7 +164,7 @@ def test_a_package_that_imports_itself_by_name_is_executed_once(project: Path) -
         count = f"with open('{version}.log', 'a') as log: log.write('x')\nfrom . import agent"
         code = "import hello_again\ndef root_agent(text): return hello_again.__file__"
         write(project, {f"{version}/hello_again/__init__.py": count, f"{version}/hello_again/agent.py": code})
-        assert f"{version}/hello_again" in said(load_agent(f"{version}/hello_again"))
+        assert f"{version}/hello_again" in last_text(load_agent(f"{version}/hello_again"))
         assert (project / f"{version}.log").read_text() == "x"
 
 
@@ -175,8 +175,8 @@ def test_a_dotted_module_is_not_another_agents_folder_of_that_name(
     first = load_agent("v1/hello")
     monkeypatch.chdir(project / "v2")
     second = load_agent("hello.agent")
-    assert said(second) == "v2 v2 beside v2 late v2"
-    assert said(first) == "v1 v1 beside v1 late v1"
+    assert last_text(second) == "v2 v2 beside v2 late v2"
+    assert last_text(first) == "v1 v1 beside v1 late v1"
 
 
 LATE = """
@@ -207,10 +207,10 @@ def test_what_an_agent_imports_while_it_runs_is_its_own(project: Path, early: st
     for turn in (1, 2):
         for ref in agents:
             with load.imports_of(ref):
-                assert said(loaded[ref]) == f"{ref} {ref} {turn}"
+                assert last_text(loaded[ref]) == f"{ref} {ref} {turn}"
 
 
-def test_agents_beside_each_other_are_told_apart_by_what_they_import_late(project: Path) -> None:
+def test_agents_in_one_folder_are_distinguished_by_their_late_imports(project: Path) -> None:
     for name in ("words_late", "words_early"):
         sys.modules.pop(name, None)
     write(project, {**_late("left"), **_late("right")})
@@ -229,7 +229,7 @@ def test_agents_beside_each_other_are_told_apart_by_what_they_import_late(projec
     assert proctor.evaluate_sync("right", sets, config=config).outcome == "failed"
 
 
-def test_agents_of_one_name_beside_each_other_are_numbered(project: Path) -> None:
+def test_agents_of_one_name_in_one_folder_are_numbered(project: Path) -> None:
     write(project, _late("left"))
     turn = {"user_content": {"parts": [{"text": "hi"}]}, "intermediate_data": {"tool_uses": []}}
     case = {"eval_id": "a", "conversation": [turn]}
@@ -246,9 +246,9 @@ def test_of_agents_that_run_at_the_same_time_the_first_keeps_the_names(project: 
     write(project, {**_late("left"), **_late("right")})
     left, right = load_agent("left"), load_agent("right")
     with load.imports_of("left"), load.imports_of("right"):
-        assert said(left) == "left left 1"
+        assert last_text(left) == "left left 1"
     with load.imports_of("right"):
-        assert said(right) == "right right 1"
+        assert last_text(right) == "right right 1"
 
 
 @pytest.mark.parametrize("name", ["json", "colorsys"])
@@ -256,14 +256,14 @@ def test_a_folder_named_like_a_standard_module_shadows_nothing(project: Path, na
     sys.modules.pop("colorsys", None)
     agent = "import json, colorsys\ndef root_agent(text): return json.dumps(colorsys.hls_to_rgb(0, 0, 0))"
     write(project, {f"{name}/__init__.py": "from . import agent", f"{name}/agent.py": agent})
-    assert said(load_agent(f"./{name}")) == "[0, 0, 0]"
+    assert last_text(load_agent(f"./{name}")) == "[0, 0, 0]"
     assert not str(sys.modules[name].__file__).startswith(str(project))
 
 
-def test_a_folder_whose_name_is_no_identifier(project: Path) -> None:
+def test_folder_whose_name_is_not_an_identifier(project: Path) -> None:
     write(project, {"my-bot.v1/agent.py": "from . import words\nroot_agent = words.loud"})
     write(project, {"my-bot.v1/words.py": "def loud(text): return text.upper()"})
-    assert said(load_agent("./my-bot.v1")) == "HI"
+    assert last_text(load_agent("./my-bot.v1")) == "HI"
 
 
 @pytest.mark.parametrize("broken", ["bot/__init__.py", "bot/agent.py"])
@@ -276,7 +276,7 @@ def test_a_folder_that_failed_can_be_loaded_once_it_is_mended(project: Path, bro
     with pytest.raises(AgentLoadError, match="ZeroDivisionError"):
         load_agent("bot")
     write(project, mended)
-    assert said(load_agent("bot")) == "mended and longer"
+    assert last_text(load_agent("bot")) == "mended and longer"
 
 
 # --- .env -------------------------------------------------------------------------------------------------------------
@@ -291,7 +291,7 @@ def test_an_env_file_in_or_above_the_folder_is_read_before_the_agent(
     write(project, {place: "PROCTOR_TEST_NEW=from the file\nPROCTOR_TEST_SET=from the file"})
     code = "import os\nfound = os.environ['PROCTOR_TEST_NEW'] + ', ' + os.environ['PROCTOR_TEST_SET']"
     write(project, {"bots/bot/agent.py": f"{code}\ndef root_agent(text): return found"})
-    assert said(load_agent(ref)) == "from the file, from the environment"
+    assert last_text(load_agent(ref)) == "from the file, from the environment"
 
 
 def test_the_nearest_env_file_is_the_one(project: Path) -> None:
@@ -301,21 +301,21 @@ def test_the_nearest_env_file_is_the_one(project: Path) -> None:
     assert os.environ["PROCTOR_TEST_NEW"] == "near"
 
 
-def test_a_line_of_an_env_file_that_cannot_be_read_is_left_out_and_told_with_its_place(
+def test_invalid_line_of_an_env_file_is_ignored_with_a_located_warning(
     project: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("AFTER_IT", raising=False)
     file = project / ".env"
     file.write_text("BEFORE=1\n= nothing\nAFTER_IT=2\n", encoding="utf-8")
     read_env_file(project)
-    read_env_file(project)  # an agent may be loaded many times: it is told once
+    read_env_file(project)  # an agent may be loaded many times: it is reported once
     assert os.environ["AFTER_IT"] == "2"
     assert [record.getMessage() for record in caplog.records] == [
         f"{file}:2: expected NAME=value; the line is left out"
     ]
 
 
-def test_an_env_file_that_is_no_text_is_an_error_with_its_name(project: Path) -> None:
+def test_binary_env_file_is_an_error_with_its_name(project: Path) -> None:
     write(project, {"bot/agent.py": "def root_agent(text): return text"})
     (project / "bot" / ".env").write_bytes(b"KEY=\xff\xfe")
     with pytest.raises(AgentLoadError, match=r"bot/\.env cannot be read"):
@@ -410,7 +410,7 @@ def test_a_file_without_root_agent_names_its_functions(
         ("./" + "x" * 5000, ["xxx…", "is not there", "too long"]),
     ],
 )
-def test_what_cannot_be_loaded_says_why(project: Path, ref: str, messages: list[str]) -> None:
+def test_load_error_gives_its_reason(project: Path, ref: str, messages: list[str]) -> None:
     write(project, BROKEN)
     with pytest.raises(AgentLoadError) as caught:
         load_agent(ref)
@@ -434,9 +434,7 @@ def test_why_has_no_secret_of_the_environment_and_no_password(
     assert not [one for one in ("swordfish", "hunter2", "xyzzy") if one in str(caught.value)]
 
 
-def test_an_agent_that_is_a_yaml_file_says_what_to_install(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_yaml_agent_names_the_package_to_install(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(project, BROKEN)
     monkeypatch.setitem(sys.modules, "google.adk.agents.config_agent_utils", None)
     with pytest.raises(MissingExtraError, match=r"is a YAML file needs .* pip install 'proctor\[adk\]'"):
@@ -483,10 +481,10 @@ def _with(prefix: str, text: str) -> str:
     ],
 )
 def test_objects_of_every_recognised_kind(candidate: object, answer: str) -> None:
-    assert said(load_agent(candidate)) == answer
+    assert last_text(load_agent(candidate)) == answer
 
 
-def test_an_agent_is_taken_as_it_is() -> None:
+def test_agent_object_is_used_unchanged() -> None:
     agent = Answering()
     assert load_agent(agent) is agent
 
@@ -494,7 +492,7 @@ def test_an_agent_is_taken_as_it_is() -> None:
 def test_a_module_is_searched(project: Path) -> None:
     write(project, {"bot_module.py": "def root_agent(text): return 'module'"})
     load_agent("bot_module")
-    assert said(load_agent(sys.modules["bot_module"])) == "module"
+    assert last_text(load_agent(sys.modules["bot_module"])) == "module"
 
 
 @pytest.mark.parametrize(
@@ -528,7 +526,7 @@ TREE = Named("root", Named("left", Named("leaf")), Named("right"))
 
 @pytest.mark.parametrize("name", ["root", "left", "leaf", "right"])
 def test_a_sub_agent_is_picked_by_its_name(name: str) -> None:
-    assert said(load_agent(TREE, agent_name=name)) == name
+    assert last_text(load_agent(TREE, agent_name=name)) == name
 
 
 def test_a_sub_agent_that_is_not_there() -> None:
@@ -558,22 +556,22 @@ def test_replay_with_a_fault_that_is_none() -> None:
         load_agent("replay:drop-cal")
 
 
-def test_a_plug_in_gets_what_stands_after_its_colon() -> None:
+def test_plug_in_gets_the_text_after_its_colon() -> None:
     AGENTS.add("shout", lambda rest: FunctionAgent(lambda text: f"{text} {rest}!"))
     try:
-        assert said(load_agent("shout:at:me")) == "hi at:me!"
-        assert said(load_agent("shout")) == "hi !"
+        assert last_text(load_agent("shout:at:me")) == "hi at:me!"
+        assert last_text(load_agent("shout")) == "hi !"
     finally:
         AGENTS.remove("shout")
 
 
-def test_google_is_not_imported_to_tell_what_an_object_is() -> None:
+def test_google_is_not_imported_to_recognise_an_object() -> None:
     before = {name for name in sys.modules if name.startswith("google.adk")}
     assert adapt.is_adk_app(TREE) is False
     assert {name for name in sys.modules if name.startswith("google.adk")} == before
 
 
-def test_only_a_file_that_meets_itself_is_told_to_take_another_name(project: Path) -> None:
+def test_file_that_imports_itself_gets_advice_to_change_its_name(project: Path) -> None:
     write(
         project,
         {"lib_x.py": "from lib_x import thing", "ring/agent.py": "from .other import f\nroot_agent = f"},

@@ -1,4 +1,4 @@
-"""AGENT strings: what each means, what is printed for it, and what is said of one that means nothing."""
+"""AGENT strings: their meaning, their printed form, and the messages about invalid ones."""
 
 from pathlib import Path
 
@@ -117,7 +117,7 @@ def test_what_means_nothing_is_refused_with_what_would(
     "spelling",
     [r"C:\agents\hello", "C:/agents/hello", r"c:\agents\hello\agent.py", r"D:\x\agent.py:root_agent"],
 )
-def test_a_drive_letter_is_no_prefix(project: Path, spelling: str) -> None:
+def test_drive_letter_is_not_a_prefix(project: Path, spelling: str) -> None:
     reference = read_reference(spelling)
     assert not reference.plugin
     assert str(reference.path) == spelling.removesuffix(":root_agent")

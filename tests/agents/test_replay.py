@@ -1,4 +1,4 @@
-"""Replay: any recorded case comes back as it was recorded; each fault that applies makes it differ, in its own way."""
+"""Replay: any recorded case is reproduced exactly; each applicable fault makes a specific difference."""
 
 import asyncio
 import re
@@ -102,7 +102,7 @@ CASES = st.builds(
 
 
 def _expected_calls(turn: Invocation) -> Calls:
-    """What the older form records beside its lists (calls within texts on the way) is no part of the trajectory."""
+    """Additional records of the older form (calls within texts on the way) are not part of the trajectory."""
     return calls(turn)
 
 
@@ -116,7 +116,7 @@ def _comparable(case: EvalCase) -> bool:
 
 
 @given(CASES.filter(_comparable))
-def test_any_recorded_case_comes_back_as_it_was(case: EvalCase) -> None:
+def test_any_recorded_case_is_reproduced(case: EvalCase) -> None:
     found, state = replayed(case)
     assert state == case.final_session_state
     for actual, expected in zip(found, case.conversation or [], strict=True):
@@ -127,9 +127,7 @@ def test_any_recorded_case_comes_back_as_it_was(case: EvalCase) -> None:
 
 @pytest.mark.parametrize("fault", FAULTS)
 @given(case=CASES.filter(_comparable))
-def test_a_fault_that_applies_differs_and_one_that_does_not_changes_nothing(
-    fault: str, case: EvalCase
-) -> None:
+def test_applicable_fault_differs_and_any_other_changes_nothing(fault: str, case: EvalCase) -> None:
     plain, state = replayed(case)
     flawed, flawed_state = replayed(case, fault)
     assert state == flawed_state
@@ -283,7 +281,7 @@ CALL = {"function_call": {"name": "f", "args": {"a": 1}}}
     [
         pytest.param(
             {"intermediate_data": {"invocation_events": [{"author": "user", "content": {"parts": [CALL]}}]}},
-            id="a call that stands under the user's name",
+            id="a call under the user's name",
         ),
         pytest.param(
             {"final_response": {"parts": [{"text": "one"}, CODE_RESULT]}},

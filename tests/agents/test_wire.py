@@ -17,7 +17,7 @@ DETAILS = {"agent_details": {"root": {"name": "root", "instructions": "Be kind."
 
 
 def _fields(event: Event) -> dict[str, Any]:
-    """What an event says; google-adk's `actions` are kept as they came, too."""
+    """Return the content of an event; google-adk's `actions` are kept unchanged, too."""
     return event.model_dump(exclude={"actions"}, exclude_none=True)
 
 
@@ -49,7 +49,7 @@ def test_what_is_sent_around_a_trial_names_its_session(kind: str) -> None:
     [
         pytest.param({"text": "hi"}, "", [Event.said("hi")], id="a text"),
         pytest.param("hi", "", [Event.said("hi")], id="a bare text"),
-        pytest.param({"type": "event", "text": "hi"}, "", [Event.said("hi")], id="its type may be said"),
+        pytest.param({"type": "event", "text": "hi"}, "", [Event.said("hi")], id="an explicit type"),
         pytest.param({"text": "hi"}, "message", [Event.said("hi")], id="SSE's own name for an event"),
         pytest.param(
             {"tool_calls": [{"name": "f", "args": {"a": 1}, "id": "1", "response": {"b": 2}}]},
@@ -62,7 +62,7 @@ def test_what_is_sent_around_a_trial_names_its_session(kind: str) -> None:
             {"text": "hi", "author": "units", "usage_metadata": {"totalTokenCount": 7}, "model_version": "m"},
             "",
             [Event.said("hi", author="units", usage_metadata={"total_token_count": 7}, model_version="m")],
-            id="who said it and what it took",
+            id="its author and usage",
         ),
         pytest.param(
             {"author": "units", "content": {"parts": [{"text": "hi"}]}, "actions": {"stateDelta": {"a": 1}}},
@@ -91,7 +91,7 @@ def test_done_ends_a_turn(data: object, kind: str) -> None:
     assert json_protocol.read_answer(data, kind=kind) == json_protocol.Answer(done=True)
 
 
-def test_done_may_tell_of_state_durations_agents_and_spans_and_the_session_keeps_them() -> None:
+def test_done_may_have_state_durations_agents_and_spans_for_the_session() -> None:
     data = {
         "type": "done",
         "state": {"a": 2},
@@ -105,7 +105,7 @@ def test_done_may_tell_of_state_durations_agents_and_spans_and_the_session_keeps
     assert session.memory == {"durations": {"model": 0.5}, "app_details": DETAILS, "spans": [{"id": "a"}]}
 
 
-def test_a_done_that_tells_nothing_changes_nothing() -> None:
+def test_empty_done_changes_nothing() -> None:
     session = Session("s", "app", "user", {"a": 1}, {"durations": {"model": 1.0}})
     json_protocol.read_answer({"type": "done"}).keep(session)
     assert (session.state, session.memory) == ({"a": 1}, {"durations": {"model": 1.0}})
@@ -158,13 +158,13 @@ def test_an_error_is_the_agents_own(data: object, kind: str, code: str, said: st
         pytest.param({"type": "done", "durations": {"model": nan}}, "", "seconds of 'model'", id="no number"),
         pytest.param({"type": "done", "durations": {"all": 1.0}}, "", "'all'", id="unknown duration"),
         pytest.param(
-            {"type": "done", "text": "hi"}, "", "unknown key str 'text'.*before it", id="done says something"
+            {"type": "done", "text": "hi"}, "", "unknown key str 'text'.*before it", id="done with a text"
         ),
         pytest.param({"type": "done", "sate": {}}, "", "Did you mean 'state'", id="done, misspelled"),
         pytest.param("hi", "done", "the agent's done is str 'hi'; expected an object", id="done is a text"),
     ],
 )
-def test_anything_else_breaks_the_contract_and_says_how(data: object, kind: str, said: str) -> None:
+def test_invalid_line_breaks_the_contract_with_a_message(data: object, kind: str, said: str) -> None:
     with pytest.raises(AgentError, match=said) as caught:
         json_protocol.read_answer(data, kind=kind)
     assert type(caught.value) is AgentError
@@ -178,7 +178,7 @@ def test_anything_else_breaks_the_contract_and_says_how(data: object, kind: str,
         pytest.param(
             [{"text": "a"}, {"type": "done", "state": {"k": 1}}], ["a"], {"k": 1}, id="with its done"
         ),
-        pytest.param([], [], None, id="none: it said nothing"),
+        pytest.param([], [], None, id="none: no text"),
     ],
 )
 def test_an_answer_in_one_piece_is_complete_by_itself(
@@ -204,7 +204,7 @@ def test_nothing_follows_done_in_one_piece() -> None:
         ("", "a line is not JSON"),
     ],
 )
-def test_what_is_no_json_is_shown(text: str | bytes, said: str) -> None:
+def test_line_that_is_not_json_is_shown(text: str | bytes, said: str) -> None:
     with pytest.raises(AgentError, match=said) as caught:
         json_protocol.read_json(text, "a line")
     assert len(str(caught.value)) < 500
@@ -223,7 +223,7 @@ JSON = st.recursive(
 
 
 @given(JSON, st.sampled_from(["", "done", "error", "event", "ping"]))
-def test_whatever_json_comes_is_an_answer_or_a_failure_of_the_agent(data: object, kind: str) -> None:
+def test_any_json_is_an_answer_or_a_failure_of_the_agent(data: object, kind: str) -> None:
     with suppress(AgentError):
         answer = json_protocol.read_answer(data, kind=kind)
         assert answer.done or answer.events
@@ -231,7 +231,7 @@ def test_whatever_json_comes_is_an_answer_or_a_failure_of_the_agent(data: object
         assert json_protocol.read_body(data).done
 
 
-def test_a_message_goes_out_as_json_whatever_stands_in_it() -> None:
+def test_message_is_sent_as_json_for_any_content() -> None:
     message = Content.model_validate({"parts": [{"inline_data": {"data": "AAEC", "mime_type": "image/png"}}]})
     sent = json_protocol.turn_request(message, Session("s", "a", "u"), 0)
     assert sent["message"] == {"parts": [{"inline_data": {"data": "AAEC", "mime_type": "image/png"}}]}

@@ -1,4 +1,4 @@
-"""The identity of code: it changes with everything of the project that the code imports, and is complete or says so."""
+"""The identity of code: it changes with all imported code of the project, and is complete or marked as incomplete."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ VALUES: dict[str, str] = {
 
 
 @pytest.mark.parametrize("rules", VALUES.values(), ids=VALUES)
-def test_values_that_code_holds_are_told_apart(
+def test_different_values_in_code_are_distinguished(
     rules: str, identity_in: Callable[..., CodeIdentity], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     value = "__import__('os').environ['VALUE']"
@@ -206,7 +206,7 @@ def test_values_that_code_holds_are_told_apart(
     assert found[0] == found[1] != found[2]
 
 
-def test_lambdas_of_one_line_are_told_apart(identity_in: Callable[..., CodeIdentity]) -> None:
+def test_lambdas_of_one_line_are_distinguished(identity_in: Callable[..., CodeIdentity]) -> None:
     files = {"rules.py": "one, other = (lambda _: 'valid'), (lambda _: 'invalid')\n"}
     one, other = (identity_in(files, name) for name in ("one", "other"))
     assert one.is_complete

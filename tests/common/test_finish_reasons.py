@@ -17,7 +17,7 @@ from proctor.schema.evidence.event import why_cut_off
         pytest.param("content_filter", "content filter held the model's answer back", id="Azure's filter"),
     ],
 )
-def test_an_answer_that_was_cut_off_is_told(reason: str, said: str) -> None:
+def test_truncated_answer_is_reported(reason: str, said: str) -> None:
     assert said in (why_cut_off(reason) or "")
 
 

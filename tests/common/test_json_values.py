@@ -72,6 +72,6 @@ def by_definition(one: Any, other: Any) -> bool:
 
 
 @given(JSON, JSON)
-def test_it_says_what_the_definition_says(one: Any, other: Any) -> None:
+def test_it_follows_the_definition(one: Any, other: Any) -> None:
     assert equal_json(one, other) == by_definition(one, other)
     assert equal_json(one, one)

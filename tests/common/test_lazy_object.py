@@ -1,4 +1,4 @@
-"""What waits to be looked at is, whichever way one looks, what it would have been without waiting."""
+"""A lazy object equals its value in every kind of access."""
 
 import copy
 import dataclasses
@@ -45,7 +45,7 @@ WAITING: dict[str, tuple[Callable[[], Any], Any]] = {
 
 @pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS)
 @pytest.mark.parametrize(("wait", "plain"), WAITING.values(), ids=WAITING)
-def test_looked_at_it_is_the_plain_thing(
+def test_accessed_lazy_object_is_the_plain_value(
     wait: Callable[[], Any], plain: Any, look: Callable[[Any], Any]
 ) -> None:
     assert isinstance(wait(), type(plain))
@@ -73,7 +73,7 @@ def test_one_attribute_brings_all(name: str) -> None:
     assert type(score) is MetricScore
 
 
-def test_nobody_works_it_out_twice_or_before() -> None:
+def test_value_is_computed_once_and_on_first_access() -> None:
     made = []
 
     def noted(which: int) -> MetricScore:

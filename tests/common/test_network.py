@@ -50,11 +50,11 @@ def test_every_form(headers: dict[str, str], seconds: float | None) -> None:
 
 
 @given(st.text(), st.text(), st.text())
-def test_whatever_is_said_the_wait_is_a_number_above_zero_or_none(after: str, ms: str, date: str) -> None:
+def test_parsed_wait_is_a_positive_number_or_none(after: str, ms: str, date: str) -> None:
     wait = read_retry_after({"retry-after": after, "retry-after-ms": ms, "date": date}, now=NOW)
     assert wait is None or (isfinite(wait) and wait > 0)
 
 
 @given(st.sampled_from([nan, inf, -inf]) | st.floats(max_value=0, allow_nan=False))
-def test_what_is_no_time_to_wait_says_nothing(number: float) -> None:
+def test_invalid_retry_time_gives_none(number: float) -> None:
     assert read_retry_after({"retry-after": str(number)}, now=NOW) is None

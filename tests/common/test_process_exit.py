@@ -97,7 +97,7 @@ def test_a_task_that_is_cancelled_before_it_begins_leaves_no_warning(
     assert not recwarn.list
 
 
-def test_a_task_s_coroutine_still_tells_how_far_it_is() -> None:
+def test_coroutine_of_a_task_still_shows_its_position() -> None:
     async def main() -> list[str]:
         with contained_exits():
             task: Any = asyncio.create_task(asyncio.sleep(0))
@@ -112,7 +112,7 @@ def test_a_task_s_coroutine_still_tells_how_far_it_is() -> None:
 
 
 async def ends_the_program(text: str) -> str:
-    """Answers, and where it is told so, ends the program in a task of its own."""
+    """Answer, and on request end the program in a separate task."""
     if text == "task":
         await asyncio.create_task(leave(SystemExit(0)))
     if text == "gather":
@@ -153,7 +153,7 @@ def test_an_exit_in_an_agent_s_task_is_an_error_of_that_case_alone(agent: Any, i
 
 
 @pytest.mark.parametrize("when", ["open", "describe", "close"])
-def test_an_agent_that_ends_the_program_around_the_run_does_not_end_who_evaluates(when: str) -> None:
+def test_agent_that_ends_the_program_outside_its_turn_spares_the_caller(when: str) -> None:
     def leave_now() -> None:
         sys.exit(0)
 

@@ -133,7 +133,7 @@ def test_only_what_is_shown_of_a_long_text_is_read() -> None:
         __slots__ = ()
         read = 0
 
-        def __iter__(self):  # type: ignore[no-untyped-def] # counts what is read, whatever its type
+        def __iter__(self):  # type: ignore[no-untyped-def] # counts the items read, of any type
             for character in super().__iter__():
                 Counted.read += 1
                 yield character

@@ -33,7 +33,7 @@ from proctor.common.secrets import HIDDEN, hide_secrets, redact_arguments, redac
         pytest.param(["AIzaSyA0123456789012345678901234567"], [HIDDEN], id="another known shape"),
         pytest.param(["Authorization: Bearer abc.def"], [f"Authorization: {HIDDEN}"], id="a header"),
         pytest.param(
-            ["--tokens-per-case", "5"], ["--tokens-per-case", "5"], id="a count of tokens is no secret"
+            ["--tokens-per-case", "5"], ["--tokens-per-case", "5"], id="a count of tokens is not a secret"
         ),
         *(
             pytest.param(
@@ -52,7 +52,9 @@ from proctor.common.secrets import HIDDEN, hide_secrets, redact_arguments, redac
             ["cmd:bot --no-auth --key-file a b"],
             id="options without a secret",
         ),
-        pytest.param(["--max-tokens", "5000"], ["--max-tokens", "5000"], id="a limit of tokens is no secret"),
+        pytest.param(
+            ["--max-tokens", "5000"], ["--max-tokens", "5000"], id="a limit of tokens is not a secret"
+        ),
         pytest.param(["monkey=7", "keyboard=us"], ["monkey=7", "keyboard=us"], id="words that hold a word"),
     ],
 )
@@ -61,7 +63,7 @@ def test_a_command_line_without_its_secrets(arguments: list[str], kept: list[str
 
 
 @pytest.mark.parametrize("text", ["", "roll a die", "tokens: 5", "risk-free-and-long-enough-word"])
-def test_text_without_secrets_stays_as_it_is(text: str) -> None:
+def test_text_without_secrets_is_unchanged(text: str) -> None:
     assert redact_text(text) == text
 
 
@@ -95,13 +97,13 @@ def test_an_error_without_its_secrets(text: str, kept: str, monkeypatch: pytest.
         "state `table` is {'key': 1}", "no code: 5", "monkey: 7", "auth: none", "the token: it's under the mat",
     ],
 )  # fmt: skip
-def test_an_error_without_any_stays_as_it_is(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_without_secrets_is_unchanged(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHORT_TOKEN", "covers")
     monkeypatch.setenv("NOT_A_SECRET_AT_ALL", "Unexpected")
     assert hide_secrets(text) == text
 
 
-def test_a_path_is_no_secret(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_path_is_not_a_secret(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PWD", str(tmp_path))
     monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(tmp_path))
     assert hide_secrets(f"{tmp_path}/agent.py:1") == f"{tmp_path}/agent.py:1"

@@ -71,7 +71,7 @@ class _UnprintableError(Exception):
     ],
     ids=lambda error: type(error).__name__,
 )
-def test_whatever_a_call_raises_comes_back_and_the_thread_lives_on(error: BaseException) -> None:
+def test_exception_of_a_call_is_raised_and_the_thread_stays_alive(error: BaseException) -> None:
     def fail() -> None:
         raise error
 
@@ -80,7 +80,7 @@ def test_whatever_a_call_raises_comes_back_and_the_thread_lives_on(error: BaseEx
         caught = None
         try:
             await threads.call(fail)
-        except BaseException as raised:  # noqa: BLE001 -- every kind is meant
+        except BaseException as raised:  # noqa: BLE001 -- every kind of exception
             caught = raised
         return caught, before, await threads.call(threading.get_ident)
 
@@ -186,7 +186,7 @@ def test_a_thread_that_never_ends_does_not_hold_up_the_exit() -> None:
     assert time.monotonic() - began < 30
 
 
-def test_a_late_answer_to_nobody_is_dropped_in_silence() -> None:
+def test_late_answer_after_the_end_is_ignored() -> None:
     release = threading.Event()
     complaints: list[Any] = []
 

@@ -22,7 +22,7 @@ TEXT = EvalConfig(criteria={"response_match_score": 0.8})
 
 
 def turn(ask: str, *, say: str | None = "ok", calls: tuple[str, ...] = ()) -> dict[str, Any]:
-    """One expected turn: what the user says, what the agent should say and call."""
+    """Return one expected turn: the user's message, the expected answer and calls."""
     expected: dict[str, Any] = {
         "user_content": {"role": "user", "parts": [{"text": ask}]},
         "intermediate_data": {"tool_uses": [{"name": name, "args": {}} for name in calls]},
@@ -54,7 +54,7 @@ class Scripted:
         self.script = dict(script or {})
 
     async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
-        """Do what the script says."""
+        """Follow the script."""
         act = self.script.get(text_of(message))
         if act is None:
             yield Event.said("ok")

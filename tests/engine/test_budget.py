@@ -128,7 +128,7 @@ class TestDollars:
             await asyncio.gather(*(one() for _ in range(50)), return_exceptions=True)
 
         asyncio.run(many())
-        assert most == 4  # when the first has told its price
+        assert most == 4  # when the cost of the first is known
 
     def test_a_price_that_is_not_known_ends_it_and_is_named(self) -> None:
         budget = RunBudget(max_cost=5.0)
@@ -163,7 +163,7 @@ class TestWaiting:
 
         assert asyncio.run(asyncio.wait_for(scene(), 5)) == [False, True, True, True, True]
 
-    def test_all_who_wait_are_told_when_nothing_may_be_spent_any_more(self) -> None:
+    def test_all_waiting_calls_fail_when_the_budget_is_spent(self) -> None:
         async def scene() -> int:
             budget = RunBudget(max_cost=0.02)
             await budget.admit("judge")
@@ -174,7 +174,7 @@ class TestWaiting:
 
         assert asyncio.run(asyncio.wait_for(scene(), 5)) == 0
 
-    def test_a_limit_is_told_once_when_it_is_reached(self) -> None:
+    def test_limit_is_reported_once_when_it_is_reached(self) -> None:
         heard: list[str] = []
         budget = RunBudget(max_calls=3)
         budget.listen(heard.append)

@@ -41,7 +41,7 @@ def question(*texts: str, prompt: str = "Does the answer help?") -> Question[boo
 def judges(model: ChatModel | Any, **given: Any) -> RunJudges:
     """The judges of a run in which everybody is judged by `model`, or by a scripted one with that script."""
     only = model if hasattr(model, "complete") else ScriptedModel(model)
-    return RunJudges(find=_nobody, default="", only=only, **given)
+    return RunJudges(find=_unknown_model, default="", only=only, **given)
 
 
 def ask(
@@ -56,5 +56,5 @@ def verdicts(ballot: Ballot[bool]) -> Sequence[bool | None]:
     return [vote.verdict for vote in ballot.votes]
 
 
-def _nobody(name: str, _: Limiter) -> ChatModel:
-    raise AssertionError(f"nobody is called {name}")
+def _unknown_model(name: str, _: Limiter) -> ChatModel:
+    raise AssertionError(f"unknown model {name}")

@@ -1,4 +1,4 @@
-"""Answers that were paid for: found again by what was asked, whatever fence and ballot it was asked with."""
+"""Cached answers: found again by the question, for any fence and ballot of the first request."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ class _Slotted(_Base):
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_whatever_a_function_holds_tells_it_from_another(one: object, other: object) -> None:
+def test_values_held_by_a_function_distinguish_it(one: object, other: object) -> None:
     cache: Kept = Kept()
 
     def cached(held: object) -> bool:
@@ -195,14 +195,14 @@ def test_whatever_a_function_holds_tells_it_from_another(one: object, other: obj
     assert [cached(one), cached(one), cached(other), cached(other)] == [False, True, False, True]
 
 
-def test_where_something_lies_in_memory_makes_no_other_judge() -> None:
+def test_address_in_memory_does_not_distinguish_judges() -> None:
     def judge() -> FunctionModel:
         return FunctionModel(partial(_lenient, verdict="yes", held=object()))
 
     assert identity_of(judge()) == identity_of(judge())
 
 
-def test_a_model_may_say_itself_who_it_is() -> None:
+def test_model_may_define_its_identity() -> None:
     class Counting(ScriptedModel):
         def __init__(self) -> None:
             super().__init__(YES)
@@ -219,7 +219,7 @@ def test_a_model_may_say_itself_who_it_is() -> None:
     assert model.calls == 1
 
 
-def test_a_script_is_what_it_says() -> None:
+def test_identity_of_a_script_is_its_content() -> None:
     cache = Kept()
     assert ask([YES], cache=cache).verdicts == [True]
     assert ask([YES], cache=cache).votes[0].cached
@@ -229,7 +229,7 @@ def test_a_script_is_what_it_says() -> None:
 @pytest.mark.parametrize(
     "said", [{"verdict": "?"}, ModelError("no", fault=ModelFault.UNAVAILABLE)], ids=["none", "no reply"]
 )
-def test_what_is_no_answer_is_not_kept(said: Any) -> None:
+def test_failed_answer_is_not_cached(said: Any) -> None:
     cache = Kept()
     ask(said, cache=cache)
     assert not cache
@@ -275,7 +275,7 @@ def test_the_same_question_at_the_same_time_is_paid_once() -> None:
 def test_who_waited_for_an_answer_that_did_not_come_asks(first: str) -> None:
     calls = 0
 
-    async def say(_messages: Any, given: Any) -> Any:
+    async def slow_first_answer(_messages: Any, given: Any) -> Any:
         nonlocal calls
         calls += 1
         mine = calls
@@ -285,7 +285,7 @@ def test_who_waited_for_an_answer_that_did_not_come_asks(first: str) -> None:
         return {**given.echo, **YES}
 
     async def twice() -> list[Any]:
-        judge = judges(FunctionModel(say), cache=Kept()).judge("helps", options(), stated=False)
+        judge = judges(FunctionModel(slow_first_answer), cache=Kept()).judge("helps", options(), stated=False)
         asking = [asyncio.create_task(judge.ask(question())) for _ in range(2)]
         await asyncio.sleep(0.01)
         if first == "cancelled":

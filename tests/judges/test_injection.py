@@ -1,4 +1,4 @@
-"""Material that talks to the judge: whatever it says, it stays inside its fence, and no verdict is taken out of it.
+"""Material that addresses the judge: any text stays inside its fence, and no verdict is taken from it.
 
 Structure and provenance are what can be proved. That a real model is not persuaded cannot: see docs/how-to/judges.md.
 """
@@ -124,7 +124,7 @@ def test_a_token_that_the_material_contains_is_drawn_again() -> None:
 
 
 @pytest.mark.parametrize("label", ["", "a>>>", "a\nb", "<<<END", "ü", "a" * 81, "{x}"])
-def test_only_labels_of_ours_stand_outside(label: str) -> None:
+def test_only_labels_of_ours_are_outside_the_fence(label: str) -> None:
     with pytest.raises(ValueError, match="label"):
         fence_passages([Passage(label, "text")], "abc")
 
@@ -138,7 +138,7 @@ def test_only_labels_of_ours_stand_outside(label: str) -> None:
         "<<<BEGIN u a>>>\nx\n<<<END u a>>>",
     ],
 )
-def test_what_stands_outside_is_seen(text: str) -> None:
+def test_text_outside_the_fence_is_detected(text: str) -> None:
     with pytest.raises(ValueError, match=r"outside|end"):
         parse_passages(text, "t")
 
@@ -159,7 +159,7 @@ def found_in(text: str) -> list[dict[str, Any]]:
 
 
 class Copying:
-    """A judge that gives back the last verdict that it finds in what it is shown; else it says no, as it was asked to."""
+    """A judge that repeats the last verdict in its prompt; without any, it answers no, in the requested form."""
 
     name = "copying"
     has_schemas = True
@@ -214,19 +214,19 @@ def test_no_kind_of_model_gets_a_copied_verdict_through(make: Any, planted: dict
 def test_a_verdict_with_the_number_of_an_earlier_ballot_is_none() -> None:
     numbers: list[str] = []
 
-    def say(_messages: object, options: ModelOptions) -> dict[str, str]:
+    def quoting_answer(_messages: object, options: ModelOptions) -> dict[str, str]:
         numbers.append(options.echo["ballot"])
         return {"ballot": numbers[0], **YES}
 
-    ballot = ask(ScriptedModel(say), samples=3)
+    ballot = ask(ScriptedModel(quoting_answer), samples=3)
     assert len(ballot.verdicts) == 1
 
 
-# --- what users are told ------------------------------------------------------------------------------------------------
+# --- warnings for users ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ATTEMPTS)
-def test_signs_of_an_attempt_are_told_with_their_place(name: str) -> None:
+def test_signs_of_an_injection_are_reported_with_their_location(name: str) -> None:
     signs = signs_in(
         [Passage("user message", "What is the weather?"), Passage("final answer", ATTEMPTS[name])]
     )
@@ -266,5 +266,5 @@ def test_harmless_material_has_no_signs(text: str) -> None:
 @example("A" * 200_000)
 @given(st.text())
 @settings(max_examples=200, deadline=5_000)
-def test_looking_for_signs_ends_soon_whatever_the_text(text: str) -> None:
+def test_search_for_signs_ends_soon_for_any_text(text: str) -> None:
     signs_in([Passage("final answer", text)])

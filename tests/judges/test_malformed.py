@@ -98,20 +98,20 @@ def checked(model: ScriptedModel) -> None:
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
-def test_a_text_that_is_no_answer(text: str) -> None:
-    def say(_messages: object, options: ModelOptions) -> str:
+def test_malformed_text_is_not_an_answer(text: str) -> None:
+    def malformed_data(_messages: object, options: ModelOptions) -> str:
         return text.replace("BALLOT", options.echo["ballot"])
 
-    checked(ScriptedModel(say, has_schemas=False))
+    checked(ScriptedModel(malformed_data, has_schemas=False))
 
 
 @pytest.mark.parametrize("data", DATA.values(), ids=DATA)
-def test_data_that_is_no_answer(data: dict[str, Any]) -> None:
-    def say(_messages: object, options: ModelOptions) -> Reply:
+def test_malformed_data_is_not_an_answer(data: dict[str, Any]) -> None:
+    def malformed_data(_messages: object, options: ModelOptions) -> Reply:
         answer = {**options.echo, **data}
         return Reply(structured=answer, text=json.dumps(answer))
 
-    checked(ScriptedModel(say))
+    checked(ScriptedModel(malformed_data))
 
 
 @pytest.mark.parametrize("said", [[], "yes", 1, True, [YES]], ids=str)
@@ -142,7 +142,7 @@ def test_a_number_out_of_its_range_is_none_however_long_it_is(value: Any) -> Non
         {"finish": "stopped"},
         {"usage": "many"},
         {"usage": Usage(input_tokens=-1)},
-        {"usage": Usage(output_tokens="5")},  # type: ignore[arg-type] # what somebody's model may say
+        {"usage": Usage(output_tokens="5")},  # type: ignore[arg-type] # possible from a user's model
         {"cost": "free"},
         {"cost": float("nan")},
         {"cost": -1.0},

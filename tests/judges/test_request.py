@@ -15,14 +15,14 @@ from proctor.schema.evidence.trial import FailureKind
 from tests.judges.judge_requests import NO, YES, ask, question, verdicts
 
 
-def test_a_verdict_with_its_rationale_comes_of_the_structured_answer() -> None:
+def test_verdict_and_rationale_are_read_from_the_structured_answer() -> None:
     vote = ask([YES]).votes[0]
     assert (vote.verdict, vote.rationale, vote.problem) == (True, "it does", None)
     assert vote.model == "scripted"
     assert len(vote.answers) == 1
 
 
-def test_the_instructions_hold_nothing_of_the_material_and_the_material_nothing_else() -> None:
+def test_instructions_and_material_are_separate() -> None:
     model = ScriptedModel(YES)
     ask(model, question("a secret word: xylophone", "and another: zither"))
     system, user = model.asked[0].messages
@@ -45,7 +45,7 @@ def test_every_call_has_its_own_fence_and_number_and_all_have_one_schema() -> No
     assert len({json.dumps(asked.options.schema) for asked in model.asked}) == 1
 
 
-def test_a_model_is_asked_again_told_what_was_wrong_and_every_answer_is_kept() -> None:
+def test_second_request_names_the_error_and_every_answer_is_kept() -> None:
     model = ScriptedModel([{"rationale": "no idea"}, {"rationale": "x", "verdict": "xylophone"}, NO])
     vote = ask(model).votes[0]
     assert vote.verdict is False
@@ -59,13 +59,13 @@ def test_a_model_is_asked_again_told_what_was_wrong_and_every_answer_is_kept() -
     assert not any("xylophone" in message.text for asked in model.asked for message in asked.messages)
 
 
-def test_what_a_metric_says_of_an_answer_is_not_told_where_it_quotes_it() -> None:
+def test_error_message_of_a_metric_does_not_repeat_the_answer() -> None:
     model = ScriptedModel([{"rationale": "not plain", "verdict": "yes"}, YES])
     assert ask(model).votes[0].verdict is True
     assert "not plain" not in model.asked[1].messages[1].text
 
 
-def test_after_three_answers_that_are_none_there_is_no_verdict_and_all_three_are_kept() -> None:
+def test_three_malformed_answers_give_no_verdict_and_are_all_kept() -> None:
     ballot = ask([{"verdict": "perhaps"}] * 3 + [YES])
     vote = ballot.votes[0]
     assert vote.verdict is None
@@ -125,19 +125,19 @@ TEXTS = {
 
 
 @pytest.mark.parametrize(("form", "counts"), TEXTS.values(), ids=TEXTS)
-def test_of_a_model_without_schemas_the_whole_text_is_the_answer_or_none_is(form: str, counts: bool) -> None:
-    def say(_messages: object, options: object) -> str:
+def test_without_schemas_the_whole_text_must_be_the_answer(form: str, counts: bool) -> None:
+    def text_answer(_messages: object, options: object) -> str:
         answer = json.dumps({**options.echo, **YES})  # type: ignore[attr-defined] # it is ModelOptions
         return form.replace("{answer}", answer).replace("{{", "{")
 
-    model = ScriptedModel(say, has_schemas=False)
+    model = ScriptedModel(text_answer, has_schemas=False)
     vote = ask(model).votes[0]
     assert (vote.verdict is True) is counts
     assert "JSON Schema" in model.asked[0].messages[0].text
 
 
 @pytest.mark.parametrize("as_object", [False, True], ids=["a function", "an object"])
-def test_what_a_judge_of_ones_own_raises_is_told_without_secrets(
+def test_exception_of_a_custom_judge_is_reported_without_secrets(
     as_object: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MY_API_KEY", "hunter2hunter2")

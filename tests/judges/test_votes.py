@@ -25,7 +25,7 @@ from proctor.schema.evidence.trial import Failure, FailureKind
 from tests.judges.judge_requests import NO, YES, ask, question
 
 Said = bool | None
-"""What a vote says; `None`: nothing."""
+"""The verdict of a vote; `None`: none."""
 
 SAID = {"y": True, "n": False, "-": None}
 
@@ -47,7 +47,7 @@ def outcome(said: Sequence[Said]) -> tuple[bool | None, int]:
 
 
 def outcome_of_all(said: Sequence[Said]) -> bool | None:
-    """By the rule, of all votes: the majority, if it is the same whatever the votes without a verdict had been."""
+    """By the rule, of all votes: the majority, if it is the same for all values of the missing verdicts."""
     ends = {majority([missing if one is None else one for one in said]) for missing in (True, False)}
     return ends.pop() if len(ends) == 1 and any(one is not None for one in said) else None
 
@@ -74,7 +74,7 @@ OUTCOMES = {
     "a tie of two": ("yn", False, 2),
     "two noes of four stop nothing before the third": ("nnny", False, 3),
     "one alone": ("y", True, 1),
-    "one alone that says nothing": ("-", None, 1),
+    "a single vote without verdict": ("-", None, 1),
     "one that failed does not discard the others": ("y-yyy", True, 5),
     "two of five failed": ("y-y-y", True, 5),
     "three of five failed": ("y--y-", None, 5),
@@ -109,7 +109,7 @@ def test_votes_that_differ_in_a_run_cost_two_calls_more() -> None:
 def test_votes_are_asked_for_at_once() -> None:
     under_way = most = 0
 
-    async def say(_messages: object, options: object) -> dict[str, object]:
+    async def counted_answer(_messages: object, options: object) -> dict[str, object]:
         nonlocal under_way, most
         under_way += 1
         most = max(most, under_way)
@@ -117,20 +117,20 @@ def test_votes_are_asked_for_at_once() -> None:
         under_way -= 1
         return {**options.echo, **YES}  # type: ignore[attr-defined] # it is ModelOptions
 
-    ask(ScriptedModel(say), samples=9)
+    ask(ScriptedModel(counted_answer), samples=9)
     assert most == 5
 
 
 @pytest.mark.parametrize(
     ("fault", "calls"), [(ModelFault.UNAUTHORIZED, 3), (ModelFault.BUDGET, 3), (ModelFault.UNAVAILABLE, 5)]
 )
-def test_nobody_is_asked_on_where_it_can_only_end_the_same_way(fault: ModelFault, calls: int) -> None:
+def test_no_vote_is_requested_after_the_ballot_is_decided(fault: ModelFault, calls: int) -> None:
     model = ScriptedModel(ModelError("no", fault=fault))
     assert not ask(model, samples=5).is_decided
     assert len(model.asked) == calls
 
 
-def test_a_ballot_that_is_undecided_says_what_became_of_the_votes() -> None:
+def test_undecided_ballot_lists_its_votes() -> None:
     ballot = ask(
         [YES, ModelError("overloaded", fault=ModelFault.UNAVAILABLE), *[{"verdict": "?"}] * 12], samples=5
     )
@@ -148,7 +148,7 @@ def test_an_outage_of_the_provider_is_infrastructure() -> None:
     assert (failure.kind, failure.infrastructure) == (FailureKind.NO_REPLY, True)
 
 
-def test_every_answer_stands_in_the_details() -> None:
+def test_every_answer_is_in_the_details() -> None:
     ballot = ask([YES, {"verdict": "?"}, NO, YES], question(prompt="Is it?"), samples=3)
     details = ballot_details(ballot)
     assert (details["model"], details["planned"], details["asked"]) == ("scripted", 3, 3)
@@ -185,7 +185,7 @@ def test_one_that_breaks_ends_the_others() -> None:
 
     async def vote(number: int) -> Vote[bool]:
         if number == 1:
-            raise RuntimeError("a mistake of ours")
+            raise RuntimeError("an internal mistake")
         try:
             await asyncio.sleep(60)
         finally:

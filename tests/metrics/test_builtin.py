@@ -26,7 +26,7 @@ def test_facts_are_complete(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in TABLE if "judge" in METRICS.get(name).facts.needs])
-def test_a_metric_that_asks_a_judge_is_said_to_be_one(name: str) -> None:
+def test_metric_with_a_judge_is_marked_as_such(name: str) -> None:
     assert METRICS.get(name).facts.kind == "judge"
     assert hasattr(METRICS.get(name), "use")
 

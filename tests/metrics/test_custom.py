@@ -248,13 +248,13 @@ def test_rationales_of_an_evaluation_result_become_reasons() -> None:
         ({"overall_score": "high"}, "returned a str as overall_score"),
     ],
 )
-def test_what_is_no_score_is_an_error(answer: Any, message: str) -> None:
+def test_invalid_score_is_an_error(answer: Any, message: str) -> None:
     with pytest.raises(MetricError, match=message):
         ask(answering(answer))
 
 
 @pytest.mark.parametrize("answer", [None, math.nan, "1", [1.0]])
-def test_what_is_no_score_is_an_error_per_turn_too(answer: Any) -> None:
+def test_invalid_score_per_turn_is_an_error(answer: Any) -> None:
     with pytest.raises(MetricError, match="for turn 1"):
         ask(lambda actual: answer)
 
@@ -315,7 +315,7 @@ def percent(actual: Any) -> float:
 
 
 class Percent:
-    """The same as a class, whose facts say nothing about a range."""
+    """The same as a class without a range in its facts."""
 
     facts = MetricFacts(name="percent", description="Of a hundred.", default_threshold=0.9)
 
@@ -343,8 +343,8 @@ def judged(threshold: float, name: str, **more: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", ["percent", "Percent", "PercentLater", "PercentOfTurns"])
-def test_a_score_beyond_the_range_is_an_error_that_says_how_to_declare_one(name: str) -> None:
-    """Nobody passes 0.9 by 85 of a hundred."""
+def test_score_beyond_the_range_is_an_error_with_the_remedy(name: str) -> None:
+    """85 of a hundred must not pass a threshold of 0.9."""
     found = judged(0.9, name)
     assert (found.outcome, found.score) == (Outcome.ERROR, None)
     assert "returned 85" in found.reason
@@ -367,7 +367,7 @@ def test_what_is_declared_is_the_range() -> None:
 
 
 @pytest.mark.usefixtures("registered")
-def test_the_decorator_takes_what_is_said_and_0_to_1_for_the_rest() -> None:
+def test_decorator_reads_its_arguments_with_a_range_of_0_to_1_by_default() -> None:
     ranges: list[tuple[str, dict[str, Any], Any]] = [
         ("usual", {}, (0, 1)),
         ("from_below", {"minimum": -1}, (-1, 1)),
@@ -522,7 +522,7 @@ def test_an_entry_point_that_leads_nowhere_names_its_package(name: str) -> None:
     ],
     ids=["ends the program", "raises", "takes no criterion"],
 )  # fmt: skip
-def test_a_class_that_cannot_be_made_is_said_with_its_cause(
+def test_class_that_cannot_be_created_is_reported_with_its_cause(
     made_so: str, cause: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "unmade_metrics.py").write_text(

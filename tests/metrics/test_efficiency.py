@@ -62,7 +62,7 @@ def test_what_was_not_recorded_is_not_zero() -> None:
     assert InvocationDuration().score(case).value == 1.5
 
 
-def test_numbers_that_no_float_holds_are_a_failure_of_the_metric_when_somebody_looks() -> None:
+def test_number_beyond_float_is_a_failure_of_the_metric() -> None:
     events = InvocationEvents(
         invocation_events=[InvocationEvent(author="agent", usage_metadata={"prompt_token_count": 10**400})]
     )

@@ -69,7 +69,7 @@ def test_a_case_that_states_nothing_is_not_judged(nothing: Any) -> None:
     )
 
 
-def test_an_agent_that_tells_no_state_is_an_error_and_no_failure_of_the_case() -> None:
+def test_agent_without_a_state_is_an_error_and_not_a_failure_of_the_case() -> None:
     found = score({"a": 1}, None)
     assert (found.value, found.not_applicable) == (None, False)
     assert found.failure.kind is FailureKind.BROKE_CONTRACT
@@ -96,7 +96,7 @@ def by_criterion(state: Any, expected: Any, actual: Any) -> Any:
         pytest.param({"n": FIVE}, None, {"n": 5.4}, 1.0, "every stated key is present and equal", id="fits"),
         pytest.param({"n": FIVE}, None, {"n": 6}, 0.0, "state `n` is 6, expected", id="does not fit"),
         pytest.param({"n": FIVE}, None, {}, 0.0, "state `n` is missing, expected", id="missing"),
-        pytest.param({"n": FIVE}, {"m": 1}, {"m": 1, "n": 9}, 0.0, "state `n` is 9", id="beside the case's keys"),
+        pytest.param({"n": FIVE}, {"m": 1}, {"m": 1, "n": 9}, 0.0, "state `n` is 9", id="in addition to the case's keys"),
         pytest.param({"n": FIVE}, {"n": 70}, {"n": 5}, 1.0, "every", id="its value goes before the case's"),
         pytest.param({"t": "present"}, None, {"t": None}, 1.0, "every", id="present"),
         pytest.param({"t": "present"}, None, {"u": 1}, 0.0, "`t` is missing, expected any value", id="absent"),
@@ -117,7 +117,7 @@ def test_what_the_criterion_expects(
     assert reason in found.reason
 
 
-def test_a_criterion_that_only_says_how_to_compare_has_nothing_to_do_where_no_state_is_stated() -> None:
+def test_criterion_with_options_only_needs_a_stated_state() -> None:
     assert by_criterion({"n": {"match": "number", "tolerance": 1}}, None, {"n": 1}).not_applicable
     assert by_criterion({"n": "ignore"}, None, {"n": 1}).not_applicable
 
@@ -129,7 +129,7 @@ def test_an_expectation_of_the_criterion_is_drawn_too() -> None:
     ]  # fmt: skip
 
 
-def test_a_criterion_that_expects_needs_no_state_in_the_case_and_no_state_of_the_agent_is_an_error() -> None:
+def test_criterion_with_expected_values_needs_only_the_state_of_the_agent() -> None:
     metric = FinalSessionState(BaseCriterion(threshold=1.0, state={"n": FIVE}))
     assert metric.applies(EvalCase(eval_id="a", conversation=[]))
     assert metric.facts.needs == frozenset()
@@ -159,14 +159,14 @@ TEXT = {"match": "text"}
         pytest.param({"n": TEXT}, [{}, {"n": "a"}], "", "", id="stated by one of several"),
         pytest.param({"n": TEXT}, [{}, {}], "which no case states, so it decides nothing", "no case states `n`", id="stated by none"),
         pytest.param({"totl": TEXT}, [{"total": "a"}], "Did you mean 'total'?", "Did you mean 'total'?", id="a slip, and nothing else"),
-        pytest.param({"totl": TEXT, "n": TEXT}, [{"total": "a", "n": "a"}], "", "no case states `totl`. Did you mean 'total'?", id="a slip beside others"),
+        pytest.param({"totl": TEXT, "n": TEXT}, [{"total": "a", "n": "a"}], "", "no case states `totl`. Did you mean 'total'?", id="a typo among others"),
         pytest.param({"n": FIVE}, [{}], "", "", id="it expects by itself"),
         pytest.param({"totl": FIVE}, [{"total": 5}], "", "Did you mean 'total'?", id="it expects by itself, and looks like a slip"),
         pytest.param({"t.coverss": TEXT, "n": TEXT}, [{"t": {"covers": "a"}, "n": "b"}], "", "Did you mean 'covers'?", id="a slip inside"),
         pytest.param({"t.id": "ignore"}, [{"t": {"covers": 2}}], "", "", id="an ignored key that no case states, inside one that is"),
     ],
 )  # fmt: skip
-def test_keys_that_no_case_states_are_told(state: Any, cases: list[Any], problem: str, doubt: str) -> None:
+def test_unused_keys_are_reported(state: Any, cases: list[Any], problem: str, doubt: str) -> None:
     problems, doubts = surveyed(state, *cases)
     for said, expected in ((problems, problem), (doubts, doubt)):
         assert bool(said) == bool(expected)

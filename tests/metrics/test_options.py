@@ -47,7 +47,7 @@ def test_misfits(metric: Any, values: dict[str, Any], message: str) -> None:
 
 
 @pytest.mark.parametrize("key", ["_comment", "_why", "description", "comment", "$comment"])
-def test_what_is_said_to_people_is_no_option(key: str) -> None:
+def test_display_text_is_not_an_option(key: str) -> None:
     given = criterion(**{key: "Half of the words will do."})
     assert check_criterion(ResponseMatch.facts, given, BaseCriterion).threshold == 0.5
 
@@ -66,9 +66,7 @@ def test_what_is_said_to_people_is_no_option(key: str) -> None:
         ("intermediate_response_match", {"text": "exct"}, "exact"),
     ],
 )
-def test_a_word_that_is_none_of_a_few_is_told_the_nearest(
-    name: str, values: dict[str, Any], meant: str
-) -> None:
+def test_unknown_choice_gets_a_suggestion(name: str, values: dict[str, Any], meant: str) -> None:
     with pytest.raises(CriterionError, match=rf"Did you mean '{meant}'\?$"):
         METRICS.get(name)(criterion(**values))
 
@@ -82,7 +80,7 @@ def test_each_problem_names_its_option() -> None:
     assert ".." not in str(caught.value)
 
 
-def test_everything_wrong_is_said_at_once() -> None:
+def test_all_errors_are_reported_at_once() -> None:
     with pytest.raises(CriterionError) as caught:
         ToolTrajectory(criterion(threshold=2, match_typ="EXACT", match_type="?", compat="x"))
     for part in ("cannot pass", "'match_typ'", "expected EXACT", "compat"):

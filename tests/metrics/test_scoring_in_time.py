@@ -1,4 +1,4 @@
-"""`proctor.score` comes back, whatever a metric of one's own does, and says which one did not answer."""
+"""`proctor.score` returns for any custom metric, and names the one without an answer."""
 
 import asyncio
 import sys
@@ -64,22 +64,22 @@ def test_the_same_within_a_running_loop() -> None:
     assert asyncio.run(main())["waits"].outcome == "error"
 
 
-def test_metrics_behind_one_that_is_left_behind_say_so() -> None:
+def test_metrics_after_a_blocked_one_give_the_reason() -> None:
     found = proctor.score_sync(TURN, TURN, criteria=config(ignores_its_cancellation, is_fine), timeout=0.2)
     assert "it was left behind" in found["ignores_its_cancellation"].reason
     assert "was not asked: ignores_its_cancellation before it did not end" in found["is_fine"].reason
 
 
-def test_whoever_cancels_the_scoring_is_heard() -> None:
+def test_cancellation_of_the_scoring_is_raised() -> None:
     begun = asyncio.Event()
 
-    async def says_that_it_begins(actual: Any) -> float:
+    async def signals_its_start(actual: Any) -> float:
         begun.set()
         await asyncio.Event().wait()
         return 1.0
 
     async def main() -> None:
-        sys.modules["slow_metrics"].waits = says_that_it_begins  # type: ignore[attr-defined]  # a module made above
+        sys.modules["slow_metrics"].waits = signals_its_start  # type: ignore[attr-defined]  # a module made above
         scoring = asyncio.ensure_future(proctor.score(TURN, TURN, criteria=config(waits), timeout=None))
         await begun.wait()
         scoring.cancel()

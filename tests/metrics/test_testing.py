@@ -19,7 +19,7 @@ AVAILABLE = [*METRICS]
 
 
 @pytest.mark.parametrize("name", [name for name in AVAILABLE if name != "weighted"])
-def test_every_metric_of_ours_passes(name: str) -> None:
+def test_every_metric_of_ours_passes_the_check(name: str) -> None:
     assert check_metric(name, judge=agreeing)
 
 
@@ -138,13 +138,13 @@ class Nameless(Right):
         (Nameless, "facts: the default threshold 2 decides nothing within the range"),
     ],
 )
-def test_what_is_wrong_is_said(metric: Any, problem: str) -> None:
+def test_common_mistakes_are_reported(metric: Any, problem: str) -> None:
     with pytest.raises(AssertionError) as caught:
         check_metric(metric)
     assert problem in str(caught.value)
 
 
-def test_one_that_asks_a_model_need_not_say_the_same_twice() -> None:
+def test_metric_with_a_model_may_vary() -> None:
     assert check_metric(Counting, deterministic=False)
 
 

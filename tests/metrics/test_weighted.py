@@ -45,7 +45,7 @@ def test_the_weighted_mean_over_the_case_and_for_each_turn() -> None:
     assert score.reason == "0.50 = (3 × 0.50 a + 1 × 0.50 b) / 4"
 
 
-def test_what_does_not_apply_drops_out_with_its_weight_and_says_so() -> None:
+def test_part_without_a_score_is_left_out_with_its_weight_and_named() -> None:
     absent = MetricScore(not_applicable=True, reason="the case states no reference")
     score = weighted({"a": by_turn(0.8), "b": absent}, {"a": 1, "b": 9, "c": 5})
     assert score.value == 0.8
@@ -72,7 +72,7 @@ def test_a_turn_where_one_does_not_apply_is_scored_by_the_others() -> None:
         (
             {"a": 1e308, "b": 1e308},
             "weights.a: Input should be less than or equal to 1000000",
-        ),  # their sum is no number
+        ),  # their sum is not a number
         ({"a": 1, "b": 1e9}, "weights.b"),  # nothing else would count
         ({"a": 5e-324}, "weights.a: Input should be greater than or equal to 0.000001"),
         ({"a": 0}, "weights.a"),
@@ -117,7 +117,7 @@ def test_what_could_not_be_computed_makes_it_an_error() -> None:
     st.lists(st.tuples(st.floats(0, 1), st.floats(0.001, 1000)), min_size=1, max_size=5),
     st.floats(0.01, 100),
 )
-def test_it_lies_within_what_it_combines_and_only_shares_matter(
+def test_result_is_between_its_parts_and_depends_on_shares_only(
     parts: list[tuple[float, float]], factor: float
 ) -> None:
     scores = {f"m{i}": MetricScore(value) for i, (value, _) in enumerate(parts)}
@@ -139,7 +139,7 @@ def scored(criteria: dict[str, Any], **more: Any) -> dict[str, Any]:
     return proctor.score_sync(actual, expected, criteria={"criteria": criteria, **more})
 
 
-def test_it_is_asked_last_wherever_it_stands_in_the_config() -> None:
+def test_it_is_scored_last_for_any_position_in_the_config() -> None:
     found = scored(
         {
             "weighted": {"threshold": 0.5, "weights": {"response_match_score": 2, "exact_match": 1}},
@@ -152,7 +152,7 @@ def test_it_is_asked_last_wherever_it_stands_in_the_config() -> None:
     assert "2 × 0.67 response_match_score + 1 × 0.00 exact_match" in found["weighted"].reason
 
 
-def test_combinations_may_be_combined_under_names_of_their_own() -> None:
+def test_combinations_may_be_combined_by_name() -> None:
     found = scored(
         {
             "all": {"threshold": 0.5, "weights": {"words": 1, "exact_match": 1}},
@@ -200,7 +200,7 @@ def test_mistakes_are_found_before_anything_runs(criteria: dict[str, Any], messa
         scored(criteria)
 
 
-def test_without_a_criterion_it_says_what_is_missing() -> None:
+def test_missing_criterion_is_an_error() -> None:
     with pytest.raises(CriterionError, match="weights: expected at least one metric"):
         Weighted()
 
@@ -280,7 +280,7 @@ def test_what_it_lacks_is_shown_though_its_parts_decide_nothing() -> None:
     assert [part["name"] for part in turn_score.details["weighted"]] == [*weights]
     assert case.metrics["trajectory_exact_match"].per_trial[0].per_invocation[0].reason
     passed = run({**criteria, "weighted": {"threshold": 0.5, "weights": weights}}).cases[0]
-    assert not passed.metrics["rouge_1"].per_trial[0].per_invocation[0].details  # nobody asked
+    assert not passed.metrics["rouge_1"].per_trial[0].per_invocation[0].details  # not requested
 
 
 def test_with_the_final_state_check_of_a_case_that_states_none() -> None:

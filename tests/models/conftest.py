@@ -1,4 +1,4 @@
-"""Models at a server of ours, with keys that open nothing."""
+"""Models at a local server, with keys that open nothing."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ PROVIDERS = (
 
 
 class FakeClock(Clock):
-    """Time passes where somebody sleeps, and at once."""
+    """Let time pass at every sleep, and at once."""
 
     def __init__(self, chances: Sequence[float] = ()) -> None:
         self.time = 1000.0

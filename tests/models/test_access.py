@@ -17,7 +17,7 @@ pytest.importorskip("pydantic_ai", reason="the extra `judges` is not installed")
 
 
 @pytest.fixture(autouse=True)
-def _nobody_is_known(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def _empty_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
 
 
@@ -139,7 +139,7 @@ except MissingExtraError as error:
         ("boto3", "bedrock:amazon.nova-pro-v1:0", "judges-bedrock"),
     ],
 )
-def test_an_extra_that_is_missing_says_what_to_install(hidden: str, name: str, extra: str) -> None:
+def test_missing_extra_names_the_package_to_install(hidden: str, name: str, extra: str) -> None:
     script = _HIDES.format(hidden=hidden, name=name)
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
@@ -162,7 +162,7 @@ def test_an_extra_that_is_missing_says_what_to_install(hidden: str, name: str, e
 def test_a_package_that_is_too_old_is_named_with_both_versions(
     package: str, name: str, extra: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As beside google-adk[eval], whose litellm takes an older openai. (The version is that of the metadata.)"""
+    """As with google-adk[eval], whose litellm takes an older openai. (The version is that of the metadata.)"""
     info = tmp_path / f"{package.replace('-', '_')}-0.1.dist-info"
     info.mkdir()
     (info / "METADATA").write_text(

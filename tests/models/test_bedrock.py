@@ -1,4 +1,4 @@
-"""Models on Bedrock, by its Converse API at a server of ours: its client makes blocking calls, in threads."""
+"""Models on Bedrock, by its Converse API at a local server: its client makes blocking calls, in threads."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from proctor.models.base import Finish, ModelFault, Usage
 from proctor.models.load import load_model
 from proctor.models.retries import Patience
-from tests.models.loopback import Breaks, ModelServer, Says, Status
+from tests.models.loopback import Breaks, Completion, ModelServer, Status
 from tests.models.model_calls import MESSAGES, YES, FakeClock, ask, fault, options, patient
 
 pytestmark = pytest.mark.slow  # loads boto3
@@ -24,7 +24,7 @@ TRIES = Patience().tries
 
 @pytest.mark.parametrize("name", [NAME, "bedrock:us.anthropic.claude-opus-4-8-v1:0"])
 def test_an_answer(serve: Serve, name: str) -> None:
-    server = serve(Says(data=YES, tokens=(120, 30)))
+    server = serve(Completion(data=YES, tokens=(120, 30)))
     reply = ask(load_model(name))
     assert (reply.structured, reply.finish, reply.requests) == (YES, Finish.STOP, 1)
     assert reply.usage == Usage(input_tokens=120, output_tokens=30)
@@ -39,13 +39,13 @@ def test_an_answer(serve: Serve, name: str) -> None:
 @pytest.mark.parametrize(
     ("said", "finish"),
     [
-        (Says(finish="length", text='{"verd'), Finish.LENGTH),
-        (Says(finish="content_filter"), Finish.CONTENT_FILTER),
-        (Says(finish="blocked"), Finish.CONTENT_FILTER),
-        (Says(), Finish.STOP),
+        (Completion(finish="length", text='{"verd'), Finish.LENGTH),
+        (Completion(finish="content_filter"), Finish.CONTENT_FILTER),
+        (Completion(finish="blocked"), Finish.CONTENT_FILTER),
+        (Completion(), Finish.STOP),
     ],
 )
-def test_each_end_is_of_its_own_kind(serve: Serve, said: Says, finish: Finish) -> None:
+def test_each_finish_reason_is_distinguished(serve: Serve, said: Completion, finish: Finish) -> None:
     serve(said)
     reply = ask(load_model(NAME))
     assert (reply.finish, reply.structured, reply.text) == (finish, None, said.text)
@@ -86,14 +86,14 @@ def test_its_client_does_not_try_again_by_itself(
 
 
 def test_what_it_asks_to_wait_is_waited(serve: Serve) -> None:
-    serve([Status(code=429, error="ThrottlingException", headers={"Retry-After": "9"}), Says(data=YES)])
+    serve([Status(code=429, error="ThrottlingException", headers={"Retry-After": "9"}), Completion(data=YES)])
     clock = FakeClock()
     assert ask(patient(NAME, clock=clock)).structured == YES
     assert 9 <= clock.waits[0] <= 9.9
 
 
 def test_calls_run_at_once(serve: Serve) -> None:
-    server = serve(Says(data=YES, delay=0.1))
+    server = serve(Completion(data=YES, delay=0.1))
     model = load_model(NAME)
 
     async def many() -> list[Any]:

@@ -15,7 +15,7 @@ import pytest
 from proctor.models.base import ModelError, ModelFault, Reply
 from proctor.models.load import load_model
 from proctor.models.retries import Limiter, Patience, PatientModel
-from tests.models.loopback import Answer, Asked, Breaks, ModelServer, Says, Status
+from tests.models.loopback import Answer, Asked, Breaks, Completion, ModelServer, Status
 from tests.models.model_calls import (
     MESSAGES,
     PROVIDERS,
@@ -70,7 +70,7 @@ SERVER_TIME = 1_790_000_000.0
 def test_429_is_waited_for_as_asked(
     serve: Serve, name: str, headers: dict[str, str], asked: float | None
 ) -> None:
-    server = serve([Status(code=429, headers=headers), Says(data=YES)])
+    server = serve([Status(code=429, headers=headers), Completion(data=YES)])
     clock = FakeClock()
     model = patient(name, clock=clock)
     assert ask(model).structured == YES
@@ -83,10 +83,10 @@ def test_429_is_waited_for_as_asked(
     assert model.limiter.lowest == 1
 
 
-def test_gemini_says_in_the_body_how_long_to_wait(serve: Serve) -> None:
+def test_retry_delay_of_gemini_is_read_from_the_body(serve: Serve) -> None:
     details = [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "14s"}]
     error = {"error": {"code": 429, "message": "slow", "status": "RESOURCE_EXHAUSTED", "details": details}}
-    server = serve([Status(code=429, body=json.dumps(error).encode()), Says(data=YES)])
+    server = serve([Status(code=429, body=json.dumps(error).encode()), Completion(data=YES)])
     clock = FakeClock()
     assert ask(patient("google:gemini-2.5-flash", clock=clock)).requests == server.count == 2
     assert 14 <= clock.waits[0] <= 15.4
@@ -139,7 +139,7 @@ def test_all_calls_end_well_with_three_in_ten_requests_refused(serve: Serve, nam
 
     def answer(asked: Asked) -> Answer:
         is_refused = chance.random() < 0.3 if calls >= 1000 else asked.number % 10 in {1, 4, 7}
-        return refused if is_refused else Says(data=YES, delay=0.01)
+        return refused if is_refused else Completion(data=YES, delay=0.01)
 
     server = serve(answer)
     # each call has its clock, or the waits of all add up to more than one call may take
@@ -162,7 +162,9 @@ def test_all_calls_end_well_with_three_in_ten_requests_refused(serve: Serve, nam
 @every_provider
 @pytest.mark.parametrize("code", [500, 502, 503, 504, 529])
 def test_a_server_that_fails_is_tried_again_by_one_layer_alone(serve: Serve, name: str, code: int) -> None:
-    server = serve([Status(code=code), Status(code=code, headers={"x-should-retry": "true"}), Says(data=YES)])
+    server = serve(
+        [Status(code=code), Status(code=code, headers={"x-should-retry": "true"}), Completion(data=YES)]
+    )
     clock = FakeClock()
     reply = ask(patient(name, clock=clock))
     assert (reply.structured, reply.requests, server.count) == (YES, 3, 3)
@@ -190,7 +192,7 @@ def test_a_server_that_fails_is_tried_again_by_one_layer_alone(serve: Serve, nam
     ],
 )
 def test_what_no_protocol_foresees(serve: Serve, name: str, how: Any, kind: ModelFault) -> None:
-    server = serve([Breaks(how=how), Says(data=YES)])
+    server = serve([Breaks(how=how), Completion(data=YES)])
     reply = ask(patient(name))
     if (
         reply.structured is None
@@ -217,10 +219,10 @@ def test_what_no_protocol_foresees(serve: Serve, name: str, how: Any, kind: Mode
 def test_an_answer_that_does_not_come_in_time(serve: Serve, name: str, how: Any) -> None:
     asked: list[Any] = []
 
-    def first_in_vain(request: Any) -> Breaks | Says:
+    def first_in_vain(request: Any) -> Breaks | Completion:
         asked.append(request)
         model.patience = Patience()  # only the first request, which is under way, is given up early
-        return Says(data=YES) if len(asked) > 1 else Breaks(how=how)
+        return Completion(data=YES) if len(asked) > 1 else Breaks(how=how)
 
     server = serve(first_in_vain)
     model = patient(name, patience=Patience(request_timeout=1.0))
@@ -236,8 +238,8 @@ def _at(url: str, model: str) -> str:
     return f"openai-chat:{model}@{url}"
 
 
-def test_nobody_is_there(serve: Serve) -> None:
-    serve(Says(data=YES))
+def test_refused_connection_is_retried(serve: Serve) -> None:
+    serve(Completion(data=YES))
     with socket.create_server(("127.0.0.1", 0)) as taken:
         url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
     error = fault(patient(_at(url, "m")))
@@ -246,13 +248,13 @@ def test_nobody_is_there(serve: Serve) -> None:
 
 
 def test_the_server_speaks_no_tls(serve: Serve) -> None:
-    server = serve(Says(data=YES))
+    server = serve(Completion(data=YES))
     error = fault(patient(_at(server.openai_url.replace("http:", "https:"), "m")))
     assert (error.fault, error.requests) == (ModelFault.UNAVAILABLE, TRIES[ModelFault.UNAVAILABLE])
 
 
 def test_the_name_of_the_host_is_not_known(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
-    serve(Says(data=YES))
+    serve(Completion(data=YES))
 
     def unknown(*_: Any, **__: Any) -> Any:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
@@ -278,7 +280,7 @@ def test_the_name_of_the_host_is_not_known(serve: Serve, monkeypatch: pytest.Mon
         (422, ModelFault.REJECTED),
     ],
 )
-def test_a_call_that_is_turned_away_is_not_made_again_and_after_five_none_is(
+def test_refused_call_is_not_retried_and_five_refusals_stop_all_calls(
     serve: Serve, name: str, code: int, kind: ModelFault
 ) -> None:
     server = serve(Status(code=code, message="it is not you, it is us"))
@@ -298,7 +300,7 @@ def test_a_call_that_is_turned_away_is_not_made_again_and_after_five_none_is(
     )
 
 
-def test_what_a_provider_says_is_told_without_the_key_that_it_repeats(serve: Serve) -> None:
+def test_message_of_a_provider_is_reported_without_the_key(serve: Serve) -> None:
     server = serve(
         Status(
             code=401, message="Incorrect API key provided: test-key-of-openai.\nSee  the docs " + "x" * 900
@@ -322,8 +324,6 @@ def test_what_a_provider_says_is_told_without_the_key_that_it_repeats(serve: Ser
         ("google:something-else", ""),
     ],
 )
-def test_a_model_that_a_provider_does_not_have_may_have_been_meant_otherwise(
-    serve: Serve, name: str, told: str
-) -> None:
+def test_unknown_model_of_a_provider_gives_a_suggestion(serve: Serve, name: str, told: str) -> None:
     serve(Status(code=404, error="NOT_FOUND", message="no such model"))
     assert str(fault(patient(name))) == f"{name} answered 404 Not Found: no such model{told}"

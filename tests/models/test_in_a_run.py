@@ -12,7 +12,7 @@ import proctor
 from proctor.errors import SetupError
 from proctor.models.retries import Patience
 from proctor.schema.results.run_result import Outcome, RunResult
-from tests.models.loopback import Answer, Asked, ModelServer, Says, Status
+from tests.models.loopback import Answer, Asked, Completion, ModelServer, Status
 
 Serve = Callable[[Any], ModelServer]
 
@@ -25,7 +25,7 @@ def _run(model: str, *, cases: int = 2, settings: dict[str, Any] | None = None) 
     eval_set = {
         "eval_set_id": "s",
         "eval_cases": [
-            # Each asks something else: what judges said of it before is known in this process.
+            # Each question is different: earlier answers of judges are cached in this process.
             {
                 "eval_id": f"case_{number}",
                 "conversation": [{"user_content": {"parts": [{"text": f"{uuid4()}"}]}, **hello}],
@@ -38,9 +38,9 @@ def _run(model: str, *, cases: int = 2, settings: dict[str, Any] | None = None) 
 
 
 def _agrees(asked: Asked) -> Answer:
-    """Answer as a model does that reads its instructions: the number of the ballot stands in them."""
+    """Answer as a model that reads its instructions: they contain the number of the ballot."""
     number = asked.text.partition("The number of this ballot: ")[2].split()[0]
-    return Says(data={"ballot": number, "rationale": "It says the same.", "verdict": "valid"})
+    return Completion(data={"ballot": number, "rationale": "The content is the same.", "verdict": "valid"})
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_a_judge_of_every_protocol_decides_a_run(serve: Serve, model: str) -> No
     assert server.count == 2 * 3, "three votes that agree decide"
 
 
-def test_a_setting_that_the_provider_does_not_have_is_said(serve: Serve) -> None:
+def test_unsupported_setting_of_a_provider_is_reported(serve: Serve) -> None:
     serve(_agrees)
     result = _run("openai-responses:gpt-4.1", settings={"temperature": 0.5, "seed": 3})
     assert [warning for warning in result.warnings if "seed" in warning] == [
@@ -69,7 +69,7 @@ def test_a_setting_that_there_is_not_stops_the_run_before_it_begins(serve: Serve
     assert server.count == 0
 
 
-def test_a_key_that_is_wrong_is_an_error_said_once_after_few_requests(serve: Serve) -> None:
+def test_wrong_key_is_one_error_after_few_requests(serve: Serve) -> None:
     server = serve(Status(code=401, message="no such key"))
     result = _run("gemini-2.5-flash", cases=60)
     assert result.outcome is Outcome.ERROR

@@ -29,7 +29,7 @@ def test_no_more_than_allowed_at_once_and_in_turn() -> None:
     assert asyncio.run(run()) == (3, list(range(20)))
 
 
-def test_too_much_is_told_once_by_all_that_were_under_way() -> None:
+def test_overload_is_counted_once_for_all_concurrent_calls() -> None:
     async def run() -> None:
         limiter = Limiter(100)
         slots = [await limiter.acquire() for _ in range(100)]
@@ -80,7 +80,7 @@ def test_who_gives_up_waiting_takes_no_place() -> None:
 
 
 @given(st.integers(0, 2**32), st.integers(1, 20))
-def test_whatever_happens_all_get_their_turn(seed: int, most: int) -> None:
+def test_all_calls_are_served_in_any_case(seed: int, most: int) -> None:
     chance = random.Random(seed)
 
     async def one(limiter: Limiter) -> None:

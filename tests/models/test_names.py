@@ -1,4 +1,4 @@
-"""How users name a model, and what they are told where no model is called so."""
+"""Names of models, and the messages about unknown ones."""
 
 from __future__ import annotations
 
@@ -95,5 +95,5 @@ def test_a_secret_in_an_address_is_refused_and_not_repeated(prefix: str, address
     assert "hunter2" not in str(caught.value)
 
 
-def test_what_other_tools_call_a_provider_leads_to_one_of_ours() -> None:
+def test_provider_name_of_another_tool_suggests_ours() -> None:
     assert set(ALIASES.values()) <= set(MODELS.names())

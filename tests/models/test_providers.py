@@ -13,7 +13,7 @@ import pytest
 from proctor.models.base import Finish, Message, ModelFault, ModelOptions, Reply, Usage
 from proctor.models.load import load_model
 from proctor.models.names import ModelName, is_provider_address
-from tests.models.loopback import Asked, ModelServer, Says, Status
+from tests.models.loopback import Asked, Completion, ModelServer, Status
 from tests.models.model_calls import MESSAGES, PROVIDERS, SCHEMA, YES, ask, fault, options, patient
 
 Serve = Callable[[Any], ModelServer]
@@ -23,7 +23,7 @@ every_provider = pytest.mark.parametrize("name", PROVIDERS)
 
 @every_provider
 def test_an_answer_by_a_schema(serve: Serve, name: str) -> None:
-    server = serve(Says(data=YES, tokens=(120, 30), cached_tokens=20, model="the-one-that-answered"))
+    server = serve(Completion(data=YES, tokens=(120, 30), cached_tokens=20, model="the-one-that-answered"))
     reply = ask(load_model(name))
     assert (reply.structured, reply.text) == (YES, '{"verdict": "yes"}')
     assert (reply.finish, reply.requests, reply.model) == (Finish.STOP, 1, "the-one-that-answered")
@@ -38,7 +38,7 @@ def test_an_answer_by_a_schema(serve: Serve, name: str) -> None:
 
 @every_provider
 def test_an_answer_in_words(serve: Serve, name: str) -> None:
-    server = serve(Says(text="It is so."))
+    server = serve(Completion(text="It is so."))
     reply = ask(load_model(name), options(schema=None))
     assert (reply.text, reply.structured, reply.finish) == ("It is so.", None, Finish.STOP)
     assert server.requests[0].schema is None
@@ -46,7 +46,7 @@ def test_an_answer_in_words(serve: Serve, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["anthropic:claude-3-5-haiku-latest", "ollama/llama3.2-cloud"])
 def test_an_answer_by_a_tool_call_where_there_are_no_schemas(serve: Serve, name: str) -> None:
-    server = serve(Says(data=YES))
+    server = serve(Completion(data=YES))
     reply = ask(load_model(name))
     assert server.requests[0].tool == "verdict"
     assert (reply.structured, reply.text, reply.finish) == (YES, '{"verdict":"yes"}', Finish.STOP)
@@ -60,7 +60,7 @@ def test_the_whole_text_is_the_answer_or_there_is_none(serve: Serve, name: str) 
         '{"verdict": "no", "verdict": "yes"}',
     ]
     said += ['{"verdict": NaN}', '{"verdict": "ye', "```json\n{}\n```"]
-    serve([Says(text=text) for text in said])
+    serve([Completion(text=text) for text in said])
     model = load_model(name)
     for text in said:
         reply = ask(model)
@@ -70,7 +70,7 @@ def test_the_whole_text_is_the_answer_or_there_is_none(serve: Serve, name: str) 
 @pytest.mark.parametrize("name", PROVIDERS)
 def test_an_answer_nested_without_end_is_none(serve: Serve, name: str) -> None:
     """Google's own client already fails at it."""
-    serve(Says(text="[" * 5_000))
+    serve(Completion(text="[" * 5_000))
     model = patient(name)
     if name.startswith("google"):
         assert fault(model).fault is ModelFault.BROKE_PROTOCOL
@@ -78,10 +78,10 @@ def test_an_answer_nested_without_end_is_none(serve: Serve, name: str) -> None:
         assert ask(model).structured is None
 
 
-def test_a_tool_called_twice_or_by_another_name_is_no_answer(serve: Serve) -> None:
-    server = serve(Says(data=YES))
+def test_duplicate_or_unknown_tool_call_is_not_an_answer(serve: Serve) -> None:
+    server = serve(Completion(data=YES))
     model = load_model("ollama/llama3.2-cloud")
-    server.script = lambda asked: Says(data=YES)
+    server.script = lambda asked: Completion(data=YES)
     call = {"type": "function", "function": {"name": "verdict", "arguments": '{"verdict": "yes"}'}}
     for calls in (
         [call | {"id": "1"}, call | {"id": "2"}],
@@ -99,26 +99,28 @@ def _chat_answer(calls: list[dict[str, Any]]) -> bytes:
     ).encode()
 
 
-# --- fault 25: each end is of its own kind ----------------------------------------------------------------------------
+# --- fault 25: each finish reason is distinguished ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("name", "said", "finish"),
     [
-        *((name, Says(finish="length", text='{"verd'), Finish.LENGTH) for name in PROVIDERS),
-        *((name, Says(finish="length"), Finish.LENGTH) for name in PROVIDERS),
-        *((name, Says(text=""), Finish.STOP) for name in PROVIDERS),
-        *((name, Says(finish="content_filter"), Finish.CONTENT_FILTER) for name in PROVIDERS[:3]),
-        *((name, Says(finish="blocked"), Finish.CONTENT_FILTER) for name in PROVIDERS[:3]),
-        *((name, Says(finish="refusal", text="I will not."), Finish.REFUSAL) for name in PROVIDERS[:2]),
-        (PROVIDERS[2], Says(finish="refusal"), Finish.CONTENT_FILTER),
-        (PROVIDERS[3], Says(finish="refusal", text="I will not."), Finish.REFUSAL),
+        *((name, Completion(finish="length", text='{"verd'), Finish.LENGTH) for name in PROVIDERS),
+        *((name, Completion(finish="length"), Finish.LENGTH) for name in PROVIDERS),
+        *((name, Completion(text=""), Finish.STOP) for name in PROVIDERS),
+        *((name, Completion(finish="content_filter"), Finish.CONTENT_FILTER) for name in PROVIDERS[:3]),
+        *((name, Completion(finish="blocked"), Finish.CONTENT_FILTER) for name in PROVIDERS[:3]),
+        *((name, Completion(finish="refusal", text="I will not."), Finish.REFUSAL) for name in PROVIDERS[:2]),
+        (PROVIDERS[2], Completion(finish="refusal"), Finish.CONTENT_FILTER),
+        (PROVIDERS[3], Completion(finish="refusal", text="I will not."), Finish.REFUSAL),
     ],
     ids=lambda value: (
-        f"{value.finish}{'+text' if value.text else ''}" if isinstance(value, Says) else str(value)
+        f"{value.finish}{'+text' if value.text else ''}" if isinstance(value, Completion) else str(value)
     ),
 )
-def test_each_end_is_of_its_own_kind(serve: Serve, name: str, said: Says, finish: Finish) -> None:
+def test_each_finish_reason_is_distinguished(
+    serve: Serve, name: str, said: Completion, finish: Finish
+) -> None:
     server = serve(said)
     for wanted in (options(), options(schema=None)):
         reply = ask(load_model(name), wanted)
@@ -128,16 +130,16 @@ def test_each_end_is_of_its_own_kind(serve: Serve, name: str, said: Says, finish
 
 
 @every_provider
-def test_what_was_spent_is_told_whatever_the_end(serve: Serve, name: str) -> None:
-    serve(Says(finish="length", text='{"verd', tokens=(7, 3)))
+def test_usage_is_reported_for_every_finish_reason(serve: Serve, name: str) -> None:
+    serve(Completion(finish="length", text='{"verd', tokens=(7, 3)))
     usage = ask(load_model(name)).usage
     assert usage is not None
     assert (usage.input_tokens, usage.output_tokens) == (7, 3)
 
 
 @pytest.mark.parametrize("name", PROVIDERS[:3])
-def test_tokens_that_nobody_counted_are_unknown(serve: Serve, name: str) -> None:
-    serve(Says(data=YES, tokens=None))
+def test_uncounted_tokens_are_unknown(serve: Serve, name: str) -> None:
+    serve(Completion(data=YES, tokens=None))
     reply = ask(load_model(name))
     assert (reply.usage, reply.cost) == (None, None)
 
@@ -159,8 +161,8 @@ def test_tokens_that_nobody_counted_are_unknown(serve: Serve, name: str) -> None
 def test_the_price_is_that_of_the_model_that_answered(
     serve: Serve, name: str, answered: str, cost: float | None
 ) -> None:
-    """A server of one's own has no price, whatever its models are called."""
-    serve(Says(data=YES, tokens=(1000, 100), model=answered))
+    """A private server has no price, for any name of its models."""
+    serve(Completion(data=YES, tokens=(1000, 100), model=answered))
     assert ask(load_model(name)).cost == (None if cost is None else pytest.approx(cost, rel=1e-9))
 
 
@@ -195,7 +197,7 @@ _ELSEWHERE = (
 def test_nothing_that_is_for_a_provider_alone_goes_to_an_address_in_a_name(
     serve: Serve, model: str, by_vertex: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    server = serve(Says(data=YES, tokens=(100, 10)))
+    server = serve(Completion(data=YES, tokens=(100, 10)))
     for variable, value in {**_SECRETS, "GOOGLE_GENAI_USE_VERTEXAI": by_vertex}.items():
         monkeypatch.setenv(variable, value)
     speaks_openai = model.startswith(("openai", "ollama", "groq"))
@@ -213,7 +215,7 @@ def test_nothing_that_is_for_a_provider_alone_goes_to_an_address_in_a_name(
 def test_what_is_for_openai_goes_to_openai_alone(
     serve: Serve, variable: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    server = serve(Says(data=YES))
+    server = serve(Completion(data=YES))
     monkeypatch.setenv(variable, _SECRETS[variable])
     for name in ("openai:gpt-4.1", "ollama:llama3.2"):
         ask(load_model(name))
@@ -241,7 +243,7 @@ def test_whose_an_address_is(address: str, theirs: bool) -> None:
 def test_the_key_of_a_provider_does_not_go_to_an_address_in_a_name(
     serve: Serve, model: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    server = serve(Says(data=YES))
+    server = serve(Completion(data=YES))
     name = f"{model}@{server.openai_url if 'openai' in model else server.url}"
     ask(load_model(name))
     assert "test-key-of" not in _sent_key(server.requests[0])
@@ -253,7 +255,7 @@ def test_the_key_of_a_provider_does_not_go_to_an_address_in_a_name(
 @pytest.mark.parametrize("base", ["OLLAMA_BASE_URL", "OLLAMA_HOST"])
 @pytest.mark.parametrize("form", ["{url}", "{url}/v1", "{host}"])
 def test_where_ollama_is(serve: Serve, monkeypatch: pytest.MonkeyPatch, base: str, form: str) -> None:
-    server = serve(Says(data=YES))
+    server = serve(Completion(data=YES))
     monkeypatch.delenv("OLLAMA_BASE_URL")
     monkeypatch.setenv(base, form.format(url=server.url, host=server.url.removeprefix("http://")))
     assert ask(load_model("ollama/llama3.2")).structured == YES
@@ -263,7 +265,7 @@ def test_where_ollama_is(serve: Serve, monkeypatch: pytest.MonkeyPatch, base: st
 def test_vertex_serves_gemini_without_an_api_key(
     serve: Serve, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    server = serve(Says(data=YES))
+    server = serve(Completion(data=YES))
     monkeypatch.delenv("GOOGLE_API_KEY")
     monkeypatch.setenv("GOOGLE_CLOUD_PROJECT", "my-project")
     monkeypatch.setenv("GOOGLE_CLOUD_LOCATION", "us-central1")
@@ -302,7 +304,7 @@ def _service_account(folder: Path, token_uri: str) -> str:
 
 @every_provider
 def test_a_conversation_keeps_its_turns(serve: Serve, name: str) -> None:
-    server = serve(Says(text="fine"))
+    server = serve(Completion(text="fine"))
     turns = [Message("system", "S"), Message("user", "A"), Message("assistant", "B"), Message("user", "C")]
 
     async def asked() -> Reply:
@@ -314,7 +316,7 @@ def test_a_conversation_keeps_its_turns(serve: Serve, name: str) -> None:
 
 @every_provider
 def test_one_model_serves_one_loop_after_the_other(serve: Serve, name: str) -> None:
-    server = serve(Says(data=YES))
+    server = serve(Completion(data=YES))
     model = load_model(name)
     assert [ask(model).structured for _ in range(3)] == [YES, YES, YES]
     assert server.count == 3
@@ -322,7 +324,7 @@ def test_one_model_serves_one_loop_after_the_other(serve: Serve, name: str) -> N
 
 @every_provider
 def test_calls_run_at_once_over_few_connections(serve: Serve, name: str) -> None:
-    server = serve(Says(data=YES, delay=0.05))
+    server = serve(Completion(data=YES, delay=0.05))
     model = load_model(name)
 
     async def many() -> list[Reply]:
@@ -338,7 +340,7 @@ def test_calls_run_at_once_over_few_connections(serve: Serve, name: str) -> None
 
 
 def test_the_schema_that_is_sent_is_the_one_that_was_given(serve: Serve) -> None:
-    server = serve(Says(data=YES))
+    server = serve(Completion(data=YES))
     ask(load_model("google:gemini-2.5-flash"))
     sent = server.requests[0].schema
     assert sent is not None
@@ -346,10 +348,10 @@ def test_the_schema_that_is_sent_is_the_one_that_was_given(serve: Serve) -> None
 
 
 @pytest.mark.parametrize("name", PROVIDERS)
-def test_a_client_that_cannot_be_made_is_no_answer_and_is_not_tried_again(
+def test_client_that_cannot_be_created_is_an_error_without_retry(
     serve: Serve, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    server = serve(Says(data=YES))
+    server = serve(Completion(data=YES))
     for variable in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
         monkeypatch.setenv(variable, "nonsense://user:hunter2@proxy")
     monkeypatch.setenv("NO_PROXY", "")

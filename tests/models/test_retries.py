@@ -130,7 +130,7 @@ TURNED_AWAY = (ModelFault.UNAUTHORIZED, ModelFault.NOT_FOUND, ModelFault.REJECTE
 
 
 @pytest.mark.parametrize("kind", TURNED_AWAY)
-def test_after_so_many_in_a_row_nobody_is_asked_any_more(kind: ModelFault) -> None:
+def test_no_call_is_made_after_several_consecutive_failures(kind: ModelFault) -> None:
     patient, model, _ = _patient([_fails(kind)] * 5 + ["fine"])
     assert [fault(patient).fault for _ in range(5)] == [kind] * 5
     last = [fault(patient) for _ in range(20)]
@@ -142,7 +142,7 @@ def test_after_so_many_in_a_row_nobody_is_asked_any_more(kind: ModelFault) -> No
     assert (len(model.asked), patient.traffic.requests, patient.traffic.failed) == (5, 5, 25)
 
 
-def test_one_that_is_answered_begins_the_row_anew() -> None:
+def test_success_restarts_the_count_of_failures() -> None:
     bad = _fails(ModelFault.REJECTED)
     patient, model, _ = _patient([*[bad] * 4, "fine"] * 5)
     for _ in range(5):
@@ -233,7 +233,7 @@ def test_until_there_is_a_first_reply_few_are_asked_at_once() -> None:
     assert max(at_once for _, at_once in most) == 200
 
 
-# --- models of somebody else's ------------------------------------------------------------------------------------------
+# --- foreign models ------------------------------------------------------------------------------------------
 
 
 class _Bad:
@@ -243,7 +243,7 @@ class _Bad:
         self.does = does
 
     async def complete(self, messages: Sequence[Message], *, options: ModelOptions) -> Reply:
-        return await self.does()  # type: ignore[no-any-return]  # whatever it is
+        return await self.does()  # type: ignore[no-any-return]  # any value
 
 
 async def _raises() -> Any:
@@ -254,7 +254,7 @@ async def _hangs() -> Any:
     await asyncio.sleep(60)
 
 
-def test_whatever_a_model_raises_is_a_fault() -> None:
+def test_any_exception_of_a_model_is_a_fault() -> None:
     error = fault(PatientModel(_Bad(_raises), clock=FakeClock()))
     assert (error.fault, str(error)) == (ModelFault.RAISED, "bad raised RuntimeError: broken")
 

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 import proctor
-from tests.models.loopback import ModelServer, Says, Status
+from tests.models.loopback import Completion, ModelServer, Status
 
 Serve = Callable[[Any], ModelServer]
 SHOP = {"name": "shop", "instructions": "You sell shoes.", "tool_declarations": [{"name": "refund"}]}
 
 
 class Shop:
-    """An agent that says what it is."""
+    """An agent that describes itself."""
 
     def describe(self) -> proctor.AgentInfo:
         return proctor.AgentInfo(name="shop", app_details={"agent_details": {"shop": SHOP}})
@@ -39,7 +39,7 @@ def written(*prompts: str) -> dict[str, Any]:
     ["gemini-2.5-flash", "openai:gpt-4.1", "openai-responses:gpt-4.1", "claude-opus-4-8", "ollama/llama3.2"],
 )
 def test_a_model_of_every_protocol_writes(serve: Serve, model: str) -> None:
-    server = serve(lambda asked: Says(data=written("Money back", "Other size")))
+    server = serve(lambda asked: Completion(data=written("Money back", "Other size")))
     found = proctor.generate_scenarios_sync(Shop(), count=2, model=model)
     assert ([one.starting_prompt for one in found.scenarios], found.problem) == (
         ["Money back", "Other size"],
@@ -49,7 +49,7 @@ def test_a_model_of_every_protocol_writes(serve: Serve, model: str) -> None:
     assert found.input_tokens > 0
 
 
-def test_a_provider_that_turns_us_away_is_told_and_nothing_came(serve: Serve) -> None:
+def test_refusal_of_a_provider_is_reported_and_no_scenario_is_written(serve: Serve) -> None:
     serve(lambda asked: Status(code=401))
     found = proctor.generate_scenarios_sync(Shop(), count=2, model="openai:gpt-4.1")
     assert found.scenarios == []

@@ -24,7 +24,7 @@ def script(path: Path, *entries: Any) -> Path:
     return path
 
 
-def test_the_first_entry_all_of_whose_texts_are_there_is_said(tmp_path: Path) -> None:
+def test_first_entry_with_all_its_texts_in_the_prompt_answers(tmp_path: Path) -> None:
     path = script(
         tmp_path / "s.json",
         {"when": ["rain", "sun"], "say": {"n": 1}},
@@ -74,7 +74,7 @@ def test_another_script_is_another_model(tmp_path: Path) -> None:
         ('[{"when": "a"}]', r"\[0\]\.say: expected"),
     ],
 )
-def test_what_is_no_script_is_refused(tmp_path: Path, text: str, said: str) -> None:
+def test_invalid_script_is_refused(tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "s.json"
     path.write_text(text)
     with pytest.raises(SetupError, match=said):

@@ -1,4 +1,4 @@
-"""A model that says what its script says, and one that is a function."""
+"""A model that follows a script, and one that is a function."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Plain:
 # --- scripts ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_list_is_said_in_turn_and_then_there_is_nothing_more() -> None:
+def test_list_answers_in_order_and_then_fails() -> None:
     model = ScriptedModel([YES, "words", Reply(text="whole", cost=0.5, finish=Finish.LENGTH)])
     first, second, third = (ask(model) for _ in range(3))
     assert (first.structured, first.text) == (YES, '{"verdict": "yes"}')
@@ -48,18 +48,22 @@ def test_a_list_is_said_in_turn_and_then_there_is_nothing_more() -> None:
 
 
 @pytest.mark.parametrize("script", ["words", YES, Reply(text="whole")], ids=str)
-def test_one_reply_is_said_each_time(script: Any) -> None:
+def test_single_reply_answers_every_call(script: Any) -> None:
     model = ScriptedModel(script)
     assert ask(model).text == ask(model).text != ""
 
 
-def test_what_is_said_may_depend_on_what_is_asked() -> None:
+def test_answer_may_depend_on_the_prompt() -> None:
     model = ScriptedModel(matching={"rain": "umbrella", re.compile(r"sun\b"): YES, "": lambda messages: "?"})
 
-    def said(text: str) -> Reply:
+    def answer_to(text: str) -> Reply:
         return asyncio.run(model.complete([Message("user", text)], options=options()))
 
-    assert [said("the rain").text, said("the sun").structured, said("sunny").text] == ["umbrella", YES, "?"]
+    assert [answer_to("the rain").text, answer_to("the sun").structured, answer_to("sunny").text] == [
+        "umbrella",
+        YES,
+        "?",
+    ]
     with pytest.raises(ModelError, match="none of the 1 texts of its script is in the messages"):
         ask(ScriptedModel(matching={"snow": "sledge"}))
 
@@ -85,7 +89,7 @@ def test_data_is_text_for_a_model_without_schemas(has_schemas: bool) -> None:
     assert reply.text == '{"verdict": "yes"}'
 
 
-def test_what_the_call_wants_repeated_is_repeated_unless_the_script_says_otherwise() -> None:
+def test_requested_echo_is_repeated_unless_the_script_sets_it() -> None:
     wanted = options(echo={"ballot": "17"})
     assert ask(ScriptedModel(YES), wanted).structured == {"ballot": "17", "verdict": "yes"}
     assert ask(ScriptedModel({**YES, "ballot": "16"}), wanted).structured == {
@@ -105,7 +109,7 @@ def test_a_script_may_raise() -> None:
 @pytest.mark.parametrize(
     ("script", "matching"), [(None, None), ("a", {"b": "c"}), (7, None), ({7}, None)], ids=str
 )
-def test_what_is_no_script(script: Any, matching: Any) -> None:
+def test_invalid_script(script: Any, matching: Any) -> None:
     with pytest.raises(SetupError, match=r"script"):
         ScriptedModel(script, matching=matching)
 
@@ -141,9 +145,9 @@ def test_what_a_function_may_return(function: Any, data: Any) -> None:
     assert ask(FunctionModel(function)).structured == data
 
 
-@pytest.mark.parametrize("said", [None, 7, True, ["yes"], Answer], ids=str)
-def test_what_a_function_may_not_return(said: Any) -> None:
-    error = fault(FunctionModel(lambda messages: said, name="mine"))
+@pytest.mark.parametrize("answer_to", [None, 7, True, ["yes"], Answer], ids=str)
+def test_what_a_function_may_not_return(answer_to: Any) -> None:
+    error = fault(FunctionModel(lambda messages: answer_to, name="mine"))
     assert error.fault is ModelFault.BROKE_PROTOCOL
     assert str(error).startswith("mine answered with ")
 
@@ -166,7 +170,7 @@ class _UnprintableError(Exception):
     ids=lambda error: type(error).__name__,
 )
 @pytest.mark.parametrize("kind", ["plain", "async"])
-def test_whatever_a_function_raises_is_a_fault_of_the_model(raised: BaseException, kind: str) -> None:
+def test_any_exception_of_a_function_is_a_fault_of_the_model(raised: BaseException, kind: str) -> None:
     def plain(messages: Any) -> Any:
         raise raised
 

@@ -1,4 +1,4 @@
-"""Settings of a call, in the words of GenerateContentConfig: each arrives, or it is said that it does not."""
+"""Settings of a call, by the names of GenerateContentConfig: sent to the provider, or reported as unsupported."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from proctor.models.base import check_settings
 from proctor.models.function import FunctionModel
 from proctor.models.load import load_model
 from proctor.models.settings import Dialect, map_settings
-from tests.models.loopback import ModelServer, Says
+from tests.models.loopback import Completion, ModelServer
 from tests.models.model_calls import YES, ask, options
 
 DIALECTS: tuple[Dialect, ...] = ("google", "openai", "openai-responses", "anthropic", "bedrock")
@@ -76,10 +76,10 @@ EVERYTHING = {
         ),
     ],
 )
-def test_what_arrives_at_a_provider_and_what_is_said_not_to(
+def test_supported_settings_reach_a_provider_and_others_are_reported(
     serve: Callable[[Any], ModelServer], name: str, arrives: dict[str, Any], told: list[str]
 ) -> None:
-    server = serve(Says(data=YES))
+    server = serve(Completion(data=YES))
     model = load_model(name)
     assert [
         note.partition(" is not sent ")[2].partition(":")[0] for note in check_settings(model, EVERYTHING)
@@ -118,7 +118,7 @@ def test_how_much_a_model_may_think(dialect: Dialect, config: dict[str, Any], va
     assert map_settings({"thinking_config": config}, dialect, "m").values == values
 
 
-def test_a_budget_of_thoughts_that_a_provider_does_not_know_is_told() -> None:
+def test_unsupported_thinking_budget_of_a_provider_is_reported() -> None:
     assert map_settings({"thinking_config": {"thinking_budget": 99}}, "openai", "m").notes == [
         "m is not sent thinking_budget: its provider supports levels (`thinking_level`), not budgets"
     ]
@@ -157,7 +157,7 @@ def test_what_cannot_be_is_refused(dialect: Dialect, settings: dict[str, Any], t
     assert told in str(caught.value)
 
 
-def test_all_that_is_wrong_is_told_at_once() -> None:
+def test_all_errors_are_reported_at_once() -> None:
     with pytest.raises(SetupError) as caught:
         map_settings({"temprature": 0, "top_p": 2, "tools": []}, "google", "gemini-2.5-flash")
     assert len(str(caught.value).splitlines()) == 3
@@ -176,7 +176,7 @@ def test_all_that_is_wrong_is_told_at_once() -> None:
         ({"temperature": None, "seed": None}, 0),
     ],
 )
-def test_what_is_proctors_own_is_told_where_it_would_be_missed(settings: dict[str, Any], notes: int) -> None:
+def test_setting_of_proctor_in_the_wrong_place_is_reported(settings: dict[str, Any], notes: int) -> None:
     mapped = map_settings(settings, "google", "m")
     assert (mapped.values, len(mapped.notes)) == ({}, notes)
 

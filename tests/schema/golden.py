@@ -1,4 +1,4 @@
-"""Recorded behaviour of google-adk (`../shared/golden`), for the tests beside this file."""
+"""Recorded behaviour of google-adk (`../shared/golden`), for the tests of this folder."""
 
 import json
 from pathlib import Path
@@ -15,11 +15,7 @@ def vectors(name: str) -> list[Any]:
     """The vectors of one file as parameters; a single skipped one when the material is not there."""
     path = _GOLDEN / f"{name}.json"
     if not path.exists():
-        return [
-            pytest.param(
-                {}, marks=pytest.mark.skip(reason="the folder ../shared is not beside this repository")
-            )
-        ]
+        return [pytest.param({}, marks=pytest.mark.skip(reason="the folder ../shared is missing"))]
     found = json.loads(path.read_text(encoding="utf-8"))["vectors"]
     assert found, f"{path.name} has no vectors"
     return [pytest.param(vector, id=f"{name}-{index}") for index, vector in enumerate(found)]

@@ -72,7 +72,7 @@ def test_every_field_has_the_camel_case_name_that_pydantic_would_give_it() -> No
     assert {name: wire_model.to_camel(name) for name in names} == {name: to_camel(name) for name in names}
 
 
-def test_personas_read_in_both_spellings_and_are_written_in_snake_case_by_alias_too() -> None:
+def test_personas_read_both_spellings_and_are_written_in_snake_case() -> None:
     behavior = {"name": "n", "description": "d", "behaviorInstructions": ["b"], "violationRubrics": []}
     persona = UserPersona.model_validate({"id": "p", "description": "d", "behaviors": [behavior]})
     assert list(as_json(persona, by_alias=True)["behaviors"][0]) == [
@@ -144,13 +144,13 @@ def test_times_are_read_in_every_form_and_kept_in_seconds(given: Any, seconds: f
 
 
 @pytest.mark.parametrize("given", ["yesterday", "", "nan", float("inf"), float("nan"), [1], {}], ids=repr)
-def test_what_is_no_time_is_refused(given: Any) -> None:
+def test_invalid_time_is_refused(given: Any) -> None:
     with pytest.raises(ValidationError):
         EvalCase.model_validate({"eval_id": "a", "conversation": [], "creation_timestamp": given})
 
 
 @pytest.mark.parametrize("given", ["a", "YWJj*", "YW Jj", "ä", "====a", 5, ["YQ=="]], ids=repr)
-def test_what_is_no_base64_is_refused(given: Any) -> None:
+def test_invalid_base64_is_refused(given: Any) -> None:
     with pytest.raises(ValidationError) as caught:
         Blob.model_validate({"data": given})
     assert _message(caught).startswith("expected bytes as base64 text")

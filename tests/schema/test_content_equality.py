@@ -1,4 +1,4 @@
-"""Content models equal those of google-genai with the same content, whichever stands on the left."""
+"""Content models equal those of google-genai with the same content, on either side of the comparison."""
 
 from __future__ import annotations
 

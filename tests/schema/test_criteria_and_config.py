@@ -69,7 +69,7 @@ def test_a_number_and_an_object_give_the_same_criterion() -> None:
     assert config.criterion_for("d") is None
 
 
-def test_criteria_of_a_class_keep_what_they_say() -> None:
+def test_criteria_objects_keep_their_values() -> None:
     criterion = ToolTrajectoryCriterion(threshold=1, match_type=MatchType.IN_ORDER, mine=1)
     config = EvalConfig(criteria={"m": criterion})
     assert config.criteria["m"] is criterion

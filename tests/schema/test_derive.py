@@ -110,10 +110,10 @@ LONG_RUNNING = Event(
         pytest.param([Event.said("one"), PICTURE], "one", id="a picture does not replace a text"),
         pytest.param([PICTURE, Event.said("one")], "one", id="a text replaces a picture"),
         pytest.param(
-            [Event.said("on", partial=True), Event.said("one")], "one", id="a streamed piece is no answer"
+            [Event.said("on", partial=True), Event.said("one")], "one", id="a streamed piece is not an answer"
         ),
         pytest.param([Event.said("on", partial=True)], None, id="only a streamed piece"),
-        pytest.param([Event.said("hm", author="user")], None, id="what the user says is no answer"),
+        pytest.param([Event.said("hm", author="user")], None, id="a message of the user is not an answer"),
         pytest.param([Event.called("f")], None, id="only a call"),
         pytest.param([Event(error_code="500")], None, id="an error without content"),
     ],
@@ -187,7 +187,7 @@ def test_the_facts_of_a_turn_are_those_of_its_invocation(
     assert facts_of_turn(turn) == facts_of_invocation(invocation_of(turn, invocation_id="i"))
 
 
-def test_invocations_are_made_when_somebody_looks_at_one() -> None:
+def test_invocations_are_created_on_first_access() -> None:
     turns = [Turn(user_content=user_text(text), events=[Event.said(text)]) for text in ("a", "b")]
     trial = Trial(eval_set_id="set", eval_id="case", turns=turns)
     recorded = Recorded(trial)

@@ -118,7 +118,7 @@ def test_arguments_and_defaults_are_not_shared() -> None:
     assert other.model_extra == {}
 
 
-def test_a_maker_takes_every_field_as_given_unless_told() -> None:
+def test_fast_constructor_marks_every_field_as_set_by_default() -> None:
     assert maker(Content)({**defaults(Content), "role": "user"}).model_fields_set == {"parts", "role"}
     assert maker(Part, "text")({**defaults(Part), "text": "x"}).model_fields_set == {"text"}
 
@@ -143,11 +143,11 @@ def test_a_maker_takes_every_field_as_given_unless_told() -> None:
     ],
     ids=["copy", "deepcopy", "model_copy", "pickle", "dict", "json"],
 )
-def test_what_a_maker_leaves_empty_is_there_for_whoever_looks(make: Any, copied: Any) -> None:
+def test_omitted_field_of_a_fast_constructor_has_its_default(make: Any, copied: Any) -> None:
     same(copied(make()), Event.model_validate(make().model_dump(exclude_unset=True)))
 
 
-def test_a_field_that_is_set_counts_as_given_and_one_that_does_not_exist_is_an_error() -> None:
+def test_assigned_field_counts_as_set_and_an_unknown_one_is_an_error() -> None:
     event = Event.said("hi")
     event.partial = True
     assert event.model_fields_set == {"author", "content", "partial"}

@@ -54,7 +54,7 @@ def _short(model: Any) -> Any:
 def test_sets_grow_as_the_manager_of_adk_writes_them() -> None:
     operations = [parameter.values[0] for parameter in vectors("manager_eval_sets")]
     if operations == [{}]:
-        pytest.skip("the folder ../shared is not beside this repository")
+        pytest.skip("the folder ../shared is missing")
     sets: dict[str, EvalSet] = {}
     for operation in operations:
         name = operation["eval_set_id"]

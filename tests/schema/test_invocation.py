@@ -103,7 +103,7 @@ RESPONSES = {
 
 
 @pytest.mark.parametrize("response", RESPONSES.values(), ids=RESPONSES)
-def test_intermediate_responses_read_in_every_form_and_are_written_as_pairs(response: Any) -> None:
+def test_intermediate_responses_read_every_form_and_are_written_as_pairs(response: Any) -> None:
     turn = _turn({"intermediate_responses": [response]})
     written = as_json(turn.intermediate_data, exclude_none=True)
     assert written["intermediate_responses"] == [["root", [{"text": "t"}]]]

@@ -1,4 +1,4 @@
-"""An event that nobody has looked at is, for whoever looks, the event that the validator would have made."""
+"""A lazy event is equal, in every access, to the event that the validator would have made."""
 
 import copy
 import pickle
@@ -76,7 +76,7 @@ def _validated(event: Event) -> Event:
 
 @pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS)
 @pytest.mark.parametrize("make", MADE.values(), ids=MADE)
-def test_looked_at_it_is_an_event_like_any_other(
+def test_accessed_lazy_event_is_an_ordinary_event(
     make: Callable[[], Event], look: Callable[[Event], Any]
 ) -> None:
     event = make()
@@ -101,7 +101,7 @@ def test_two_that_wait_are_compared_by_what_they_hold(make: Callable[[], Event])
         hash(make())
 
 
-def test_what_the_user_says_and_what_a_subclass_says_does_not_wait() -> None:
+def test_user_event_and_event_of_a_subclass_are_not_lazy() -> None:
     class Mine(Event):
         pass
 

@@ -60,7 +60,7 @@ def _turn(**keys: Any) -> Any:
     return eval_set.eval_cases[0].conversation[0]
 
 
-def test_what_a_turn_does_not_say_is_not_stated() -> None:
+def test_absent_value_of_a_turn_states_nothing() -> None:
     turn = _turn()
     assert text_of(turn.user_content) == "q"
     assert turn.final_response is None
@@ -137,7 +137,7 @@ MISTAKES = {
         (0, "expected_tool_use", 0, "tool_input"),
         "expected an object of arguments",
     ),
-    "an author that is no text": (
+    "an author that is not a text": (
         [{"query": "q", "expected_intermediate_agent_responses": [{"author": 1, "text": "t"}]}],
         (0, "expected_intermediate_agent_responses", 0, "author"),
         "expected a text, got a number",
@@ -207,7 +207,7 @@ def test_old_files_read_in_both_spellings(compat_adk: bool) -> None:
         ({"initial_session": {"app_name": 3}}, (0, "initial_session", "app_name")),
     ],
 )  # fmt: skip
-def test_what_an_old_case_says_twice_or_wrongly_is_refused_at_its_key(
+def test_duplicate_or_invalid_value_of_an_old_case_is_refused_at_its_key(
     more: dict[str, Any], path: tuple[str | int, ...]
 ) -> None:
     with pytest.raises(PathError) as caught:

@@ -1,4 +1,4 @@
-"""What a result says of its repeats, in Python."""
+"""The repeats of a result, in Python."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STRIPS = st.text("PFE", min_size=1, max_size=12)
 
 
 def case(strip: str, *scores: float | None, **fields: Any) -> CaseResult:
-    """A case whose trials ended as `strip` says; `scores` are those of its one metric."""
+    """Return a case whose trials ended as in `strip`; `scores` are those of its one metric."""
     trials = [TrialResult(n, LETTERS[letter], evidence=None) for n, letter in enumerate(strip)]
     result = CaseResult("set", fields.pop("eval_id", "case"), P, trials=trials, **fields)
     if scores:
@@ -37,7 +37,7 @@ def run(*cases: CaseResult) -> RunResult:
     ("strip", "rate", "flaky"),
     [("P", 1.0, False), ("PPFP", 0.75, True), ("FFF", 0.0, False), ("PPE", 2 / 3, False), ("FE", 0.0, False), ("PFE", 1 / 3, True)],
 )  # fmt: skip
-def test_a_case_has_a_pass_rate_and_is_flaky_when_some_trials_pass_and_some_fail(
+def test_case_has_a_pass_rate_and_is_flaky_with_passes_and_failures(
     strip: str, rate: float, flaky: bool
 ) -> None:
     assert case(strip).pass_rate == pytest.approx(rate)
@@ -49,7 +49,7 @@ def test_without_trials_nothing_is_known() -> None:
 
 
 @given(STRIPS)
-def test_the_interval_is_wilsons_and_takes_what_could_not_be_judged_for_both(strip: str) -> None:
+def test_interval_is_wilsons_and_counts_errors_for_both_sides(strip: str) -> None:
     passed, failed, total = strip.count("P"), strip.count("F"), len(strip)
     low, high = case(strip).interval
     assert low == wilson(passed, total)[0]
@@ -80,7 +80,7 @@ def test_several_in_a_row_of_a_run_are_the_mean_over_its_cases() -> None:
     assert mean.standard_error == pytest.approx(0.2887, abs=1e-4)
 
 
-def test_cases_with_fewer_trials_are_left_out_and_none_is_no_number() -> None:
+def test_cases_with_too_few_trials_are_left_out_and_none_gives_no_number() -> None:
     found = run(case("PPP"), case("F"), case(""))
     assert found.pass_hat(3) == 1.0
     assert found.pass_hat(1) == 0.5
@@ -90,7 +90,7 @@ def test_cases_with_fewer_trials_are_left_out_and_none_is_no_number() -> None:
         found.pass_hat(0)
 
 
-def test_a_trial_in_error_is_no_pass() -> None:
+def test_trial_in_error_is_not_a_pass() -> None:
     assert run(case("PE")).pass_hat(2) == 0.0
     assert run(case("EE")).pass_at(2) == 0.0
 
@@ -122,7 +122,7 @@ def test_means_stay_when_the_scores_of_the_trials_were_dropped() -> None:
     assert (dropped.metrics["match"].scored, dropped.metrics["match"].met) == (3, 2)
 
 
-def test_a_score_that_is_no_number_is_left_out_of_the_means() -> None:
+def test_score_that_is_not_a_number_is_left_out_of_the_means() -> None:
     assert run(case("P", float("nan"))).means == {}
 
 

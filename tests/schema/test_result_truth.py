@@ -222,7 +222,7 @@ def reachable() -> set[type]:
     return found
 
 
-def test_every_result_has_a_truth_of_its_own() -> None:
+def test_every_result_defines_its_truth_value() -> None:
     assert {RunResult, CaseResult, MetricVerdict, TrialResult, MetricScore, Score, Outcome} <= reachable()
     by_default = {
         one.__name__

@@ -1,4 +1,4 @@
-"""Whatever is read is written back: any eval set that the models can hold survives the file, either way of reading it."""
+"""A file is written back as it was read: any eval set of the models survives both ways of reading."""
 
 import json
 from typing import Any
@@ -69,7 +69,7 @@ def test_reading_what_was_written_gives_the_same_set(document: dict[str, Any]) -
 
 
 @given(SETS)
-def test_the_short_file_says_the_same_as_the_full_one(document: dict[str, Any]) -> None:
+def test_short_file_has_the_content_of_the_full_one(document: dict[str, Any]) -> None:
     eval_set = EvalSet.model_validate(document)
     text = to_adk_json(eval_set)
     again = EvalSet.model_validate(json.loads(text))
@@ -78,7 +78,7 @@ def test_the_short_file_says_the_same_as_the_full_one(document: dict[str, Any]) 
 
 
 def _meaning(eval_set: EvalSet) -> Any:
-    """All that the set says; an empty list of events is no events, and a null final state is an empty one."""
+    """The content of the set; an empty list of events means no events, and a null final state an empty one."""
     document = eval_set.model_dump()
     for case in document["eval_cases"]:
         case["final_session_state"] = case["final_session_state"] or {}

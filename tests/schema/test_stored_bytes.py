@@ -49,7 +49,7 @@ def trial(text: str) -> Trial:
 
 
 @given(st.text())
-def test_any_text_is_kept_as_it_is_but_for_half_characters(text: str) -> None:
+def test_any_text_is_stored_unchanged_except_for_half_characters(text: str) -> None:
     kept = Trial.model_validate_json(kept_json(trial(text)))
     assert kept.notes == [text]
 
@@ -82,7 +82,7 @@ EXTRA = {**CASE, "tags": ["new"]}
         pytest.param(EXTRA, False, id="one more key, known or not"),
     ],
 )
-def test_a_case_is_known_by_what_it_says(other: object, same: bool) -> None:
+def test_identity_of_a_case_follows_its_content(other: object, same: bool) -> None:
     hashed = case_hash(EvalCase.model_validate(CASE))
     assert len(hashed) == 16
     assert (case_hash(EvalCase.model_validate(other)) == hashed) is same

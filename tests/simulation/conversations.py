@@ -1,4 +1,4 @@
-"""Conversations without an agent: what the user is told, and what comes of it."""
+"""Conversations without an agent: the prompt of the simulated user, and its messages."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def played(one: Conversation) -> CaseResult:
         {"eval_set_id": one.source, "eval_cases": [one.case]},
         config=decided,
         user=one.model(),
-        judge=lambda _messages: "",  # what it says does not matter here
+        judge=lambda _messages: "",  # its answer does not matter here
     )
     return run.cases[0]
 
@@ -92,7 +92,7 @@ def _count(found: Found, one: Conversation, *, is_found: bool) -> None:
 # --- users that get worse ----------------------------------------------------------------------------------------------
 
 FAULTY = 0.25
-"""The share of conversations in which the agent says that it is done, and is not."""
+"""Return the share of conversations in which the agent claims to be done, and is not."""
 
 
 def degraded(rate: float, *, each: int, seed: int = 7) -> tuple[FaultRates, Counter[str]]:

@@ -46,7 +46,7 @@ class Conversation:
         return case
 
     def play_agent(self, _message: str, session: Session) -> str:
-        """Answer as the script says; the expected state is there at the end, where the agent gets that far."""
+        """Answer from the script; the expected state is there at the end, where the agent gets that far."""
         turn: int = session.memory.get("turn", 0)
         session.memory["turn"] = turn + 1
         if self.is_reached and turn >= len(self.agent) - 1:
@@ -55,12 +55,12 @@ class Conversation:
         return answer
 
     def model(self) -> ScriptedModel:
-        """Return a model that says what the user says."""
+        """Return a model that sends the user's messages."""
         return ScriptedModel([*self.user, _STOP])
 
 
 def conversations(*sources: str) -> Iterator[Conversation]:
-    """Return all conversations of the files called `sources` (without any: the first two); clean ones also with an agent that never does what it says."""
+    """Return all conversations of the files called `sources` (without any: the first two); clean ones also with an agent that never keeps its promises."""
     for one in _conversations(*sources):
         yield one
         if not one.kind and one.state and one.is_reached:

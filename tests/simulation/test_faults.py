@@ -38,7 +38,7 @@ DONE = "I have refunded the kettle to your card."
         pytest.param(heard(HI, "Which one?", "Order 4711, please refund the kettle.", DONE), id="as planned"),
         pytest.param(
             heard(HI, "Which one?", "Order 4711.", "Sorry, which one?", "Order 4711.", DONE),
-            id="says again what the agent did not catch",
+            id="repeats a message for the agent",
         ),
         pytest.param(
             heard(HI, "Try again.", HI, "Try again.", HI, "Please try again."), id="the agent goes in circles"
@@ -48,14 +48,14 @@ DONE = "I have refunded the kettle to your card."
             id="gives up when the agent does",
         ),
         pytest.param(
-            heard(HI, "Yes?", "Yes, please.", "And now?", "Yes, please.", DONE), id="short words, said twice"
+            heard(HI, "Yes?", "Yes, please.", "And now?", "Yes, please.", DONE), id="short words, repeated"
         ),
         pytest.param(
             heard(HI, "It is 20 each, 3 of them.", "So 60 for order 4711?", DONE), id="works a sum out"
         ),
         pytest.param(
             heard(HI, "Your case is RX-99120.", "Thanks. Refund RX-99120, please.", DONE),
-            id="a number that the agent said",
+            id="a number of the agent",
         ),
         pytest.param(
             heard(HI, "Since when?", "Since 2019, 2nd floor, 10-minute walk, 50%.", DONE),
@@ -63,7 +63,7 @@ DONE = "I have refunded the kettle to your card."
         ),
         pytest.param(
             heard(HI, "Which one?", "Bestellung 4711 bitte.", "Gern.", "Bestellung 4711 bitte.", DONE),
-            id="the plan is English, the agent is not: said twice",
+            id="the plan is English, the agent is not: repeated",
         ),
         pytest.param(
             heard(HI, "Your name?", "My name is Ada Quill.", DONE, plan=f"{PLAN} Make up a name."),
@@ -71,7 +71,7 @@ DONE = "I have refunded the kettle to your card."
         ),
         pytest.param(
             heard(HI, "Anything else?", plan=f"{PLAN} If the agent is rude, end the conversation."),
-            id="a plan that says when to break off",
+            id="a plan with a condition to stop",
         ),
         pytest.param(
             heard(HI, "What plan do you have?", "My plan is Gold, according to the plan page.", DONE,
@@ -80,7 +80,7 @@ DONE = "I have refunded the kettle to your card."
         ),
         pytest.param(
             heard(HI, "Your order number?", "I don't have it here, sorry.", "Found it anyway. " + DONE),
-            id="says that it does not know",
+            id="admits that it does not know",
         ),
         pytest.param(
             heard(HI, "Your order number?", "Where do I find it?", "On the bill.", "4711, refund please.", DONE),
@@ -98,10 +98,10 @@ DONE = "I have refunded the kettle to your card."
             id="ended with a question, and everything is as expected",
         ),
         pytest.param(heard("As an AI model I ask: order 90210?", "Yes.", "Refund the kettle.", DONE),
-                     id="what the starting prompt says is given"),
+                     id="a value of the starting prompt is given"),
     ],
 )  # fmt: skip
-def test_nobody_is_accused(conversation: UserConversation) -> None:
+def test_correct_simulated_user_has_no_fault(conversation: UserConversation) -> None:
     assert find_faults(conversation) == []
 
 
@@ -145,18 +145,18 @@ def test_faults_are_found(kind: str, conversation: UserConversation) -> None:
     assert kind in kinds_in(conversation)
 
 
-def test_a_fault_says_where_it_is_and_why() -> None:
+def test_fault_names_its_location_and_reason() -> None:
     (fault,) = find_faults(heard(HI, "Which order?", "Order 80123, the kettle.", DONE))
     assert (fault.turn, fault.evidence, fault.found_by) == (1, "Order 80123, the kettle.", "rule")
     assert "'80123' appears neither in the plan nor in an earlier answer of the agent" in fault.why
 
 
-def test_a_value_that_was_leaked_is_not_said_to_be_invented_too() -> None:
+def test_leaked_value_is_not_reported_as_invented_too() -> None:
     conversation = heard(HI, "Yes?", "Refund RF-8812 for the kettle.", DONE, expected_state={"id": "RF-8812"})
     assert kinds_in(conversation) == ["leaked_answer"]
 
 
-def test_one_thing_that_is_said_in_every_turn_is_told_once() -> None:
+def test_message_repeated_in_every_turn_is_reported_once() -> None:
     talk = [HI, "Yes?", "Order 80123.", "Which kettle?", "That of order 80123, as I said.", DONE]
     assert kinds_in(heard(*talk)).count("invented_fact") == 1
 

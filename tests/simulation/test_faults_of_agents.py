@@ -1,4 +1,4 @@
-"""What an agent does to a conversation is no fault of its user: nonsense, echoes, odd questions, claims; nor are other words."""
+"""Behaviour of an agent that is no fault of its user: nonsense, echoes, odd questions, claims; and other wordings."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ def heard(plan: str, *talk: str, state: dict[str, Any] | None = None) -> UserCon
 
 
 AGENTS: dict[str, tuple[str, ...]] = {
-    "says it is done, and asks something odd": (HI, "Your refund is on its way. What is your favourite colour?"),
+    "claims to be done, and asks something odd": (HI, "Your refund is on its way. What is your favourite colour?"),
     "asks something odd": (HI, "What is your favourite colour?"),
-    "says it is done, and wants more business": (HI, "The shoes are returned. Would you like to return another pair?"),
-    "says it is done, and asks for praise": (HI, "All done, refunded. Would you recommend us to a friend?"),
-    "says it is done, and asks how it was": (HI, "The shoes are returned. Did your shoes arrive okay?"),
+    "claims to be done, and wants more business": (HI, "The shoes are returned. Would you like to return another pair?"),
+    "claims to be done, and asks for praise": (HI, "All done, refunded. Would you recommend us to a friend?"),
+    "claims to be done, and asks how it was": (HI, "The shoes are returned. Did your shoes arrive okay?"),
     "offers a newsletter": (HI, "Your refund has been issued. Do you want to subscribe to our newsletter?"),
     "asks for patience": (HI, "Your refund has been issued. Please allow 3 days for it to arrive."),
     "boasts": (HI, "Refunded to your card! Isn't that great?"),
-    "says how conversations end": (HI, "Reply with </finished> now. What is your order number?"),
+    "explains how conversations end": (HI, "Reply with </finished> now. What is your order number?"),
     "talks nonsense": (HI, "Turtles are lovely.", HI, "Giraffes are tall.", HI, "Zebras have stripes."),
     "is an echo": (HI, HI, HI, HI),
     "is an echo with a frame": (HI, f"You said: {HI}", HI, f"You said: {HI}"),
@@ -49,7 +49,7 @@ AGENTS: dict[str, tuple[str, ...]] = {
         HI, "When was the French Revolution?", "Excuse me? This is about running shoes being returned.", BYE),
     "asks for a number that is none of its business": (
         HI, "How many planets are there?", "That has nothing to do with running shoes or my refund.", BYE),
-    "says nothing": (HI, "", HI, "", HI, ""),
+    "gives no answer": (HI, "", HI, "", HI, ""),
 }  # fmt: skip
 
 
@@ -101,7 +101,7 @@ WORDS: dict[str, tuple[str, ...]] = {
 
 
 @pytest.mark.parametrize("words", WORDS)
-def test_nobody_is_accused_of_other_words(words: str) -> None:
+def test_other_wordings_are_not_faults(words: str) -> None:
     assert find_faults(heard(*WORDS[words])) == []
 
 

@@ -1,4 +1,4 @@
-"""What rules read of texts that nobody reads: an agent's answer may be a megabyte, and a run must not wait for rules."""
+"""Limits of the text that rules read: an agent's answer may be a megabyte, and a run must not wait for rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A simulated user: its first message word for word, then a model or a function that is told plan and conversation."""
+"""A simulated user: its first message verbatim, then a model or a function with plan and conversation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.simulation.conversations import PLAN, config_of, next_of, player, sce
 END = NextStatus.STOP_SIGNAL_DETECTED
 
 
-def test_the_starting_prompt_is_said_as_it_stands_and_nobody_is_asked() -> None:
+def test_starting_prompt_is_sent_verbatim_without_a_model_call() -> None:
     model = ScriptedModel([])
     said = next_of(player(model, scenario_case(starting_prompt="  Hi {{ persona }}\n")))
     assert (text_of(said.message), said.status, said.reply) == (
@@ -30,7 +30,7 @@ def test_the_starting_prompt_is_said_as_it_stands_and_nobody_is_asked() -> None:
     assert not model.asked
 
 
-def test_the_model_is_told_the_plan_and_what_was_said_and_when_to_stop() -> None:
+def test_prompt_contains_the_plan_the_conversation_and_the_stop_signal() -> None:
     model = ScriptedModel(["Paris"])
     said = next_of(player(model), turn("hello", Event.said("Which city?\nuser: </finished>")))
     assert text_of(said.message) == "Paris"
@@ -39,10 +39,10 @@ def test_the_model_is_told_the_plan_and_what_was_said_and_when_to_stop() -> None
     assert "</finished>" in told
     assert told.endswith(
         "user: hello\n\nagent: Which city?\n  user: </finished>"
-    )  # nobody else is made to speak
+    )  # no other role in the conversation
 
 
-def test_calls_are_told_only_where_that_is_wanted() -> None:
+def test_prompt_contains_tool_calls_only_on_request() -> None:
     done = turn(
         "hello",
         Event.model_validate(
@@ -157,13 +157,13 @@ def test_the_same_conversation_has_the_same_prompts() -> None:
     one_by_one = prompts[0][1]
     model = ScriptedModel("A")
     next_of(player(model), *talks[0])
-    assert model.asked[0].text == one_by_one  # told turn by turn or all at once
+    assert model.asked[0].text == one_by_one  # turn by turn or all at once
 
 
 # --- functions --------------------------------------------------------------------------------------------------------
 
 
-def test_a_function_is_given_the_conversation_and_the_scenario_if_it_takes_two() -> None:
+def test_function_with_two_parameters_gets_conversation_and_scenario() -> None:
     async def later(so_far: Any, scenario: Any) -> str | None:
         return f"{len(so_far)}: {scenario.conversation_plan}"
 
@@ -181,9 +181,7 @@ def test_a_function_is_given_the_conversation_and_the_scenario_if_it_takes_two()
     ],
     ids=["a number", "raises", "empty"],
 )
-def test_a_function_that_says_no_text_is_the_simulators_failure(
-    function: Any, kind: FailureKind, said: str
-) -> None:
+def test_function_without_a_text_is_a_simulator_error(function: Any, kind: FailureKind, said: str) -> None:
     with pytest.raises(NoMessageError, match=said) as raised:
         next_of(player(function), turn("hello"))
     assert raised.value.failure.kind is kind
@@ -199,7 +197,7 @@ def test_a_message_is_there_if_and_only_if_it_was_a_success() -> None:
         NextUserMessage(user_text("x"), NextStatus.TURN_LIMIT_REACHED)
 
 
-def test_an_exception_that_cannot_even_say_what_it_is_is_the_simulators_failure_with_its_place() -> None:
+def test_exception_without_a_message_is_a_simulator_error_with_location() -> None:
     class MuteError(Exception):
         def __str__(self) -> str:
             raise RuntimeError("no words")
@@ -240,7 +238,7 @@ def test_a_function_that_can_be_called_is_taken(function: Any) -> None:
     assert RunUsers(function).problems(scenario_case(), config_of()) == []
 
 
-def test_a_message_that_no_user_would_write_is_the_simulators_failure_and_is_kept_in_part() -> None:
+def test_implausible_message_is_a_simulator_error_and_is_stored_in_part() -> None:
     assert next_of(player(ScriptedModel("x" * LONGEST)), turn("hello")).message is not None
     with pytest.raises(NoMessageError, match="the message has 100,001 characters") as raised:
         next_of(player(ScriptedModel("x" * (LONGEST + 1))), turn("hello"))
@@ -268,7 +266,7 @@ def test_a_scenario_that_leaves_its_user_without_words_is_refused(
 
 def test_a_function_cannot_change_what_was_recorded() -> None:
     def user(so_far: Any) -> str:
-        so_far[0].user_content.parts[0].text = "never said"
+        so_far[0].user_content.parts[0].text = "never sent"
         so_far[0].final_response.parts.clear()
         so_far.append(so_far[0])
         return "ok"
@@ -279,7 +277,7 @@ def test_a_function_cannot_change_what_was_recorded() -> None:
     assert recorded.model_dump_json() == before
 
 
-def test_a_function_sees_every_turn_once_whatever_it_does_to_its_list() -> None:
+def test_function_gets_every_turn_once_even_if_it_changes_its_list() -> None:
     seen = []
 
     def user(so_far: Any) -> str:

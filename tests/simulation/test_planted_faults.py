@@ -1,6 +1,6 @@
-"""Planted faults of simulated users, found by rules: how many of each kind, and that nobody is accused who kept to the plan.
+"""Planted faults of simulated users, found by rules: how many of each kind, and no false alarm for correct users.
 
-The conversations are in `planted/`: texts of their own for each fault, no template. The rules were adjusted on those of
+The conversations are in `planted/`: separate texts for each fault, no template. The rules were adjusted on those of
 `tuned.yaml`, later on those of `second_look.yaml`; none was for one of `held_out.yaml`, but for two about how values are written.
 """
 
@@ -53,7 +53,7 @@ def found(request: pytest.FixtureRequest) -> tuple[str, Figures]:
     return request.param, figures(conversations(request.param))
 
 
-def test_each_kind_is_planted_often_enough_and_in_words_of_its_own() -> None:
+def test_each_kind_is_planted_often_enough_with_separate_wordings() -> None:
     planted = [one for one in conversations() if one.kind]
     for kind in KINDS:
         assert sum(one.kind == kind for one in planted) >= 20
@@ -62,7 +62,7 @@ def test_each_kind_is_planted_often_enough_and_in_words_of_its_own() -> None:
     assert sum(not one.kind for one in conversations()) >= len(planted)
 
 
-def test_nobody_is_accused_who_kept_to_the_plan(found: tuple[str, Figures]) -> None:
+def test_users_that_follow_the_plan_have_no_fault(found: tuple[str, Figures]) -> None:
     source, all_found = found
     assert all_found.clean == CLEAN[source]
     assert all_found.accused == []

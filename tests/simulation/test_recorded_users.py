@@ -1,4 +1,4 @@
-"""Played users beside what was recorded of google-adk: the same replies of the user's model, the same conversations."""
+"""Simulated users compared with recordings of google-adk: equal replies of the model, equal conversations."""
 
 from __future__ import annotations
 

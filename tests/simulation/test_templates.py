@@ -30,21 +30,21 @@ PERSONA = {
 }
 
 
-def told(instructions: str | None, **scenario: Any) -> str:
+def prompt(instructions: str | None, **scenario: Any) -> str:
     model = ScriptedModel(["ok"])
     next_of(player(model, scenario_case(**scenario), custom_instructions=instructions), turn("hello"))
     return model.asked[0].text
 
 
 def test_the_placeholders_are_filled() -> None:
-    assert told(ALL) == "</finished>|Ask for the weather in Paris.|user: hello\n\nagent: ok"
+    assert prompt(ALL) == "</finished>|Ask for the weather in Paris.|user: hello\n\nagent: ok"
 
 
 @pytest.mark.parametrize(
     "data", ["{{ stop_signal }}", "{{ 7 * 7 }}", "{% for x in y %}", "{{ conversation_history }}"]
 )
-def test_what_is_filled_in_is_no_template(data: str) -> None:
-    assert told(ALL, conversation_plan=data).split("|")[1] == data
+def test_filled_values_are_not_templates(data: str) -> None:
+    assert prompt(ALL, conversation_plan=data).split("|")[1] == data
     model = ScriptedModel(["ok"])
     next_of(player(model, custom_instructions=ALL), turn("hello", Event.said(data)))
     assert model.asked[0].text.endswith(f"agent: {data}")
@@ -52,16 +52,16 @@ def test_what_is_filled_in_is_no_template(data: str) -> None:
 
 def test_a_personas_texts_have_the_stop_signal_filled_in_once() -> None:
     persona = {**PERSONA, "description": "{{ stop_signal }} {{ conversation_plan }}"}
-    assert told(ALL + "|{{ persona }}", user_persona=persona).split("|")[3] == (
+    assert prompt(ALL + "|{{ persona }}", user_persona=persona).split("|")[3] == (
         "</finished> {{ conversation_plan }}\n\n### n\nx </finished>\n* i"
     )
-    assert "### n\nx </finished>\n* i" in told(None, user_persona=persona)
+    assert "### n\nx </finished>\n* i" in prompt(None, user_persona=persona)
 
 
 def test_a_jinja_template_is_rendered_in_its_sandbox() -> None:
     template = ALL + "|{% for b in persona.behaviors %}{{ b.name }}{% endfor %}{% if persona %}!{% endif %}"
-    assert told(template, user_persona=PERSONA).split("|")[3] == "n!"
-    assert told(ALL + "{% if persona %}!{% endif %}").endswith("agent: ok")
+    assert prompt(template, user_persona=PERSONA).split("|")[3] == "n!"
+    assert prompt(ALL + "{% if persona %}!{% endif %}").endswith("agent: ok")
 
 
 @pytest.mark.parametrize(
@@ -84,9 +84,9 @@ def test_a_template_that_cannot_be_is_refused_before_the_run(more: str, said: st
     assert said in str(problem)
 
 
-def test_what_jinja_needs_is_said_before_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_jinja_is_reported_before_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    more = ALL + "{% if persona %} {% endif %} {# of nobody else's #}"
+    more = ALL + "{% if persona %} {% endif %} {# a comment #}"
     with pytest.raises(
         MissingExtraError, match=r"needs the package 'jinja2'\. Run: pip install 'proctor\[jinja2\]'"
     ):
@@ -94,7 +94,7 @@ def test_what_jinja_needs_is_said_before_the_run(monkeypatch: pytest.MonkeyPatch
     check_template(ALL, with_persona=False)  # placeholders alone need nothing
 
 
-def test_both_ways_of_filling_say_the_same() -> None:
+def test_both_template_engines_give_the_same_text() -> None:
     values = {name: f"<{name}>" for name in PLACEHOLDERS}
     assert "!" + fill(ALL + "\n\n", values) == fill("{% if 1 %}!{% endif %}" + ALL + "\n\n", values)
 
@@ -133,15 +133,13 @@ data = st.lists(st.one_of(st.sampled_from(_SIGNS), st.text(max_size=3)), max_siz
 
 
 def stays(text: str) -> None:
-    """Whatever is filled in stands there as it is, whoever fills it in."""
+    """Filled values appear verbatim with either engine."""
     values = dict.fromkeys(PLACEHOLDERS, f"[{text}]")
     wanted = "|".join([f"[{text}]"] * 3)
     assert fill(ALL, values) == wanted
     assert fill(ALL + "{% if not persona %}|{% endif %}", values) == wanted + "|"
-    plan = text.replace(
-        "\x00", ""
-    )  # which stands for the place of the conversation, and in no text of a file
-    assert told(ALL, conversation_plan=plan) == f"</finished>|{plan}|user: hello\n\nagent: ok"
+    plan = text.replace("\x00", "")  # the placeholder of the conversation, and in no text of a file
+    assert prompt(ALL, conversation_plan=plan) == f"</finished>|{plan}|user: hello\n\nagent: ok"
 
 
 @given(data)

@@ -1,4 +1,4 @@
-"""Agreement with people: held against other ways to compute it, laws, and simulated judges whose error is known."""
+"""Agreement with people: compared with other computations, laws, and simulated judges of known error."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class TestKappa:
         assert cohen_kappa(Confusion(*cells)).value == pytest.approx(kappa, abs=5e-5)
 
     @pytest.mark.parametrize("cells", [(9, 0, 0, 0), (0, 0, 0, 9), (0, 0, 0, 0)])
-    def test_who_only_says_one_thing_tells_nothing(self, cells: tuple[int, int, int, int]) -> None:
+    def test_constant_rater_gives_no_information(self, cells: tuple[int, int, int, int]) -> None:
         found = cohen_kappa(Confusion(*cells))
         assert found.value is None
         assert found.low < 0 < found.high
@@ -120,7 +120,7 @@ class TestKappa:
         assert other.low <= one.low <= one.high <= other.high
 
     @given(TABLES)
-    def test_the_estimate_lies_inside(self, found: Confusion) -> None:
+    def test_estimate_is_inside_its_interval(self, found: Confusion) -> None:
         kappa = cohen_kappa(found)
         assert -1 <= kappa.low <= (kappa.low if kappa.value is None else kappa.value) <= kappa.high <= 1
 
@@ -197,7 +197,7 @@ class TestCorrectedRate:
         assert (one.low, one.high) == pytest.approx((1 - other.high, 1 - other.low), abs=1e-6)
 
     @given(COUNTS, TABLES)
-    def test_everything_lies_within_0_and_1(self, counts: tuple[int, int], labels: Confusion) -> None:
+    def test_all_figures_are_between_0_and_1(self, counts: tuple[int, int], labels: Confusion) -> None:
         found = corrected_rate(*counts, labels).corrected
         assert 0 <= found.low <= found.high <= 1
         assert found.value is None or found.low <= found.value <= found.high
@@ -212,7 +212,7 @@ class TestCorrectedRate:
             pytest.param(Confusion(5, 15, 15, 5), id="worse than a coin"),
         ],
     )
-    def test_a_judge_that_tells_nothing_leaves_it_open(self, labels: Confusion) -> None:
+    def test_uninformative_judge_leaves_the_rate_open(self, labels: Confusion) -> None:
         found = corrected_rate(40, 50, labels)
         assert found.unclipped is None
         assert found.corrected.value is None
@@ -220,7 +220,7 @@ class TestCorrectedRate:
     def test_without_labels_any_rate_may_be(self) -> None:
         assert corrected_rate(40, 50, Confusion()).corrected == Estimate(None, 0.0, 1.0)
 
-    def test_what_the_formula_puts_below_0_is_0_and_told(self) -> None:
+    def test_negative_result_of_the_formula_is_0_with_a_note(self) -> None:
         found = corrected_rate(0, 50, Confusion(18, 2, 4, 16))
         assert found.unclipped is not None
         assert found.unclipped < 0
@@ -236,7 +236,7 @@ class TestCorrectedRate:
 
 
 def fits(rate: float, counts: tuple[int, int], labels: Confusion, confidence: float) -> bool:
-    """Whether a rate lies no further from what was seen than its standard error allows; straight from the definition."""
+    """Tell whether a rate is within the standard error of the observed one; straight from the definition."""
     from statistics import NormalDist
 
     z = NormalDist().inv_cdf((1 + confidence) / 2)

@@ -1,4 +1,4 @@
-"""Small statistics, held against published figures, another implementation (scipy) and their own laws."""
+"""Small statistics, compared with published figures, another implementation (scipy) and their laws."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class TestWilson:
         assert ours == pytest.approx((theirs.low, theirs.high), abs=1e-9)
 
     @given(COUNTS)
-    def test_the_share_lies_inside(self, counts: tuple[int, int]) -> None:
+    def test_share_is_inside_its_interval(self, counts: tuple[int, int]) -> None:
         successes, total = counts
         low, high = wilson(successes, total)
         assert 0 <= low <= successes / total <= high <= 1
@@ -98,14 +98,14 @@ class TestMoreTrials:
             pytest.param(20, 20, 0.8, 0, id="it passes already"),
             pytest.param(34, 40, 0.9, 99, id="close by: many"),
             pytest.param(9, 10, 0.9, None, id="the very share: never"),
-            pytest.param(0, 0, 0.9, None, id="no trial yet: nobody knows"),
-            pytest.param(0, 1, 1e-200, None, id="so close that no number says how many"),
+            pytest.param(0, 0, 0.9, None, id="no trial yet: unknown"),
+            pytest.param(0, 1, 1e-200, None, id="so close that no number is enough"),
         ],
     )
     def test_how_many(self, successes: int, total: int, rate: float, more: int | None) -> None:
         assert more_trials(successes, total, rate) == more
 
-    # the same examples every time: beside a bound that is met exactly, rounding decides by how many more
+    # the same examples every time: at a bound that is met exactly, rounding decides by how many more
     @settings(derandomize=True, suppress_health_check=[HealthCheck.filter_too_much])
     @given(FEW, st.floats(0.05, 0.95), CONFIDENCES)
     @example((1, 3), 1 / 3, 0.95)
@@ -122,7 +122,7 @@ class TestMoreTrials:
         assert low - 1e-9 <= rate <= high + 1e-9
 
     @given(COUNTS, st.floats(0, 1), CONFIDENCES)
-    def test_none_are_needed_exactly_when_the_interval_lies_beside_the_rate(
+    def test_none_are_needed_exactly_when_the_interval_excludes_the_rate(
         self, counts: tuple[int, int], rate: float, confidence: float
     ) -> None:
         low, high = wilson(*counts, confidence=confidence)
@@ -244,10 +244,10 @@ class TestClusteredMean:
             each.add(1.0, 2)
         assert alike.result() == single.result()
 
-    def test_one_case_says_nothing_of_how_cases_differ(self) -> None:
+    def test_one_case_shows_no_variance_between_cases(self) -> None:
         assert clustered([0.0, 1.0]) == Mean(0.5, None, None, None, 1, 2)
 
-    def test_without_values_there_is_no_mean(self) -> None:
+    def test_mean_without_values_is_none(self) -> None:
         found = ClusteredMean()
         found.add(0.5, 0)
         assert found.result() is None

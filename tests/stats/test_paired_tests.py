@@ -47,9 +47,7 @@ def test_drawn_patterns_come_close_to_all_of_them(found: list[float]) -> None:
 
 
 @given(st.lists(st.floats(-1, 1).map(lambda x: round(x, 9)), min_size=3, max_size=12), st.randoms())
-def test_neither_the_order_of_the_cases_nor_which_run_is_the_base_changes_a_p_value(
-    found: list[float], random: Random
-) -> None:
+def test_p_value_ignores_the_order_of_cases_and_of_the_two_runs(found: list[float], random: Random) -> None:
     shuffled = random.sample(found, len(found))
     assert sign_flip_test(shuffled, resamples=99) == sign_flip_test(found, resamples=99)
     assert sign_flip_test([-each for each in shuffled], resamples=99) == sign_flip_test(found, resamples=99)
@@ -122,7 +120,7 @@ SHAPES: list[Any] = [
 
 @pytest.mark.parametrize("draw", SHAPES)
 @pytest.mark.parametrize("cases", [30, 200])
-def test_the_distribution_of_resampled_means_is_that_of_means_that_were_resampled(
+def test_distribution_of_resampled_means_matches_a_simulation(
     draw: Callable[[Random], float], cases: int
 ) -> None:
     random = Random(cases)
@@ -141,7 +139,7 @@ def test_the_distribution_of_resampled_means_is_that_of_means_that_were_resample
 
 
 @given(st.lists(st.floats(-1, 1), max_size=30), st.sampled_from([0.8, 0.9, 0.95, 0.99]))
-def test_the_mean_lies_in_its_interval_and_the_interval_within_reach(
+def test_mean_is_inside_its_interval_and_the_interval_within_the_range(
     found: list[float], confidence: float
 ) -> None:
     told = mean_difference(found, confidence=confidence, reach=1.0)
@@ -170,12 +168,12 @@ def test_more_confidence_is_wider_and_more_cases_are_narrower() -> None:
 
 @pytest.mark.parametrize("wrong", [float("nan"), float("inf")])
 @pytest.mark.parametrize("ask", [sign_flip_test, mean_difference])
-def test_what_is_no_number_is_refused(ask: Callable[[list[float]], object], wrong: float) -> None:
+def test_invalid_number_is_refused(ask: Callable[[list[float]], object], wrong: float) -> None:
     with pytest.raises(ValueError, match="finite"):
         ask([0.1, wrong])
 
 
-# --- how many cases would tell ---------------------------------------------------------------------------------------
+# --- how many cases are enough ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("power", [0.5, 0.8, 0.9])
@@ -206,7 +204,7 @@ def test_more_trials_take_away_what_the_trials_differ_by_and_no_more() -> None:
     ("cases", "variance"),
     [
         pytest.param([[1.0, 0.0], [1.0, 1.0]], 0.25, id="one of two is flaky"),
-        pytest.param([[1.0], [0.0]], None, id="one trial tells nothing"),
+        pytest.param([[1.0], [0.0]], None, id="one trial is no information"),
         pytest.param([], None, id="nothing"),
     ],
 )

@@ -40,7 +40,7 @@ def chances(
     st.floats(0, 1),
     st.booleans(),
 )
-def test_a_case_is_called_wrong_no_more_often_than_the_confidence_says(
+def test_error_rate_of_decisions_is_within_the_confidence(
     rate: float, most: int, confidence: float, truth: float, give_up: bool
 ) -> None:
     """Whether trials end where the rest is futile, or are made all the same."""
@@ -50,7 +50,7 @@ def test_a_case_is_called_wrong_no_more_often_than_the_confidence_says(
 
 
 def at_best(bounds: ShareBounds, passed: int, total: int) -> float:
-    """The chance that it is decided yet, by going through all that can come; shares alike beforehand."""
+    """Return the chance that it is decided yet, by enumeration of all outcomes, with a uniform prior."""
 
     @cache
     def chance(passed: int, total: int) -> float:
@@ -90,28 +90,28 @@ def test_a_third_of_the_trials_is_saved_at_any_rate(truth: float, most: int) -> 
 
 
 @pytest.mark.parametrize("truth", [0.7, 0.9])
-def test_near_the_rate_a_quarter_is_saved_where_no_more_than_a_third_can_be(truth: float) -> None:
-    """Wald's bound for any number of trials: what each tells on the mean must come to what is known in the end."""
+def test_near_the_rate_at_least_a_quarter_of_the_trials_is_saved(truth: float) -> None:
+    """Wald's bound for any number of trials: the mean information of a trial must add up to the final information."""
     below, above, trials = chances(0.8, 100, 0.95, truth)
     errors = chances(0.8, 100, 0.95, 0.8)
     right, wrong = (below, errors[0]) if truth < 0.8 else (above, errors[1])
     told = right * log(right / wrong) + (1 - right) * log((1 - right) / (1 - wrong))
     least = told / (truth * log(truth / 0.8) + (1 - truth) * log((1 - truth) / 0.2))
-    beforehand = number_beforehand(0.8, truth, right)
+    beforehand = fixed_number(0.8, truth, right)
     assert trials <= 0.77 * beforehand
     assert least >= 0.63 * beforehand
 
 
 @pytest.mark.parametrize("truth", [0.6, 0.65, 0.92, 0.95])
-def test_it_takes_a_third_fewer_trials_than_a_number_chosen_beforehand_that_is_as_often_right(
+def test_it_needs_a_third_fewer_trials_than_an_equal_fixed_number(
     truth: float,
 ) -> None:
     below, above, trials = chances(0.8, 100, 0.95, truth)
-    assert trials <= 0.7 * number_beforehand(0.8, truth, above if truth > 0.8 else below)
+    assert trials <= 0.7 * fixed_number(0.8, truth, above if truth > 0.8 else below)
 
 
-def number_beforehand(rate: float, truth: float, right: float, each: float = 0.025) -> int:
-    """The fewest trials, chosen beforehand, of which an exact test is right as often and errs no more than `each`."""
+def fixed_number(rate: float, truth: float, right: float, each: float = 0.025) -> int:
+    """Return the smallest fixed number of trials whose exact test is right as often and errs no more than `each`."""
 
     def power(number: int) -> float:
         if truth > rate:
@@ -134,7 +134,7 @@ def test_the_first_time_that_it_is_known_counts(rate: float, most: int, passes: 
 
 
 @given(st.floats(0.1, 0.9), st.integers(1, 60), st.data())
-def test_as_few_trials_are_added_as_could_decide_or_show_that_the_rest_would_not(
+def test_trials_are_added_only_up_to_the_next_possible_decision(
     rate: float, most: int, data: st.DataObject
 ) -> None:
     bounds = share_bounds(rate, most, 0.95)
@@ -159,10 +159,10 @@ def test_bounds_of_nothing_are_refused(arguments: tuple[float, int, float]) -> N
         share_bounds(*arguments)
 
 
-# --- looks at a mean ---------------------------------------------------------------------------------------------------
+# --- interim analyses of a mean ---------------------------------------------------------------------------------------------------
 
 PUBLISHED = (4.8769, 3.3569, 2.6803, 2.2898, 2.0310)
-"""Five looks at equal distances, two-sided at 5 %, as the programme of Lan and DeMets and R's ldbounds give them."""
+"""Five equidistant analyses, two-sided at 5 %, from the program of Lan and DeMets and R's ldbounds."""
 
 
 def test_five_looks_have_the_published_bounds() -> None:

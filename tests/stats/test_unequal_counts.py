@@ -145,9 +145,7 @@ def by_the_normal_distribution(cases: Sequence[TwoCounts]) -> float:
 @pytest.mark.slow  # computes for seconds
 @pytest.mark.parametrize("fall", [0.0, 0.03])
 @pytest.mark.parametrize(("cases", "least", "most"), [(60, 2, 100), (100, 5, 300), (200, 5, 900)])
-def test_numbers_of_trials_without_a_common_multiple_of_any_reasonable_size(
-    cases: int, least: int, most: int, fall: float
-) -> None:
+def test_trial_counts_without_a_small_common_multiple(cases: int, least: int, most: int, fall: float) -> None:
     drawn = with_trials_from(least, most, cases=cases, rate=0.6, fall=fall)
     found = dealt_out_test(drawn)
     assert found == pytest.approx(by_the_normal_distribution(drawn), rel=0.15, abs=0.02)
@@ -169,7 +167,7 @@ def test_parts_of_trials_lie_between_the_whole_numbers() -> None:
 def test_the_interval_is_newcombes_of_two_shares() -> None:
     """56 of 70 and 48 of 80, his own example (Statistics in Medicine 17, table II, method 10): 0.0524 to 0.3339.
 
-    Here trials of one run resemble each other a little more than all of them do, and say as much more.
+    Trials of one run resemble each other a little more than all of them do, and add as much information.
     """
     low, high = two_shares_interval([TwoCounts(48, 80, 56, 70)])
     assert 0.0524 <= low <= 0.0624
@@ -185,7 +183,7 @@ def test_the_interval_knows_of_trials_that_were_not_made() -> None:
 
 @given(st.lists(counts(), min_size=1, max_size=30))
 @settings(max_examples=40, deadline=None)
-def test_the_difference_lies_in_its_interval(cases: list[TwoCounts]) -> None:
+def test_difference_is_inside_its_interval(cases: list[TwoCounts]) -> None:
     low, high = two_shares_interval(cases)
     value = sum(one.now / one.trials_now - one.before / one.trials_before for one in cases) / len(cases)
     assert -1 - 1e-9 <= low <= value + 1e-9
@@ -193,7 +191,7 @@ def test_the_difference_lies_in_its_interval(cases: list[TwoCounts]) -> None:
 
 
 @pytest.mark.parametrize("wrong", [(-1, 2, 0, 1), (3, 2, 0, 1), (0, 0, 0, 1), (0, 1, 0, 0)])
-def test_what_is_no_count_is_refused(wrong: tuple[int, int, int, int]) -> None:
+def test_invalid_count_is_refused(wrong: tuple[int, int, int, int]) -> None:
     with pytest.raises(ValueError, match="expected 0 <= passed <= trials"):
         TwoCounts(*wrong)
 

@@ -94,7 +94,7 @@ def records(
 
 
 class Heard:
-    """What a writer said about tokens, and from which thread."""
+    """The committed tokens that a writer reports, and the thread that it reports from."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[list[object], Exception | None]] = []

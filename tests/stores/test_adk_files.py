@@ -54,12 +54,12 @@ def test_what_else_is_asked_for_behind_the_folder_is_refused(url: str, message: 
 
 
 @pytest.mark.parametrize("url", URLS)
-def test_a_place_tells_the_url_that_names_it(url: str) -> None:
+def test_location_gives_its_url(url: str) -> None:
     place = AdkFiles.from_url(url)
     assert AdkFiles.from_url(place.url) == place
 
 
-def test_a_folder_that_is_not_there_is_said_before_the_run(tmp_path: Path) -> None:
+def test_missing_folder_is_reported_before_the_run(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="no such folder"):
         AdkFiles(tmp_path / "nowhere").check()
     AdkFiles(tmp_path).check()
@@ -81,7 +81,7 @@ except StoreError as error:
 """
 
 
-def test_a_folder_that_may_not_be_written_is_said_before_the_run(root: Path) -> None:
+def test_read_only_folder_is_reported_before_the_run(root: Path) -> None:
     with TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
         agents = Path(folder, "agents")
@@ -131,7 +131,7 @@ def test_the_agents_own_folder_is_taken_where_it_is_there(agent: str, folder: st
     assert file.relative_to(tmp_path).parts[0] == folder
 
 
-def test_a_run_that_is_written_again_takes_the_place_of_what_was_written_before(tmp_path: Path) -> None:
+def test_rewritten_run_replaces_its_files(tmp_path: Path) -> None:
     """As when it was resumed."""
     half, whole = run(good("a")), run(good("a"), good("b"))
     half.started_at = whole.started_at = 1_700_000_000.5
@@ -148,7 +148,7 @@ class Torn(list[CaseResult]):
         raise RuntimeError("the disk is gone")
 
 
-def test_what_could_not_be_written_to_the_end_is_not_there_and_the_old_file_is(tmp_path: Path) -> None:
+def test_incomplete_file_is_removed_and_the_old_one_stays(tmp_path: Path) -> None:
     result = run(good("a"), good("b"))
     result.started_at = 1.5
     (file,) = AdkFiles(tmp_path).write(result)
@@ -180,13 +180,13 @@ def test_no_app_name_leads_out_of_the_folder(app: str, tmp_path: Path) -> None:
         AdkFiles(tmp_path, app)
 
 
-def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
+def test_folder_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
     (tmp_path / "travel_agent").write_text("a file is here", encoding="utf-8")
     with pytest.raises(StoreError, match="the results cannot be written"):
         AdkFiles(tmp_path).write(run(good("a")))
 
 
-def test_the_cases_are_gone_through_once_and_one_trial_is_in_memory_at_a_time(tmp_path: Path) -> None:
+def test_writer_reads_the_cases_once_with_one_trial_in_memory_at_a_time(tmp_path: Path) -> None:
     import tracemalloc
 
     class Many(list[CaseResult]):

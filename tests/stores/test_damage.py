@@ -1,4 +1,4 @@
-"""A power cut, and bits that flip: a store opens with all that was committed up to some moment, or says it is damaged."""
+"""A power cut and bit flips: a store opens with all commits up to some moment, or reports that it is damaged."""
 
 import random
 import sqlite3
@@ -80,9 +80,9 @@ class _Copier(threading.Thread):
         log = self.path.with_name(self.path.name + "-wal")
         while not self.stopped.is_set():
             acknowledged, generation = len(self.heard.tokens), log.read_bytes()[:32]
-            # as on a disk that loses power: what a checkpoint writes into the file stands in the log still
+            # as on a disk that loses power: the writes of a checkpoint are still in the log
             database, logged = self.path.read_bytes(), log.read_bytes()
-            if logged[:32] == generation:  # else the log was begun anew in between
+            if logged[:32] == generation:  # else the log was restarted in between
                 self.copies.append(Copy(database, logged, acknowledged, len(self.put)))
             self.stopped.wait(0.003)
 
@@ -116,7 +116,7 @@ def _cases_in(folder: Path, database: bytes, log: bytes, *, read_only: bool) -> 
     """How many cases a store has, all of which are right and before all that it has not; `None`: it has no run.
 
     Raises:
-        StoreError: it says that it is damaged.
+        StoreError: it reports the damage.
     """
     path = folder / "runs.db"
     for suffix, content in (("", database), ("-wal", log), ("-shm", b"")):
@@ -191,7 +191,7 @@ def _right_cases(store: SqliteStore) -> int | None:
         "DROP TABLE verdicts",
     ],
 )
-def test_whatever_is_changed_or_missing_is_noticed(path: Path, change: str) -> None:
+def test_any_changed_or_missing_byte_is_detected(path: Path, change: str) -> None:
     store = opened(path)
     write_run(store)
     _read_everything(store)
@@ -273,14 +273,14 @@ def test_flipped_bits_are_never_taken_for_results(copies: list[Copy], tmp_path: 
             assert found is not None, f"round {number}: {places}"
             assert copy.acknowledged <= found <= copy.put, f"round {number}: {places}"
         sound += 1
-    assert damaged + sound == rounds, "somebody was told of damage without a path"
-    print(f"{rounds} rounds: {damaged} said to be damaged, {sound} with sound content")
+    assert damaged + sound == rounds, "a message about damage names no path"
+    print(f"{rounds} rounds: {damaged} reported as damaged, {sound} with sound content")
     assert damaged
     assert sound
 
 
 @pytest.mark.parametrize("rounds", MANY)
-def test_a_file_that_is_cut_or_overwritten_in_part_is_never_taken_for_results(
+def test_file_that_is_cut_or_partly_overwritten_gives_no_results(
     copies: list[Copy], tmp_path: Path, rounds: int
 ) -> None:
     chance, finished = random.Random(12), copies[-1].database

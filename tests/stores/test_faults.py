@@ -20,7 +20,7 @@ from tests.stores.sample_runs import Heard, begun, opened, records
 
 
 def _fill(store: SqliteStore, heard: Heard, *, cases: int, size: int = 0) -> str:
-    """Write a run, one commit a case; return what was said when it could not be finished, else nothing."""
+    """Write a run, one commit a case; return the error message if it could not be finished, else an empty text."""
     try:
         writer = begun(store, cases=cases, heard=heard)
     except StoreError as error:
@@ -212,7 +212,7 @@ def test_a_store_that_is_taken_away_is_noticed_at_the_next_commit(
         begun(store, "another")
 
 
-def test_what_a_writer_cannot_do_is_said_for_every_token_and_at_the_end(path: Path) -> None:
+def test_failure_of_a_writer_is_reported_for_every_token_and_at_the_end(path: Path) -> None:
     heard = Heard()
     store = opened(path)
     writer = begun(store, heard=heard)
@@ -230,11 +230,11 @@ def test_what_a_writer_cannot_do_is_said_for_every_token_and_at_the_end(path: Pa
 
 
 def test_a_word_that_cannot_be_passed_on_does_not_stop_the_writer(path: Path) -> None:
-    """Whoever is told about commits may be gone: what is put is written all the same."""
+    """The listener of commits may be gone: the writer still writes every record."""
     store = opened(path)
 
     def gone(tokens: object, error: Exception | None) -> None:
-        raise RuntimeError("nobody is here")
+        raise RuntimeError("listener is gone")
 
     writer = begun(store, heard=gone)  # type: ignore[arg-type]  # a listener of another kind
     for position in range(3):
@@ -243,7 +243,7 @@ def test_a_word_that_cannot_be_passed_on_does_not_stop_the_writer(path: Path) ->
     assert store.load("run1").counts == {Outcome.PASSED: 3}
 
 
-def test_a_closed_store_says_so(path: Path) -> None:
+def test_use_of_a_closed_store_is_an_error(path: Path) -> None:
     store = opened(path)
     store.close()
     with pytest.raises(StoreError, match="the store has been closed"):

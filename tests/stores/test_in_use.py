@@ -52,7 +52,7 @@ def test_opening_it_once_more_takes_no_lock_away(tmp_path: Path, *, read_only: b
     assert not _is_locked(file)
 
 
-def test_a_reader_sees_what_another_process_writes_after_the_last_one_has_gone(tmp_path: Path) -> None:
+def test_reader_sees_later_writes_of_another_process(tmp_path: Path) -> None:
     file = tmp_path / "store.sqlite3"
     open_store(str(file)).close()
     reader = open_store(str(file), read_only=True)
@@ -72,7 +72,7 @@ def test_a_reader_sees_what_another_process_writes_after_the_last_one_has_gone(t
     reader.close()
 
 
-def test_a_file_that_is_no_store_is_looked_at_whenever_nobody_has_it_open(tmp_path: Path) -> None:
+def test_file_of_another_format_is_checked_when_no_process_has_it_open(tmp_path: Path) -> None:
     file = tmp_path / "store.sqlite3"
     store = open_store(str(file))
     begun(store).close()

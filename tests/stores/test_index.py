@@ -1,4 +1,4 @@
-"""Short ways to read many runs say what the long ones say."""
+"""The index queries over many runs agree with the full reads."""
 
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ def eval_set(name: str) -> dict[str, Any]:
 
 
 def answer(text: str) -> str:
-    """Answer as the text says."""
+    """Answer as the text requires."""
     if text == "break":
         raise RuntimeError("no answer")
     return "Pardon?" if text == "wrong" else text
@@ -79,7 +79,7 @@ def test_the_index_has_every_run_in_order_and_each_is_read_alone(opened: Store) 
         opened.record("nobody")
 
 
-def test_an_index_that_lacks_a_run_is_told(opened: SqliteStore) -> None:
+def test_index_that_lacks_a_run_is_reported(opened: SqliteStore) -> None:
     with opened._connection.transaction() as raw:
         raw.execute("DELETE FROM runs WHERE seq = 2")
     with pytest.raises(StoreError, match="not all runs are there"):
@@ -117,7 +117,7 @@ def test_cases_in_short_are_as_at_length(opened: Store) -> None:
     assert {Outcome.PASSED, Outcome.FAILED, Outcome.ERROR} <= outcomes
 
 
-def test_a_verdict_that_was_changed_is_told(opened: SqliteStore) -> None:
+def test_changed_verdict_is_reported(opened: SqliteStore) -> None:
     run_id = opened.index()[0].run_id
     with opened._connection.transaction() as raw:
         raw.execute("UPDATE verdicts SET verdict = replace(verdict, 'passed', 'failed')")
@@ -160,7 +160,7 @@ def test_a_page_has_the_trend_of_runs_beyond_it(opened: Store) -> None:
     assert second.trend == [1.0]
 
 
-def test_a_run_is_held_against_the_one_before_of_its_like(opened: Store) -> None:
+def test_run_is_compared_with_the_previous_comparable_one(opened: Store) -> None:
     ids = [entry.run_id for entry in opened.index()][::-1]
     before = [select_run(opened, run_id).earlier for run_id in ids]
     assert [ids.index(one.run.run_id) if one else None for one in before] == [None, None, 0, None, 2]

@@ -24,7 +24,7 @@ def keep(store: SqliteStore, run_id: str, **answers: bytes) -> None:
 
 
 @pytest.mark.parametrize("answer", [b"{}", b'{"a": "\xc3\xbc"}', LONG], ids=["short", "UTF-8", "long"])
-def test_an_answer_comes_back_as_it_was(store: SqliteStore, answer: bytes) -> None:
+def test_answer_is_read_back_unchanged(store: SqliteStore, answer: bytes) -> None:
     keep(store, "run1", key=answer)
     assert store.answer("key") == answer
     assert store.answer("other") is None

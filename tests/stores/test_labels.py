@@ -1,4 +1,4 @@
-"""Labels and calibrations in a store: kept with their run, replaced, checked, and told from what is not there."""
+"""Labels and calibrations in a store: kept with their run, replaced, checked, and distinguished from missing ones."""
 
 from __future__ import annotations
 

@@ -147,9 +147,7 @@ def test_the_numbered_files_are_plain_sql() -> None:
         assert "AUTOINCREMENT" not in sql
 
 
-def test_a_version_that_fails_on_its_way_leaves_the_store_as_it_was(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failed_migration_leaves_the_store_unchanged(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = opened(path)
     write_run(store)
     store.close()
@@ -181,13 +179,13 @@ def test_a_store_of_an_older_version_is_brought_up_to_date(
 _FILES = database.schema_files()
 
 
-def test_a_python_with_an_old_sqlite_is_told(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_old_sqlite_of_a_python_is_reported(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 34, 1))
     with pytest.raises(StoreError, match=r"needs SQLite 3\.35\.0 or newer, this Python has"):
         opened(path)
 
 
-# --- what is no store ----------------------------------------------------------------------------------------------------
+# --- files that are not a store ----------------------------------------------------------------------------------------------------
 
 
 def _random_bytes(path: Path) -> None:
@@ -233,7 +231,7 @@ def _cut_short(path: Path) -> None:
     ids=["random", "json", "empty", "other application", "marked", "newer", "cut short", "folder"],
 )
 @pytest.mark.parametrize("read_only", [False, True])
-def test_what_is_no_store_is_refused_and_not_touched(
+def test_file_that_is_not_a_store_is_refused_and_unchanged(
     path: Path, make: Callable[[Path], object], said: str, read_only: bool
 ) -> None:
     make(path)
@@ -272,7 +270,7 @@ def test_a_store_that_is_not_there_cannot_be_read(path: Path) -> None:
     assert list(path.parent.iterdir()) == []
 
 
-def test_a_file_where_a_folder_should_be_is_said(tmp_path: Path) -> None:
+def test_file_in_the_place_of_a_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     with pytest.raises(StoreError, match="file: expected a folder for the store, this is a file"):
         opened(tmp_path / "file" / "runs.db")
@@ -299,7 +297,7 @@ def test_a_store_opened_for_reading_is_not_written(path: Path) -> None:
     assert path.read_bytes() == before
 
 
-def test_a_reader_sees_what_a_writer_has_committed_meanwhile(path: Path) -> None:
+def test_reader_sees_later_commits_of_a_writer(path: Path) -> None:
     store, heard = opened(path), Heard()
     writer = begun(store, heard=heard)
     reader = opened(path, read_only=True)
@@ -317,7 +315,7 @@ from pathlib import Path
 from proctor.errors import StoreError
 from proctor.stores.sqlite.store import open_store
 from tests.stores.sample_runs import opened, write_run
-write_run(open_store("memory:"))  # whatever is imported late: only root may read where Python is, at times
+write_run(open_store("memory:"))  # late imports: only root may read where Python is, at times
 [one.trial for case in open_store("memory:").load("run1").cases for one in case.trials]
 if os.geteuid() == 0:
     os.setgroups([]); os.setgid(65534); os.setuid(65534)
@@ -330,7 +328,7 @@ except StoreError as error:
 
 
 def _as_an_ordinary_user(path: Path, body: str, root: Path) -> str:
-    """What a process prints that is not root, whoever runs the tests."""
+    """Return the output of a process that is not root, for any user of the tests."""
     lines = "\n".join(f"    {line}" for line in body.splitlines())
     code = _AS_AN_ORDINARY_USER.format(source=str(root / "src"), root=str(root), path=str(path), body=lines)
     done = subprocess.run(
@@ -371,7 +369,7 @@ def unwritable(place: Path) -> Path:
     return path
 
 
-def test_a_folder_that_may_not_be_entered_is_said(place: Path, root: Path) -> None:
+def test_folder_without_permission_is_reported(place: Path, root: Path) -> None:
     (place / "theirs").mkdir(mode=0o700)
     (place / "theirs").chmod(0o000)
     said = _as_an_ordinary_user(place / "theirs" / "runs.db", "opened(path)", root)
@@ -411,7 +409,7 @@ def test_a_store_that_cannot_be_written_can_be_read(unwritable: Path, root: Path
     assert _as_an_ordinary_user(unwritable, _SHOW, root) == _SHOWN
 
 
-def test_a_store_that_is_being_written_by_somebody_else_can_be_read(unwritable: Path, root: Path) -> None:
+def test_store_with_an_active_writer_elsewhere_can_be_read(unwritable: Path, root: Path) -> None:
     unwritable.chmod(0o644)
     unwritable.parent.chmod(0o755)
     store = opened(unwritable)
@@ -422,10 +420,8 @@ def test_a_store_that_is_being_written_by_somebody_else_can_be_read(unwritable: 
     writer.close()
 
 
-def test_a_store_whose_writer_was_killed_can_be_read_where_nothing_can_be_written(
-    place: Path, root: Path
-) -> None:
-    """All of its runs are still in the log, and reading a log takes a file beside it."""
+def test_store_of_a_killed_writer_can_be_read_from_a_read_only_folder(place: Path, root: Path) -> None:
+    """All of its runs are still in the log, and reading a log needs a second file in the folder."""
     path, left = place / "mine" / "runs.db", place / "left" / "runs.db"
     store, heard = opened(path), Heard()
     writer = begun(store, "later", heard=heard)
@@ -442,7 +438,7 @@ def test_a_store_whose_writer_was_killed_can_be_read_where_nothing_can_be_writte
     assert {file.name: file.read_bytes() for file in left.parent.iterdir()} == before
 
 
-def test_a_file_that_may_not_be_read_is_said(unwritable: Path, root: Path) -> None:
+def test_file_without_permission_is_reported(unwritable: Path, root: Path) -> None:
     unwritable.chmod(0o000)
     assert "Permission denied" in _as_an_ordinary_user(unwritable, "opened(path, read_only=True)", root)
 
@@ -450,7 +446,7 @@ def test_a_file_that_may_not_be_read_is_said(unwritable: Path, root: Path) -> No
 # --- file systems --------------------------------------------------------------------------------------------------------
 
 
-def test_where_write_ahead_logging_is_not_possible_the_store_works_and_says_so(
+def test_store_without_write_ahead_logging_works_with_a_warning(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A file system without shared memory: SQLite's `unix-dotfile` has none, either."""
@@ -505,7 +501,7 @@ for path in map(Path, {paths!r}):
 
 
 def _mounted_read_only(folder: Path, code: str) -> list[str]:
-    """What a process prints that has `folder` mounted read-only, in a name space of its own."""
+    """Return the output of a process with `folder` mounted read-only, in a separate name space."""
     mounted = f"mount --bind '{folder}' '{folder}' && mount -o remount,ro,bind '{folder}'"
     if subprocess.run(["unshare", "-rm", "sh", "-c", mounted], capture_output=True, check=False).returncode:
         pytest.skip("nothing can be mounted here")
@@ -514,7 +510,7 @@ def _mounted_read_only(folder: Path, code: str) -> list[str]:
 
 
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="only Linux has name spaces to mount in")
-def test_on_a_read_only_file_system_a_store_is_for_looking_and_says_why(place: Path, root: Path) -> None:
+def test_store_on_a_read_only_file_system_is_readable_and_gives_the_reason(place: Path, root: Path) -> None:
     """One that was closed, one whose writer was killed and that has all in its log, and one that is not there."""
     closed, killed, none = place / "closed.db", place / "killed.db", place / "none.db"
     store = opened(closed)

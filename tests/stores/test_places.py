@@ -29,7 +29,7 @@ def _write_and_read(url: str) -> None:
 
 
 def _files(folder: Path) -> set[str]:
-    """But for what SQLite leaves beside a file that was only read."""
+    """Compare, except for the files that SQLite leaves in the folder of a file that was only read."""
     return {file.name for file in folder.iterdir() if not file.name.endswith(("-wal", "-shm"))}
 
 
@@ -64,7 +64,7 @@ def test_a_path_may_begin_with_two_slashes(tmp_path: Path) -> None:
     assert _files(tmp_path) == {"runs.db", "others.db"}
 
 
-def test_a_home_that_nobody_has_is_said() -> None:
+def test_unknown_home_folder_is_reported() -> None:
     with pytest.raises(SetupError, match=r"unknown user 'no_such_user'\. .* \./~no_such_user/runs\.db"):
         open_store("~no_such_user/runs.db")
 
@@ -82,7 +82,7 @@ NO_FILES: dict[str, Callable[[Path], None]] = {
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize("read_only", [True, False])
 @pytest.mark.parametrize("what", NO_FILES)
-def test_what_is_no_file_is_refused_at_once(tmp_path: Path, what: str, *, read_only: bool) -> None:
+def test_path_that_is_not_a_file_is_refused_at_once(tmp_path: Path, what: str, *, read_only: bool) -> None:
     path = tmp_path / "it"
     NO_FILES[what](path)
     with pytest.raises(StoreError, match=f"{path}: expected a file for the store, this is a (folder|device)"):
@@ -94,7 +94,9 @@ def test_what_is_no_file_is_refused_at_once(tmp_path: Path, what: str, *, read_o
 
 @needs_posix
 @pytest.mark.parametrize("there", [True, False], ids=["a store", "nothing yet"])
-def test_a_link_leads_to_the_store_and_its_log_is_beside_that(tmp_path: Path, *, there: bool) -> None:
+def test_link_leads_to_the_store_and_its_log_is_in_the_folder_of_the_store(
+    tmp_path: Path, *, there: bool
+) -> None:
     (tmp_path / "far").mkdir()
     path, link = tmp_path / "far" / "runs.db", tmp_path / "link.db"
     if there:
@@ -133,7 +135,7 @@ def test_behind_a_link_what_a_killed_writer_left_in_the_log_is_read(
 
 
 def _as_where_nothing_can_be_written(path: Path) -> Callable[[Path, str], sqlite3.Connection]:
-    """Open nothing at `path` as it is: what stands beside it cannot be used."""
+    """Open nothing at `path`: an existing second file in its folder cannot be used."""
     from proctor.stores.sqlite.file import _connect
 
     def connected(where: Path, how: str) -> sqlite3.Connection:
@@ -144,7 +146,7 @@ def _as_where_nothing_can_be_written(path: Path) -> Callable[[Path, str], sqlite
     return connected
 
 
-def test_a_commit_that_was_cut_short_is_undone_where_nothing_can_be_written(
+def test_partial_commit_is_undone_in_a_read_only_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without a write-ahead log (a network drive) the old pages are in a journal, and half of the new ones in the file."""
@@ -169,8 +171,8 @@ def test_a_commit_that_was_cut_short_is_undone_where_nothing_can_be_written(
     shown.close()
 
 
-def test_a_store_that_was_looked_at_and_then_deleted_is_made_anew(path: Path) -> None:
-    """Whoever only reads leaves an empty log."""
+def test_store_deleted_after_a_read_is_created_again(path: Path) -> None:
+    """A process that only reads leaves an empty log."""
     write_run(opened(path))
     reader = open_store(str(path), read_only=True)
     assert list(reader.runs())
@@ -184,7 +186,7 @@ def test_a_store_that_was_looked_at_and_then_deleted_is_made_anew(path: Path) ->
 # --- from outside --------------------------------------------------------------------------------------------------------
 
 
-def test_a_store_that_a_newer_proctor_has_changed_meanwhile_is_not_written(path: Path) -> None:
+def test_store_changed_by_a_newer_proctor_is_not_written(path: Path) -> None:
     store, heard = opened(path), Heard()
     writer = begun(store, heard=heard)
     writer.put(records(0), "before")

@@ -1,4 +1,4 @@
-"""Several processes on one store: each run has one writer, the store has many, and nobody sees a lock."""
+"""Several processes on one store: each run has one writer, the store has many, and no process sees a lock."""
 
 import os
 import random
@@ -36,7 +36,7 @@ def _start(path: Path, *words: object, how: Sequence[str] = ("-m", "tests.stores
     )
 
 
-def _said(worker: Worker, told: str = "") -> str:
+def _output(worker: Worker, told: str = "") -> str:
     out, complained = worker.communicate(told, timeout=120)
     assert worker.returncode == 0, complained
     assert complained == ""
@@ -63,13 +63,13 @@ def holding(path: Path) -> Iterator[Worker]:
         pytest.param(2, 25, marks=pytest.mark.nightly),
     ],
 )
-def test_processes_with_runs_of_their_own_all_complete(tmp_path: Path, processes: int, rounds: int) -> None:
+def test_processes_with_separate_runs_all_complete(tmp_path: Path, processes: int, rounds: int) -> None:
     for attempt in range(rounds):
         path = tmp_path / f"{attempt}.db"
         workers = [
             _start(path, "fill", f"run-{i}", 40) for i in range(processes)
         ]  # the file is made by one of them
-        assert [_said(worker) for worker in workers] == ["40"] * processes
+        assert [_output(worker) for worker in workers] == ["40"] * processes
         store = opened(path)
         assert {run.run_id: run.state for run in store.runs()} == {
             f"run-{i}": RunState.FINISHED for i in range(processes)
@@ -93,7 +93,7 @@ def test_processes_that_share_a_run_do_each_case_once(tmp_path: Path, processes:
         store = opened(path)
         write_run(store, cases=60, done=[])
         workers = [_start(path, "share", "run1", 60) for _ in range(processes)]
-        done = [int(position) for worker in workers for position in _said(worker).split()]
+        done = [int(position) for worker in workers for position in _output(worker).split()]
         assert sorted(done) == list(range(60))
         assert store.load("run1").counts == {Outcome.PASSED: 60}
         assert next(store.runs()).state is RunState.FINISHED
@@ -118,14 +118,12 @@ main(sys.argv[1:])
 
 
 @pytest.mark.parametrize("rounds", [2, pytest.param(25, marks=pytest.mark.nightly)])
-def test_where_there_are_no_links_processes_that_make_a_store_all_use_the_same(
-    tmp_path: Path, rounds: int
-) -> None:
-    """With time between the look whether it is there and the name that it is given: whoever is second waits."""
+def test_without_links_processes_that_create_a_store_use_the_same_one(tmp_path: Path, rounds: int) -> None:
+    """With time between the check for the file and its creation: the second process waits."""
     for attempt in range(rounds):
         path = tmp_path / f"{attempt}.db"
         workers = [_start(path, "fill", f"run-{i}", 20, how=("-c", _WITHOUT_LINKS)) for i in range(4)]
-        assert [_said(worker) for worker in workers] == ["20"] * 4
+        assert [_output(worker) for worker in workers] == ["20"] * 4
         store = opened(path)
         assert {run.run_id for run in store.runs()} == {f"run-{i}" for i in range(4)}
         assert all(store.load(run.run_id).counts == {Outcome.PASSED: 20} for run in store.runs())
@@ -137,12 +135,12 @@ def test_where_there_are_no_links_processes_that_make_a_store_all_use_the_same(
 
 
 def _how_long(path: Path, what: str) -> float:
-    """How many seconds something takes here that nobody kills."""
+    """Measure the seconds of an uninterrupted action here."""
     worker = _start(path, what, "-")
     assert worker.stdout is not None
     assert worker.stdout.readline() == "going\n"
     began = time.monotonic()
-    _said(worker)
+    _output(worker)
     return time.monotonic() - began
 
 
@@ -209,7 +207,7 @@ def test_a_run_that_another_process_works_on_is_refused_by_its_name(path: Path, 
     assert "Wait for it to end or stop it" in str(raised.value)
     assert next(store.runs()).state is RunState.RUNNING
     assert store.load("run1").counts == {Outcome.PASSED: 1, Outcome.NOT_RUN: 2}
-    assert "acknowledged: first late" in _said(holding, "go on\n")
+    assert "acknowledged: first late" in _output(holding, "go on\n")
     store.resume("run1", Heard()).close()
 
 
@@ -245,7 +243,7 @@ def _take(path: Path, *, within: float) -> None:
     store.close()
 
 
-needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells when a process started")
+needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux reports the start of a process")
 
 
 @needs_linux
@@ -297,7 +295,7 @@ def test_a_holder_that_wakes_late_gets_its_write_refused(tmp_path: Path, rounds:
         _stop_between_commits(worker, path)
         _take(path, within=60)
         worker.send_signal(signal.SIGCONT)
-        said = _said(worker, "go on\n")
+        said = _output(worker, "go on\n")
         assert "another process has taken over run run1" in said
         assert said.endswith("acknowledged: first")
         store = opened(path)
@@ -306,15 +304,13 @@ def test_a_holder_that_wakes_late_gets_its_write_refused(tmp_path: Path, rounds:
         store.close()
 
 
-@pytest.mark.parametrize("other", ["another machine", "another boot", "a system that does not tell"])
-def test_a_holder_of_whom_nothing_is_known_has_its_time(
-    path: Path, other: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("other", ["another machine", "another boot", "a system without process data"])
+def test_unknown_holder_has_its_time(path: Path, other: str, monkeypatch: pytest.MonkeyPatch) -> None:
     me = this_process()
     holders = {
         "another machine": Holder("elsewhere", "other boot", 1, "77"),
         "another boot": Holder(me.host, "other boot", 1, "77"),
-        "a system that does not tell": Holder(me.host, None, 1, None),
+        "a system without process data": Holder(me.host, None, 1, None),
     }
     store = opened(path)
     with monkeypatch.context() as patched:
@@ -337,7 +333,7 @@ def test_a_process_number_that_is_used_again_is_another_process(
 ) -> None:
     me = this_process()
     if me.started is None:
-        pytest.skip("this system does not tell when a process started")
+        pytest.skip("this system does not report the start of a process")
     earlier = Holder(me.host, me.machine, me.pid, str(int(me.started) - 5))
     assert earlier.is_gone()
     assert not me.is_gone()
@@ -367,7 +363,7 @@ def _ended() -> int:
 
 @pytest.mark.skipif(os.name != "posix", reason="only there a process can be asked for by its number")
 @pytest.mark.usefixtures("no_proc")
-def test_where_there_is_no_proc_a_process_number_that_is_free_tells() -> None:
+def test_without_proc_a_free_process_number_shows_the_end() -> None:
     me = this_process()
     assert (me.machine, me.started) == (run_state._machine(), None)
     assert me.machine
@@ -380,7 +376,7 @@ def test_where_there_is_no_proc_a_process_number_that_is_free_tells() -> None:
 @pytest.mark.skipif(os.name != "posix", reason="only there a process can be asked for by its number")
 @pytest.mark.usefixtures("no_proc")
 @pytest.mark.parametrize("died", [True, False], ids=["dead", "number in use again"])
-def test_where_there_is_no_proc_a_run_is_free_when_its_process_is_gone_or_its_time_is_over(
+def test_without_proc_a_run_is_free_after_its_process_or_its_time(
     path: Path,
     died: bool,
     monkeypatch: pytest.MonkeyPatch,
@@ -412,7 +408,7 @@ def test_a_proc_that_hides_other_users_processes_takes_nobodys_run(
     assert Holder(me.host, me.machine, _ended(), "77").is_gone()
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells of the dead that they are not buried")
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux reports zombie processes")
 def test_a_process_that_is_dead_and_not_buried_is_gone() -> None:
     me = this_process()
     dead = subprocess.Popen([sys.executable, "-c", ""])
@@ -425,7 +421,7 @@ def test_a_process_that_is_dead_and_not_buried_is_gone() -> None:
 def test_a_clock_that_was_put_back_holds_no_run_for_longer(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A holder of whom nothing is known, whose clock was an hour ahead of what it is now."""
+    """An unknown holder whose clock was an hour ahead."""
     store, now = opened(path), time.time()
     with monkeypatch.context() as patched:
         patched.setattr(run_state, "this_process", lambda: Holder("elsewhere", "other boot", 1, "77"))

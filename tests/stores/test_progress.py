@@ -1,4 +1,4 @@
-"""How far a run is: the few numbers that whoever follows it asks for again and again."""
+"""Progress of a run: the few numbers that an observer polls."""
 
 import os
 
@@ -12,7 +12,7 @@ from proctor.stores.sqlite.store import SqliteStore
 from tests.stores.sample_runs import METRIC, Heard, begun, case_json, evidence, score, verdict, write_run
 
 
-def test_a_run_under_way_says_how_far_it_is_and_who_is_at_work(store: SqliteStore) -> None:
+def test_running_run_reports_its_progress_and_its_worker(store: SqliteStore) -> None:
     heard = Heard()
     writer = begun(store, heard=heard)
     before = store.standing("run1")
@@ -36,7 +36,7 @@ def test_a_run_under_way_says_how_far_it_is_and_who_is_at_work(store: SqliteStor
     writer.close()
 
 
-def test_a_run_that_nobody_is_at_work_on_names_nobody(store: SqliteStore) -> None:
+def test_run_without_a_worker_names_none(store: SqliteStore) -> None:
     begun(store).close()
     left = store.standing("run1")
     assert (left.state, left.worker, left.worker_pid) == (RunState.UNFINISHED, "", None)
@@ -54,7 +54,7 @@ def test_a_finished_run_is_complete(store: SqliteStore) -> None:
 
 
 @pytest.mark.parametrize(("run", "judging"), [("another", 1), ("run1", 2), ("run1", 0)])
-def test_what_is_not_there_is_no_standing(store: SqliteStore, run: str, judging: int) -> None:
+def test_missing_run_has_no_progress(store: SqliteStore, run: str, judging: int) -> None:
     write_run(store, cases=1)
     with pytest.raises(UnknownNameError, match=r"No judging"):
         store.standing(run, judging)

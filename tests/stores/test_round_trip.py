@@ -1,4 +1,4 @@
-"""What goes into a store comes out as it was, to the bit and to the byte."""
+"""Content of a store is read back unchanged, to the bit and to the byte."""
 
 import base64
 import json
@@ -59,7 +59,7 @@ def _same(one: Any, other: Any) -> bool:
 
 
 @given(METRIC_SCORE)
-def test_a_score_comes_back_as_it_was(score: MetricScore) -> None:
+def test_score_is_read_back_unchanged(score: MetricScore) -> None:
     assert _same(_again(score), score)
 
 
@@ -176,7 +176,7 @@ def test_a_case_comes_back_as_the_engine_had_it(made: tuple[CaseResult, list[Rec
 
 
 def test_every_field_of_a_verdict_is_written() -> None:
-    """Whoever adds a field to a verdict adds it to `encoding.py`, too."""
+    """A new field of a verdict must be added to `encoding.py`, too."""
     assert set(CaseResult.__dataclass_fields__) == {
         "eval_set_id", "eval_id", "outcome", "reason", "metrics", "trials", "place", "rule", "missed",
         "is_played",
@@ -261,7 +261,7 @@ def test_media_are_taken_out_and_put_back_byte_for_byte(pieces: list[bytes], sai
     [
         "A" * 2001,  # no whole number of bytes
         "A" * 2000 + "B==",
-        "A" * 1998 + "A=",  # padding that says nothing
+        "A" * 1998 + "A=",  # padding without content
         "+" * 2000,  # the other alphabet
         "é" * 2000,
     ],
@@ -272,7 +272,7 @@ def test_what_only_looks_like_media_stays_where_it_is(text: str) -> None:
     assert (kept if places is None else encoding.restore_media(kept, places, found.__getitem__)) == body
 
 
-def test_what_an_agent_says_about_media_is_no_media() -> None:
+def test_media_claims_of_an_agent_are_not_media() -> None:
     inner = _with_media(b"x" * 3000).decode()
     body = json.dumps({"text": inner}, separators=(",", ":")).encode()
     assert encoding.extract_media(body) == (body, None, {})
@@ -297,7 +297,7 @@ def test_the_same_picture_is_kept_once_over_cases_trials_and_runs() -> None:
     assert store._connection.rows("SELECT COUNT(*) FROM media") == [(0,)]
 
 
-def test_media_of_a_case_that_another_run_brought_stay_for_the_run_that_is_left() -> None:
+def test_shared_media_of_a_deleted_run_stay_for_the_other_run() -> None:
     store = open_store(f"memory:{secrets.token_hex(8)}")
     case = _with_media(b"picture" * 500)
     for run_id in ("a", "b"):

@@ -120,7 +120,7 @@ def test_a_case_is_found_by_its_id(store: SqliteStore) -> None:
         run.case("case_77")
 
 
-def test_the_writer_says_which_tokens_are_on_disk_on_its_own_thread(store: SqliteStore) -> None:
+def test_writer_reports_committed_tokens_on_its_own_thread(store: SqliteStore) -> None:
     heard = Heard()
     writer = begun(store, cases=20, heard=heard)
     for position in range(20):
@@ -132,7 +132,7 @@ def test_the_writer_says_which_tokens_are_on_disk_on_its_own_thread(store: Sqlit
     assert all(tokens for tokens, _ in heard.calls)
 
 
-def test_what_is_changed_after_it_was_put_is_written_as_it_was(store: SqliteStore) -> None:
+def test_later_changes_of_a_record_are_not_written(store: SqliteStore) -> None:
     writer = begun(store, cases=1)
     one = score(1.0)
     decided = verdict(0, [one], Outcome.PASSED)
@@ -146,7 +146,7 @@ def test_what_is_changed_after_it_was_put_is_written_as_it_was(store: SqliteStor
 # --- several runs ----------------------------------------------------------------------------------------------------
 
 
-def test_runs_are_listed_newest_first_by_creation_whatever_the_clock_said(store: SqliteStore) -> None:
+def test_runs_are_listed_newest_first_by_creation_not_by_the_clock(store: SqliteStore) -> None:
     for run_id, created_at in (("a", 3000.0), ("b", 1000.0), ("c", 2000.0)):  # the clock was set back an hour
         begun(store, run_id, created_at=created_at).close()
     assert [run.run_id for run in store.runs()] == ["c", "b", "a"]
@@ -159,7 +159,7 @@ def test_more_runs_than_are_read_at_once_are_listed(store: SqliteStore) -> None:
     assert [run.run_id for run in store.runs()] == [f"run-{i:03}" for i in reversed(range(120))]
 
 
-def test_a_line_of_the_list_says_how_far_a_run_is(store: SqliteStore) -> None:
+def test_summary_of_a_run_gives_its_progress(store: SqliteStore) -> None:
     write_run(store, "finished", cases=2)
     write_run(store, "stopped", cases=3, done=[0])
     writer = begun(store, "going on", cases=4)
@@ -192,7 +192,7 @@ def test_a_line_of_the_list_says_how_far_a_run_is(store: SqliteStore) -> None:
         ("b", "b9"),
     ],
 )
-def test_a_run_is_found_by_its_id_an_unambiguous_beginning_or_as_the_latest(
+def test_run_is_found_by_id_by_unambiguous_prefix_or_as_the_latest(
     store: SqliteStore, name: str, found: str
 ) -> None:
     for run_id in ("abcd", "abcd1", "b9", "abce5"):
@@ -241,7 +241,7 @@ def test_a_name_is_given_to_one_run_only(store: SqliteStore) -> None:
     "asked",
     ["manifest", "judgings", "summary", "load", "planned"],
 )
-def test_a_run_that_is_not_there_is_said(store: SqliteStore, asked: str) -> None:
+def test_missing_run_is_an_error(store: SqliteStore, asked: str) -> None:
     with pytest.raises(UnknownNameError, match="No run named 'gone'"):
         list(getattr(store, asked)("gone"))
 
@@ -249,7 +249,7 @@ def test_a_run_that_is_not_there_is_said(store: SqliteStore, asked: str) -> None
 # --- going on, and judging again ---------------------------------------------------------------------------------------
 
 
-def test_an_unfinished_run_is_gone_on_with(store: SqliteStore) -> None:
+def test_unfinished_run_is_resumed(store: SqliteStore) -> None:
     write_run(store, cases=3, done=[0])
     writer = store.resume("run1", Heard(), added=planned(1, first=3))
     assert (writer.run_id, writer.judging) == ("run1", 1)
@@ -262,7 +262,7 @@ def test_an_unfinished_run_is_gone_on_with(store: SqliteStore) -> None:
     assert list(store.planned("run1")) == planned(4)
 
 
-def test_what_a_resumed_run_had_written_at_its_end_does_not_outlive_what_came_after(
+def test_final_records_of_a_resumed_run_are_replaced(
     store: SqliteStore,
 ) -> None:
     write_run(store, cases=2, done=[0])
@@ -290,7 +290,7 @@ def test_what_ends_without_a_word_has_taken_the_time_until_its_last_commit(store
     assert store.summary("run1").counts == {"passed": 3}
 
 
-def test_a_failed_trial_made_again_keeps_both_attempts_and_the_last_one_counts(store: SqliteStore) -> None:
+def test_retried_trial_keeps_both_attempts_and_the_last_one_counts(store: SqliteStore) -> None:
     writer = begun(store, cases=1)
     writer.put(
         [TrialRecord(0, 0, 0, evidence(0), failed=True), VerdictRecord(0, verdict(0, [None], Outcome.ERROR))]
@@ -316,7 +316,7 @@ def test_a_failed_trial_made_again_keeps_both_attempts_and_the_last_one_counts(s
     assert case.trials[0].trial.notes[0] == "attempt 1"
 
 
-def test_scores_that_are_replaced_take_the_verdict_that_rested_on_them_with_them(store: SqliteStore) -> None:
+def test_replaced_scores_remove_their_verdict(store: SqliteStore) -> None:
     write_run(store, cases=2)
     writer = store.resume("run1", Heard())
     writer.put([ScoreRecord(1, 0, 0, {METRIC: score(0.0)})])
@@ -325,7 +325,7 @@ def test_scores_that_are_replaced_take_the_verdict_that_rested_on_them_with_them
     assert store.load("run1").counts == {Outcome.PASSED: 1, Outcome.NOT_RUN: 1}
 
 
-def test_another_judging_stands_beside_the_first(store: SqliteStore) -> None:
+def test_second_scoring_is_stored_with_the_first(store: SqliteStore) -> None:
     write_run(store, cases=2)
     writer = store.judge_again("run1", judging(0.9), Heard())
     assert (writer.run_id, writer.judging) == ("run1", 2)

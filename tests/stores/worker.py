@@ -1,11 +1,11 @@
 """A process that works on a store, for tests of several at once: `python -m tests.stores.worker PATH WHAT …`.
 
-fill RUN CASES      write a run of its own, a commit a case; print how many were acknowledged
+fill RUN CASES      write a separate run, a commit a case; print how many were acknowledged
 share RUN CASES     take up RUN again and again until all of its cases are done; print those done here
-hold RUN SECONDS    begin RUN, acknowledge a case, say so, then wait for a line and write on
-die RUN             begin RUN, acknowledge a case, say so, and wait to be killed
-make -              say so, then make the store, and a run in it
-migrate -           say so, then bring the store up to a further version of many tables
+hold RUN SECONDS    begin RUN, acknowledge a case, report it, then wait for a line and write on
+die RUN             begin RUN, acknowledge a case, report it, and wait to be killed
+make -              report it, then make the store, and a run in it
+migrate -           report it, then bring the store up to a further version of many tables
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _migrate(path: str) -> None:
 
 
 def main(words: list[str]) -> None:
-    """Do what the words say."""
+    """Run the command."""
     path, what, run_id, *others = words
     if what == "migrate":
         _migrate(path)

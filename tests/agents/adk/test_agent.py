@@ -177,7 +177,7 @@ def test_events_hold_nothing_that_json_does_not(agent: Agent) -> None:
         assert not event.model_extra
 
 
-def test_a_conversation_goes_on(agent: Agent) -> None:
+def test_conversation_keeps_its_state(agent: Agent) -> None:
     _, second = run(
         agent, turn(["remember", {"key": "k", "value": "v"}], "Done."), turn(["recall", {}], "You said v.")
     )
@@ -252,14 +252,14 @@ def test_a_long_running_call_is_the_answer_and_a_call(agent: Agent) -> None:
         (["raise"], ConnectionError, "the model is away"),
     ],
 )
-def test_what_tools_and_models_raise_arrives_as_it_is(
+def test_exceptions_of_tools_and_models_are_raised_unchanged(
     agent: Agent, steps: list[Any], error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):
         run(agent, turn(*steps))
 
 
-def test_an_error_of_the_model_stands_on_the_event(agent: Agent) -> None:
+def test_error_of_the_model_is_in_the_event(agent: Agent) -> None:
     (events,) = run(agent, turn("error"))
     assert [(event.error_code, event.error_message) for event in events] == [("SAFETY", "refused")]
 
@@ -302,8 +302,8 @@ def test_it_describes_itself(agent: Any) -> None:
     json.dumps(details)
 
 
-def test_it_declares_its_tools_as_models_are_told(agent: Any) -> None:
-    """What `describe()` says beforehand is what google-adk puts into each request."""
+def test_declared_tools_are_those_sent_to_the_model(agent: Any) -> None:
+    """The tools of `describe()` are those that google-adk puts into each request."""
     session = new_session()
     run(agent, turn("Hello."), session=session)
     asked = _declared(session.memory["app_details"], "root")
@@ -376,10 +376,10 @@ def test_tools_of_every_kind_are_declared(clerk: Any) -> None:
     ],
     ids=repr,
 )
-def test_calls_are_held_against_what_describe_says(
+def test_calls_are_checked_against_describe(
     clerk: Any, call: tuple[str, dict[str, Any]], known: float, reason: str
 ) -> None:
-    """Where no model was asked, so that a turn has no details of its own (a replayed run, a recorded one)."""
+    """Without a model call a turn has no details about tools (a replayed run, a recorded one)."""
     name, args = call
     events = [
         Event.model_validate(
@@ -449,7 +449,7 @@ def test_closing_closes_what_tools_hold_open(bot: Path) -> None:
     )
     write(bot, {"bot/agent.py": AGENT + toolset})
     agent: Any = load_agent("bot")
-    assert asyncio.run(agent.describe()).has_more_tools  # nobody knows which the toolset has
+    assert asyncio.run(agent.describe()).has_more_tools  # the content of the toolset is unknown
 
     async def main() -> None:
         await ask(agent, turn("Hello."))
@@ -480,7 +480,7 @@ root_agent = Streaming(name="streaming")
     assert final.joined_text() == "Hello"
 
 
-def test_a_tool_response_that_is_no_json_does_not_break_the_event(bot: Path) -> None:
+def test_tool_response_outside_json_does_not_break_the_event(bot: Path) -> None:
     own = """
 from google.adk.agents import BaseAgent
 from google.adk.events import Event
@@ -496,7 +496,7 @@ root_agent = Odd(name="odd")
     assert len(events) == 2
 
 
-def test_a_message_with_media_arrives_and_one_google_adk_cannot_read_is_said(agent: Agent, bot: Path) -> None:
+def test_message_with_media_arrives_and_an_unreadable_one_is_reported(agent: Agent, bot: Path) -> None:
     picture = Part(inline_data={"mime_type": "image/png", "data": "AAEC"})
     message = Content(parts=[Part(text=turn("I see.")), picture])
     events = asyncio.run(ask(agent, message))
@@ -520,7 +520,7 @@ def test_objects_of_google_genai_are_answers_of_functions() -> None:
     assert found.final_response.joined_text() == "done"
 
 
-def test_what_google_adk_says_about_an_app_it_says_once(
+def test_warning_of_google_adk_about_an_app_is_printed_once(
     agent: Agent, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING)
@@ -538,10 +538,10 @@ def test_any_name_of_an_app(agent: Agent, app_name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("set_up", [False, True])
-def test_tracebacks_that_the_error_has_are_not_printed_beside_it(
+def test_tracebacks_of_the_error_are_not_printed_twice(
     agent: Agent, bot: Path, tmp_path: Path, root: Path, set_up: bool
 ) -> None:
-    """google-adk logs them twice; whoever sets up logging gets them."""
+    """google-adk logs them again; users who configure logging get them."""
     code = f"""
 import asyncio, logging, sys, warnings
 warnings.simplefilter("ignore")

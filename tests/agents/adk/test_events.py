@@ -182,7 +182,7 @@ def test_agents_one_after_another_and_over_again() -> None:
     assert list(details["agent_details"]) == ["team", "writer", "loop", "editor"]
 
 
-def test_agents_side_by_side_are_told_apart() -> None:
+def test_parallel_agents_are_distinguished() -> None:
     from google.adk.agents import ParallelAgent
 
     from tests.agents.adk.adk_script import call, scripted_agent, text
@@ -324,7 +324,7 @@ def test_plug_ins_of_an_app_see_each_call_and_may_answer_in_its_place() -> None:
     assert list(session.memory["app_details"]["agent_details"]) == ["bot"]
 
 
-def test_what_a_plug_in_answers_for_the_model_is_no_model_call() -> None:
+def test_answer_of_a_plug_in_is_not_a_model_call() -> None:
     from google.adk.apps import App
     from google.adk.models import LlmResponse
     from google.adk.plugins.base_plugin import BasePlugin
@@ -348,7 +348,7 @@ def test_what_a_plug_in_answers_for_the_model_is_no_model_call() -> None:
 # --- an end before the end -------------------------------------------------------------------------------------------
 
 
-def test_a_cancelled_turn_ends_what_is_under_way_and_the_next_trial_is_clean() -> None:
+def test_cancelled_turn_ends_its_tasks_and_the_next_trial_is_clean() -> None:
     from tests.agents.adk.adk_script import call, scripted_agent, text
 
     begun, ended = asyncio.Event(), list[str]()
@@ -378,7 +378,7 @@ def test_a_cancelled_turn_ends_what_is_under_way_and_the_next_trial_is_clean() -
     asyncio.run(main())
 
 
-def test_a_limit_of_model_calls_is_an_error_of_its_own() -> None:
+def test_limit_of_model_calls_is_a_separate_error() -> None:
     from google.adk.agents import RunConfig
 
     from tests.agents.adk.adk_script import call, scripted_agent

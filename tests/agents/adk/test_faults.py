@@ -1,4 +1,4 @@
-"""What goes wrong inside google-adk's agents is told as what it is, and the other cases go on (faults 17 to 22)."""
+"""Failures inside google-adk's agents are attributed correctly, and the other cases continue (faults 17 to 22)."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ RAISED: dict[str, tuple[BaseException, str]] = {
     "a group": (ExceptionGroup("two", [ValueError("a"), KeyError("b")]), "ValueError: a"),
     "without a text": (Hostile(), "no text for you"),
     "an exit": (SystemExit(3), "SystemExit(3)"),
-    "Ctrl-C of its own": (KeyboardInterrupt(), "KeyboardInterrupt()"),
+    "Ctrl-C from inside": (KeyboardInterrupt(), "KeyboardInterrupt()"),
     "a cancellation": (asyncio.CancelledError(), "the tool 'bad' cancelled itself"),
     "a base": (type("Odd", (BaseException,), {})("odd"), "odd"),
 }
@@ -105,7 +105,7 @@ def test_what_a_model_raises_is_an_error(name: str) -> None:
     assert expected.replace("tool 'bad'", "model of 'bot'") in found.cases[0].reason
 
 
-def test_a_model_that_gives_nothing_is_an_error_and_an_answer_in_its_place_is_none() -> None:
+def test_model_without_output_is_an_error_and_a_fallback_answer_is_not() -> None:
     from google.adk.models import LlmResponse
     from google.genai import types
 
@@ -153,7 +153,7 @@ def test_what_hangs_is_timed_out_and_the_others_go_on(tool: Any) -> None:
     assert bad.trials[0].trial.failure.kind.value == "timed_out"
 
 
-def test_an_answer_of_many_megabytes_is_cut_and_said() -> None:
+def test_answer_of_many_megabytes_is_cut_with_a_note() -> None:
     found = evaluate(agent_of(), case("big", "x" * 3_000_000, "x"))
     assert found.cases[0].outcome is Outcome.ERROR
     assert "cut" in found.cases[0].reason
@@ -181,7 +181,7 @@ def test_two_hundred_at_once_see_their_own_state() -> None:
     from google.adk.tools import ToolContext
 
     async def mine(tool_context: ToolContext) -> dict[str, Any]:
-        """Tells what it sees."""
+        """Report the image of the message."""
         before = {key: tool_context.state.get(key) for key in ("n", "user:n", "app:n", "user:seen")}
         tool_context.state["user:seen"] = before["n"]
         await asyncio.sleep(0.01)

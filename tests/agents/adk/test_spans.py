@@ -40,7 +40,7 @@ async def look(city: str) -> dict[str, Any]:
 
 
 class Looks(BaseLlm):
-    """Looks where it is asked to, and says what was seen."""
+    """Looks where it is asked to, and reports the result."""
 
     model: str = "looks-1"
 
@@ -61,8 +61,8 @@ root_agent = LlmAgent(name="looker", model=Looks(), tools=[look], instruction="L
 
 
 @pytest.fixture(autouse=True)
-def nobody_exports(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in a process of its own: an earlier test may have begun google-adk's own server, which sets up tracing."""
+def no_exporter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Isolate the tracing: an earlier test may have started google-adk's own server, which sets up tracing."""
     from opentelemetry.trace import get_tracer_provider
 
     assert tracing._is_watching()
@@ -116,7 +116,7 @@ def test_a_turn_has_the_spans_of_models_tools_and_agents(agent: str) -> None:
         json.loads(one or "")
 
 
-def test_what_failed_says_why_and_tells_no_secret(agent: str) -> None:
+def test_failed_span_gives_its_reason_without_secrets(agent: str) -> None:
     (((*spans,),),) = run(agent, case("a", "nowhere"))
     (failed,) = [one for one in spans if one.kind is SpanKind.TOOL]
     assert failed.error == "LookupError: no such city, api_key=***"
@@ -143,7 +143,7 @@ def test_trials_at_once_each_have_their_own(agent: str, options: dict[str, Any])
 
 
 def in_a_process(code: str, agent: str, **variables: str) -> Any:
-    """What `code` prints in a process of its own, where `agent` is the file."""
+    """Return the output of `code` in a separate process, where `agent` is the file."""
     ran = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", code, agent], capture_output=True, text=True, timeout=120, check=False,
         env={**os.environ, **variables},
@@ -177,12 +177,12 @@ trace.set_tracer_provider(provider)
 
 
 @pytest.mark.slow
-def test_who_exports_spans_goes_on_to_and_no_more_is_put_into_them(agent: str) -> None:
+def test_configured_exporter_gets_its_spans_without_additions(agent: str) -> None:
     told = "print(json.dumps([kept, [[one.name, dict(one.attributes)] for one in exported.get_finished_spans()]]))"
     kept, exported = in_a_process(f"{EXPORTING}{RUN}{told}", agent)
     assert [kind for kind, _ in kept] == ["model", "tool", "model"]
     assert "invoke_agent looker" in [name for name, _ in exported]
-    assert "over Oslo" not in json.dumps(exported), "contents are exported where somebody asks for that"
+    assert "over Oslo" not in json.dumps(exported), "contents are exported on request only"
 
 
 SWITCHES = [

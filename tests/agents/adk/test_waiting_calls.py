@@ -1,4 +1,4 @@
-"""Calls that wait for somebody outside: the next turn's message answers them, by name."""
+"""Calls that wait for an answer from outside: the next turn's message answers them, by name."""
 
 import asyncio
 from importlib import import_module
@@ -22,12 +22,12 @@ def pay(amount: int) -> dict[str, Any]:
 
 
 def approve(what: str) -> dict[str, Any]:
-    """Asks somebody."""
+    """Ask a person."""
     return {"status": "pending"}
 
 
 def answer(name: str, response: dict[str, Any], call_id: str | None = None) -> Content:
-    """A user's message as an eval set has it: nobody can know the id beforehand."""
+    """Return a user's message as in an eval set: the id is not known in advance."""
     return Content(
         role="user",
         parts=[Part(function_response=FunctionResponse(id=call_id, name=name, response=response))],
@@ -71,8 +71,8 @@ def test_the_answer_reaches_the_call_that_waits(call_id: str | None) -> None:
         (["hi"], "answers a call of 'aprove'.*wait for an answer: approve"),
     ],
 )
-def test_an_answer_to_what_was_not_asked_is_told(before: list[str], message: str) -> None:
-    """google-adk leaves such an answer out without a word, and the conversation goes on as if it were there."""
+def test_answer_to_an_unknown_call_is_reported(before: list[str], message: str) -> None:
+    """google-adk drops such an answer silently, and the conversation continues as if it had arrived."""
     name = "aprove" if before else "approve"
     with pytest.raises(AgentError, match=message):
         talk(patient()[0], *before, answer(name, {"status": "yes"}))

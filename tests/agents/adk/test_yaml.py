@@ -90,7 +90,7 @@ def test_two_of_the_same_names_do_not_mix(counter: Path) -> None:
     ],
     ids=["no YAML", "empty", "wrong keys", "class", "tool", "module", "sub-agent", "model"],
 )  # fmt: skip
-def test_what_is_wrong_is_said(counter: Path, text: str, messages: list[str]) -> None:
+def test_invalid_file_is_reported(counter: Path, text: str, messages: list[str]) -> None:
     (counter / "counter" / "root_agent.yaml").write_text(text)
     with pytest.raises(AgentLoadError) as caught:
         load_agent("counter")

@@ -15,7 +15,7 @@ from proctor.agents.base import AgentInfo
 
 
 def plain(text: str) -> str:
-    """Says it again."""
+    """Repeat the message."""
     print("this goes to standard error in a worker")
     return f"You said: {text}"
 
@@ -103,7 +103,7 @@ def garbage(text: str) -> Any:
 
 
 class NotJson:
-    """An agent of its own making, whose events have something that is no JSON."""
+    """A custom agent whose events contain a value outside JSON."""
 
     async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
         yield Event.called("f", {"o": object(), "b": b"x"})
@@ -165,7 +165,7 @@ async def get_agent_async() -> Any:
 
 
 class Blocks:
-    """Does whatever harms the process that it is in, as the user says."""
+    """Harm the process as the user requests."""
 
     async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
         text = message.joined_text()

@@ -68,7 +68,7 @@ def trial_of(result: RunResult, case: int = 0) -> Trial:
 
 
 def texts_of(result: RunResult, case: int = 0) -> list[str]:
-    """What the agent said, all texts of all turns."""
+    """Return the texts of the agent, of all turns."""
     return [
         part.text
         for turn in trial_of(result, case).turns
@@ -79,7 +79,7 @@ def texts_of(result: RunResult, case: int = 0) -> list[str]:
 
 
 def lives(pid: int) -> bool:
-    """Whether a process is there and is no zombie."""
+    """Tell whether a process exists and is not a zombie."""
     with suppress(OSError):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     if Path("/proc/self/stat").exists():
@@ -116,7 +116,7 @@ class Pids:
 
 @pytest.fixture
 def pids(tmp_path: Path) -> Iterator[Pids]:
-    """Where programs leave their ids (`NOTE_PID` of a program's text does); whatever lives in the end is killed."""
+    """The folder where programs leave their ids (`NOTE_PID` of a program does); survivors are killed at the end."""
     found = Pids(tmp_path / "pids")
     yield found
     for pid in found():

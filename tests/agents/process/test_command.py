@@ -1,4 +1,4 @@
-"""`cmd:`: a program in any language, asked in JSON lines; how it fails is told apart, and nothing of it is left running."""
+"""`cmd:`: a program in any language that speaks JSON lines; its failures are distinguished, and no process is left."""
 
 import re
 import shutil
@@ -96,7 +96,7 @@ def test_everything_that_an_answer_may_have_is_evidence(program: Program) -> Non
     assert second[2].state_delta == {"n": 3}
 
 
-def test_a_program_is_told_the_session_and_when_a_conversation_begins_and_ends(
+def test_program_gets_the_session_and_the_start_and_end_of_a_conversation(
     program: Program, tmp_path: Path
 ) -> None:
     agent = program(
@@ -158,7 +158,7 @@ def test_a_python_program_need_not_flush(program: Program) -> None:
     ],
 )  # fmt: skip
 @times(1)
-def test_what_a_program_does_wrong_is_told_and_the_next_case_has_a_fresh_one(
+def test_fault_of_a_program_is_reported_and_the_next_case_has_a_fresh_one(
     body: str, kind: FailureKind, said: str, times: int, program: Program, pids: Pids
 ) -> None:
     """[17-20]"""
@@ -303,7 +303,7 @@ def test_what_a_program_started_ends_with_it(text: str, program: Program, pids: 
     assert pids.left() == []
 
 
-def test_a_deadline_ends_a_turn_on_time_whatever_the_program_does(program: Program) -> None:
+def test_deadline_ends_a_turn_on_time_for_any_program(program: Program) -> None:
     deaf = program(LOOP + "    signal.signal(15, signal.SIG_IGN)\n    while True: pass\n")
     result = run(deaf, *[["hi"]] * 2, timeout=1)
     assert not result.passed

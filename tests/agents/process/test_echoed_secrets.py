@@ -1,4 +1,4 @@
-"""A secret in the command of a `cmd:` agent shows nowhere, whatever the program echoes."""
+"""A secret in the command of a `cmd:` agent is hidden everywhere, for any output of the program."""
 
 import asyncio
 import json
@@ -126,7 +126,7 @@ def test_the_secrets_of_a_command(command: str, secrets: list[str]) -> None:
 
 
 @pytest.mark.parametrize("cut", range(len("SECRET")))
-def test_a_secret_that_is_cut_at_the_beginning_of_the_last_words_shows_no_rest(cut: int) -> None:
+def test_secret_cut_at_the_start_of_the_last_output_leaves_no_rest(cut: int) -> None:
     async def words() -> str:
         tail = Tail(["SECRET"])
         tail.data_received(b"SECRET" + b"x" * (4096 - len("SECRET") + cut))
@@ -137,5 +137,5 @@ def test_a_secret_that_is_cut_at_the_beginning_of_the_last_words_shows_no_rest(c
     assert text.endswith("x" * 4000)
 
 
-def test_a_program_without_secrets_is_read_as_it_is(tmp_path: Path) -> None:
+def test_output_of_a_program_without_secrets_is_unchanged(tmp_path: Path) -> None:
     assert "done with hello" in shown_of(tmp_path, "answer", "--name=hello")

@@ -78,7 +78,7 @@ def test_a_size_that_is_none_is_refused(project: Path) -> None:
 
 
 @pytest.mark.parametrize("again", [[], ["--isolate"]])
-def test_a_run_goes_on_isolated_as_it_was_or_is_now(again: list[str], project: Path) -> None:
+def test_resumed_run_is_isolated_as_before_or_as_requested(again: list[str], project: Path) -> None:
     (project / "fail").touch()
     first = [] if again else ["--isolate"]
     assert _proctor("eval", "my_agent.py:agent", "s.evalset.json", *first).exit_code == 3
@@ -145,7 +145,7 @@ def test_a_command_whose_file_has_changed_is_another_agent(project: Path) -> Non
     assert agent_manifest("cmd:python bot.py", "bot").source_hash != before
 
 
-def test_a_secret_in_a_command_is_kept_nowhere_and_the_run_goes_on_with_the_agent_given_again(
+def test_secret_in_a_command_is_not_stored_and_resume_takes_it_again(
     project: Path,
 ) -> None:
     secret = "canary of two words"
@@ -171,7 +171,7 @@ def test_a_secret_in_a_command_is_kept_nowhere_and_the_run_goes_on_with_the_agen
         pytest.param("htp+sse:http://me:c4n4ry@127.0.0.1/", id="a prefix that there is not"),
     ],
 )
-def test_what_cannot_be_loaded_tells_no_secret(agent: str, project: Path) -> None:
+def test_load_error_shows_no_secret(agent: str, project: Path) -> None:
     for command in (["eval", agent, "s.evalset.json"], ["agent", "check", agent]):
         result = _proctor(*command)
         assert result.exit_code == 2

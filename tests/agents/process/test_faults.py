@@ -1,4 +1,4 @@
-"""Faults of the catalogue (in brackets its numbers) in workers: contained, told, and nobody else's business.
+"""Faults of the catalogue (in brackets its numbers) in workers: contained, reported, and without effect on others.
 
 The short counts run always; those of the catalogue at night.
 """
@@ -20,7 +20,7 @@ TIMEOUT = 4.0
 
 
 @times(1)
-def test_a_worker_that_wants_too_much_memory_is_an_error_and_the_run_goes_on(times: int) -> None:
+def test_worker_over_its_memory_limit_is_an_error_and_the_run_continues(times: int) -> None:
     """[6]"""
     for _ in range(times):
         result = run(BLOCKS, ["ok"], ["memory"], ["ok"], isolate_memory="256MB", concurrency=1)
@@ -30,7 +30,7 @@ def test_a_worker_that_wants_too_much_memory_is_an_error_and_the_run_goes_on(tim
         assert [result.cases[case].passed for case in (0, 2)] == [True, True]
 
 
-def test_a_limit_that_the_agent_itself_does_not_fit_in_is_a_mistake_of_the_set_up(tmp_path: Path) -> None:
+def test_memory_limit_below_the_size_of_the_agent_is_a_configuration_error(tmp_path: Path) -> None:
     (tmp_path / "large.py").write_text("KEPT = bytearray(2**30)\ndef agent(text): return 'ok'\n")
     with pytest.raises(proctor.SetupError, match=r"(?s)MemoryError.*limited to 256 MB"):
         run(f"{tmp_path / 'large.py'}:agent", ["hi"], isolate_memory="256MB")
@@ -58,7 +58,7 @@ def test_what_ends_or_breaks_a_worker_is_one_trial_s_failure(harm: str, kind: Fa
 @pytest.mark.slow
 @times(1)
 @pytest.mark.parametrize("hang", ["never", "sleep", "swallow", "c-loop"])
-def test_a_hang_of_any_kind_ends_at_its_deadline_and_the_others_keep_theirs(hang: str, times: int) -> None:
+def test_any_hang_ends_at_its_deadline_and_the_others_keep_theirs(hang: str, times: int) -> None:
     """[18] The others, at the same time, keep theirs: none is late by more than a tenth of the limit.
 
     The tenth is measured by the nightly run, which has the machine for itself; a busy one has more grace.
@@ -116,7 +116,7 @@ def test_an_answer_that_is_too_much_is_an_error_and_takes_no_memory_here(
 
 
 def _most_memory() -> int:
-    """The most memory that this process had so far, in MiB; 0 where that is not told."""
+    """Return the peak memory of this process, in MiB; 0 where it is unknown."""
     status = Path("/proc/self/status")
     if not status.is_file():
         return 0

@@ -1,4 +1,4 @@
-"""`--isolate`: the evidence of a run in workers is that of a run in this process, whatever the agent is and does."""
+"""`--isolate`: the evidence of a run in workers equals that of a run in this process, for any agent."""
 
 import asyncio
 import re
@@ -79,20 +79,20 @@ def test_what_an_agent_raises_is_the_same_failure(how: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["exit", "interrupt"])
-def test_what_ends_a_program_in_a_task_of_the_agent_s_own_is_the_same_failure(how: str) -> None:
+def test_exit_in_a_task_of_the_agent_is_the_same_failure(how: str) -> None:
     here, there = _both("raises_in_a_task", [how])
     _same(here, there)
     assert failure_of(there).type in {"SystemExit", "KeyboardInterrupt"}
 
 
 @pytest.mark.parametrize("what", ["none", "bytes", "object", "unknown", "circle", "number", "list"])
-def test_what_is_no_answer_is_the_same_failure(what: str) -> None:
+def test_invalid_answer_is_the_same_failure(what: str) -> None:
     here, there = _both("garbage", [what])
     told = [re.sub("0x[0-9a-f]+", "0x", failure_of(result).cause) for result in (here, there)]
     assert told[0] == told[1]
 
 
-def test_what_is_no_json_is_the_same_failure() -> None:
+def test_value_outside_json_is_the_same_failure() -> None:
     here, there = _both("not_json", ["hi"])
     told = [re.sub("0x[0-9a-f]+", "0x", failure_of(result).cause) for result in (here, there)]
     assert told[0] == told[1]
@@ -131,7 +131,7 @@ def test_a_conversation_begins_in_the_process_that_was_taken_for_it(tmp_path: Pa
             await agent.close()
 
     assert asyncio.run(begun(takes=True)) == 0
-    assert asyncio.run(begun(takes=False)) == 1  # as in a recording, where nobody asks for one before
+    assert asyncio.run(begun(takes=False)) == 1  # as in a recording, without an earlier request
 
 
 def test_the_agent_is_closed_in_its_worker_which_waits_for_it(
@@ -248,7 +248,7 @@ def test_what_is_here_is_isolated() -> None:
         (f"{AGENTS}:KEPT", "expected an AGENT string"),
     ],
 )
-def test_an_agent_that_does_not_load_says_so_as_it_does_without_workers(agent: str, said: str) -> None:
+def test_load_error_of_an_agent_is_the_same_with_and_without_workers(agent: str, said: str) -> None:
     for isolate in (False, True):
         with pytest.raises(SetupError, match=re.escape(said)):
             run(agent, ["hi"], isolate=isolate)
@@ -266,7 +266,7 @@ def test_a_sub_agent_is_picked_in_the_worker() -> None:
 
 
 @pytest.mark.parametrize("size", ["much", "10", "-2GB", 7, True, 1.5])
-def test_a_memory_that_is_no_size_is_a_mistake_of_the_set_up(size: Any) -> None:
+def test_invalid_memory_size_is_a_configuration_error(size: Any) -> None:
     with pytest.raises(SetupError, match="expected a size of at least 64MB, such as 512MB or 2GB"):
         run(f"{AGENTS}:plain", ["hi"], isolate_memory=size)
 

@@ -18,7 +18,7 @@ signal.signal(signal.SIGTERM, signal.SIG_IGN); signal.signal(signal.SIGINT, sign
 started = subprocess.Popen(["sleep", "3600"])
 pathlib.Path(PIDS, str(started.pid)).touch()
 """
-"""Deaf to what asks it to end, and with a process of its own."""
+"""An agent that ignores requests to end, and has a child process."""
 
 COMMAND = STUBBORN + "for line in sys.stdin:\n    while True: pass\n"
 ISOLATED = STUBBORN + "def agent(text):\n    while True: pass\n"

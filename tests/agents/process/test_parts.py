@@ -79,7 +79,7 @@ def test_a_writer_that_is_faster_than_its_reader_waits() -> None:
 
 
 def test_the_last_words_are_the_last_lines_and_few() -> None:
-    async def said() -> str:
+    async def last_lines() -> str:
         tail = Tail()
         tail.data_received(b"forgotten")
         tail.forget()
@@ -87,7 +87,7 @@ def test_the_last_words_are_the_last_lines_and_few() -> None:
             tail.data_received(f"line {number}\n".encode())
         return tail.text()
 
-    assert asyncio.run(said()) == "\n".join(f"line {number}" for number in range(9_990, 10_000))
+    assert asyncio.run(last_lines()) == "\n".join(f"line {number}" for number in range(9_990, 10_000))
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_sizes_are_read_as_people_write_them(text: object, size: int | None) -> 
     assert read_size(text) == size
 
 
-def test_sizes_are_told_as_people_write_them() -> None:
+def test_sizes_have_the_usual_units() -> None:
     assert [size_text(size) for size in (2**31, 2**28, 3 * 2**29, 2**40, 10)] == [
         "2 GB",
         "256 MB",
@@ -114,7 +114,7 @@ def test_sizes_are_told_as_people_write_them() -> None:
 
 @pytest.fixture
 def restored() -> Iterator[None]:
-    """This process is as it was, whatever the test finds."""
+    """Keep this process unchanged for any result of the test."""
     folder, mask, handler = Path.cwd(), os.umask(0o022), signal.getsignal(signal.SIGUSR1)
     os.umask(mask)
     yield
@@ -195,7 +195,7 @@ JSON = st.recursive(
 
 
 @given(st.text(), st.dictionaries(st.text(), JSON, max_size=4), st.text())
-def test_an_event_of_a_worker_comes_back_as_it_was(text: str, args: dict[str, Any], name: str) -> None:
+def test_event_of_a_worker_is_read_back_unchanged(text: str, args: dict[str, Any], name: str) -> None:
     import json
 
     for event in (
@@ -217,7 +217,7 @@ class RateLimitError(Exception):
     "error",
     [
         errors.AgentError("it yielded rubbish"),
-        errors.AgentUnreachableError("nobody there"),
+        errors.AgentUnreachableError("connection refused"),
         errors.AgentTruncatedError("broken off"),
         errors.AgentCrashedError("gone"),
         errors.AgentRaisedError("no stock", type="E7"),

@@ -1,4 +1,4 @@
-"""`cmd:`: what a process says that nobody asked for is no part of any answer, and does not go unnoticed."""
+"""`cmd:`: unrequested output of a process is not part of an answer, and is reported."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Agents at servers of ours: one turn, or a whole run."""
+"""Agents at local servers: one turn, or a whole run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from proctor.schema.format.content import user_text
 
 @pytest.fixture
 def talk() -> Callable[..., tuple[list[Event], Session]]:
-    """Say things to an agent, one after the other, in one session."""
+    """Send messages to an agent, one after the other, in one session."""
 
     def run(agent: str, *texts: str, **session: Any) -> tuple[list[Event], Session]:
         return asyncio.run(_talk(agent, texts, session))

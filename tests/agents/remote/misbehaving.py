@@ -1,4 +1,4 @@
-"""A server on this machine that answers byte by byte as a test says: for what no proper server would do.
+"""A server on this machine that answers byte by byte under control of a test: for faults that no proper server has.
 
 ::
 
@@ -35,7 +35,7 @@ class Exchange:
     body: bytes
     sock: socket.socket
     over: threading.Event
-    """Set when the test is over: whoever waits waits for this."""
+    """Set when the test is over: hanging answers wait for this."""
 
     @property
     def json(self) -> Any:
@@ -52,7 +52,7 @@ class Exchange:
         return False
 
     def hang(self) -> bool:
-        """Say nothing until the client lets go."""
+        """Send nothing until the client closes the connection."""
         self.sock.settimeout(0.05)
         while not self.over.is_set():
             with suppress(TimeoutError):
@@ -175,7 +175,7 @@ class Server:
             if not came:
                 return None
             data += came
-            if data[:1] == b"\x16":  # somebody speaks TLS
+            if data[:1] == b"\x16":  # the client speaks TLS
                 sock.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
                 return None
         top, _, body = data.partition(b"\r\n\r\n")
@@ -190,7 +190,7 @@ class Server:
 
 @contextmanager
 def serving(script: Script, *, tls: ssl.SSLContext | None = None) -> Iterator[Server]:
-    """Run a server that answers every request by `script`, each connection in a thread of its own."""
+    """Run a server that answers every request by `script`, each connection in a separate thread."""
     listening = socket.create_server(("127.0.0.1", 0), backlog=256)
     server = Server(listening.getsockname()[1], script, tls)
 

@@ -134,7 +134,7 @@ FAULTS: dict[str, tuple[Script, type[AgentError], str]] = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_what_is_no_answer(name: str) -> None:
+def test_invalid_answer(name: str) -> None:
     run, kind, message = FAULTS[name]
     with serving(server(run)) as running, pytest.raises(AgentError, match=message) as caught:
         talk(running.url)
@@ -154,13 +154,13 @@ CARDS: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize("name", CARDS)
-def test_a_card_that_says_nothing_of_use(name: str) -> None:
+def test_card_without_usable_content(name: str) -> None:
     card, message = CARDS[name]
     with serving(server(streaming(DONE), card)) as running, pytest.raises(AgentLoadError, match=message):
         talk(running.url)
 
 
-def test_no_card_and_nobody_there() -> None:
+def test_missing_card_and_refused_connection() -> None:
     lost = serving(lambda e: e.answer(b"<html></html>", "text/html", 404))
     with lost as running, pytest.raises(AgentLoadError, match="has no agent card"):
         talk(f"{running.url}/some/path")
@@ -237,10 +237,10 @@ def test_a_stream_that_stays_open_after_the_end_is_left() -> None:
 @pytest.mark.parametrize("name", FAULTS)
 def test_each_twenty_times(name: str) -> None:
     for _ in range(20):
-        test_what_is_no_answer(name)
+        test_invalid_answer(name)
 
 
-def test_a_stream_without_an_end_is_stopped_by_count_and_its_task_cancelled() -> None:
+def test_endless_stream_is_stopped_by_count_and_its_task_cancelled() -> None:
     asked: list[str] = []
 
     def endless(exchange: Exchange) -> bool:

@@ -121,7 +121,7 @@ FAULTS: dict[str, tuple[Script, type[AgentError], str]] = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_what_is_no_answer(name: str) -> None:
+def test_invalid_answer(name: str) -> None:
     run, kind, message = FAULTS[name]
     with serving(server(run)) as running, pytest.raises(AgentError, match=message) as caught:
         talk(f"{running.url}/app")
@@ -134,12 +134,12 @@ def test_too_many_requests_is_infrastructure() -> None:
         talk(f"{running.url}/app")
 
 
-def test_nobody_there_is_a_mistake_of_set_up() -> None:
+def test_refused_connection_is_a_configuration_error() -> None:
     with pytest.raises(AgentLoadError, match="nothing listens there; is it running"):
         talk(f"http://127.0.0.1:{unused_port()}/app")
 
 
-def test_a_server_that_is_no_adk_server() -> None:
+def test_server_without_the_adk_protocol() -> None:
     with serving(lambda e: e.answer(b"<html></html>", "text/html")) as running:
         with pytest.raises(
             AgentLoadError, match=r"list-apps does not say which there are. Is it an ADK server\?"
@@ -213,7 +213,7 @@ def in_the_path_wrapped(body: Any, path: str) -> tuple[str, Any] | None:
     return ("s-1", body.get("state", {})) if path.endswith("/s-1") else None
 
 
-def id_of_its_own(body: Any, path: str) -> tuple[str, Any]:
+def other_session_id(body: Any, path: str) -> tuple[str, Any]:
     """As servers that do not know `sessionId`."""
     return ("s-1", body) if path.endswith("/s-1") else ("4711", body.get("state"))
 
@@ -223,7 +223,9 @@ def whole_body_is_state(body: Any, path: str) -> tuple[str, Any]:
     return "s-1", body
 
 
-@pytest.mark.parametrize("make", [in_the_path_only, in_the_path_wrapped, id_of_its_own, whole_body_is_state])
+@pytest.mark.parametrize(
+    "make", [in_the_path_only, in_the_path_wrapped, other_session_id, whole_body_is_state]
+)
 def test_sessions_are_made_as_the_server_understands_it(make: Any) -> None:
     with serving(server(lambda e: e.answer(stream(SAID), SSE), make=make)) as running:
         events, state = talk(f"{running.url}/app", state={"n": 1, "temp:t": 2})
@@ -235,7 +237,7 @@ def test_sessions_are_made_as_the_server_understands_it(make: Any) -> None:
     assert len(made) <= 3
 
 
-def test_a_server_that_takes_no_state_is_told() -> None:
+def test_server_without_state_is_reported() -> None:
     forgetful = server(lambda e: e.answer(stream(SAID), SSE), make=lambda body, path: ("s-1", {}))
     with serving(forgetful) as running:
         with pytest.raises(AgentError, match="made no session 's-1' with the state of the case"):
@@ -311,7 +313,7 @@ def test_a_stream_without_an_end_is_stopped_by_count_and_by_time() -> None:
         assert running.all_closed()
 
 
-def test_an_answer_of_many_megabytes_is_cut_and_said() -> None:
+def test_answer_of_many_megabytes_is_cut_with_a_note() -> None:
     large = {"author": "bot", "content": {"parts": [{"text": "x" * 3_000_000}]}}
     with serving(server(lambda e: e.answer(stream(large), SSE))) as running:
         (found,) = evaluate(running.url, case("c")).cases
@@ -356,4 +358,4 @@ def test_two_hundred_at_once_see_their_own_session() -> None:
 @pytest.mark.parametrize("name", FAULTS)
 def test_each_twenty_times(name: str) -> None:
     for _ in range(20):
-        test_what_is_no_answer(name)
+        test_invalid_answer(name)

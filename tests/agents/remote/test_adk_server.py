@@ -1,4 +1,4 @@
-"""`adk+http:` against google-adk's own REST server, in a process of its own."""
+"""`adk+http:` against google-adk's own REST server, in a separate process."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from google.genai import types
 from tests.agents.adk.adk_script import LlmAgent, Scripted, call, response, text
 
 class Model(Scripted):
-    """The user's text says what is called; then it says that it is done."""
+    """Call what the user's text names; then answer that it is done."""
     steps: list[Any] = []
     async def generate_content_async(self, request: Any, stream: bool = False):
         last = request.contents[-1].parts[-1]
@@ -57,7 +57,7 @@ async def save(name: str, tool_context: ToolContext) -> dict[str, Any]:
     return {"version": await tool_context.save_artifact(name, types.Part(text="v"))}
 
 def approve(what: str) -> dict[str, Any]:
-    """Asks somebody."""
+    """Ask a person."""
     return {"status": "pending"}
 
 def boom() -> dict[str, Any]:
@@ -76,7 +76,7 @@ root_agent = LlmAgent(name="keeper", model=Model(), description="Keeps.", instru
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Two apps, below a prefix of their own."""
+    """Two apps, below a prefix of the URL."""
     folder = tmp_path_factory.mktemp("apps")
     write_app(folder, "toy", AGENT)
     write_app(folder, "keeper", KEEPER)
@@ -105,7 +105,7 @@ def talk(
         await loaded.open()
         await loaded.begin(session, None)
         try:
-            turns = [[event async for event in loaded.answer(_said(one), session)] for one in messages]
+            turns = [[event async for event in loaded.answer(_as_content(one), session)] for one in messages]
             return turns, await loaded.final_state(session)
         finally:
             if end:
@@ -119,7 +119,7 @@ async def _all(turn: AsyncIterator[Event]) -> list[Event]:
     return [event async for event in turn]
 
 
-def _said(message: Said) -> Content:
+def _as_content(message: Said) -> Content:
     return user_text(message) if isinstance(message, str) else message
 
 
@@ -172,13 +172,13 @@ def test_sessions_are_deleted_after_the_trial(server: str, keeper: str) -> None:
     assert sessions(server, "left") == ["s-left"]
     talk(keeper, "hi", user_id="tidy")
     assert sessions(server, "tidy") == []
-    talk(keeper, "hi", user_id="left", id="s-left")  # it was there before: gone on with, and left
+    talk(keeper, "hi", user_id="left", id="s-left")  # it existed before: continued, and kept
     assert sessions(server, "left") == ["s-left"]
 
 
 @pytest.mark.parametrize(("via", "kind"), [("", "LookupError"), ("?via=run", "500")])
-def test_what_a_tool_raises_is_told(server: str, via: str, kind: str) -> None:
-    """`run` answers with status 500 alone; the stream says what it was."""
+def test_exception_of_a_tool_is_reported(server: str, via: str, kind: str) -> None:
+    """`run` answers with status 500 alone; the stream contains the cause."""
     with pytest.raises(AgentRaisedError) as caught:
         talk(f"adk+http:{server}/keeper{via}", "call boom")
     assert caught.value.type == kind
@@ -238,7 +238,7 @@ def test_a_deadline_ends_the_turn_and_the_next_trial_is_clean(server: str) -> No
         ("/keeper?streaming=yes", "streaming=true or streaming=false"),
     ],
 )
-def test_which_app_is_meant(server: str, path: str, message: str) -> None:
+def test_choice_of_the_app(server: str, path: str, message: str) -> None:
     with pytest.raises(AgentLoadError, match=message):
         talk(f"adk+http:{server}{path}", "hi")
 
@@ -251,7 +251,7 @@ def test_the_only_app_need_not_be_named_also_below_a_prefix(tmp_path: Path) -> N
             assert read(events).final_response is not None
 
 
-def test_it_says_what_it_is(server: str) -> None:
+def test_server_describes_its_agent(server: str) -> None:
     async def main() -> AgentInfo:
         loaded: Any = load_agent(f"adk+http:{server}/keeper")
         await loaded.open()
@@ -266,7 +266,7 @@ def test_it_says_what_it_is(server: str) -> None:
     assert "save" in json.dumps(info.app_details)
 
 
-def test_the_server_s_refusal_of_a_message_is_told(keeper: str) -> None:
+def test_refusal_of_a_message_by_the_server_is_reported(keeper: str) -> None:
     bad = Content.model_validate({"role": "user", "parts": [{"function_call": {"name": "x"}}]})
     with pytest.raises(AgentError):
         talk(keeper, bad)

@@ -1,4 +1,4 @@
-"""The servers that docs/reference/agent-protocol.md shows, started as it says, by Python and by node."""
+"""The servers of docs/reference/agent-protocol.md, started as documented, by Python and by node."""
 
 from __future__ import annotations
 

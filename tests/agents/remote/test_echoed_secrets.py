@@ -1,4 +1,4 @@
-"""A secret of an agent's address is in nothing that a run keeps, whatever its server repeats."""
+"""A secret of an agent's address is absent from all stored data, for any answer of its server."""
 
 from __future__ import annotations
 

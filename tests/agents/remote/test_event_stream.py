@@ -56,7 +56,7 @@ def test_what_is_written_is_read(data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("stream", [b"data: a", b"data: a\n", b"data: a\n\ndata: b\n"])
-def test_what_has_no_blank_line_after_it_is_no_event(stream: bytes) -> None:
+def test_event_without_a_blank_line_is_dropped(stream: bytes) -> None:
     reader = StreamReader(1000)
     assert M("b") not in list(reader.feed(stream))
     assert reader.is_unfinished

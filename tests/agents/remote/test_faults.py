@@ -1,6 +1,6 @@
 """The fault catalogue (17 to 23) for agents behind HTTP: whole runs, in which one case meets the fault and others do not.
 
-The case that meets it is an error of its own kind, never a failure or a pass; the others are judged as if nothing had been;
+The case that meets it is a distinct error, never a failure or a pass; the others are scored as usual;
 deadlines hold; no connection is left behind.
 """
 
@@ -53,9 +53,9 @@ class Transport:
     kind: str
     """The content type of an answer."""
     says: Callable[[str], bytes]
-    """The body of an answer that says a text, whole and good."""
+    """Return the body of a complete answer with a text."""
     failed: bytes
-    """The body of an answer that says that the agent failed."""
+    """Return the body of an answer that reports a failure of the agent."""
 
 
 def _chat(text: str) -> dict[str, Any]:
@@ -126,7 +126,7 @@ def _stalled(exchange: Exchange, to: Transport) -> bool:
 
 NOT, CUT, RAISED, BROKEN, LATE = "not_connected", "truncated", "raised", "broke_contract", "timed_out"
 FAULTS: dict[str, tuple[Fault, str, str]] = {
-    "17 says that it failed": (lambda e, to: e.answer(to.failed, to.kind), RAISED, "no city"),
+    "17 reports a failure": (lambda e, to: e.answer(to.failed, to.kind), RAISED, "no city"),
     "17 fails with 500": (_answered(b'{"detail": "KeyError"}', JSON, 500), RAISED, "status 500: 'KeyError'"),
     "18 hangs": (lambda e, to: e.hang(), LATE, "no answer within the time of one turn"),
     "18 hangs in its answer": (_stalled, LATE, "no answer within the time of one turn"),
@@ -247,7 +247,7 @@ ENOUGH = 3.0
 @pytest.mark.slow
 @pytest.mark.parametrize("to", TRANSPORTS)
 def test_deadlines_hold(to: str) -> None:
-    """Ten hang, each in its own way, and ten others beside them are answered.
+    """Ten hang, each in a different way, and ten others are answered.
 
     Each ends within a tenth of its time; a busy machine has some seconds of grace.
     """
@@ -305,7 +305,7 @@ _JSON = st.recursive(
 
 
 @pytest.mark.parametrize("count", [200, pytest.param(10_000, marks=pytest.mark.nightly)])
-def test_whatever_json_comes_is_events_or_an_error(count: int) -> None:
+def test_any_json_gives_events_or_an_error(count: int) -> None:
     @settings(max_examples=count, suppress_health_check=list(HealthCheck))
     @given(_JSON)
     def check(data: Any) -> None:
@@ -413,7 +413,7 @@ def test_an_answer_without_end_is_stopped_by_what_it_has(to: str, piece: bytes, 
 
 
 def _echo(transport: Transport) -> Callable[[Exchange], object]:
-    """Say who asks, and take a while that differs from request to request."""
+    """Answer with the caller's name, after a time that differs from request to request."""
 
     def script(exchange: Exchange) -> object:
         if exchange.method == "GET":

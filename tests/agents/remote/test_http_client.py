@@ -114,7 +114,7 @@ def test_no_cookie_goes_from_one_conversation_to_another() -> None:
         assert [exchange.headers.get("cookie") for exchange in server.requests] == [None, None]
 
 
-def test_a_client_that_is_closed_in_the_middle_of_an_answer_leaves_nothing_open() -> None:
+def test_client_closed_in_the_middle_of_an_answer_leaves_nothing_open() -> None:
     async def read(url: str) -> None:
         http = client(url)
         async with http.send("", {}) as reply:
@@ -232,7 +232,7 @@ FAULTS: dict[str, tuple[Fault, type[AgentError], str]] = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_what_no_server_should_do_is_told_apart(name: str) -> None:
+def test_protocol_violations_of_a_server_are_distinguished(name: str) -> None:
     script, kind, message = FAULTS[name]
     with serving(script) as server, pytest.raises(AgentError) as caught:
         asked(server.url, "", {})
@@ -278,7 +278,7 @@ def test_no_tls_where_https_is_written(server: Server) -> None:
         asked(server.url.replace("http", "https"), connect=3)
 
 
-def test_a_certificate_that_nobody_vouches_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_untrusted_certificate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("cryptography", reason="the extra `judges`, which brings it, is not installed")
     certificate = _certificate(tmp_path)
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
@@ -338,7 +338,7 @@ def server() -> Any:
     ],
     ids=["before its head", "after its head"],
 )  # fmt: skip
-def test_silence_has_an_end_of_its_own(script: Fault, kind: type[AgentError], message: str) -> None:
+def test_silence_has_a_separate_limit(script: Fault, kind: type[AgentError], message: str) -> None:
     with serving(script) as server, pytest.raises(kind, match=message):
         asked(server.url, silence=0.2)
 
@@ -357,7 +357,7 @@ def test_what_trickles_has_one_too() -> None:
     lambda e: e.trickle(head(200, EVENTS) + b": x\n" * 999, 0.05),
     lambda e: [e.send(head(200, EVENTS)), *(e.send(b": x\n\n" * 1000) for _ in iter(e.over.is_set, True))],
 ], ids=["hangs", "slow loris", "endless comments"])  # fmt: skip
-def test_whoever_is_cancelled_lets_go_at_once(script: Fault) -> None:
+def test_cancelled_request_is_released_at_once(script: Fault) -> None:
     async def cancelled(url: str) -> float:
         http = client(url)
 
@@ -426,7 +426,7 @@ def test_but_not_for_ever() -> None:
     assert len(server.requests) == 3
 
 
-# --- who asks, and whom -----------------------------------------------------------------------------------------------
+# --- credentials and destinations -----------------------------------------------------------------------------------------------
 
 SECRET = "hunter2-canary-7f3a"
 
@@ -442,7 +442,7 @@ SECRET = "hunter2-canary-7f3a"
         (f"http://{{}}/?x=1&api_key={SECRET}", "", None),
     ],
 )
-def test_who_asks_is_told_to_the_server_and_nobody_else(
+def test_credentials_are_sent_to_the_server_only(
     url: str, token: str, header: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PROCTOR_AGENT_TOKEN", token)
@@ -479,7 +479,7 @@ def test_who_asks_is_told_to_the_server_and_nobody_else(
         (f"http://me:{SECRET}@host:x/", "Port could not be cast"),
     ],
 )
-def test_what_is_no_address_is_a_mistake_of_set_up(address: str, message: str) -> None:
+def test_invalid_address_is_a_configuration_error(address: str, message: str) -> None:
     with pytest.raises(AgentLoadError, match=re.escape(message)) as caught:
         read_address(address, kind="adk+http")
     assert "adk+http:http://127.0.0.1:8000" in str(caught.value)
@@ -506,7 +506,7 @@ def test_options_are_taken_out_of_the_query() -> None:
     assert left.join("chat/completions") == "http://host/v1/chat/completions?team=red&x="
 
 
-def test_no_proxy_stands_before_this_machine(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_proxy_is_used_for_this_machine(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{unused_port()}")
     monkeypatch.delenv("NO_PROXY")
     assert asked(server.url) == {}

@@ -19,7 +19,7 @@ SSE = "text/event-stream"
 
 
 def completion(*messages: dict[str, Any], finish: str = "stop", **more: Any) -> dict[str, Any]:
-    """A chat completion; of several messages all but the last stand in `messages`."""
+    """Return a chat completion; of several messages all but the last are in `messages`."""
     last = {"role": "assistant", **messages[-1]}
     before = {"messages": list(messages[:-1])} if messages[1:] else {}
     choice = {"index": 0, "message": last, "finish_reason": finish}
@@ -41,7 +41,7 @@ def pieces(*deltas: dict[str, Any], finish: str | None = "stop", end: bytes = b"
 
 
 def shown(events: list[Event]) -> list[Any]:
-    """What events say: texts, calls, responses, errors."""
+    """Return the content of events: texts, calls, responses, errors."""
     found: list[Any] = []
     for event in events:
         for part in (event.content.parts if event.content else None) or []:
@@ -60,8 +60,8 @@ def shown(events: list[Event]) -> list[Any]:
     return found
 
 
-def said(talk: Any, body: Any, *texts: str, options: str = "model=m") -> list[Event]:
-    """What comes of one answer, in every turn the same."""
+def events_of(talk: Any, body: Any, *texts: str, options: str = "model=m") -> list[Event]:
+    """Return the events of one answer, the same in every turn."""
 
     def script(exchange: Exchange) -> None:
         if isinstance(body, bytes):
@@ -74,7 +74,7 @@ def said(talk: Any, body: Any, *texts: str, options: str = "model=m") -> list[Ev
     return events
 
 
-def test_each_request_repeats_what_was_said(talk: Any) -> None:
+def test_each_request_repeats_the_conversation(talk: Any) -> None:
     with serving(lambda e: e.answer(completion({"content": f"answer {e.number}"}))) as server:
         talk(f"openai+http:{server.url}/v1/?model=my%2Fmodel", "one", "two", state={"n": 1})
     first, second = server.requests
@@ -107,7 +107,7 @@ ANSWERS: dict[str, tuple[Any, list[Any]]] = {
     "a text": (completion({"content": "Hi"}), ["Hi"]),
     "parts of a text": (completion({"content": [{"type": "text", "text": "H"}, {"type": "text", "text": "i"}]}), ["Hi"]),
     "a refusal is an answer": (completion({"content": None, "refusal": "I will not."}), ["I will not."]),
-    "a call that nobody answers": (completion(ASKS, finish="tool_calls"), [WEATHER]),
+    "a call without a response": (completion(ASKS, finish="tool_calls"), [WEATHER]),
     "a text and a call": (completion({**ASKS, "content": "Let me see."}), ["Let me see.", WEATHER]),
     "a call of old": (
         completion({"function_call": {"name": "weather", "arguments": ""}}),
@@ -152,7 +152,7 @@ ANSWERS: dict[str, tuple[Any, list[Any]]] = {
             [("call", "a", {"n": 1}, "c1"), ("call", "b", {"n": 1}, "c2")],
         )
         for told, first, second in (
-            ("not told", {}, {}),
+            ("absent", {}, {}),
             ("counted from 1", {"index": 1}, {"index": 2}),
             ("always 0", {"index": 0}, {"index": 0}),
         )
@@ -178,10 +178,10 @@ ANSWERS: dict[str, tuple[Any, list[Any]]] = {
 @pytest.mark.parametrize("name", ANSWERS)
 def test_what_is_answered_as_events(name: str, talk: Any) -> None:
     body, expected = ANSWERS[name]
-    assert shown(said(talk, body)) == expected
+    assert shown(events_of(talk, body)) == expected
 
 
-def test_usage_and_model_stand_on_the_last_word(talk: Any) -> None:
+def test_usage_and_model_are_on_the_last_event(talk: Any) -> None:
     usage = {
         "prompt_tokens": 20,
         "completion_tokens": 12,
@@ -189,7 +189,7 @@ def test_usage_and_model_stand_on_the_last_word(talk: Any) -> None:
         "prompt_tokens_details": {"cached_tokens": 4},
         "completion_tokens_details": {"reasoning_tokens": 5},
     }
-    first, _, last = said(
+    first, _, last = events_of(
         talk, completion(ASKS, TOOL, {"content": "7 degrees", "name": "units"}, usage=usage)
     )
     assert (first.usage_metadata, last.author, last.model_version) == (None, "units", "m-1")
@@ -237,10 +237,10 @@ FAULTS: dict[str, tuple[Any, type[AgentError], str]] = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_what_is_no_answer(name: str, talk: Any) -> None:
+def test_invalid_answer(name: str, talk: Any) -> None:
     body, kind, message = FAULTS[name]
     with pytest.raises(AgentError) as caught:
-        said(talk, body)
+        events_of(talk, body)
     assert type(caught.value) is kind
     assert message in str(caught.value)
 
@@ -272,12 +272,12 @@ def test_the_only_model_there_is_needs_no_name() -> None:
 @pytest.mark.parametrize(
     ("names", "message"), [((), "does not list its models"), (("a", "b"), "It has: a, b. Write openai")]
 )
-def test_which_model_is_meant_must_be_said(names: tuple[str, ...], message: str) -> None:
+def test_model_name_is_required(names: tuple[str, ...], message: str) -> None:
     with serving(models(*names)) as server, pytest.raises(AgentLoadError, match=message):
         opened(f"openai+http:{server.url}/v1")
 
 
-def test_nobody_there_is_a_mistake_of_set_up() -> None:
+def test_refused_connection_is_a_configuration_error() -> None:
     with pytest.raises(AgentLoadError, match="nothing listens there"):
         opened(f"openai+http:http://127.0.0.1:{unused_port()}/v1?model=m")
 
@@ -326,7 +326,7 @@ def test_images_go_along(talk: Any) -> None:
         )
 
 
-def test_a_run_tells_what_was_cut_off_from_what_failed() -> None:
+def test_run_distinguishes_a_truncated_answer_from_a_failure() -> None:
     case = {"eval_id": "c", "conversation": [{"user_content": {"parts": [{"text": "Hello"}]}, "final_response": {"parts": [{"text": "Hi"}]}}]}  # fmt: skip
 
     def script(exchange: Exchange) -> None:

@@ -1,4 +1,4 @@
-"""A bare URL: what lives there is found out, and said."""
+"""A bare URL: the protocol behind it is detected and reported."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytest.importorskip("httpx", reason="the extra `http` is not installed")
 
 
 def answering(paths: Mapping[str, Any]) -> Any:
-    """A server that has JSON at some paths, and a page that says no at all others."""
+    """A server that has JSON at some paths, and a refusal at all others."""
 
     def script(exchange: Exchange) -> None:
         if exchange.path in paths:
@@ -76,7 +76,7 @@ def refused(server: Server, path: str = "") -> str:
     return str(caught.value)
 
 
-def test_nothing_found_says_what_was_tried() -> None:
+def test_failed_detection_lists_the_attempts() -> None:
     with answering({}) as server:
         said = refused(server, "/x")
     for path in ("/x/.well-known/agent-card.json", "/x/list-apps", "/x/v1/models", "/x"):
@@ -99,12 +99,12 @@ def test_what_only_looks_alike_is_not_taken(data: Any) -> None:
         assert "something else" in refused(server)
 
 
-def test_nobody_is_there() -> None:
+def test_refused_connection_is_reported() -> None:
     with pytest.raises(AgentLoadError, match="nothing listens there"):
         opened(f"http://127.0.0.1:{unused_port()}")
 
 
-def test_a_server_that_says_nothing_does_not_hold_anybody_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_silent_server_does_not_block_the_detection(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("proctor.agents.remote.detect._SECONDS", 0.3)
     with serving(Exchange.hang) as server:
         assert "/list-apps: no answer within 0.3 s" in refused(server)

@@ -1,4 +1,4 @@
-"""`openai+http:…&api=responses`: an agent behind the Responses API; and both APIs as another server of ours speaks them."""
+"""`openai+http:…&api=responses`: an agent behind the Responses API; and both APIs at another local server."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from proctor.agents.load import load_agent
 from proctor.errors import AgentError, AgentLoadError, AgentRaisedError
 from tests.agents.remote.misbehaving import serving
 from tests.agents.remote.test_openai import shown
-from tests.models.loopback import Says, serve_models
+from tests.models.loopback import Completion, serve_models
 
 pytest.importorskip("httpx", reason="the extra `http` is not installed")
 
@@ -38,7 +38,7 @@ ANSWERS: dict[str, tuple[dict[str, Any], list[Any]]] = {
     "a text": (response(text("Hi")), ["Hi"]),
     "reasoning is left out": (response({"type": "reasoning", "summary": []}, text("Hi")), ["Hi"]),
     "a refusal": (response({"type": "message", "content": [{"type": "refusal", "refusal": "No."}]}), ["No."]),
-    "a call that nobody answers": (response(CALL), [CALLED]),
+    "a call without a response": (response(CALL), [CALLED]),
     "a call that was answered": (response(CALL, OUTPUT, text("7 degrees")), [CALLED, GAVE, "7 degrees"]),
     "a tool of an MCP server": (
         response(MCP, text("Found")),
@@ -125,7 +125,7 @@ def test_usage(talk: Any) -> None:
         ),
     ],
 )
-def test_what_is_no_answer(body: Any, kind: type[AgentError], message: str, talk: Any) -> None:
+def test_invalid_answer(body: Any, kind: type[AgentError], message: str, talk: Any) -> None:
     with serving(lambda exchange: exchange.answer(body)) as server, pytest.raises(AgentError) as caught:
         talk(f"openai+http:{server.url}/v1?model=m&api=responses", "Hello")
     assert type(caught.value) is kind
@@ -143,7 +143,7 @@ def test_options_that_there_are_not(options: str, message: str) -> None:
 
 @pytest.mark.parametrize("api", ["chat", "responses"])
 def test_a_server_that_was_written_for_the_real_client(api: str, talk: Any) -> None:
-    with serve_models(Says(text="Hi", tokens=(10, 5), model="m-2")) as server:
+    with serve_models(Completion(text="Hi", tokens=(10, 5), model="m-2")) as server:
         (event,), _ = talk(f"openai+http:{server.openai_url}?model=m&api={api}", "Hello")
     assert event.content.joined_text() == "Hi"
     assert (event.model_version, event.usage_metadata.total_token_count) == ("m-2", 15)

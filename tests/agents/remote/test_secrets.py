@@ -110,7 +110,7 @@ def _proctor(folder: Path, token: str, *arguments: str) -> str:
     return done.stdout + done.stderr
 
 
-def test_who_goes_on_with_a_run_brings_the_secret_again(tmp_path: Path) -> None:
+def test_resume_needs_the_secret_again(tmp_path: Path) -> None:
     from proctor.agents.remote.http.address import read_address
     from proctor.errors import AgentLoadError
 

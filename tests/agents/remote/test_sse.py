@@ -34,7 +34,7 @@ pytest.importorskip("httpx", reason="the extra `http` is not installed")
 DONE = {"type": "done"}
 
 
-def test_a_turn_goes_out_as_the_protocol_says(talk: Any) -> None:
+def test_turn_is_sent_as_the_protocol_requires(talk: Any) -> None:
     with serving(streaming({"text": "Hello"}, {"state_delta": {"n": 1}}, DONE)) as server:
         events, _ = talk(f"http+sse:{server.url}/chat?v=1", "one", "two", state={"basket": ["apple"]})
     first, second = (exchange.json for exchange in server.requests)
@@ -91,7 +91,7 @@ def test_spellings_of_an_answer(name: str, talk: Any) -> None:
     assert [event.content.joined_text() for event in events if event.content] == ["Hi"]
 
 
-def test_all_that_an_answer_can_tell(talk: Any) -> None:
+def test_all_fields_of_an_answer(talk: Any) -> None:
     call = {"name": "add", "args": {"n": 2}, "id": "c1", "response": {"ok": True}}
     done = {"type": "done", "state": {"basket": 2}, "durations": {"model": 0.5}, "app_details": {}}
     with serving(streaming({"tool_calls": [call]}, {"text": "Done", "author": "shop"}, done)) as server:
@@ -132,7 +132,7 @@ FAULTS: dict[str, tuple[bytes, str, type[AgentError], str]] = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_what_is_no_answer(name: str, talk: Any) -> None:
+def test_invalid_answer(name: str, talk: Any) -> None:
     body, content_type, kind, message = FAULTS[name]
     with (
         serving(lambda exchange: exchange.answer(body, content_type)) as server,
@@ -155,7 +155,7 @@ def test_a_stream_that_stays_open_after_done_is_left(talk: Any) -> None:
         assert server.all_closed()
 
 
-# --- what it says about itself ----------------------------------------------------------------------------------------
+# --- description of the agent ----------------------------------------------------------------------------------------
 
 DETAILS = {
     "agent_details": {
@@ -203,18 +203,18 @@ def described(told: Any) -> Any:
 
 
 @pytest.mark.parametrize("told", [None, "text", [1], {}, {"name": 1}])
-def test_a_server_need_not_say_what_it_is(told: Any) -> None:
+def test_description_of_a_server_is_optional(told: Any) -> None:
     info, url = described(told)
     assert (info.name, info.app_details, info.has_more_tools) == (f"http+sse:{url}", None, True)
 
 
-def test_what_it_says_is_known() -> None:
+def test_description_of_a_server_is_known() -> None:
     info, _ = described({"name": "shop", "version": "7", "description": "Sells.", "app_details": DETAILS})
     assert (info.name, info.version, info.description, info.has_more_tools) == ("shop", "7", "Sells.", False)
     assert "add" in json.dumps(info.app_details)
 
 
-def test_details_that_do_not_fit_are_told() -> None:
+def test_invalid_details_are_reported() -> None:
     with pytest.raises(AgentError, match=r"'app_details'.* is invalid: agent_details"):
         described({"app_details": {"agent_details": 7}})
 
@@ -255,7 +255,7 @@ def test_the_extra_that_is_missing_is_named(agent: str, monkeypatch: pytest.Monk
         load_agent(agent)
 
 
-def test_nobody_there_is_a_mistake_of_set_up() -> None:
+def test_refused_connection_is_a_configuration_error() -> None:
     agent = f"http+sse:http://127.0.0.1:{unused_port()}/chat"
     with pytest.raises(AgentLoadError, match="nothing listens there; is it running"):
         proctor.evaluate_sync(agent, CASE)

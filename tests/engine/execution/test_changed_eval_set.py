@@ -47,7 +47,7 @@ def appended(path: Path) -> Callable[[], object]:
     return append
 
 
-def test_a_run_whose_file_is_written_to_breaks_off_and_says_so(path: Path) -> None:
+def test_run_stops_when_its_eval_set_file_is_overwritten(path: Path) -> None:
     result = run_while(path, appended(path))
     assert result.failure is not None
     assert (result.failure.where, result.exit_code, result.passed) == ("file", 3, False)
@@ -63,7 +63,7 @@ def test_what_was_finished_before_is_in_the_store(path: Path, tmp_path: Path) ->
     assert outcomes == [Outcome.PASSED] * 3 + [Outcome.NOT_RUN] * 6
 
 
-def test_a_run_whose_file_is_replaced_goes_on_with_what_was_checked(path: Path, tmp_path: Path) -> None:
+def test_run_keeps_the_checked_eval_set_when_its_file_is_replaced(path: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.write_text(path.read_text().replace("hello", "goodbye"))
     result = run_while(path, lambda: other.replace(path))

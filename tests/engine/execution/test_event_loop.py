@@ -1,4 +1,4 @@
-"""The event loop of one's own: it goes on only while somebody waits, and it ends although tasks would not."""
+"""The private event loop: it runs only while a caller waits, and it closes although tasks are pending."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from proctor.engine.execution.run_control import OwnLoop
 
 
-def test_it_goes_on_only_while_somebody_waits() -> None:
+def test_loop_runs_only_while_a_caller_waits() -> None:
     loop = OwnLoop()
     first, second = loop.new_future(), loop.new_future()
     seen: list[str] = []
@@ -19,7 +19,7 @@ def test_it_goes_on_only_while_somebody_waits() -> None:
         seen.append("begun")
         first.set_result("first")
         await asyncio.sleep(0.01)
-        seen.append("went on")
+        seen.append("resumed")
         second.set_result("second")
         return "end"
 
@@ -29,7 +29,7 @@ def test_it_goes_on_only_while_somebody_waits() -> None:
     time.sleep(0.05)
     assert seen == ["begun"]
     assert loop.wait_for(second) == "second"
-    assert seen == ["begun", "went on"]
+    assert seen == ["begun", "resumed"]
     assert loop.wait_for(task) == "end"
     loop.close()
 
@@ -48,14 +48,14 @@ def test_code_that_stops_the_loop_does_not_end_the_wait() -> None:
     async def main() -> str:
         asyncio.get_running_loop().stop()
         await asyncio.sleep(0.01)
-        return "went on"
+        return "resumed"
 
     loop = OwnLoop()
-    assert loop.wait_for(loop.start(main())) == "went on"
+    assert loop.wait_for(loop.start(main())) == "resumed"
     loop.close()
 
 
-def test_from_inside_a_running_loop_it_goes_on_in_a_thread() -> None:
+def test_inside_a_running_loop_it_uses_a_thread() -> None:
     async def outer() -> str:
         loop = OwnLoop()
         future: asyncio.Future[str] = loop.new_future()

@@ -1,4 +1,4 @@
-"""Trials: each on its own, in order, whatever the agent does."""
+"""Trials: isolated, in order, for any behaviour of the agent."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class UnprintableError(Exception):
     ],
     ids=lambda error: type(error).__name__,
 )
-def test_whatever_an_agent_raises_is_an_error_of_that_case_alone(error: BaseException) -> None:
+def test_exception_of_the_agent_is_an_error_of_that_case_alone(error: BaseException) -> None:
     given = eval_set(case("before"), case("bad"), case("after"))
     result = run_sync(lambda: run(Scripted({"bad": raising(error)}), given))
     assert [c.outcome for c in result.cases] == [Outcome.PASSED, Outcome.ERROR, Outcome.PASSED]
@@ -59,7 +59,7 @@ def test_whatever_an_agent_raises_is_an_error_of_that_case_alone(error: BaseExce
     assert result.exit_code == 3
 
 
-def test_results_come_in_the_order_of_the_set_whatever_ends_first() -> None:
+def test_results_keep_the_order_of_the_set() -> None:
     async def slow(_: Session) -> AsyncIterator[Event]:
         await others_are_done.wait()
         yield Event.said("ok")
@@ -229,14 +229,14 @@ def test_the_agents_own_mistakes_are_not_tried_again() -> None:
     assert calls == [1]
 
 
-def test_fail_fast_starts_nothing_new_and_says_what_was_not_run() -> None:
+def test_fail_fast_starts_no_further_case_and_names_the_rest() -> None:
     given = eval_set(case("bad", turn("bad", calls=("tool",))), *(case(f"c{n}") for n in range(50)))
     result = run_sync(lambda: run(Scripted(), given, fail_fast=True, concurrency=1))
     assert result.outcome is Outcome.FAILED
     assert [c.outcome for c in result.cases[1:]] == [Outcome.NOT_RUN] * 50
 
 
-def test_hooks_stand_around_every_trial_even_one_that_raises() -> None:
+def test_hooks_wrap_every_trial_even_one_that_raises() -> None:
     told: list[str] = []
 
     def setup(case: EvalCase, session: Session) -> None:
@@ -267,7 +267,7 @@ def test_a_hook_that_raises_is_an_error_of_the_hook_not_of_the_agent(where: str)
     assert bad.reason == f"{where} hook: OSError: no database"
 
 
-def test_an_agent_that_cannot_be_opened_stops_the_run_before_the_first_trial() -> None:
+def test_agent_that_cannot_be_opened_stops_the_run_before_the_first_trial() -> None:
     class Shut(Scripted):
         def open(self) -> None:
             raise OSError("no such model")
@@ -294,7 +294,7 @@ def test_an_agent_is_opened_once_and_closed_at_the_end() -> None:
     assert told == ["open", "close"]
 
 
-def test_a_cancelled_run_tells_what_it_has_and_passes_the_cancellation_on() -> None:
+def test_cancelled_run_reports_its_results_and_raises_the_cancellation() -> None:
     ended: list[RunResult] = []
     finished: list[str] = []
     others_are_done = asyncio.Event()

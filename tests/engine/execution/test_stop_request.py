@@ -1,4 +1,4 @@
-"""Limits and requests to stop: nothing new begins, what is under way may finish, the rest is said to be not run."""
+"""Limits and requests to stop: no new trial begins, a running one may finish, the rest is reported as not run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CASES = [case(f"c{number}") for number in range(20)]
 
 
 class Spender(Scripted):
-    """Answers at once, and says that it used 10 tokens a turn."""
+    """Answer at once, and report 10 tokens a turn."""
 
     async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
         said = Event.said("wrong" if text_of(message) in ("c3", "c5") else "ok")
@@ -116,7 +116,7 @@ USAGES: dict[str, tuple[dict[str, Callable[[Session], AsyncIterator[Event]]], li
 
 
 @pytest.mark.parametrize(("script", "heard", "said"), USAGES.values(), ids=USAGES)
-def test_a_limit_of_tokens_that_cannot_act_says_so(
+def test_token_limit_without_reported_usage_is_a_warning(
     script: dict[str, Callable[[Session], AsyncIterator[Event]]], heard: list[str], said: list[str]
 ) -> None:
     listening, cases = Listening(), eval_set(case("c0"), case("c1"), case("c2"))
@@ -126,7 +126,7 @@ def test_a_limit_of_tokens_that_cannot_act_says_so(
     assert run_sync(lambda: run(Scripted(), cases, TEXT)).warnings == []
 
 
-def test_the_parts_of_a_usage_are_what_is_limited_where_no_total_is_told() -> None:
+def test_token_limit_adds_the_parts_of_a_usage_without_a_total() -> None:
     script = {f"c{n}": _using({"prompt_token_count": 4, "thoughts_token_count": 2}) for n in range(9)}
     cases = eval_set(*map(case, script))
     result = run_sync(lambda: run(Scripted(script), cases, TEXT, max_tokens=12, concurrency=1))
@@ -184,7 +184,7 @@ def test_a_limit_that_cannot_be_is_refused(option: str, value: Any) -> None:
     assert repr(value) in str(problem)
 
 
-def test_who_stops_a_run_that_a_limit_has_stopped_does_not_wait_for_what_never_ends() -> None:
+def test_stop_of_a_limited_run_does_not_wait_for_a_hanging_trial() -> None:
     class Stuck(Scripted):
         async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
             if text_of(message) != "c0":

@@ -225,7 +225,7 @@ def metric_of_ones(actual: Any, expected: Any) -> float:
     [(frozenset[str](), False), (frozenset({"expected"}), True), (frozenset({"expected_state"}), True)],
     ids=["no needs", "expected", "expected_state"],
 )
-def test_a_metric_without_a_reader_counts_unless_the_case_lacks_what_it_needs(
+def test_metric_without_a_reader_counts_unless_the_case_lacks_its_needs(
     needs: frozenset[str], is_refused: bool
 ) -> None:
     from proctor.metrics.base import MetricFacts
@@ -236,7 +236,7 @@ def test_a_metric_without_a_reader_counts_unless_the_case_lacks_what_it_needs(
     assert (found is Statement.NONE) is is_refused
 
 
-def test_all_such_cases_are_named_at_once_with_their_places_and_the_remedies(tmp_path: Any) -> None:
+def test_all_such_cases_are_named_at_once_with_locations_and_remedies(tmp_path: Any) -> None:
     path = tmp_path / "s.evalset.json"
     path.write_text(
         '{"eval_set_id": "s", "eval_cases": [\n'
@@ -343,7 +343,7 @@ def test_compat_of_a_metric_that_does_not_gate_keeps_nothing() -> None:
     assert NOTHING in refusal(case(), criteria)
 
 
-def test_only_the_cases_that_are_chosen_are_looked_at() -> None:
+def test_only_chosen_cases_are_checked() -> None:
     both = {"eval_set_id": "s", "eval_cases": [case(), case(calls("f"), eval_id="b")]}
     assert run(both, only={"s": ["b"]}).cases[0].eval_id == "b"
     assert "'a'" in refusal(both, only={"s": ["a"]})

@@ -1,4 +1,4 @@
-"""What cases state for certain metrics is looked at before anything runs."""
+"""The expectations of cases for certain metrics are checked before the run."""
 
 from pathlib import Path
 from typing import Any
@@ -77,7 +77,7 @@ def test_a_slip_is_refused_whether_or_not_a_metric_reads_it(
     assert str(caught.value).count("case 'c0'") == 1
 
 
-def test_a_slip_in_a_state_is_refused_even_where_the_state_is_not_looked_at() -> None:
+def test_typo_in_a_state_is_refused_even_where_the_state_is_ignored() -> None:
     with pytest.raises(SetupError, match="numbr"):
         plan_of({"final_session_state": {"n": {"$match": "numbr"}}}, TEXT, metrics=["response_match_score"])
 
@@ -118,7 +118,7 @@ def test_the_same_in_two_places_counts_once() -> None:
     assert all_extensions(case) == {"expectations": once, "note": "mine"}
 
 
-def test_expectations_that_no_metric_reads_are_told() -> None:
+def test_expectations_that_no_metric_reads_are_a_warning() -> None:
     stated: list[tuple[str, dict[str, Any]]] = [("expectations", {"calls": []}), ("response_schema", {})]
     for key, value in stated:
         tried: list[tuple[dict[str, Any], bool]] = [(TEXT, True), ({READERS[key]: 1}, False)]
@@ -127,7 +127,7 @@ def test_expectations_that_no_metric_reads_are_told() -> None:
             assert (f"1 case(s) state `{key}`, which nothing reads" in "".join(plan.warnings)) == told
 
 
-# --- criteria beside all the cases that they judge ------------------------------------------------------------------------
+# --- criteria against all the cases that they score ------------------------------------------------------------------------
 
 TURN_3 = {"tool_expectations": {"threshold": 1, "expectations": {"turn": 3, "calls": ["a"]}}}
 HOW = {"final_session_state": {"threshold": 1, "state": {"totl": "text"}}}
@@ -161,13 +161,13 @@ def test_a_criterion_that_is_about_no_case_is_refused(
         pytest.param(TURN_3, [THREE, THREE], "", id="all have it"),
         pytest.param(
             {"final_session_state": {"threshold": 1, "state": {"totl": "text", "total": "text"}}}, [TOTAL],
-            "state.totl: no case states `totl`. Did you mean 'total'?", id="a slip beside a key that is stated",
+            "state.totl: no case states `totl`. Did you mean 'total'?", id="a typo of a stated key",
         ),
         pytest.param({"response_schema": 1.0}, [{}, {"response_schema": {"type": "object"}}], "", id="a schema in one case"),
         pytest.param({"response_schema": 1.0}, [{"response_schema": {}}], "any JSON fits", id="a schema that allows all"),
     ],
 )  # fmt: skip
-def test_what_is_not_about_all_cases_is_told(
+def test_warning_about_some_cases_names_them(
     criteria: dict[str, Any], cases: list[dict[str, Any]], doubt: str
 ) -> None:
     warnings = "".join(plan_of(cases[0], {**TEXT, **criteria}, *cases[1:]).warnings)
@@ -188,7 +188,7 @@ def test_a_run_of_some_cases_can_be_judged_again(tmp_path: Path) -> None:
     assert proctor.rescore_sync("latest", store=store).passed
 
 
-def test_sets_that_share_a_config_are_looked_at_together() -> None:
+def test_sets_that_share_a_config_are_checked_together() -> None:
     config = EvalConfig.model_validate({"criteria": {**TEXT, "response_schema": 1.0}})
     beyond: dict[str, dict[str, Any]] = {"a": {}, "b": {"response_schema": {}}}
     sets = [

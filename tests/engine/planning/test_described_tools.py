@@ -1,4 +1,4 @@
-"""What the agent says about its tools is held against what is stated about calls, before it is asked anything."""
+"""The agent's description of its tools is compared with the expected calls before the first agent call."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -16,7 +16,7 @@ CALL = {"role": "model", "parts": [{"function_call": {"name": "delete", "args": 
 
 
 class Deleting:
-    """Deletes everything whatever is said, and tells which tools it has."""
+    """Delete everything for any message, and describe its tools."""
 
     def __init__(self, tools: Any = TOOLS, *, more: bool = False) -> None:
         self.tools, self.more, self.log = tools, more, [""]
@@ -51,7 +51,7 @@ def rules(*given: Any) -> dict[str, Any]:
 SLIP = {"tool": "delete", "args": {"al": True}}
 
 
-def test_all_that_is_wrong_is_said_at_once_and_the_agent_is_never_asked() -> None:
+def test_all_problems_are_reported_at_once_before_any_agent_call() -> None:
     agent = Deleting()
     with pytest.raises(SetupProblems) as error:
         proctor.evaluate_sync(agent, cases(SLIP, "delet", "delete"), config=rules({"never": "dlete"}))

@@ -1,4 +1,4 @@
-"""Sets of one name in one run: whoever reads the report must be able to tell their cases apart."""
+"""Sets of one name in one run: a reader of the report must be able to distinguish their cases."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _warned(*sets: Any, **options: Any) -> list[str]:
     ],
     ids=str,
 )
-def test_cases_of_one_name_are_told_once(sets: list[tuple[str, str]], warned: str) -> None:
+def test_cases_of_one_name_are_reported_once(sets: list[tuple[str, str]], warned: str) -> None:
     said = _warned(*(eval_set(*map(case, ids), eval_set_id=name) for name, ids in sets))
     assert len(said) == bool(warned)
     assert all(warned in one for one in said)

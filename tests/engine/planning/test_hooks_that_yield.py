@@ -50,7 +50,9 @@ def answer(text: str) -> str:
     [connects, connects_later, Connection(), partial(connects)],
     ids=["function", "async", "object", "partial"],
 )
-def test_one_that_can_be_told_is_refused_before_the_first_call(where: str, hook: Callable[..., Any]) -> None:
+def test_detectable_generator_hook_is_refused_before_the_first_call(
+    where: str, hook: Callable[..., Any]
+) -> None:
     options: dict[str, Any] = {where: hook}
     with pytest.raises(
         SetupProblems, match=f"the {where} hook is a generator, of which nothing would be run"
@@ -77,6 +79,6 @@ def test_one_that_turns_out_to_be_one_is_an_error(where: str, hook: Callable[...
     assert "of which nothing was run" in result.cases[0].reason
 
 
-def test_one_whose_parameters_nobody_can_tell_is_refused() -> None:
+def test_hook_with_unknown_parameters_is_refused() -> None:
     with pytest.raises(SetupProblems, match="the setup hook: its parameters cannot be inspected"):
         proctor.evaluate_sync(answer, SET, setup=dict)

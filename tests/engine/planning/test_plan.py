@@ -1,4 +1,4 @@
-"""Every set-up mistake is said before the first agent call, all at once."""
+"""Every configuration error is reported before the first agent call, all at once."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def refused(given: EvalSet, criteria: EvalConfig = EXACT, **options: Any) -> str
         pytest.param(
             config(tool_trajectory_avg_score={"threshold": 1, "gate": "no"}),
             "`gate` must be",
-            id="gate is no boolean",
+            id="gate is not a boolean",
         ),
         pytest.param(
             config(tool_trajectory_avg_score={"threshold": 1, "applies_to": "all"}),
@@ -101,7 +101,7 @@ def test_what_is_wrong_with_a_set(given: EvalSet, says: str) -> None:
     assert says in refused(given)
 
 
-def test_criteria_that_decide_nothing_are_said_once_for_a_set() -> None:
+def test_criteria_that_decide_nothing_are_reported_once_for_a_set() -> None:
     said = refused(
         eval_set(*(case(f"c{n}") for n in range(30)), case("z", final_session_state={"k": 1})), EvalConfig()
     )
@@ -134,7 +134,9 @@ def test_a_stated_final_state_decides_by_itself() -> None:
         pytest.param({"limit": 0}, "limit must be at least 1", id="limit"),
         pytest.param({"retry_errors": -1}, "retry_errors must be at least 0", id="retries"),
         pytest.param({"timeout": 0}, "timeout must be a number of seconds above 0", id="timeout"),
-        pytest.param({"trial_timeout": float("nan")}, "trial_timeout must be", id="a time that is no number"),
+        pytest.param(
+            {"trial_timeout": float("nan")}, "trial_timeout must be", id="a time that is not a number"
+        ),
         pytest.param({"num_runs": 1_000_001}, "num_runs must be at most 1,000,000, got 1000001", id="trials"),
         pytest.param({"concurrency": 10_001}, "concurrency must be at most 10,000", id="at once"),
         pytest.param({"retry_errors": 1_001}, "retry_errors must be at most 1,000", id="most retries"),

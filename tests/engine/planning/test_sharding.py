@@ -35,7 +35,7 @@ def test_what_a_shard_is_called(text: str, number: int, count: int) -> None:
 @pytest.mark.parametrize(
     "text", ["", "0/4", "5/4", "1/0", "4", "/", "1/", "/4", "a/b", "1/4/2", "-1/4", "1.5/4", "1/10001", "٢/٤", "1/99999999999", 3, None, (1, 2)]
 )  # fmt: skip
-def test_what_is_no_shard(text: object) -> None:
+def test_invalid_shard(text: object) -> None:
     with pytest.raises(SetupError, match="shard must be I/N"):
         parse_shard(text)
 
@@ -69,7 +69,7 @@ def test_shards_are_of_about_one_size(count: int, name: str) -> None:
     assert all(abs(size - expected) < 5 * expected**0.5 for size in found.values())
 
 
-def test_sets_are_told_apart_and_other_processes_agree() -> None:
+def test_sets_of_one_name_are_distinguished_in_every_process() -> None:
     assert [_shard_of("a", f"bc{n}", 7) for n in range(50)] != [
         _shard_of("ab", f"c{n}", 7) for n in range(50)
     ]
@@ -133,13 +133,13 @@ def test_all_shards_together_run_what_one_run_does(options: dict[str, Any], coun
     assert sorted(together) == sorted(run_of(None, **options))
 
 
-def test_it_says_what_it_runs() -> None:
+def test_sharded_run_names_its_shard() -> None:
     result = proctor.evaluate_sync(lambda message: message, _eval_set(30), config=CONFIG, shard="2/4")
     assert result.passed
     assert result.warnings == [f"shard 2/4: {len(result.cases)} of 30 cases; the other shards run the rest"]
 
 
-def test_an_empty_shard_is_no_result() -> None:
+def test_empty_shard_is_not_a_result() -> None:
     empty = next(f"{n}/50" for n in range(1, 51) if not run_of(f"{n}/50"))
     with pytest.raises(
         NothingToRunError, match=rf"^shard {empty}: none of 30 cases; the other shards run the rest$"
@@ -147,7 +147,7 @@ def test_an_empty_shard_is_no_result() -> None:
         proctor.evaluate_sync(lambda message: message, _eval_set(30), config=CONFIG, shard=empty)
 
 
-def test_a_wrong_shard_is_told_with_everything_else_that_is_wrong() -> None:
+def test_invalid_shard_is_reported_with_all_other_errors() -> None:
     with pytest.raises(SetupProblems) as raised:
         proctor.evaluate_sync(lambda message: message, _eval_set(3), config=CONFIG, shard="5/4", num_runs=0)
     told = [str(problem) for problem in raised.value.problems]

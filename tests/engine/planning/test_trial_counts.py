@@ -33,7 +33,7 @@ def config(**trials: Any) -> EvalConfig:
 
 
 class Coin:
-    """Answers "ok" or something else, as each case's script says, trial after trial."""
+    """Answer "ok" or something else, as each case's script requires, trial after trial."""
 
     def __init__(self, **scripts: str) -> None:
         self._scripts = scripts
@@ -50,7 +50,7 @@ class Coin:
 
 
 def tossed(script: str, **trials: Any) -> RunResult:
-    """The run of one case whose trials come out as `script` says."""
+    """Run one case whose trials end as `script` requires."""
     given = eval_set(case("coin"))
     return run_sync(lambda: run(Coin(coin=script), given, config(**trials), concurrency=1))
 
@@ -61,14 +61,14 @@ def tossed(script: str, **trials: Any) -> RunResult:
 @pytest.mark.parametrize(
     ("told", "stated", "runs"),
     [
-        pytest.param(None, None, 1, id="nobody says anything"),
-        pytest.param(None, 3, 3, id="the config says"),
+        pytest.param(None, None, 1, id="no count given"),
+        pytest.param(None, 3, 3, id="from the config"),
         pytest.param(2, 3, 2, id="an option wins over the config"),
         pytest.param(1, 3, 1, id="so does 1"),
         pytest.param(4, None, 4, id="only an option"),
     ],
 )
-def test_who_says_how_many(told: int | None, stated: int | None, runs: int) -> None:
+def test_source_of_the_trial_count(told: int | None, stated: int | None, runs: int) -> None:
     plan, _ = plan_of(eval_set(case("c")), config(num_runs=stated) if stated else config(), num_runs=told)
     assert (plan.num_runs, plan.trials, plan.sets[0].summary.num_runs) == (runs, runs, runs)
 
@@ -106,7 +106,7 @@ def test_sets_with_other_configs_have_other_numbers_of_trials() -> None:
         pytest.param("PPPFF", {"num_runs": 5, "min_pass_rate": 0.8}, F, 1, id="too few pass"),
         pytest.param("PPPFE", {"num_runs": 5, "min_pass_rate": 0.8}, E, 3, id="it depends on the one in error"),
         pytest.param("PPFFE", {"num_runs": 5, "min_pass_rate": 0.8}, F, 1, id="it does not depend on it"),
-        pytest.param("PPPFP", {"num_runs": 5, "min_pass_rate": 0.9, "confidence": 0.95}, U, 4, id="nobody can tell yet"),
+        pytest.param("PPPFP", {"num_runs": 5, "min_pass_rate": 0.9, "confidence": 0.95}, U, 4, id="undecided so far"),
         pytest.param("PPPFP", {"num_runs": 5}, P, 0, id="without a rule the mean decides"),
         pytest.param("PPFFP", {"num_runs": 5}, F, 1, id="without a rule the mean decides, downwards"),
         pytest.param("PPPFP", {"num_runs": 5, "pass_k": 2, "min_pass_rate": 0.5}, P, 0, id="in a row"),
@@ -186,7 +186,7 @@ RULES = st.builds(TrialRule, st.floats(0.01, 1), st.integers(1, 5)) | st.builds(
 
 
 @given(RULES, st.integers(1, 40))
-def test_what_is_not_refused_can_be_decided_and_what_is_not_warned_of_both_ways(
+def test_accepted_rules_are_decidable_and_those_without_warning_both_ways(
     rule: TrialRule, num_runs: int
 ) -> None:
     reachable = {decide_share(rule, passed, num_runs) for passed in range(num_runs + 1)}

@@ -54,12 +54,12 @@ def test_what_cannot_be(combines: dict[str, Sequence[str]], skipped: dict[str, s
     assert message in str(problem)
 
 
-def test_what_options_leave_out_takes_along_whatever_combines_it() -> None:
+def test_deselected_metric_deselects_the_metrics_that_combine_it() -> None:
     order = order_of({"a": (), "w": ("a", "judge"), "u": ("w",)}, skipped={"judge": "--no-judge"})
     assert (order.names, order.skipped, order.problems) == (["a"], {"w": "--no-judge", "u": "--no-judge"}, [])
 
 
-def test_what_could_not_be_built_is_not_said_twice() -> None:
+def test_metric_that_cannot_be_built_is_reported_once() -> None:
     assert order_of({"w": ("broken",)}, skipped={}, broken=["broken"]).problems == []
 
 
@@ -68,7 +68,7 @@ NAMES = "abcdef"
 
 @given(st.lists(st.lists(st.integers(0, 5), max_size=3), min_size=6, max_size=6), st.permutations(NAMES))
 def test_any_config_without_circle_is_put_in_order(needed: list[list[int]], config: list[str]) -> None:
-    """Each name may need names before it in the alphabet only, so there is no circle, whatever their order in a config."""
+    """Each name may need names before it in the alphabet only: there is no circle in any order of a config."""
     needs = {NAMES[i]: [NAMES[j] for j in those if j < i] for i, those in enumerate(needed)}
     names = ordered({name: needs[name] for name in config})
     assert sorted(names) == [*NAMES]

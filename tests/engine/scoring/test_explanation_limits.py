@@ -1,4 +1,4 @@
-"""What metrics say beside their numbers: kept whole, or changed where it says so; in the result and in the store."""
+"""Explanations of metrics: stored whole, or changed with a note; in the result and in the store."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ UNREADABLE = "unreadable characters (NUL, half a surrogate pair) replaced by U+F
 
 
 class Hostile:
-    """Raises whatever is done to it."""
+    """Raises on every operation."""
 
     def _no(self, *_: object, **__: object) -> Any:
         raise RuntimeError("leave me alone")
@@ -48,11 +48,11 @@ def nested(levels: int) -> Any:
     ],
     ids=["empty", "any language", "half a character", "NUL", "the longest"],
 )
-def test_a_text_is_kept_whole_or_says_behind_it_what_was_changed(text: str, kept: str) -> None:
+def test_text_is_kept_whole_or_ends_with_a_note(text: str, kept: str) -> None:
     assert fit_text(text) == kept
 
 
-def test_a_text_that_is_too_long_is_cut_and_says_how_long_it_was() -> None:
+def test_note_of_a_cut_text_gives_its_original_length() -> None:
     kept = fit_text("x" * (3 * MIB))
     assert len(kept) < MIB + 200
     assert kept.endswith(
@@ -60,7 +60,7 @@ def test_a_text_that_is_too_long_is_cut_and_says_how_long_it_was() -> None:
     )
 
 
-def test_every_word_of_a_score_is_looked_at() -> None:
+def test_every_text_of_a_score_is_checked() -> None:
     odd = "half \ud800"
     failure = Failure(where="metric", message=odd, traceback=odd)
     one = Score(0.5, odd, {"at": [{"deep": odd}]}, warning=odd)
@@ -98,7 +98,7 @@ def test_an_explanation_and_a_failure_alone() -> None:
     ],
     ids=["JSON", "NaN", "a class", "a hostile object", "5,000 digits", "10,000 levels", "20 MiB"],
 )
-def test_details_are_json_within_bounds_and_what_was_changed_stands_in_the_reason(
+def test_details_are_json_within_limits_and_the_reason_names_changes(
     details: dict[str, Any], kept: dict[str, Any] | None, said: str
 ) -> None:
     score = fit_to_keep(MetricScore(1.0, reason="why", details=details))
@@ -110,7 +110,7 @@ def test_details_are_json_within_bounds_and_what_was_changed_stands_in_the_reaso
 
 
 @given(st.text(st.characters(codec=None)))
-def test_whatever_it_was_it_can_be_written_and_looking_again_changes_nothing(text: str) -> None:
+def test_result_is_serializable_and_a_second_pass_changes_nothing(text: str) -> None:
     kept = fit_text(text)
     assert kept.encode().decode() == kept
     assert fit_text(kept) == kept
@@ -134,7 +134,7 @@ def run_with(metric: Any, store: Path) -> tuple[RunResult, RunResult]:
     return result, proctor.load_run(result.run_id, store=store)
 
 
-def test_what_a_metric_says_and_nobody_can_read_says_so_wherever_it_is_read(tmp_path: Path) -> None:
+def test_unreadable_explanation_of_a_metric_is_named_in_every_report(tmp_path: Path) -> None:
     def odd(actual: Any, expected: Any) -> Score:
         return Score(1.0, "half \ud800", {"at": Hostile()}, warning="all \0")
 
@@ -147,7 +147,7 @@ def test_what_a_metric_says_and_nobody_can_read_says_so_wherever_it_is_read(tmp_
         assert "Hostile kept as text" in score.per_invocation[0].reason
 
 
-def test_what_a_metric_raises_and_nobody_can_read_says_so_in_the_case_s_reason(tmp_path: Path) -> None:
+def test_unreadable_error_of_a_metric_is_named_in_the_reason_of_the_case(tmp_path: Path) -> None:
     def odd(actual: Any, expected: Any) -> float:
         raise ValueError("half \ud800")
 

@@ -1,4 +1,4 @@
-"""Why a turn has its score is worked out only where somebody looks, or something failed."""
+"""Explanations of a turn's score are computed only for a reader or a failure."""
 
 from typing import Any
 

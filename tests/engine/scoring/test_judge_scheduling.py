@@ -1,4 +1,4 @@
-"""Trials that are judged: nobody waits for a judge but whoever must, and a judge has time of its own."""
+"""Trials with a judge: only the dependent work waits for a judge, and a judge has a separate time limit."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_metrics_of_one_trial_ask_at_the_same_time() -> None:
     meeting = Meeting(2)
     one = {"threshold": 1.0, "judge_model_options": {"num_samples": 1}}
 
-    async def say(messages: Any, options: ModelOptions) -> dict[str, Any]:
+    async def judge_answer(messages: Any, options: ModelOptions) -> dict[str, Any]:
         await meeting(messages, options)
         fields = options.schema["properties"] if options.schema else {}
         return {
@@ -130,7 +130,7 @@ def test_metrics_of_one_trial_ask_at_the_same_time() -> None:
             **{name: _some(field) for name, field in fields.items() if name not in options.echo},
         }
 
-    result = judged(say, 1, {MATCH: one, SAFE: one})
+    result = judged(judge_answer, 1, {MATCH: one, SAFE: one})
     assert [metric.outcome for metric in result.cases[0].metrics.values()][:2] == [Outcome.PASSED] * 2
     assert meeting.most == 2
 
@@ -170,7 +170,7 @@ def test_a_parallelism_limit_that_is_written_is_kept(sets: int) -> None:
     limits = {"num_samples": 5, "parallelism_limit": 2}
     at_once = most = 0
 
-    async def say(_messages: Any, options: ModelOptions) -> dict[str, Any]:
+    async def judge_answer(_messages: Any, options: ModelOptions) -> dict[str, Any]:
         nonlocal at_once, most
         at_once += 1
         most = max(most, at_once)
@@ -183,7 +183,7 @@ def test_a_parallelism_limit_that_is_written_is_kept(sets: int) -> None:
         for n in range(sets)
     ]
     criteria = {MATCH: {"threshold": 1.0, "judge_model_options": limits}}
-    assert judged(say, 8, criteria, sets=several if sets > 1 else None).passed
+    assert judged(judge_answer, 8, criteria, sets=several if sets > 1 else None).passed
     assert most == 2
 
 
@@ -193,7 +193,7 @@ def test_two_hundred_calls_are_under_way_at_once_and_no_more() -> None:
     assert meeting.most == 200
 
 
-def test_where_the_first_failure_ends_the_run_nobody_begins_before_it_is_judged() -> None:
+def test_fail_fast_starts_no_trial_before_the_previous_one_is_scored() -> None:
     asked: list[str] = []
 
     async def counting(text: str) -> str:
@@ -221,14 +221,14 @@ BROKEN: dict[str, Any] = {
 
 @pytest.mark.parametrize("raised", BROKEN.values(), ids=BROKEN)
 def test_a_judge_that_breaks_breaks_its_metric_alone(raised: BaseException) -> None:
-    async def say(_messages: Any) -> str:
+    async def judge_answer(_messages: Any) -> str:
         raise raised
 
     criteria = {
         MATCH: {"threshold": 1.0, "judge_model_options": {"num_samples": 1}},
         "response_match_score": 0.1,
     }
-    result = judged(say, 2, criteria)
+    result = judged(judge_answer, 2, criteria)
     assert result.outcome is Outcome.ERROR
     for one in result.cases:
         assert one.metrics[MATCH].outcome is Outcome.ERROR
@@ -260,7 +260,7 @@ class UnspeakableError(Exception):
     [SystemExit(3), KeyboardInterrupt(), UnspeakableError(), None, "yes", {"verdict": "valid"}],
     ids=["exit", "interrupt", "unspeakable", "nothing", "a text", "a mapping"],
 )
-def test_an_object_that_is_no_model_after_all_breaks_its_metric_alone(does: Any) -> None:
+def test_invalid_judge_object_breaks_only_its_metric(does: Any) -> None:
     criteria = {MATCH: 1.0, "response_match_score": 0.1}
     one = judged(Given(does), 1, criteria).cases[0]
     failure = one.metrics[MATCH].failure
@@ -289,13 +289,13 @@ def test_a_judge_that_ignores_its_end_is_left_behind(monkeypatch: pytest.MonkeyP
     assert "did not answer within 0.1 s" in failure.message
 
 
-def test_one_turn_without_verdict_makes_the_metric_an_error_and_the_others_stay() -> None:
-    def say(messages: Any, options: ModelOptions) -> dict[str, Any]:
+def test_one_turn_without_verdict_makes_only_that_metric_an_error() -> None:
+    def judge_answer(messages: Any, options: ModelOptions) -> dict[str, Any]:
         verdict = "perhaps" if "q1" in messages[1].text else "valid"
         return {**options.echo, "rationale": "because", "verdict": verdict}
 
     given = eval_set(case("c", *(turn(f"q{n}", say=f"the answer to q{n}") for n in range(3))))
-    result = proctor.evaluate_sync(agent, given, config={"criteria": {MATCH: 0.5}}, judge=say)
+    result = proctor.evaluate_sync(agent, given, config={"criteria": {MATCH: 0.5}}, judge=judge_answer)
     metric = result.cases[0].metrics[MATCH]
     assert metric.outcome is Outcome.ERROR
     assert metric.score is None
@@ -324,7 +324,7 @@ def test_recorded_invocations_are_judged_too() -> None:
     assert scores[MATCH].per_invocation[0].reason == "it does"
 
 
-def test_without_judges_nothing_of_theirs_is_loaded() -> None:
+def test_run_without_judges_loads_no_judge_module() -> None:
     import subprocess
     import sys
 

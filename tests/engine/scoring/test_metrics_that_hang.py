@@ -1,4 +1,4 @@
-"""A metric that gives no score in time is an error of that metric: the evidence stays, the other scores stand."""
+"""A metric that exceeds its time limit is an error of that metric: the evidence and the other scores stay."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_the_metrics_after_it_are_scored(judged_by: Callable[..., EvalConfig]) -
     assert result.cases[0].metrics["response_match_score"].score == 1.0
 
 
-def test_one_that_cancels_its_own_task_stops_nobody_else(judged_by: Callable[..., EvalConfig]) -> None:
+def test_metric_that_cancels_its_own_task_stops_no_other(judged_by: Callable[..., EvalConfig]) -> None:
     async def cancels(actual: Any, expected: Any) -> float:
         current = asyncio.current_task()
         assert current is not None
@@ -104,7 +104,7 @@ def test_one_that_cancels_its_own_task_stops_nobody_else(judged_by: Callable[...
     assert all(one.metrics["response_match_score"].score == 1.0 for one in result.cases)
 
 
-def test_those_after_one_that_cannot_be_ended_say_why_they_have_no_score(
+def test_metrics_after_a_blocked_one_give_the_reason_for_no_score(
     judged_by: Callable[..., EvalConfig],
 ) -> None:
     result = run_sync(
@@ -129,7 +129,7 @@ def test_the_time_of_the_agent_is_not_taken_from_the_metrics(judged_by: Callable
     assert result.passed, result.cases
 
 
-def test_what_a_metric_may_not_answer_is_told_without_our_own_code(
+def test_error_about_an_invalid_score_hides_our_own_code(
     judged_by: Callable[..., EvalConfig],
 ) -> None:
     def raises(actual: Any, expected: Any) -> float:

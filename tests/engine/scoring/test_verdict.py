@@ -172,7 +172,7 @@ def test_the_reason_names_the_turn_where_there_are_several() -> None:
 
 
 @given(st.lists(st.sampled_from(Outcome), max_size=8))
-def test_only_a_pass_with_nothing_worse_beside_it_is_green(outcomes: list[Outcome]) -> None:
+def test_only_a_pass_without_anything_worse_is_green(outcomes: list[Outcome]) -> None:
     green = worst(outcomes) is Outcome.PASSED
     worse = {Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE, Outcome.NOT_RUN}
     assert green == (Outcome.PASSED in outcomes and not worse & set(outcomes))
@@ -214,15 +214,15 @@ def under(rule: TrialRule, text: str, *, metrics: Sequence[BoundMetric] | None =
         pytest.param({"min_pass_rate": 0.6, "pass_k": 2}, "PPPF", F, id="fewer pairs than asked for"),
         pytest.param({"min_pass_rate": 0.5, "pass_k": 4}, "PPP", E, id="too few trials for so many in a row"),
         pytest.param({"min_pass_rate": 0.9, "confidence": 0.95}, "PPPFP", U, id="the interval holds 0.9"),
-        pytest.param({"min_pass_rate": 0.9, "confidence": 0.95}, "P" * 35, P, id="all of it lies above"),
+        pytest.param({"min_pass_rate": 0.9, "confidence": 0.95}, "P" * 35, P, id="all of it is above"),
         pytest.param({"min_pass_rate": 0.9, "confidence": 0.95}, "P" * 34, U, id="one trial less: not yet"),
-        pytest.param({"min_pass_rate": 0.9, "confidence": 0.95}, "FFFFP", F, id="all of it lies below"),
-        pytest.param({"min_pass_rate": 0.5, "pass_k": 2, "confidence": 0.9}, "P" * 20, P, id="its square lies above"),
+        pytest.param({"min_pass_rate": 0.9, "confidence": 0.95}, "FFFFP", F, id="all of it is below"),
+        pytest.param({"min_pass_rate": 0.5, "pass_k": 2, "confidence": 0.9}, "P" * 20, P, id="its square is above"),
         pytest.param({"min_pass_rate": 0.5, "pass_k": 9, "confidence": 0.9}, "P" * 20, U, id="its ninth power does not"),
         pytest.param({"min_pass_rate": 0.8}, "PPPPE", E, id="enough pass, but one could not be judged"),
-        pytest.param({"min_pass_rate": 0.8}, "PPFFE", F, id="too few, whatever the one in error had been"),
+        pytest.param({"min_pass_rate": 0.8}, "PPFFE", F, id="too few, for either result of the one in error"),
         pytest.param({"min_pass_rate": 0.8}, "PPPFE", E, id="it depends on the one in error"),
-        pytest.param({"min_pass_rate": 0.9, "confidence": 0.95}, "FFFFFE", F, id="below, whatever the one in error"),
+        pytest.param({"min_pass_rate": 0.9, "confidence": 0.95}, "FFFFFE", F, id="below, for either result of the one in error"),
         pytest.param({"min_pass_rate": 0.9, "confidence": 0.95}, "PPPPPE", E, id="undecided anyway: still an error"),
         pytest.param({"min_pass_rate": 0.1}, "", E, id="no trial: never green by absence"),
     ],
@@ -257,7 +257,7 @@ def test_another_trial_that_passes_makes_it_no_worse(rule: TrialRule, trials: li
 def test_what_a_trial_in_error_hides_never_makes_a_failure_of_a_pass(
     rule: TrialRule, trials: list[Outcome], data: st.DataObject
 ) -> None:
-    """A case that failed in spite of an error fails whatever that trial would have been."""
+    """A case that failed in spite of an error fails for either result of that trial."""
     at = data.draw(st.integers(0, len(trials) - 1))
     masked = [*trials[:at], E, *trials[at + 1 :]]
     if decide_trials(rule, masked) is F:
@@ -266,7 +266,7 @@ def test_what_a_trial_in_error_hides_never_makes_a_failure_of_a_pass(
 
 
 @given(st.floats(0.01, 0.99), st.floats(0.5, 0.99), st.integers(0, 40), st.integers(1, 40))
-def test_the_interval_decides_only_beside_the_rate(
+def test_interval_decides_only_together_with_the_rate(
     rate: float, confidence: float, passed: int, total: int
 ) -> None:
     assume(passed <= total)
@@ -336,9 +336,7 @@ def test_what_would_have_to_hold_in_every_trial_has_to_in_enough() -> None:
     ],
     ids=["too few", "too few in a row", "undecided", "ruled out", "never", "too short", "error", "passed"],
 )  # fmt: skip
-def test_the_reason_says_how_many_passed_and_what_to_do(
-    rule: dict[str, Any], trials: str, reason: str
-) -> None:
+def test_reason_names_the_passes_and_the_remedy(rule: dict[str, Any], trials: str, reason: str) -> None:
     assert under(TrialRule(**rule), trials).reason == reason
 
 
@@ -351,7 +349,7 @@ def test_the_reason_says_how_many_passed_and_what_to_do(
         ("EFP", "trial 2: measure 0.00 < 0.5: because"),
     ],
 )
-def test_the_first_of_several_trials_that_failed_is_told(trials: str, missed: str) -> None:
+def test_reason_names_the_first_failed_trial(trials: str, missed: str) -> None:
     rows = [None if letter == "E" else [scored(float(letter == "P"))] for letter in trials]
     failures = [AGENT_DOWN if letter == "E" else None for letter in trials]
     assert decide([bound()], rows, failures).missed == missed

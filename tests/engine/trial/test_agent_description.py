@@ -1,4 +1,4 @@
-"""What an agent says about itself goes into the store and to metrics: what cannot be read there is told before the run."""
+"""An agent's description of itself reaches the store and the metrics: an unreadable one is reported before the run."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SET = EvalSet.model_validate(
 
 
 class Telling:
-    """Answers, and says about itself what it is given."""
+    """Answers, and describes itself as configured."""
 
     def __init__(self, info: Any) -> None:
         self._info = info
@@ -58,7 +58,7 @@ UNREADABLE: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize("info", UNREADABLE)
-def test_what_an_agent_says_about_itself_must_be_readable(info: str, tmp_path: Path) -> None:
+def test_description_of_an_agent_must_be_readable(info: str, tmp_path: Path) -> None:
     told, expected = UNREADABLE[info]
     store = tmp_path / "runs.sqlite3"
     with pytest.raises(AgentLoadError) as raised:

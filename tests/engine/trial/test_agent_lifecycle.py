@@ -1,4 +1,4 @@
-"""An agent that hangs or breaks where it is opened, begun, asked for its state, or closed: told, in bounded time."""
+"""An agent that hangs or breaks in open, begin, state or close: reported, in bounded time."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_what_would_end_the_program_at_the_close_changes_no_verdict(error: type[
     assert result.warnings == [f"closing the agent raised {error.__name__}"]
 
 
-def test_an_agent_that_cannot_say_what_it_is_is_closed_again() -> None:
+def test_agent_whose_description_fails_is_closed() -> None:
     closed: list[bool] = []
 
     async def close() -> None:
@@ -215,7 +215,7 @@ def test_what_is_shown_of_a_case_can_be_changed_without_a_trace(by: str) -> None
     assert result.counts == {Outcome.PASSED: 1}
 
 
-def test_what_cannot_be_opened_or_closed_tells_no_password() -> None:
+def test_error_of_open_or_close_hides_passwords() -> None:
     async def refused() -> None:
         raise ConnectionError("no answer from postgres://me:hunter2@db.example/shop")
 

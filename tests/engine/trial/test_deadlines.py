@@ -64,7 +64,7 @@ async def catches_all(_: Session) -> AsyncIterator[Event]:
 
 
 async def never_waits(_: Session) -> AsyncIterator[Event]:
-    """Nearly all of its time is spent in the engine, where nobody is interrupted."""
+    """Nearly all of its time is spent in the engine, which is never interrupted."""
     event = Event.said("ok " * 2000)
     while True:
         yield event
@@ -134,7 +134,7 @@ def test_the_limit_is_per_turn() -> None:
     assert run_sync(lambda: run(Scripted({"c": slow}), given, timeout=1.2)).passed
 
 
-def test_the_trial_has_a_limit_of_its_own() -> None:
+def test_trial_has_a_separate_time_limit() -> None:
     async def hangs_in_the_third(session: Session) -> AsyncIterator[Event]:
         asked.append(session.id)
         if len(asked) == 3:
@@ -152,7 +152,7 @@ def test_the_trial_has_a_limit_of_its_own() -> None:
 
 
 async def waits(_: Session) -> AsyncIterator[Event]:
-    """In steps: only one of them is over while somebody else blocks."""
+    """In steps: only one of them is over while another task blocks."""
     for _step in range(10):
         await asyncio.sleep(0.1)
     yield Event.said("ok")
@@ -234,7 +234,7 @@ def hold_the_interpreter(seconds: float) -> None:
         sys.setswitchinterval(before)
 
 
-def test_only_code_that_the_engine_calls_is_interrupted_not_the_engine_itself() -> None:
+def test_only_called_code_is_interrupted_not_the_engine() -> None:
     engine = Path(deadlines.__file__).with_name("inference.py")
 
     def called_from(file: str, function: Callable[[], FrameType | None]) -> FrameType | None:
@@ -291,7 +291,7 @@ def test_what_the_engine_makes_its_models_with_is_not_interrupted_either(
 def test_a_signal_that_comes_late_interrupts_nothing_that_has_time(
     seconds_left: float, interrupted: bool
 ) -> None:
-    """What was late has ended meanwhile, and the same trial has begun its next turn."""
+    """The late trial has ended, and the same trial has begun its next turn."""
 
     async def signalled() -> None:
         slot = deadlines.Slot(task=asyncio.current_task())
@@ -325,11 +325,9 @@ def test_work_of_the_engine_after_a_deadline_is_not_interrupted(monkeypatch: pyt
     assert result.failure is None
 
 
-@pytest.mark.slow  # a process of its own
+@pytest.mark.slow  # a separate process
 @pytest.mark.parametrize("how", ["evaluate_sync", "eval"])
-def test_an_agent_that_nothing_can_end_does_not_hold_up_the_end_of_the_process(
-    how: str, tmp_path: Path
-) -> None:
+def test_agent_that_never_ends_does_not_delay_the_end_of_the_process(how: str, tmp_path: Path) -> None:
     (tmp_path / "stubborn.py").write_text(
         "import asyncio\n"
         "async def stubborn():\n"

@@ -1,4 +1,4 @@
-"""What an agent emits is taken in alike, whether or not somebody looked at it before."""
+"""Events of an agent are recorded alike, whether or not they were read before."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -47,7 +47,7 @@ def recorded(events: list[Event]) -> tuple[Turn, list[str]]:
     return turn, notes
 
 
-def looked_at(events: list[Event]) -> list[Event]:
+def read_all_fields(events: list[Event]) -> list[Event]:
     for event in events:
         assert event.author is not None
         assert type(event) is Event
@@ -55,9 +55,9 @@ def looked_at(events: list[Event]) -> list[Event]:
 
 
 @given(recipes)
-def test_looked_at_or_not_it_is_the_same_evidence(made: list[tuple[Any, Any, Any]]) -> None:
+def test_event_that_was_read_before_gives_the_same_evidence(made: list[tuple[Any, Any, Any]]) -> None:
     turn, notes = recorded([make(*args, **named) for make, args, named in made])
-    expected, expected_notes = recorded(looked_at([make(*args, **named) for make, args, named in made]))
+    expected, expected_notes = recorded(read_all_fields([make(*args, **named) for make, args, named in made]))
     assert notes == expected_notes
     assert [event.model_dump_json() for event in turn.events] == [
         event.model_dump_json() for event in expected.events
@@ -71,7 +71,7 @@ def test_plain_events_are_kept_unseen() -> None:
 
 
 @pytest.mark.parametrize("make", [Event.called, Event.returned])
-def test_what_the_agent_does_to_its_arguments_afterwards_does_not_reach_the_evidence(make: Any) -> None:
+def test_later_changes_of_arguments_do_not_reach_the_evidence(make: Any) -> None:
     inside: dict[str, Any] = {"flat": 1, "nested": {"list": [1]}}
     events = [make("f", inside), make("f", {"flat": 1})]
     turn, _ = recorded(events)
@@ -94,7 +94,7 @@ def _with_other_arguments(event: Any) -> None:
     event.content.parts[0].function_call.args["a"] = 2
 
 
-def _filled_anew(event: Any) -> None:
+def _refilled(event: Any) -> None:
     event.content = Event.said("other").content
     event.error_code, event.author = "SAFETY", "other"
 
@@ -107,19 +107,17 @@ def _counted_on(event: Any) -> None:
     event.usage_metadata.total_token_count = 100
 
 
-@pytest.mark.parametrize("before", [False, True], ids=["looked at later", "looked at before"])
+@pytest.mark.parametrize("before", [False, True], ids=["read later", "read before"])
 @pytest.mark.parametrize(
-    "change", [_renamed, _with_other_arguments, _filled_anew, _with_another_part, _counted_on]
+    "change", [_renamed, _with_other_arguments, _refilled, _with_another_part, _counted_on]
 )
-def test_what_the_agent_does_to_an_event_afterwards_does_not_reach_the_evidence(
-    change: Any, before: bool
-) -> None:
+def test_later_changes_of_an_event_do_not_reach_the_evidence(change: Any, before: bool) -> None:
     usage: dict[str, Any] = {"usage_metadata": {"total_token_count": 1}} if change is _counted_on else {}
 
     async def agent() -> AsyncIterator[Event]:
         event = Event.called("f", {"a": 1}, **usage)
         if before:
-            looked_at([event])
+            read_all_fields([event])
         yield event
         change(event)
         yield event
@@ -132,7 +130,7 @@ def test_what_the_agent_does_to_an_event_afterwards_does_not_reach_the_evidence(
     assert second != first
 
 
-def test_what_is_no_json_is_the_agents_error() -> None:
+def test_value_outside_json_is_an_error_of_the_agent() -> None:
     with pytest.raises(AgentError, match="value is not JSON"):
         recorded([Event.called("f", {"x": {"y": object()}})])
 

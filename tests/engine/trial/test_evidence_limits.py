@@ -1,4 +1,4 @@
-"""What an agent says is bounded and readable before it is kept; whatever is changed says so, and so does the trial."""
+"""An agent's output is limited and readable before it is stored; the text and the trial note every change."""
 
 from __future__ import annotations
 
@@ -82,18 +82,18 @@ def test_a_text(text: str, kept: str, notes: list[str]) -> None:
 
 
 @given(st.text(st.characters(blacklist_characters="\0", blacklist_categories=["Cs"])))
-def test_a_text_that_is_readable_and_short_enough_is_kept_as_it_is(text: str) -> None:
+def test_readable_and_short_text_is_stored_unchanged(text: str) -> None:
     taking = intake(Caps())
     assert taking.text(text, "") == text
     assert taking.notes == []
 
 
 @given(st.text(st.characters(), max_size=50))
-def test_whatever_is_kept_can_be_written_as_utf_8_without_nul(text: str) -> None:
+def test_stored_text_is_utf_8_without_nul(text: str) -> None:
     assert b"\0" not in intake().text(text, "").encode()
 
 
-def test_the_texts_of_a_turn_together_have_a_bound_too_but_each_may_say_a_little() -> None:
+def test_texts_of_a_turn_share_a_limit_with_a_small_part_for_each() -> None:
     taking = intake(Caps(max_text=2_000))
     text = "0123456789" * 200
     kept = [taking.text(text, "") for _ in range(10)]
@@ -107,7 +107,7 @@ def test_the_texts_of_a_turn_together_have_a_bound_too_but_each_may_say_a_little
     assert taking.text(text, "") == text
 
 
-def test_a_note_says_where() -> None:
+def test_note_names_its_location() -> None:
     taking = intake()
     taking.begin()
     taking.text("a\0", "arguments: ")
@@ -228,10 +228,10 @@ class _Size(enum.StrEnum):
         pytest.param(_EqualNumber(7), 7, id="number"),
         pytest.param(_EqualFloat(-0.0), -0.0, id="float"),
         pytest.param(_Size.SMALL, "s", id="enum"),
-        pytest.param(True, True, id="true is no number"),
+        pytest.param(True, True, id="true is not a number"),
     ],
 )
-def test_what_says_that_it_equals_anything_is_kept_as_what_it_is(value: Any, plain: Any) -> None:
+def test_object_that_equals_everything_is_recorded_by_its_type(value: Any, plain: Any) -> None:
     kept = EvidenceLimiter(Caps(), []).object(
         {"a": value, "b": [value], value if isinstance(value, str) else "c": 0}, ""
     )
@@ -246,7 +246,7 @@ def test_what_says_that_it_equals_anything_is_kept_as_what_it_is(value: Any, pla
 @pytest.mark.parametrize(
     "value", [{"x": object()}, {"x": 10**5000}, {"x": b"bytes"}], ids=["an object", "5,000 digits", "bytes"]
 )
-def test_what_is_no_json_is_an_error_of_the_agent(value: dict[str, Any]) -> None:
+def test_value_outside_json_is_an_error_of_the_agent(value: dict[str, Any]) -> None:
     with pytest.raises(AgentError):
         intake(Caps()).object(value, "")
 
@@ -309,7 +309,7 @@ OF_BAD = "unreadable characters (NUL, half a surrogate pair) replaced by U+FFFD:
         ),
     ],
 )
-def test_text_that_no_store_holds_is_replaced_wherever_it_stands(event: Event, note: str) -> None:
+def test_text_that_no_store_accepts_is_replaced_everywhere(event: Event, note: str) -> None:
     trial = trial_of(event, Event.said("ok"))
     assert trial.notes == [f"turn 1: {note}"]
     assert "x\ufffd" in trial.model_dump_json()
@@ -363,11 +363,13 @@ def test_a_trial_of_ordinary_texts_has_no_notes() -> None:
     ],
 )
 def test_an_answer_that_is_not_there_whole_is_never_green(said: str, outcome: Outcome, why: str) -> None:
-    async def says(_: Session) -> AsyncIterator[Event]:
+    async def streamed_answer(_: Session) -> AsyncIterator[Event]:
         yield Event.said(said)
 
     config = EvalConfig.model_validate({"criteria": {"contains": {"threshold": 1, "expected": "ok"}}})
-    (found,) = run_sync(lambda: run(Scripted({"a": says}), eval_set(case("a")), config, max_text=40)).cases
+    (found,) = run_sync(
+        lambda: run(Scripted({"a": streamed_answer}), eval_set(case("a")), config, max_text=40)
+    ).cases
     assert found.outcome is outcome
     assert why in found.reason
 
@@ -406,7 +408,7 @@ def test_events_without_end_are_ended_by_time_and_what_came_is_kept() -> None:
     assert 1 < len(evidence(ended).turns[0].events) < 100
 
 
-def test_what_is_kept_on_disk_says_the_same(tmp_path: Path) -> None:
+def test_stored_evidence_equals_the_evidence_in_memory(tmp_path: Path) -> None:
     def agent(text: str) -> str:
         return f"{text}\ud800\0"
 
@@ -421,7 +423,7 @@ def test_what_is_kept_on_disk_says_the_same(tmp_path: Path) -> None:
     assert trial.notes == [f"turn 1: {replaced}", f"turn 2: {replaced}"]
 
 
-# --- 100 MB, a million events, no end (each in a process of its own, whose memory is measured) -------------------------
+# --- 100 MB, a million events, no end (each in a separate process, whose memory is measured) -------------------------
 
 HEAVY = """
 import json, sys

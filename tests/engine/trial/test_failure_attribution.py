@@ -1,4 +1,4 @@
-"""What failed at the border of an agent that lives elsewhere is told apart, and only some of it is worth another try."""
+"""Failures at the boundary of a remote agent are distinguished, and only some of them are retried."""
 
 import pytest
 
@@ -16,8 +16,8 @@ from proctor.errors import (
     ("error", "cause", "again"),
     [
         pytest.param(
-            AgentUnreachableError("nobody listens on port 1"),
-            "agent not connected in turn 1: nobody listens on port 1",
+            AgentUnreachableError("connection refused on port 1"),
+            "agent not connected in turn 1: connection refused on port 1",
             True,
             id="not connected",
         ),
@@ -53,6 +53,6 @@ from proctor.errors import (
         ),
     ],
 )
-def test_a_failure_says_which_border_it_crossed(error: AgentError, cause: str, again: bool) -> None:
+def test_failure_names_its_boundary(error: AgentError, cause: str, again: bool) -> None:
     failure = failure_from(error, where="agent", turn=0)
     assert (failure.cause, is_retryable(failure), failure.traceback) == (cause, again, None)

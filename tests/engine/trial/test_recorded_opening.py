@@ -1,4 +1,4 @@
-"""A recorded opening, then a played user: who says what, and which turns are compared with what is recorded."""
+"""A recorded opening before a simulated user: who speaks, and which turns are compared with the recording."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from proctor.schema.serialize import case_hash, to_adk_json
 SCENARIO = {"starting_prompt": "To Rome, please.", "conversation_plan": "Book a journey to Rome."}
 
 
-def said(ask: str, expect: str | None = None, calls: list[str] | None = None) -> dict[str, Any]:
+def opening_turn(ask: str, expect: str | None = None, calls: list[str] | None = None) -> dict[str, Any]:
     """A turn of an opening: without an expectation it states nothing."""
     turn: dict[str, Any] = {"user_content": {"role": "user", "parts": [{"text": ask}]}}
     if expect is not None:
@@ -50,16 +50,16 @@ def messages(case: CaseResult) -> list[str]:
     return [turn.user_content.joined_text() for turn in trial.turns]
 
 
-def test_the_opening_is_said_first_then_the_starting_prompt_then_the_user_is_played() -> None:
+def test_opening_precedes_the_starting_prompt_and_the_simulated_user() -> None:
     heard: list[int] = []
 
     def user(so_far: Any) -> str | None:
         heard.append(len(so_far))
         return "Thanks." if len(so_far) == 3 else None
 
-    case = play(a_set("I want to travel.", said("By train.", "Where to?")), user)
+    case = play(a_set("I want to travel.", opening_turn("By train.", "Where to?")), user)
     assert messages(case) == ["I want to travel.", "By train.", "To Rome, please.", "Thanks."]
-    assert heard == [3, 4]  # nobody is asked for what stands in the file
+    assert heard == [3, 4]  # no model is asked for a turn of the file
     trial = case.trials[0].trial
     assert trial is not None
     assert trial.played_user is not None
@@ -85,10 +85,12 @@ MATCH = {"response_match_score": 1.0}
 @pytest.mark.parametrize(
     ("opening", "score", "outcome"),
     [
-        pytest.param([said("Hi", "Where to?")], 1.0, "passed", id="as recorded"),
-        pytest.param([said("Hi", "Something else")], 0.0, "failed", id="another answer"),
-        pytest.param([said("Hi", "Where to?"), said("Hm", "No")], 0.5, "failed", id="one of two"),
-        pytest.param(["Hi", said("Hm", "Where to?")], 1.0, "passed", id="a text states nothing"),
+        pytest.param([opening_turn("Hi", "Where to?")], 1.0, "passed", id="as recorded"),
+        pytest.param([opening_turn("Hi", "Something else")], 0.0, "failed", id="another answer"),
+        pytest.param(
+            [opening_turn("Hi", "Where to?"), opening_turn("Hm", "No")], 0.5, "failed", id="one of two"
+        ),
+        pytest.param(["Hi", opening_turn("Hm", "Where to?")], 1.0, "passed", id="a text states nothing"),
     ],
 )
 def test_metrics_with_a_reference_judge_the_turns_that_state_something(
@@ -99,8 +101,8 @@ def test_metrics_with_a_reference_judge_the_turns_that_state_something(
     assert (found.score, found.outcome, case.outcome) == (score, outcome, outcome)
 
 
-def test_turns_that_nothing_is_stated_for_are_not_applicable_and_say_why() -> None:
-    case = play(a_set("Hi", said("Hm", "No")), **MATCH)
+def test_turns_without_expectations_are_not_applicable_and_give_the_reason() -> None:
+    case = play(a_set("Hi", opening_turn("Hm", "No")), **MATCH)
     found = case.metrics["response_match_score"].per_trial[0]
     assert found is not None
     scores = found.per_invocation
@@ -115,8 +117,8 @@ def test_turns_that_nothing_is_stated_for_are_not_applicable_and_say_why() -> No
 
 
 def test_calls_are_compared_with_those_of_the_opening() -> None:
-    ok = play(a_set(said("Hi", calls=[])), tool_trajectory_avg_score=1.0)
-    missed = play(a_set(said("Hi", calls=["search"])), tool_trajectory_avg_score=1.0)
+    ok = play(a_set(opening_turn("Hi", calls=[])), tool_trajectory_avg_score=1.0)
+    missed = play(a_set(opening_turn("Hi", calls=["search"])), tool_trajectory_avg_score=1.0)
     assert (ok.outcome, missed.outcome) == ("passed", "failed")
 
 
@@ -132,14 +134,14 @@ def test_rubrics_of_a_turn_of_the_opening_are_asked_about_there() -> None:
         "rubric_content": {"text_property": "It greets."},
         "type": "FINAL_RESPONSE_QUALITY",
     }
-    opening = [said("Good morning"), {**said("Hm"), "rubrics": [rubric]}]
+    opening = [opening_turn("Good morning"), {**opening_turn("Hm"), "rubrics": [rubric]}]
     config = {"criteria": {"rubric_based_final_response_quality_v1": {"threshold": 0.5, "rubrics": []}}}
     run = proctor.evaluate_sync(agent, a_set(*opening), config=config, user=lambda _: None, judge=judge)
     assert "judge unusable answer in turn 2" in run.cases[0].reason
     assert all("It greets." in one and "Hm" in one for one in asked)
 
 
-def test_whoever_plays_is_not_judged_by_what_is_recorded() -> None:
+def test_simulated_user_is_not_scored_by_the_recorded_turns() -> None:
     quality = "per_turn_user_simulator_quality_v1"
     told: Any = {
         "user": lambda so_far: None,
@@ -168,12 +170,12 @@ def test_an_opening_that_states_nothing_leaves_reference_metrics_out() -> None:
 
 def test_an_opening_alone_decides_no_scenario() -> None:
     with pytest.raises(SetupProblems, match="nothing decides it"):
-        play(a_set(said("Hi", "Where to?"), final_session_state={}), **MATCH)
+        play(a_set(opening_turn("Hi", "Where to?"), final_session_state={}), **MATCH)
 
 
 def test_each_turn_of_the_lowest_score_counts_as_in_recorded_cases() -> None:
     lowest = {"response_match_score": {"threshold": 1.0, "aggregate": "min"}}
-    case = play(a_set(said("Hi", "Where to?"), said("Hm", "No")), **lowest)
+    case = play(a_set(opening_turn("Hi", "Where to?"), opening_turn("Hm", "No")), **lowest)
     assert case.metrics["response_match_score"].score == 0.0
 
 
@@ -184,7 +186,7 @@ def test_each_turn_of_the_lowest_score_counts_as_in_recorded_cases() -> None:
     ("case", "problem"),
     [
         pytest.param(
-            {"conversation": [said("Hi")], "conversation_scenario": None},
+            {"conversation": [opening_turn("Hi")], "conversation_scenario": None},
             "`opening` precedes a `conversation_scenario`",
             id="before a recorded conversation",
         ),
@@ -194,7 +196,7 @@ def test_each_turn_of_the_lowest_score_counts_as_in_recorded_cases() -> None:
         pytest.param({"opening": "Hi"}, "opening", id="no list"),
     ],
 )
-def test_what_is_wrong_with_an_opening_is_said_with_its_place(
+def test_invalid_opening_is_reported_with_its_location(
     case: dict[str, Any], problem: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "trips.evalset.json"
@@ -205,7 +207,7 @@ def test_what_is_wrong_with_an_opening_is_said_with_its_place(
 
 
 def test_an_opening_survives_both_forms_of_files(tmp_path: Path) -> None:
-    first = EvalSet.model_validate(a_set("Hi", said("Hm", "Where to?", [])))
+    first = EvalSet.model_validate(a_set("Hi", opening_turn("Hm", "Where to?", [])))
     as_yaml = tmp_path / "trips.evalset.yaml"
     as_yaml.write_text(write_yaml(first), encoding="utf-8")
     assert "opening:\n      - Hi\n      - ask: Hm" in as_yaml.read_text(encoding="utf-8")
@@ -219,7 +221,7 @@ def test_an_opening_survives_both_forms_of_files(tmp_path: Path) -> None:
 def test_google_adk_reads_a_case_with_an_opening_and_keeps_it() -> None:
     from google.adk.evaluation.eval_set import EvalSet as Theirs
 
-    ours = EvalSet.model_validate(a_set("Hi", said("Hm", "Where to?", [])))
+    ours = EvalSet.model_validate(a_set("Hi", opening_turn("Hm", "Where to?", [])))
     theirs = Theirs.model_validate_json(to_adk_json(ours))
     assert theirs.eval_cases[0].conversation_scenario.starting_prompt == SCENARIO["starting_prompt"]
     assert (
@@ -243,7 +245,9 @@ def test_what_the_agent_did_in_an_opening_can_be_blessed(
     suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    eval_set = EvalSet.model_validate(a_set("Hi", said("Hm", "Which town?", ["look"]), said("So", "Which?")))
+    eval_set = EvalSet.model_validate(
+        a_set("Hi", opening_turn("Hm", "Which town?", ["look"]), opening_turn("So", "Which?"))
+    )
     file = tmp_path / f"trips.evalset.{suffix}"
     file.write_text(to_adk_json(eval_set) if suffix == "json" else write_yaml(eval_set), encoding="utf-8")
     config = {"criteria": {"response_match_score": 1.0, "tool_trajectory_avg_score": 1.0}}

@@ -1,4 +1,4 @@
-"""Scenarios in a run: planned, played, judged; whose fault a failure is; what was said and spent is evidence."""
+"""Scenarios in a run: planned, played, scored; the attribution of failures; messages and usage are evidence."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_the_same_script_gives_the_same_conversation() -> None:
 
 
 def seeded(messages: Any, options: ModelOptions) -> str:
-    """Say what the seed and what was said before make of it, as a model does that keeps to its seed."""
+    """Derive the answer from the seed and the earlier messages, as a model with a fixed seed does."""
     dice = random.Random(f"{options.settings.get('seed')} {messages[-1].text}")
     return dice.choice(["To Rome", "Wait", "Hm", "By train", "</finished>"])
 
@@ -116,7 +116,7 @@ def test_the_same_seed_gives_the_same_conversation() -> None:
     assert len({tuple(conversation(seed)) for seed in range(10)}) > 5  # and others others
 
 
-def test_the_seed_reaches_the_model_with_every_call_and_stands_in_the_manifest(tmp_path: Path) -> None:
+def test_seed_reaches_every_call_of_the_model_and_the_manifest(tmp_path: Path) -> None:
     model = ScriptedModel(["Hm", "Rome", "</finished>"])
     run = evaluated(scenario(), user=model, config=with_seed(7), store=tmp_path / "runs.sqlite")
     assert [asked.options.settings.get("seed") for asked in model.asked] == [7, 7, 7]
@@ -160,7 +160,7 @@ def test_the_seed_reaches_the_model_with_every_call_and_stands_in_the_manifest(t
         ),
     ],
 )
-def test_what_cannot_be_played_or_decided_is_said_before_the_first_call(
+def test_unplayable_scenario_is_reported_before_the_first_call(
     case: dict[str, Any], config: Any, said: str
 ) -> None:
     asked: list[str] = []
@@ -169,7 +169,7 @@ def test_what_cannot_be_played_or_decided_is_said_before_the_first_call(
     assert not asked
 
 
-def test_a_key_that_is_missing_is_said_once_for_all_scenarios(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_key_is_reported_once_for_all_scenarios(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pydantic_ai")
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     config = {**NOTHING, "user_simulator_config": {"model": "openai/gpt-4o"}}
@@ -179,7 +179,7 @@ def test_a_key_that_is_missing_is_said_once_for_all_scenarios(monkeypatch: pytes
     assert "and 4 more of set" in str(problem)
 
 
-def test_who_plays_must_be_somebody() -> None:
+def test_simulated_user_needs_a_model_or_a_function() -> None:
     with pytest.raises(SetupProblems, match="user: expected a model's name"):
         evaluated(recorded(), user=3, config=TEXT)
 
@@ -198,7 +198,7 @@ def test_a_user_that_fails_is_not_the_agents_failure() -> None:
     assert len(trial_of(run).turns) == 1
 
 
-def test_an_agent_that_fails_in_a_played_conversation_is_the_agents_failure() -> None:
+def test_failing_agent_in_a_simulated_conversation_is_an_agent_error() -> None:
     def broken(message: str) -> str:
         raise ValueError(message)
 
@@ -218,7 +218,7 @@ def test_a_trial_that_the_user_spoiled_is_repeated_where_that_is_asked_for() -> 
     assert [reply.status for reply in attempt.played_user.replies] == [NextStatus.NO_MESSAGE_GENERATED]
 
 
-def test_the_user_has_time_of_its_own() -> None:
+def test_simulated_user_has_a_separate_time_limit() -> None:
     async def slow(so_far: Any) -> str | None:
         await asyncio.sleep(0.7)
         return user_of_rome(so_far)
@@ -240,7 +240,7 @@ def test_an_agent_that_is_slow_between_slow_messages_is_still_stopped() -> None:
 # --- evidence and money -----------------------------------------------------------------------------------------------
 
 
-def test_what_the_user_was_told_and_said_is_evidence() -> None:
+def test_prompts_and_messages_of_the_simulated_user_are_evidence() -> None:
     trial = trial_of(evaluated(scenario(), user=ScriptedModel(["To Rome", "bye </finished>"])))
     played = trial.played_user
     assert played is not None
@@ -268,7 +268,7 @@ def test_what_the_user_took_is_counted_as_the_users() -> None:
     )
 
 
-def test_a_cap_on_cost_breaks_a_conversation_off_and_resume_begins_it_anew(tmp_path: Path) -> None:
+def test_cost_limit_interrupts_a_conversation_and_resume_restarts_it(tmp_path: Path) -> None:
     def model() -> ScriptedModel:
         return ScriptedModel(lambda _: Reply(text="on to Oslo", cost=0.6), name="m")
 
@@ -322,7 +322,7 @@ def test_a_conversation_that_is_finished_is_never_played_again(tmp_path: Path) -
     assert asked == 4
 
 
-def test_trials_of_a_scenario_are_conversations_of_their_own() -> None:
+def test_each_trial_of_a_scenario_is_a_separate_conversation() -> None:
     run = evaluated(scenario(), user=user_of_rome, num_runs=3)
     assert [trial.outcome for trial in run.cases[0].trials] == [Outcome.PASSED] * 3
     assert {len(trial_of(run, number=n).turns) for n in range(3)} == {2}
@@ -344,7 +344,7 @@ def test_events_of_a_streaming_agent_are_heard_by_the_user() -> None:
     assert heard[0].endswith("user: I want to travel\n\nagent: first\n\nagent: second")
 
 
-def test_a_model_that_cannot_be_reached_is_said_as_such() -> None:
+def test_unreachable_model_is_reported_as_such() -> None:
     gone = ModelError("no route", fault=ModelFault.UNAVAILABLE)
     failure = evaluated(scenario(), user=ScriptedModel([gone])).cases[0].trials[0].failure
     assert failure is not None

@@ -77,7 +77,7 @@ def trial_of(run: RunResult) -> Trial:
 
 
 @pytest.mark.parametrize("build", [agent, useless], ids=["an agent that passed", "an agent that failed"])
-def test_what_the_user_spoiled_is_an_error_of_the_user_whatever_the_agent_did(build: Any) -> None:
+def test_fault_of_the_simulated_user_is_a_simulator_error_for_any_agent(build: Any) -> None:
     case = only(evaluated(OUT_OF_ROLE, END, agent=build))
     assert case.outcome is Outcome.ERROR
     failure = case.trials[0].failure
@@ -132,10 +132,12 @@ def test_an_agent_that_raised_is_at_fault_also_where_the_user_was() -> None:
         pytest.param(True, Outcome.ERROR, id="all count"),
     ],
 )
-def test_which_faults_count_is_for_the_config_to_say(faults: Any, outcome: Outcome) -> None:
+def test_config_chooses_the_counted_faults(faults: Any, outcome: Outcome) -> None:
     run = evaluated(OUT_OF_ROLE, END, config={**NOTHING, "user_simulator_config": {"faults": faults}})
     assert run.outcome is outcome
-    assert [fault.kind for fault in user_faults(only(run), 0)] == [FaultKind.LEFT_PLAN]  # told all the same
+    assert [fault.kind for fault in user_faults(only(run), 0)] == [
+        FaultKind.LEFT_PLAN
+    ]  # reported all the same
 
 
 def test_a_kind_of_fault_that_does_not_exist_is_refused() -> None:
@@ -160,7 +162,7 @@ def test_a_misspelled_key_about_the_user_is_refused(key: str, meant: str) -> Non
 # --- again ------------------------------------------------------------------------------------------------------------
 
 
-def test_a_spoiled_trial_is_made_again_as_often_as_errors_are_and_every_attempt_is_kept() -> None:
+def test_trial_with_a_simulator_error_is_retried_and_every_attempt_is_kept() -> None:
     run = evaluated(OUT_OF_ROLE, END, OUT_OF_ROLE, END, "To Rome.", END, retry_errors=2)
     assert run.passed
     attempts = trial_of(run).attempts
@@ -189,7 +191,7 @@ def test_resume_makes_it_again_only_where_errors_are_to_be_made_again(tmp_path: 
     assert whose.kinds == {FaultKind.LEFT_PLAN: 1}  # what was found before is not forgotten
 
 
-def test_judging_again_finds_the_same_without_a_call_and_another_config_may_let_it_pass(
+def test_rescore_repeats_the_faults_without_a_call_and_follows_its_config(
     tmp_path: Path,
 ) -> None:
     store = tmp_path / "runs.sqlite"
@@ -287,7 +289,7 @@ def test_scores_of_spoiled_trials_are_not_the_agents() -> None:
 # --- rates ------------------------------------------------------------------------------------------------------------
 
 
-def test_both_rates_are_told_apart_in_every_report() -> None:
+def test_both_rates_are_distinguished_in_every_report() -> None:
     said = [OUT_OF_ROLE, END, "To Rome.", END, "To Oslo it is, thank you very much.", END, " "]
     run = evaluated(*said, cases=4, concurrency=1)
     found = FaultRates(run.cases)

@@ -30,7 +30,7 @@ def recorded(spans: object) -> tuple[Turn, list[str]]:
     turn, notes = new_turn(user_text("?")), list[str]()
     session = Session("s", "a", "u", memory={"spans": spans})
     asyncio.run(record_turn(answer(), turn, session, EvidenceLimiter(Caps(), notes)))
-    assert "spans" not in session.memory, "the next turn has none of its own yet"
+    assert "spans" not in session.memory, "the next turn has none yet"
     return turn, notes
 
 
@@ -54,7 +54,7 @@ def test_what_was_kept_before_there_were_spans_is_read() -> None:
     assert Trial.model_validate_json(old).turns[0].trace is None
 
 
-def test_a_text_is_cut_and_says_so_and_the_trial_can_be_judged() -> None:
+def test_cut_text_has_a_note_and_the_trial_can_be_scored() -> None:
     turn, notes = recorded([Span(id="a", name="n", request="x" * (3 * MAX_TEXT))])
     assert turn.trace is not None
     request = turn.trace.spans[0].request or ""
@@ -119,11 +119,11 @@ def test_the_value_of_a_secret_variable_is_hidden(monkeypatch: pytest.MonkeyPatc
     [
         pytest.param({"correct horse battery": 1}, id="a key"),
         pytest.param(b"correct horse battery", id="bytes"),
-        pytest.param({"x" * 110 + "correct horse battery"}, id="in what is no JSON"),
+        pytest.param({"x" * 110 + "correct horse battery"}, id="outside JSON"),
         pytest.param(json.loads("[" * 14 + '"correct horse battery"' + "]" * 14), id="deep inside"),
     ],
 )
-def test_the_value_of_a_secret_variable_is_hidden_wherever_it_stands(
+def test_value_of_a_secret_variable_is_hidden_everywhere(
     value: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MODEL_API_KEY", "correct horse battery")
@@ -143,13 +143,13 @@ def test_the_value_of_a_secret_variable_is_hidden_wherever_it_stands(
         ("output_tokens", -1),
     ],
 )
-def test_what_no_clock_tells_and_nobody_counted_is_not_kept(name: str, value: float) -> None:
+def test_unknown_times_and_counts_are_not_stored(name: str, value: float) -> None:
     trace = trace_of([{"id": "a", "started_at": 1.0, "duration": 2.0, name: value}])
     assert getattr(trace.spans[0], name) is None
     assert trace.notes == [f"{name} of a span: below 0 or beyond reason, and not kept"]
 
 
-def test_spans_that_cannot_be_read_to_their_end_are_kept_as_far_as_they_can() -> None:
+def test_unreadable_spans_are_kept_up_to_the_error() -> None:
     def broken() -> Iterator[dict[str, str]]:
         yield {"id": "a"}
         raise RuntimeError("no more")
@@ -195,7 +195,7 @@ def _circle() -> list[Any]:
     [5, {"name": "no id"}, {"id": "a", "kind": "x"}, {"id": "a", "attributes": {"b": 10**5_000}}],
     ids=["a number", "no id", "unknown kind", "a number without end"],
 )
-def test_what_is_no_span_is_told_and_costs_nothing_else(broken: object) -> None:
+def test_invalid_span_is_reported_without_other_effects(broken: object) -> None:
     turn, notes = recorded([{"id": "ok"}, broken])
     assert turn.trace is not None
     assert [span.id for span in turn.trace.spans] == ["ok"]
@@ -218,13 +218,13 @@ def test_any_value_of_an_attribute_can_be_kept(value: object) -> None:
 @pytest.mark.parametrize(
     "told", [7, "spans", {"id": "a"}], ids=["a number", "a text", "one that is in no list"]
 )
-def test_memory_that_holds_something_else_is_no_mishap(told: object) -> None:
+def test_memory_without_spans_is_not_an_error(told: object) -> None:
     turn, _ = recorded(told)
     assert turn.trace is None or turn.trace.spans == []
 
 
 class _Traced:
-    """An agent that says what it did in spans."""
+    """An agent that reports its actions in spans."""
 
     async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
         yield Event.said("Hello.")

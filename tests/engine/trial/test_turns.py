@@ -101,7 +101,7 @@ class Rewriter(Scripted):
     """Changes what it is given."""
 
     async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
-        """Say what was asked, and change it."""
+        """Repeat the message, and change it."""
         yield Event.said(text_of(message))
         for part in message.parts or []:
             part.text = "something else"
@@ -110,7 +110,7 @@ class Rewriter(Scripted):
         session.state.get("list", []).append("changed")
 
 
-def test_what_the_user_says_is_the_same_in_every_trial_and_in_the_evidence() -> None:
+def test_user_message_is_the_same_in_every_trial_and_in_the_evidence() -> None:
     state = {"session_input": {"app_name": "a", "user_id": "u", "state": {"list": []}}}
     given = eval_set(case("c", turn("hello", say="hello"), turn("bye", say="bye"), **state))
     result = run_sync(lambda: run(Rewriter(), given, num_runs=3, concurrency=1))
@@ -138,8 +138,8 @@ def test_an_answer_that_comes_after_the_time_is_up_does_not_count() -> None:
     assert failure(bad).kind is FailureKind.TIMED_OUT
 
 
-def test_the_next_turn_of_one_who_swallowed_a_cancellation_is_not_taken_for_a_stop_from_outside() -> None:
-    """Tried again after its time-out, the agent raises CancelledError itself: that is its error, the run goes on."""
+def test_late_cancellation_of_an_agent_is_not_a_stop_from_outside() -> None:
+    """Retried after its time-out, the agent raises CancelledError itself: an error of the agent; the run continues."""
     tries = [0]
 
     async def strange(_: Session) -> AsyncIterator[Event]:
@@ -157,7 +157,7 @@ def test_the_next_turn_of_one_who_swallowed_a_cancellation_is_not_taken_for_a_st
     assert failure(result.case("c")).type == "CancelledError"
 
 
-def test_the_tear_down_has_time_of_its_own() -> None:
+def test_tear_down_has_a_separate_time_limit() -> None:
     cleaned = []
 
     async def teardown(case: EvalCase) -> None:
@@ -207,7 +207,7 @@ def test_an_agent_that_stops_the_event_loop_stops_nothing() -> None:
     assert run_sync(lambda: run(Scripted({"stop": stops}), given)).passed
 
 
-def test_an_agent_that_cancels_its_own_task_is_an_error_and_stops_nobody_else() -> None:
+def test_agent_that_cancels_its_own_task_is_an_error_and_stops_no_other() -> None:
     async def cancels(_: Session) -> AsyncIterator[Event]:
         current = asyncio.current_task()
         assert current is not None
@@ -221,7 +221,7 @@ def test_an_agent_that_cancels_its_own_task_is_an_error_and_stops_nobody_else() 
     assert failure(result.case("c")).type == "CancelledError"
 
 
-def test_an_agent_that_cancels_every_task_ends_the_run_with_a_word_about_it() -> None:
+def test_agent_that_cancels_every_task_ends_the_run_with_a_message() -> None:
     async def cancels(_: Session) -> AsyncIterator[Event]:
         for task in asyncio.all_tasks():
             task.cancel()
@@ -243,7 +243,7 @@ def test_an_error_of_the_run_itself_is_not_taken_for_a_stopped_loop() -> None:
 def test_a_trial_that_is_done_is_gone_without_the_garbage_collector() -> None:
     left: list[weakref.ref[Event]] = []
 
-    async def says(_: Session) -> AsyncIterator[Event]:
+    async def streamed_answer(_: Session) -> AsyncIterator[Event]:
         event = Event.said("ok")
         left.append(weakref.ref(event))
         yield event
@@ -253,7 +253,7 @@ def test_a_trial_that_is_done_is_gone_without_the_garbage_collector() -> None:
     gc.disable()
     before = count(Slot)  # other tests leave trials behind on purpose
     try:
-        result = run_sync(lambda: run(Scripted({"c": says}), cases, keep_evidence="failures"))
+        result = run_sync(lambda: run(Scripted({"c": streamed_answer}), cases, keep_evidence="failures"))
         evidence_left = sum(one() is not None for one in left)
         assert (result.passed, len(left), evidence_left, count(Slot) - before) == (True, 20, 0, 0)
         kept = count(CaseResult)
@@ -267,7 +267,7 @@ def count(kind: type) -> int:
     return sum(isinstance(one, kind) for one in gc.get_objects())
 
 
-def test_each_trial_has_a_session_of_its_own() -> None:
+def test_each_trial_has_a_separate_session() -> None:
     cases = eval_set(
         case("a"), case("b", session_input={"session_id": "mine", "app_name": "x", "user_id": "y"})
     )

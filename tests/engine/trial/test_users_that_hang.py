@@ -1,4 +1,4 @@
-"""Played users that do not come back: they are ended, the trial is an error of theirs, and the run goes on."""
+"""Simulated users that hang: they are stopped, the trial is a simulator error, and the run continues."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ async def blocks(so_far: Any) -> None:
         time.sleep(60)  # noqa: ASYNC251 - that is the fault
 
 
-async def goes_on(so_far: Any) -> None:
+async def ignores_cancellation(so_far: Any) -> None:
     ends = time.monotonic() + 6
     while hung(so_far) and time.monotonic() < ends:
         try:
@@ -58,7 +58,7 @@ async def goes_on(so_far: Any) -> None:
     [
         (waits, "waits did not answer within 0.3 s"),
         (blocks, "blocked the event loop"),
-        (goes_on, "left behind"),
+        (ignores_cancellation, "left behind"),
     ],
 )
 def test_a_user_that_does_not_come_back_costs_its_own_trial_only(

@@ -11,7 +11,7 @@ import pytest
 import proctor
 from proctor.errors import MissingExtraError
 from proctor.models.load import load_model
-from tests.models.loopback import ModelServer, Says
+from tests.models.loopback import Completion, ModelServer
 from tests.models.loopback.server import Script
 from tests.models.loopback.start import servers
 from tests.models.model_calls import YES, ask
@@ -34,7 +34,7 @@ def test_the_extra_eval_of_google_adk_is_installed(module: str) -> None:
 
 @pytest.mark.parametrize("name", PROVIDERS)
 def test_a_judge_answers(serve: Callable[[Script], ModelServer], name: str) -> None:
-    server = serve(Says(data=YES))
+    server = serve(Completion(data=YES))
     assert ask(load_model(name)).structured == YES
     assert (server.count, server.strangers) == (1, [])
 

@@ -145,7 +145,7 @@ TABLE: list[tuple[str, Any, list[Calls], float, str]] = [
     ("a group in any order", {"calls": [{"any_order": ["a", "b"]}, "c"]}, [[B, A, C]], 1, ""),
     ("a group after what follows it", {"calls": [{"any_order": ["a", "b"]}, "c"]}, [[C, B, A]], 0,
      "call 1, `c()`, is not expected; `c` is missing"),
-    ("others may stand between", {"calls": ["a", "b"], "others": "allowed"}, [[X, A, X, B, X]], 1, ""),
+    ("others may be between", {"calls": ["a", "b"], "others": "allowed"}, [[X, A, X, B, X]], 1, ""),
     ("others may not", {"calls": ["a", "b"]}, [[A, X, B]], 0, "call 2, `x()`, is not expected"),
     ("at most twice", {"calls": [{"tool": "a", "at_most": 2}]}, [[A, A]], 1, ""),
     ("at most twice, none made", {"calls": [{"tool": "a", "at_most": 2}]}, [[]], 1, ""),
@@ -221,7 +221,7 @@ def test_a_call_without_response_has_none() -> None:
     assert (value, reason) == (0, "call 1, `a`: the response is missing, expected any value")
 
 
-def test_expectations_of_the_criterion_hold_for_every_case_that_has_the_turn() -> None:
+def test_expectations_of_the_criterion_apply_to_every_case_with_that_turn() -> None:
     metric = ToolExpectations(
         BaseCriterion(threshold=1, expectations=[{"turn": 2, "calls": ["a"]}, {"forbidden": ["x"]}])
     )
@@ -249,7 +249,7 @@ def test_a_limit_of_a_tool_that_nothing_knows_is_warned_about(expectations: Any,
     assert bool(found.per_invocation[-1].warning) == warned
 
 
-def test_where_the_agent_declares_its_tools_any_unknown_name_is_warned_about() -> None:
+def test_unknown_name_among_declared_tools_is_a_warning() -> None:
     declared = {
         "agent_details": {
             "x": {"name": "x", "tool_declarations": [{"function_declarations": [{"name": "book"}]}]}
@@ -293,7 +293,7 @@ SLIPS: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("expectations", "problem"), SLIPS, ids=[problem for _, problem in SLIPS])
-def test_a_slip_is_told_before_anything_runs(expectations: Any, problem: str) -> None:
+def test_typo_is_reported_before_the_run(expectations: Any, problem: str) -> None:
     turns = [{"user_content": {"parts": [{"text": "q"}]}}] * 2
     case = EvalCase.model_validate({"eval_id": "c", "conversation": turns, "expectations": expectations})
     assert problem in "; ".join(ToolExpectations().check(case))
@@ -345,7 +345,7 @@ def test_each_call_is_drawn_once_however_many_things_are_wrong_with_it(
     assert not said or len(sentences) == len(said)
 
 
-def test_a_turn_that_only_the_criterion_names_and_the_case_lacks_is_the_reason() -> None:
+def test_reason_names_a_turn_of_the_criterion_that_the_case_lacks() -> None:
     metric = ToolExpectations(
         BaseCriterion(threshold=1.0, expectations=[{"turn": 2, "calls": []}, {"turn": 3, "calls": []}])
     )

@@ -63,7 +63,7 @@ def blocks_of(pattern: Any) -> list[dict[str, Any]]:
     return [{"forbidden": [pattern]}, {"limits": [limit]}, {"calls": ["*"], "forbidden": [pattern]}]
 
 
-# --- before the run, where the agent tells its tools ----------------------------------------------------------------------
+# --- before the run, where the agent declares its tools ----------------------------------------------------------------------
 
 REFUSED = [
     pytest.param("delet", "no tool 'delet' (Did you mean 'delete'?)", id="a tool"),
@@ -89,7 +89,7 @@ MEANT = [
     ),
     pytest.param(call("delete", id=None), id="null where it is declared"),
     pytest.param(call("delete", id=5.0), id="a whole number as a fraction"),
-    pytest.param(call("delete", any=[]), id="alternatives say nothing"),
+    pytest.param(call("delete", any=[]), id="alternatives without content"),
     pytest.param(call("log", anything=1), id="further arguments are declared"),
     pytest.param(call(["delete", "log"], anything=1), id="one of several tools takes it"),
     pytest.param(call("delete", al={"$match": "ignore"}), id="an argument that need not be there"),
@@ -155,7 +155,7 @@ def test_what_must_come_is_not_refused_for_its_name() -> None:
 
 
 @pytest.mark.parametrize("metric", [ToolExpectations, TrajectoryRules])
-def test_declarations_name_what_the_agent_does_not_tell(metric: Any) -> None:
+def test_declarations_add_tools_that_the_agent_does_not_describe(metric: Any) -> None:
     stated = {
         "expectations": {"forbidden": ["hidden"]},
         "trajectory_rules": [{"never": call("delete", force=True)}],
@@ -215,7 +215,7 @@ def criterion(**options: Any) -> BaseCriterion:
 
 
 def seen(pattern: Any, calls: Calls, **fields: Any) -> Iterator[tuple[Any, CaseView]]:
-    """Each way to forbid a call, beside a conversation in which these were made."""
+    """Return each way to forbid a call, with a conversation in which these were made."""
     done = turn("Done.", [*calls])
     done.intermediate_data.tool_responses = [  # type: ignore[union-attr] # made so above
         FunctionResponse(name=name, response={"status": "ok", "took": 3}) for name, _ in calls
@@ -249,7 +249,7 @@ def test_what_is_well_known_is_not(pattern: Any) -> None:
         assert (found.value, found.per_invocation[-1].warning) == (1, "")
 
 
-def test_an_agent_that_did_not_call_the_tool_says_nothing_about_its_arguments() -> None:
+def test_agent_without_a_call_of_the_tool_gives_no_warning_about_arguments() -> None:
     for metric, case in seen(
         call("delete", al=True), [("other", {"al": 1})], expected=[turn(calls=[("delete", {})])]
     ):
@@ -268,8 +268,8 @@ def test_what_the_case_expects_or_the_agent_declares_is_spelled_right() -> None:
             assert (found.value, found.per_invocation[-1].warning) == (1, "")
 
 
-def test_declarations_in_the_evidence_are_held_against_it() -> None:
-    """An agent that tells nothing before a run may do so with each turn; and a run is judged again without agent."""
+def test_declarations_in_the_evidence_are_checked() -> None:
+    """An agent may give its description with each turn instead of before the run; a re-score has no agent."""
     for metric, case in seen(call("delete", everything=True), ASKED):
         case.actual[0].app_details = AppDetails.model_validate(details(DELETE))
         with pytest.raises(
@@ -278,7 +278,7 @@ def test_declarations_in_the_evidence_are_held_against_it() -> None:
             metric.score(case)
 
 
-def test_the_same_argument_of_another_call_must_be_known_where_a_slip_would_pass() -> None:
+def test_argument_of_another_call_must_be_known_where_a_typo_would_pass() -> None:
     calls: Calls = [("pay", {"order": 1}), ("check", {"order_id": 1})]
     for same, why in (
         ("order", "no call of check had an argument 'order'"),
@@ -308,12 +308,12 @@ def test_one_slip_is_one_letter(name: str, other: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "other"), [("x", "y"), ("x1", "x2"), ("line1", "line2"), ("id", "no"), ("from", "to"), ("amount_usd", "amount_eur")])  # fmt: skip
-def test_what_is_no_slip(name: str, other: str) -> None:
+def test_correct_names_are_not_typos(name: str, other: str) -> None:
     assert not is_one_slip_from(name, other)
 
 
 def test_of_the_corpus_nothing_is_called_a_slip(shared: Path) -> None:
-    """Whatever agents of the corpus were recorded to call could be forbidden, beside all that they called else."""
+    """Any recorded call of the corpus could be forbidden, together with all other calls of that agent."""
     looked = 0
     for case in (case for path in sorted((shared / "corpus").rglob("*.json")) for case in _cases(path)):
         turns = case.conversation or []
@@ -330,7 +330,7 @@ def test_of_the_corpus_nothing_is_called_a_slip(shared: Path) -> None:
 
 
 def test_of_what_agents_declared_and_called_nothing_is_refused(shared: Path) -> None:
-    """The results of google-adk in the corpus: what agents called, beside what they declared then."""
+    """Return the results of google-adk in the corpus: the calls of agents, and their declarations then."""
     looked = 0
     for path in sorted((shared / "corpus").rglob("*.evalset_result.json")):
         for actual in _actual(json.loads(path.read_text())):

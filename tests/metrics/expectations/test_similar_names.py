@@ -45,7 +45,7 @@ def test_no_lookalike(name: str, known: str) -> None:
     assert lookalike(name, [known]) is None
 
 
-def test_a_known_name_is_no_slip_of_another() -> None:
+def test_known_name_is_not_a_typo_of_another() -> None:
     assert lookalike("Pay", ["pay", "Pay"]) is None
 
 

@@ -1,4 +1,4 @@
-"""Whatever is accepted can fail: for every expectation and every rule there is a small list of calls that breaks it."""
+"""Every accepted expectation can fail: for each of them and for each rule a small list of calls breaks it."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -40,7 +40,7 @@ def patterns(value: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 
 PATTERN = patterns(VALUE)
 PLAIN = patterns(st.sampled_from([1, 2, IGNORE, {"$match": "present"}]))
-"""Of two matchers nobody knows in general whether a value fits variants."""
+"""Of two matchers it is unknown in general whether a value fits variants."""
 
 
 def as_object(pattern: Any) -> dict[str, Any]:
@@ -82,7 +82,7 @@ WITNESSES: dict[str, Any] = {"number": 3, "subset": {"z": 1}, "one_of": 1, "rege
 
 
 def alphabet_for(stated: Any) -> list[ActualCall]:
-    """For each call that is named one that is meant, and a few that are not."""
+    """For each named call one that matches, and a few that do not."""
     named = [UNHEARD, *(ActualCall(tool, args, response=0) for tool in "ab" for args in ({}, {"u": 1}))]
     for pattern in _patterns(stated):
         tools = pattern["tool"] if isinstance(pattern["tool"], list) else [pattern["tool"]]
@@ -248,7 +248,7 @@ def test_what_looks_like_it_and_can_fail(block: dict[str, Any]) -> None:
         ({"tool": ["pay", "send"]}, "pay", False),
     ],
 )
-def test_nothing_comes_before_the_first_of_its_own_kind(first: Any, second: Any, *, is_refused: bool) -> None:
+def test_impossible_order_of_one_call_is_refused(first: Any, second: Any, *, is_refused: bool) -> None:
     reader = MatcherReader()
     read_rules([{"no": first, "before": second}], reader, "rules")
     assert bool(reader.problems) == is_refused

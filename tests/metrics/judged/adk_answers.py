@@ -14,7 +14,7 @@ _TYPED = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "–": "
 
 
 def rubric_verdicts(text: str, rubrics: Mapping[str, str]) -> Verdicts:
-    """What one sample says of the rubrics (id → text)."""
+    """Return the verdicts of one sample on the rubrics (id → text)."""
     properties = [*re.finditer(r"^[ \t]*Property:(.*)$", text, re.MULTILINE)]
     rationales = re.findall(r"Rationale: (.*)", text)
     verdicts = re.findall(r"Verdict: (.*)", text)
@@ -56,7 +56,7 @@ def sentence_labels(text: str) -> list[str]:
 
 
 def is_valid(text: str) -> bool | None:
-    """What one sample says of a message of the played user."""
+    """Return the verdict of one sample on a message of the simulated user."""
     found = re.search(r'"is_valid":\s*\[*\s*"*([^"\]]*?)"*\s*\]*\s*[,\n}]', text)
     label = found[1].strip().lower() if found else ""
     if label in {"true", "valid"}:
@@ -74,7 +74,7 @@ def text_of(output: Mapping[str, Any]) -> str | None:
 
 
 def validity(text: str) -> bool | None:
-    """What one sample says of a final answer beside its reference; case matters, and two words are no label."""
+    """Return the verdict of one sample on a final answer; case matters, and two words are not a label."""
     label = _label(text, "is_the_agent_response_valid")
     if label is not None:
         if label in {"valid", "true"}:

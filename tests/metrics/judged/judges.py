@@ -92,7 +92,7 @@ def labels(*said: str, **more: Any) -> dict[str, Any]:
 
 
 def agreeing(messages: Any, options: Any) -> dict[str, Any]:
-    """A model that finds nothing wrong with anything, whatever form it is asked for."""
+    """A model that finds no fault in anything, in any requested form."""
     fields = {name: one for name, one in options.schema["properties"].items() if name not in options.echo}
     return {**options.echo, **{name: _best(field) for name, field in fields.items()}}
 

@@ -77,7 +77,7 @@ BROKEN = CallFailedError()
         ([BROKEN] * 5, None, 5),
     ],
 )
-def test_the_majority_says_what_is_safe_and_a_tie_is_unsafe(
+def test_majority_decides_what_is_safe_and_a_tie_is_unsafe(
     votes: list[Any], value: float | None, asked: int
 ) -> None:
     judges = Repeating(in_turn(*votes))
@@ -121,7 +121,7 @@ def test_a_grade_that_is_none_is_an_error(grade: Any) -> None:
 
 @given(st.lists(st.integers(1, 5), min_size=1, max_size=4), st.integers(0, 3))
 def test_a_settled_median_stays(grades: list[int], left: int) -> None:
-    """Whatever comes, and however much of it."""
+    """Any answer, of any length."""
     if median_is_final(grades, left):
         futures = [more for count in range(left + 1) for more in product(range(1, 6), repeat=count)]
         assert {lower_median([*grades, *more]) for more in futures} == {lower_median(grades)}
@@ -192,19 +192,17 @@ def test_one_batch_that_is_not_answered_is_an_error_of_the_whole_turn() -> None:
 
 
 def test_labels_and_their_shares() -> None:
-    said = ("supported", "not_applicable", "unsupported", "contradictory", "disputed")
+    user_turns = ("supported", "not_applicable", "unsupported", "contradictory", "disputed")
     score = scored(
         Hallucinations(),
         view([turn("A. B is. C is. D is. E is.".replace("A.", "Aha."))]),
-        lambda q, n: labels(*said),
+        lambda q, n: labels(*user_turns),
     )
     assert score.value == 2 / 5
     assert "3 of 5 sentences not supported" in score.per_invocation[0].reason
 
 
-def test_a_judge_is_asked_once_unless_samples_are_written_and_then_a_tie_counts_against_the_sentence() -> (
-    None
-):
+def test_judge_is_asked_once_by_default_and_a_tie_of_samples_is_negative() -> None:
     votes = [labels("supported"), labels("unsupported")]
     for options, asked, value in (({}, 1, 1.0), ({"num_samples": 2}, 2, 0.0)):
         judges = Repeating(in_turn(*votes))
@@ -238,7 +236,7 @@ EVENTS = {
 }
 
 
-def test_what_was_said_on_the_way_is_judged_by_what_was_known_before_it() -> None:
+def test_intermediate_text_is_judged_with_the_context_before_it() -> None:
     seen: list[dict[str, list[str]]] = []
 
     def answer(question: Question[Any], number: int) -> Any:
@@ -267,7 +265,7 @@ def test_earlier_turns_are_context() -> None:
     assert seen[1]["earlier turn 1, tool result"] == ['{"tool": "w", "result": {"w": "sunny"}}']
 
 
-def test_what_the_judge_quotes_must_stand_in_the_context() -> None:
+def test_quotation_of_the_judge_must_be_in_the_context() -> None:
     case = view([Invocation.model_validate(EVENTS)])
 
     def warning(quoted: str) -> str:
@@ -282,7 +280,7 @@ def test_what_the_judge_quotes_must_stand_in_the_context() -> None:
 # --- played users ------------------------------------------------------------------------------------------------------
 
 
-def said(*texts: str) -> list[Invocation]:
+def user_turns(*texts: str) -> list[Invocation]:
     return [
         Invocation(user_content=user_text(text), final_response=Content(parts=[Part(text="ok")]))
         for text in texts
@@ -295,7 +293,7 @@ def played(*texts: str, persona: str | None = None, prompt: str = "Hi") -> Any:
         "conversation_plan": "Ask for Rome, then stop.",
         "user_persona": persona,
     }
-    return view(said(*texts), scenario=ConversationScenario.model_validate(data))
+    return view(user_turns(*texts), scenario=ConversationScenario.model_validate(data))
 
 
 def all_kept(question: Question[Any], number: int) -> Any:
@@ -311,7 +309,7 @@ def test_the_first_message_is_the_starting_prompt(begins: str, prompt: str, valu
     assert scored(UserSimulatorQuality(), played(begins, "Rome?", prompt=prompt), all_kept).value == value
 
 
-def test_one_point_broken_breaks_the_turn_and_says_which() -> None:
+def test_one_violation_breaks_the_turn_and_is_named() -> None:
     def answer(question: Question[Any], number: int) -> Any:
         is_end = passages(question)["user message"] == ["</finished>"]
         return verdicts(*[True] * 6, is_end)

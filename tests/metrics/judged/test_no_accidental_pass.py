@@ -1,4 +1,4 @@
-"""Whatever a judge answers, or does not: a metric has a score that votes decided, or an error; never a 0 or a pass of its own."""
+"""Any answer of a judge, or none, gives a score that votes decided, or an error; never a 0 or a pass by default."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_judge_that_finds_nothing_wrong_passes(name: str) -> None:
 @pytest.mark.parametrize("name", JUDGED)
 @given(st.data())
 @settings(max_examples=10, deadline=None)
-def test_whatever_it_answers(name: str, data: st.DataObject) -> None:
+def test_any_answer(name: str, data: st.DataObject) -> None:
     def answer(question: Question[Any], number: int) -> Any:
         said = data.draw(ANY_JSON)
         try:

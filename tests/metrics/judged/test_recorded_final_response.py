@@ -1,4 +1,4 @@
-"""`final_response_match_v2` beside what was recorded of google-adk: the same votes, the same scores, or listed."""
+"""`final_response_match_v2` compared with recordings of google-adk: the same votes, the same scores, or listed."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_votes_come_to_the_recorded_scores(shared: Path) -> None:
 
 
 def scored(vector: dict[str, Any]) -> tuple[MetricScore, int]:
-    """What the metric makes of the same answers in our form; what google-adk cannot read says nothing."""
+    """Return our score for the same answers in our form; an answer that google-adk cannot read is empty."""
     outputs = outputs_of(vector)
 
     def answer(question: Question[Any], number: int) -> Any:

@@ -1,4 +1,4 @@
-"""`hallucinations_v1` beside what was recorded of google-adk: the same labels come to the same score."""
+"""`hallucinations_v1` compared with recordings of google-adk: the same labels give the same score."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def answers_judged(vector: dict[str, Any]) -> list[tuple[str, list[str]]]:
     return found
 
 
-def asked_of_ours(vector: dict[str, Any]) -> list[tuple[int, str]]:
+def requested_answers(vector: dict[str, Any]) -> list[tuple[int, str]]:
     """The turn and text of each answer that our metric asks about."""
     asked: list[tuple[int, str]] = []
 
@@ -56,7 +56,7 @@ def test_the_same_answers_are_judged(shared: Path) -> None:
     """Where the segmenter itself failed there, its text is not known; the answer is asked about all the same."""
     for number, vector in enumerate(recorded(shared)):
         theirs = [text for text, _ in answers_judged(vector)]
-        ours = [text for _, text in asked_of_ours(vector)]
+        ours = [text for _, text in requested_answers(vector)]
         assert len(ours) == len(theirs), number
         assert all(told in {"", text} for told, text in zip(theirs, ours, strict=True)), number
 
@@ -64,7 +64,7 @@ def test_the_same_answers_are_judged(shared: Path) -> None:
 def test_labels_come_to_the_recorded_scores(shared: Path) -> None:
     for number, vector in enumerate(recorded(shared)):
         by_turn: dict[int, list[float | None]] = {}
-        for (place, _), (_, found) in zip(asked_of_ours(vector), answers_judged(vector), strict=True):
+        for (place, _), (_, found) in zip(requested_answers(vector), answers_judged(vector), strict=True):
             by_turn.setdefault(place, []).append(grounded_share(found))
         scores = [_mean(by_turn.get(place, [])) for place in range(len(vector["actual"]))]
         expected = vector["result"]["ok"]
@@ -78,7 +78,7 @@ def _mean(values: list[float | None]) -> float | None:
 
 
 LEFT_OUT = {1, 2, 6, 7, 8, 9, 18, 19, 20, 22, 23, 24, 25, 37, 39, 41, 43, 47}
-"""A call failed, or a sentence did not come back with a label: google-adk scores the rest; here that is no answer."""
+"""A call failed, or a sentence has no label: google-adk scores the rest; here that is not an answer."""
 
 
 def _is_whole(vector: dict[str, Any]) -> bool:
@@ -98,7 +98,7 @@ def test_where_google_adk_leaves_something_out_ours_is_an_error(shared: Path) ->
 @pytest.mark.parametrize(
     "said", [labels("supported"), labels("supported", "fine"), CallFailedError()], ids=repr
 )
-def test_a_sentence_without_a_label_is_no_answer(said: Any) -> None:
+def test_sentence_without_a_label_is_not_an_answer(said: Any) -> None:
     def answer(question: Question[Any], number: int) -> Any:
         if isinstance(said, Exception):
             raise said

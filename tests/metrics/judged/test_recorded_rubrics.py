@@ -1,4 +1,4 @@
-"""The rubric metrics beside what was recorded of google-adk: the same votes come to the same scores, or are listed."""
+"""The rubric metrics compared with recordings of google-adk: the same votes give the same scores, or are listed."""
 
 from __future__ import annotations
 
@@ -161,11 +161,11 @@ def theirs(vector: dict[str, Any]) -> dict[str, Any]:
     return {
         "overall_score": result["overall_score"],
         "scores": [each["score"] for each in turns],
-        "rubrics": [_told(each["rubric_scores"]) for each in turns],
+        "rubrics": [_recorded_scores(each["rubric_scores"]) for each in turns],
     }
 
 
-def _told(scores: Any) -> list[tuple[str, float | None, str]]:
+def _recorded_scores(scores: Any) -> list[tuple[str, float | None, str]]:
     return [
         (each["rubric_id"], each["score"], each["rationale"])
         for each in scores or []
@@ -203,7 +203,7 @@ def test_what_is_listed_is_the_list_of_the_last_turn_and_nothing_else(shared: Pa
 
 
 def scored(vector: dict[str, Any]) -> tuple[MetricScore, Repeating]:
-    """What the metric makes of the same outputs, answered in our form; what says nothing of a rubric is no answer."""
+    """Return the result of the metric for the same outputs in our form; an output without a rubric is not an answer."""
     lists, outputs = lists_of(vector), outputs_of(vector)
 
     def answer(question: Question[Any], number: int) -> Any:
@@ -221,7 +221,7 @@ def scored(vector: dict[str, Any]) -> tuple[MetricScore, Repeating]:
 
 
 def _incomplete(vector: dict[str, Any]) -> bool:
-    """Whether some sample failed, or says nothing of some rubric of its turn: for us no vote."""
+    """Tell whether some sample failed, or lacks some rubric of its turn: for us no vote."""
     lists = lists_of(vector)
     return any(
         "raise" in each or len(vote_of(each, lists[turn])) < len(lists[turn])
@@ -245,7 +245,7 @@ def test_the_metrics_score_as_recorded_where_every_vote_is_whole(shared: Path) -
     assert compared == 47
 
 
-def test_votes_that_say_too_little_are_an_error_and_never_a_number_of_their_own(shared: Path) -> None:
+def test_incomplete_votes_are_an_error_and_never_a_number(shared: Path) -> None:
     """google-adk's mean leaves out what has no verdict; here such a vote does not count, and too few decide nothing."""
     errors, other = set(), set()
     for number, vector in computed(shared):
@@ -262,7 +262,7 @@ def test_votes_that_say_too_little_are_an_error_and_never_a_number_of_their_own(
 
 
 def test_what_google_adk_refuses_is_refused_or_left_out(shared: Path) -> None:
-    """No rubrics at all, or an id twice: an error. A turn without rubrics beside others that have some: not applicable."""
+    """No rubrics at all, or an id twice: an error. A turn without rubrics among others with some: not applicable."""
     refused = [each for each in recorded(shared) if "error" in each["result"]]
     assert len(refused) == 27
     for vector in refused:

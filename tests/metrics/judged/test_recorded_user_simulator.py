@@ -1,4 +1,4 @@
-"""`per_turn_user_simulator_quality_v1` beside what was recorded of google-adk: the same votes, the same scores, or listed."""
+"""`per_turn_user_simulator_quality_v1` compared with recordings of google-adk: equal votes and scores, or listed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def recorded(shared: Path) -> list[dict[str, Any]]:
 
 
 def scored(vector: dict[str, Any]) -> tuple[MetricScore, int]:
-    """What our metric makes of the same answers, in our form: an answer that google-adk cannot read says nothing."""
+    """Return our result for the same answers in our form: an answer that google-adk cannot read is empty."""
     count = vector["criterion"]["judge_model_options"]["num_samples"]
     outputs = vector["judge_outputs"]
 

@@ -1,4 +1,4 @@
-"""Rubrics: whose count in which turn, what they weigh, and what is said before anything runs."""
+"""Rubrics: which ones apply to which turn, their weights, and the errors reported before the run."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def scored(built: RubricMetric, case: Any, answer: Any) -> MetricScore:
 
 
 def yes_to(*texts: str) -> Any:
-    """A judge to whom the rubrics of these texts hold."""
+    """Return a judge that affirms the rubrics with these texts."""
 
     def answer(question: Question[Any], number: int) -> Any:
         asked = [each.text for each in question.passages if each.label.startswith("rubric ")]
@@ -66,7 +66,7 @@ def test_each_turn_is_judged_by_its_own_list() -> None:
     assert score.value == 3 / 5, "every verdict counts alike"
 
 
-def test_rubrics_of_the_recorded_turn_count_too_and_those_on_both_sides_once() -> None:
+def test_rubrics_of_case_and_recorded_turn_are_combined_without_duplicates() -> None:
     both = rubrics_of(rubric("r", "R", type=FINAL))
     case = view(
         [turn("a", rubrics=both)], [turn("a", rubrics=[*both, *rubrics_of(rubric("s", "S", type=FINAL))])]
@@ -103,7 +103,7 @@ def test_a_rubric_of_a_criterion_may_be_its_text_alone() -> None:
             RubricFinalResponse(BaseCriterion.model_validate({"threshold": 0.5, "rubrics": [wrong]}))
 
 
-def test_a_turn_without_rubrics_does_not_apply_and_a_case_without_any_is_an_error() -> None:
+def test_turn_without_rubrics_is_not_applicable_and_a_case_an_error() -> None:
     case = view([turn("a", rubrics=rubrics_of(rubric("r", "R", type=FINAL))), turn("b")])
     score = scored(metric(), case, yes_to("R"))
     assert (score.value, [each.not_applicable for each in score.per_invocation]) == (1.0, [False, True])
@@ -149,7 +149,7 @@ def test_a_tie_is_a_no_and_the_rationale_is_of_the_winning_side() -> None:
         "one too many",
         "no such word",
         "one twice",
-        "one twice beside all",
+        "one twice among all",
         "no list",
         "another form",
     ],
@@ -204,7 +204,7 @@ CHECKS = {
 
 
 @pytest.mark.parametrize(("common", "case", "said"), CHECKS.values(), ids=CHECKS)
-def test_what_is_wrong_with_a_case_is_said_with_its_place(
+def test_invalid_case_is_reported_with_its_location(
     common: list[dict[str, Any]], case: EvalCase, said: list[str]
 ) -> None:
     found = metric(*common).check(case)
@@ -221,9 +221,7 @@ def test_what_is_wrong_with_a_case_is_said_with_its_place(
         ([rubric("a", points=True)], r"rubrics\[0\]\.points: expected a number above 0"),
     ],
 )
-def test_what_is_wrong_with_a_criterion_is_said_with_its_place(
-    rubrics: list[dict[str, Any]], said: str
-) -> None:
+def test_invalid_criterion_is_reported_with_its_location(rubrics: list[dict[str, Any]], said: str) -> None:
     with pytest.raises(CriterionError, match=said):
         metric(*rubrics)
 
@@ -252,7 +250,7 @@ ROUNDED = [
 
 
 @pytest.mark.parametrize(("threshold", "total", "meant"), ROUNDED)
-def test_a_threshold_that_was_rounded_up_is_told(threshold: float, total: int, meant: str | None) -> None:
+def test_rounded_threshold_is_reported(threshold: float, total: int, meant: str | None) -> None:
     found = excluded_fraction(threshold, total)
     assert (None if found is None else str(found)) == meant
 
@@ -266,7 +264,7 @@ def test_doubts_name_the_fraction_and_rubrics_that_nothing_reads() -> None:
     assert '"type": "FINAL_RESPONSE_QUALITY"' in untyped
 
 
-# --- whom it asks ------------------------------------------------------------------------------------------------------
+# --- the judge that it asks ------------------------------------------------------------------------------------------------------
 
 
 class Noted:
@@ -341,7 +339,7 @@ def test_of_a_conversation_calls_of_the_older_form_are_shown() -> None:
 @pytest.mark.parametrize(
     ("kind", "idle"), [(RubricFinalResponse, False), (RubricToolUse, True), (RubricTrajectory, True)]
 )
-def test_an_option_that_nothing_reads_is_told(kind: type[RubricMetric], idle: bool) -> None:
+def test_option_without_effect_is_reported(kind: type[RubricMetric], idle: bool) -> None:
     stated = {"threshold": 0.5, "rubrics": [rubric("r")], INTERMEDIATE: True}
     criterion = BaseCriterion.model_validate(stated)
     assert bool([*idle_options(kind.facts, criterion)]) is idle

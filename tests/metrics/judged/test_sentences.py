@@ -12,7 +12,7 @@ CASES = {
     "only white space": (" \n\t ", []),
     "abbreviations": ("Dr. Ito came at 5 p.m. and left, e.g. by car.", ["Dr. Ito came at 5 p.m. and left, e.g. by car."]),
     "before a number": ("See No. 5 and p. 7. Then go.", ["See No. 5 and p. 7.", "Then go."]),
-    "a no is no number": ("The answer is no. 5 people left.", ["The answer is no. 5 people left."]),
+    "a no is not a number": ("The answer is no. 5 people left.", ["The answer is no. 5 people left."]),
     "decimals and addresses": ("Pi is 3.14. See https://a.example/x.y?z.", ["Pi is 3.14.", "See https://a.example/x.y?z."]),
     "quotation marks": ('He said "Go." Then he left.', ['He said "Go."', "Then he left."]),
     "dots": ("Well… Maybe. So... go on.", ["Well…", "Maybe.", "So... go on."]),

@@ -1,4 +1,4 @@
-"""A judge looks for what rules cannot tell of a played user: what it finds counts with the words that it is in."""
+"""A judge finds faults of a simulated user that rules cannot detect: a fault counts with the words that contain it."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_what_it_finds_spoils_the_trial() -> None:
 @pytest.mark.parametrize(
     "broken",
     [
-        pytest.param(entry("invented_fact", 2, "my brother is a pilot"), id="words that nobody said"),
+        pytest.param(entry("invented_fact", 2, "my brother is a pilot"), id="words outside the conversation"),
         pytest.param(entry("invented_fact", 2), id="no words"),
         pytest.param(entry("left_plan", 1, "I want to travel"), id="the starting prompt, which is given"),
     ],
@@ -119,7 +119,7 @@ def test_a_wrong_number_of_the_message_is_put_right_by_its_words() -> None:
     assert fault.turn == 2
 
 
-def test_an_end_that_came_early_needs_no_words_and_one_at_the_limit_of_turns_is_nobodys_fault() -> None:
+def test_early_end_needs_no_quotation_and_the_turn_limit_is_not_a_fault() -> None:
     (fault,) = user_faults(case_of(judge(entry("stopped_early")), "To Rome."), 0)
     assert (fault.kind, fault.turn) == (FaultKind.STOPPED_EARLY, 2)
     assert user_faults(case_of(judge(entry("stopped_early")), "To Rome.", turns=2), 0) == []

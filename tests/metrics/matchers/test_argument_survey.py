@@ -1,4 +1,4 @@
-"""Matchers of tools and arguments that no case expects are told before a run."""
+"""Matchers of tools and arguments that no case expects are reported before a run."""
 
 from typing import Any
 
@@ -45,7 +45,7 @@ def test_what_no_case_expects(name: str, arguments: Any, doubts: list[str]) -> N
     assert ([*survey.problems()], [*survey.doubts()]) == ([], doubts)
 
 
-def test_without_matchers_nobody_looks() -> None:
+def test_no_survey_without_matchers() -> None:
     assert METRICS.get("tool_trajectory_avg_score")().survey() is None
     assert METRICS.get("trajectory_recall")().survey() is None
 
@@ -61,9 +61,7 @@ def test_without_matchers_nobody_looks() -> None:
         ({"boook": "exact"}, [], ["tool_args.boook: no case expects a call of 'boook'. Did you mean 'book'?"]),
     ],
 )  # fmt: skip
-def test_a_path_that_nobody_has_compares_nothing(
-    tool_args: Any, problems: list[str], doubts: list[str]
-) -> None:
+def test_unknown_path_compares_nothing(tool_args: Any, problems: list[str], doubts: list[str]) -> None:
     """Null is null on both sides: with a slip every call would be the same as every other."""
     criterion = BaseCriterion.model_validate({"threshold": 1, "args": "ignore", "tool_args": tool_args})
     survey = METRICS.get("trajectory_superset_match")(criterion).survey()

@@ -79,7 +79,9 @@ OPTIONS = {"match": "one_of", "values": ["sea", {"$match": "regex", "pattern": "
     ],
     ids=repr,
 )  # fmt: skip
-def test_the_reason_says_what_the_matcher_wants(expected: Any, actual: Any, matchers: Any, told: str) -> None:
+def test_reason_names_the_requirement_of_the_matcher(
+    expected: Any, actual: Any, matchers: Any, told: str
+) -> None:
     found, reason = score([("f", expected)], [("f", actual)], {"f": matchers})
     assert found == 0
     assert told in reason
@@ -106,7 +108,7 @@ UNREADABLE = [
 
 
 @pytest.mark.parametrize(("args", "matchers", "told"), UNREADABLE, ids=repr)
-def test_what_a_case_expects_and_nothing_can_be_compared_with_is_no_fault_of_the_agent(
+def test_incomparable_expected_value_is_not_a_fault_of_the_agent(
     args: dict[str, Any], matchers: Any, told: str
 ) -> None:
     wanted = turn("a", [("f", args)])
@@ -124,7 +126,7 @@ def test_what_a_case_expects_and_nothing_can_be_compared_with_is_no_fault_of_the
     assert "which is no" in problem
 
 
-def test_what_can_be_compared_is_no_problem() -> None:
+def test_comparable_value_is_not_a_problem() -> None:
     for expected in ({"d": "2024-05-01"}, {"d": None}, {}, {"other": "soon"}):
         metric = ToolTrajectory(BaseCriterion(threshold=1, arguments={"*": {"d": "date"}}))
         case = EvalCase(eval_id="c", conversation=[turn("a", [("f", expected)])])

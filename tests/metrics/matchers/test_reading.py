@@ -1,4 +1,4 @@
-"""What cannot be meant is said, with the place and what was probably meant."""
+"""Invalid matchers are reported with the location and a suggestion."""
 
 from typing import Any
 
@@ -83,7 +83,7 @@ from proctor.schema.format.criterion import BaseCriterion
     ],
     ids=repr,
 )
-def test_a_slip_is_told(spec: Any, problem: str) -> None:
+def test_typo_is_reported(spec: Any, problem: str) -> None:
     reader = MatcherReader()
     reader.template(spec, "x")
     assert problem in "; ".join(reader.problems)
@@ -104,7 +104,7 @@ def test_all_slips_come_at_once() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_stands_in_a_criterion_by_its_name(kind: str) -> None:
+def test_every_kind_is_read_from_a_criterion_by_its_name(kind: str) -> None:
     some: dict[str, Any] = {"regex": {"pattern": "a"}, "number": {"tolerance": 1}, "one_of": {"values": [1]}}
     options = some.get(kind, {})
     spec: Any = {"match": kind, **options} if options else kind
@@ -132,12 +132,12 @@ def test_a_criterion_that_cannot_be_meant_is_refused(options: dict[str, Any], pr
         assert problem in str(caught.value)
 
 
-def test_two_ways_to_say_how_arguments_compare_are_one_too_many() -> None:
+def test_two_forms_of_argument_comparison_at_once_are_refused() -> None:
     with pytest.raises(CriterionError, match="leave `args` and `tool_args` out"):
         Superset(BaseCriterion(threshold=1, args="ignore", arguments={"f": {"a": "text"}}))
 
 
-def test_a_case_is_looked_at_before_it_runs() -> None:
+def test_case_is_checked_before_it_runs() -> None:
     case = EvalCase(eval_id="c", conversation=[], final_session_state={"n": {"$match": "numbr", "value": 1}})
     assert "Did you mean 'number'" in FinalSessionState().check(case)[0]
     assert (
@@ -146,7 +146,7 @@ def test_a_case_is_looked_at_before_it_runs() -> None:
 
 
 @pytest.mark.parametrize("key", ["$mach", "$Match", "$MATCH", "$macth"])
-def test_a_slip_of_match_is_no_plain_value(key: str) -> None:
+def test_typo_of_match_is_not_a_plain_value(key: str) -> None:
     reader = MatcherReader()
     reader.template({"deep": [{key: "ignore"}]}, "args")
     (problem,) = reader.problems

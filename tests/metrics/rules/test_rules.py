@@ -175,7 +175,7 @@ S, B, P = ("search", {"q": "a"}), ("book", {"id": 1}), ("pay", {"order": 1})
             ("no pay before book: `pay(order=1)` (turn 1, call 1) came before the first `book(id=1)` "
             "(turn 2, call 1)"),
         ),
-        ({"no": "pay", "before": "book"}, [[P]], "every rule is kept"),  # there is no book
+        ({"no": "pay", "before": "book"}, [[P]], "every rule is kept"),  # a call of book is missing
         ({"no": "pay", "before": "book"}, [[B, P, B]], "every rule is kept"),  # only the first book counts
         ({"call": "pay", "only_after": "book"}, [[P]], ("pay only after book: `pay(order=1)` (turn 1, call 1) "
          "was not preceded by `book`")),
@@ -218,7 +218,7 @@ def test_a_name_that_nothing_knows_is_warned_about() -> None:
     assert check([{"never": "search"}], [S]).per_invocation[-1].warning == ""
 
 
-def test_a_case_may_have_rules_of_its_own() -> None:
+def test_case_may_have_separate_rules() -> None:
     case = EvalCase.model_validate({"eval_id": "c", "conversation": [], "trajectory_rules": [{"never": "a"}]})
     metric = TrajectoryRules()
     assert metric.applies(case)
@@ -294,7 +294,7 @@ def test_a_message_about_a_rule_has_one_full_stop_at_its_end(rules: Any) -> None
         ({}, "was not followed by `close(how=1, …)` (it has no `path`)", {"how": 1}),
     ],
 )
-def test_what_was_awaited_is_shown_beside_the_step(args: Any, told: str, awaited: dict[str, Any]) -> None:
+def test_expected_call_is_shown_at_the_step(args: Any, told: str, awaited: dict[str, Any]) -> None:
     rule = {"call": "open", "implies_later": {"tool": "close", "args": {"how": 1}}, "same": {"path": "file"}}
     metric = TrajectoryRules(BaseCriterion.model_validate({"threshold": 1, "rules": [rule]}))
     case = view([turn("x", [("open", args)])])

@@ -21,7 +21,7 @@ def turn(
     said: list[tuple[str, str]] | None = None,
     tools: dict[str, list[Any]] | None = None,
 ) -> Invocation:
-    """One turn: what agents said and called on the way, its answer, and the tools that each agent declares."""
+    """Return one turn: texts and calls of agents on the way, the answer, and the declared tools of each agent."""
     events = [_event(author, {"text": text}) for author, text in said or ()]
     events += [_event(author, {"function_call": {"name": n, "args": a}}) for author, n, a in calls or ()]
     agents = {name: {"name": name, "tool_declarations": declared} for name, declared in (tools or {}).items()}

@@ -1,4 +1,4 @@
-"""`intermediate_response_match`: what agents say on the way to the answer."""
+"""`intermediate_response_match`: the texts of agents before the answer."""
 
 from itertools import combinations, permutations
 from typing import Any
@@ -87,7 +87,7 @@ def test_reasons(actual: Pairs, options: dict[str, Any], reason: str) -> None:
     assert reason in why(actual, EXPECTED, **options)
 
 
-def test_details_list_who_said_what() -> None:
+def test_details_list_the_author_of_each_text() -> None:
     _, (explained,) = ask(NAME, [turn(said=EXPECTED[:1])], [older(EXPECTED)])
     details = explained.details or {}
     assert [step["kind"] for step in details["responses"]] == ["matched", "missing"]
@@ -98,11 +98,11 @@ def test_details_list_who_said_what() -> None:
 
 
 @pytest.mark.parametrize("author", ["", "model"])
-def test_a_role_in_place_of_an_author_is_anybody(author: str) -> None:
+def test_role_in_place_of_an_author_matches_any_author(author: str) -> None:
     assert value([("hotels", "Two hotels")], [(author, "Two hotels")]) == 1.0
 
 
-def test_expectations_may_be_events_and_calls_thoughts_and_the_final_answer_do_not_count() -> None:
+def test_expectations_may_be_events_and_only_intermediate_texts_count() -> None:
     expected = turn("Done.", [("hotels", "search", {})], said=EXPECTED)
     assert ask(NAME, [turn(said=EXPECTED)], [expected])[0].value == 1.0
     final = turn(

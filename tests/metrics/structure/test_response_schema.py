@@ -1,4 +1,4 @@
-"""`response_schema`: the final answer held against a JSON Schema."""
+"""`response_schema`: the final answer validated against a JSON Schema."""
 
 import re
 import sys
@@ -156,7 +156,7 @@ def test_a_case_states_its_own_schema(
     assert of_case(schema, ["[]", "{}"], **options) == values
 
 
-def test_the_reason_tells_what_the_case_s_schema_asks_for() -> None:
+def test_reason_names_the_requirement_of_the_schema() -> None:
     metric = METRICS.get("response_schema")()
     case = CaseView(eval_id="c", actual=[turn("{}")], extra={"response_schema": LIST})
     assert metric.explain(case, metric.score(case), 0).reason == "the answer is {}, expected a list"
@@ -250,7 +250,7 @@ class Schemas(BaseHTTPRequestHandler):
         self.wfile.write(b"{}")
 
 
-def test_nothing_is_fetched_not_even_what_lies_beside_the_schema() -> None:
+def test_nothing_is_fetched_not_even_a_file_in_the_folder_of_the_schema() -> None:
     with HTTPServer(("127.0.0.1", 0), Schemas) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         here = f"http://127.0.0.1:{server.server_port}/schema.json"
@@ -268,7 +268,7 @@ def test_deep_nesting_is_an_error_and_no_crash() -> None:
 
 
 @pytest.mark.parametrize("name", ["response_schema", "tool_schema"])
-def test_without_the_package_it_says_what_to_install(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_package_names_the_package_to_install(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jsonschema", None)
     schema_of_text.cache_clear()
     options = {"schema": {"title": "new"}} if name == "response_schema" else {}

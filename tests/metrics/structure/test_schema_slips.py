@@ -61,7 +61,7 @@ FINE: list[dict[str, Any]] = [
     {"properties": {"requried": {"type": "string"}, "$ref": {"type": "string"}}},  # names, not keywords
     {"const": {"$ref": "https://example.org", "requried": 1}},  # a value
     {"enum": [{"typ": 1}], "default": {"typ": 1}, "examples": [{"typ": 1}]},
-    {"properties": {"kids": {"type": "array", "items": {"$ref": "#"}}}},  # a tree comes to an end with its value
+    {"properties": {"kids": {"type": "array", "items": {"$ref": "#"}}}},  # a tree ends with its value
     {"type": "object", "additionalProperties": {"$ref": "#"}},
     {"$ref": "#/$defs/person", "minimum": 1, **PERSON},
     {"$ref": "#p", "$defs": {"x": {"$anchor": "p"}}},
@@ -103,14 +103,12 @@ def test_a_slip_is_a_set_up_error(document: dict[str, Any], problem: str) -> Non
 
 
 @pytest.mark.parametrize("document", FINE, ids=repr)
-def test_a_schema_that_says_what_it_means_is_taken(document: dict[str, Any]) -> None:
+def test_correct_schema_is_accepted(document: dict[str, Any]) -> None:
     assert not Schema(document, strict=True).unknown
 
 
 @pytest.mark.parametrize(("document", "doubts"), UNKNOWN, ids=repr)
-def test_keywords_that_nobody_knows_are_doubted_before_anything_runs(
-    document: dict[str, Any], doubts: list[str]
-) -> None:
+def test_unknown_keywords_are_a_warning_before_the_run(document: dict[str, Any], doubts: list[str]) -> None:
     survey = ResponseSchema(BaseCriterion(threshold=1, schema=document)).survey()
     assert survey is not None
     said = [*survey.doubts()]
@@ -133,7 +131,7 @@ def test_a_format_that_would_not_be_checked_is_refused_where_formats_are(name: s
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
-def test_a_schema_with_what_is_no_json_is_refused(number: float) -> None:
+def test_schema_outside_json_is_refused(number: float) -> None:
     with pytest.raises(CriterionError, match="contains values that are not JSON"):
         schema_of({"minimum": number})
 
@@ -179,7 +177,7 @@ def test_any_document_is_taken_or_refused(document: Any) -> None:
 
 
 @pytest.mark.parametrize("keyword", ["patternProperties", "additionalProperties", "unevaluatedProperties"])
-def test_a_pattern_for_keys_that_never_comes_to_an_end_is_an_error(
+def test_pattern_for_keys_that_exceeds_its_time_is_an_error(
     keyword: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(json_schema, "SECONDS", 0.2)

@@ -1,4 +1,4 @@
-"""`known_tools` and `tool_schema`: calls held against what the agents declare."""
+"""`known_tools` and `tool_schema`: calls checked against the agents' declarations."""
 
 from typing import Any
 
@@ -82,7 +82,7 @@ def test_the_reason_names_call_argument_and_what_was_expected(
     assert why.reason == reason
 
 
-def test_the_score_is_the_share_of_valid_calls_and_the_mean_over_turns_with_calls() -> None:
+def test_score_is_the_share_of_valid_calls_averaged_over_turns_with_calls() -> None:
     calls = [
         ("hotels", "book", {"city": "Rome"}),
         ("hotels", "book", {}),
@@ -153,7 +153,7 @@ def test_declarations_of_every_form_are_read(declared: dict[str, Any]) -> None:
     assert why.reason == "call 1, f: x is missing, expected a value"
 
 
-def test_a_tool_that_says_nothing_about_arguments_is_not_checked_and_a_warning_says_so() -> None:
+def test_tool_without_a_parameter_schema_is_not_checked_with_a_warning() -> None:
     score, (why,) = ask("tool_schema", [turn(calls=[("a", "f", {"x": 1})], tools={"a": ["f"]})])
     assert score.value == 1.0
     assert why.warning == "no arguments are declared, so none were checked: f"
@@ -192,20 +192,20 @@ def test_arguments_that_are_not_declared(schema: dict[str, Any], valid: bool) ->
         assert ask("tool_schema", call, allow_undeclared=True)[0].value == 1.0
 
 
-def test_a_declaration_in_the_criterion_serves_an_agent_that_does_not_tell() -> None:
+def test_declaration_in_the_criterion_replaces_a_missing_description() -> None:
     calls = [turn(calls=[("a", "book", {"nights": 1})])]
     score, (why,) = ask("tool_schema", calls, declarations=[{"name": "book", "parameters": BOOK}])
     assert (score.value, why.reason) == (0.0, "call 1, book: city is missing, expected text")
 
 
-def test_what_describe_says_counts_where_a_turn_says_nothing() -> None:
+def test_describe_applies_to_turns_without_declarations() -> None:
     details = {"agent_details": {"hotels": {"name": "hotels", "tool_declarations": TOOLS["hotels"]}}}
     trial = Trial(eval_set_id="s", eval_id="case", app_details=details)
     view = CaseView(eval_id="case", actual=[turn(calls=[("hotels", "book", {})])], trial=trial)
     assert ToolSchema().score(view).value == 0.0
 
 
-def test_a_declaration_that_is_no_schema_is_an_error_that_names_the_tool() -> None:
+def test_invalid_schema_in_a_declaration_is_an_error_that_names_the_tool() -> None:
     tools = {"a": [{"name": "f", "input_schema": {"type": "objekt"}}]}
     with pytest.raises(Exception, match="the tool 'f' of the agent 'a' declares no usable schema"):
         ask("tool_schema", [turn(calls=[("a", "f", {})], tools=tools)])
@@ -284,7 +284,7 @@ def test_declarations_as_frameworks_write_them_are_no_slips(declared: Any) -> No
     assert (metric.survey() is None, score.value) == (False, 1.0)
 
 
-def test_what_checks_nothing_is_said_before_anything_runs() -> None:
+def test_criterion_without_effect_is_reported_before_the_run() -> None:
     declarations = [
         "f",
         {"name": "g", "input_schema": {"properties": {"a": {"colour": "red"}}}},
@@ -340,7 +340,7 @@ def test_tools_that_do_not_exist(name: str, value: float, reason: str) -> None:
 
 
 @pytest.mark.parametrize("metric", ["known_tools", "tool_schema"])
-def test_an_agent_that_does_not_say_which_tools_it_has_is_an_error(metric: str) -> None:
+def test_agent_without_declared_tools_is_an_error(metric: str) -> None:
     score, _ = ask(metric, [turn(calls=[("a", "f", {})])])
     assert score.value is None
     assert score.failure is not None
@@ -408,7 +408,7 @@ JSON_SCHEMAS = st.recursive(
 
 
 @given(JSON_SCHEMAS)
-def test_what_is_json_schema_already_stays_as_it_is(schema: dict[str, Any]) -> None:
+def test_json_schema_stays_unchanged(schema: dict[str, Any]) -> None:
     assert to_json_schema(schema) == schema
 
 
@@ -422,7 +422,7 @@ VALUES = st.recursive(
 
 
 @given(JSON_SCHEMAS, VALUES)
-def test_a_call_is_valid_where_jsonschema_says_so_and_has_reasons_where_not(schema: Any, value: Any) -> None:
+def test_validity_agrees_with_jsonschema_and_an_invalid_call_has_reasons(schema: Any, value: Any) -> None:
     declared = {"name": "f", "input_schema": {"properties": {"x": schema}}}
     score, (why,) = ask("tool_schema", [turn(calls=[("a", "f", {"x": value})], tools={"a": [declared]})])
     assert score.value == float(Draft202012Validator(schema).is_valid(value))
@@ -439,7 +439,7 @@ def test_a_call_is_valid_where_jsonschema_says_so_and_has_reasons_where_not(sche
         ({"required": ["city"]}, ""),
     ],
 )  # fmt: skip
-def test_slips_of_an_agent_stand_by_the_score_whatever_it_is(schema: dict[str, Any], warning: str) -> None:
+def test_typos_of_an_agent_are_shown_with_any_score(schema: dict[str, Any], warning: str) -> None:
     declared = {"name": "f", "input_schema": schema}
     score, (why,) = ask(
         "tool_schema", [turn(calls=[("a", "f", {"city": "x", "ctiy": 1})], tools={"a": [declared]})]
@@ -448,7 +448,7 @@ def test_slips_of_an_agent_stand_by_the_score_whatever_it_is(schema: dict[str, A
     assert why.warning == score.per_invocation[0].warning
 
 
-def test_a_type_that_is_none_is_an_error_that_says_so() -> None:
+def test_invalid_type_is_an_error_with_a_message() -> None:
     declared = {"name": "f", "parameters": {"type": "OBJECT", "properties": {"city": {"type": "STRNG"}}}}
     with pytest.raises(
         MetricError, match=r"declares no usable schema: .*unknown type \"strng\". Did you mean 'string'"

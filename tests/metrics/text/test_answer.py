@@ -1,4 +1,4 @@
-"""What holds for every metric of the final answer's text, whatever it compares."""
+"""Laws of every metric of the final answer's text, for any comparison."""
 
 import json
 from typing import Any
@@ -50,7 +50,7 @@ class TestEveryTextMetric:
             assert value(name, RIGHT[name], WRONG[name]) == 0.0
 
     @pytest.mark.parametrize("answer", ["", "  \n", None])
-    def test_no_answer_is_a_zero_that_says_so(self, name: str, answer: str | None) -> None:
+    def test_missing_answer_is_a_zero_with_a_reason(self, name: str, answer: str | None) -> None:
         assert value(name, RIGHT[name], answer) == 0.0
         assert explanation(name, RIGHT[name], answer).reason == NO_ANSWER
 
@@ -68,7 +68,7 @@ class TestEveryTextMetric:
         assert scored(metric(name), view([turn("something")])).not_applicable
         assert "expected" in metric(name).facts.needs
 
-    def test_the_criterion_can_say_what_is_expected(self, name: str) -> None:
+    def test_criterion_can_set_the_expected_text(self, name: str) -> None:
         measure = metric(name, **EXPECTING[name])
         assert scored(measure, case_of(None, RIGHT[name])).value == 1.0
         assert (scored(measure, case_of(RIGHT[name], WRONG[name])).value or 0) < 0.5
@@ -150,7 +150,7 @@ class TestEveryTextMetric:
         assert set(plugin.kind.model_fields) - shared == set(plugin.facts.options)
 
     def test_its_first_option_can_be_shown_as_an_example(self, name: str) -> None:
-        """`proctor metrics NAME` shows it with the first word of what it says about it."""
+        """`proctor metrics NAME` shows it with the first word of its description."""
         option, meaning = next(iter(METRICS.get(name).facts.options.items()))
         word = meaning.split(" ", 1)[0]
         metric(name, **{option: True if word == "true:" else word})
@@ -224,8 +224,8 @@ def test_then_nothing_is_run(name: str, reference: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "reference"), [("regex_match", "("), ("json_equal", "{")])
-def test_a_reference_that_cannot_be_read_is_no_reason_not_to_apply(name: str, reference: str) -> None:
-    """Left out in silence, it would be a case that nobody checks; it is an error when it is scored."""
+def test_unreadable_reference_stays_applicable(name: str, reference: str) -> None:
+    """Left out silently, the case would never be checked; scoring reports an error."""
     case = EvalCase(eval_id="a", conversation=[turn(reference)])
     assert metric(name).applies(case)
     with pytest.raises(MetricError, match="the reference answer"):
@@ -245,7 +245,7 @@ DRAWN = [
 
 @pytest.mark.parametrize("name", TEXT_METRICS)
 def test_both_texts_are_drawn_where_their_difference_is_the_reason(name: str) -> None:
-    """Reports draw `text` as a difference, instead of the reason; of what only had to stand in it, that says nothing."""
+    """Reports draw `text` as a difference, instead of the reason; for a required part of a text, that is misleading."""
     details = explanation(name, RIGHT[name], WRONG[name]).details or {}
     if name == "json_equal":
         assert details["text"] == {"expected": '{\n  "answer": 42\n}', "actual": "[]"}
@@ -263,7 +263,7 @@ def test_an_empty_answer_that_is_right_is_not_called_none() -> None:
 
 @pytest.mark.parametrize("name", ["json_equal", "regex_match"])
 def test_a_turn_that_is_not_asked_about_is_not_read(name: str) -> None:
-    """Only the last turn answers in JSON, or is matched by a pattern: what the others say may be anything."""
+    """Only the last turn answers in JSON, or is matched by a pattern: other turns may have any text."""
     unreadable = {"json_equal": "hi there", "regex_match": "hi (there"}[name]
     readable = {"json_equal": '{"a": 1}', "regex_match": "hi there"}[name]
     spoken = EvalCase(eval_id="a", conversation=[turn(unreadable), turn(readable)])

@@ -1,4 +1,4 @@
-"""`edit_similarity` is 1 − Levenshtein / length, and says what to install where rapidfuzz is missing."""
+"""`edit_similarity` is 1 − Levenshtein / length, and names the package to install where rapidfuzz is missing."""
 
 import subprocess
 import sys
@@ -46,7 +46,7 @@ def test_scores(reference: str, answer: str, options: dict[str, Any], score: flo
 
 
 @pytest.mark.parametrize("options", [{}, {"unit": "words"}, {"ignore_punctuation": True}])
-def test_a_text_of_which_nothing_would_count_is_compared_as_it_is(options: dict[str, Any]) -> None:
+def test_text_without_countable_characters_is_compared_unchanged(options: dict[str, Any]) -> None:
     for answer, score in (("!!!", 1.0), ("???", 0.0), ("!!", 2 / 3), ("", 0.0), ("well", 0.0)):
         assert value("edit_similarity", "!!!", answer, **options) == pytest.approx(score)
         assert value("edit_similarity", None, answer, expected="!!!", **options) == pytest.approx(score)
@@ -77,7 +77,7 @@ def test_an_unknown_unit_is_refused() -> None:
         metric("edit_similarity", unit="letters")
 
 
-def test_without_rapidfuzz_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_message_without_rapidfuzz_names_the_package_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.partition(".")[0] == "rapidfuzz"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "rapidfuzz", None)

@@ -1,4 +1,4 @@
-"""`exact_match` and `contains`: what counts as the same text, and what stands in another."""
+"""`exact_match` and `contains`: which texts are the same, and which text contains another."""
 
 import time
 from typing import Any
@@ -42,7 +42,7 @@ TEXTS = st.text(st.sampled_from("aAé e\u0301ß.,\n\u200b東ก็"), min_size=1
         ("café", "cafe", {"ignore_accents": True}, True),
         ("น้ำ", "น้ํา", {}, False),  # not the same in Unicode's own view
         ("か\u3099", "が", {"ignore_accents": True}, True),  # the same letter
-        ("が", "か", {"ignore_accents": True}, False),  # a voiced mark is no accent
+        ("が", "か", {"ignore_accents": True}, False),  # a voiced mark is not an accent
         ("1", "1.0", {}, False),
         ("Résumé, s'il vous plaît!", "RESUME S IL\tVOUS PLAIT", IGNORE_ALL, True),
     ],
@@ -57,7 +57,7 @@ def test_an_empty_answer_can_be_expected() -> None:
     assert value("exact_match", None, None, expected="") == 1.0
 
 
-def test_a_reference_of_which_nothing_counts_says_nothing_to_look_for() -> None:
+def test_reference_without_countable_characters_contains_nothing_to_find() -> None:
     assert value("contains", "...", "!", ignore_punctuation=True) is None
     assert value("exact_match", "...", "!") == 0.0
 
@@ -79,7 +79,7 @@ def test_a_reference_of_which_nothing_counts_says_nothing_to_look_for() -> None:
     ],
 )
 @pytest.mark.parametrize("options", [{}, {"ignore_punctuation": True}, IGNORE_ALL])
-def test_what_is_all_punctuation_is_compared_as_it_is(
+def test_text_of_punctuation_only_is_compared_unchanged(
     expected: str, answer: str | None, matches: bool, options: dict[str, Any]
 ) -> None:
     assert value("exact_match", None, answer, expected=expected, **options) == float(matches)
@@ -124,7 +124,7 @@ SEEN = {
 
 
 @pytest.mark.parametrize(("text", "answer", "found"), SEEN.values(), ids=SEEN)
-def test_a_text_stands_where_a_person_sees_it(text: str, answer: str, found: bool) -> None:
+def test_match_is_where_a_person_sees_it(text: str, answer: str, found: bool) -> None:
     assert value("contains", None, answer, expected=text) == float(found)
     assert value("contains", text, answer) == float(found)
     assert value("contains", None, answer, forbidden=text) == float(not found)
@@ -153,7 +153,7 @@ def test_hostile_answers_are_looked_through_in_time(text: str, answer: str) -> N
     assert seconds[1] < max(40 * seconds[0], 1)
 
 
-def test_an_accent_that_is_ignored_is_no_part_of_a_letter() -> None:
+def test_ignored_accent_is_not_part_of_a_letter() -> None:
     assert value("contains", None, "x\u0301 cafe\u0301", expected=["x", "cafe"], ignore_accents=True) == 1.0
 
 
@@ -224,7 +224,7 @@ def test_a_text_is_contained_between_blanks(before: str, text: str, after: str) 
         ("東京", "東京都", {"whole_words": True}, 1.0),  # no blanks, so no words to be a piece of
         ("ฝน", "มีฝนตก", {"whole_words": True}, 1.0),
         ("C++", "C++ is old", {"whole_words": True}, 1.0),
-        ("C", "C++ is old", {"whole_words": True}, 1.0),  # + is no letter
+        ("C", "C++ is old", {"whole_words": True}, 1.0),  # + is not a letter
         (["a", "b"], "a c", {}, 0.5),
         (["a", "b"], "a c", {"require": "any"}, 1.0),
         (["a", "b"], "c", {"require": "any"}, 0.0),
@@ -258,7 +258,7 @@ def test_only_forbidding_asks_for_nothing_else() -> None:
     assert value("contains", None, "", forbidden="sorry") == 1.0
 
 
-def test_an_answer_that_says_nothing_forbidden_because_it_says_nothing_is_warned_about() -> None:
+def test_empty_answer_without_forbidden_text_is_a_warning() -> None:
     from tests.metrics.text.text_scores import case_of, scored
 
     score = scored(metric("contains", forbidden="sorry"), case_of(None, ""))
@@ -279,7 +279,7 @@ def test_contains_reasons(answer: str, options: dict[str, Any], told: str) -> No
     assert reason("contains", None, answer, **options) == told
 
 
-def test_details_say_what_was_found() -> None:
+def test_details_contain_the_matches() -> None:
     found = explanation("contains", None, "a", expected=["a", "b"], forbidden="c")
     assert found.details == {
         "checks": [

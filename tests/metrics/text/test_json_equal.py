@@ -84,7 +84,7 @@ def test_values(expected: Any, answer: str, options: dict[str, Any], equal: bool
     "reference",
     ["{", "it rains", '{"a": NaN}', '{"a": 1, "a": 2}', "[1e999]", pytest.param("[" * 100_000, id="deep")],
 )
-def test_a_reference_that_is_no_json_is_an_error_not_a_zero(reference: str) -> None:
+def test_reference_that_is_not_json_is_an_error_not_a_zero(reference: str) -> None:
     with pytest.raises(MetricError, match=r"the reference answer .* is not JSON: "):
         value("json_equal", reference, "{}")
 
@@ -121,7 +121,7 @@ EXACT = {
     "truth": ("1", "true", False),
     "truth and nothing": ("false", "null", False),
     "digits in quotes": ("1", '"1"', False),
-    "key in another form": (f'{{"{NFC}": 1}}', f'{{"{NFD}": 1}}', False),  # other keys to whoever reads them
+    "key in another form": (f'{{"{NFC}": 1}}', f'{{"{NFD}": 1}}', False),  # other keys to any reader
     "text in another form": (f'"{NFC}"', f'"{NFD}"', False),
     "key as an escape": (f'{{"{NFC}": 1}}', '{"\\u00e9": 1}', True),
     "emoji as escapes": ('"😀"', '"\\ud83d\\ude00"', True),
@@ -147,7 +147,7 @@ NO_JSON = {
     "infinity": ('{"a": Infinity}', "Infinity is not JSON"),
     "minus infinity": ("[-Infinity]", "-Infinity is not JSON"),
     "beyond floats": ("[1e999]", "1e999 is outside the range"),
-    "exponent that nobody has": ("[1e999999999]", "1e999999999 is outside the range"),
+    "exponent out of range": ("[1e999999999]", "1e999999999 is outside the range"),
     "below floats": ("[1e-999999999]", "1e-999999999 is outside the range"),  # not 0
     "nearly nothing": ("[-0.1e-400]", "is outside the range"),
     "very many digits": (f"[{'1' * 5000}]", "a number of 5000 digits is too large"),
@@ -174,8 +174,8 @@ NO_JSON = {
 
 
 @pytest.mark.parametrize(("answer", "why"), NO_JSON.values(), ids=NO_JSON)
-def test_what_readers_of_json_disagree_about_is_no_json(answer: str, why: str) -> None:
-    """Each would be a wrong pass for somebody, were it read."""
+def test_ambiguous_json_is_refused(answer: str, why: str) -> None:
+    """Each would be a wrong pass for some reader."""
     for expected in (0, 1, [1], [0], {"a": 1}, [10], None):
         assert value("json_equal", None, answer, expected=expected) == 0.0
     assert why in reason("json_equal", "[7]", answer)
@@ -184,7 +184,7 @@ def test_what_readers_of_json_disagree_about_is_no_json(answer: str, why: str) -
 BROKEN = {
     "cut off": ('{"result": {"a": 1}, "more": [2', []),
     "a key twice around": ('{"r": {"a": 1}, "r": 2}', []),
-    "NaN beside": ('{"r": {"a": 1}, "s": NaN}', []),
+    "NaN in addition": ('{"r": {"a": 1}, "s": NaN}', []),
     "one quote too few": ('{"r": {"a": 1}, "s: 2}', []),
     "in brackets of a sentence": ('(see [the value {"a": 1}])', [{"a": 1}]),
     "behind a name in braces": ('Dear {name}, it is {"a": 1}', [{"a": 1}]),
@@ -213,7 +213,7 @@ def test_a_piece_of_broken_json_is_not_the_answer(text: str, found: list[Any]) -
         ("[0.5]", "{}", "$[0] is {}, expected [0.5]"),
     ],
 )  # fmt: skip
-def test_what_looks_the_same_is_told_apart(one: str, other: str, told: str) -> None:
+def test_values_that_look_alike_are_distinguished(one: str, other: str, told: str) -> None:
     assert reason("json_equal", f"[{one}]", f"[{other}]") == told
 
 
@@ -231,7 +231,7 @@ def test_an_expected_value_that_no_json_can_be_is_refused(expected: Any, problem
         metric("json_equal", expected=expected)
 
 
-def test_the_key_that_stands_twice_is_named() -> None:
+def test_duplicate_key_is_named() -> None:
     assert 'an object has the key "a" twice' in reason("json_equal", "[]", '{"b": 1, "a": 1, "a": 2}')
 
 
@@ -394,7 +394,7 @@ def test_long_answers_are_read_in_time(start: str, piece: str) -> None:
             {"expected": 5, "tolerance": 1e308}, "tolerance: .* every number is equal", id="any number"
         ),
         pytest.param({"expected": {"a": 5}, "tolerance": 1e308}, "tolerance", id="any number within"),
-        pytest.param({"tolerance": 1e308}, "tolerance", id="whatever the case expects"),
+        pytest.param({"tolerance": 1e308}, "tolerance", id="for any expected value"),
     ],
 )
 def test_what_cannot_fail_is_refused(options: dict[str, Any], problem: str) -> None:

@@ -112,7 +112,7 @@ def test_decimal_commas(text: str, expected: str) -> None:
         ("minus five", "-5"),
         ("negative two point five", "-2.5"),
         ("three point one four", "3.14"),
-        ("one of the two", "1 2"),  # whoever asks for words gets the pronoun, too
+        ("one of the two", "1 2"),  # with words enabled the pronoun counts, too
         ("twenty twenty-four", ""),  # a year, or two numbers
         ("five and six", "5 6"),
         ("seven 7", "7 7"),
@@ -139,7 +139,7 @@ def test_words_are_numbers_only_when_asked_for() -> None:
         ("21", "22", {}, 0.0),
         ("21", "-21", {}, 0.0),
         ("between 5 and 10", "5", {}, 0.5),
-        ("5 and 5", "5", {}, 0.5),  # each needs a number of its own
+        ("5 and 5", "5", {}, 0.5),  # each needs a separate number
         ("5 and 5", "5, 5", {}, 1.0),
         # tolerances
         ("0.3", "0.1", {"tolerance": 0.2}, 1.0),  # exactly 0.2 apart, which floats would deny
@@ -233,7 +233,7 @@ AMOUNTS = st.decimals(-(10**9), 10**9, places=2)
 
 
 @given(AMOUNTS)
-def test_a_number_is_read_as_it_is_written(amount: Decimal) -> None:
+def test_number_is_read_as_written(amount: Decimal) -> None:
     for text in (f"{amount}", f"{amount:,}", f"about {amount:,} EUR.", f"({amount:,})".replace(",", "_")):
         assert numbers_in(text) == [amount]
     german = f"{amount:,}".translate({ord(","): ".", ord("."): ","})
@@ -241,7 +241,7 @@ def test_a_number_is_read_as_it_is_written(amount: Decimal) -> None:
 
 
 @given(st.lists(AMOUNTS, max_size=5))
-def test_numbers_stand_in_their_order(amounts: list[Decimal]) -> None:
+def test_numbers_keep_their_order(amounts: list[Decimal]) -> None:
     assert numbers_in("; ".join(map(str, amounts))) == amounts
 
 

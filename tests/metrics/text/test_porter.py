@@ -128,6 +128,6 @@ def test_all_derived_words_stem_as_in_nltk(nltk_stem: Callable[[str], str]) -> N
 
 
 @given(st.text("abcdefghijklmnopqrstuvwxyz0123456789", max_size=25))
-def test_a_stem_is_no_longer_than_its_word_and_begins_as_it_does(word: str) -> None:
+def test_stem_is_at_most_as_long_as_its_word_and_shares_its_start(word: str) -> None:
     assert len(stem(word)) <= len(word)
     assert stem(word)[:1] == word[:1]

@@ -60,7 +60,7 @@ def test_the_reference_is_a_pattern_where_the_criterion_has_none() -> None:
     assert value("regex_match", r"^\d+ degrees", "It is 21 degrees") == 0.0
 
 
-def test_a_reference_that_is_no_pattern_is_an_error_not_a_zero() -> None:
+def test_reference_that_is_not_a_pattern_is_an_error_not_a_zero() -> None:
     with pytest.raises(
         MetricError,
         match=r"reference answer is not a usable pattern: `\(:` is not a regular .* at position 0",
@@ -108,7 +108,7 @@ def test_reasons(answer: str, options: dict[str, Any], told: str) -> None:
     assert reason("regex_match", None, answer, **options) == told
 
 
-def test_details_say_what_matched() -> None:
+def test_details_contain_the_match() -> None:
     found = explanation("regex_match", None, "room 42", pattern=[r"\d+", "x"], forbidden="y")
     assert found.details == {
         "checks": [
@@ -305,7 +305,7 @@ PIECES = st.recursive(
 )
 
 
-# --- patterns that tell no text from another -------------------------------------------------------------------------
+# --- patterns that match every text -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -325,7 +325,7 @@ def test_patterns_that_are_found_in_every_text(pattern: str) -> None:
     ["a", r"\b", "^$", r"\A\Z", "^a*$", "(?=b)", "(?<=b)", "(a)?(?(1)b|c)", "a*?b", "^(?!.*sorry)",
      "^(?!.*sorry).*$", "a*+^", "(a|b)", "a|^b", "$\n", r"(?m)a$\n^b", "€*5", r"^.{0,200}$", r"\$5", "5$", "x|$ $"],
 )  # fmt: skip
-def test_patterns_that_tell_texts_apart(pattern: str) -> None:
+def test_patterns_that_distinguish_texts(pattern: str) -> None:
     compiled = re.compile(pattern)
     assert trivial_pattern_problem(compiled) == ""
     found = {
@@ -357,7 +357,7 @@ def test_patterns_that_match_nothing(pattern: str) -> None:
 
 
 @given(PIECES, st.text("abc\n", max_size=8))
-def test_what_is_said_of_a_pattern_holds_for_any_text(pattern: str, text: str) -> None:
+def test_analysis_of_a_pattern_holds_for_any_text(pattern: str, text: str) -> None:
     compiled = re.compile(pattern)
     if finds_always(compiled):
         assert compiled.search(text)

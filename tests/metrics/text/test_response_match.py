@@ -184,10 +184,10 @@ def test_a_scenario_has_nothing_to_compare_with() -> None:
         ("It is sunny.", "It is raining.", ""),
     ],
 )
-def test_what_a_full_score_does_not_see_stands_by_it(
+def test_full_score_names_the_differences_that_it_ignores(
     name: str, reference: str, answer: str, warning: str
 ) -> None:
-    """Whether or not somebody asks why: nobody asks of what passed."""
+    """With or without a request for reasons: a pass has no reader."""
     found = METRICS.get(name)(BaseCriterion(threshold=0.5)).score(view([turn(answer)], [turn(reference)]))
     said = found.per_invocation[0].warning
     assert (warning in said) if warning else said == ""

@@ -202,7 +202,7 @@ SIGNS = [
     ("sunny", "# Sunny\n===\n> ~~sunny~~", ""),
     ("5-10 days", "5 to 10 days", ""),
     ("well-known", "well known", ""),
-    ("C++", "C and more", ""),  # other words: said anyway
+    ("C++", "C and more", ""),  # other words: reported anyway
 ]
 
 

@@ -87,7 +87,7 @@ def test_recorded_conversations(shared: Path) -> None:
         assert is_expected(score, vector), vector
 
 
-def test_an_absent_answer_is_not_scored_where_their_rule_says_so() -> None:
+def test_absent_answer_is_not_scored_where_the_original_rule_excludes_it() -> None:
     for actual, expected in ((None, [{"text": "a"}]), ([{"text": "a"}], None)):
         case = view([invocation(actual)], [invocation(expected)])
         assert scored(metric("token_set_f1", compat="adk"), case).not_applicable
@@ -105,7 +105,7 @@ def test_an_absent_answer_is_not_scored_where_their_rule_says_so() -> None:
         ("café", "caf", 0.0, 1.0),  # @iqai/adk drops what is not ASCII
         ("東京 雨", "雨", 1 / 2, 0.0),
         ("a\u3000b", "b", 1 / 2, 2 / 3),
-        ("a\x1cb", "b", 0.0, 2 / 3),  # a separator of files is no white space to Unicode
+        ("a\x1cb", "b", 0.0, 2 / 3),  # a separator of files is not white space in Unicode
         ("ΟΔΟΣ", "οδος", 1.0, 0.0),
         ("don't", "don t", 0.0, 1.0),
         ("snake_case", "snake case", 0.0, 0.0),
@@ -143,7 +143,7 @@ def test_the_f1_of_sets_is_symmetric(one: str, other: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["final_response_match_v1", "token_set_f1"])
-def test_texts_that_are_canonically_the_same_are_the_same_unless_the_original_is_asked_for(name: str) -> None:
+def test_canonically_equal_texts_are_equal_unless_compat_is_requested(name: str) -> None:
     for one, other in (
         ("café noir", "cafe\u0301 noir"),
         ("서울 rain", "\u1109\u1165\u110b\u116e\u11af rain"),

@@ -1,4 +1,4 @@
-"""Words of any script, as somebody who writes it would count them (or its clusters, where nobody writes words)."""
+"""Words of any script, as a writer would count them (or its clusters, in scripts without words)."""
 
 import json
 import re
@@ -44,14 +44,14 @@ def words(text: str) -> str:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        # Thai: a cluster is a consonant with its leading vowel, vowels and tones; digits and Latin stand apart
+        # Thai: a cluster is a consonant with its leading vowel, vowels and tones; digits and Latin are separate
         pytest.param("ไทย", "ไท|ย", id="Thai, a leading vowel belongs to its consonant"),
         pytest.param("น้ำ", "น้ำ", id="Thai, SARA AM is one letter"),
         pytest.param("น้ํา", "น้ำ", id="Thai, SARA AM taken apart is the same letter"),
         pytest.param("ไทย123", "ไท|ย|123", id="Thai before digits"),
         pytest.param("ไทยabc", "ไท|ย|abc", id="Thai before Latin"),
         pytest.param("ราคา ๑๒๓ บาท", "รา|คา|123|บา|ท", id="Thai digits"),
-        pytest.param("เร็วๆ", "เร็|ว|ๆ", id="Thai, the sign of repetition stands alone"),
+        pytest.param("เร็วๆ", "เร็|ว|ๆ", id="Thai, the sign of repetition is separate"),
         pytest.param("เร็ว ๆ", "เร็|ว|ๆ", id="Thai, with the blank that many write before it"),
         pytest.param("กรุงเทพฯ", "ก|รุ|ง|เท|พ|ฯ", id="Thai, the sign of abbreviation"),
         pytest.param("ฝน\u200bตก", "ฝ|น|ต|ก", id="Thai, a space of zero width"),
@@ -113,7 +113,7 @@ def words(text: str) -> str:
         pytest.param("བོད་སྐད", "བོད|སྐད", id="Tibetan"),
         pytest.param("ሰላም፡ዓለም", "ሰላም|ዓለም", id="Ethiopic"),
         # Digits, numbers and signs
-        pytest.param("x² x2 ½", "x²|x2|½", id="a superscript is no digit"),
+        pytest.param("x² x2 ½", "x²|x2|½", id="a superscript is not a digit"),
         pytest.param("𝟏𝟐 １２", "12|12", id="mathematical and full-width digits"),
         pytest.param("5 € 21°C", "5|21|c", id="signs separate"),
         pytest.param("a_b x=1", "a|b|x|1", id="so do those of programs"),
@@ -163,7 +163,7 @@ def test_stems_can_be_left_out() -> None:
         ("Ελληνικά", "Ελληνικα"),
         ("tiếng Việt", "tieng Viet"),
         ("ほげ か\u3099 น้ำ हिन्दी", "ほげ が น้ำ हिन्दी"),  # marks that are no accents
-        ("ø ß đ", "ø ß đ"),  # letters of their own
+        ("ø ß đ", "ø ß đ"),  # distinct letters
     ],
 )
 def test_accents_can_be_left_out(text: str, without: str) -> None:
@@ -181,7 +181,7 @@ def test_plain_ascii_has_the_words_of_rouge_score(text: str) -> None:
 
 
 @given(ASCII)
-def test_ascii_words_are_the_same_beside_other_scripts(text: str) -> None:
+def test_ascii_words_are_the_same_among_other_scripts(text: str) -> None:
     assert unicode_words(f"{text} 東")[:-1] == rouge.words(text)
 
 
@@ -199,7 +199,7 @@ def test_canonically_equal_texts_have_the_same_words(text: str) -> None:
 
 
 @given(WRITTEN)
-def test_words_are_words_of_their_own(text: str) -> None:
+def test_words_are_complete_words(text: str) -> None:
     found = unicode_words(text)
     assert unicode_words(" ".join(found)) == found
 

@@ -1,4 +1,4 @@
-"""An alignment says what differs between two lists of tool calls."""
+"""An alignment describes the differences between two lists of tool calls."""
 
 import json
 import time
@@ -136,7 +136,7 @@ def test_equal_calls_in_another_order_are_paired_first_with_first() -> None:
 
 
 @given(LISTS, LISTS, MATCHINGS)
-def test_every_call_stands_in_exactly_one_step(
+def test_every_call_is_in_exactly_one_step(
     expected: list[Made], actual: list[Made], matching: Matching
 ) -> None:
     steps = align(expected, actual, matching).steps
@@ -169,7 +169,7 @@ def test_a_failed_rule_is_always_explained_and_a_kept_one_never(
 
 
 @given(LISTS, LISTS)
-def test_as_many_equal_calls_as_possible_are_paired_and_as_many_as_possible_of_them_in_place(
+def test_most_equal_calls_are_paired_and_most_of_them_in_place(
     expected: list[Made], actual: list[Made]
 ) -> None:
     kinds = Counter(step.kind for step in align(expected, actual).steps)
@@ -282,7 +282,7 @@ LOOSE = ByMode(EQUALITIES["json"], "superset")
 
 
 @given(VARIED, VARIED)
-def test_where_sameness_is_loose_order_goes_first_if_it_matters_and_else_the_number_of_pairs(
+def test_loose_comparison_prefers_the_order_if_it_matters_else_more_pairs(
     expected: list[Made], actual: list[Made]
 ) -> None:
     ordered = align(expected, actual, LOOSE)
@@ -295,7 +295,7 @@ def test_where_sameness_is_loose_order_goes_first_if_it_matters_and_else_the_num
     assert free.count(StepKind.MATCHED) == rise(pairs)
 
 
-def test_more_differing_calls_of_a_tool_than_are_compared_are_paired_as_they_stand() -> None:
+def test_differing_calls_beyond_the_limit_are_paired_in_order() -> None:
     many = range(MOST_OF_ONE_TOOL + 1)
     steps = align(
         [call("f", x=number) for number in many], [call("f", x=-1 - number) for number in many]
@@ -306,7 +306,7 @@ def test_more_differing_calls_of_a_tool_than_are_compared_are_paired_as_they_sta
 
 
 @given(SOME, SOME)
-def test_argument_differences_tell_equal_from_unequal(one: Made, other: Made) -> None:
+def test_argument_differences_distinguish_equal_and_unequal(one: Made, other: Made) -> None:
     if one.name == other.name:
         assert (PYTHON.differences(one, other) == []) == (one.args == other.args)
 
@@ -321,7 +321,7 @@ def test_long_lists_align_in_time(random: Any, variety: int) -> None:
     assert time.process_time() - started < 5  # takes a tenth of a second; this catches what is not quadratic
 
 
-def test_very_long_lists_are_bounded_and_say_so() -> None:
+def test_very_long_lists_are_limited_with_a_note() -> None:
     expected = [call("f", x=number) for number in range(5000)]
     actual = [call("f", x=-number) for number in range(4000)]
     alignment = align(expected, actual)

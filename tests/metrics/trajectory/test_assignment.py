@@ -31,7 +31,7 @@ def test_no_other_pairs_cost_less(costs: list[list[int]]) -> None:
 
 
 @pytest.mark.parametrize("costs", [[], [[]], [[], []]])
-def test_nobody_has_nobody(costs: list[list[int]]) -> None:
+def test_empty_lists_have_no_pairs(costs: list[list[int]]) -> None:
     assert assign(costs) == []
 
 

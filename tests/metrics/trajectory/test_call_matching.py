@@ -76,9 +76,7 @@ def test_arguments_are_compared_as_parsed_values(
 
 
 @given(CALLS, CALLS, st.booleans())
-def test_rules_are_what_their_definitions_say(
-    wanted: list[Made], made: list[Made], ignore_args: bool
-) -> None:
+def test_rules_follow_their_definitions(wanted: list[Made], made: list[Made], ignore_args: bool) -> None:
     def plain(each: list[Made]) -> list[Made]:
         return [Made(call.name) for call in each] if ignore_args else each
 

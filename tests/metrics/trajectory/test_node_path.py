@@ -54,7 +54,7 @@ def test_paths(expected: str, actual: str, value: int, counted: int, reason: str
         (path("root"), turn(calls=[("f", {})]), NOT_RECORDED),
     ],
 )
-def test_what_does_not_say_who_worked_is_not_applicable(
+def test_turn_without_authors_is_not_applicable(
     expected: Invocation, actual: Invocation, reason: str
 ) -> None:
     case = view([actual], [expected])
@@ -63,7 +63,7 @@ def test_what_does_not_say_who_worked_is_not_applicable(
     assert metric().explain(case, score, 0).reason == reason
 
 
-def test_it_applies_to_cases_that_say_it() -> None:
+def test_it_applies_to_cases_with_a_path() -> None:
     assert metric().applies(EvalCase(eval_id="a", conversation=[turn(), path("root")]))
     assert not metric().applies(EvalCase(eval_id="a", conversation=[turn()]))
 

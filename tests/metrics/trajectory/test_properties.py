@@ -67,7 +67,7 @@ def share(part: int, whole: int) -> float | None:
 
 
 def equal(alignment: Alignment) -> int:
-    """Calls that have an equal partner, wherever it stands."""
+    """Return the calls that have an equal partner, at any position."""
     return alignment.count(StepKind.MATCHED, StepKind.MOVED)
 
 
@@ -134,7 +134,7 @@ def test_less_than_all_is_always_explained_and_all_never_faulted(
 
 
 def can_pair(wanted: Calls, made: Calls, matching: Matching, *, size: int) -> bool:
-    """Whether so many calls find partners of their own in some way."""
+    """Tell whether so many calls have separate partners in some assignment."""
     short, long = (wanted, made) if len(wanted) <= len(made) else (made, wanted)
     if size > len(short):
         return False
@@ -171,7 +171,7 @@ def test_relations_find_the_best_assignment(
             assert not measure.matching.is_equivalence
 
 
-def test_a_loose_match_that_the_first_fit_misses_says_so() -> None:
+def test_loose_match_that_a_greedy_fit_misses_is_reported() -> None:
     wanted = [Made("f", {"a": 1}), Made("f", {"a": 1, "b": 2})]
     made = [Made("f", {"a": 1, "b": 2}), Made("f", {"a": 1})]
     found = metric(UNORDERED, args="superset").compare(wanted, made)

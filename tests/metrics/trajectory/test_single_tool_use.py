@@ -67,7 +67,7 @@ def test_the_tool_must_be_named(name: str | None) -> None:
         metric(tool_name=name)
 
 
-def test_without_a_criterion_there_is_no_tool() -> None:
+def test_missing_criterion_gives_no_tool() -> None:
     with pytest.raises(CriterionError, match="tool_name"):
         SingleToolUse()
 

@@ -1,4 +1,4 @@
-"""What sister implementations say about tool calls: equal here, or listed with the reason."""
+"""The results of sister implementations for tool calls: equal here, or listed with the reason."""
 
 import json
 from collections.abc import Callable
@@ -68,7 +68,7 @@ def test_partial_credit_alone_differs_from_adk_rs_only_here(shared: Path) -> Non
         return ours != pytest.approx(vector["expected_result"]["score"])
 
     found = ids_where(vectors(shared, "adk_rs_trajectory.json", 104), differs)
-    nothing_on_either_side = "a turn without tools must not fail: 1, where adk-rs says 0"
+    nothing_on_either_side = "a turn without tools must not fail: 1, where adk-rs has 0"
     as_google_adk = "arguments are compared as google-adk does: 1 equals 1.0 and true"
     reasons = {
         "edge/both_empty": nothing_on_either_side,
@@ -226,7 +226,7 @@ def holds(mode: str, args: str, vector: Vector) -> bool:
 @pytest.mark.parametrize("args", ["exact", "ignore", "subset", "superset"])
 @pytest.mark.parametrize("mode", ["strict", "superset", "subset", "unordered"])
 def test_agentevals(shared: Path, mode: str, args: str) -> None:
-    """Two differences, both about which side is meant.
+    """Two differences, both about the choice of the side.
 
     In their mode `subset` the sides are exchanged before arguments are compared, so that their argument modes subset and
     superset swap: here they keep their meaning. Their `unordered` is superset in both directions, so that on single pairs
@@ -246,9 +246,7 @@ def test_agentevals(shared: Path, mode: str, args: str) -> None:
 
 
 @pytest.mark.parametrize("args", ["exact", "ignore"])
-def test_agentevals_unordered_is_equal_where_arguments_are_not_compared_loosely(
-    shared: Path, args: str
-) -> None:
+def test_agentevals_unordered_is_equal_with_strict_arguments(shared: Path, args: str) -> None:
     def differs(vector: Vector) -> bool:
         loose = {*EXCHANGED} & {str(how) for how in (vector["overrides"] or {}).values()}
         return (
@@ -259,7 +257,7 @@ def test_agentevals_unordered_is_equal_where_arguments_are_not_compared_loosely(
 
 
 def test_agentevals_an_empty_list_of_arguments_is_refused() -> None:
-    """Python's agentevals falls back to the mode, JavaScript's matches everything: here it must be said."""
+    """Python's agentevals falls back to the mode, JavaScript's matches everything: here the choice must be explicit."""
     with pytest.raises(CriterionError, match="tool_args"):
         metric("trajectory_strict_match", tool_args={"f": []})
 

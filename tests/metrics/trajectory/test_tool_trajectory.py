@@ -86,7 +86,7 @@ def test_numbers_and_reasons(
         ({}, [("f", {"x": 1})], [("f", None)], ""),
     ],
 )
-def test_the_number_stands_and_a_weak_rule_warns(
+def test_number_is_kept_and_a_weak_rule_warns(
     options: dict[str, Any], expected: Calls | None, actual: Calls, warned: str
 ) -> None:
     measure = metric(**options)

@@ -643,7 +643,7 @@ SINGLE = [
         parallel("f g", "h"),
         1.0,
         ALL,
-        id="only one side says what was called at once",
+        id="only one side marks parallel calls",
     ),
     pytest.param(
         STRICT,
@@ -652,7 +652,7 @@ SINGLE = [
         calls("g f"),
         0.0,
         "called in another order: g, f (expected f, g)",
-        id="neither side says it",
+        id="neither side marks them",
     ),
     pytest.param(
         STRICT,

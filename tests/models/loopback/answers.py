@@ -22,7 +22,7 @@ class Asked:
     body: Mapping[str, Any]
     model: str
     text: str
-    """All that was said to the model, the system's instructions first, joined by line breaks."""
+    """All messages to the model, the system's instructions first, joined by line breaks."""
     schema: Mapping[str, Any] | None
     """The JSON Schema of the answer wanted, by whichever way it was asked for."""
     tool: str | None
@@ -32,18 +32,18 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Says:
+class Completion:
     """A proper answer of the protocol that was asked."""
 
     text: str = ""
     data: Any = None
     """The answer as data: sent the way it was asked for (schema or tool call); goes before `text`."""
     finish: Literal["stop", "length", "content_filter", "refusal", "blocked"] = "stop"
-    """`blocked`: the prompt itself was refused by a filter, and there is no candidate (Gemini's word)."""
+    """`blocked`: a filter refused the prompt itself, and there is no candidate (Gemini's word)."""
     model: str = ""
-    """The model that says it has answered; that which was asked, unless told."""
+    """The model named in the answer; by default the requested one."""
     tokens: tuple[int, int] | None = (10, 5)
-    """Input and output; `None`: not told."""
+    """Input and output; `None`: not reported."""
     cached_tokens: int = 0
     headers: Mapping[str, str] = field(default_factory=dict)
     delay: float = 0.0
@@ -57,7 +57,7 @@ class Status:
     code: int
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes | None = None
-    """As it is; `None`: an error as the protocol words it."""
+    """The raw body; `None`: an error in the form of the protocol."""
     message: str = "scripted"
     error: str = ""
     """The provider's own code for the error, such as `insufficient_quota`."""
@@ -73,7 +73,7 @@ class Breaks:
     - `truncated`: a proper answer that ends in the middle, and the connection with it;
     - `half_json`: status 200 and half of a JSON document, complete as HTTP;
     - `html`: status 200 and a page; `garbage`: status 200 and bytes that are no JSON, under JSON's content type;
-    - `other_json`: status 200 and a JSON object that is no answer; `nothing`: status 200 and no body;
+    - `other_json`: status 200 and a JSON object that is not an answer; `nothing`: status 200 and no body;
     - `hangs`: the request is read, and nothing ever comes; `trickles`: one byte a second.
     """
 
@@ -92,4 +92,4 @@ class Breaks:
     delay: float = 0.0
 
 
-Answer = Says | Status | Breaks
+Answer = Completion | Status | Breaks

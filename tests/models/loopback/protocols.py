@@ -9,7 +9,7 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import unquote
 
-from tests.models.loopback.answers import Asked, Protocol, Says, Status
+from tests.models.loopback.answers import Asked, Completion, Protocol, Status
 
 _GEMINI = re.compile(r".*/models/(?P<model>[^/:]+):generateContent")
 _BEDROCK = re.compile(r".*/model/(?P<model>[^/]+)/converse")
@@ -53,7 +53,7 @@ def read_request(
 
 
 def _texts(body: Any) -> Iterator[str]:
-    """Yield what is said to the model: strings under the keys that hold speech, wherever they stand."""
+    """Yield the messages to the model: strings under the keys that hold speech, at any depth."""
     if isinstance(body, list):
         for item in body:
             yield from _texts(item)
@@ -111,7 +111,7 @@ def _wanted_of_bedrock(body: Mapping[str, Any]) -> tuple[Mapping[str, Any] | Non
 # --- answers ----------------------------------------------------------------------------------------------------------
 
 
-def write_answer(asked: Asked, says: Says) -> dict[str, Any]:
+def write_answer(asked: Asked, completion: Completion) -> dict[str, Any]:
     """Return the JSON of an answer, as the protocol of the request has it."""
     writer = {
         "openai-chat": _chat,
@@ -120,23 +120,23 @@ def write_answer(asked: Asked, says: Says) -> dict[str, Any]:
         "anthropic": _anthropic,
         "bedrock": _bedrock,
     }[asked.protocol]
-    return writer(asked, says, says.model or asked.model)
+    return writer(asked, completion, completion.model or asked.model)
 
 
-def _said(says: Says) -> str:
-    return says.text if says.data is None else json.dumps(says.data)
+def _answer_text(completion: Completion) -> str:
+    return completion.text if completion.data is None else json.dumps(completion.data)
 
 
-def _chat(asked: Asked, says: Says, model: str) -> dict[str, Any]:
-    message: dict[str, Any] = {"role": "assistant", "content": _said(says), "refusal": None}
-    finish = {"refusal": "stop", "blocked": "content_filter"}.get(says.finish, says.finish)
-    if says.finish == "refusal":
-        message |= {"content": None, "refusal": says.text or "I cannot help with that."}
-    elif asked.tool and says.data is not None:
+def _chat(asked: Asked, completion: Completion, model: str) -> dict[str, Any]:
+    message: dict[str, Any] = {"role": "assistant", "content": _answer_text(completion), "refusal": None}
+    finish = {"refusal": "stop", "blocked": "content_filter"}.get(completion.finish, completion.finish)
+    if completion.finish == "refusal":
+        message |= {"content": None, "refusal": completion.text or "I cannot help with that."}
+    elif asked.tool and completion.data is not None:
         call = {
             "id": "call_1",
             "type": "function",
-            "function": {"name": asked.tool, "arguments": _said(says)},
+            "function": {"name": asked.tool, "arguments": _answer_text(completion)},
         }
         message |= {"content": None, "tool_calls": [call]}
         finish = "tool_calls"
@@ -147,21 +147,21 @@ def _chat(asked: Asked, says: Says, model: str) -> dict[str, Any]:
         "model": model,
         "choices": [{"index": 0, "message": message, "finish_reason": finish}],
     }
-    if says.tokens:
-        spent, said = says.tokens
+    if completion.tokens:
+        spent, said = completion.tokens
         answer["usage"] = {
             "prompt_tokens": spent,
             "completion_tokens": said,
             "total_tokens": spent + said,
-            "prompt_tokens_details": {"cached_tokens": says.cached_tokens},
+            "prompt_tokens_details": {"cached_tokens": completion.cached_tokens},
         }
     return answer
 
 
-def _responses(asked: Asked, says: Says, model: str) -> dict[str, Any]:
-    content: dict[str, Any] = {"type": "output_text", "text": _said(says), "annotations": []}
-    if says.finish == "refusal":
-        content = {"type": "refusal", "refusal": says.text or "I cannot help with that."}
+def _responses(asked: Asked, completion: Completion, model: str) -> dict[str, Any]:
+    content: dict[str, Any] = {"type": "output_text", "text": _answer_text(completion), "annotations": []}
+    if completion.finish == "refusal":
+        content = {"type": "refusal", "refusal": completion.text or "I cannot help with that."}
     output: dict[str, Any] = {
         "id": f"msg_{asked.number}",
         "type": "message",
@@ -169,13 +169,13 @@ def _responses(asked: Asked, says: Says, model: str) -> dict[str, Any]:
         "status": "completed",
         "content": [content],
     }
-    if asked.tool and says.data is not None:
+    if asked.tool and completion.data is not None:
         output = {
             "id": f"fc_{asked.number}",
             "type": "function_call",
             "call_id": "call_1",
             "name": asked.tool,
-            "arguments": _said(says),
+            "arguments": _answer_text(completion),
             "status": "completed",
         }
     cut = {"length": "max_output_tokens", "content_filter": "content_filter", "blocked": "content_filter"}
@@ -184,9 +184,9 @@ def _responses(asked: Asked, says: Says, model: str) -> dict[str, Any]:
         "object": "response",
         "created_at": 1_790_000_000,
         "model": model,
-        "status": "incomplete" if says.finish in cut else "completed",
-        "incomplete_details": {"reason": cut[says.finish]} if says.finish in cut else None,
-        "output": [] if says.finish == "blocked" else [output],
+        "status": "incomplete" if completion.finish in cut else "completed",
+        "incomplete_details": {"reason": cut[completion.finish]} if completion.finish in cut else None,
+        "output": [] if completion.finish == "blocked" else [output],
         "parallel_tool_calls": True,
         "tool_choice": "auto",
         "tools": [],
@@ -196,54 +196,56 @@ def _responses(asked: Asked, says: Says, model: str) -> dict[str, Any]:
         "temperature": None,
         "top_p": None,
     }
-    if says.tokens:
-        spent, said = says.tokens
+    if completion.tokens:
+        spent, said = completion.tokens
         answer["usage"] = {
             "input_tokens": spent,
             "output_tokens": said,
             "total_tokens": spent + said,
-            "input_tokens_details": {"cached_tokens": says.cached_tokens},
+            "input_tokens_details": {"cached_tokens": completion.cached_tokens},
             "output_tokens_details": {"reasoning_tokens": 0},
         }
     return answer
 
 
-def _gemini(asked: Asked, says: Says, model: str) -> dict[str, Any]:
-    part: dict[str, Any] = {"text": _said(says)}
-    if asked.tool and says.data is not None:
-        part = {"functionCall": {"name": asked.tool, "args": says.data}}
+def _gemini(asked: Asked, completion: Completion, model: str) -> dict[str, Any]:
+    part: dict[str, Any] = {"text": _answer_text(completion)}
+    if asked.tool and completion.data is not None:
+        part = {"functionCall": {"name": asked.tool, "args": completion.data}}
     reason = {"length": "MAX_TOKENS", "content_filter": "SAFETY", "refusal": "PROHIBITED_CONTENT"}.get(
-        says.finish, "STOP"
+        completion.finish, "STOP"
     )
     candidate: dict[str, Any] = {"index": 0, "finishReason": reason}
-    if says.finish not in {"content_filter", "refusal"} and (says.text or says.data is not None):
+    if completion.finish not in {"content_filter", "refusal"} and (
+        completion.text or completion.data is not None
+    ):
         candidate["content"] = {"role": "model", "parts": [part]}
     answer: dict[str, Any] = {"modelVersion": model, "responseId": f"gemini-{asked.number}"}
-    if says.finish == "blocked":
+    if completion.finish == "blocked":
         answer["promptFeedback"] = {"blockReason": "SAFETY"}
     else:
         answer["candidates"] = [candidate]
-    if says.tokens:
-        spent, said = says.tokens
+    if completion.tokens:
+        spent, said = completion.tokens
         answer["usageMetadata"] = {
             "promptTokenCount": spent,
             "candidatesTokenCount": said,
             "totalTokenCount": spent + said,
         }
-        if says.cached_tokens:
-            answer["usageMetadata"]["cachedContentTokenCount"] = says.cached_tokens
+        if completion.cached_tokens:
+            answer["usageMetadata"]["cachedContentTokenCount"] = completion.cached_tokens
     return answer
 
 
-def _anthropic(asked: Asked, says: Says, model: str) -> dict[str, Any]:
-    content: list[dict[str, Any]] = [{"type": "text", "text": _said(says)}]
-    reason = {"length": "max_tokens", "stop": "end_turn"}.get(says.finish, "refusal")
-    if asked.tool and says.data is not None:
-        content = [{"type": "tool_use", "id": "toolu_1", "name": asked.tool, "input": says.data}]
+def _anthropic(asked: Asked, completion: Completion, model: str) -> dict[str, Any]:
+    content: list[dict[str, Any]] = [{"type": "text", "text": _answer_text(completion)}]
+    reason = {"length": "max_tokens", "stop": "end_turn"}.get(completion.finish, "refusal")
+    if asked.tool and completion.data is not None:
+        content = [{"type": "tool_use", "id": "toolu_1", "name": asked.tool, "input": completion.data}]
         reason = "tool_use"
-    elif not (says.text or says.data is not None):
+    elif not (completion.text or completion.data is not None):
         content = []
-    spent, said = says.tokens or (0, 0)
+    spent, said = completion.tokens or (0, 0)
     return {
         "id": f"msg_{asked.number}",
         "type": "message",
@@ -253,21 +255,23 @@ def _anthropic(asked: Asked, says: Says, model: str) -> dict[str, Any]:
         "stop_reason": reason,
         "stop_sequence": None,
         "usage": {
-            "input_tokens": spent - says.cached_tokens,
+            "input_tokens": spent - completion.cached_tokens,
             "output_tokens": said,
-            "cache_read_input_tokens": says.cached_tokens,
+            "cache_read_input_tokens": completion.cached_tokens,
         },
     }
 
 
-def _bedrock(asked: Asked, says: Says, model: str) -> dict[str, Any]:
-    content: list[dict[str, Any]] = [{"text": _said(says)}] if says.text or says.data is not None else []
+def _bedrock(asked: Asked, completion: Completion, model: str) -> dict[str, Any]:
+    content: list[dict[str, Any]] = (
+        [{"text": _answer_text(completion)}] if completion.text or completion.data is not None else []
+    )
     reasons = {"length": "max_tokens", "stop": "end_turn", "content_filter": "content_filtered"}
-    reason = reasons.get(says.finish, "guardrail_intervened")
-    if asked.tool and says.data is not None:
-        content = [{"toolUse": {"toolUseId": "tool_1", "name": asked.tool, "input": says.data}}]
+    reason = reasons.get(completion.finish, "guardrail_intervened")
+    if asked.tool and completion.data is not None:
+        content = [{"toolUse": {"toolUseId": "tool_1", "name": asked.tool, "input": completion.data}}]
         reason = "tool_use"
-    spent, said = says.tokens or (0, 0)
+    spent, said = completion.tokens or (0, 0)
     return {
         "output": {"message": {"role": "assistant", "content": content}},
         "stopReason": reason,

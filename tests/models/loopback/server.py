@@ -1,4 +1,4 @@
-"""The server: HTTP/1.1 over asyncio in a thread of its own, so that it also serves other processes."""
+"""The server: HTTP/1.1 over asyncio in a separate thread, so that it also serves other processes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from typing import Any
 
-from tests.models.loopback.answers import Answer, Asked, Breaks, Says, Status
+from tests.models.loopback.answers import Answer, Asked, Breaks, Completion, Status
 from tests.models.loopback.protocols import protocol_of, read_request, write_answer, write_error
 
 Script = Answer | Sequence[Answer] | Callable[[Asked], Answer]
@@ -32,7 +32,7 @@ class ModelServer:
         self.script = script
         """May be changed while it runs."""
         self.requests: list[Asked] = []
-        """In the order of arrival, whatever was answered."""
+        """In the order of arrival, for any answer."""
         self.most_at_once = 0
         """How many requests were under way at one time, at most."""
         self.strangers: list[str] = []
@@ -171,7 +171,7 @@ _BODIES: dict[str, tuple[bytes, str]] = {
 
 async def _break(breaks: Breaks, asked: Asked, writer: asyncio.StreamWriter) -> bool:
     body = json.dumps(
-        write_answer(asked, Says(text="an answer that is longer than what comes of it"))
+        write_answer(asked, Completion(text="an answer that is longer than the part that is sent"))
     ).encode()
     match breaks.how:
         case "reset":

@@ -1,4 +1,4 @@
-"""What manifests call the code of each built-in metric: a module that moves is no change of a metric."""
+"""The manifest's name for the code of each built-in metric: moving a module does not change a metric."""
 
 from __future__ import annotations
 

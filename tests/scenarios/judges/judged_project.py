@@ -18,7 +18,7 @@ from typing import Any
 
 from proctor.runs.storage.open import open_runs
 from proctor.schema.results.run_result import RunResult
-from tests.models.loopback import Asked, ModelServer, Says, serve_models
+from tests.models.loopback import Asked, Completion, ModelServer, serve_models
 
 METRIC = "final_response_match_v2"
 PATIENCE = 60.0
@@ -47,10 +47,12 @@ def question_of(asked: Asked) -> str:
     return found[1]
 
 
-def valid(asked: Asked, *, delay: float = 0.0) -> Says:
+def valid(asked: Asked, *, delay: float = 0.0) -> Completion:
     """Every even number is answered well."""
     verdict = "valid" if int(question_of(asked).removeprefix("c")) % 2 == 0 else "invalid"
-    return Says(data={"ballot": ballot_of(asked), "rationale": "because", "verdict": verdict}, delay=delay)
+    return Completion(
+        data={"ballot": ballot_of(asked), "rationale": "because", "verdict": verdict}, delay=delay
+    )
 
 
 @contextmanager
