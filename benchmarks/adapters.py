@@ -1,12 +1,12 @@
-"""What an adapter costs: a turn of the toy agent run by Proctor, beside the same turn with the framework driven directly.
+"""The cost of an adapter: a turn of the toy agent run by Proctor, compared with the framework driven directly.
 
     python benchmarks/adapters.py             every kind that is installed here (`make frameworks`, `make adk`)
     python benchmarks/adapters.py LangGraph   one of them
     python benchmarks/adapters.py --here KIND N   measures one in this interpreter, and prints JSON
 
-A turn is two answers of the scripted model and one call of a tool, in a session of its own. Proctor's part is a whole run:
+A turn is two answers of the scripted model and one call of a tool, in a separate session. Proctor's part is a whole run:
 plan, evidence, one metric, verdict. CPU time of the process, the best of `ROUNDS`, both sides in turn. The other end of a
-protocol is a process of its own and not counted.
+protocol is a separate process and not counted.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def _openai_http(agent: str) -> Drive:
 
 
 def _cmd(agent: str) -> Drive:
-    """A program, asked by whoever needs no more than its pipes; one for all turns."""
+    """A program, driven through its pipes only; one for all turns."""
     process = subprocess.Popen(
         shlex.split(agent.removeprefix("cmd:")), stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )

@@ -22,7 +22,7 @@ from typing import Any
 from benchmarks import workload
 
 Prepared = list[list[tuple[str, list[tuple[str, Any]], str]]]
-"""Per case, per turn: what the user says, the calls and the text that are expected."""
+"""Per case, per turn: the user's message, the expected calls and the expected text."""
 
 THRESHOLD = 0.8
 
@@ -39,7 +39,7 @@ class Event:
 
 @dataclass(slots=True)
 class Verdict:
-    """What came of one case: the events of each turn, the scores of each turn, whether they meet the thresholds."""
+    """The result of one case: the events of each turn, the scores of each turn, whether they meet the thresholds."""
 
     passed: bool
     turns: list[list[Event]]
@@ -89,7 +89,7 @@ def _mean(scores: list[float]) -> float:
 
 
 def similarity() -> Callable[[str, str], float]:
-    """Stemmed ROUGE-1 as anybody would write it around a stemmer that remembers words."""
+    """Stemmed ROUGE-1 in a straightforward form, around a stemmer that caches words."""
     from proctor.metrics.text.porter import stem
 
     remembered = lru_cache(maxsize=None)(stem)
@@ -156,7 +156,7 @@ def load(path: str) -> None:
 
 
 def main(words: list[str]) -> None:
-    """Do what the first word says."""
+    """Run the workload named by the first word."""
     match words:
         case ["evaluate", cases, metric, *path]:
             evaluate(int(cases), metric, *path)

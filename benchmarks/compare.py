@@ -31,7 +31,7 @@ EVERY = 7
 
 
 def brevity(actual_invocation: Invocation, expected_invocation: Invocation) -> float:
-    """A third metric: how the lengths of the answers compare, which is a number of its own for each case."""
+    """A third metric: the ratio of the lengths of the answers, a distinct number for each case."""
     said, wanted = (
         len(one.final_response.joined_text()) if one.final_response else 0
         for one in (actual_invocation, expected_invocation)

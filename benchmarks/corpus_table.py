@@ -1,4 +1,4 @@
-"""How many published eval files read, by kind, beside google-adk's verdict on the same files.
+"""How many published eval files read, by kind, compared with google-adk's verdict on the same files.
 
     python benchmarks/corpus_table.py [FOLDER]
 
@@ -32,7 +32,7 @@ _LOADERS: dict[str, Any] = {
 
 
 def entries(folder: Path) -> list[dict[str, Any]]:
-    """What the index says about each file."""
+    """The entry of the index for each file."""
     found: list[dict[str, Any]] = json.loads((folder / "index.json").read_text(encoding="utf-8"))
     return found
 

@@ -63,7 +63,7 @@ def steady(random: Random, drop: float) -> float:
 
 
 def clustered(random: Random, drop: float) -> float:
-    """Five trials of a case that mostly go the same way in a run, but not from run to run: a tool that is down, say."""
+    """Five trials of a case that mostly agree within a run, but not between runs, for example with a failed tool."""
     return (_alike(random, drop) - _alike(random, 0.0)) / 5
 
 
@@ -92,7 +92,7 @@ MODELS = (
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """What came of so many comparisons: shares from 0 to 1."""
+    """The results of so many comparisons: shares from 0 to 1."""
 
     comparisons: int
     alarms: float
@@ -117,10 +117,10 @@ def simulate(model: Model, comparisons: int, seed: int = 1) -> Rates:
     return Rates(comparisons, alarms / comparisons, covered / comparisons, fine / comparisons)
 
 
-# --- what a comparison comes to, all that decides taken together ----------------------------------------------------------
+# --- the outcome of a comparison over all its metrics ----------------------------------------------------------
 
 METRICS = ("trajectory", "answer", "tone")
-"""Beside pass and fail; the last one has nothing to do with it."""
+"""An additional metric to pass and fail; the last one is unrelated to it."""
 
 
 @dataclass(frozen=True, slots=True)

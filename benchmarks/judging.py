@@ -22,7 +22,7 @@ SAMPLES = 5
 NEEDED = 3
 """Votes that decide where they agree."""
 METRIC = "final_response_match_v2"
-VALID = {"rationale": "it says the same", "verdict": "valid"}
+VALID = {"rationale": "the content is the same", "verdict": "valid"}
 
 
 def rows(
@@ -135,7 +135,7 @@ def bare(count: int, seconds: float) -> None:
 
 
 def main(words: list[str]) -> None:
-    """Do what the first word says."""
+    """Run the workload named by the first word."""
     match words:
         case ["ours", count, seconds, shape, *store]:
             ours(int(count), float(seconds), shape, *store)

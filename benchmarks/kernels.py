@@ -38,7 +38,7 @@ def load_rows(folder: Path, peers: Mapping[str, Path], repeats: int, *, cases: i
     what = f"load and check {cases:,} cases ({large.stat().st_size / 1e6:.0f} MB)"
     cpu = {name: one["cpu"] for name, one in found.items()}
     wall = {name: one["wall"] for name, one in found.items()}
-    # without google-adk its figure of performance.md stands in, as a multiple of json.loads there
+    # without google-adk its figure of performance.md is used, as a multiple of json.loads there
     budget = Budget(1 / 4, "adk") if "adk" in found else Budget(5.1 / 4 / 0.61, BARE, "adk / 4")
     yield Row("W5", what, "s", cpu, [budget], wall)
     memory = {name: one["peak"] for name, one in found.items()}

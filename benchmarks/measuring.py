@@ -1,4 +1,4 @@
-"""Runs contestants in processes of their own, alternating, and takes medians."""
+"""Runs contestants in separate processes, alternating, and takes medians."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ Found = dict[str, float]
 """What one measurement gave: `wall` and `cpu` in seconds, `peak` in MB, and what the script adds."""
 
 
-class NotMeasured(Exception):  # noqa: N818 - it is no error, the table says why
-    """A contestant cannot be measured here; the message says why."""
+class NotMeasured(Exception):  # noqa: N818 - not an error: the table gives the reason
+    """A contestant cannot be measured here; the message gives the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Command:
 
     words: Sequence[str]
     reports: bool = True
-    """Whether its last line says what it measured, in JSON."""
+    """Whether its last line contains its measurements, in JSON."""
     exit_codes: tuple[int, ...] = (0,)
 
     def __call__(self) -> Found:
@@ -61,7 +61,7 @@ def module(name: str, *words: object, python: Path | str = sys.executable) -> Co
 
 
 def code(text: str, *, python: Path | str = sys.executable) -> Command:
-    """A piece of Python that tells its own peak memory; its time is that of the whole process."""
+    """A piece of Python that prints its own peak memory; its time is that of the whole process."""
     return Command([str(python), "-c", f"{text}\n{_TELL_PEAK}"])
 
 
@@ -114,7 +114,7 @@ def _last_line(file: IO[str]) -> str:
 
 
 def load_average() -> str:
-    """How busy the machine is, where it says."""
+    """The load of the machine, where it is known."""
     try:
         return ", ".join(f"{load:.1f}" for load in os.getloadavg())
     except OSError:

@@ -3,7 +3,7 @@
     python benchmarks/metrics.py [--pairs 300] [--rounds 5]
 
 Prints microseconds per pair of texts (60 words) and per invocation (5 tool calls), medians of rounds that alternate
-between the contestants, and their ratios. The bare limit of ROUGE is the plain loop anybody would write around a
+between the contestants, and their ratios. The bare limit of ROUGE is the straightforward loop around a
 stemmer that remembers words (regular expression, stem, count); that of a trajectory compares prepared tuples. Words
 are the natural text of this repository's documents, drawn as often as they occur; the small vocabulary has 40 words.
 """
@@ -136,7 +136,7 @@ def _trajectory(rounds: int) -> dict[str, float]:
 
 
 def _bare_exact(made: Invocation, wanted: Invocation) -> bool:
-    """What anybody would write over the same two objects."""
+    """A straightforward implementation over the same two objects."""
     data, other = made.intermediate_data, wanted.intermediate_data
     if not isinstance(data, IntermediateData) or not isinstance(other, IntermediateData):
         return False

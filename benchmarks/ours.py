@@ -1,4 +1,4 @@
-"""Proctor's side of the workloads, each in a process of its own.
+"""Proctor's side of the workloads, each in a separate process.
 
 python -m benchmarks.ours evaluate CASES exact|rouge [FILE]
 python -m benchmarks.ours wait CASES CONCURRENCY SECONDS async|plain
@@ -173,7 +173,7 @@ def load(path: str) -> None:
 
 
 def main(words: list[str]) -> None:
-    """Do what the first word says."""
+    """Run the workload named by the first word."""
     match words:
         case ["evaluate", cases, metric, *path]:
             evaluate(int(cases), metric, *path)

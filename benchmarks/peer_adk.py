@@ -108,7 +108,7 @@ def load(path: str) -> None:
 
 
 def store(folder: str, cases: int) -> None:
-    """W7 with google-adk's files: results of some real cases, as often as it takes, under ids of their own.
+    """W7 with google-adk's files: results of some real cases, repeated, with separate ids.
 
     The cases name the app, as those do that google-adk's own page writes: only then its results have `session_details`,
     and what it reads back is all of the evidence.
@@ -146,7 +146,7 @@ def store(folder: str, cases: int) -> None:
 
 
 def main(words: list[str]) -> None:
-    """Do what the first word says."""
+    """Run the workload named by the first word."""
     match words:
         case ["evaluate", cases, metric]:
             evaluate(int(cases), metric)

@@ -64,7 +64,7 @@ def run(cases: int, concurrency: int, seconds: float = 0.0) -> int:
 
 
 def main(words: list[str]) -> None:
-    """Do what the first word says."""
+    """Run the workload named by the first word."""
     match words:
         case ["evaluate", cases]:
             run(20, 8)

@@ -1,9 +1,9 @@
-"""Makes the environments of the peers that Proctor is measured beside, each in a folder of its own.
+"""Makes the environments of the peers that Proctor is compared with, each in a separate folder.
 
     python benchmarks/peers.py FOLDER [adk] [pydantic-evals]
 
-FOLDER should stand outside the repository (google-adk takes about 1 GB). Measure with them by
-`python benchmarks/run.py --peers FOLDER`. An environment that is there already is kept as it is.
+FOLDER should be outside the repository (google-adk takes about 1 GB). Measure with them by
+`python benchmarks/run.py --peers FOLDER`. An existing environment is kept.
 rouge-score, a peer too, comes with the requirements of the tests: it is measured in the same process.
 """
 

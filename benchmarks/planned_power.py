@@ -1,9 +1,9 @@
-"""Whether runs as large as `proctor plan` says find the drop as often as it promises.
+"""Whether runs of the size that `proctor plan` recommends find the drop as often as promised.
 
 python -m benchmarks.planned_power [COMPARISONS]     400 a setting by default; the same figures every time
 
 A run is drawn, the plan is made from it as from any run, and so many pairs of runs of that size are drawn and compared by
-the code that compares runs: the base as it was, the candidate worse by just the drop.
+the code that compares runs: the base unchanged, the candidate worse by just the drop.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Setting:
     power: float = 0.8
     confidence: float = 0.95
     others: int = 0
-    """Metrics that decide beside."""
+    """Additional metrics that decide."""
     spread: float | None = None
     """Of a score: how far trials of one case lie apart; `None`: it is pass and fail."""
     everywhere: bool = False
@@ -69,7 +69,7 @@ SETTINGS = (
     Setting("mixed, 3 trials, power 90 %", MIXED, trials=3, power=0.9),
     Setting("mixed, 3 trials, power 50 %", MIXED, trials=3, power=0.5),
     Setting("mixed, 3 trials, 99 % sure", MIXED, trials=3, confidence=0.99),
-    Setting("mixed, 3 trials, 2 metrics beside", MIXED, trials=3, others=2),
+    Setting("mixed, 3 trials, 2 more metrics", MIXED, trials=3, others=2),
     Setting("flaky, 1 trial", FLAKY),
     Setting("flaky, 10 trials", FLAKY, trials=10),
     Setting("flaky, 3 trials, 30 points", FLAKY, 0.3, 3),
@@ -98,7 +98,7 @@ def planned(setting: Setting, random: Random) -> int:
 
 
 def found(setting: Setting, cases: int, random: Random) -> bool:
-    """Draw two runs of so many cases, and tell whether the drop was found."""
+    """Draw two runs of so many cases, and return whether the drop was found."""
     rates = [setting.drawn.draw(random) for _ in range(cases)]
     worse = [_worse(setting, rate, random) for rate in rates]
     base, candidate = (
@@ -111,7 +111,7 @@ def found(setting: Setting, cases: int, random: Random) -> bool:
 
 
 def _worse(setting: Setting, rate: float, random: Random) -> float:
-    """What a case comes to in a candidate that is worse: its whole rate is lost in a few, or a part of it in each."""
+    """The pass rates of cases in a worse candidate: the whole rate is lost in a few, or a part of it in each."""
     share = setting.detect / setting.drawn.mean
     if setting.everywhere:
         return rate * (1 - share)
@@ -126,8 +126,8 @@ def _trials(setting: Setting, rate: float, trials: int, random: Random) -> list[
 
 def _case(setting: Setting, number: int, rate: float, random: Random) -> tuple[str, CaseResult]:
     values = _trials(setting, rate, setting.trials, random)
-    beside = [f"beside {each}" for each in range(setting.others)]
-    metrics = {name: MetricVerdict(name, Outcome.PASSED, random.random(), 0.5) for name in beside}
+    others = [f"other {each}" for each in range(setting.others)]
+    metrics = {name: MetricVerdict(name, Outcome.PASSED, random.random(), 0.5) for name in others}
     if setting.spread is not None:
         metrics[SCORE] = MetricVerdict(SCORE, Outcome.PASSED, sum(values) / len(values), 0.5)
         values = [1.0] * len(values)
@@ -144,7 +144,7 @@ _ENDS = {
 
 @dataclass(frozen=True, slots=True)
 class Power:
-    """What came of a setting: cases that were planned (the mean of the plans), and the share of drops found."""
+    """The result of a setting: planned cases (the mean of the plans), and the share of drops found."""
 
     cases: float
     share: float

@@ -2,9 +2,9 @@
 
     make bench                            everything, medians of 3 rounds; some minutes
     make bench ARGS='--only W2,W4 --repeats 5'
-    make bench ARGS='--peers FOLDER'      beside the peers that `python benchmarks/peers.py FOLDER` installed
+    make bench ARGS='--peers FOLDER'      with the peers that `python benchmarks/peers.py FOLDER` installed
 
-Every round runs each contestant once, in a process of its own. Figures of one machine mean little, ratios of one run
+Every round runs each contestant once, in a separate process. Figures of one machine mean little, ratios of one run
 much more: a budget is a multiple of the bare limit (the same work in a plain loop) or of a peer, measured in the same
 run. Exit code 1 when a budget is not kept.
 """
@@ -83,7 +83,7 @@ def _workloads(text: str) -> list[str]:
     unknown = [name for name in names if name not in WORKLOADS]
     if unknown or not names:
         raise argparse.ArgumentTypeError(f"expected some of {', '.join(WORKLOADS)}, got {text!r}")
-    # in their own order: on Linux, what W1 starts is told to need as much memory as this process has come to hold
+    # in their own order: on Linux, a child of W1 is reported with the memory of this process
     return [name for name in WORKLOADS if name in names]
 
 

@@ -3,8 +3,8 @@
 python -m benchmarks.sequential [CASES]     10,000 by default; a fifth as many runs, a tenth of those that are large or
                                             differ; the same figures every time
 
-Two uses: cases whose share of passes is held against a rate, and runs that are held against another run. Both are drawn,
-and decided by the very code that decides runs; beside each stands what the same test comes to where all trials are made.
+Two uses: cases whose share of passes is compared with a rate, and runs that are compared with another run. Both are drawn,
+and decided by the very code that decides runs; each row also has the result of the same test with all trials.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SHARES = (0.5, 0.65, 0.7, 0.8, 0.9, 0.95, 0.99)
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """What came of cases whose share of passes was held against the rate; shares from 0 to 1."""
+    """The results of cases whose share of passes was compared with the rate; shares from 0 to 1."""
 
     right: float
     """Decided, and rightly."""
@@ -103,11 +103,11 @@ _MEAN = 1.5 / 2.2
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What came of runs that were held against another one; shares from 0 to 1."""
+    """The results of runs that were compared with another one; shares from 0 to 1."""
 
     outcomes: dict[Change, float]
     beforehand: dict[Change, float]
-    """The same where all trials are made, and it is looked at once."""
+    """The same with all trials, analysed once."""
     saved: float
 
 
@@ -138,7 +138,7 @@ def _drawn(random: Random, rate: float, trials: int) -> list[bool]:
 
 
 def _looked(looks: Looks, candidate: Sequence[Sequence[bool]]) -> tuple[Change, int]:
-    """What the candidate comes to, and after how many trials of each case."""
+    """Return the outcome of the candidate, and the number of trials of each case."""
     made = looks.next_round(0)
     while True:
         found = looks.comparison_at(_cases([case[:made] for case in candidate]), made)

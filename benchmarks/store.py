@@ -4,10 +4,10 @@
 
 Every contestant is handed what an evaluation of the same work gave it (see `workload.py`): google-adk its case results,
 we and the bare limit the JSON of cases and trials, and scores and verdicts as objects. Reading back ends with objects
-again (the bare limit: trials; scores and verdicts stay plain). The bare limit inserts a row a case, as it is, and commits
+again (the bare limit: trials; scores and verdicts stay plain). The bare limit inserts a row a case, unchanged, and commits
 every hundred.
 
-The budgets of performance.md are parts of what google-adk took, and what the bare limit took beside it; both are kept.
+The budgets of performance.md are parts of what google-adk took, and what the bare limit took in the same run; both are kept.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _row(what: str, unit: str, found: dict[str, Found], column: str, *budgets: B
 
 
 def trials(cases: int) -> list[bytes]:
-    """What the scripted agent did in each case, as it is kept."""
+    """The actions of the scripted agent in each case, as stored."""
     from proctor.schema.evidence.event import Event
     from proctor.schema.evidence.trial import Trial
     from proctor.schema.evidence.turn import Turn
@@ -93,7 +93,7 @@ def trials(cases: int) -> list[bytes]:
 
 
 def scored(case: int) -> tuple[Any, Any]:
-    """The scores of a case by two metrics, and what it comes to."""
+    """The scores of a case by two metrics, and its verdict."""
     from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
     from proctor.schema.results.score import MetricScore, Score
 
@@ -115,7 +115,7 @@ def scored(case: int) -> tuple[Any, Any]:
 
 
 def cases_json(cases: int) -> list[bytes]:
-    """Each case as it is kept."""
+    """Each case as stored."""
     from pydantic_core import to_json
 
     return [to_json(case) for case in workload.eval_set(cases, app="scripted")["eval_cases"]]

@@ -15,7 +15,7 @@ class Budget:
 
     bound: float
     of: str = ""
-    """The contestant whose figure is multiplied; empty: the bound stands by itself."""
+    """The contestant whose figure is multiplied; empty: the bound is absolute."""
     size: str = ""
     """The bound as performance.md gives it, where that is a figure of another machine."""
     at_least: bool = False
@@ -43,7 +43,7 @@ class Budget:
 
 @dataclass(slots=True)
 class Row:
-    """One line of the table. Figures are those that the budgets are about; `wall` stands beside processor time."""
+    """One line of the table. Figures are those that the budgets are about; `wall` is shown in addition to processor time."""
 
     workload: str
     what: str
@@ -55,7 +55,7 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """`within`, `OUTSIDE`, or why neither can be said."""
+        """`within`, `OUTSIDE`, or the reason why neither is known."""
         held = [holds for budget in self.budgets if (holds := budget.holds(self.figures)) is not None]
         if not self.budgets:
             return ""

@@ -10,7 +10,7 @@ from benchmarks.table import BARE, OURS, Budget, Row
 
 TURNS = 2
 LIMITS = {4: 0.97, 50: 0.88, 200: 0.70}
-"""By concurrency: the ideal over the wall clock that Proctor should reach. A ratio already, so it stands by itself."""
+"""By concurrency: the ideal over the wall clock that Proctor should reach. A ratio already, so it is absolute."""
 
 
 def rows(peers: Mapping[str, Path], repeats: int, *, cases: int = 200, seconds: float = 0.1) -> Iterator[Row]:

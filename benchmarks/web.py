@@ -2,7 +2,7 @@
 
     python -m benchmarks.web FOLDER CASES       asks `proctor web` for two runs of so many cases in FOLDER, and prints what it took
 
-The first paint of a run is its page and the first rows of its table, from a process that has looked at nothing yet; the page
+The first paint of a run is its page and the first rows of its table, from a process that has loaded nothing yet; the page
 then takes all rows (filters are its own work). Figures are of the wire: asked over HTTP, unpacked.
 """
 
@@ -86,7 +86,7 @@ def _served(store: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
     try:
         assert process.stdout is not None
         port = int(process.stdout.readline().split()[3].rstrip("/").rpartition(":")[2])
-        _get(port, "/api/about")  # it answers now; nothing was looked at
+        _get(port, "/api/about")  # it answers now; nothing was loaded
         yield process, port
     finally:
         process.terminate()

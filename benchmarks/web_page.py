@@ -3,7 +3,7 @@
     python -m benchmarks.web_page FOLDER CASES      serves a run of so many cases in FOLDER to a Chromium, and prints the figures
 
 First paint: from the navigation until the first rows of the table are drawn, in a browser that has nothing of the page; the
-server has looked at nothing yet. A filter: from the last key until the frame in which the table shows what it found, the
+server has loaded nothing yet. A filter: from the last key until the frame in which the table shows what it found, the
 page's own pause between keys included. Both are measured in the page by its own clock.
 """
 

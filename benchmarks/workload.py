@@ -1,7 +1,7 @@
 """The scripted work that every contestant does: the cases, what the agent answers, how a contestant reports.
 
 Standard library only, because peers run it in their own environments. In each turn the agent makes one tool call,
-gets its response and says a text; every tenth case expects another city, so it must fail and nobody wins by skipping
+gets its response and answers a text; every tenth case expects another city, so it must fail and no contestant wins by skipping
 work. Everything follows from the numbers of the case and the turn.
 """
 
@@ -50,12 +50,12 @@ def arguments(place: str) -> dict[str, Any]:
 
 
 def answer_text(place: str) -> str:
-    """What the agent says: a text of its own for each place."""
+    """The agent's answer: a distinct text for each place."""
     return f"In {place} it is 21 degrees. {_PHRASES[len(place) * 31 % 97]}"
 
 
 def eval_set(cases: int, turns: int = 2, *, app: str = "") -> dict[str, Any]:
-    """The cases in ADK's format; for an `app`, as google-adk's own page writes them, each says in whose session it runs."""
+    """The cases in ADK's format; for an `app`, as google-adk's own page writes them, each names its session."""
     session = {"session_input": {"app_name": app, "user_id": "user", "state": {}}} if app else {}
     made = [
         {"eval_id": f"case_{case}", "conversation": [_turn(case, turn) for turn in range(turns)], **session}
@@ -109,5 +109,5 @@ def peak_memory() -> float:
 
 
 def report(**found: Any) -> None:
-    """Say what was measured, as the last line of standard output."""
+    """Print the measurements, as the last line of standard output."""
     print(json.dumps({"peak": peak_memory(), **found}))

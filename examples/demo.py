@@ -38,11 +38,11 @@ STEPS = [
     ),
     Step("Dice and primes: tool calls in any order", "eval examples/dice examples/dice/dice.evalset.json"),
     Step(
-        "A travel desk: what was booked must stand in the session state",
+        "A travel desk: bookings must be in the session state",
         "eval examples/travel examples/travel/bookings.evalset.json",
     ),
     Step(
-        "The same cases against a bad build of it (this must fail, and say why)",
+        "The same cases against a bad build of it (this must fail, with the reasons)",
         "eval examples/travel/flawed.py examples/travel/bookings.evalset.json",
         exit_code=1,
     ),
@@ -57,22 +57,22 @@ STEPS = [
         f"eval examples/city_guide {_GUIDE}",
     ),
     Step(
-        "The same cases against a guide that boasts (this must fail, and say which sentence nobody told it)",
+        "The same cases against a guide that boasts (this must fail, and quote the invented sentence)",
         f"eval examples/city_guide/boastful.py {_GUIDE}",
         exit_code=1,
     ),
     Step(
-        "A service desk with a database, and ten customers who are played, eight times each: policy rules, and what must stand "
+        "A service desk with a database, and ten simulated customers, eight times each: policy rules, and the required rows "
         "in the database",
         f"eval examples/retail {_CUSTOMERS} --num-runs 8",
     ),
     Step(
-        "The same customers at a hasty desk (this must fail; pass^k says how seldom it is right every time)",
+        "The same customers at a hasty desk (this must fail; pass^k is the chance of being right every time)",
         f"eval examples/retail/hasty.py {_CUSTOMERS} --num-runs 8",
         exit_code=1,
     ),
     Step(
-        "Is the hasty desk worse than the careful one? (this must say so, and how sure it is)",
+        "Is the hasty desk worse than the careful one? (this must report a regression, with its confidence)",
         "compare previous latest",
         exit_code=1,
     ),

@@ -22,7 +22,7 @@ REQUIRE_ALL = "PROCTOR_REQUIRE_ALL"
 OF_THE_TESTS = {REQUIRE_ALL, "PROCTOR_PAGE_DIR", "PROCTOR_SHOTS"}
 """Settings that are meant for the tests: skips fail; which built page a browser is shown; where its screenshots go."""
 
-# Settings of whoever runs the tests must not change what the tests see.
+# Settings of the user who runs the tests must not change what the tests see.
 _SCRUBBED = re.compile(
     r".*_API_KEY|.*_TOKEN|.*_SECRET|(GOOGLE|GEMINI|OPENAI|ANTHROPIC|AZURE|AWS|VERTEX|OTEL|PROCTOR)_.*"
     r"|NO_COLOR|FORCE_COLOR|CLICOLOR.*|COLUMNS|LINES|TTY_.*|.*_PROXY",
@@ -63,7 +63,7 @@ def pytest_configure(config: pytest.Config) -> None:
     for name in [name for name in os.environ if _SCRUBBED.fullmatch(name) and name not in OF_THE_TESTS]:
         del os.environ[name]
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
-    # Child processes have no audit hook: whatever honours a proxy finds a closed door.
+    # Child processes have no audit hook: programs that honour a proxy find a closed port.
     os.environ["HTTP_PROXY"] = os.environ["HTTPS_PROXY"] = "http://127.0.0.1:9"
     os.environ["NO_PROXY"] = "localhost,127.0.0.1,::1"
     sys.addaudithook(_deny_outside_network)
@@ -161,9 +161,7 @@ def root() -> Path:
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder of recorded behaviour and published files, beside the repository."""
+    """The folder of recorded behaviour and published files, next to the repository."""
     if not SHARED.is_dir():
-        pytest.skip(
-            "the folder ../shared (recorded behaviour, published eval files) is not beside this repository"
-        )
+        pytest.skip("the folder ../shared (recorded behaviour, published eval files) is missing")
     return SHARED

@@ -1,4 +1,4 @@
-"""What is said of a name that nothing answers to."""
+"""Messages about unknown names."""
 
 import pytest
 
@@ -17,5 +17,5 @@ KNOWN = ["tool_trajectory_avg_score", "safety_v1"]
         ("", ""),
     ],
 )
-def test_the_closest_name_is_told(name: str, meant: str) -> None:
+def test_closest_name_is_suggested(name: str, meant: str) -> None:
     assert did_you_mean(name, KNOWN) == (f" Did you mean {meant!r}?" if meant else "")

@@ -61,7 +61,7 @@ class Script(BaseLlm):
 
 
 def _asked(contents: list[types.Content]) -> str:
-    """Find what the user said last; google-adk retells what other agents did as texts "For context:"."""
+    """Return the user's last message; google-adk repeats the actions of other agents as texts "For context:"."""
     texts = [c.parts[0].text for c in contents if c.role == "user" and c.parts and c.parts[0].text]
     return next((text for text in reversed(texts) if not text.startswith("For context:")), "")
 

@@ -1,4 +1,4 @@
-"""A city guide: looks a city up and says what it found, and nothing else."""
+"""A city guide: looks a city up and answers from the entry, and nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A bad build of the guide: it adds what nobody told it, and writes as a brochure does."""
+"""A bad build of the guide: it adds invented facts, in the style of a brochure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from proctor import Event
 
 
 def root_agent(text: str) -> Iterator[Event | str]:
-    """Say what the honest guide says, and more."""
+    """Repeat the honest guide's answer, and add to it."""
     for said in honest(text):
         boasts = isinstance(said, str) and "people" in said
         yield f"{said} It was voted the most beautiful city of the world in 2019." if boasts else said

@@ -30,7 +30,7 @@ async def same_numbers(actual_invocation: Invocation, expected_invocation: Invoc
 
 
 class NamesUnit:
-    """Whether an answer with a number says of what: a class has facts of its own, and gives reasons."""
+    """Whether an answer with a number names its unit: a class with separate facts, and reasons."""
 
     facts = MetricFacts(
         name="names_unit", description="Numbers have a unit.", kind="custom", default_threshold=1.0

@@ -10,7 +10,7 @@ from proctor.testing import check_metric
 
 @pytest.mark.parametrize("metric", [response_brevity, same_numbers, NamesUnit])
 def test_it_keeps_the_rules_of_a_metric(metric: Any) -> None:
-    """Scores in range, with reasons, the same again, whatever the conversation is."""
+    """Scores in range, with reasons, reproducible, for any conversation."""
     check_metric(metric)
 
 

@@ -1,4 +1,4 @@
-"""Dice and primes: rolls dice and tells which numbers are prime.
+"""Dice and primes: rolls dice and finds prime numbers.
 
 Every session has its own dice, seeded by its state, so that a session rolls the same numbers every time.
 """

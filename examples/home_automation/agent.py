@@ -1,7 +1,7 @@
 """A house to talk to: lights, a fan, a radio and heating, all of them session state.
 
 No model is asked: a few rules read the sentence, tools do the work. `root_agent` is a plain generator: Proctor
-gives it the text and the session, and it yields what it does and returns what it says.
+gives it the text and the session, and it yields its actions and returns its answer.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ HOUSE: dict[str, Any] = {
     "bedroom_temperature": 18,
     "living_room_temperature": 21,
 }
-"""How the house is when a session says nothing else."""
+"""The state of the house when a session sets nothing else."""
 
 ROOMS = ("kitchen", "bedroom", "living_room")
 DEVICES = [key for key in HOUSE if not key.endswith("_temperature")]
 
 State = dict[str, Any]
 Steps = Generator[Event, None, str]
-"""Yields what the agent does, returns what it says."""
+"""Yield the agent's actions, return its answer."""
 
 
 # --- tools: what the agent can do to a house -------------------------------------------------------------------------

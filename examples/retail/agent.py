@@ -19,7 +19,7 @@ from .shop import Tools, changes, open_shop
 
 Call = tuple[str, dict[str, Any]]
 Plan = Generator[Call, dict[str, Any], str]
-"""Proposes tool calls, is sent each result, returns what to say."""
+"""Proposes tool calls, receives each result, returns the answer."""
 Slips = Callable[[str], bool]
 """Whether the desk makes a mistake now; see hasty.py."""
 
@@ -69,7 +69,7 @@ class Desk:
         return (yield from fulfil(order))
 
     def listen(self, text: str) -> None:
-        """Remember what a message says."""
+        """Store the details of a message."""
         self.text = text
         for name, pattern in _FACTS.items():
             if found := re.search(pattern, text, re.IGNORECASE):
@@ -85,7 +85,7 @@ class Desk:
         return f"Gladly. To know who you are: what is your {' and your '.join(missing)}?" if missing else None
 
     def verify(self) -> Generator[Call, dict[str, Any], str | None]:
-        """Check it; return what to say if it is wrong."""
+        """Check it; return the answer if it is wrong."""
         found = yield "verify_identity", {key: self.heard[key] for key in _WHO}
         if found["verified"]:
             self.customer = found["customer"]
@@ -191,7 +191,7 @@ class Desk:
         return named or (lines if len(lines) == 1 else [])
 
     def too_late(self, order: dict[str, Any], lines: list[dict[str, Any]]) -> str | None:
-        """Say why lines cannot come back, if they cannot."""
+        """Return the reason why lines cannot come back, if any."""
         if order["status"] != "delivered":
             return f"the order {order['id']} is {order['status']}, and only what was delivered can come back"
         if (TODAY - date.fromisoformat(order["delivered"])).days > MOST_DAYS:
@@ -202,7 +202,7 @@ class Desk:
     # --- nothing without a yes ---------------------------------------------------------------------------------------
 
     def propose(self, tool: str, args: dict[str, Any], what: str) -> Plan:
-        """Say what would be done, and ask."""
+        """Describe the proposal, and ask."""
         self.proposal = tool, args, what
         if self.slips("does not wait for a yes"):
             _, args, what = self.proposal
@@ -233,10 +233,10 @@ class Desk:
 
 
 class RetailAgent:
-    """Gives each conversation a desk and a shop of its own."""
+    """Gives each conversation a separate desk and shop."""
 
     def __init__(self, slips: Callable[[str], Slips] = lambda _conversation: careful) -> None:
-        """Take what says which mistakes are made in a conversation, which is told by its case and number."""
+        """Take the function that chooses the mistakes of a conversation by its case and number."""
         self._slips = slips
 
     def begin(self, session: Session, case: Any) -> None:
@@ -268,7 +268,7 @@ class RetailAgent:
         session.memory["shop"].close()
 
     def describe(self) -> AgentInfo:
-        """Tell the tools, so that rules about a tool that there is not are refused."""
+        """Describe the tools, so that rules about an unknown tool are refused."""
         tools = [
             _declaration(tool)
             for name, tool in inspect.getmembers(Tools, inspect.isfunction)
@@ -327,7 +327,7 @@ def _money(cents: int) -> str:
 
 
 def _declaration(tool: Callable[..., Any]) -> dict[str, Any]:
-    """Describe a tool as a model is told of it."""
+    """Describe a tool as for a model."""
     parameters = [each for each in inspect.signature(tool).parameters.values() if each.name != "self"]
     return {
         "name": tool.__name__,

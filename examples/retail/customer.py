@@ -22,7 +22,7 @@ ASKED = {
     "refund": r"where shall the refund",
     "address": r"new address\?",
 }
-"""What the desk asks for, in whatever sentence."""
+"""The questions of the desk, in any wording."""
 WORDS = {
     "e-mail": "My e-mail address is {}.",
     "postcode": "My postcode is {}.",
@@ -39,12 +39,12 @@ MOST_PLEAS = 2
 
 
 def customer(so_far: Sequence[Invocation], scenario: ConversationScenario) -> str | None:
-    """Return what the customer says next; `None` when there is nothing left to say."""
+    """Return the customer's next message; `None` when there is nothing left to ask."""
     return Customer(so_far, scenario).next()
 
 
 class Customer:
-    """One look at a conversation: what was wished and said, and what the desk wants to know now."""
+    """The state of a conversation: the wish, the messages, and the current question of the desk."""
 
     def __init__(self, so_far: Sequence[Invocation], scenario: ConversationScenario) -> None:
         persona = scenario.user_persona
@@ -76,8 +76,8 @@ class Customer:
         return self.insist(last)
 
     def answer(self, asked: list[str], last: str) -> str | None:
-        """Tell what was asked for; who opens with the details tells all the rest, too, once."""
-        if last in self.heard[self.since : -1]:  # told before, and still asked: it leads nowhere
+        """Give the requested details; a customer who opens with them gives all the rest, too, once."""
+        if last in self.heard[self.since : -1]:  # given before, and asked again: it leads nowhere
             return None
         known = [fact for fact in asked if fact in self.knows]
         if "variant" in asked and "sold out" in last:
@@ -87,7 +87,7 @@ class Customer:
         return " ".join(WORDS[fact].format(self.knows[fact]) for fact in known) or "I do not know that."
 
     def decide(self, proposal: str) -> str | None:
-        """Say yes to what was wished. Only who corrects mistakes looks closely."""
+        """Confirm the wish. Only a customer who corrects mistakes reads closely."""
         assert self.wish is not None
         if self.knows.get("confirm") == "no":
             return "No, I have thought better of it."
@@ -119,7 +119,7 @@ class Wish:
         known = re.findall(r"^\s*- ([\w-]+): (.+)$", text, re.MULTILINE)
         self.facts = {fact: value.strip() for fact, value in known}
         self.text = re.split(r"(?<=\.)\s", text.strip(), maxsplit=1)[0]
-        """How the customer says it: the first sentence. What follows is how to go about it."""
+        """The customer's wording: the first sentence. The rest is the strategy."""
 
     @property
     def wanted(self) -> list[str]:

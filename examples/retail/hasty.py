@@ -1,6 +1,6 @@
-"""The same desk as a worse build: now and then it makes one of six mistakes, each with a chance of its own, and once.
+"""The same desk as a worse build: it sometimes makes one of six mistakes, each with a separate probability, and once.
 
-The dice are seeded with the case and the number of the conversation, so a run can be repeated, and goes on as it began.
+The dice are seeded with the case and the number of the conversation, so a run can be repeated, and resumed with the same mistakes.
 """
 
 from __future__ import annotations

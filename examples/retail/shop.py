@@ -18,7 +18,7 @@ TABLES = ("customers", "items", "orders", "lines", "refunds", "handed_over")
 
 
 def open_shop() -> sqlite3.Connection:
-    """Return a shop of its own, as it is in the morning."""
+    """Return a separate shop, in its state of the morning."""
     shop = sqlite3.connect(":memory:", check_same_thread=False)
     shop.row_factory = sqlite3.Row
     _morning().backup(shop)
@@ -34,7 +34,7 @@ def _morning() -> sqlite3.Connection:
 
 
 def changes(shop: sqlite3.Connection) -> Result:
-    """Return every row that is not as it was in the morning, by table and id: what is new or another value in it."""
+    """Return every row that differs from the morning, by table and id: new rows and new values."""
     before, after = _rows(open_shop()), _rows(shop)
     changed = {
         table: {
@@ -88,7 +88,7 @@ class Tools:
         }
 
     def log_consent(self, order_id: str, action: str) -> Result:
-        """Note that the customer has said yes to a proposal."""
+        """Record the customer's consent to a proposal."""
         self._do("INSERT INTO consents (order_id, action) VALUES (?, ?)", order_id, action)
         return {"noted": True}
 

@@ -18,7 +18,7 @@ from proctor import Content, Event, Session
 State = dict[str, Any]
 Call = tuple[str, dict[str, Any]]
 Plan = Generator[Call, dict[str, Any], str]
-"""Proposes tool calls, is sent each result, returns what to say."""
+"""Proposes tool calls, receives each result, returns the answer."""
 
 RESTAURANTS = {
     "La Trattoria": {"opens": "17:00", "closes": "23:00"},
@@ -103,7 +103,7 @@ class TravelAgent:
         return self.say("I can book tables and flights. What would you like?")
 
     def say(self, text: str) -> Plan:
-        """Only say something."""
+        """Only answer."""
         return text
         yield  # a plan is a generator, also one without a call
 

@@ -3,9 +3,9 @@
 Judge it with the sets of the good build and Proctor names every one of them:
 
 * guests mentioned in an earlier turn are forgotten, and four are assumed;
-* a text message goes out after each booking, and nobody asked for one;
+* a text message goes out after each booking, without a request;
 * a full restaurant is booked all the same;
-* opening hours are told from memory, and wrong, instead of being looked up;
+* opening hours come from memory, and wrong, instead of a lookup;
 * a cancelled table stays in the state;
 * flights are looked up only after they were booked;
 * days are read in one spelling only, and any other one raises.

@@ -1,4 +1,4 @@
-"""Runs with the verdicts of a judge, in a store: what a run leaves there, without anybody having been asked."""
+"""Runs with the verdicts of a judge, in a store: the content of a judged run, without a model call."""
 
 from __future__ import annotations
 

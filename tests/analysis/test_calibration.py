@@ -26,7 +26,7 @@ Write = Callable[..., Path]
 
 @pytest.fixture
 def write(tmp_path: Path) -> Write:
-    """Writes labels: pairs of a case and what people say, with further columns where they are given."""
+    """Write labels: pairs of a case and people's verdicts, with further columns where they are given."""
 
     def written(*rows: tuple[str, object], **columns: object) -> Path:
         path = tmp_path / "labels.json"
@@ -45,7 +45,7 @@ def cases(**verdicts: bool | None) -> list[Judged]:
 
 
 class TestFigures:
-    def test_who_said_what_is_counted(self, tmp_path: Path, write: Write) -> None:
+    def test_verdicts_of_judge_and_people_are_counted(self, tmp_path: Path, write: Write) -> None:
         store = judged_run(tmp_path / "s.db", cases(a=True, b=True, c=False, d=False, e=True))
         found = calibrated(store, write(("a", 1), ("b", 0), ("c", 1), ("d", 0)))
         agreement = found.calibration.agreement
@@ -88,7 +88,7 @@ class TestHeldOut:
         assert 70 <= found.calibration.agreement.labels <= 130
 
     def test_more_held_out_keeps_those_that_were(self, tmp_path: Path, write: Write) -> None:
-        names = {f"case{i}": False for i in range(100)}  # people say so of all, the judge the contrary
+        names = {f"case{i}": False for i in range(100)}  # people answer this for all, the judge the opposite
         store = judged_run(tmp_path / "s.db", cases(**dict.fromkeys(names, True)))
         held = []
         for share in (0.25, 0.5, 1.0):
@@ -148,7 +148,7 @@ class TestWhatALabelMeans:
             pytest.param({"trial": 1, "turn": 4}, "has 3 turns, there is no turn 4", id="a turn"),
         ],
     )
-    def test_what_is_not_there_is_said_with_its_line(
+    def test_missing_case_is_reported_with_its_line(
         self, tmp_path: Path, write: Write, columns: dict[str, Any], said: str
     ) -> None:
         three = (True, True, True)
@@ -159,7 +159,7 @@ class TestWhatALabelMeans:
         assert said in str(caught.value)
         assert f"{path}:1:2" in str(caught.value)
 
-    def test_a_rubric_that_was_not_judged_is_said(self, tmp_path: Path, write: Write) -> None:
+    def test_rubric_without_a_verdict_is_reported(self, tmp_path: Path, write: Write) -> None:
         store = judged_run(tmp_path / "s.db", [Judged("a", rubrics={"polite": 1.0})])
         with pytest.raises(
             SetupError, match=r"the case 'a' was not judged by a rubric 'x'. There is: polite."
@@ -177,23 +177,23 @@ class TestWhatALabelMeans:
 
 
 class TestWithoutAVerdict:
-    def test_it_is_left_out_and_told_never_counted(self, tmp_path: Path, write: Write) -> None:
+    def test_case_is_left_out_and_reported_never_counted(self, tmp_path: Path, write: Write) -> None:
         store = judged_run(tmp_path / "s.db", cases(a=True, b=None, c=False))
         found = calibrated(store, write(("a", 1), ("b", 1), ("c", 0)))
         assert found.calibration.agreement.confusion == Confusion(1, 0, 0, 1)
         assert [label.told for label in found.unjudged] == ["b"]
         assert (found.verdicts, found.without_verdict) == (2, 1)
 
-    def test_with_none_at_all_there_is_nothing_to_tell(self, tmp_path: Path, write: Write) -> None:
+    def test_without_any_verdict_there_is_no_calibration(self, tmp_path: Path, write: Write) -> None:
         store = judged_run(tmp_path / "s.db", cases(a=None, b=True))
         with pytest.raises(SetupError, match="not one of 1 labels with a verdict is held out"):
             calibrated(store, write(("a", 1)))
 
 
-class TestWhatAMetricSaysNothingOf:
+class TestCasesWithoutAVerdictOfTheMetric:
     """A label is of what an agent did; not every metric has something to do with that."""
 
-    def test_it_is_left_out_and_told(self, tmp_path: Path, write: Write) -> None:
+    def test_case_is_left_out_and_reported(self, tmp_path: Path, write: Write) -> None:
         run = [*cases(a=True, b=False), Judged("silent", metric="rouge", ballots=False)]
         store = judged_run(tmp_path / "s.db", run)
         found = calibrated(store, write(("a", 1), ("b", 0), ("silent", 1)))
@@ -227,12 +227,12 @@ class TestWhichMetric:
         ("name", "said"),
         [("rouge", "rouge asked no model in it"), ("safty_v1", "safty_v1 is not among its metrics")],
     )
-    def test_one_that_cannot_be_is_told(self, tmp_path: Path, write: Write, name: str, said: str) -> None:
+    def test_impossible_metric_is_reported(self, tmp_path: Path, write: Write, name: str, said: str) -> None:
         store = judged_run(tmp_path / "s.db", [Judged("a"), Judged("b", metric="rouge", ballots=False)])
         with pytest.raises(SetupError, match=said):
             calibrated(store, write(("a", 1)), metric=name)
 
-    def test_a_run_without_a_judge_is_told_what_to_do(self, tmp_path: Path, write: Write) -> None:
+    def test_run_without_a_judge_gets_advice(self, tmp_path: Path, write: Write) -> None:
         store = judged_run(tmp_path / "s.db", [Judged("b", metric="rouge", ballots=False)])
         with pytest.raises(SetupError, match="has no verdict of a model: `proctor score run1 --config FILE`"):
             calibrated(store, write(("b", 1)))
@@ -258,7 +258,7 @@ class TestLabelsInTheStore:
         assert len(proctor.label_run("latest", write(("a", 1), ("b", 0)), store=store)) == 2
         assert calibrated(store, None).calibration.agreement.labels == 2
 
-    def test_without_any_it_says_how_to_make_them(self, tmp_path: Path) -> None:
+    def test_missing_labels_give_advice_to_make_them(self, tmp_path: Path) -> None:
         store = judged_run(tmp_path / "s.db", cases(a=True))
         with pytest.raises(SetupError, match=r"run1 has no labels .*`proctor judge label run1 CASE --pass`"):
             calibrated(store, None)
@@ -308,6 +308,6 @@ def test_it_is_asynchronous_too(tmp_path: Path, write: Write) -> None:
     assert report.calibration.agreement.both_pass == 1
 
 
-def test_a_store_that_is_not_there_is_said(tmp_path: Path, write: Write) -> None:
+def test_missing_store_is_reported(tmp_path: Path, write: Write) -> None:
     with pytest.raises(StoreError, match="there is no store"):
         proctor.calibrate_sync("latest", write(("a", 1)), store=tmp_path / "none.db")

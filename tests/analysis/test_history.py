@@ -1,4 +1,4 @@
-"""What becomes of a case over runs, whatever its runs came to."""
+"""The history of a case over runs, for any outcomes."""
 
 import re
 from collections.abc import Sequence
@@ -23,10 +23,10 @@ def run(number: int) -> HistoryRun:
     return HistoryRun(f"run{number}", f"run{number}", float(number), "agent", None, None, None, 1, 1)
 
 
-def points(told: str) -> list[CasePoint]:
-    """Runs, oldest first: a letter each, or in brackets the trials of one that came to what stands before: `p(ppf)`."""
+def points(history_of: str) -> list[CasePoint]:
+    """Return runs, oldest first: a letter each, with the trials in brackets where they matter: `p(ppf)`."""
     found: list[CasePoint] = []
-    for letter in told.replace("(", " (").replace(")", ") ").split():
+    for letter in history_of.replace("(", " (").replace(")", ") ").split():
         if letter.startswith("("):
             found[-1].trials = [OUTCOMES[one] for one in letter.strip("()")]
             continue
@@ -35,7 +35,7 @@ def points(told: str) -> list[CasePoint]:
     return found[::-1]
 
 
-def told(strip: str, changed: Sequence[RunDifference] | None = (AGENT,)) -> CaseHistory:
+def history_of(strip: str, changed: Sequence[RunDifference] | None = (AGENT,)) -> CaseHistory:
     return case_history("set", "case", points(strip), lambda *_: changed)
 
 
@@ -63,7 +63,7 @@ COURSES = {
 
 @pytest.mark.parametrize(("strip", "course"), COURSES.items(), ids=str)
 def test_the_course_where_another_build_was_run_each_time(strip: str, course: Course) -> None:
-    assert told(strip).course is course
+    assert history_of(strip).course is course
 
 
 @pytest.mark.parametrize(
@@ -77,19 +77,19 @@ def test_the_course_where_another_build_was_run_each_time(strip: str, course: Co
     ],
 )
 def test_what_comes_out_differently_without_a_change_is_flaky(strip: str, course: Course) -> None:
-    found = told(strip, ())
+    found = history_of(strip, ())
     assert found.course is course
     assert found.unexplained == found.flips
 
 
 @pytest.mark.parametrize(("strip", "course"), [("pf", Course.BROKE), ("fpp", Course.STEADY)])
 def test_where_nothing_is_known_of_the_agent_nothing_is_called_chance(strip: str, course: Course) -> None:
-    found = told(strip, None)
+    found = history_of(strip, None)
     assert (found.course, found.unexplained) == (course, 0)
 
 
-def test_the_turn_is_from_the_last_run_that_passed_to_the_first_that_did_not() -> None:
-    found = told("ppfef", (AGENT, CASE))
+def test_turn_is_from_the_last_passing_run_to_the_first_that_did_not_pass() -> None:
+    found = history_of("ppfef", (AGENT, CASE))
     assert found.turn is not None
     assert found.turn.before is not None
     assert (found.turn.before.run_id, found.turn.first.run_id, found.lasted) == ("run1", "run2", 3)
@@ -107,10 +107,8 @@ def test_the_turn_is_from_the_last_run_that_passed_to_the_first_that_did_not() -
         ("pee", "could not be judged for 2 runs, since run run1 "),
     ],
 )
-def test_a_run_that_could_not_be_judged_is_not_told_to_have_failed_nor_the_other_way(
-    strip: str, said: str
-) -> None:
-    assert re.sub(r"\d\d\d\d-[-\d]+ [\d:]+", "1970-01-01", sentence_of(told(strip))).startswith(said)
+def test_run_in_error_is_neither_a_failure_nor_a_pass(strip: str, said: str) -> None:
+    assert re.sub(r"\d\d\d\d-[-\d]+ [\d:]+", "1970-01-01", sentence_of(history_of(strip))).startswith(said)
 
 
 STRIPS = st.text("pfei", min_size=1, max_size=12)
@@ -118,7 +116,7 @@ STRIPS = st.text("pfei", min_size=1, max_size=12)
 
 @given(STRIPS, st.sampled_from([(), (AGENT,), None]))
 def test_counts_and_turn_hold_for_any_runs(strip: str, changed: Sequence[RunDifference] | None) -> None:
-    found = told(strip, changed)
+    found = history_of(strip, changed)
     decided = [one for one in strip if one in "pf"]
     assert (found.decided, found.failed) == (len(decided), decided.count("f"))
     assert found.flips == sum(a != b for a, b in pairwise(decided))

@@ -52,14 +52,14 @@ def test_flaky_cases_take_more_and_more_trials_take_fewer_cases() -> None:
     ],
     ids=["all pass", "one trial", "one trial of one case", "scores alike", "one score a case", "one score", "enough"],
 )  # fmt: skip
-def test_what_is_assumed_is_said(values: list[str | list[float]], name: str, note: str) -> None:
+def test_assumptions_are_reported(values: list[str | list[float]], name: str, note: str) -> None:
     found = sized(*values, name=name)
     assert all(row.cases >= 6 for row in found.rows)
     assert [one for one in found.notes if note in one] if note else not found.notes
 
 
 @given(st.lists(st.text("PF", min_size=1, max_size=6), min_size=1, max_size=30), st.floats(0.01, 1.0))
-def test_a_run_sees_a_drop_if_and_only_if_it_is_as_large_as_the_smallest_that_it_sees(
+def test_drop_is_detected_if_and_only_if_it_reaches_the_detectable_one(
     values: list[str], detect: float
 ) -> None:
     trials = len(values[0])

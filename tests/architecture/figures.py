@@ -21,7 +21,7 @@ VAGUE = frozenset(
     "parting pending placing playing preparing pump reading refusing repeating running said showing stated stored "
     "talking telling things told unknown viewing waiting watching when words world".split()
 )
-"""Stems of file names that say nothing about the content of a file."""
+"""Stems of file names that give no information about the content of a file."""
 
 DIALECT = re.compile(
     r"\b(told|tells|said|says|beside|whoever|whatever|anew|amiss|whom|nobody|anybody|somebody|stands?|stood|"

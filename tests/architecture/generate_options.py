@@ -19,7 +19,7 @@ TYPES = {
     "ScoreOptions": ("rescore and score_trace", Use.SCORE),
     "SessionOptions": ("resume, as far as they are options of a run", Use.RESUME),
 }
-"""Each generated type with the functions that take it, and which options it has; `None` stands for all."""
+"""Each generated type with the functions that take it, and its options; `None` means all."""
 
 DOCUMENTED = {
     "evaluate.py": None,

@@ -1,4 +1,4 @@
-"""Reads the source tree as data: which module imports what, and where in the file the import stands."""
+"""Reads the source tree as data: the imports of every module, with their locations in the file."""
 
 import ast
 import functools
@@ -49,7 +49,7 @@ def modules(src: Path = SRC) -> dict[str, Module]:
 
 
 def imports(tree_of_modules: dict[str, Module]) -> list[Import]:
-    """Every import of every module, resolved to the module that it names where that is one of ours."""
+    """Return every import of every module, resolved to the module that it names where that is one of ours."""
     return [
         found for module in tree_of_modules.values() for found in _imports_of(module, set(tree_of_modules))
     ]

@@ -97,7 +97,7 @@ def test_no_drawer_for_odds_and_ends() -> None:
     assert named == []
 
 
-def test_every_folder_is_a_package_that_says_what_it_contains() -> None:
+def test_every_folder_is_a_package_with_a_docstring() -> None:
     folders = {
         folder for path in (SRC / "proctor").rglob("*.py") for folder in path.parents if SRC in folder.parents
     }
@@ -149,8 +149,8 @@ def test_every_exception_to_a_rule_has_its_code_and_its_reason() -> None:
         ("# noqa: BLE001", True),
         ("# noqa: BLE001, S110", True),
         ("# noqa: BLE001 - ok", True),
-        ("# noqa: BLE001 - whatever an agent raises is data", False),
-        ("# noqa: BLE001, S110  # whatever an agent raises is data", False),
+        ("# noqa: BLE001 - any exception of an agent is data", False),
+        ("# noqa: BLE001, S110  # any exception of an agent is data", False),
         ("# type: ignore", True),
         ("# type: ignore[attr-defined]", True),
         ("# type: ignore[attr-defined]  # set by the decorator", False),

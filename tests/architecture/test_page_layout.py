@@ -37,7 +37,7 @@ class TestPageSources:
         assert {folder: width for folder, width in widths.items() if width > MAX_ENTRIES} == {}
         assert [folder for folder, width in widths.items() if width < 2] == []
 
-    def test_names_say_what_a_file_holds(self) -> None:
+    def test_names_describe_the_content_of_a_file(self) -> None:
         vague = [
             path.relative_to(UI).as_posix()
             for path in UI.rglob("*.*")
@@ -54,7 +54,7 @@ class TestPageSources:
         ]
         assert upwards == []
 
-    def test_there_is_no_import_cycle(self) -> None:
+    def test_no_import_cycle(self) -> None:
         graph = {
             _module(path.relative_to(UI).as_posix()): set(map(_module, _imports(path))) for path in _sources()
         }

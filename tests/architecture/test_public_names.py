@@ -1,4 +1,4 @@
-"""What `import proctor` promises: each name is there, and says what it is for."""
+"""The promise of `import proctor`: each name exists and has a docstring."""
 
 import inspect
 from types import ModuleType
@@ -30,7 +30,7 @@ def test_exists_and_is_documented(name: str) -> None:
     if inspect.isclass(thing):
         doc = vars(thing).get("__doc__")  # not the base class's
         assert doc, name
-        assert not doc.startswith(f"{name}("), "a dataclass's generated signature is no docstring"
+        assert not doc.startswith(f"{name}("), "a dataclass's generated signature is not a docstring"
     elif callable(thing) or isinstance(thing, ModuleType):
         assert inspect.getdoc(thing), name
 

@@ -1,4 +1,4 @@
-"""The locked environments: pinned, hashed, without addresses, and the same as pyproject.toml says."""
+"""The locked environments: pinned, hashed, without addresses, and consistent with pyproject.toml."""
 
 import re
 import tomllib
@@ -74,7 +74,7 @@ def test_extras(root: Path, project: dict[str, Any], extra: str, name: str) -> N
     assert set(project["optional-dependencies"][extra]) <= _sources(root, name)
 
 
-def test_the_extra_judges_installs_beside_google_adk_eval(root: Path, project: dict[str, Any]) -> None:
+def test_extra_judges_installs_together_with_google_adk_eval(root: Path, project: dict[str, Any]) -> None:
     """`make lock` resolves both into one environment, and that lock has what each of them brings."""
     assert "google-adk[eval]>=2.0" in _sources(root, "adk-eval")
     locked = {line.partition("==")[0] for line in _pins(root, "adk-eval")}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-OUTSIDE = ("192.0.2.1", 80)  # an address reserved for documentation: nothing listens, and nobody is bothered
+OUTSIDE = ("192.0.2.1", 80)  # an address reserved for documentation: nothing listens there
 
 
 def test_the_outside_network_is_denied() -> None:

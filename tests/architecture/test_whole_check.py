@@ -24,7 +24,7 @@ def _bash(script: str, ending: str, folder: Path) -> subprocess.CompletedProcess
 
 
 LANES = """
-left() { step "a step" echo "said in left"; }
+left() { step "a step" echo "printed in left"; }
 right() { step "another" test -e missing; echo "not reached"; }
 """
 
@@ -33,16 +33,16 @@ def test_lanes_print_their_output_and_record_seconds(script: str, tmp_path: Path
     done = _bash(script, LANES + "in_lanes left left\n", tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert '##### lane "left": exit code 0' in done.stdout
-    assert "said in left" in done.stdout
+    assert "printed in left" in done.stdout
     assert "a step" in (tmp_path / "seconds").read_text()
 
 
 def test_a_step_that_fails_ends_its_lane_and_the_check(script: str, tmp_path: Path) -> None:
-    done = _bash(script, LANES + "in_lanes right left\necho 'went on'\n", tmp_path)
+    done = _bash(script, LANES + "in_lanes right left\necho 'continued'\n", tmp_path)
     assert done.returncode == 1
-    assert "said in left" in done.stdout, "the other lane runs to its end"
+    assert "printed in left" in done.stdout, "the other lane runs to its end"
     assert "not reached" not in done.stdout
-    assert "went on" not in done.stdout
+    assert "continued" not in done.stdout
 
 
 def test_the_check_runs_the_command_of_the_readme(script: str, root: Path) -> None:

@@ -33,7 +33,7 @@ def write(folder: Path, case: Any, criteria: Any, **config: Any) -> list[Path]:
 
 
 def refused(set_path: Path) -> str:
-    """What a run says before its first agent call; empty where it would begin."""
+    """Return the errors of a run before its first agent call; empty where it would begin."""
 
     def agent(text: str) -> str:
         raise AssertionError(f"asked {text}")
@@ -111,7 +111,7 @@ CASES: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.parametrize("criteria", [ALWAYS, TEXT], ids=["read", "unread"])
 @pytest.mark.parametrize(("case", "field"), CASES, ids=[json.dumps(case)[:90] for case, _ in CASES])
-def test_of_a_case_check_and_a_run_say_the_same(
+def test_check_and_run_agree_on_a_case(
     tmp_path: Path, case: dict[str, Any], field: str, criteria: dict[str, Any]
 ) -> None:
     files = write(tmp_path, case, criteria)
@@ -162,19 +162,17 @@ UNKNOWN_HERE = "no_such_metric_anywhere"
 
 
 @pytest.mark.parametrize(("criteria", "field"), CRITERIA, ids=[json.dumps(each)[:90] for each, _ in CRITERIA])
-def test_of_a_config_check_and_a_run_say_the_same(
-    tmp_path: Path, criteria: dict[str, Any], field: str
-) -> None:
+def test_check_and_run_agree_on_a_config(tmp_path: Path, criteria: dict[str, Any], field: str) -> None:
     files = write(tmp_path, {}, criteria)
     said = errors(check_files(files))
     assert bool(said) == (bool(refused(files[0])) and UNKNOWN_HERE not in criteria)
     if field:
         assert f"test_config.json:{line_of(files[1], field)}:" in said[0]
         assert f": error: criteria.{field}: " in said[0]
-    assert bool(errors(check_files(files[:1]))) == bool(said), "a config that nobody named has its own report"
+    assert bool(errors(check_files(files[:1]))) == bool(said), "an implicit config has a separate report"
 
 
-def test_a_mistake_is_said_once(tmp_path: Path) -> None:
+def test_mistake_is_reported_once(tmp_path: Path) -> None:
     criteria = {
         "tool_trajectory_avg_score": {"threshold": 1, "match_typ": "EXACT"},
         "token_usage_v1": 3,
@@ -189,7 +187,7 @@ def test_a_mistake_is_said_once(tmp_path: Path) -> None:
 
 
 def line_of(file: Path, field: str) -> int:
-    """The line where the value of a field stands in a file that has a line for each key."""
+    """Return the line of a field's value in a file that has a line for each key."""
     lines = file.read_text().splitlines()
     at = 0
     for name in re.findall(r"“(.*?)”|([^.\[\]“”]+)", field):
@@ -255,9 +253,7 @@ CHANGES = {
 
 @settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.booleans(), st.integers(0, 70), st.sampled_from([*CHANGES]))
-def test_whatever_slips_check_refuses_exactly_what_a_run_refuses(
-    tmp_path: Path, in_case: bool, at: int, how: str
-) -> None:
+def test_check_refuses_the_same_typos_as_a_run(tmp_path: Path, in_case: bool, at: int, how: str) -> None:
     case, criteria = json.loads(json.dumps([RICH_CASE, RICH_CRITERIA]))
     if in_case:
         case, _ = slipped(case, at, how)
@@ -274,7 +270,7 @@ def test_whatever_slips_check_refuses_exactly_what_a_run_refuses(
     assert bool(errors(reports)) == bool(why) or unknown, why
 
 
-# --- what it looks at, and what it leaves alone ----------------------------------------------------------------------------
+# --- the files that it checks, and those that it ignores ----------------------------------------------------------------------------
 
 
 def test_a_set_without_cases_is_refused_as_by_a_run(tmp_path: Path) -> None:
@@ -320,7 +316,7 @@ def test_code_that_a_config_names_is_not_loaded(tmp_path: Path, monkeypatch: pyt
         pytest.param({"final_session_state": {"total": 1}}, {**TEXT, **criterion("final_session_state", state={"totl": "json", "total": "json"})}, "criteria.final_session_state.state.totl: no case states `totl`. Did you mean 'total'?", id="a key that no case states"),
     ],
 )  # fmt: skip
-def test_what_is_no_mistake_of_the_file_is_a_warning(
+def test_file_without_a_mistake_but_with_a_risk_gives_a_warning(
     tmp_path: Path, case: dict[str, Any], criteria: dict[str, Any], said: str
 ) -> None:
     files = write(tmp_path, case, criteria)
@@ -342,7 +338,7 @@ def test_what_is_no_mistake_of_the_file_is_a_warning(
         ({"min_pass_rate": 0.5, "confidence": 0.999}, "warning"),
         ({"min_pass_rate": 0.5, "confidence": 0.999, "num_runs": 200}, ""),
     ],
-    ids=["too few", "as many as the run says", "enough"],
+    ids=["too few", "as many as the run asks for", "enough"],
 )
 def test_trials_that_can_decide_nothing(tmp_path: Path, trials: dict[str, Any], severity: str) -> None:
     files = write(tmp_path, {}, TEXT, trials=trials)
@@ -352,7 +348,7 @@ def test_trials_that_can_decide_nothing(tmp_path: Path, trials: dict[str, Any], 
     assert ("decide nothing" in refused(files[0])) == bool(severity)
 
 
-def test_a_config_that_is_not_there_is_told_by_its_name(tmp_path: Path) -> None:
+def test_missing_config_is_reported_by_its_name(tmp_path: Path) -> None:
     (said,) = errors(check_files(write(tmp_path, {}, TEXT)[:1], config=tmp_path / "gone.json"))
     assert said.startswith(f"{tmp_path / 'gone.json'}:1:1: error: no such file")
 

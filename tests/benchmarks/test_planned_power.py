@@ -1,4 +1,4 @@
-"""Runs as large as `proctor plan` says find the drop as often as it promises."""
+"""Runs of the size that `proctor plan` recommends find the drop as often as promised."""
 
 import pytest
 

@@ -11,13 +11,13 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("share", [0.75, RATE, 0.85])
-def test_a_case_is_wrongly_decided_no_more_often_than_the_confidence_says(share: float) -> None:
+def test_error_rate_of_decisions_is_within_the_confidence(share: float) -> None:
     found = gate(share, 4_000)
     assert found.wrong <= wilson(100, 4_000, confidence=0.999)[1]  # of 2.5 %
 
 
 @pytest.mark.parametrize("share", [0.5, 0.65, 0.7, RATE, 0.9, 0.95, 0.99])
-def test_a_case_takes_a_third_fewer_trials_wherever_it_lies(share: float) -> None:
+def test_case_takes_a_third_fewer_trials_at_any_rate(share: float) -> None:
     found = gate(share, 1_000)
     assert found.saved >= 0.3
     if share not in (0.7, RATE, 0.9):

@@ -1,4 +1,4 @@
-"""The benchmarks run from end to end, with sizes too small to mean anything; no figure is looked at."""
+"""The benchmarks run from end to end, with sizes too small to mean anything; figures are not checked."""
 
 import json
 import subprocess
@@ -30,7 +30,7 @@ SLOW = pytest.mark.slow  # many processes, one after the other
 def test_every_workload_gives_its_rows(workload: str, rows: int) -> None:
     command = [sys.executable, "benchmarks/run.py", "--tiny", "--repeats", "0", "--json", "--only", workload]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
-    assert done.returncode in {0, 1}, done.stderr  # 1: outside a budget, which these sizes say nothing about
+    assert done.returncode in {0, 1}, done.stderr  # 1: outside a budget, meaningless for these sizes
     found = json.loads(done.stdout)["rows"]
     assert [row["workload"] for row in found] == [workload] * rows
     nothing = [row["what"] for row in found if not row["figures"]["proctor"]]

@@ -1,4 +1,4 @@
-"""What the table of the benchmarks says about a budget."""
+"""The verdict of the benchmarks' table on a budget."""
 
 from pathlib import Path
 
@@ -41,9 +41,7 @@ def test_a_budget_is_a_number_or_a_multiple_of_what_another_took(
         ([Budget(1 / 5, "inspect")], "not measured"),
     ],
 )
-def test_a_row_is_within_when_every_budget_that_can_be_told_holds(
-    budgets: list[Budget], verdict: str
-) -> None:
+def test_row_is_within_when_every_known_budget_holds(budgets: list[Budget], verdict: str) -> None:
     assert Row("W2", "per invocation", "µs", FIGURES, budgets).verdict == verdict
 
 
@@ -72,7 +70,7 @@ def test_contestants_alternate_and_the_first_round_does_not_count() -> None:
     assert found == {"a": {"wall": 2}, "b": {"wall": 5}}
 
 
-def test_what_is_installed_is_counted_apart_from_byte_code_and_from_the_tools(tmp_path: Path) -> None:
+def test_installed_size_is_counted_without_byte_code_and_tools(tmp_path: Path) -> None:
     for name, size in {
         "proctor/a.py": 2_000_000,
         "proctor/__pycache__/a.cpython-311.pyc": 3_000_000,

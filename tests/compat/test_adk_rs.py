@@ -291,7 +291,7 @@ class Broken(Polite):
         raise RuntimeError("no dictionary")
 
 
-class SaysNothing(Polite):
+class NoScoreObject(Polite):
     def evaluate(self, expected: Invocation, actual: Invocation) -> EvalScore:
         return 0.7  # type: ignore[return-value]  # on purpose
 
@@ -313,12 +313,14 @@ OWN = {
     "failed": (Polite(EvalStatus.FAILED), EvalStatus.FAILED, EvalStatus.FAILED),
     "error": (Polite(EvalStatus.ERROR), EvalStatus.ERROR, EvalStatus.FAILED),
     "raises": (Broken(), EvalStatus.ERROR, EvalStatus.FAILED),
-    "another type": (SaysNothing(), EvalStatus.ERROR, EvalStatus.FAILED),
+    "another type": (NoScoreObject(), EvalStatus.ERROR, EvalStatus.FAILED),
 }
 
 
 @pytest.mark.parametrize(("evaluator", "status", "overall"), OWN.values(), ids=OWN)
-def test_what_it_says_counts(evaluator: Polite, status: EvalStatus, overall: EvalStatus) -> None:
+def test_score_of_a_custom_evaluator_counts(
+    evaluator: Polite, status: EvalStatus, overall: EvalStatus
+) -> None:
     [result] = (
         EvalRunner(sunny, "a", "u", [ResponseMatch(0.5), evaluator]).run_set(a_set(turn())).result.results
     )
@@ -338,7 +340,7 @@ def test_it_is_known_only_while_its_runner_is_at_work() -> None:
 # --- never green by accident -------------------------------------------------------------------------------------------
 
 
-def test_an_agent_that_raises_fails_its_case_and_says_why() -> None:
+def test_agent_that_raises_fails_its_case_with_the_reason() -> None:
     def breaks(text: str) -> str:
         raise ConnectionError("down")
 
@@ -355,7 +357,7 @@ def test_no_evaluators_and_two_of_one_name_are_refused() -> None:
         EvalRunner(sunny, "a", "u", [ResponseMatch(), ResponseMatch(0.5)])
 
 
-def test_a_name_of_ours_is_refused() -> None:
+def test_reserved_name_is_refused() -> None:
     class Sly(Polite):
         def name(self) -> str:
             return "response_match_score"

@@ -185,7 +185,7 @@ def test_evaluators_work_alone(
 
 
 @pytest.mark.parametrize("kind", [FinalResponseMatchV2Evaluator, SafetyEvaluatorV1])
-def test_what_needs_a_judge_says_so(kind: Any) -> None:
+def test_metric_with_a_judge_is_marked(kind: Any) -> None:
     with pytest.raises(ValueError, match=r"gemini-2\.5-flash cannot be asked: set .*GOOGLE_API_KEY"):
         kind(1.0).evaluate_invocations([TURN], [TURN])
 
@@ -196,7 +196,7 @@ def test_a_threshold_that_nothing_fails_is_refused(kind: Any) -> None:
         kind(0.0)
 
 
-def test_metrics_tell_about_themselves() -> None:
+def test_metrics_describe_themselves() -> None:
     info = TrajectoryEvaluator.get_metric_info()
     interval = info.metric_value_info.interval
     assert info.metric_name == "tool_trajectory_avg_score"

@@ -1,4 +1,4 @@
-"""Arguments of the facades that are not what is asked for: one message that says what was expected and what came."""
+"""Invalid arguments of the facades: one message with the expected and the actual value."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
 
 
 @pytest.mark.parametrize(("call", "says"), WRONG.values(), ids=WRONG)
-def test_what_is_wrong_is_a_value_error_that_says_so(
+def test_invalid_argument_is_a_value_error_with_a_message(
     call: Callable[[], Any], says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -4,7 +4,7 @@ A toy's scripted model asks `next_step` what it does next; its tools answer with
 model knows the session's state from its instructions, as it would in a real agent: `instructions` puts it in,
 `state_in` reads it out. `whole_turn` is for toys without a model: a function, a server, another language.
 
-Standard library only: every toy imports this, whatever else its environment has.
+Standard library only: every toy imports this, in any environment.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SUB_AGENT = "units"
 TRANSFER = "transfer_to_agent"
 MODEL = "toy-1"
 TOKENS_IN, TOKENS_OUT = 7, 5
-"""Tokens that each answer of the scripted model says it used."""
+"""Reported tokens of each answer of the scripted model."""
 CRASH = "the model is away"
 """The message of the error that the model raises when it is asked to."""
 
@@ -37,15 +37,15 @@ class Call(NamedTuple):
     author: str = ROOT
 
 
-class Say(NamedTuple):
-    """What an agent says at the end of its turn."""
+class Answer(NamedTuple):
+    """The text of an agent at the end of its turn."""
 
     text: str
     author: str = ROOT
 
 
-Step = tuple[Call, ...] | Say
-"""One answer of the model: calls of tools (all at once), or what it says."""
+Step = tuple[Call, ...] | Answer
+"""One answer of the model: calls of tools (all at once), or a text."""
 
 
 class ModelAwayError(RuntimeError):
@@ -77,21 +77,21 @@ def state_in(said: str) -> dict[str, Any]:
     return state
 
 
-def whole_turn(text: str, state: dict[str, Any]) -> list[tuple[Call, dict[str, Any] | None] | Say]:
+def whole_turn(text: str, state: dict[str, Any]) -> list[tuple[Call, dict[str, Any] | None] | Answer]:
     """Return a turn from its first call to its last word, each call with its response; `state` is written into."""
-    turn: list[tuple[Call, dict[str, Any] | None] | Say] = []
+    turn: list[tuple[Call, dict[str, Any] | None] | Answer] = []
     for step in model_answers(text, state):
-        turn += [step] if isinstance(step, Say) else step
+        turn += [step] if isinstance(step, Answer) else step
     return turn
 
 
 def model_answers(
     text: str, state: dict[str, Any]
-) -> Iterator[list[tuple[Call, dict[str, Any] | None]] | Say]:
-    """Yield a turn by answers of the model: the calls of one answer, each with its response, and what it says last."""
+) -> Iterator[list[tuple[Call, dict[str, Any] | None]] | Answer]:
+    """Yield a turn by answers of the model: the calls of one answer, each with its response, and the final text."""
     done = 0
     before = dict(state)
-    while not isinstance(step := next_step(text, before, done), Say):
+    while not isinstance(step := next_step(text, before, done), Answer):
         yield [(call, respond(call.name, call.args, state)) for call in step]
         done += 1
     yield step
@@ -103,19 +103,21 @@ def model_answers(
 def _plan(text: str, state: Mapping[str, Any]) -> Sequence[Step]:
     if found := re.search(r"remember that (?:my |the )?(\w+) is (\w+)", text, re.IGNORECASE):
         key, value = found.groups()
-        return (Call("remember", {"key": key, "value": value}),), Say(f"I will remember your {key}.")
+        return (Call("remember", {"key": key, "value": value}),), Answer(f"I will remember your {key}.")
     if found := re.search(r"convert (\d+) (\w+)", text, re.IGNORECASE):
         return _conversion(int(found[1]), found[2])
     if "weather" in text.lower():
         return _weather([city for city in WEATHER if city in text] or [str(state.get("home", "Rome"))])
     if found := re.search(r"what is my (\w+)", text, re.IGNORECASE):
-        return (Say(f"Your {found[1]} is {state.get(found[1], 'not known to me')}."),)
-    return (Say("Hello, what can I do for you?"),)
+        return (Answer(f"Your {found[1]} is {state.get(found[1], 'not known to me')}."),)
+    return (Answer("Hello, what can I do for you?"),)
 
 
 def _weather(cities: Sequence[str]) -> Sequence[Step]:
     told = [f"{WEATHER[city][0]} at {WEATHER[city][1]} degrees in {city}" for city in cities]
-    return tuple(Call("get_weather", {"city": city}) for city in cities), Say(f"It is {' and '.join(told)}.")
+    return tuple(Call("get_weather", {"city": city}) for city in cities), Answer(
+        f"It is {' and '.join(told)}."
+    )
 
 
 def _conversion(amount: int, unit: str) -> Sequence[Step]:
@@ -123,7 +125,7 @@ def _conversion(amount: int, unit: str) -> Sequence[Step]:
     return (
         (Call(TRANSFER, {"agent_name": SUB_AGENT}),),
         (Call("convert", {"amount": amount, "unit": unit}, SUB_AGENT),),
-        Say(f"{amount} {unit} are {round(amount * factor, 2)} {name}.", SUB_AGENT),
+        Answer(f"{amount} {unit} are {round(amount * factor, 2)} {name}.", SUB_AGENT),
     )
 
 

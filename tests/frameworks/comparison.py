@@ -1,4 +1,4 @@
-"""What the one table says: every row's outcome beside that of the plain Python function."""
+"""The content of the one table: every row's outcome compared with that of the plain Python function."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ASKS = ("verdict", "calls", "answers", "state", "authors", "tokens")
 
 
 class NotHereError(Exception):
-    """A row cannot be run here; the message says what installs it."""
+    """A row cannot be run here; the message names the package to install."""
 
 
 @cache
@@ -76,7 +76,7 @@ def _own(scores: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def answers(row: Row, found: Outcome) -> dict[str, str]:
-    """Return by question `the same`, `not told` (where the row says that it cannot be) or `differs`."""
+    """Return by question `the same`, `not told` (where the row states that it cannot be) or `differs`."""
     untold = {"state": not row.has_state, "authors": not row.has_authors, "tokens": not row.has_usage}
     expected, came = compared(outcome(ROWS[0])), compared(found)
     told: dict[str, str] = {}

@@ -12,7 +12,7 @@ from tests.agents.conftest import ask, new_session, read
 
 
 def talk(agent: Any, *messages: str | Content, session: Session | None = None) -> list[list[Event]]:
-    """Say one message after the other; returns the events of each turn."""
+    """Send one message after the other; return the events of each turn."""
 
     async def main() -> list[list[Event]]:
         own = session or new_session()

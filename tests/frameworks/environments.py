@@ -1,4 +1,4 @@
-"""Where frameworks are installed: each in an environment of its own beside the main one, made by `make frameworks`.
+"""Where frameworks are installed: each in a separate environment in addition to the main one, made by `make frameworks`.
 
 `ENVIRONMENT-NAME` is filled from `requirements/NAME.txt`. What the main environment has (pydantic-ai, for the judges) and
 google-adk (`make adk`) need none.

@@ -23,7 +23,7 @@ BEGIN, END = "<!-- the one table: python tests/frameworks/one_table.py -->", "<!
 
 
 def outcome_of(toy: str) -> dict[str, Any]:
-    """Evaluate one toy and return what the table compares: by case its verdict, and what was done and said."""
+    """Evaluate one toy and return the compared data: by case its verdict, its calls and texts."""
     import proctor
 
     module = import_module(f"tests.frameworks.toys.{toy}")

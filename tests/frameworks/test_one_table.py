@@ -31,7 +31,7 @@ def test_the_first_row_is_what_the_set_is_made_for() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.toy)
-def test_a_row_is_the_same_and_stands_in_the_table(row: Row) -> None:
+def test_row_is_the_same_and_is_in_the_table(row: Row) -> None:
     try:
         found = outcome(row)
     except NotHereError as error:

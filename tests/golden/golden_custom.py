@@ -11,12 +11,12 @@ def always(score: float, actual_invocations: list[Any]) -> dict[str, Any]:
 def always_07(
     eval_metric: Any, actual_invocations: Any, expected_invocations: Any, conversation_scenario: Any
 ) -> Any:
-    """0.7, whatever happened."""
+    """Return 0.7, always."""
     return always(0.7, actual_invocations)
 
 
 def always_03(
     eval_metric: Any, actual_invocations: Any, expected_invocations: Any, conversation_scenario: Any
 ) -> Any:
-    """0.3, whatever happened."""
+    """Return 0.3, always."""
     return always(0.3, actual_invocations)

@@ -21,7 +21,7 @@ def golden(shared: Path, name: str, count: int) -> Json:
 
 
 class ScriptedApp:
-    """What the recorded agent did: model turns by the script, tool responses in events of their own."""
+    """The actions of the recorded agent: model turns by the script, tool responses in separate events."""
 
     def __init__(self, script: dict[str, list[Json]], name: str = "helper") -> None:
         self._script, self._name = script, name
@@ -56,7 +56,7 @@ class ScriptedApp:
         )
 
     def _numbered(self, parts: list[Json], session: Session) -> list[Json]:
-        """Give each call an id of its own, as the runtime does."""
+        """Give each call a unique id, as the runtime does."""
         numbered = json.loads(json.dumps(parts))
         for part in numbered:
             if "function_call" in part:
@@ -102,7 +102,7 @@ DURATION = "invocation_duration_v1"
 
 
 def metrics_of(results: list[Json], unknown: list[str]) -> dict[str, tuple[float | None, int, float | None]]:
-    """Score, status and threshold by name, as recorded; times and what Proctor refuses beforehand left out."""
+    """Return score, status and threshold by name, as recorded; without times and what Proctor refuses in advance."""
     return {
         one["metric_name"]: (one.get("score"), one["eval_status"], one.get("threshold"))
         for one in results

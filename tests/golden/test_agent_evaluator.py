@@ -1,6 +1,6 @@
 """google-adk's recorded runs of `AgentEvaluator`, made here: the same files, the same agent, the same numbers.
 
-Where google-adk is not installed the agent is only the recorded script played again. How the agent was found there (by module) is no part
+Where google-adk is not installed the agent is only the recorded script played again. How the agent was found there (by module) is not part
 of this; `tests/agents/test_load.py` has it.
 """
 
@@ -126,7 +126,7 @@ def failed_metrics(recorded: Json) -> list[tuple[str, float]]:
     return [(name, float(score)) for name, score in found]
 
 
-def test_an_agent_that_breaks_in_every_run_is_an_error_that_says_why(
+def test_agent_that_breaks_in_every_run_is_an_error_with_the_reason(
     shared: Path, agent: Any, tmp_path: Path
 ) -> None:
     """ADK: '3 of 3 runs were recorded as failed without producing any metric results', and no cause."""

@@ -28,7 +28,7 @@ from tests.golden.golden_agent import golden_agent
 root_agent = golden_agent(json.loads({script!r}))
 """
 
-# exit code there -> here, where they differ, and what must be said (without sets: those beside the agent are run)
+# exit code there -> here, where they differ, and the required message (without sets: those of the agent's folder are run)
 DIFFERS: dict[str, tuple[int, int, str]] = {
     "eval empty set": (1, 2, "empty.evalset.json:1:1: eval_cases: no cases"),
     "eval without sets": (1, 2, "empty.evalset.json:1:1: eval_cases: no cases"),

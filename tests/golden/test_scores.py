@@ -67,11 +67,15 @@ def test_texts(shared: Path) -> None:
 
 
 def test_pairs_of_texts(shared: Path) -> None:
-    def said(text: str) -> Json:
+    def turn_with(text: str) -> Json:
         return {"user_content": {"parts": [{"text": "q"}]}, "final_response": {"parts": [{"text": text}]}}
 
     for vector in golden(shared, "rouge_pairs.json", 288)["vectors"]:
         one = {"score": vector["score"], "status": vector["status"]}
         result = {"overall_score": one["score"], "overall_status": one["status"], "per_invocation": [one]}
-        given = {**vector, "actual": [said(vector["candidate"])], "expected": [said(vector["reference"])]}
+        given = {
+            **vector,
+            "actual": [turn_with(vector["candidate"])],
+            "expected": [turn_with(vector["reference"])],
+        }
         compare(given, {"ok": result}, "response_match_score")

@@ -125,7 +125,7 @@ def inferred(case: CaseResult) -> list[Json]:
 
 
 def plain(invocation: Json) -> Json:
-    """Without what differs from run to run, and what the agent says about itself; ids numbered by appearance."""
+    """Return the parts that are the same in every run, without the agent's description; ids numbered by appearance."""
     left_out = {"invocation_id", "creation_timestamp", "duration", "model_duration", "tool_duration"}
     left_out |= {"app_details", "rubrics"}  # ADK copies the case's rubrics onto what it inferred
     kept = json.dumps(
@@ -155,7 +155,7 @@ def test_a_run_here_has_the_numbers_of_a_run_there(repeated: list[tuple[Json, Ru
 
 
 def test_a_run_here_has_the_verdicts_of_a_run_there(repeated: list[tuple[Json, RunResult]]) -> None:
-    """The one difference: where the agent broke, ADK says *failed* and forgets why; here it is an *error*."""
+    """The one difference: where the agent broke, ADK reports *failed* and drops the reason; here it is an *error*."""
     broken = 0
     for run, result in repeated:
         for theirs in run["result"]["ok"]["eval_case_results"]:
@@ -169,7 +169,7 @@ def test_a_run_here_has_the_verdicts_of_a_run_there(repeated: list[tuple[Json, R
 
 
 def test_the_state_at_the_end_is_that_of_a_run_there(repeated: list[tuple[Json, RunResult]]) -> None:
-    """As far as it is recorded; `__…__` keys are google-adk's own."""
+    """Return the recorded part; `__…__` keys are google-adk's own."""
     compared = 0
     for run, result in repeated:
         for name, state in run["result"]["ok"]["session_state"].items():

@@ -1,4 +1,4 @@
-"""Eval sets as related implementations write them: whatever their readers take, this one takes."""
+"""Eval sets of related implementations: every file that their readers accept is accepted here."""
 
 import json
 from pathlib import Path
@@ -30,7 +30,7 @@ def test_every_document_that_adk_rs_takes_is_read_with_all_its_cases(shared: Pat
         assert len(read(document).eval_cases) == len(document["eval_cases"]), case["id"]
 
 
-def test_of_those_that_adk_rs_refuses_only_the_one_without_a_conversation_is_refused(shared: Path) -> None:
+def test_only_the_set_without_a_conversation_is_refused_as_by_adk_rs(shared: Path) -> None:
     refused = {}
     for case in cases(shared, "adk_rs_load.json", 18):
         try:
@@ -47,7 +47,7 @@ def test_every_set_that_adk_ts_runs_is_read(shared: Path) -> None:
         assert len(read(document).eval_cases) == len(document["evalCases"]), case["id"]
 
 
-def test_a_document_that_is_no_eval_set_is_still_refused() -> None:
+def test_document_that_is_not_an_eval_set_is_still_refused() -> None:
     """The control: generous is not the same as blind."""
     with pytest.raises(EvalFileError, match="expected an eval set"):
         read({"cases": []})

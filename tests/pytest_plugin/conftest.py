@@ -1,4 +1,4 @@
-"""What the sessions that are run here load is loaded before: pytester drops again whatever a session has imported."""
+"""Modules of the inner sessions are loaded before: pytester drops again all modules that a session has imported."""
 
 import os
 from importlib import import_module
@@ -36,5 +36,5 @@ def sandbox(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Sandb
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1"
     )  # the sessions are the same wherever they are run
     for name in [name for name in os.environ if name.startswith("PYTEST_XDIST_")]:
-        monkeypatch.delenv(name)  # what is run here is no worker of the session that runs it
+        monkeypatch.delenv(name)  # an inner session is not a worker of the outer one
     return Sandbox(pytester)

@@ -1,4 +1,4 @@
-"""A small project to run pytest in: an agent that says what it is told to, and eval sets for it."""
+"""A small project to run pytest in: an agent that repeats the message, and eval sets for it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ CONFIG = {"criteria": {"exact_match": 1.0}}
 
 
 def case(eval_id: str, said: str, expected: str | None = None, **more: Any) -> dict[str, Any]:
-    """A case of one turn; it passes where nothing else than `said` is expected."""
+    """Return a case of one turn; it passes unless another answer than `said` is expected."""
     turn = {
         "user_content": {"parts": [{"text": said}]},
         "final_response": {"parts": [{"text": said if expected is None else expected}]},
@@ -82,7 +82,7 @@ class Sandbox:
         return self.pytester.runpytest_inprocess("-W", "error", *chosen, *words)
 
     def run_apart(self, *words: str, agent: str | None = "bot.py") -> pytest.RunResult:
-        """Run pytest in a process of its own, every warning an error."""
+        """Run pytest in a separate process, every warning an error."""
         chosen = ("--proctor-agent", agent) if agent is not None else ()
         return self.pytester.runpytest_subprocess("-W", "error", *chosen, *words)
 

@@ -1,4 +1,4 @@
-"""Cases that stand together run together; how long each took, and when a session stops, is told as it is."""
+"""Consecutive cases run together; durations and an early stop of a session are reported correctly."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_no_case_is_under_way_while_a_test_in_code_runs(sandbox: Sandbox) -> Non
     assert len(sandbox.calls) == 6
 
 
-def test_two_files_with_one_set_id_are_told_apart(sandbox: Sandbox) -> None:
+def test_two_files_with_one_set_id_are_distinguished(sandbox: Sandbox) -> None:
     sandbox.cases(GOOD, name="a.evalset.json", set_id="same")
     sandbox.cases({**BAD, "eval_id": "good"}, name="b.evalset.json", set_id="same")
     result = sandbox.run("-v")
@@ -83,7 +83,7 @@ def test_durations_are_those_of_the_cases(sandbox: Sandbox) -> None:
     assert took["slow", "call"] >= 1.6
     assert took["also_slow", "call"] >= 1.2
     assert took["quick", "call"] < took["also_slow", "call"]
-    assert took["slow", "setup"] < 1.2, "the session waited, and the case is told to have taken as long"
+    assert took["slow", "setup"] < 1.2, "the waiting time of the session is not part of the case"
 
 
 # --- stopping ---------------------------------------------------------------------------------------------------------
@@ -159,7 +159,7 @@ def test_a_time_limit_of_pytests_own_is_an_error_and_the_others_go_on(sandbox: S
     result.stdout.fnmatch_lines(["*Timeout (>3.0s) from pytest-timeout*"])
 
 
-def test_a_marker_of_a_conftest_gives_single_cases_options_of_their_own(sandbox: Sandbox) -> None:
+def test_marker_of_a_conftest_gives_single_cases_separate_options(sandbox: Sandbox) -> None:
     sandbox.write(
         "conftest.py",
         "import pytest\n"
@@ -185,7 +185,7 @@ _SLOW = [pytest.param(dist, marks=pytest.mark.slow) for dist in ("loadscope", "w
 
 
 @pytest.mark.parametrize("dist", ["load", "loadfile", *_SLOW])
-def test_each_case_runs_once_in_whatever_way_tests_are_dealt_out(sandbox: Sandbox, dist: str) -> None:
+def test_each_case_runs_once_for_any_distribution_of_tests(sandbox: Sandbox, dist: str) -> None:
     sandbox.cases(*_waiting(3), BAD, name="a.evalset.json")
     sandbox.cases(*_waiting(3), name="b.evalset.json")
     result = sandbox.run_apart("-p", "xdist.plugin", "-n", "2", "--dist", dist, "-v")

@@ -43,9 +43,7 @@ def test_suffixes_are_those_of_the_rest_of_proctor() -> None:
 @pytest.mark.parametrize(
     "settings", ["", '[tool.proctor]\nagent = "bot.py"\n'], ids=["no agent", "an agent in the settings"]
 )
-def test_without_an_agent_for_pytest_nothing_is_collected_that_was_not_before(
-    sandbox: Sandbox, settings: str
-) -> None:
+def test_without_an_agent_for_pytest_no_additional_file_is_collected(sandbox: Sandbox, settings: str) -> None:
     _fill(sandbox)
     sandbox.write("pyproject.toml", settings)
     for words in ([], ["."], ["evals", "test_it.py"]):
@@ -76,7 +74,7 @@ def test_a_set_that_is_named_is_collected_with_the_agent_of_the_settings(sandbox
 
 
 @pytest.mark.parametrize("name", ["any.json", "any.yaml", "any.jsonl"])
-def test_a_set_of_another_name_is_collected_where_it_and_the_agent_are_named(
+def test_set_of_another_name_is_collected_where_it_and_the_agent_are_named(
     sandbox: Sandbox, name: str
 ) -> None:
     text = {"any.json": json.dumps({"eval_set_id": "any", "eval_cases": [GOOD]}), "any.yaml": YAML}
@@ -92,7 +90,7 @@ def test_a_file_of_another_tool_that_is_called_alike_is_left_alone(sandbox: Sand
     for name in ("api.test.yaml", "ui.test.json"):
         assert sandbox.run(name, agent=None).ret is pytest.ExitCode.USAGE_ERROR
     assert sandbox.run(agent=None).ret is pytest.ExitCode.NO_TESTS_COLLECTED
-    sandbox.run("api.test.yaml").assert_outcomes(errors=1)  # unless an agent says whose it is
+    sandbox.run("api.test.yaml").assert_outcomes(errors=1)  # unless an agent is named for it
 
 
 def test_sets_of_every_generation(sandbox: Sandbox) -> None:
@@ -200,7 +198,7 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("files", "says"), MISTAKES)
-def test_a_mistake_is_an_error_of_collection_with_its_place_and_no_traceback(
+def test_mistake_is_an_error_of_collection_with_location_and_no_traceback(
     sandbox: Sandbox, files: dict[str, str], says: str
 ) -> None:
     name = sandbox.cases(GOOD)
@@ -215,7 +213,7 @@ def test_a_mistake_is_an_error_of_collection_with_its_place_and_no_traceback(
     assert sandbox.calls == []
 
 
-def test_without_any_agent_it_is_said_where_one_can_be_named(sandbox: Sandbox) -> None:
+def test_message_without_any_agent_names_the_places_for_one(sandbox: Sandbox) -> None:
     result = sandbox.run(sandbox.cases(GOOD), agent=None)
     assert result.ret is pytest.ExitCode.INTERRUPTED
     result.stdout.fnmatch_lines(["no agent is named: give one with --proctor-agent AGENT*"])
@@ -237,8 +235,8 @@ def test_an_option_that_cannot_be_is_refused(sandbox: Sandbox, words: list[str],
     assert says in result.stderr.str()
 
 
-def test_what_a_test_says_elsewhere_is_not_in_the_way(sandbox: Sandbox) -> None:
-    """A set that is broken does not hide that a test in code fails: both are told."""
+def test_marker_elsewhere_does_not_hide_a_broken_set(sandbox: Sandbox) -> None:
+    """A broken set does not hide that a test in code fails: both are reported."""
     sandbox.cases(GOOD)
     sandbox.write("broken.evalset.json", "{")
     sandbox.write("test_it.py", "def test_it(): pass\n")
@@ -263,7 +261,7 @@ def test_warnings_are_errors_where_that_is_asked_for(sandbox: Sandbox, how: str)
 
 
 @pytest.mark.parametrize("allowed", [True, False], ids=["allowed", "refused"])
-def test_a_key_that_seems_to_state_an_expectation_is_refused_unless_it_is_allowed(
+def test_key_that_resembles_an_expectation_is_refused_unless_allowed(
     sandbox: Sandbox, *, allowed: bool
 ) -> None:
     name = sandbox.cases({**GOOD, "expected_tools": ["f"]})

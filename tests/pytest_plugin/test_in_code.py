@@ -10,7 +10,7 @@ pytest_plugins = ["pytester"]
 
 
 def _test(sandbox: Sandbox, body: str, *words: str, agent: str | None = "bot.py") -> pytest.RunResult:
-    """Run a test file; `cases.evalset.json` beside it has a good, a bad and a broken case."""
+    """Run a test file; `cases.evalset.json` in its folder has a good, a bad and a broken case."""
     sandbox.cases(GOOD, BAD, ERROR)
     sandbox.write("test_it.py", f"import asyncio, proctor, pytest\n{body}\n")
     return sandbox.run("-v", *words, "test_it.py", agent=agent)
@@ -55,7 +55,7 @@ def test_what_it_takes(sandbox: Sandbox, what: str) -> None:
     sandbox.run("sub/test_it.py").assert_outcomes(passed=1)
 
 
-def test_the_config_beside_a_set_judges_it(sandbox: Sandbox) -> None:
+def test_config_in_the_folder_of_a_set_applies(sandbox: Sandbox) -> None:
     sandbox.cases(case("close", "yes indeed", "yes Indeed"), name="sub/cases.evalset.json")
     sandbox.write("sub/test_config.json", {"criteria": {"response_match_score": 0.9}})
     sandbox.write("strict.json", CONFIG)
@@ -83,7 +83,7 @@ def test_a_mistake_shows_the_line_of_the_test_and_what_is_wrong(sandbox: Sandbox
     assert "src/proctor" not in result.stdout.str()
 
 
-def test_a_result_that_nobody_looks_at_is_not_green(sandbox: Sandbox) -> None:
+def test_uninspected_result_is_not_green(sandbox: Sandbox) -> None:
     result = _test(
         sandbox,
         "def test_overlooked(evaluate):\n    evaluate('cases.evalset.json')\n"
@@ -109,7 +109,7 @@ def test_a_result_that_nobody_looks_at_is_not_green(sandbox: Sandbox) -> None:
         pytest.param("helper()", False, id="returned by a function and dropped"),
         pytest.param("proctor.evaluate_sync('bot.py', 'cases.evalset.json:good')", True, id="it passed"),
         pytest.param("print(proctor.evaluate_sync('bot.py', 'cases.evalset.json'))", False, id="printed"),
-        pytest.param("assert proctor.evaluate_sync('bot.py', 'cases.evalset.json').counts['failed'] == 1", True, id="looked at"),
+        pytest.param("assert proctor.evaluate_sync('bot.py', 'cases.evalset.json').counts['failed'] == 1", True, id="inspected"),
         pytest.param("proctor.evaluate_sync('bot.py', 'cases.evalset.json', store='runs.sqlite3')", True, id="kept in a store"),
         pytest.param("before()", True, id="made outside of a test"),
     ],
@@ -233,9 +233,7 @@ def test_a_plain_test_may_await_nothing_and_its_loop_is_its_own(sandbox: Sandbox
 @pytest.mark.parametrize(
     "words", [[], ["-p", "xdist.plugin", "-n", "1"]], ids=["one process", "pytest-xdist"]
 )
-def test_no_session_is_green_in_which_proctors_own_evaluate_was_not_awaited(
-    sandbox: Sandbox, words: list[str]
-) -> None:
+def test_session_with_a_missing_await_of_evaluate_is_never_green(sandbox: Sandbox, words: list[str]) -> None:
     sandbox.cases(BAD)
     sandbox.write(
         "test_it.py",
@@ -290,7 +288,7 @@ def test_an_agent_may_be_given_to_the_call_or_to_the_marker(sandbox: Sandbox) ->
     result.assert_outcomes(passed=2)
 
 
-def test_without_any_agent_it_is_said_where_one_can_be_named(sandbox: Sandbox) -> None:
+def test_message_without_any_agent_names_the_places_for_one(sandbox: Sandbox) -> None:
     body = "def test_it(agent): pass\ndef test_that(evaluate):\n    evaluate('cases.evalset.json')\n"
     result = _test(sandbox, body, agent=None)
     result.assert_outcomes(failed=1, errors=1)
@@ -435,7 +433,9 @@ def test_a_fixture_eval_case_of_the_tests_own_is_left_alone(sandbox: Sandbox) ->
         pytest.param("@pytest.mark.proctor('bot.py')", "bot.py:", id="no eval set"),
     ],
 )  # fmt: skip
-def test_a_mistake_in_the_marker_is_told_without_a_traceback(sandbox: Sandbox, mark: str, says: str) -> None:
+def test_mistake_in_the_marker_is_reported_without_a_traceback(
+    sandbox: Sandbox, mark: str, says: str
+) -> None:
     result = _test(sandbox, f"{mark}\ndef test_it(eval_case): pass\n")
     result.assert_outcomes(errors=1)
     printed = result.stdout.str()
@@ -579,7 +579,7 @@ def test_results_that_passed_or_are_not_meant_are_left_out(sandbox: Sandbox) -> 
     assert "out of order" in result.stdout.str()
 
 
-def test_a_failure_without_results_is_as_it_was(sandbox: Sandbox) -> None:
+def test_failure_without_results_is_unchanged(sandbox: Sandbox) -> None:
     result = _test(sandbox, "def test_it():\n    assert [1] == [2]\n")
     assert "proctor:" not in result.stdout.str()
 
@@ -602,7 +602,7 @@ def test_odd_things_in_a_failing_test_are_not_in_the_way(sandbox: Sandbox) -> No
     assert result.stdout.str().count("{+yes+}") == 2
 
 
-def test_a_marker_that_would_run_nothing_is_told(sandbox: Sandbox) -> None:
+def test_marker_that_would_run_nothing_is_reported(sandbox: Sandbox) -> None:
     result = _test(sandbox, "@pytest.mark.proctor('cases.evalset.json')\ndef test_it(): pass\n")
     result.assert_outcomes(errors=1)
     assert "asks for neither `eval_case` nor `evaluate`: nothing would be run" in result.stdout.str()

@@ -110,7 +110,7 @@ def test_marks_of_a_conftest_hold(sandbox: Sandbox) -> None:
     assert sorted(sandbox.calls) == ["'other' ", "'yes' "]
 
 
-def test_a_case_that_was_not_reached_is_an_error_and_says_why(sandbox: Sandbox) -> None:
+def test_unreached_case_is_an_error_with_the_reason(sandbox: Sandbox) -> None:
     sandbox.write(
         "conftest.py",
         "import pytest\n"
@@ -138,11 +138,11 @@ def test_a_case_that_was_left_out_is_skipped_with_the_reason(sandbox: Sandbox) -
     patched.stdout.fnmatch_lines([r"SKIPPED * cases.evalset.json:4: quarantined \x1b[[]31m"])
 
 
-# --- what is beside the verdict ---------------------------------------------------------------------------------------
+# --- output in addition to the verdict ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow  # starts pytest
-def test_junit_xml_tells_failures_from_errors_and_has_the_scores(sandbox: Sandbox) -> None:
+def test_junit_xml_distinguishes_failures_and_errors_and_has_the_scores(sandbox: Sandbox) -> None:
     sandbox.run("--junitxml=out.xml", "--color=yes", sandbox.cases(GOOD, BAD, ERROR))
     suite = ET.parse(sandbox.path / "out.xml").getroot()[0]
     assert {name: suite.get(name) for name in ("tests", "failures", "errors", "skipped")} == {
@@ -206,7 +206,7 @@ def test_tests_in_code_show_evidence_without_obeying_it(sandbox: Sandbox) -> Non
 # --- the last section -------------------------------------------------------------------------------------------------
 
 
-def test_the_summary_says_what_all_cases_came_to(sandbox: Sandbox) -> None:
+def test_summary_counts_the_outcomes_of_all_cases(sandbox: Sandbox) -> None:
     result = sandbox.run(sandbox.cases(GOOD, BAD, ERROR))
     result.stdout.fnmatch_lines(
         [
@@ -217,13 +217,13 @@ def test_the_summary_says_what_all_cases_came_to(sandbox: Sandbox) -> None:
     )
 
 
-def test_a_quiet_session_that_passes_says_nothing_more(sandbox: Sandbox) -> None:
+def test_quiet_passing_session_prints_nothing_more(sandbox: Sandbox) -> None:
     name = sandbox.cases(GOOD)
     assert "proctor" not in sandbox.run("-q", name).stdout.str()
     assert "agent bot - passed: the case passes" in sandbox.run(name).stdout.str()
 
 
-def test_what_is_doubtful_about_a_set_is_said(sandbox: Sandbox) -> None:
+def test_warning_about_a_set_is_printed(sandbox: Sandbox) -> None:
     sandbox.write(
         "test_config.json", {**CONFIG, "trials": {"num_runs": 1, "min_pass_rate": 0.9, "confidence": 0.95}}
     )
@@ -254,7 +254,7 @@ def test_nothing_is_kept_where_no_store_is_named(sandbox: Sandbox) -> None:
 
 
 def test_a_store_that_cannot_be_used_is_an_error_before_anything_runs(sandbox: Sandbox) -> None:
-    sandbox.write("runs.sqlite3", "this is no database " * 100)
+    sandbox.write("runs.sqlite3", "this is not a database " * 100)
     result = sandbox.run("--proctor-store", "runs.sqlite3", sandbox.cases(GOOD))
     assert result.ret is pytest.ExitCode.INTERRUPTED
     assert "runs.sqlite3" in result.stdout.str()

@@ -55,21 +55,21 @@ def test_a_function_plays(project: Sandbox) -> None:
     assert run(project, "--proctor-user", "people.py:silent") == {"failed": 1}
 
 
-def test_the_ini_file_and_the_settings_say_who_plays(project: Sandbox) -> None:
+def test_ini_file_and_settings_choose_the_simulated_user(project: Sandbox) -> None:
     project.write("pyproject.toml", '[tool.proctor]\nuser = "people.py:silent"\n')
     assert run(project) == {"failed": 1}
     project.ini("proctor_user = people.py:user")
     assert run(project) == {"passed": 1}
 
 
-def test_the_config_says_who_plays(project: Sandbox) -> None:
+def test_config_chooses_the_simulated_user(project: Sandbox) -> None:
     simulator = {"model": f"scripted:{project.path}/user.json"}
     config = {"criteria": {"response_match_score": 0.5}, "user_simulator_config": simulator}
     project.write("test_config.json", config)
     assert run(project, "--proctor-num-runs", "2") == {"passed": 1}
 
 
-def test_somebody_who_cannot_play_is_an_error(project: Sandbox) -> None:
+def test_invalid_simulated_user_is_an_error(project: Sandbox) -> None:
     result = project.run("trips.evalset.json", "--proctor-user", "people.py:usr", agent="people.py:agent")
     assert result.ret != 0
     result.stdout.fnmatch_lines(["*has no function 'usr'. Did you mean 'user'?*"])

@@ -80,7 +80,7 @@ WRONG_NAMES = ["R.nosuch", "R['nosuch']"]
 
 @pytest.mark.parametrize("wrong", WRONG_NAMES)
 @pytest.mark.parametrize("made", ["score()", "compare()", "run(bad)"])
-def test_a_wrong_name_is_no_inspection(sandbox: Sandbox, made: str, wrong: str) -> None:
+def test_wrong_name_is_not_an_inspection(sandbox: Sandbox, made: str, wrong: str) -> None:
     test = (
         f"def test_one():\n    with pytest.raises((AttributeError, KeyError, TypeError)):\n        {wrong}\n"
     )

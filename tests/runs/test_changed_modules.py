@@ -45,7 +45,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def run(project: Path, config: dict[str, Any], body: str) -> str:
-    """Run a script in the project, in a process of its own; return what it prints."""
+    """Run a script in the project, in a separate process; return its output."""
     script = (
         f"import json, proctor, judging\nfrom agent import agent\nSET = json.loads({json.dumps(SET)!r})\n"
     )
@@ -166,9 +166,7 @@ def add_package(project: Path, version: str = "1.0", named: str = "Name: mine\n"
 
 
 @pytest.mark.parametrize("changed", ["", "version", "added.py", "between.py", "helper.py"])
-def test_a_model_of_a_package_is_asked_again_when_its_code_or_version_changed(
-    project: Path, changed: str
-) -> None:
+def test_model_of_a_package_is_asked_again_after_a_change_of_its_code(project: Path, changed: str) -> None:
     add_package(project)
     assert run(project, JUDGED, ADDED).splitlines() == ["asked", "passed"]
     if changed == "version":

@@ -1,4 +1,4 @@
-"""Which case of a plan is which case of a run: by set and id, and what stands there twice by its order."""
+"""Matching of the cases of a plan and of a run: by set and id, and duplicates by their order."""
 
 from collections import defaultdict, deque
 from collections.abc import Sequence

@@ -81,7 +81,7 @@ def test_configs_come_in_many_forms(config: Any) -> None:
     assert proctor.evaluate_sync(silent, SET, config=config).outcome is Outcome.FAILED
 
 
-def test_the_config_beside_the_set_judges_it_and_the_result_says_so(tmp_path: Path) -> None:
+def test_config_in_the_folder_of_the_set_applies_and_is_named(tmp_path: Path) -> None:
     config = write(tmp_path, "test_config.json", EXACT)
     path = write(tmp_path, "weather.evalset.json", SET)
     result = proctor.evaluate_sync(weather, path)
@@ -95,7 +95,7 @@ def test_without_a_config_adks_defaults_judge() -> None:
     assert "defaults" in result.sets[0].config_source
 
 
-def test_evaluate_awaits_in_a_running_loop_and_evaluate_sync_works_there_too() -> None:
+def test_evaluate_and_evaluate_sync_work_in_a_running_loop() -> None:
     async def main() -> None:
         assert (await proctor.evaluate(weather, SET, config=EXACT)).passed
         assert proctor.evaluate_sync(weather, SET, config=EXACT).passed
@@ -103,7 +103,7 @@ def test_evaluate_awaits_in_a_running_loop_and_evaluate_sync_works_there_too() -
     asyncio.run(main())
 
 
-def test_everything_wrong_is_said_at_once_and_no_agent_is_called(tmp_path: Path) -> None:
+def test_all_configuration_errors_are_reported_at_once_without_agent_calls(tmp_path: Path) -> None:
     called: list[str] = []
 
     def agent(text: str) -> str:
@@ -137,7 +137,7 @@ def test_a_missing_config_is_never_replaced_by_the_defaults(tmp_path: Path) -> N
         proctor.evaluate_sync(weather, SET, config=tmp_path / "nowhere.json")
 
 
-def test_a_set_that_cannot_be_read_is_an_error_of_its_own_where_asked(tmp_path: Path) -> None:
+def test_unreadable_set_has_a_distinct_error_on_request(tmp_path: Path) -> None:
     good = write(tmp_path, "good.evalset.json", SET)
     bad = tmp_path / "bad.evalset.json"
     bad.write_text("{", encoding="utf-8")
@@ -175,7 +175,7 @@ def test_a_matrix_runs_each_agent_and_checks_all_before_any() -> None:
     assert called == []
 
 
-def test_a_run_tells_its_cases_by_id() -> None:
+def test_cases_of_a_run_are_found_by_id() -> None:
     result = proctor.evaluate_sync(silent, SET, config=EXACT)
     assert result.case("paris").outcome is Outcome.FAILED
     assert result.counts == {Outcome.FAILED: 1}
@@ -206,7 +206,7 @@ def test_score_takes_models_and_plain_dicts(actual: Any, expected: Any) -> None:
         assert verdict.per_invocation[0].reason
 
 
-def test_score_says_why_something_failed() -> None:
+def test_reason_of_a_failed_score_is_reported() -> None:
     other = {**TURN, "intermediate_data": {"tool_uses": [{"name": "get_weather", "args": {"city": "Rome"}}]}}
     verdict = proctor.score_sync(other, TURN, criteria=EXACT)["tool_trajectory_avg_score"]
     assert verdict.status is proctor.EvalStatus.FAILED
@@ -218,7 +218,9 @@ def test_score_says_why_something_failed() -> None:
     ("criteria", "actual", "says"),
     [
         pytest.param({"nope": 1}, TURN, "No metric named 'nope'", id="a metric that does not exist"),
-        pytest.param({"response_match_score": "high"}, TURN, "criteria", id="a threshold that is no number"),
+        pytest.param(
+            {"response_match_score": "high"}, TURN, "criteria", id="a threshold that is not a number"
+        ),
         pytest.param({"response_match_score": 0.5}, {"final_response": {}}, "actual", id="no user content"),
     ],
 )
@@ -236,7 +238,7 @@ UNREADABLE: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize("given", UNREADABLE)
-def test_score_says_which_invocation_it_cannot_read(given: str) -> None:
+def test_unreadable_invocation_is_named_by_score(given: str) -> None:
     actual, says = UNREADABLE[given]
     with pytest.raises(SetupProblems, match=says):
         proctor.score_sync(actual, TURN, criteria={"response_match_score": 0.5})

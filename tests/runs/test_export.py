@@ -53,7 +53,7 @@ def _without_duration(report: Any) -> Any:
     return report | {"runs": [{**each, "duration": None, "started_at": None} for each in report["runs"]]}
 
 
-def test_a_case_of_google_adks_form_says_what_was_expected(stored: RunResult, tmp_path: Path) -> None:
+def test_case_in_google_adks_form_contains_the_expectation(stored: RunResult, tmp_path: Path) -> None:
     (path,) = export_run(stored, "adk", tmp_path)
     (first, *_) = json.loads(path.read_text(encoding="utf-8"))["eval_case_results"]
     expected = first["eval_metric_result_per_invocation"][0]["expected_invocation"]
@@ -78,7 +78,7 @@ def test_a_folder_that_is_not_there_is_made(named: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", ["json", "jsonl", "csv"])
-def test_a_folder_is_no_file(form: str, tmp_path: Path) -> None:
+def test_folder_is_not_a_file(form: str, tmp_path: Path) -> None:
     for folder in (str(tmp_path), f"{tmp_path}/new/"):
         with pytest.raises(SetupError, match=f"{folder} is a folder, and {form} goes to one file"):
             export_run(run(good("a")), form, folder)
@@ -104,7 +104,7 @@ def test_an_unknown_form_names_the_closest(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_place_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+def test_path_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(SetupError, match="is not a folder"):
         export_run(sketch(1), "json", tmp_path / "file" / "below.json")
@@ -119,7 +119,7 @@ class Torn(list[CaseResult]):
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_a_file_is_whole_or_as_it_was(form: str, tmp_path: Path) -> None:
+def test_file_is_complete_or_unchanged(form: str, tmp_path: Path) -> None:
     path = tmp_path / "run.out"
     path.write_text("before", encoding="utf-8")
     result = run(good("a"), good("b"))

@@ -41,7 +41,7 @@ def eval_set(*ids: str) -> dict[str, Any]:
 
 
 class Greeter:
-    """Greets as often as `rates` say, which is the same every time for a seed."""
+    """Greet as often as in `rates`, deterministic for a seed."""
 
     def __init__(self, rates: dict[str, float], seed: int = 1, *, stop_after: int | None = None) -> None:
         self.rates, self.asked = rates, Counter[str]()
@@ -62,7 +62,7 @@ def run(agent: Greeter, store: Path | None = None, **options: Any) -> proctor.Ru
     return proctor.evaluate_sync(agent, given, store=store, **options)
 
 
-def told(case: CaseResult) -> tuple[str, int, int]:
+def trial_counts(case: CaseResult) -> tuple[str, int, int]:
     return case.outcome.value, case.trials_passed, len(case.trials)
 
 
@@ -85,7 +85,7 @@ def test_trials_are_added_until_each_case_is_decided(store: Path, kept: bool, co
     assert (result.at_most, result.num_runs) == (500, 100)
 
 
-def test_a_case_that_stays_undecided_is_inconclusive_and_says_so() -> None:
+def test_undecided_case_is_inconclusive_with_a_message() -> None:
     result = run(Greeter({"about": 0.8}, seed=4))
     case = result.case("about")
     assert (result.exit_code, case.outcome.value) == (4, "inconclusive")
@@ -105,12 +105,14 @@ def test_a_case_that_stays_undecided_is_inconclusive_and_says_so() -> None:
         (6, 2, "undecided, and up to 12 more trials could be made"),
     ],
 )
-def test_what_is_left_undecided_says_what_the_rest_would_do(passed: int, failed: int, told: str) -> None:
+def test_message_about_an_undecided_case_estimates_the_rest(
+    passed: int, failed: int, trial_counts: str
+) -> None:
     rule = TrialRule(0.8, confidence=0.95, at_most=20)
     trials = [proctor.Outcome.PASSED] * passed + [proctor.Outcome.FAILED] * failed
     outcome = decide_trials(rule, trials)
     assert outcome is proctor.Outcome.INCONCLUSIVE
-    assert trials_reason(rule, outcome, trials, "").endswith(f"0.8 asked for at 95 %: {told}")
+    assert trials_reason(rule, outcome, trials, "").endswith(f"0.8 asked for at 95 %: {trial_counts}")
 
 
 def test_an_error_is_not_mended_by_more_trials() -> None:
@@ -129,19 +131,21 @@ def test_an_error_is_not_mended_by_more_trials() -> None:
 
 def test_judged_again_the_same_trials_decide_the_same(store: Path) -> None:
     first = run(Greeter(RATES), store)
-    before = [told(case) for case in first.cases]
+    before = [trial_counts(case) for case in first.cases]
     again = proctor.rescore_sync(first, store=store)
-    assert [told(case) for case in again.cases] == before
+    assert [trial_counts(case) for case in again.cases] == before
     plain = {"criteria": CONFIG["criteria"], "trials": {"min_pass_rate": 0.8, "confidence": 0.95}}
-    assert [told(case) for case in proctor.rescore_sync(first, store=store, config=plain).cases] == before
+    assert [
+        trial_counts(case) for case in proctor.rescore_sync(first, store=store, config=plain).cases
+    ] == before
     stricter = {**plain, "trials": {"min_pass_rate": 0.9, "confidence": 0.95}}
     judged = proctor.rescore_sync(first, store=store, config=stricter)
-    assert judged.case("always").outcome.value == "inconclusive"  # too few were made to tell as much
+    assert judged.case("always").outcome.value == "inconclusive"  # too few trials for a decision
     assert judged.case("never").outcome.value == "failed"
 
 
 @pytest.mark.parametrize("stop_after", [1, 7, 20])
-def test_a_run_that_was_stopped_goes_on_to_the_same_end(store: Path, stop_after: int) -> None:
+def test_stopped_run_resumes_to_the_same_end(store: Path, stop_after: int) -> None:
     rates = {"always": 1.0, "never": 0.0, "seldom": 0.4}
     whole = run(Greeter(rates))
     agent = Greeter(rates, stop_after=stop_after)
@@ -154,7 +158,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_end(store: Path, stop_after:
     assert result.case("always").trials_passed == whole.case("always").trials_passed
 
 
-def test_fewer_trials_are_told_by_reports(store: Path) -> None:
+def test_reports_name_the_smaller_number_of_trials(store: Path) -> None:
     result = proctor.load_run(run(Greeter({"always": 1.0, "never": 0.0}), store).run_id, store)
     made = sum(len(case.trials) for case in result.cases)
     assert (result.at_most, result.repeats.trials) == (200, made)
@@ -221,7 +225,7 @@ def test_a_run_is_made_until_the_comparison_is_decided(store: Path) -> None:
     assert not found.warnings
 
 
-def test_a_build_that_does_the_same_is_no_regression_with_fewer_trials(store: Path) -> None:
+def test_equal_build_is_not_a_regression_with_fewer_trials(store: Path) -> None:
     run(Greeter(FORTY), store, config=MEANS, num_runs=10)
     _, found = against(store, Greeter(FORTY, seed=3), margin=0.15)
     assert found.outcome is Change.NO_REGRESSION
@@ -236,7 +240,7 @@ def test_looks_ask_for_more_than_a_comparison_that_is_made_once(store: Path) -> 
     assert found.measure("passed").p_value <= found.look.two_sided
 
 
-def test_a_run_that_would_hardly_be_decided_is_given_up_and_says_so(store: Path) -> None:
+def test_run_that_will_not_be_decided_is_stopped_with_a_message(store: Path) -> None:
     ten = {f"c{number}": 1.0 for number in range(10)}
     run(Greeter(ten), store, config=MEANS, num_runs=10)
     agent = Greeter(ten, seed=2)
@@ -252,7 +256,7 @@ def test_a_run_that_would_hardly_be_decided_is_given_up_and_says_so(store: Path)
     assert len(again.cases[0].trials) == 3
 
 
-def test_held_against_another_run_it_is_warned_of(store: Path) -> None:
+def test_comparison_with_another_run_is_a_warning(store: Path) -> None:
     run(Greeter(FORTY), store, config=MEANS, num_runs=10)
     result, interim = against(store, Greeter(BROKEN, seed=2))
     assert interim.look is not None
@@ -265,9 +269,7 @@ def test_held_against_another_run_it_is_warned_of(store: Path) -> None:
 
 
 @pytest.mark.parametrize("stop_after", [1, 39, 40, 100])
-def test_it_goes_on_after_it_was_stopped_and_looks_as_if_nothing_had_happened(
-    store: Path, stop_after: int
-) -> None:
+def test_stopped_run_resumes_as_if_uninterrupted(store: Path, stop_after: int) -> None:
     base = run(Greeter(FORTY), store, config=MEANS, num_runs=10).run_id
     whole, expected = against(store, Greeter(BROKEN, seed=2))
     agent = Greeter(BROKEN, seed=2, stop_after=stop_after)
@@ -276,7 +278,7 @@ def test_it_goes_on_after_it_was_stopped_and_looks_as_if_nothing_had_happened(
     agent.request = None
     result = proctor.resume_sync(stopped.run_id, store=store, agent=agent, eval_sets=eval_set(*BROKEN))
     found = proctor.compare_sync(base, result.run_id, store=store)
-    assert [told(case)[2] for case in result.cases] == [told(case)[2] for case in whole.cases]
+    assert [trial_counts(case)[2] for case in result.cases] == [trial_counts(case)[2] for case in whole.cases]
     assert (found.outcome, found.look) == (expected.outcome, expected.look)
     assert agent.asked.total() == sum(len(case.trials) for case in result.cases)
 
@@ -325,10 +327,10 @@ def test_errors_that_are_run_again_add_no_trials_to_what_was_decided(store: Path
     assert found.look.number == 1
 
 
-def test_an_error_beside_a_trial_that_failed_is_run_again_where_it_is_held_against_another(
+def test_errored_trial_of_a_failed_case_is_rerun_for_a_comparison(
     store: Path,
 ) -> None:
-    """The case failed whatever that trial comes to, but it is in no figure of the comparison until it is known."""
+    """The case failed for either result of that trial, but it is in no figure of the comparison until it is known."""
     base = run(Greeter(FORTY), store, config=MEANS, num_runs=10).run_id
     calls = Counter[str]()
 
@@ -341,7 +343,7 @@ def test_an_error_beside_a_trial_that_failed_is_run_again_where_it_is_held_again
     given = eval_set(*FORTY)
     how: dict[str, Any] = {"config": MEANS, "num_runs": 10, "until_decided": True, "against": base}
     result = proctor.evaluate_sync(fails_the_second_time, given, store=store, **how)
-    assert told(result.cases[3]) == ("failed", 0, 2)
+    assert trial_counts(result.cases[3]) == ("failed", 0, 2)
     assert proctor.compare_sync(base, result.run_id, store=store).outcome is Change.ERROR
     again = proctor.resume_sync(
         result.run_id, store=store, agent=fails_the_second_time, eval_sets=given, retry_errors=True

@@ -3,7 +3,7 @@
     python -m tests.scenarios.corpus_replay [FOLDER]
 
 prints the table. FOLDER holds the files and their `index.json` (`../shared/corpus` beside the repository when not given).
-Whether a fault applies to a case, and what a reason must then name, is told here from the expectation alone: nothing
+Whether a fault applies to a case, and what a reason must then name, is decided here from the expectation alone: nothing
 of `proctor.agents.replay` is asked.
 """
 
@@ -47,7 +47,7 @@ class Published:
 
 @dataclass(slots=True)
 class Tally:
-    """What came of one agent on all files."""
+    """The result of one agent on all files."""
 
     applied: int = 0
     not_applied: int = 0
@@ -75,7 +75,7 @@ class Corpus:
 
 
 def read_corpus(folder: Path) -> Corpus:
-    """Read every file that is an eval set by its index, and whatever else reads as one."""
+    """Read every eval set of the index, and all other files that read as one."""
     corpus = Corpus()
     for entry in json.loads((folder / "index.json").read_text(encoding="utf-8")):
         try:
@@ -113,7 +113,7 @@ def run(folder: Path, one: Published, fault: str) -> Iterator[tuple[EvalCase, Ca
 
 
 def count(folder: Path, corpus: Corpus, fault: str) -> Tally:
-    """Run every file and hold every case against what must come of it."""
+    """Run every file and compare every case with the expected outcome."""
     tally = Tally()
     for one in corpus.published:
         if not one.recorded:
@@ -140,7 +140,7 @@ def count(folder: Path, corpus: Corpus, fault: str) -> Tally:
     return tally
 
 
-# --- what a fault is, told from the expectation ------------------------------------------------------------------------
+# --- faults, derived from the expectation ------------------------------------------------------------------------
 
 
 def names_of(fault: str, turn: Invocation) -> list[str] | None:
@@ -166,14 +166,14 @@ def names_of(fault: str, turn: Invocation) -> list[str] | None:
                 else [f"`{call.name}` argument `{next(iter(call.args or {'changed': 0}))}` is "]
             )
         case _:
-            return [] if said(turn) else None
+            return [] if answer_text(turn) else None
 
 
 def asserts(turn: Invocation) -> bool:
     """Whether the turn states an answer, or calls, be it as an empty list that is written."""
     data = turn.intermediate_data
     written = data is not None and "tool_uses" in data.model_fields_set
-    return bool(said(turn) or turn.tool_calls or written)
+    return bool(answer_text(turn) or turn.tool_calls or written)
 
 
 def does_nothing(fault: str, turn: Invocation) -> bool:
@@ -181,7 +181,7 @@ def does_nothing(fault: str, turn: Invocation) -> bool:
     calls = len(turn.tool_calls) + {"drop-call": -1, "add-call": 1}.get(fault, 0)
     parts = (turn.final_response.parts if turn.final_response else None) or []
     states_silence = [part.text for part in parts] == [""]
-    return not said(turn) and not states_silence and calls <= 0
+    return not answer_text(turn) and not states_silence and calls <= 0
 
 
 def _either(calls: tuple[FunctionCall, FunctionCall]) -> str:
@@ -194,7 +194,7 @@ def key(call: FunctionCall) -> tuple[str | None, str]:
     return call.name, json.dumps(call.args or {}, sort_keys=True)
 
 
-def said(turn: Invocation) -> str:
+def answer_text(turn: Invocation) -> str:
     """The text of the expected answer, without thoughts."""
     parts = (turn.final_response.parts if turn.final_response else None) or []
     return "".join(part.text or "" for part in parts if not part.thought).strip()
@@ -204,7 +204,7 @@ METRIC_OF = dict.fromkeys(FAULTS, "tool_trajectory_avg_score") | {"other-text": 
 
 
 def unnamed(fault: str, names: list[list[str] | None], result: CaseResult) -> Iterator[str]:
-    """Say where a failed case does not name the fault: in the case's own reason, and in that of every turn."""
+    """Yield where a failed case does not name the fault: in the case's own reason, and in that of every turn."""
     metric = METRIC_OF[fault]
     verdict = result.metrics[metric]
     if not result.reason.startswith(metric):
@@ -241,7 +241,7 @@ def table(folder: Path) -> str:
     corpus = read_corpus(folder)
     sets, cases = corpus.published, [case for one in corpus.published for case in one.recorded]
     scenarios, empty = sum(one.scenarios for one in sets), sum(len(one.without_turns) for one in sets)
-    with_text = sum(any(said(turn) for turn in case.conversation or ()) for case in cases)
+    with_text = sum(any(answer_text(turn) for turn in case.conversation or ()) for case in cases)
     with_call = sum(any(turn.tool_calls for turn in case.conversation or ()) for case in cases)
     lines = [
         f"{len(sets)} eval sets read, {len(corpus.refused)} refused",

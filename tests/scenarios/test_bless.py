@@ -36,7 +36,7 @@ def store(tmp_path: Path) -> Store:
 
 @pytest.fixture(scope="module")
 def files(shared: Path, corpus: Corpus) -> dict[Path, Published]:
-    """Sets of today's form, each id once: the others are converted first, which `bless` says."""
+    """Sets of the current form, each id once: the others are converted first, as `bless` advises."""
     found = {}
     for one in corpus.published:
         file, ids = shared / "corpus" / one.file, [case.eval_id for case in one.recorded]
@@ -55,7 +55,9 @@ def replayable(file: Path, one: Published) -> list[str]:
     """The ids of the cases of which every turn has something to replay; an agent that does nothing is in error."""
     cases = {case.eval_id: case for case in proctor.load_eval_set(file).eval_cases}
     ids = [case.eval_id for case in one.recorded]
-    return [eval_id for eval_id in ids if all(text.strip() or calls for text, calls in said(cases[eval_id]))]
+    return [
+        eval_id for eval_id in ids if all(text.strip() or calls for text, calls in turns_of(cases[eval_id]))
+    ]
 
 
 def run(file: Path, one: Published, agent: str, store: Store) -> str:
@@ -106,7 +108,7 @@ def _expectations(node: JsonNode) -> Iterator[JsonNode]:
         yield from _expectations(item)
 
 
-def said(case: EvalCase) -> list[Any]:
+def turns_of(case: EvalCase) -> list[Any]:
     return [
         (
             text_of(turn.final_response, thoughts=False),
@@ -116,7 +118,7 @@ def said(case: EvalCase) -> list[Any]:
     ]
 
 
-def test_what_an_agent_did_as_expected_changes_not_one_byte_of_any_published_set(
+def test_agent_that_meets_its_expectations_changes_no_published_set(
     files: dict[Path, Published], store: Store
 ) -> None:
     unchanged = 0
@@ -131,7 +133,7 @@ def test_what_an_agent_did_as_expected_changes_not_one_byte_of_any_published_set
 
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
-def test_only_expectations_of_published_sets_change_and_they_can_be_changed_back(
+def test_published_sets_change_in_expectations_only_and_can_be_restored(
     files: dict[Path, Published], store: Store, tmp_path: Path, fault: str
 ) -> None:
     for original, one in files.items():
@@ -157,9 +159,9 @@ def test_only_expectations_of_published_sets_change_and_they_can_be_changed_back
         assert (again.after, again.cases) == (after, []), one.file
         blessed(as_it_was, store, ids, force=True).write()
         read = {case.eval_id: case for case in proctor.load_eval_set(file).eval_cases}
-        assert [said(read[case.eval_id]) for case in one.recorded] == [said(case) for case in one.recorded], (
-            one.file
-        )
+        assert [turns_of(read[case.eval_id]) for case in one.recorded] == [
+            turns_of(case) for case in one.recorded
+        ], one.file
         file.unlink()
 
 
@@ -224,9 +226,7 @@ def test_only_what_differs_is_written(
     assert proctor.evaluate_sync(built, file, config=CONFIG).passed
 
 
-def test_the_stated_keys_of_the_final_state_are_taken_over_and_matchers_stay(
-    store: Store, tmp_path: Path
-) -> None:
+def test_stated_keys_of_the_final_state_are_accepted_and_matchers_stay(store: Store, tmp_path: Path) -> None:
     file = tmp_path / "s.evalset.json"
     stated = {"seats": 2, "at": {"$match": "regex", "pattern": ".*:00"}}
     file.write_text(json.dumps(a_set(TURN, final_session_state=stated)))
@@ -334,7 +334,7 @@ cases:
 """
 
 
-def test_comments_within_what_changes_stay_or_are_told_before_they_go(store: Store, tmp_path: Path) -> None:
+def test_comments_within_a_change_stay_or_their_loss_is_reported(store: Store, tmp_path: Path) -> None:
     file = tmp_path / "s.evalset.yaml"
     file.write_text(COMMENTED)
     built = agent(("look", {"city": "Rome"}), ("tell", {}), text="new")
@@ -362,7 +362,7 @@ cases:
     assert found.lost == ["12: # only one"]
 
 
-def test_yaml_that_expects_what_was_done_stays_as_it_is(store: Store, tmp_path: Path) -> None:
+def test_matching_yaml_expectation_is_unchanged(store: Store, tmp_path: Path) -> None:
     file = tmp_path / "s.evalset.yaml"
     file.write_text(YAML)
     result = proctor.evaluate_sync("replay", file, config=CONFIG, store=store)
@@ -415,9 +415,7 @@ def test_a_file_that_is_another_one_now_is_not_written(
         bless(result.run_id, ["c"], store=store)
 
 
-def test_a_file_that_changes_between_the_question_and_the_answer_is_not_written(
-    store: Store, tmp_path: Path
-) -> None:
+def test_file_that_changes_before_the_confirmation_is_not_written(store: Store, tmp_path: Path) -> None:
     file = tmp_path / "s.evalset.json"
     file.write_text(json.dumps(a_set(TURN)))
     result = proctor.evaluate_sync(agent(LOOK, text="x"), file, config=CONFIG, store=store)
@@ -427,7 +425,7 @@ def test_a_file_that_changes_between_the_question_and_the_answer_is_not_written(
         found.write()
 
 
-def test_an_error_is_no_expectation(store: Store, tmp_path: Path) -> None:
+def test_error_is_not_accepted(store: Store, tmp_path: Path) -> None:
     def breaks(text: str) -> str:
         raise ConnectionError("down")
 
@@ -457,7 +455,7 @@ EMPTY: dict[str, tuple[Any, dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize(("under_test", "turn", "why"), EMPTY.values(), ids=EMPTY)
-def test_an_empty_answer_is_no_expectation(
+def test_empty_answer_is_not_accepted(
     under_test: Any, turn: dict[str, Any], why: str, store: Store, tmp_path: Path
 ) -> None:
     """`compat` lets silent turns through, as do runs that were made before they were errors."""
@@ -471,7 +469,7 @@ def test_an_empty_answer_is_no_expectation(
         bless(result.run_id, ["c"], store=store)
 
 
-def test_a_case_whose_metric_broke_is_no_expectation(store: Store, tmp_path: Path) -> None:
+def test_case_with_a_broken_metric_is_not_accepted(store: Store, tmp_path: Path) -> None:
     file = tmp_path / "s.evalset.json"
     file.write_text(json.dumps(a_set(TURN)))
     config = {"criteria": {"known_tools": 1.0}}  # an agent that declares no tools is an error
@@ -497,7 +495,7 @@ def test_trials_that_went_differently_want_a_choice(store: Store, tmp_path: Path
 
 
 @pytest.mark.parametrize("name", ["d", "s/d", ""])
-def test_a_case_that_is_not_there_is_said(name: str, store: Store, tmp_path: Path) -> None:
+def test_missing_case_is_reported(name: str, store: Store, tmp_path: Path) -> None:
     file = tmp_path / "s.evalset.json"
     file.write_text(json.dumps(a_set(TURN)))
     result = proctor.evaluate_sync(agent(LOOK), file, config=CONFIG, store=store)
@@ -552,7 +550,7 @@ def test_one_case_that_cannot_be_changed_does_not_keep_the_others_from_it(
         result.run_id, ["a", "gone", "b", "broken", "lost", "c", "x", "y", "z"], store=store
     )
     assert (first.cases, second.cases) == (["a", "b", "c"], ["z"])
-    said = "\n".join(map(str, first.refused))
+    turns_of = "\n".join(map(str, first.refused))
     assert len(first.refused) == 5
     for why in (
         "s/broken has no trial that came to its end",
@@ -560,13 +558,13 @@ def test_one_case_that_cannot_be_changed_does_not_keep_the_others_from_it(
         "lost is not in this file any more",
         "`expect` is used in several places",
     ):
-        assert why in said
+        assert why in turns_of
     first.write()
     assert proctor.load_eval_set(file).eval_cases[0].conversation[0].final_response.parts[0].text == "new"  # type: ignore[index, union-attr]  # it has one
     assert file.read_text().endswith(shared)
 
 
-def test_two_sets_of_one_name_are_told_apart_by_hand(store: Store, tmp_path: Path) -> None:
+def test_two_sets_of_one_name_are_chosen_by_path(store: Store, tmp_path: Path) -> None:
     files = [tmp_path / "one" / "s.evalset.json", tmp_path / "two" / "s.evalset.json"]
     for file in files:
         file.parent.mkdir()

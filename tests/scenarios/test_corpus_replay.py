@@ -9,7 +9,7 @@ import pytest
 import proctor
 from proctor.errors import SetupProblems
 from tests.cli.project import proctor as proctor_command
-from tests.scenarios.corpus_replay import CONFIG, FAULTS, Corpus, count, read_corpus, said, table
+from tests.scenarios.corpus_replay import CONFIG, FAULTS, Corpus, answer_text, count, read_corpus, table
 
 pytestmark = pytest.mark.slow  # replays every published set
 
@@ -39,18 +39,14 @@ def test_what_is_run_and_what_is_left_out(corpus: Corpus) -> None:
     assert sum(one.scenarios for one in corpus.published) == 15
 
 
-def test_a_conversation_without_turns_is_refused_because_nothing_decides_it(
-    shared: Path, corpus: Corpus
-) -> None:
+def test_conversation_without_turns_is_refused(shared: Path, corpus: Corpus) -> None:
     (undecided,) = [one for one in corpus.published if one.without_turns]
     assert undecided.without_turns == ["case9ef3cd"]
     with pytest.raises(SetupProblems, match="'case9ef3cd': its conversation has no turns"):
         proctor.evaluate_sync("replay", shared / "corpus" / undecided.file, config=CONFIG)
 
 
-def test_every_case_that_asserts_something_passes_when_the_agent_does_what_is_expected(
-    shared: Path, corpus: Corpus
-) -> None:
+def test_every_asserting_case_passes_for_an_agent_that_meets_it(shared: Path, corpus: Corpus) -> None:
     tally = count(shared / "corpus", corpus, "")
     assert tally.wrong == []
     assert tally.as_wanted == 291
@@ -92,7 +88,7 @@ def test_the_same_from_the_command_line_all_sets_at_once(
 def test_the_counts_are_those_of_the_expectations(corpus: Corpus) -> None:
     cases = [case.conversation or [] for one in corpus.published for case in one.recorded]
     assert sum(any(turn.tool_calls for turn in turns) for turns in cases) == APPLIES["drop-call"]
-    assert sum(any(said(turn) for turn in turns) for turns in cases) == APPLIES["other-text"]
+    assert sum(any(answer_text(turn) for turn in turns) for turns in cases) == APPLIES["other-text"]
 
 
 @pytest.mark.slow

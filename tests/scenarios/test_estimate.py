@@ -62,7 +62,7 @@ class Uneven(Judge):
         return replace(reply, cost=self._random.uniform(0.01, 0.03))
 
 
-def test_the_run_to_come_is_told_by_a_part_of_it(tmp_path: Path) -> None:
+def test_cost_of_a_run_is_estimated_from_a_part_of_it(tmp_path: Path) -> None:
     judge = Judge()
     assert ran(tmp_path / "s.db", judge, limit=10)
     asked = judge.calls
@@ -77,7 +77,7 @@ def test_the_run_to_come_is_told_by_a_part_of_it(tmp_path: Path) -> None:
     assert cost.value == pytest.approx(3 * CASES * 0.01)
 
 
-def test_it_goes_by_the_agent_that_is_to_run_and_says_where_it_cannot(tmp_path: Path) -> None:
+def test_estimate_uses_the_agent_of_the_run_and_reports_where_it_cannot(tmp_path: Path) -> None:
     def other(text: str) -> str:
         return f"no answer to {text}"
 
@@ -96,7 +96,7 @@ def third(text: str) -> str:
     return f"perhaps {text}"
 
 
-def test_cases_that_differ_give_it_a_spread_in_which_the_run_lies(tmp_path: Path) -> None:
+def test_different_cases_give_the_estimate_a_range_around_the_run(tmp_path: Path) -> None:
     judge = Uneven()
     assert ran(tmp_path / "s.db", judge, limit=12)
     cost = estimated(tmp_path / "s.db", judge).cost
@@ -117,7 +117,7 @@ def test_more_trials_take_more(tmp_path: Path) -> None:
     assert cost.value == pytest.approx(4 * 3 * CASES * 0.01)
 
 
-def test_one_case_says_nothing_of_the_spread(tmp_path: Path) -> None:
+def test_one_case_gives_no_range(tmp_path: Path) -> None:
     judge = Judge()
     assert ran(tmp_path / "s.db", judge, limit=1)
     cost = estimated(tmp_path / "s.db", judge).cost
@@ -133,7 +133,7 @@ def test_a_price_that_is_not_known_is_unknown(tmp_path: Path) -> None:
     assert part_of(found).calls is not None
 
 
-def test_answers_that_were_known_are_told_with_the_price_of_those_that_were_paid(tmp_path: Path) -> None:
+def test_cached_answers_are_estimated_at_the_price_of_the_paid_ones(tmp_path: Path) -> None:
     judge = Judge()
     assert ran(tmp_path / "s.db", judge, limit=5)
     assert ran(tmp_path / "s.db", judge, limit=10).cost == pytest.approx(15 * 0.01), "15 of 30 were known"
@@ -143,7 +143,7 @@ def test_answers_that_were_known_are_told_with_the_price_of_those_that_were_paid
     assert any("15 of its 30 votes were known from before" in note for note in found.notes)
 
 
-def test_a_run_that_paid_nothing_says_nothing_of_dollars(tmp_path: Path) -> None:
+def test_free_run_gives_no_estimate_in_dollars(tmp_path: Path) -> None:
     judge = Judge()
     assert ran(tmp_path / "s.db", judge, limit=5)
     assert ran(tmp_path / "s.db", judge, limit=5).cost == 0
@@ -181,19 +181,19 @@ def test_without_a_run_to_go_by_calls_are_counted_and_the_rest_is_unknown(tmp_pa
     assert not (tmp_path / "s.db").exists()
 
 
-def test_another_set_says_nothing(tmp_path: Path) -> None:
+def test_run_of_another_set_gives_no_estimate(tmp_path: Path) -> None:
     judge = Judge()
     other = {**a_set(), "eval_set_id": "others"}
-    proctor.evaluate_sync(Agent(), other, config=CONFIG, judge=judge, store=tmp_path / "s.db").exit_code  # noqa: B018 - looked at
+    proctor.evaluate_sync(Agent(), other, config=CONFIG, judge=judge, store=tmp_path / "s.db").exit_code  # noqa: B018 - the access computes it
     assert estimated(tmp_path / "s.db", judge).run_id == ""
 
 
-def test_what_is_wrong_with_the_set_up_is_said(tmp_path: Path) -> None:
+def test_configuration_error_is_reported(tmp_path: Path) -> None:
     with pytest.raises(proctor.SetupProblems, match="max_cost must be a number"):
         estimated(tmp_path / "s.db", Judge(), max_cost=-1)
 
 
-def test_a_long_run_tells_it_before_it_begins(tmp_path: Path) -> None:
+def test_long_run_prints_its_estimate_before_it_begins(tmp_path: Path) -> None:
     told: list[Estimate] = []
 
     class Following:
@@ -225,7 +225,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_command_line_tells_it_and_runs_nothing(project: Path) -> None:
+def test_command_line_prints_the_estimate_and_runs_nothing(project: Path) -> None:
     words = ["eval", "agent_of_money.py", "trips.evalset.json"]
     before = in_this_process(*words, "--estimate")
     assert before.returncode == 0
@@ -252,7 +252,7 @@ def test_nothing_to_run_takes_nothing(project: Path) -> None:
     assert sum("nothing to run" in done.stderr for done in shards) == 1
 
 
-def test_what_is_wrong_is_said_by_the_command_line(project: Path) -> None:
+def test_error_is_reported_by_the_command_line(project: Path) -> None:
     done = in_this_process("eval", "agent_of_money.py", "none.evalset.json", "--estimate")
     assert done.returncode == 2
     assert "none.evalset.json" in done.stderr

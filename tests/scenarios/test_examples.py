@@ -1,4 +1,4 @@
-"""The sample agents: the good ones pass their sets, the bad build fails exactly where it is bad, and says why."""
+"""The sample agents: the good ones pass their sets, the bad build fails exactly in its bad cases, with the reasons."""
 
 import asyncio
 import json
@@ -63,7 +63,7 @@ def test_a_guide_that_boasts_is_found_out_by_the_judge(name: str, monkeypatch: p
 
 
 def why(case: CaseResult) -> str:
-    """Everything that the result says about one case, as text."""
+    """Return the result of one case as text."""
     said: list[object] = [case.reason]
     for verdict in case.metrics.values():
         said += [verdict.reason, *((part.reason, part.details) for part in verdict.per_invocation)]
@@ -89,7 +89,7 @@ def test_repeats_at_once_change_nothing(agent: str, name: str, cases: int) -> No
     assert [len(case.trials) for case in run.cases] == [3] * cases
 
 
-def test_every_agent_is_judged_by_the_config_beside_its_set() -> None:
+def test_every_agent_is_scored_with_the_config_of_its_folder() -> None:
     run = proctor.evaluate_sync(str(EXAMPLES / "dice"), str(EXAMPLES / "dice" / "dice.evalset.json"))
 
     assert Path(run.sets[0].config_source) == EXAMPLES / "dice" / "test_config.json"
@@ -111,7 +111,7 @@ def test_google_adk_reads_every_set_too(path: Path) -> None:
 
 TRAJECTORY, TEXT, STATE = "tool_trajectory_avg_score", "response_match_score", "final_session_state"
 
-# What is wrong with each case: its outcome, the metrics that fail, and what the reasons must say.
+# What is wrong with each case: its outcome, the metrics that fail, and the required words of the reasons.
 FLAWS: dict[str, tuple[Outcome, set[str], list[str]]] = {
     "two_turn_booking": (
         Outcome.FAILED,
@@ -198,7 +198,7 @@ def test_the_error_keeps_what_happened_before_it(flawed: RunResult) -> None:
 
 
 def talk(agent: Any, *texts: str, state: dict[str, Any] | None = None) -> tuple[list[str], dict[str, Any]]:
-    """Say something to an agent without Proctor's engine; return its answers and the state."""
+    """Send messages to an agent without Proctor's engine; return its answers and the state."""
     session = Session(id="s", app_name="app", user_id="user", state=dict(state or {}))
     willing = agent if hasattr(agent, "answer") else FunctionAgent(agent)
 
@@ -307,7 +307,7 @@ def test_the_demo_ends_as_expected(root: Path) -> None:
 
 def test_the_demo_fails_when_a_command_ends_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        demo, "STEPS", [demo.Step("shows the version, which is no failure", "--version", exit_code=1)]
+        demo, "STEPS", [demo.Step("shows the version, which is not a failure", "--version", exit_code=1)]
     )
 
     assert demo.main() == 1

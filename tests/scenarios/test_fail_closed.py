@@ -1,7 +1,7 @@
 """Nothing is green by accident: each way to get a verdict without grounds ends with its exit code and its cause.
 
-The real command line in a process of its own. The same project without the fault exits 0 (the first test).
-What the command line itself refuses (reports, stores, settings, hooks) stands in `tests/cli/eval/test_refused_options.py`.
+The real command line in a separate process. The same project without the fault exits 0 (the first test).
+What the command line itself refuses (reports, stores, settings, hooks) is tested in `tests/cli/eval/test_refused_options.py`.
 """
 
 import json
@@ -162,7 +162,7 @@ class Project:
         self.write("test_config.json", json.dumps(document))
 
     def custom(self, name: str, threshold: float = 0.5, **more: Any) -> None:
-        """Let one function of `my_metrics` decide, beside the two metrics that pass."""
+        """Let one function of `my_metrics` decide, in addition to the two metrics that pass."""
         self.config(
             {
                 "criteria": {**BOTH, name: threshold},
@@ -202,8 +202,8 @@ def test_the_same_project_without_a_fault_is_green(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["stops_the_loop", "exits_as_a_child"])
-def test_what_does_no_harm_is_no_fault(tmp_path: Path, name: str) -> None:
-    """An agent that stops the event loop: it goes on. A child process that ends itself: it may."""
+def test_harmless_behaviour_is_not_a_fault(tmp_path: Path, name: str) -> None:
+    """An agent that stops the event loop: it continues. A child process that ends itself: it may."""
     done = Project(tmp_path).eval(f"agent.py:{name}", "cases.evalset.json")
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -236,7 +236,7 @@ def file(name: str, text: str) -> Fault:
 
 
 def metric(name: str, *words: str) -> Fault:
-    """One custom metric beside two that pass."""
+    """One custom metric in addition to two that pass."""
 
     def prepare(project: Project) -> list[str]:
         project.custom(name)
@@ -337,7 +337,7 @@ FAULTS: list[tuple[str, Fault, int, list[str]]] = [
     ),
     ("a metric returns too few scores", metric("too_few_in_a_list"), 3, ["returned 0 scores for 1 turn(s)"]),
     (
-        "a metric says passed without a score",
+        "a metric reports passed without a score",
         metric("says_passed_without_a_score"),
         3,
         ["says_passed_without_a_score"],
@@ -476,7 +476,7 @@ FAULTS: list[tuple[str, Fault, int, list[str]]] = [
     ("the agent crashes", agent("crashing"), 3, ["ValueError: no such city"]),
     ("the agent crashes half-way", agent("half"), 3, ["ConnectionResetError: the model hung up"]),
     ("the agent never answers", agent("hangs", "--timeout", "0.5"), 3, ["0.5 s"]),
-    ("the agent says nothing", agent("silent"), 3, ["agent empty in turn 1: the agent gave no text"]),
+    ("the agent gives no text", agent("silent"), 3, ["agent empty in turn 1: the agent gave no text"]),
     (
         "the agent only reports an error",
         agent("error_event"),
@@ -516,7 +516,7 @@ FAULTS: list[tuple[str, Fault, int, list[str]]] = [
         3,
         ["os._exit(0)"],
     ),
-    ("there is no such agent", lambda _: ["agnt.py", "cases.evalset.json"], 2, ["agnt.py", "agent.py"]),
+    ("a missing agent", lambda _: ["agnt.py", "cases.evalset.json"], 2, ["agnt.py", "agent.py"]),
     (
         "the module has no agent",
         file("agent.py", "rot_agent = 1"),
@@ -529,7 +529,9 @@ FAULTS: list[tuple[str, Fault, int, list[str]]] = [
 @pytest.mark.parametrize(
     ("fault", "code", "named"), [case[1:] for case in FAULTS], ids=[case[0] for case in FAULTS]
 )
-def test_it_is_not_green_and_says_why(tmp_path: Path, fault: Fault, code: int, named: list[str]) -> None:
+def test_outcome_is_not_green_and_has_a_reason(
+    tmp_path: Path, fault: Fault, code: int, named: list[str]
+) -> None:
     project = Project(tmp_path)
     done = project.eval(*fault(project))
     said = done.stdout + done.stderr

@@ -138,7 +138,7 @@ def test_cases_of_one_id_run_under_distinct_ids_when_that_is_asked_for(as_model:
     ]
 
 
-def test_all_mistakes_are_said_at_once() -> None:
+def test_all_mistakes_are_reported_at_once() -> None:
     with pytest.raises(SetupProblems) as caught:
         evaluate(
             "no/such/agent.py", [SET, "gone.json"], num_runs=0, comcurrency=3, config={"criteria": {"x": 1}}
@@ -147,7 +147,7 @@ def test_all_mistakes_are_said_at_once() -> None:
     assert [words for words in wanted if words not in str(caught.value)] == []
 
 
-def test_what_only_names_beside_the_sets_is_said() -> None:
+def test_config_for_names_only_is_reported() -> None:
     result = evaluate(Counting(), only={"greetings": ["hi"], "farewells": ["bye"]})
     assert result.passed
     assert result.warnings == [
@@ -162,7 +162,7 @@ def test_none_is_the_default() -> None:
     assert evaluate(Counting(), **options).passed
 
 
-def test_no_agent_is_no_matrix() -> None:
+def test_empty_list_of_agents_is_refused() -> None:
     import asyncio
 
     with pytest.raises(SetupProblems, match="no agent given"):

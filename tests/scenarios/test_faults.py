@@ -30,7 +30,7 @@ TIMES = 20
 
 
 def cases(*texts: str, say: str = "fine", **more: Any) -> dict[str, Any]:
-    """A set with one case for each text that the user says; the answer to all of them is the same."""
+    """Return a set with one case for each message of the user; the answer to all of them is the same."""
     return {
         "eval_set_id": "faults",
         "eval_cases": [
@@ -57,7 +57,7 @@ def run(agent: Any, sets: Any, **options: Any) -> RunResult:
 
 
 def outcomes(result: RunResult, word: str) -> set[Outcome]:
-    """How the cases ended in which the user said `word`."""
+    """Return the outcomes of the cases with the user's message `word`."""
     return {case.outcome for case in result.cases if case.eval_id.endswith(f"-{word}")}
 
 
@@ -112,7 +112,7 @@ async def async_generator(text: str) -> AsyncIterator[str]:
 
 
 class Whole:
-    """An agent of its own class."""
+    """An agent as a class."""
 
     async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
         """Answer, or raise."""
@@ -122,7 +122,7 @@ class Whole:
 @pytest.mark.parametrize(
     "agent", [plain, coroutine, async_generator, Whole()], ids=lambda a: getattr(a, "__name__", "object")
 )
-def test_whatever_an_agent_raises_is_an_error_with_its_type_and_the_others_go_on(agent: Any) -> None:
+def test_any_exception_of_an_agent_is_an_error_and_others_continue(agent: Any) -> None:
     words = [word for name in RAISED for word in [*[name] * TIMES, "good"]]
     result = run(agent, cases(*words))
     assert outcomes(result, "good") == {Outcome.PASSED}
@@ -136,7 +136,7 @@ def test_whatever_an_agent_raises_is_an_error_with_its_type_and_the_others_go_on
 
 @pytest.mark.parametrize("is_async", [False, True], ids=["plain", "async"])
 @pytest.mark.parametrize("name", RAISED)
-def test_whatever_a_metric_raises_is_an_error_of_the_metric(name: str, is_async: bool) -> None:
+def test_any_exception_of_a_metric_is_an_error_of_the_metric(name: str, is_async: bool) -> None:
     def raises(actual: Any, expected: Any) -> float:
         plain(name)
         return 1.0
@@ -165,10 +165,10 @@ GRACE = 10.0
 
 
 class Hanging:
-    """Hangs in every way; says `fine` to anything else, after a nap that ends in time."""
+    """Hangs in every way; answers `fine` to anything else, after a nap that ends in time."""
 
     async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
-        """Do what the user says."""
+        """Act as the user requests."""
         text = text_of(message)
         if text == "never":
             await asyncio.Event().wait()
@@ -202,7 +202,7 @@ def test_what_hangs_is_timed_out_and_the_others_keep_their_time(fault: str, many
 
 
 @pytest.mark.slow
-def test_deadlines_hold_even_beside_one_that_ignores_its_own() -> None:
+def test_deadlines_hold_even_with_one_that_ignores_its_deadline() -> None:
     result = run(Hanging(), cases(*["never", "swallows", "good"] * 8), timeout=2.0, concurrency=24)
     times = [
         trial.trial.duration
@@ -239,7 +239,7 @@ def test_plain_functions_that_hang_hold_up_neither_the_others_nor_the_end() -> N
 
 
 class Hostile:
-    """Raises whatever is done to it."""
+    """Raises on every operation."""
 
     def _no(self, *_: object, **__: object) -> Any:
         raise RuntimeError("leave me alone")
@@ -321,7 +321,7 @@ answers = st.one_of(
 
 
 class Yielding:
-    """Yields what it is given, without a look at it: an agent of its own class."""
+    """Yields its input unchecked: an agent as a class."""
 
     def __init__(self, garbage: list[Any]) -> None:
         self.garbage = garbage
@@ -385,7 +385,7 @@ PIECES: dict[str, Any] = {
     "arguments as a text": {"tool_calls": [{"name": "f", "args": "x=1"}]},
     "a part of no kind": {"parts": [{"mystery": 1}]},
     "a wrong author": {"author": 7, "content": {"parts": [{"text": "fine"}]}},
-    "a state that is no dict": {"text": "fine", "state_delta": [1]},
+    "a state that is not a dict": {"text": "fine", "state_delta": [1]},
     "half of a pair": "\ud83d",
     "5,001 digits in an unknown field of a call": {"functionCall": {"id": "x", "response": 10**5000}},
     "5,001 digits in an unknown field of a response": {
@@ -398,7 +398,7 @@ PIECES: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("piece", PIECES)
-def test_one_piece_of_garbage_is_told_as_what_it_is(piece: str) -> None:
+def test_one_invalid_value_is_reported_by_its_kind(piece: str) -> None:
     result = run(lambda text: PIECES[piece] if text == "bad" else "fine", cases(*times("bad")))
     assert outcomes(result, "good") == {Outcome.PASSED}
     assert outcomes(result, "bad") <= {Outcome.ERROR, Outcome.FAILED}
@@ -411,10 +411,10 @@ WHO: contextvars.ContextVar[str] = contextvars.ContextVar("who", default="nobody
 
 
 class Remembering:
-    """Keeps who it talks to in every place that is its own, and tells whenever it finds another."""
+    """Keeps the current user in every private place, and reports whenever it finds another."""
 
     async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
-        """Say who is there; `not me` where another is found."""
+        """Answer the current user; `not me` where another is found."""
         me = text_of(message).partition(" ")[0]
         found = {
             session.state.setdefault("who", me),
@@ -522,7 +522,7 @@ async def in_the_loop(text):
             asyncio.create_task(stubborn())
     if text == "tasks that raise":
         async def fails():
-            raise ValueError("nobody asked me")
+            raise ValueError("unexpected call")
         for _ in range(1000):
             asyncio.create_task(fails())
     if text == "signal handlers":
@@ -555,7 +555,7 @@ DEEDS_DONE = [("root_agent", deed) for deed in IN_A_THREAD] + [("in_the_loop", d
 @pytest.mark.parametrize(
     ("agent", "deed"), DEEDS_DONE, ids=[f"{deed} ({agent})" for agent, deed in DEEDS_DONE]
 )
-def test_reports_are_whole_whatever_the_agent_does_to_the_process(
+def test_reports_are_complete_for_any_harm_of_the_agent_to_the_process(
     tmp_path: Path, agent: str, deed: str
 ) -> None:
     """Two sets, the deed twenty times, other cases after it; the report on stdout and one in a file."""
@@ -575,7 +575,7 @@ def test_reports_are_whole_whatever_the_agent_does_to_the_process(
     assert found["outcome"] == "passed"
     assert len(found["runs"][0]["cases"]) == 2 * repeat + 2
     assert "PRINTED" not in done.stdout
-    assert "Traceback" not in done.stderr or deed == "tasks that raise"  # asyncio itself tells of those
+    assert "Traceback" not in done.stderr or deed == "tasks that raise"  # asyncio itself reports those
     text = (tmp_path / "out" / "report.txt").read_text(encoding="utf-8")
     assert text.splitlines()[-1].startswith("VERDICT  passed")
 
@@ -660,5 +660,5 @@ def test_an_agent_that_breaks_threads_is_an_error_and_the_report_whole(tmp_path:
 
 
 def test_python_is_not_in_debug_mode() -> None:
-    """Or the numbers above would say less."""
+    """Otherwise the numbers above would mean less."""
     assert not sys.flags.dev_mode

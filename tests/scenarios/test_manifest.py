@@ -68,7 +68,7 @@ def manifest_of(**options: Any) -> Manifest:
     return proctor.open_store("runs.sqlite3").manifest(result.run_id)
 
 
-def test_it_says_which_agent_from_which_code(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_manifest_names_agent_and_code(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "proctor.runs.setup.manifest._GIT_SECONDS", 60.0
     )  # a busy machine may need more than there is
@@ -83,7 +83,7 @@ def test_it_says_which_agent_from_which_code(project: Path, monkeypatch: pytest.
     assert edited.agent.commit == git(project, "rev-parse", "HEAD") + "+"
 
 
-def test_it_says_which_sets_cases_and_configs(project: Path) -> None:
+def test_manifest_names_sets_cases_and_configs(project: Path) -> None:
     manifest = manifest_of(num_runs=2)
     (one,) = manifest.sets
     assert (one.eval_set_id, one.path, one.cases, one.num_runs) == (
@@ -106,7 +106,7 @@ def test_it_says_which_sets_cases_and_configs(project: Path) -> None:
     ]
 
 
-def test_another_threshold_is_another_definition_and_the_same_one_is_the_same(project: Path) -> None:
+def test_definition_of_a_criterion_follows_its_threshold(project: Path) -> None:
     def definition(threshold: float) -> str:
         manifest = manifest_of(config={"criteria": {"response_match_score": threshold}})
         judged = proctor.open_store("runs.sqlite3").judgings(manifest.run_id)[0].sets[0]
@@ -116,7 +116,7 @@ def test_another_threshold_is_another_definition_and_the_same_one_is_the_same(pr
     assert definition(0.5) != definition(0.6)
 
 
-def test_it_says_which_versions_where_and_how(project: Path) -> None:
+def test_manifest_names_versions_platform_and_options(project: Path) -> None:
     manifest = manifest_of(tags=[], concurrency=3)
     assert manifest.versions["python"] == ".".join(map(str, sys.version_info[:3]))
     assert manifest.versions["pydantic"]

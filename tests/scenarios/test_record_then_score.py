@@ -1,4 +1,4 @@
-"""Record, then decide: a run that was stopped goes on where it was, and evidence is judged again without the agent."""
+"""Record, then decide: a stopped run resumes, and evidence is scored again without the agent."""
 
 from __future__ import annotations
 
@@ -80,12 +80,12 @@ def stop(tmp_path: Path, agent: Agent, *, after: int, **options: Any) -> RunResu
     return run(tmp_path, agent, **{"concurrency": 1, "progress": watch, "stop": watch.stop, **options})
 
 
-def told(result: RunResult) -> list[Any]:
-    """Everything that a run says about its cases, but for times and ids."""
-    return [_told(case) for case in result.cases]
+def run_content(result: RunResult) -> list[Any]:
+    """Return the whole content of a run's cases, but for times and ids."""
+    return [_case_content(case) for case in result.cases]
 
 
-def _told(case: CaseResult) -> Any:
+def _case_content(case: CaseResult) -> Any:
     metrics = {
         name: (verdict.outcome, verdict.score, verdict.reason, verdict.threshold, verdict.gate)
         for name, verdict in case.metrics.items()
@@ -107,9 +107,7 @@ def _words(trial: Any) -> Any:
 
 @pytest.mark.parametrize("num_runs", [1, 3])
 @pytest.mark.parametrize("stop_after", [1, 4, 9])
-def test_a_resumed_run_says_what_the_undisturbed_one_says(
-    tmp_path: Path, num_runs: int, stop_after: int
-) -> None:
+def test_resumed_run_equals_the_undisturbed_one(tmp_path: Path, num_runs: int, stop_after: int) -> None:
     undisturbed = proctor.evaluate_sync(Agent(), a_set(), config=CONFIG, num_runs=num_runs)
     agent = Agent()
     stopped = stop(tmp_path, agent, after=stop_after, num_runs=num_runs, concurrency=2)
@@ -117,7 +115,7 @@ def test_a_resumed_run_says_what_the_undisturbed_one_says(
     assert stopped.counts[Outcome.NOT_RUN] > 0
     before = Counter(agent.asked)
     resumed = proctor.resume_sync(store=store_of(tmp_path), agent=agent, eval_sets=a_set())
-    assert told(resumed) == told(undisturbed)
+    assert run_content(resumed) == run_content(undisturbed)
     assert resumed.counts == undisturbed.counts
     assert resumed.exit_code == undisturbed.exit_code
     assert resumed.run_id == stopped.run_id
@@ -145,7 +143,7 @@ def test_a_finished_run_is_returned_and_nothing_is_run(tmp_path: Path) -> None:
     result = run(tmp_path, agent)
     asked = Counter(agent.asked)
     again = proctor.resume_sync(result.run_id, store=store_of(tmp_path))
-    assert told(again) == told(result)
+    assert run_content(again) == run_content(result)
     assert agent.asked == asked
     with pytest.raises(SetupError, match="nothing to resume"):
         proctor.resume_sync(store=store_of(tmp_path))
@@ -197,23 +195,23 @@ def test_another_set_is_refused_with_what_differs(tmp_path: Path, change: dict[s
 def test_another_agent_is_refused(tmp_path: Path) -> None:
     stop(tmp_path, Agent(), after=3)
 
-    async def somebody_else(text: str) -> str:
+    async def another_agent(text: str) -> str:
         return "?"
 
-    with pytest.raises(SetupProblems, match="the agent was Agent and is somebody_else"):
-        proctor.resume_sync(store=store_of(tmp_path), agent=somebody_else, eval_sets=a_set())
+    with pytest.raises(SetupProblems, match="the agent was Agent and is another_agent"):
+        proctor.resume_sync(store=store_of(tmp_path), agent=another_agent, eval_sets=a_set())
 
 
-def test_judging_again_with_the_same_config_gives_the_same_verdicts_without_the_agent(tmp_path: Path) -> None:
+def test_rescore_with_the_same_config_gives_the_same_verdicts(tmp_path: Path) -> None:
     agent = Agent()
     result = run(tmp_path, agent, num_runs=2)
     asked = Counter(agent.asked)
     again = proctor.rescore_sync(result, store=store_of(tmp_path))
-    assert told(again) == told(result)
+    assert run_content(again) == run_content(result)
     assert agent.asked == asked
 
 
-def test_judging_again_with_another_config_gives_new_verdicts_and_keeps_the_old_ones(tmp_path: Path) -> None:
+def test_rescore_with_another_config_gives_new_verdicts_and_keeps_the_old(tmp_path: Path) -> None:
     result = run(tmp_path, Agent())
     assert result.counts == {Outcome.FAILED: 4, Outcome.ERROR: 1, Outcome.PASSED: 7}
     mild = proctor.rescore_sync(
@@ -221,11 +219,11 @@ def test_judging_again_with_another_config_gives_new_verdicts_and_keeps_the_old_
     )
     assert mild.counts == {Outcome.ERROR: 1, Outcome.PASSED: 11}
     first = proctor.load_run(result.run_id, store_of(tmp_path), judging=1)
-    assert told(first) == told(result)
-    assert told(proctor.load_run(result.run_id, store_of(tmp_path))) == told(mild)
+    assert run_content(first) == run_content(result)
+    assert run_content(proctor.load_run(result.run_id, store_of(tmp_path))) == run_content(mild)
 
 
-def test_a_run_that_was_judged_again_goes_on_only_by_force(tmp_path: Path) -> None:
+def test_resume_of_a_rescored_run_needs_force(tmp_path: Path) -> None:
     agent = Agent()
     stopped = stop(tmp_path, agent, after=4)
     proctor.rescore_sync(
@@ -238,23 +236,23 @@ def test_a_run_that_was_judged_again_goes_on_only_by_force(tmp_path: Path) -> No
     assert any("judged again" in warning for warning in forced.warnings)
 
 
-def test_an_unfinished_run_can_be_judged_again_and_what_was_not_run_stays_so(tmp_path: Path) -> None:
+def test_rescore_of_an_unfinished_run_keeps_cases_as_not_run(tmp_path: Path) -> None:
     stopped = stop(tmp_path, Agent(), after=4)
     again = proctor.rescore_sync(stopped, store=store_of(tmp_path))
-    assert told(again) == told(stopped)
+    assert run_content(again) == run_content(stopped)
     assert again.counts[Outcome.NOT_RUN] == 8
 
 
-def test_a_mistake_in_the_new_config_is_said_and_changes_nothing(tmp_path: Path) -> None:
+def test_error_in_the_new_config_is_reported_and_changes_nothing(tmp_path: Path) -> None:
     result = run(tmp_path, Agent())
     with pytest.raises(SetupProblems, match="response_match_score"):
         proctor.rescore_sync(
             result, store=store_of(tmp_path), config={"criteria": {"response_match_scor": 0.8}}
         )
-    assert told(proctor.load_run(result.run_id, store_of(tmp_path))) == told(result)
+    assert run_content(proctor.load_run(result.run_id, store_of(tmp_path))) == run_content(result)
 
 
-def test_a_result_that_was_not_kept_says_so() -> None:
+def test_result_without_stored_evidence_is_reported() -> None:
     result = proctor.evaluate_sync(Agent(), a_set(), config=CONFIG)
     with pytest.raises(SetupError, match="not kept"):
         proctor.rescore_sync(result, store="memory:")

@@ -37,7 +37,7 @@ def trials_of(run: RunResult) -> Iterator[tuple[str, Trial]]:
             yield case.eval_id, trial.trial
 
 
-def said(trial: Trial) -> list[str]:
+def user_messages(trial: Trial) -> list[str]:
     return [turn.user_content.joined_text() for turn in trial.turns]
 
 
@@ -97,7 +97,7 @@ def test_each_mistake_is_found_by_rules_or_by_the_state_of_the_database(mistake:
     assert found == FOUND[mistake]
 
 
-def test_a_hasty_desk_is_right_most_of_the_time_and_seldom_eight_times_in_a_row() -> None:
+def test_hasty_desk_passes_mostly_but_seldom_eight_times_in_a_row() -> None:
     run = run_of(RetailAgent(rolled), num_runs=8)
     once, eight = run.pass_hat(1), run.pass_hat(8)
     assert once is not None
@@ -108,7 +108,7 @@ def test_a_hasty_desk_is_right_most_of_the_time_and_seldom_eight_times_in_a_row(
 
 def test_the_same_seed_gives_the_same_conversations() -> None:
     one, other = (
-        [(eval_id, said(trial), trial.final_state) for eval_id, trial in trials_of(run)]
+        [(eval_id, user_messages(trial), trial.final_state) for eval_id, trial in trials_of(run)]
         for run in (run_of(RetailAgent(rolled), num_runs=2, concurrency=many) for many in (1, 20))
     )
     assert one == other
@@ -117,7 +117,7 @@ def test_the_same_seed_gives_the_same_conversations() -> None:
 JUDGED: dict[str, Any] = {"config": RETAIL / "judged.json", "judge": f"scripted:{RETAIL / 'judge.json'}"}
 
 
-def test_who_does_not_say_what_it_will_do_is_found_out_by_the_judge() -> None:
+def test_judge_detects_an_agent_that_acts_without_announcement() -> None:
     silent = proctor.evaluate_sync(
         RetailAgent(lambda _: making(["does not wait for a yes"])), SET, user=played.customer, **JUDGED
     )
@@ -207,9 +207,7 @@ def scenario(persona: str = "NOVICE", plan: str = "") -> ConversationScenario:
         ("I am sorry, that is sold out.", "EXPERT", "- otherwise: red\n", "Then red, please."),
     ],
 )  # fmt: skip
-def test_a_customer_answers_what_is_asked_as_plan_and_persona_say(
-    desk: str, persona: str, plan: str, says: str | None
-) -> None:
+def test_customer_answers_by_plan_and_persona(desk: str, persona: str, plan: str, says: str | None) -> None:
     assert played.customer(heard(("Hello", desk)), scenario(persona, plan)) == says
 
 
@@ -219,7 +217,7 @@ def test_a_customer_who_is_asked_the_same_over_and_over_gives_up() -> None:
 
 
 @pytest.mark.slow  # workers are processes
-def test_in_workers_of_its_own_the_desk_makes_the_same_mistakes() -> None:
+def test_desk_makes_the_same_mistakes_in_workers() -> None:
     here, there = (run_of(str(RETAIL / "hasty.py"), num_runs=2, isolate=isolate) for isolate in (False, True))
     assert [[trial.outcome for trial in case.trials] for case in here.cases] == [
         [trial.outcome for trial in case.trials] for case in there.cases

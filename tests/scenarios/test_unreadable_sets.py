@@ -1,4 +1,4 @@
-"""A set that could not be read makes its run an error: in the report, and in everything that is said of it later."""
+"""An unreadable set makes its run an error: in the report, and in all later uses of the run."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_what_failed_is_the_set_itself_with_all_its_cases(run: RunResult, tmp_pa
     assert (failed.files, failed.cases) == (["bad.evalset.json"], {"mended": ["one"]})
 
 
-def test_a_set_that_still_cannot_be_read_is_said(run: RunResult, tmp_path: Path) -> None:
+def test_set_that_is_still_unreadable_is_reported(run: RunResult, tmp_path: Path) -> None:
     with pytest.raises(SetupError, match=r"bad\.evalset\.json:1"):
         find_failed_cases(run.run_id, kept_in(tmp_path))
 

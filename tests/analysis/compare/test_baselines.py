@@ -22,20 +22,20 @@ def half(text: str) -> str:
     return polite(text) if text < "b" else rude(text)
 
 
-def told(found: proctor.Comparison) -> tuple[Any, ...]:
+def content(found: proctor.Comparison) -> tuple[Any, ...]:
     moved = [(one.name, one.base, one.candidate, one.low, one.high, one.p_value) for one in found.measures]
     cases = [(one.name, one.change, one.base, one.candidate, one.metric) for one in found.cases]
     return found.outcome, found.sentence, moved, cases, [one.text for one in found.unlike]
 
 
-def test_a_baseline_says_what_its_run_says(store: Path, tmp_path: Path) -> None:
+def test_baseline_has_the_content_of_its_run(store: Path, tmp_path: Path) -> None:
     base = run(store, num_runs=3)
     proctor.set_baseline("main", store=store)
     run(store, half)
     file = proctor.export_baseline("main", tmp_path / "kept" / "main.json", store, make_parents=True)
-    expected = told(proctor.compare_sync(base.run_id, "latest", store=store))
+    expected = content(proctor.compare_sync(base.run_id, "latest", store=store))
     for named in ("main", str(file), file):
-        assert told(proctor.compare_sync(baseline=named, store=store)) == expected
+        assert content(proctor.compare_sync(baseline=named, store=store)) == expected
 
 
 def test_a_file_needs_no_store(store: Path, tmp_path: Path) -> None:
@@ -47,7 +47,7 @@ def test_a_file_needs_no_store(store: Path, tmp_path: Path) -> None:
     assert [one.name for one in found.cases] == ["greetings/bob", "greetings/cem"]
 
 
-def test_it_stays_as_it_was_whatever_becomes_of_the_run(store: Path) -> None:
+def test_baseline_is_unchanged_by_any_change_of_the_run(store: Path) -> None:
     base = run(store, half)
     with pytest.warns(UserWarning, match="did not pass"):
         proctor.set_baseline("main", base.run_id, store)
@@ -69,7 +69,7 @@ def test_like_is_compared_with_like(store: Path) -> None:
     assert "the threshold of response_match_score was 0.8 and is 0.7" in found.warnings
 
 
-def test_a_name_goes_on_to_another_run(store: Path) -> None:
+def test_name_can_be_moved_to_another_run(store: Path) -> None:
     first = run(store)
     proctor.set_baseline("main", store=store)
     second = run(store, half)
@@ -165,7 +165,7 @@ def test_runs_that_cannot_be(store: Path) -> None:
     assert proctor.list_baselines(store) == []
 
 
-def test_a_name_that_is_not_there_is_told_with_the_closest_one(store: Path) -> None:
+def test_unknown_name_is_reported_with_the_closest_one(store: Path) -> None:
     run(store)
     proctor.set_baseline("main", store=store)
     with pytest.raises(proctor.UnknownNameError, match="Did you mean 'main'"):
@@ -185,7 +185,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("text", BROKEN.values(), ids=BROKEN)
-def test_a_file_that_is_no_baseline_is_refused_with_its_name(tmp_path: Path, text: str) -> None:
+def test_file_that_is_not_a_baseline_is_refused_with_its_name(tmp_path: Path, text: str) -> None:
     path = tmp_path / "main.json"
     path.write_text(text, encoding="utf-8", errors="surrogateescape")
     with pytest.raises(proctor.EvalFileError, match=r"main\.json: "):
@@ -233,7 +233,7 @@ def test_a_config_that_cannot_be_is_refused(store: Path, tmp_path: Path, name: s
         proctor.compare_sync(baseline=file, store=store)
 
 
-def test_an_editors_byte_order_mark_is_no_part_of_a_baseline(store: Path, tmp_path: Path) -> None:
+def test_byte_order_mark_of_an_editor_is_not_part_of_a_baseline(store: Path, tmp_path: Path) -> None:
     run(store)
     proctor.set_baseline("main", store=store)
     file = proctor.export_baseline("main", tmp_path / "main.json", store)
@@ -243,7 +243,7 @@ def test_an_editors_byte_order_mark_is_no_part_of_a_baseline(store: Path, tmp_pa
 
 
 @pytest.mark.parametrize("as_file", [False, True], ids=["a name", "a file"])
-def test_a_baseline_in_place_of_a_run_is_told_how_to_be_named(
+def test_baseline_in_place_of_a_run_gives_the_correct_form(
     store: Path, tmp_path: Path, as_file: bool
 ) -> None:
     run(store)

@@ -59,13 +59,13 @@ def test_of_several_trials_those_that_ended_as_the_case_did_are_chosen() -> None
     assert (found.base, found.candidate) == ("trial 1 of 2, passed", "trial 2 of 2, failed")
 
 
-def test_what_the_metrics_saw_is_told_where_it_differs() -> None:
+def test_input_of_the_metrics_is_shown_where_it_differs() -> None:
     (saw,) = parting(case((PASSED, [[SAY]])), case((FAILED, [[BOOK]]))).saw
     assert (saw.metric, saw.base, saw.candidate) == ("quality", "1.00", "0.00 (turn 1: it is wrong)")
     assert parting(case((PASSED, [[SAY]])), case((PASSED, [[SAY]]))).saw == []
 
 
-def test_a_case_that_was_not_run_is_said() -> None:
+def test_unreached_case_is_reported() -> None:
     empty = CaseResult("set", "case", Outcome.NOT_RUN)
     assert parting(case((PASSED, [[SAY]])), empty).candidate == "was not run"
     out = io.StringIO()

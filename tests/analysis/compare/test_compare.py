@@ -1,4 +1,4 @@
-"""Two runs of the same cases: what a comparison says of them, and that it says it for both directions alike."""
+"""Two runs of the same cases: the outcome of a comparison, and its symmetry."""
 
 from dataclasses import replace
 from math import comb
@@ -23,7 +23,7 @@ SAME, OPEN, BROKEN = Change.NO_REGRESSION, Change.INCONCLUSIVE, Change.ERROR
         pytest.param(["F"] * 8 + ["P"] * 12, ["P"] * 20, BETTER, 0, id="8 of 20 are fixed"),
         pytest.param(["P"] * 200, ["P"] * 200, SAME, 0, id="200 cases, nothing changed"),
         pytest.param(["P"] * 200, ["F"] + ["P"] * 199, SAME, 0, id="1 of 200 breaks: within 5 points"),
-        pytest.param(["P"] * 10, ["P"] * 10, OPEN, 4, id="10 cases, nothing changed: too few to say so"),
+        pytest.param(["P"] * 10, ["P"] * 10, OPEN, 4, id="10 cases, nothing changed: too few for a conclusion"),
         pytest.param(["P"] * 20, ["F"] * 3 + ["P"] * 17, OPEN, 4, id="3 of 20 break: may be chance"),
         pytest.param(["PPPPP"] * 6, ["FFFFF"] * 6, WORSE, 1, id="6 of 6 break in every trial"),
         pytest.param(["PPPPP"] * 5, ["FFFFF"] * 5, OPEN, 4, id="5 cases cannot differ significantly"),
@@ -54,10 +54,8 @@ def test_the_margin_is_how_much_the_pass_rate_may_fall(margin: float, outcome: C
 @pytest.mark.parametrize(
     ("count", "margin"), [(3, 0.5), (10, 0.2), (25, 0.2), (45, 0.05), (50, 0.2), (60, 0.1), (59, 0.05)]
 )
-def test_no_regression_is_seldom_said_where_just_the_margin_breaks_and_nothing_else_changes(
-    count: int, margin: float
-) -> None:
-    """By all that can come of it: how many of the cases break is binomial."""
+def test_no_regression_is_seldom_concluded_at_exactly_the_margin(count: int, margin: float) -> None:
+    """Computed over all outcomes: the number of broken cases is binomial."""
     wrong = sum(
         comb(count, broken) * margin**broken * (1 - margin) ** (count - broken)
         for broken in range(count + 1)
@@ -69,7 +67,7 @@ def test_no_regression_is_seldom_said_where_just_the_margin_breaks_and_nothing_e
     assert wrong <= 0.05
 
 
-def test_a_significant_drop_below_the_margin_is_a_regression_and_is_told_as_small() -> None:
+def test_significant_drop_below_the_margin_is_a_small_regression() -> None:
     found = compared(cases(*["P"] * 2000), cases(*["F"] * 20, *["P"] * 1980))
     assert found.outcome is WORSE
     assert found.sentence == (
@@ -78,7 +76,7 @@ def test_a_significant_drop_below_the_margin_is_a_regression_and_is_told_as_smal
     )
 
 
-def test_the_sentence_says_what_is_missing() -> None:
+def test_sentence_names_the_missing_evidence() -> None:
     random = Random(1)
     base, now = (["".join(random.choices("PF", [4, 1], k=2)) for _ in range(200)] for _ in range(2))
     found = compared(cases(*base), cases(*now))
@@ -96,7 +94,7 @@ def test_the_sentence_says_what_is_missing() -> None:
     [(["P"] * 10, ["F"] * 4 + ["P"] * 6, 12), (["PPPPF"] * 15, ["P"] * 10 + ["F"] * 5, 130)],
     ids=["40 points in 10 cases", "13 points in 15 flaky cases"],
 )
-def test_of_a_fall_beyond_the_margin_it_says_what_would_find_a_fall_as_large(
+def test_inconclusive_drop_gives_the_run_size_that_would_detect_it(
     base: list[str], candidate: list[str], most: int
 ) -> None:
     """To show that there is none would take several hundred more."""
@@ -111,7 +109,7 @@ def test_of_a_fall_beyond_the_margin_it_says_what_would_find_a_fall_as_large(
     assert "if the difference stays the same" not in cheered.sentence
 
 
-def test_as_many_more_cases_as_it_says_find_the_fall_if_it_goes_on_so() -> None:
+def test_recommended_number_of_cases_detects_the_drop_if_it_persists() -> None:
     before, now = ["P"] * 20, ["F"] * 4 + ["P"] * 16
     found = compared(cases(*before), cases(*now))
     assert found.outcome is OPEN
@@ -144,7 +142,7 @@ def test_a_metric_that_is_only_reported_decides_nothing() -> None:
 
 
 @pytest.mark.parametrize("number", [float("inf"), float("-inf"), float("nan")])
-def test_a_score_that_is_no_finite_number_is_left_out(number: float) -> None:
+def test_score_that_is_not_a_finite_number_is_left_out(number: float) -> None:
     found = compared(scored("quality", 0.5, 0.5), scored("quality", number, 0.75))
     assert (found.measure("quality").pairs, found.measure("quality").difference) == (1, 0.25)
 
@@ -193,7 +191,7 @@ def test_different_numbers_of_trials_pair() -> None:
     assert found.measure("passed").difference == -0.5
 
 
-def test_trials_that_were_added_are_told_as_so_many_at_most() -> None:
+def test_added_trials_are_reported_as_a_maximum() -> None:
     base, candidate = side(cases("PPPP", "PPPP"), num_runs=4), side(cases("PP", "PF"), num_runs=9)
     added = replace(candidate, run=replace(candidate.run, most=9))
     assert compare_runs(base, added, CompareOptions()).sentence.endswith(
@@ -224,13 +222,13 @@ def test_regressions_come_first_and_the_worst_of_them_before_the_others() -> Non
     ]  # fmt: skip
 
 
-def test_a_regression_says_which_metric_moved_and_why() -> None:
+def test_regression_names_the_metric_and_its_reason() -> None:
     base = [case("0", "PP", scores={"a": 1.0, "b": 0.9})]
     (one,) = compared(base, [case("0", "FF", scores={"a": 0.9, "b": 0.2}, reason="b is low")]).cases
     assert (one.metric, one.scores, one.reason) == ("b", (0.9, 0.2), "b is low")
 
 
-def test_a_fix_says_what_was_wrong_before() -> None:
+def test_fix_names_the_earlier_failure() -> None:
     (one,) = compared([case("0", "F", reason="it was wrong")], cases("P")).cases
     assert one.reason == "it was wrong"
 
@@ -259,7 +257,7 @@ def test_swapped_runs_mirror_what_is_found(runs: list[tuple[str, str]]) -> None:
 
 @given(st.lists(st.text("PFE", max_size=4), min_size=1, max_size=40))
 @settings(max_examples=40, deadline=None)
-def test_a_run_is_no_worse_and_no_better_than_itself(trials: list[str]) -> None:
+def test_run_equals_itself(trials: list[str]) -> None:
     found = compared(cases(*trials), cases(*trials))
     assert found.outcome in {SAME, OPEN, BROKEN}
     assert list(found.cases) == []
@@ -277,7 +275,7 @@ def test_scores_that_cannot_be_added_up_are_left_out() -> None:
 @pytest.mark.parametrize("count", [6, 10, 20, 30])
 @pytest.mark.parametrize("reversed_", [False, True], ids=["few after many", "many after few"])
 @pytest.mark.parametrize("letters", ["PPPPPPPPPF", "FFFFFFFFFP"], ids=["9 of 10 pass", "1 of 10 passes"])
-def test_one_trial_of_what_goes_one_way_nine_times_of_ten_is_no_sign_of_a_change(
+def test_one_trial_of_a_flaky_case_is_not_evidence_of_a_change(
     letters: str, reversed_: bool, count: int
 ) -> None:
     """All of so many cases go the likely way with a probability of 4 % to 53 %, where nothing has changed."""
@@ -295,7 +293,7 @@ def test_few_trials_after_many_are_still_seen_to_break() -> None:
 
 
 @pytest.mark.parametrize("values", [(0.9, 1.0), (0.95, 1.0)], ids=["0 and 1", "halves"])
-def test_scores_in_steps_that_are_means_of_more_trials_are_no_sign_of_a_change(
+def test_scores_as_means_of_more_trials_are_not_evidence_of_a_change(
     values: tuple[float, float],
 ) -> None:
     before, now = (
@@ -316,9 +314,7 @@ def test_trials_that_are_as_many_in_both_runs_are_tested_by_their_signs() -> Non
     ("before", "now"), [(10, 1), (1, 10), (100, 1), (5, 3)], ids=["10 and 1", "1 and 10", "100 and 1", "5 and 3"]
 )  # fmt: skip
 @pytest.mark.parametrize("rate", [0.95, 0.9, 0.2])
-def test_false_alarms_keep_their_rate_whatever_the_numbers_of_trials(
-    rate: float, before: int, now: int
-) -> None:
+def test_false_alarms_keep_their_rate_for_any_numbers_of_trials(rate: float, before: int, now: int) -> None:
     random, alarms, times = Random(f"{rate} {before} {now}"), 0, 200
     for _ in range(times):
         shares = [

@@ -66,14 +66,14 @@ async def twin(store: Path) -> proctor.Comparison:
     return await proctor.compare(store=store)
 
 
-def test_the_asynchronous_twin_says_the_same(store: Path) -> None:
+def test_asynchronous_twin_gives_the_same(store: Path) -> None:
     import asyncio
 
     run(store), run(store, rude)
     assert asyncio.run(twin(store)).sentence == proctor.compare_sync(store=store).sentence
 
 
-def test_a_run_that_is_not_there_is_said(store: Path) -> None:
+def test_missing_run_is_reported(store: Path) -> None:
     run(store)
     with pytest.raises(proctor.UnknownNameError, match=r"No run 'latest~4': the store .* has 1 run"):
         proctor.compare_sync("latest~4", store=store)
@@ -86,7 +86,7 @@ def test_results_in_memory_compare_by_their_ids() -> None:
     assert found.pairs == 3
 
 
-def test_the_store_and_the_memory_say_the_same(store: Path) -> None:
+def test_store_and_memory_give_the_same(store: Path) -> None:
     before, now = run(store, num_runs=2), run(store, rude, num_runs=2)
     kept = proctor.compare_sync(before.run_id, now.run_id, store=store)
     held = proctor.compare_sync(before, now)
@@ -159,7 +159,7 @@ def test_another_judge_is_named(store: Path, tmp_path: Path) -> None:
     assert found.text.startswith("the judge of final_response_match_v2 was scripted:")
 
 
-def test_another_agent_is_said_and_not_warned_of(store: Path) -> None:
+def test_another_agent_is_reported_without_a_warning(store: Path) -> None:
     run(store), run(store, rude)
     found = proctor.compare_sync(store=store, strict=True)
     assert [(one.what, one.expected) for one in found.unlike] == [("agent", True)]
@@ -219,14 +219,14 @@ def test_seconds_and_dollars_of_a_trial_are_paired_by_case(store: Path) -> None:
     assert in_memory.measure("trial_cost").candidate == pytest.approx(cost.candidate)
 
 
-def test_without_a_price_there_is_no_cost_of_a_trial(store: Path) -> None:
+def test_cost_of_a_trial_is_absent_without_a_price(store: Path) -> None:
     run(store, Paid(1_000, "our-own-7b")), run(store, Paid(1_000, "our-own-7b"))
     names = [one.name for one in proctor.compare_sync(store=store).measures]
     assert "trial_seconds" in names
     assert "trial_cost" not in names
 
 
-def test_trials_that_failed_say_nothing_of_what_a_trial_takes(store: Path) -> None:
+def test_failed_trials_give_no_duration_or_cost_of_a_trial(store: Path) -> None:
     def fails(text: str) -> str:
         if text == "bob":
             raise RuntimeError("down")

@@ -1,4 +1,4 @@
-"""When a run that is held against another one is given up: what is left would hardly decide it."""
+"""Stopping a run early in a comparison: the rest would hardly decide it."""
 
 from random import Random
 from statistics import NormalDist
@@ -30,7 +30,7 @@ def chance(*measures: Measured, share: float = 0.5, margin: float = 0.05) -> flo
 @pytest.mark.parametrize("difference", [-0.1, -0.04, 0.0, 0.03])
 @pytest.mark.parametrize("error", [0.02, 0.04, 0.08])
 def test_it_is_as_probable_as_when_it_is_drawn(difference: float, error: float, share: float) -> None:
-    """The last difference is drawn about the one that is seen now, and held against what decides at the last look."""
+    """Draw the final difference around the current one, and compare it with the final limits."""
     random, by_then, decided = Random(1), error * share**0.5, 0
     far = NORMAL.inv_cdf(1 - LAST.two_sided / 2) * by_then
     near = NORMAL.inv_cdf(1 - LAST.one_sided) * by_then
@@ -43,7 +43,7 @@ def test_it_is_as_probable_as_when_it_is_drawn(difference: float, error: float, 
 def test_what_is_certain_now_stays_so_and_what_is_out_of_reach_too() -> None:
     assert chance(measured(-0.3, 0.03)) > 0.999
     assert chance(measured(-0.025, 0.02), share=0.99) < 0.01
-    assert chance(measured(0.0, 0.2), share=0.9) < 0.01  # too few cases: no trial of theirs tells
+    assert chance(measured(0.0, 0.2), share=0.9) < 0.01  # too few cases: their trials decide nothing
 
 
 def test_a_metric_that_may_decide_yet_keeps_it_going() -> None:

@@ -159,7 +159,7 @@ def test_many_cases_are_counted_unless_all_are_asked_for() -> None:
     ("difference", "told"),
     [(-0.0002, "0.000"), (0.0002, "0.000"), (0.0, "0.000"), (-0.0006, "-0.001"), (0.01, "+0.010")],
 )
-def test_what_is_nothing_as_it_is_rounded_goes_neither_way(difference: float, told: str) -> None:
+def test_difference_that_rounds_to_zero_has_no_direction(difference: float, told: str) -> None:
     one = Measured("quality_v1", 0.5, 0.5 + difference, difference, difference, difference, 0.5, 40)
     assert numbers(one)[2:] == (told, told, told)
 
@@ -172,7 +172,7 @@ def test_markdown_has_the_outcome_first_and_regressions_open() -> None:
     assert "| 5/5 → 2/5 |" in text
 
 
-def test_what_strangers_said_is_no_markup() -> None:
+def test_foreign_text_is_not_markup() -> None:
     case = ChangedCase(
         "set", HOSTILE, CaseChange.REGRESSION, Trials(1, 0), Trials(0, 1), HOSTILE, (1, 0), HOSTILE
     )
@@ -190,7 +190,7 @@ def test_what_strangers_said_is_no_markup() -> None:
     [comparison(), comparison(cases=[], measures=[], unlike=[]), comparison(more_cases=12, more_trials=3)],
     ids=["all", "nothing", "more"],
 )
-def test_json_is_what_its_schema_says(found: Comparison) -> None:
+def test_json_follows_its_schema(found: Comparison) -> None:
     data = json.loads(written(found, "json"))
     jsonschema.validate(data, SCHEMA)
     _names_all(data, SCHEMA)

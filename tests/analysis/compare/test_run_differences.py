@@ -21,7 +21,7 @@ JUDGED = "final_response_match_v2"
 
 
 def run() -> tuple[Manifest, Judging]:
-    """What a run with a judge, played users and a trajectory metric says of itself."""
+    """The manifest of a run with a judge, simulated users and a trajectory metric."""
     manifest = Manifest(
         run_id="r", created_at=0.0, num_runs=5,
         agent=AgentManifest(label="desk", source_hash="a1", description={"agent_details": {"desk": {}}}),
@@ -188,7 +188,7 @@ HIDDEN = {
     (_source, _agent), (_source, _description), (_description, _agent), (_code, _code_of_an_older_run),
     (_option, _code_of_an_older_run), (_threshold, _code_of_an_older_run), (_gate, _code_of_an_older_run),
 }  # fmt: skip
-"""Of these two only one can be told: a metric or an agent is another one altogether, or what is known is too little."""
+"""Of these two only one is reported: a metric or an agent is another one altogether, or too little is known."""
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ RESPELLED: dict[str, Any] = {
 }
 
 
-def test_another_spelling_of_the_same_criterion_is_no_change() -> None:
+def test_another_spelling_of_the_same_criterion_is_not_a_difference() -> None:
     after = run()
     after[1].sets[0].config["criteria"][JUDGED] = RESPELLED
     after[1].sets[0].metrics[0].definition = "other"
@@ -260,7 +260,7 @@ def test_two_changes_are_named_both(both: tuple[tuple[Change, str, str], ...]) -
     assert {(one.what, one.text) for one in find_differences(run(), after)} == {one[1:] for one in both}
 
 
-def test_a_metric_of_another_code_decides_nothing_though_its_threshold_is_another_one_too() -> None:
+def test_metric_with_other_code_and_threshold_decides_nothing() -> None:
     before, after = run(), run()
     _threshold(*after)
     assert incomparable_metrics(before[1].sets, after[1].sets) == {PASSED}
@@ -286,7 +286,7 @@ def test_runs_that_are_alike_differ_in_nothing() -> None:
     ],
     ids=["judge", "threshold", "gate"],
 )
-def test_of_a_result_that_is_not_kept_the_criteria_tell(
+def test_differences_of_a_result_without_evidence_are_found_by_criteria(
     option: str, value: Any, text: str, *, kept: bool
 ) -> None:
     before, after = run(), run()
@@ -307,7 +307,7 @@ def test_of_users_that_were_objects_nothing_is_known() -> None:
     assert find_differences(run(), after, objects="(an object)") == []
 
 
-def test_a_set_of_one_run_only_says_nothing() -> None:
+def test_set_of_one_run_only_is_not_a_difference() -> None:
     after = run()
     after[1].sets[0].eval_set_id = after[0].sets[0].eval_set_id = "others"
     assert find_differences(run(), after) == []

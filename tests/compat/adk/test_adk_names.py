@@ -31,7 +31,7 @@ def test_each_name_is_here_or_absent_for_a_reason(names: list[str]) -> None:
     assert [name for name in names if not adk_names.is_here(name) and not adk_names.reason(name)] == []
 
 
-def test_each_reason_is_for_a_name_that_google_adk_has_and_proctor_does_not(names: list[str]) -> None:
+def test_each_reason_is_about_a_name_of_google_adk_that_proctor_lacks(names: list[str]) -> None:
     assert [name for name in adk_names.ABSENT if name not in names or adk_names.is_here(name)] == []
 
 

@@ -31,7 +31,7 @@ REFUSED = {
 
 @pytest.fixture
 def project(agent: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder with the recorded agent as the module `scripted_app`, as it was there."""
+    """A folder with the recorded agent as the module `scripted_app`, as in the recording."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     agent.name = "helper"  # what an agent in a tree is found by
@@ -148,7 +148,7 @@ def test_a_csv_is_appended_to_and_has_one_header(shared: Path, project: Path) ->
     assert len(lines) == 1 + 2 * 3 * 6  # two runs; two cases with one and two turns; six metrics
 
 
-# --- beside the recorded runs ------------------------------------------------------------------------------------------
+# --- besides the recorded runs ------------------------------------------------------------------------------------------
 
 
 def echo(text: str) -> str:
@@ -164,7 +164,7 @@ def a_set(eval_set_id: str = "s", *, answer: str = "hi") -> Json:
     return {"eval_set_id": eval_set_id, "eval_cases": [{"eval_id": "a", "conversation": [turn]}]}
 
 
-def test_each_case_runs_twice_unless_said_otherwise() -> None:
+def test_each_case_runs_twice_by_default() -> None:
     asked: list[str] = []
 
     def counting(text: str) -> str:
@@ -175,7 +175,7 @@ def test_each_case_runs_twice_unless_said_otherwise() -> None:
     assert len(asked) == 2
 
 
-def test_criteria_stand_before_the_config() -> None:
+def test_criteria_take_precedence_over_the_config() -> None:
     config = {"criteria": {"response_match_score": 1.0}}
     criteria = {PrebuiltMetrics.TOOL_TRAJECTORY_AVG_SCORE: 1.0}
     result = AgentEvaluator.evaluate_eval_set(echo, a_set(answer="other"), criteria, config)
@@ -195,7 +195,7 @@ def test_a_folder_is_searched_for_test_files_alone(project: Path) -> None:
         AgentEvaluator.evaluate(echo, str(folder), 1)
 
 
-def test_every_file_of_a_folder_is_run_and_every_failure_told(project: Path) -> None:
+def test_every_file_of_a_folder_is_run_and_every_failure_reported(project: Path) -> None:
     """ADK stops at the first file that fails."""
     (project / "tests").mkdir()
     for name in ("a", "b", "c"):
@@ -212,7 +212,7 @@ def test_every_file_of_a_folder_is_run_and_every_failure_told(project: Path) -> 
     assert len(failed.value.result.cases) == 3  # type: ignore[attr-defined]  # what an evaluation raises has it
 
 
-def test_everything_wrong_with_a_folder_is_said_before_the_first_call(project: Path) -> None:
+def test_all_errors_of_a_folder_are_reported_before_the_first_call(project: Path) -> None:
     asked: list[str] = []
     (project / "tests").mkdir()
     (project / "tests" / "a.test.json").write_text("{")
@@ -304,7 +304,7 @@ def test_a_set_up_that_will_not_do_is_a_value_error_before_the_first_call(given:
 
 
 def test_find_config(project: Path) -> None:
-    """Beside the file, else above it within the project, else the defaults; ADK looks beside it only."""
+    """In the folder of the file, else above it within the project, else the defaults; ADK searches the folder only."""
     (project / "pyproject.toml").write_text("")
     (project / "tests" / "deep").mkdir(parents=True)
     found = AgentEvaluator.find_config_for_test_file("tests/deep/a.test.json")
@@ -326,7 +326,7 @@ def test_migration_needs_both_names(old: Any, new: Any) -> None:
 HOSTILE = "=cmd|'/c calc'!A1\x1b[31m\u202eevil\x00"
 
 
-def test_what_an_agent_says_is_data_in_the_table_the_csv_and_the_message(
+def test_text_of_an_agent_is_data_in_the_table_the_csv_and_the_message(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def hostile(text: str) -> str:

@@ -21,7 +21,7 @@ asked: list[str] = []
 
 
 @pytest.fixture(autouse=True)
-def _nobody_was_asked() -> None:
+def _no_calls() -> None:
     asked.clear()
 
 
@@ -65,7 +65,7 @@ def test_called_plainly_it_is_done_when_it_returns() -> None:
     assert result.result.cases[0].eval_id == "a"
 
 
-def test_called_plainly_it_raises_where_it_stands() -> None:
+def test_missing_await_raises_at_the_call() -> None:
     with pytest.raises(AssertionError, match="response_match_score for agent Failed"):
         evaluate("something else")
 
@@ -132,7 +132,7 @@ async def _later() -> list[RunResult]:
     return [await evaluation]
 
 
-async def _by_somebody_else() -> list[RunResult]:
+async def _in_another_task() -> list[RunResult]:
     evaluation = evaluate()
 
     async def other() -> RunResult:
@@ -141,7 +141,7 @@ async def _by_somebody_else() -> list[RunResult]:
     return [await asyncio.create_task(other())]
 
 
-@pytest.mark.parametrize("wait", [_in_a_task, _gathered, _with_a_limit, _later, _by_somebody_else])
+@pytest.mark.parametrize("wait", [_in_a_task, _gathered, _with_a_limit, _later, _in_another_task])
 def test_every_way_to_wait_for_it(wait: Callable[[], Coroutine[Any, Any, list[RunResult]]]) -> None:
     assert all(result.passed for result in asyncio.run(wait()))
 
@@ -150,9 +150,9 @@ def test_it_may_be_left_undone_on_purpose() -> None:
     async def test() -> str:
         evaluate().close()
         await asyncio.sleep(0)
-        return "went on"
+        return "continued"
 
-    assert asyncio.run(test()) == "went on"
+    assert asyncio.run(test()) == "continued"
     assert asked == []
 
 
@@ -179,7 +179,7 @@ async def _below() -> None:
     check()
 
 
-async def _beside_one_that_is_awaited() -> None:
+async def _after_an_awaited_one() -> None:
     await evaluate()
     evaluate()
 
@@ -210,7 +210,7 @@ FORGOTTEN = [
     _before_other_awaits,
     _in_a_variable,
     _below,
-    _beside_one_that_is_awaited,
+    _after_an_awaited_one,
     _under_a_timeout,
     _caught_broadly,
     _in_a_circle,
@@ -250,7 +250,7 @@ def test_its_result_is_not_there_before_it_is_awaited() -> None:
             asyncio.run(test(use))
 
 
-def test_one_that_is_held_beyond_its_test_is_told_to_the_test_runner() -> None:
+def test_evaluation_kept_beyond_its_test_is_reported_by_the_test_runner() -> None:
     held: list[object] = []
 
     async def test() -> None:

@@ -1,4 +1,4 @@
-"""Eval sets and results in buckets, over the providers' own protocols: servers on loopback stand in for the providers."""
+"""Eval sets and results in buckets, over the providers' own protocols: servers on loopback replace the providers."""
 
 import re
 import threading
@@ -40,7 +40,7 @@ class Provider:
 
 @pytest.fixture(scope="module", params=["gcs", "s3"])
 def provider(request: pytest.FixtureRequest) -> Iterator[Provider]:
-    """One server for all tests of a provider; each test has an app of its own."""
+    """One server for all tests of a provider; each test has a separate app."""
     missing = [name for name in NEEDED[request.param] if find_spec(name) is None]
     if missing:
         pytest.skip(f"not installed: {', '.join(missing)}")
@@ -104,7 +104,7 @@ def case(eval_id: str, answer: str = "hello") -> EvalCase:
     return EvalCase.model_validate({"eval_id": eval_id, "conversation": [turn]})
 
 
-def test_sets_stand_where_google_adk_puts_them_in_the_text_it_writes(provider: Provider, app: str) -> None:
+def test_sets_are_stored_at_google_adks_path_in_its_form(provider: Provider, app: str) -> None:
     manager = provider.sets(bucket_name=BUCKET, **provider.options)
     made = manager.create_eval_set(app, "s")
     assert made.name == "s"
@@ -231,7 +231,7 @@ def test_the_documented_one_argument(provider: Provider) -> None:
 
 
 @pytest.mark.parametrize("name", ["../x", "a/b", "a\\b", "", ".", "C:x"])
-def test_a_name_that_is_no_part_of_a_path_reaches_no_other_object(provider: Provider, name: str) -> None:
+def test_name_with_path_separators_reaches_no_other_object(provider: Provider, name: str) -> None:
     sets, results = (
         provider.sets(BUCKET, **provider.options),
         provider.results(BUCKET, **provider.options),

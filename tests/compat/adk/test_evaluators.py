@@ -245,7 +245,7 @@ def test_a_criterion_that_it_refuses_stops_the_run_before_the_first_call(registe
 
 
 def test_an_evaluator_and_its_threshold_must_agree(register: Any) -> None:
-    """ADK guesses which direction is meant. Here a score grows with what is good; what contradicts that is no pass."""
+    """ADK guesses the direction. Here a higher score is better; a metric that contradicts this is not a pass."""
     register(Contrary)
     with pytest.raises(AssertionError, match="was not evaluated") as failed:
         AgentEvaluator.evaluate_eval_set(agent, eval_set("ok"), {"shortness": 0.5}, num_runs=1)
@@ -268,7 +268,7 @@ def test_what_it_does_to_its_arguments_changes_no_evidence(register: Any) -> Non
     assert [one.final_response.joined_text() for one in trial.invocations if one.final_response] == ["ok"]
 
 
-def test_a_registry_of_ones_own_is_known_to_whoever_is_given_it() -> None:
+def test_separate_registry_applies_where_it_is_passed() -> None:
     registry = MetricEvaluatorRegistry()
     registry.register_evaluator(info(), Short)
     kept = InMemoryEvalSetsManager()

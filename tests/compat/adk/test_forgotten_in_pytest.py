@@ -1,4 +1,4 @@
-"""A forgotten await is never a green test, whoever runs the coroutine: each session here is a pytest of its own."""
+"""A missing await is never a green test, for any runner of the coroutine: each session here is a separate pytest."""
 
 import os
 import subprocess
@@ -44,7 +44,7 @@ FINE = {
 
 
 def outcomes(folder: Path, source: str) -> dict[str, str]:
-    """Run the tests of one file, and say what came of each: what any of its phases failed in is no pass."""
+    """Run the tests of one file, and return the outcome of each: a failure in any phase is not a pass."""
     (folder / "test_it.py").write_text(HEAD + source)
     (folder / "pytest.ini").write_text("[pytest]\nasyncio_default_fixture_loop_scope = function\n")
     (folder / "conftest.py").write_text(

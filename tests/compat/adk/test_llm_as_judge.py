@@ -83,7 +83,7 @@ class Politeness(LlmAsJudge[LlmAsAJudgeCriterion]):
 
 
 class Strict(Politeness):
-    """The same, beside a reference."""
+    """The same, with a reference."""
 
     def __init__(self, eval_metric: EvalMetric) -> None:
         LlmAsJudge.__init__(self, eval_metric, LlmAsAJudgeCriterion, expected_invocations_required=True)
@@ -131,7 +131,7 @@ def criterion(tmp_path: Path, script: dict[str, str], **options: Any) -> LlmAsAJ
     return LlmAsAJudgeCriterion(threshold=0.5, judge_model_options=options)
 
 
-def test_each_invocation_is_asked_about_as_often_as_the_criterion_says(tmp_path: Path) -> None:
+def test_each_invocation_is_asked_about_as_often_as_the_criterion_requires(tmp_path: Path) -> None:
     script = {"'Hello.'": "valid", "'Go away.'": "invalid"}
     judge = Politeness(metric(criterion(tmp_path, script, num_samples=3)))
     result = asyncio.run(judge.evaluate_invocations(turns("Hello.", "Go away.")))
@@ -293,7 +293,7 @@ def rubric(rubric_id: str, text: str, kind: str | None = None) -> Rubric:
     return Rubric(rubric_id=rubric_id, rubric_content={"text_property": text}, type=kind)
 
 
-def said(**verdicts: str) -> str:
+def rubric_answer(**verdicts: str) -> str:
     return "\n\n".join(
         f"ID: {name}\nProperty: {name}?\nRationale: because\nVerdict: {verdict}"
         for name, verdict in verdicts.items()
@@ -306,10 +306,10 @@ CHECKLIST = {"threshold": 0.6, "judge_model_options": {"num_samples": 3}}
 @pytest.mark.parametrize(
     ("answer", "outcome", "score"),
     [
-        (said(greets="yes", thanks="yes"), "passed", 1.0),
-        (said(greets="yes", thanks="no"), "failed", 0.5),
-        (said(greets="yes"), "error", None),  # google-adk: 1.0, of the one that it has
-        (said(greets="yes", thanks="unclear"), "error", None),
+        (rubric_answer(greets="yes", thanks="yes"), "passed", 1.0),
+        (rubric_answer(greets="yes", thanks="no"), "failed", 0.5),
+        (rubric_answer(greets="yes"), "error", None),  # google-adk: 1.0, of the one that it has
+        (rubric_answer(greets="yes", thanks="unclear"), "error", None),
         ("Property: greets?\nVerdict: yes", "error", None),
     ],
 )
@@ -333,7 +333,7 @@ def test_rubrics_of_the_criterion_and_of_the_case(
     assert asked[0] == "Hello.\ngreets: It greets.\nthanks: It thanks."
 
 
-def test_each_answer_is_read_by_the_rubrics_of_its_own_turn(register: Register) -> None:
+def test_each_answer_is_read_by_the_rubrics_of_its_turn(register: Register) -> None:
     """google-adk reads all of them by those of the last turn."""
     register("checklist", Checklist)
     cases = eval_set("one", "two")
@@ -341,7 +341,9 @@ def test_each_answer_is_read_by_the_rubrics_of_its_own_turn(register: Register) 
         turn["rubrics"] = [rubric(name, f"It {name}.", "MANNERS").model_dump(exclude_none=True)]
 
     def judge(messages: Any) -> str:
-        return said(greets="no") if "It greets." in messages[-1].text else said(thanks="yes")
+        return (
+            rubric_answer(greets="no") if "It greets." in messages[-1].text else rubric_answer(thanks="yes")
+        )
 
     config = {"criteria": {"checklist": CHECKLIST}}
     result = proctor.evaluate_sync(repeat, cases, config=config, judge=judge)
@@ -371,7 +373,7 @@ def test_a_checklist_without_rubrics_and_one_with_an_id_twice_are_refused(tmp_pa
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        (said(a="Yes, plainly", b="no"), [("a", 1.0), ("b", 0.0)]),
+        (rubric_answer(a="Yes, plainly", b="no"), [("a", 1.0), ("b", 0.0)]),
         ("Property: p\nEvidence: e\nRationale: r\nVerdict: yes", [(None, 1.0)]),
         ("Property: p\nRationale: r\nVerdict: perhaps", [(None, None)]),
         ("* Property: p\nProperty: q\nEvidence and Rationale: r\n**Verdict: Yes**", [(None, 1.0)]),

@@ -80,7 +80,7 @@ def repeated(shared: Path, agent: Any) -> list[tuple[Json, list[InferenceResult]
         file = shared / "golden" / "files" / f"{recorded['eval_set_id']}.evalset.json"
         eval_set = load_eval_set_from_file(file, recorded["eval_set_id"])
         config, _ = config_of(recorded["config"])
-        # ADK declares final_session_state and never looks at it: here it would decide
+        # ADK declares final_session_state and never reads it: here it would decide
         eval_set.eval_cases = [case.model_copy(update=STATE_LEFT_OUT) for case in eval_set.eval_cases]
         service = LocalEvalService(root_agent=agent, eval_sets_manager=kept(eval_set))
         found.append((recorded, *asyncio.run(run(service, eval_set.eval_set_id, metrics_for(config)))))
@@ -107,7 +107,7 @@ def test_inference_results_are_those_of_google_adk(repeated: Any) -> None:
 
 
 def plain(invocation: Json) -> Json:
-    """Without what differs from run to run, and what the agent says about itself; ids numbered by appearance."""
+    """Return the parts that are the same in every run, without the agent's description; ids numbered by appearance."""
     left_out = {"invocation_id", "creation_timestamp", "duration", "model_duration", "tool_duration"}
     left_out |= {"app_details", "rubrics"}  # ADK copies the case's rubrics onto what it inferred
     text = json.dumps({name: value for name, value in invocation.items() if name not in left_out})
@@ -153,7 +153,7 @@ def numbers(results: Any) -> Any:
 
 
 def test_verdicts_are_those_of_google_adk_but_where_the_agent_broke(repeated: Any) -> None:
-    """ADK says FAILED there and forgets why; here it is NOT_EVALUATED, an *error*, and the result has the cause."""
+    """ADK reports FAILED there without a reason; here it is NOT_EVALUATED, an *error*, and the result has the cause."""
     broken = 0
     for recorded, _, results in repeated:
         theirs = {one["eval_id"]: one for one in recorded["result"]["ok"]["eval_case_results"]}
@@ -323,7 +323,7 @@ def test_live_mode_is_refused() -> None:
         InferenceConfig(use_live=True)
 
 
-def test_a_scenario_whose_user_cannot_be_played_is_refused_and_nobody_asked(
+def test_unplayable_scenario_is_refused_without_an_agent_call(
     one_case: EvalSet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("GOOGLE_API_KEY", "GEMINI_API_KEY"):
@@ -348,7 +348,7 @@ def test_no_inferences_are_nothing_to_judge(one_case: EvalSet) -> None:
         asyncio.run(judged())
 
 
-def test_whoever_has_seen_enough_may_stop(one_case: EvalSet) -> None:
+def test_reader_of_the_results_may_stop_early(one_case: EvalSet) -> None:
     """What is under way is cancelled, and nothing is left behind."""
     one_case.eval_cases = [one_case.eval_cases[0].model_copy(update={"eval_id": f"c{n}"}) for n in range(20)]
     ended: list[str] = []

@@ -1,4 +1,4 @@
-"""Whatever is done to them, a folder and memory hold the same eval sets, and google-adk's rules hold in both."""
+"""For any operations, a folder and memory hold the same eval sets, and google-adk's rules hold in both."""
 
 import shutil
 import tempfile
@@ -83,7 +83,7 @@ class SetsMachine(RuleBasedStateMachine):
 
 
 def _outcome(manager: Any, method: str, *arguments: Any) -> Any:
-    """What comes of it: the answer, or the kind of refusal; names and times of new sets differ."""
+    """Return the answer, or the kind of refusal; names and times of new sets differ."""
     try:
         answer = getattr(manager, method)(*arguments)
     except NotFoundError:

@@ -133,7 +133,7 @@ def test_cases_are_added_found_replaced_in_place_and_removed(manager: EvalSetsMa
     assert manager.list_eval_sets(APP) == ["s"]
 
 
-def test_what_is_there_or_not_there_is_said_as_google_adk_says_it(manager: EvalSetsManager) -> None:
+def test_existing_and_missing_objects_are_reported_as_by_google_adk(manager: EvalSetsManager) -> None:
     assert manager.get_eval_set(APP, "none") is None
     assert manager.get_eval_case(APP, "none", "a") is None
     manager.create_eval_set(APP, "s")
@@ -151,7 +151,7 @@ def test_what_is_there_or_not_there_is_said_as_google_adk_says_it(manager: EvalS
         manager.delete_eval_case(APP, "s", "other")
 
 
-def test_a_folder_that_is_not_there_is_no_app(tmp_path: Path) -> None:
+def test_missing_folder_is_not_an_app(tmp_path: Path) -> None:
     with pytest.raises(NotFoundError, match="no app 'gone'"):
         LocalEvalSetsManager(tmp_path).list_eval_sets("gone")
 
@@ -318,7 +318,7 @@ def test_a_failing_evaluation_carries_the_result_to_be_saved(tmp_path: Path) -> 
     assert [one.final_eval_status.name for one in found] == ["FAILED", "FAILED"]  # two runs
 
 
-def test_the_results_manager_of_an_evaluation_keeps_each_run_beside_what_was_expected(tmp_path: Path) -> None:
+def test_results_manager_stores_each_run_with_its_expectations(tmp_path: Path) -> None:
     manager = LocalEvalSetResultsManager(tmp_path)
     eval_set = {"eval_set_id": "s", "eval_cases": [case("a").model_dump(mode="json")]}
     AgentEvaluator.evaluate_eval_set(
@@ -334,7 +334,7 @@ def test_the_results_manager_of_an_evaluation_keeps_each_run_beside_what_was_exp
 
 
 def test_the_file_of_two_runs_is_like_the_one_that_google_adk_wrote(shared: Path, tmp_path: Path) -> None:
-    """The same fields in the same order at every level; what is Proctor's own stands beside them, in each case."""
+    """The same fields in the same order at every level; Proctor's own fields are additional, in each case."""
     theirs = json.loads(
         (shared / "golden" / "files" / "agent_evaluator_two_runs.evalset_result.json").read_text(
             encoding="utf-8"
@@ -371,6 +371,6 @@ def test_one_place_for_results(arguments: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("given", [None, 3, {}, ("a",)])
-def test_what_is_no_result_is_not_saved(tmp_path: Path, given: object) -> None:
+def test_value_that_is_not_a_result_is_not_saved(tmp_path: Path, given: object) -> None:
     with pytest.raises(ValueError, match="expected"):
         LocalEvalSetResultsManager(tmp_path).save_eval_set_result(given)

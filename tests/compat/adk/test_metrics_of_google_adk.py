@@ -79,7 +79,7 @@ def metric{SIGNATURE}:
     pairs = zip(actual_invocations, expected_invocations)
     return sum(equal(a, e) for a, e in pairs) / len(actual_invocations)
 """,
-    "parameters with names of its own": """
+    "parameters with other names": """
 from google.adk.evaluation.eval_case import get_all_tool_calls
 
 def metric(metric_config, actual, expected, scenario):
@@ -175,7 +175,7 @@ def evaluate(source: str, covers: int, folder: Path, monkeypatch: pytest.MonkeyP
     [*METRICS_OF_ADK.values(), REWRITTEN, PARTLY_REWRITTEN],
     ids=[*METRICS_OF_ADK, "rewritten", "partly rewritten"],
 )
-def test_a_metric_tells_the_expected_calls_from_others(
+def test_metric_distinguishes_expected_and_actual_calls(
     source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("google.adk.evaluation.eval_case")

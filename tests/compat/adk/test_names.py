@@ -158,7 +158,7 @@ JUDGED = [
 
 
 @pytest.mark.parametrize(("module", "name"), JUDGED, ids=[name for _, name in JUDGED])
-def test_evaluators_that_ask_a_model_are_judged_by_one_of_ours(module: str, name: str) -> None:
+def test_evaluators_with_a_model_use_our_judge(module: str, name: str) -> None:
     evaluator = getattr(import_module(f"{PREFIX}evaluation.{module}"), name)
     assert "judge" in METRICS.get(evaluator.metric_name).facts.needs
     with pytest.raises(ValueError, match="either eval_metric or threshold"):

@@ -63,7 +63,7 @@ def asked(name: str) -> EvalMetric:
 @pytest.mark.parametrize(
     "registry", [DEFAULT_METRIC_EVALUATOR_REGISTRY, MetricEvaluatorRegistry()], ids=["default", "own"]
 )
-def test_a_fork_knows_what_was_registered_and_neither_knows_what_the_other_gets_later(
+def test_fork_has_earlier_registrations_and_no_later_ones_are_shared(
     registry: MetricEvaluatorRegistry,
 ) -> None:
     registry.register_evaluator(info("before"), Half)
@@ -165,7 +165,7 @@ def test_the_providers_describe_all_metrics() -> None:
 @pytest.mark.needs_adk
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", PROVIDERS)
-def test_each_provider_is_of_the_metric_that_google_adk_has_under_that_name(name: str) -> None:
+def test_each_provider_belongs_to_the_metric_of_its_google_adk_name(name: str) -> None:
     theirs = pytest.importorskip("google.adk.evaluation.metric_info_providers")
     expected = getattr(theirs, name)().get_metric_info()
     found = getattr(providers, name)().get_metric_info()

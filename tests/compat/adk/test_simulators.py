@@ -76,7 +76,7 @@ def script(tmp_path: Path) -> str:
 
 
 class OfOnesOwn(UserSimulator):
-    """Says what a function says."""
+    """Send what a function returns."""
 
     def __init__(self, say: Callable[[Sequence[Event]], Any]) -> None:
         super().__init__(BaseUserSimulatorConfig(), config_type=BaseUserSimulatorConfig)
@@ -85,13 +85,13 @@ class OfOnesOwn(UserSimulator):
 
     async def get_next_user_message(self, events: Sequence[Event]) -> NextUserMessage:
         self.heard.append([f"{event.author}: {text_of(event.content)}" for event in events])
-        said = self.say(events)
-        if said is None:
+        user_messages = self.say(events)
+        if user_messages is None:
             return NextUserMessage(status=Status.STOP_SIGNAL_DETECTED)
         return (
-            said
-            if not isinstance(said, str)
-            else NextUserMessage(status=Status.SUCCESS, user_message=user_text(said))
+            user_messages
+            if not isinstance(user_messages, str)
+            else NextUserMessage(status=Status.SUCCESS, user_message=user_text(user_messages))
         )
 
 
@@ -121,17 +121,17 @@ def infer(provider: Any, *cases: dict[str, Any]) -> list[InferenceResult]:
     return asyncio.run(run())
 
 
-def said(inference: InferenceResult) -> list[str]:
+def user_messages(inference: InferenceResult) -> list[str]:
     return [text_of(turn.user_content) for turn in inference.inferences or ()]
 
 
 # --- LocalEvalService ------------------------------------------------------------------------------------------------
 
 
-def test_the_config_of_a_provider_says_who_plays(script: str) -> None:
+def test_config_of_a_provider_chooses_the_simulated_user(script: str) -> None:
     provider = UserSimulatorProvider(LlmBackedUserSimulatorConfig(model=script))
     one, other = infer(provider, RECORDED, played())
-    assert {one.eval_case_id: said(one), other.eval_case_id: said(other)} == {
+    assert {one.eval_case_id: user_messages(one), other.eval_case_id: user_messages(other)} == {
         "r": ["Rome", "Bye"],
         "s": ["I want to travel.", "To Rome."],
     }
@@ -141,7 +141,7 @@ def test_a_provider_of_ones_own_plays_and_hears_the_conversation() -> None:
     lines = iter(["Hello", "To Rome", None])
     provider = Provider(lambda events: next(lines))
     (found,) = infer(provider)
-    assert said(found) == ["Hello", "To Rome"]
+    assert user_messages(found) == ["Hello", "To Rome"]
     hello = ["user: Hello", "agent: Where to?"]
     assert provider.made.heard == [[], hello, [*hello, "user: To Rome", "agent: Booked."]]
 
@@ -149,7 +149,7 @@ def test_a_provider_of_ones_own_plays_and_hears_the_conversation() -> None:
 def test_what_is_recorded_comes_first() -> None:
     lines = iter(["To Rome", None])
     (found,) = infer(Provider(lambda events: next(lines)), played(opening=["Good morning"]))
-    assert said(found) == ["Good morning", "To Rome"]
+    assert user_messages(found) == ["Good morning", "To Rome"]
 
 
 def raises(_events: Any) -> Any:
@@ -174,13 +174,13 @@ def test_its_failure_is_not_the_agents(say: Any, message: str) -> None:
     assert message in (found.error_message or "")
 
 
-def test_a_provider_that_gives_nobody_is_refused_before_the_run() -> None:
-    class Nobody:
+def test_provider_without_a_simulator_is_refused_before_the_run() -> None:
+    class NoSimulator:
         def provide(self, eval_case: EvalCase) -> None:
             return None
 
     with pytest.raises(ValueError, match=r"case 's': user_simulator_provider: provide\(\) returned NoneType"):
-        infer(Nobody())
+        infer(NoSimulator())
     with pytest.raises(ValueError, match="expected a UserSimulatorProvider, got int"):
         infer(5)
 
@@ -192,7 +192,7 @@ class MyConfig(BaseUserSimulatorConfig):
 
 
 class Mine(UserSimulator):
-    """Says one word, once."""
+    """Send one word, once."""
 
     def __init__(self, *, config: MyConfig, conversation_scenario: ConversationScenario) -> None:
         super().__init__(config, config_type=MyConfig)
@@ -210,7 +210,7 @@ def test_a_registered_simulator_is_made_for_its_config() -> None:
 
     register_user_simulator(MyConfig, Mine)
     (found,) = infer(UserSimulatorProvider(MyConfig(word="To Rome")))
-    assert said(found) == ["I want to travel.", "To Rome"]
+    assert user_messages(found) == ["I want to travel.", "To Rome"]
     with pytest.raises(ValueError, match="no user simulator is registered for configs of the type Unknown"):
         infer(UserSimulatorProvider(Unknown()))
     with pytest.raises(ValueError, match="expected the config of a user simulator, got int"):
@@ -220,7 +220,7 @@ def test_a_registered_simulator_is_made_for_its_config() -> None:
 # --- by themselves ---------------------------------------------------------------------------------------------------
 
 
-def test_a_static_simulator_says_what_is_recorded() -> None:
+def test_static_simulator_sends_the_recorded_messages() -> None:
     simulator = UserSimulatorProvider().provide(EvalCase.model_validate(RECORDED))
     assert isinstance(simulator, StaticUserSimulator)
 

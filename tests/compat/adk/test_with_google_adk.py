@@ -1,4 +1,4 @@
-"""Beside google-adk itself: its agents, its types, its own models and its services; only the model is a script."""
+"""With google-adk itself: its agents, its types, its own models and its services; only the model is a script."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -22,7 +22,7 @@ CRITERIA = {"tool_trajectory_avg_score": 1.0, "response_match_score": 0.8}
 
 
 def make_agent() -> Any:
-    """An agent whose model calls `keep` once, and then says what was kept how often."""
+    """An agent whose model calls `keep` once, and then reports how often it kept what."""
     from google.adk.agents import LlmAgent
     from google.adk.models import BaseLlm, LlmResponse
     from google.adk.tools import ToolContext
@@ -116,7 +116,7 @@ async def run(service: LocalEvalService) -> list[Any]:
     return [one async for one in service.evaluate(asked)]
 
 
-def test_a_session_that_is_there_is_gone_on_with() -> None:
+def test_existing_session_is_continued() -> None:
     from google.adk.sessions import InMemorySessionService
 
     sessions = InMemorySessionService()

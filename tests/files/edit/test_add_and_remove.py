@@ -1,4 +1,4 @@
-"""Eval sets grow and shrink case by case, and the rest of the file stays as it is."""
+"""Eval sets grow and shrink case by case, and the rest of the file is unchanged."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ AS_WRITTEN = {
 
 
 @pytest.mark.parametrize(("name", "before", "after"), AS_WRITTEN.values(), ids=AS_WRITTEN)
-def test_what_is_there_stays_as_it_is(name: str, before: str, after: str, tmp_path: Path) -> None:
+def test_existing_text_is_unchanged(name: str, before: str, after: str, tmp_path: Path) -> None:
     path = tmp_path / name
     first = json.dumps(case("a").model_dump(exclude_none=True, exclude_defaults=True))
     path.write_text(before.replace("%s", first))
@@ -81,7 +81,7 @@ def test_what_is_there_stays_as_it_is(name: str, before: str, after: str, tmp_pa
     assert [each.eval_id for each in load_eval_set(path).eval_cases] == ["a", "b"]
 
 
-def test_an_id_stands_once(tmp_path: Path) -> None:
+def test_id_is_unique(tmp_path: Path) -> None:
     path = tmp_path / "s.evalset.json"
     create_set(path, cases=[case("a")])
     before = path.read_bytes()
@@ -90,7 +90,7 @@ def test_an_id_stands_once(tmp_path: Path) -> None:
     assert path.read_bytes() == before
 
 
-def test_a_case_that_is_not_there_is_said(tmp_path: Path) -> None:
+def test_missing_case_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "s.evalset.json"
     create_set(path, cases=[case("apple")])
     with pytest.raises(SetupError, match=r"no case 'aple'\. Did you mean 'apple'\?"):
@@ -175,7 +175,7 @@ BESIDE = {
 
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"], ids=["LF", "CRLF"])
 @pytest.mark.parametrize("name", BESIDE)
-def test_a_comment_beside_the_last_case_stays_beside_it(name: str, line_end: str, tmp_path: Path) -> None:
+def test_comment_of_the_last_case_stays_on_its_line(name: str, line_end: str, tmp_path: Path) -> None:
     file = tmp_path / name
     file.write_bytes(BESIDE[name].replace("\n", line_end).encode())
     before = file.read_bytes()

@@ -1,4 +1,4 @@
-"""One case of a set says something else, and every byte around it stays."""
+"""One case of a set is edited, and every other byte is unchanged."""
 
 from __future__ import annotations
 
@@ -243,7 +243,7 @@ cases:
                      id="a key comes"),
         pytest.param(0, lambda v: v["conversation"][0].pop("final_response"), "    expect: Rome\n", "", id="a key goes"),
         pytest.param(1, lambda v: v["conversation"][0]["final_response"]["parts"][0].update(text="Oslo"),
-                     "expect: Paris", "expect: Oslo", id="a case without an id of its own"),
+                     "expect: Paris", "expect: Oslo", id="a case without an id"),
     ],
 )  # fmt: skip
 def test_only_an_entry_of_a_yaml_case_is_written(

@@ -61,7 +61,7 @@ def test_a_value_is_replaced_and_nothing_else(
 
 
 @given(st.lists(JSON, min_size=1, max_size=3), JSON, st.sampled_from(LAYOUTS))
-def test_what_is_appended_and_taken_out_again_leaves_the_text_as_it_was(
+def test_removing_an_appended_item_restores_the_text(
     items: list[Any], new: Any, layout: dict[str, Any]
 ) -> None:
     text = json.dumps({"items": items, "rest": 1}, **layout)
@@ -91,7 +91,7 @@ PUT = {
     "tight": ('{"a":1,"c":3}', "c", '{"a":1,"c":3,"b":[1]}'),
     "tabs": ('{\n\t"a": 1\n}', "a", '{\n\t"a": 1,\n\t"b": [\n\t\t1\n\t]\n}'),
     "line ends of Windows": ('{\r\n  "a": 1\r\n}', "a", '{\r\n  "a": 1,\r\n  "b": [\r\n    1\r\n  ]\r\n}'),
-    "beside a comment": ('{\n  "a": 1 // one\n}', "a", '{\n  "a": 1,\n  "b": [\n    1\n  ] // one\n}'),
+    "before a comment": ('{\n  "a": 1 // one\n}', "a", '{\n  "a": 1,\n  "b": [\n    1\n  ] // one\n}'),
     "before a comma too many": ('{\n  "a": 1,\n}', "a", '{\n  "a": 1,\n  "b": [\n    1\n  ],\n}'),
     "nested deeper": ('[\n    {\n        "a": 1\n    }\n]', "a",
                       '[\n    {\n        "a": 1,\n        "b": [\n            1\n        ]\n    }\n]'),
@@ -110,7 +110,7 @@ REPLACED = {
     "a text": ('{"a": "x", "b": 1}', "y", '{"a": "y", "b": 1}'),
     "escapes where there are escapes": ('{"a": "\\u00e9"}', "ü", '{"a": "\\u00fc"}'),
     "letters where there are letters": ('{"a": "é"}', "ü", '{"a": "ü"}'),
-    "an equal value stays as it is": ('{"a": {"x" : 1}}', {"x": 1}, '{"a": {"x" : 1}}'),
+    "an equal value is unchanged": ('{"a": {"x" : 1}}', {"x": 1}, '{"a": {"x" : 1}}'),
     "1 is not true": ('{"a": 1}', True, '{"a": true}'),
     "the last of two keys counts": ('{"a": 1, "a": 2}', 3, '{"a": 1, "a": 3}'),
     "an object on one line": ('{\n "a": {"x": 1}\n}', {"x": 2}, '{\n "a": {"x": 2}\n}'),
@@ -154,7 +154,7 @@ WITH_COMMENTS = """[
   // the end
 ]"""
 REMOVED_WITH_COMMENTS = {
-    "the first; what stands above it may be about the list": (
+    "the first; a comment above it may be about the list": (
         [0], '[\n  // about a\n  // about b\n  {"id": "b"}, // and b\n\n  // about c\n  {"id": "c"} // and c\n  // the end\n]',
     ),
     "one in between": (
@@ -177,7 +177,7 @@ def test_the_comments_of_an_item_go_with_it_and_those_of_others_stay(
     assert edit.text() == expected.replace("\n", line_end)
 
 
-def test_comments_that_go_with_what_is_replaced_are_told() -> None:
+def test_removed_comments_are_reported() -> None:
     edit = JsonEdit('{\n  "a": [1, // one\n    2],\n  "b": 3 // three\n}')
     edit.replace(node_at(edit, "a"), [1, 3])
     edit.replace(node_at(edit, "b"), 4)
@@ -186,7 +186,7 @@ def test_comments_that_go_with_what_is_replaced_are_told() -> None:
 
 @pytest.mark.parametrize("comma", ["", ","], ids=["no comma behind the last", "a comma behind the last"])
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"], ids=["LF", "CRLF"])
-def test_a_comment_beside_the_last_item_stays_beside_it(comma: str, line_end: str) -> None:
+def test_comment_of_the_last_item_stays_on_its_line(comma: str, line_end: str) -> None:
     text = f'[\n  {{"id": "a"}},\n  {{"id": "b"}}{comma} // about b\n  // the end\n]'.replace("\n", line_end)
     edit = JsonEdit(text)
     edit.append(edit.root, [{"id": "c"}, 4])

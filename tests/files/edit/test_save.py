@@ -105,7 +105,7 @@ def test_the_text_is_on_disk_before_it_takes_the_name(
     assert steps == ["text", "rename", "folder"]
 
 
-def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
+def test_missing_folder_is_reported(tmp_path: Path) -> None:
     with pytest.raises(EvalFileError, match="cannot be written: No such file or directory"):
         write_text(tmp_path / "nowhere" / "f", "x")
 

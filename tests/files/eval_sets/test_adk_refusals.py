@@ -1,4 +1,4 @@
-"""What `check` says google-adk would refuse: all that it refuses of what is read here, and nothing that it takes."""
+"""Values that google-adk would refuse, as reported by `check`: all refusals of readable files, and no other."""
 
 import json
 from pathlib import Path
@@ -61,7 +61,7 @@ TAKEN = [
     pytest.param(calling(name="f", args=None, id=None), id="null arguments"),
     pytest.param(a_set(turn={"intermediateData": {"toolUses": [{"name": "f"}]}}), id="camelCase below the set"),
     pytest.param(a_set(case={"id": "mine", "tags": ["x"], "creationTimestamp": 1}), id="keys of a case of one's own"),
-    pytest.param(a_set(id="mine"), id="an id beside the set's id"),
+    pytest.param(a_set(id="mine"), id="an id in addition to the set's id"),
     pytest.param(a_set(creationTimestamp=1), id="a key of the set that it drops"),
     pytest.param(played(habit=INSTRUCTED, mood="good"), id="a key of a persona that it drops"),
     pytest.param(a_set(case={"conversation": None, "conversation_scenario": {"starting_prompt": "a", "conversation_plan": "b", "user_persona": "EXPERT"}}), id="a persona by its name"),
@@ -76,7 +76,7 @@ def refusals(path: Path, document: Any) -> list[str]:
 
 
 @pytest.mark.parametrize(("document", "told"), REFUSED)
-def test_a_value_that_google_adk_refuses_is_told_with_its_place(
+def test_value_that_google_adk_refuses_is_reported_with_its_location(
     tmp_path: Path, document: Any, told: str
 ) -> None:
     lines = refusals(tmp_path / "s.evalset.json", document)
@@ -85,7 +85,7 @@ def test_a_value_that_google_adk_refuses_is_told_with_its_place(
 
 
 @pytest.mark.parametrize("document", TAKEN)
-def test_nothing_is_told_of_what_google_adk_takes(tmp_path: Path, document: Any) -> None:
+def test_value_that_google_adk_accepts_is_not_reported(tmp_path: Path, document: Any) -> None:
     assert refusals(tmp_path / "s.evalset.json", document) == []
 
 

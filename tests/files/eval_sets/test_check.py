@@ -1,4 +1,4 @@
-"""What `check` says of a file: its kind, everything wrong, what ADK would refuse, what nothing reads."""
+"""The report of `check` on a file: its kind, all errors, refusals of ADK, unread values."""
 
 import json
 from pathlib import Path
@@ -19,7 +19,7 @@ def checked(tmp_path: Path, document: Any, name: str = "f.json", **options: Any)
     return check_file(path, **options)
 
 
-def said(report: Report) -> list[str]:
+def problems(report: Report) -> list[str]:
     return [str(problem).removeprefix(f"{report.file}:") for problem in report.problems]
 
 
@@ -39,7 +39,7 @@ def said(report: Report) -> list[str]:
 )
 def test_a_sound_file_of_each_kind(tmp_path: Path, document: Any, kind: str, cases: int) -> None:
     report = checked(tmp_path, document)
-    assert (report.kind, report.cases, said(report), report.readable) == (kind, cases, [], True)
+    assert (report.kind, report.cases, problems(report), report.readable) == (kind, cases, [], True)
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_a_sound_file_of_each_kind(tmp_path: Path, document: Any, kind: str, cas
         pytest.param({"evalSetId": "s", "evalCases": [case()], "creationTimestamp": 1, "owner": "me", "nmae": "x"}, ["2:2: warning: evalSetId: ADK reads only `eval_set_id` here and refuses this file", "3:2: warning: evalCases: ADK reads only `eval_cases` here and refuses this file", "20:2: warning: creationTimestamp: ADK reads only `creation_timestamp` here and drops this", "21:2: warning: owner: unknown key; nothing reads it (ADK drops it when it writes the file)", "22:2: warning: nmae: unknown key; nothing reads it (did you mean `name`?)"], id="keys of the set"),
         pytest.param({"id": "s", "eval_cases": [case()]}, ["2:2: warning: id: read as `eval_set_id`; ADK refuses this file"], id="id of another ADK"),
         pytest.param(eval_set(case("a", conversation=[turn(final_respons=content("x"), mood="good")])), ["16:6: error: eval_cases[0].conversation[0].final_respons: unknown key; ADK refuses this file (did you mean `final_response`?)", "24:6: warning: eval_cases[0].conversation[0].mood: unknown key; ADK refuses this file"], id="keys of a turn"),
-        pytest.param(eval_set(case("a", tags=["x"], final_sesion_state={})), ["21:4: error: eval_cases[0].final_sesion_state: unknown key; nothing reads it (did you mean `final_session_state`?)"], id="ADK keeps unknown keys of a case; only slips are said"),
+        pytest.param(eval_set(case("a", tags=["x"], final_sesion_state={})), ["21:4: error: eval_cases[0].final_sesion_state: unknown key; nothing reads it (did you mean `final_session_state`?)"], id="ADK keeps unknown keys of a case; only typos are reported"),
         pytest.param(eval_set(case("a", conversation=[turn(expected_tool_use=[])])), ["16:6: error: eval_cases[0].conversation[0].expected_tool_use: unknown key; ADK refuses this file (calls are expected in `intermediate_data.tool_uses`)"], id="a key of the old format"),
         pytest.param(json.dumps(json.dumps(eval_set(case()))), ["1:2: warning: the document is inside a JSON string (ADK reads only results in this form)"], id="a set inside a string"),
         pytest.param([{"name": "a", "data": [{"query": "q", "expected_intermediate_agent_responses": ["x"]}]}], ["8:6: warning: [0].data[0].expected_intermediate_agent_responses[0]: an intermediate response without its author (ADK refuses this file)"], id="an old case reworded"),
@@ -66,7 +66,7 @@ def test_a_doubtful_file_is_readable_with_warnings(
     tmp_path: Path, document: Any, expected: list[str]
 ) -> None:
     report = checked(tmp_path, document)
-    assert said(report) == expected
+    assert problems(report) == expected
     assert report.readable
 
 
@@ -85,12 +85,12 @@ def test_a_doubtful_file_is_readable_with_warnings(
         ([{"query": 3}], "old test file (a list of turns)", "[0].query"),
     ],
 )
-def test_a_file_that_cannot_be_read_is_said_to_be_what_it_is(
+def test_unreadable_file_is_reported_with_its_kind(
     tmp_path: Path, document: Any, kind: str, says: str
 ) -> None:
     report = checked(tmp_path, document)
     assert (report.kind, report.readable) == (kind, False)
-    assert says in "\n".join(said(report))
+    assert says in "\n".join(problems(report))
 
 
 def test_errors_come_with_the_warnings_of_the_same_file(tmp_path: Path) -> None:
@@ -101,20 +101,20 @@ def test_errors_come_with_the_warnings_of_the_same_file(tmp_path: Path) -> None:
 def test_duplicate_ids_are_warnings_where_they_are_allowed(tmp_path: Path) -> None:
     report = checked(tmp_path, eval_set(case("x"), case("x")), allow_duplicate_ids=True)
     assert report.readable
-    assert "it runs as 'x#2'" in "\n".join(said(report))
+    assert "it runs as 'x#2'" in "\n".join(problems(report))
 
 
 @pytest.mark.parametrize("name", ["test_config.json", "my_eval_config.json"])
-def test_a_file_named_a_config_is_one_whatever_it_holds(tmp_path: Path, name: str) -> None:
+def test_file_with_the_name_of_a_config_is_checked_as_one(tmp_path: Path, name: str) -> None:
     report = checked(tmp_path, {"metrics": []}, name)
     assert report.kind == "eval config"
-    assert "a config of this format names its metrics in `criteria`" in "\n".join(said(report))
+    assert "a config of this format names its metrics in `criteria`" in "\n".join(problems(report))
 
 
 def test_a_missing_file_is_a_problem_like_any_other(tmp_path: Path) -> None:
     report = check_file(tmp_path / "x.json")
     assert not report.readable
-    assert "no such file" in said(report)[0]
+    assert "no such file" in problems(report)[0]
 
 
 def test_a_set_too_large_to_be_read_whole_is_checked_as_a_stream(
@@ -174,7 +174,7 @@ ONLY_WARNED = {"tag", "Tags", "state", "session_input.State"}
         ),
     ],
 )
-def test_a_slip_of_what_a_case_states_beyond_the_format_is_told(
+def test_typo_in_an_extension_of_a_case_is_reported(
     tmp_path: Path, more: dict[str, Any], field: str, hint: str
 ) -> None:
     (problem,) = checked(tmp_path, eval_set(case("a", **more))).problems
@@ -183,7 +183,7 @@ def test_a_slip_of_what_a_case_states_beyond_the_format_is_told(
 
 
 @pytest.mark.parametrize("key", ["expectations", "trajectory_rules", "trajectoryRules", "responseSchema"])
-def test_what_a_case_states_beyond_the_format_is_no_slip(tmp_path: Path, key: str) -> None:
+def test_extension_of_a_case_is_not_a_typo(tmp_path: Path, key: str) -> None:
     session = {"app_name": "a", "user_id": "u", key: []}
     assert checked(tmp_path, eval_set(case("a", session_input=session, **{key: []}))).problems == []
 
@@ -226,7 +226,7 @@ CALL = {"tool_uses": [{"name": "f", "params": {}}]}
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )  # fmt: skip
-def test_what_would_expect_nothing_as_it_is_written_is_told(
+def test_form_that_would_expect_nothing_is_reported(
     tmp_path: Path, more: dict[str, Any], field: str, hint: str
 ) -> None:
     """Keys in capitals, and the words of the YAML form and of other tools."""

@@ -81,13 +81,13 @@ def test_what_would_silently_change_what_is_judged_is_warned_about(
         ("", "the file is empty"),
     ],
 )
-def test_what_is_no_config_is_refused(tmp_path: Path, document: Any, says: str) -> None:
+def test_invalid_config_is_refused(tmp_path: Path, document: Any, says: str) -> None:
     with pytest.raises(EvalFileError) as caught:
         load_config(written(tmp_path, document))
     assert says in str(caught.value)
 
 
-def test_all_problems_of_a_config_are_said_at_once(tmp_path: Path) -> None:
+def test_all_problems_of_a_config_are_reported_at_once(tmp_path: Path) -> None:
     document = {
         "criteria": {"m": None, "n": {}},
         "custom_metrics": {"o": {"code_config": {"name": 3, "x": 1}}},
@@ -205,7 +205,7 @@ def test_a_config_with_a_misspelled_key_is_not_usable(tmp_path: Path) -> None:
         load_config(path)
 
 
-def test_a_misspelled_key_that_would_leave_something_unchecked_is_said_when_a_set_is_opened(
+def test_misspelled_key_of_an_expectation_is_reported_when_a_set_is_opened(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "a.evalset.json"
@@ -220,7 +220,7 @@ def test_a_misspelled_key_that_would_leave_something_unchecked_is_said_when_a_se
     ]
 
 
-def test_a_config_that_says_something_twice_says_so_when_it_is_loaded(tmp_path: Path) -> None:
+def test_duplicate_value_of_a_config_is_reported_when_it_is_loaded(tmp_path: Path) -> None:
     """The parser takes the later one: what the first asks for would be left out in silence."""
     path = tmp_path / "test_config.json"
     path.write_text(

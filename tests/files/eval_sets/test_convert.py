@@ -52,7 +52,7 @@ def test_every_generation_converts(document: Any, tmp_path: Path) -> None:
     assert load_eval_set(target) == load_eval_set(source)
 
 
-def test_comments_are_not_kept_and_that_is_said(tmp_path: Path) -> None:
+def test_lost_comments_are_reported(tmp_path: Path) -> None:
     source = tmp_path / "a.yaml"
     source.write_text("- ask: a # why\n")
     assert convert(source, tmp_path / "b.json").comments_lost
@@ -79,7 +79,7 @@ def test_a_target_of_another_sort_is_refused(source: Path, tmp_path: Path, name:
     assert not (tmp_path / name).exists()
 
 
-def test_a_broken_source_leaves_the_target_as_it_was(tmp_path: Path) -> None:
+def test_broken_source_leaves_the_target_unchanged(tmp_path: Path) -> None:
     source, target = tmp_path / "a.yaml", tmp_path / "b.json"
     source.write_text("- asq: a\n")
     target.write_text("mine")
@@ -88,13 +88,13 @@ def test_a_broken_source_leaves_the_target_as_it_was(tmp_path: Path) -> None:
     assert target.read_text() == "mine"
 
 
-def test_a_folder_that_cannot_be_written_is_said(source: Path, tmp_path: Path) -> None:
+def test_read_only_folder_is_reported(source: Path, tmp_path: Path) -> None:
     with pytest.raises(EvalFileError, match="cannot be written"):
         convert(source, tmp_path / "gone" / "b.yaml")
     assert list(tmp_path.iterdir()) == [source]
 
 
-def test_a_text_that_says_something_else_is_not_written(
+def test_text_with_another_meaning_is_not_written(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(writer, "write_yaml", lambda _: "eval_set: s\ncases:\n- case: a\n  ask: hi\n")
@@ -104,7 +104,7 @@ def test_a_text_that_says_something_else_is_not_written(
 
 
 @pytest.mark.parametrize("text", ["half \ud800", "nul \0"])
-def test_what_yaml_cannot_say_is_not_written(text: str) -> None:
+def test_value_without_a_yaml_form_is_not_written(text: str) -> None:
     unsayable = EvalSet.model_validate(eval_set(case("a", note=text)))
     with pytest.raises(EvalFileError, match=r"b.yaml"):
         yaml_text(unsayable, "b.yaml")

@@ -35,11 +35,7 @@ REFUSED = {
 
 def corpus(*kinds: str, readable: bool = False) -> list[Any]:
     if not CORPUS.is_dir():
-        return [
-            pytest.param(
-                {}, marks=pytest.mark.skip(reason="the folder ../shared is not beside this repository")
-            )
-        ]
+        return [pytest.param({}, marks=pytest.mark.skip(reason="the folder ../shared is missing"))]
     return [
         pytest.param(entry, id=entry["file"])
         for entry in entries(CORPUS)
@@ -60,7 +56,7 @@ def test_a_published_file_reads_or_is_refused_with_the_real_problem(entry: dict[
 
 
 @pytest.mark.parametrize("entry", corpus())
-def test_check_says_of_every_file_what_it_is(entry: dict[str, Any]) -> None:
+def test_check_recognises_the_kind_of_every_file(entry: dict[str, Any]) -> None:
     report = check_file(CORPUS / entry["file"])
     assert report.readable or not adk_reads(entry)
     assert json.loads(json.dumps(report.to_json()))["file"] == str(CORPUS / entry["file"])

@@ -59,7 +59,7 @@ def test_an_id_with_a_comma_or_a_colon_goes_in_double_quotes(cases: str, expecte
 
 
 @given(st.lists(st.text('ab ",:\n').filter(str.strip), min_size=1))
-def test_whatever_ids_are_quoted_are_read_again(ids: list[str]) -> None:
+def test_quoted_ids_are_read_again(ids: list[str]) -> None:
     assert split_selector(f"set.json:{','.join(map(quote_case_id, ids))}") == ("set.json", ids, "")
     assert [quote_case_id(one) for one in ("case_1", "two words", "a,b")] == ["case_1", "two words", '"a,b"']
 
@@ -165,7 +165,7 @@ class TestFindSets:
     def test_cases_of_a_file_whose_name_has_a_colon(self, selector: str, cases: list[str]) -> None:
         assert found(selector) == [("odd:name.json", cases)]
 
-    def test_a_link_that_leads_nowhere_is_told(self, folder: Path) -> None:
+    def test_broken_link_is_reported(self, folder: Path) -> None:
         (folder / "gone.evalset.json").symlink_to("nowhere.json")
         with pytest.raises(SetupProblems, match=r"\(it is a link to nowhere\.json, which does not exist\)"):
             found("gone.evalset.json")
@@ -227,7 +227,7 @@ class TestFindSets:
         with pytest.raises(SetupProblems):
             found("../a", agent="agent")
 
-    def test_all_wrong_names_are_said_at_once(self) -> None:
+    def test_all_unknown_names_are_reported_at_once(self) -> None:
         with pytest.raises(SetupProblems) as caught:
             found("x.json", "a.evalset.json", "y.json")
         assert len(caught.value.problems) == 2
@@ -246,7 +246,7 @@ class TestFindConfig:
         (root / "proctor.toml").write_text("")
         return root
 
-    def test_beside_the_set(self, project: Path) -> None:
+    def test_config_in_the_folder_of_the_set(self, project: Path) -> None:
         for place in (project, project / "evals" / "deep"):
             (place / "test_config.json").write_text("{}")
         assert find_config(project / "evals/deep/x.evalset.json") == project / "evals/deep/test_config.json"
@@ -275,7 +275,7 @@ class TestFindConfig:
         (project.parent / "test_config.json").write_text("{}")
         assert find_config(project / "evals/deep/x.evalset.json") is None
 
-    def test_outside_of_a_project_only_beside_the_set(
+    def test_outside_a_project_only_the_folder_of_the_set_is_searched(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(

@@ -1,4 +1,4 @@
-"""Broken files: whatever comes, a file reads or is refused with its problems; nothing else ever happens."""
+"""Broken files: any file reads or is refused with its problems; no other result is possible."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Sets in JSON lines: the same cases as the JSON set of them; what is wrong is said line by line."""
+"""Sets in JSON lines: the same cases as the JSON set of them; problems are reported line by line."""
 
 import json
 from pathlib import Path
@@ -88,7 +88,7 @@ def test_every_case_knows_its_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["f.jsonl", "F.EVALSET.JSONL", "f.test.jsonl"])
-def test_the_suffix_says_that_a_file_has_lines(tmp_path: Path, name: str) -> None:
+def test_suffix_marks_a_file_of_lines(tmp_path: Path, name: str) -> None:
     opened = open_eval_set(written(tmp_path, lines(A, B), name))
     assert (opened.eval_set_id.lower(), len(opened)) == ("f", 2)
 
@@ -150,12 +150,12 @@ def test_the_same_cases_as_the_json_set_of_them(
         pytest.param(f"[{A}, {B}]", ["1:1: error: expected a case, or the header of the set, but this line is a list of objects with `eval_id`, `conversation` (these are neither turns of the old format (`query`) nor its cases (`name` and `data`), but another tool's layout)"], id="a list"),
         pytest.param(lines('{"id": "a", "conversatoin": []}', B), ["1:1: error: expected a case, or the header of the set, but this line is an object with `id`, `conversatoin` (is `conversatoin` meant to be `conversation`?)"], id="a case whose keys are slips is not taken for the fields of the set"),
         pytest.param(lines('{"a": 1}', '{"a": 2}'), ["1:1: error: expected a case, or the header of the set, but this line is an object with `a` (an eval set has `eval_set_id` and `eval_cases`; a config has `criteria`)"], id="something else"),
-        pytest.param(lines(HEADER, A, HEADER, B), ["3:1: error: this line has the fields of a set, not of a case (the header is the first line; were two files concatenated?)"], id="two files put together"),
+        pytest.param(lines(HEADER, A, HEADER, B), ["3:1: error: this line has the fields of a set, not of a case (the header is the first line; were two files concatenated?)"], id="two files concatenated"),
         pytest.param(lines(A, f" {B},"), ["2:99: error: text after the end of the document: got “,” (a line contains one case and nothing else)"], id="a comma behind a case"),
         pytest.param(lines(HEADER, A, A), ["3:13: error: eval_id: the id 'a' is already used by the case at 2:13 (rename one, or run with --allow-duplicate-ids)"], id="one id twice"),
         pytest.param(lines(HEADER), ["1:1: error: eval_cases: no cases (a set to run needs at least one)"], id="no cases"),
         pytest.param("", ["1:1: error: eval_cases: no cases (a set to run needs at least one)"], id="nothing"),
-        pytest.param(lines(HEADER, "3", A), ["2:1: error: expected an object, got the number 3"], id="a line that is no object"),
+        pytest.param(lines(HEADER, "3", A), ["2:1: error: expected an object, got the number 3"], id="a line that is not an object"),
         pytest.param(lines('{"eval_set_id": 3}', A), ["1:17: error: eval_set_id: expected text, got the number 3"], id="a field of the set"),
         pytest.param(lines(A).encode("utf-16"), ["1:1: error: the file is UTF-16, at byte offset 0 (save the file as UTF-8)"], id="UTF-16"),
         pytest.param(f"{A}\n".encode() + B.encode().replace(b"hi", b"h\xe4") + b"\n", ["2:74: error: byte 0xE4 is not UTF-8, at byte offset 171 (save the file as UTF-8)"], id="Latin-1"),
@@ -165,7 +165,7 @@ def test_a_broken_file_is_refused_in_one_message(tmp_path: Path, text: str | byt
     assert refused(written(tmp_path, text)) == says
 
 
-def test_every_broken_line_and_every_broken_case_is_said_at_once(tmp_path: Path) -> None:
+def test_every_broken_line_and_every_broken_case_is_reported_at_once(tmp_path: Path) -> None:
     no_turns = json.dumps({"eval_id": "x", "conversation": [{}]})
     text = lines(HEADER, '{"eval_id": "a" "b"}', A, no_turns, '{"eval_id": NaN}', '{"a": [1,]}', "nonsense")
     assert refused(written(tmp_path, text)) == [
@@ -177,7 +177,7 @@ def test_every_broken_line_and_every_broken_case_is_said_at_once(tmp_path: Path)
     ]
 
 
-def test_no_more_problems_are_listed_than_anybody_reads(tmp_path: Path) -> None:
+def test_number_of_listed_problems_is_limited(tmp_path: Path) -> None:
     problems = refused(written(tmp_path, lines(HEADER, *['{"eval_id" 3}'] * 900)))
     assert len(problems) == 201
     assert problems[0] == "1:1: error: 700 more lines cannot be read"
@@ -202,7 +202,7 @@ def test_a_line_longer_than_any_case_is_refused(tmp_path: Path, monkeypatch: pyt
     assert refused(path) == ["3:1: error: the line is longer than 1 MiB (split the file or the case)"]
 
 
-def test_duplicate_ids_are_told_apart_where_they_are_allowed(tmp_path: Path) -> None:
+def test_duplicate_ids_are_distinguished_where_they_are_allowed(tmp_path: Path) -> None:
     opened = open_eval_set(written(tmp_path, lines(A, A)), allow_duplicate_ids=True)
     assert [one.eval_id for one in opened] == ["a", "a#2"]
     assert "it runs as 'a#2'" in str(opened.warnings[0])
@@ -236,7 +236,7 @@ def test_check_finds_what_is_doubtful(tmp_path: Path) -> None:
         ("x.evalset.jsonl", lines('{"a": 1}'), "eval set (a case a line)"),
     ],
 )
-def test_check_tells_a_set_from_other_lines(tmp_path: Path, name: str, text: str, kind: str) -> None:
+def test_check_distinguishes_a_set_from_other_lines(tmp_path: Path, name: str, text: str, kind: str) -> None:
     assert check_file(written(tmp_path, text, name)).kind == kind
 
 
@@ -281,7 +281,7 @@ def test_nothing_is_lost_on_the_way(tmp_path_factory: pytest.TempPathFactory, te
     assert load_eval_set(folder / "b.json") == load_eval_set(folder / "c.jsonl") == given
 
 
-def test_comments_are_not_kept_and_that_is_said(tmp_path: Path) -> None:
+def test_lost_comments_are_reported(tmp_path: Path) -> None:
     assert convert(written(tmp_path, lines("# why", A)), tmp_path / "b.json").comments_lost
     assert not convert(written(tmp_path, lines(A)), tmp_path / "b.json").comments_lost
 

@@ -1,4 +1,4 @@
-"""Eval sets of every generation and layout: what reads, under which ids, and what is said about the rest."""
+"""Eval sets of every generation and layout: the readable ones, their ids, and the messages about the rest."""
 
 import hashlib
 import json
@@ -69,7 +69,7 @@ OLD_TURNS = [
                                                           "reference_trajectory": [{"name": "t", "args": {"x": 1}}]}]}, id="a data set with texts"),
     ],
 )  # fmt: skip
-def test_every_layout_says_the_same(document: Any) -> None:
+def test_every_layout_gives_the_same_set(document: Any) -> None:
     (only,) = read(document).eval_cases
     (invocation,) = only.conversation
     assert only.eval_id == "a"
@@ -126,12 +126,12 @@ def test_other_keys_of_a_row_of_a_data_set_stay() -> None:
     assert only.model_extra == {"expected": ["x"]}
 
 
-def test_a_row_that_says_nothing_we_know_is_refused() -> None:
+def test_row_without_a_known_column_is_refused() -> None:
     (problem,) = problems({"eval_set_id": "s", "eval_cases": [{"eval_id": "a", "prompt": 3}]})
     assert "got neither" in problem
 
 
-def test_what_is_a_result_is_no_set_however_it_is_read(tmp_path: Path) -> None:
+def test_result_file_is_not_a_set_for_any_reader(tmp_path: Path) -> None:
     path = tmp_path / "f.json"
     for more in ("", " # read whole"):
         path.write_text(json.dumps({**eval_set(), "eval_case_results": []}) + more)
@@ -187,7 +187,7 @@ def test_unknown_keys_of_every_level_stay() -> None:
         pytest.param(eval_set(case("x"), case("y"), case("x")), ["35:15: eval_cases[2].eval_id: the id 'x' is already used by the case at 5:15 (rename one, or run with --allow-duplicate-ids)"], id="an id twice, both places"),
     ],
 )  # fmt: skip
-def test_all_problems_of_a_set_are_said_with_their_places(document: Any, expected: list[str]) -> None:
+def test_all_problems_of_a_set_are_reported_with_their_locations(document: Any, expected: list[str]) -> None:
     assert problems(document) == expected
 
 
@@ -211,7 +211,7 @@ def test_all_problems_of_a_set_are_said_with_their_places(document: Any, expecte
         ({"starting_prompt": "a", "conversation_plan": "b"}, "one scenario"),
     ],
 )
-def test_what_is_no_set_is_refused_by_what_it_is(document: Any, says: str) -> None:
+def test_file_that_is_not_a_set_is_refused_with_its_kind(document: Any, says: str) -> None:
     (problem,) = problems(document)
     assert problem.startswith("1:1: expected an eval set, but this is ")
     assert says in problem
@@ -232,7 +232,7 @@ def test_an_empty_list_is_an_old_set_without_cases_but_no_test_file() -> None:
         read([], "x.test.json")
 
 
-def test_duplicate_ids_run_under_ids_of_their_own(tmp_path: Path) -> None:
+def test_duplicate_ids_run_under_numbered_ids(tmp_path: Path) -> None:
     path = tmp_path / "set.evalset.json"
     path.write_text(json.dumps(eval_set(*map(case, ["x", "x", "x#2", "y", "x"])), indent=1))
     opened = open_eval_set(path, allow_duplicate_ids=True)
@@ -320,14 +320,14 @@ def test_what_the_typescript_line_reads_is_read(shared: Path) -> None:
         assert [one.eval_id for one in found] == [one["evalId"] for one in vector["evalSet"]["evalCases"]]
 
 
-def test_many_broken_cases_are_said_in_one_look_at_the_file() -> None:
+def test_many_broken_cases_are_reported_in_one_pass_over_the_file() -> None:
     """Places are found in one pass for all problems, not in one pass for each."""
     broken = problems(eval_set(*({"eval_id": f"c{i}"} for i in range(1000))))
     assert len(broken) == 201
     assert broken[-1].endswith("this and 799 more cases have problems, too")
 
 
-def test_a_key_given_twice_is_said_when_a_set_is_opened(tmp_path: Path) -> None:
+def test_duplicate_key_is_reported_when_a_set_is_opened(tmp_path: Path) -> None:
     path = tmp_path / "a.evalset.json"
     case = (
         '{"eval_id": "a", "conversation": [], "final_session_state": {"k": 1},\n "final_session_state": {}}'
@@ -339,7 +339,7 @@ def test_a_key_given_twice_is_said_when_a_set_is_opened(tmp_path: Path) -> None:
 FIRST, SECOND = json.dumps([case("first")]), json.dumps([case("second")])
 
 
-def test_a_triple_is_no_pair() -> None:
+def test_triple_is_not_a_pair() -> None:
     data = {"intermediate_responses": [["author", [], "more"]]}
     (problem,) = problems(eval_set(case(conversation=[turn(intermediate_data=data)])))
     assert problem.endswith("intermediate_responses[0]: expected a pair [author, parts], got a list")
@@ -354,7 +354,7 @@ def test_a_triple_is_no_pair() -> None:
         pytest.param(f'{{"eval_set_id": "s", "eval_cases": null, "eval_cases": {SECOND}}}', ["second"], id="null and cases"),
     ],
 )  # fmt: skip
-def test_of_cases_given_twice_the_later_are_used_as_the_warning_says(
+def test_the_last_of_duplicate_cases_is_used_with_a_warning(
     tmp_path: Path, text: str, expected: list[str]
 ) -> None:
     path = write(tmp_path / "s.evalset.json", text)

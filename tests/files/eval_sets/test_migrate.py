@@ -24,7 +24,7 @@ def vectors(shared: Path) -> list[dict[str, Any]]:
 def difference(vector: dict[str, Any]) -> str:
     """Why we read what ADK refuses; empty: we refuse it, too.
 
-    ADK refuses for the criteria of a config (which is no part of the file), for what a first turn does not state, and
+    ADK refuses for the criteria of a config (which is not part of the file), for what a first turn does not state, and
     for keys that it does not know.
     """
     document = vector["input"]
@@ -104,7 +104,7 @@ def test_a_migrated_file_is_laid_out_as_adk_writes_it(tmp_path: Path) -> None:
     assert load_eval_set(tmp_path / "n.json").eval_cases[0].eval_id == str(tmp_path / "o.test.json")
 
 
-def test_a_new_file_is_written_as_it_is_read(tmp_path: Path) -> None:
+def test_new_file_is_written_as_it_is_read(tmp_path: Path) -> None:
     (tmp_path / "o.json").write_text(
         '{"eval_set_id": "s", "eval_cases": [{"eval_id": "a", "conversation": []}]}'
     )
@@ -155,7 +155,7 @@ def test_an_initial_session_in_camel_case(tmp_path: Path) -> None:
     assert (case.session_input.app_name, case.session_input.user_id) == ("house", "ada")
 
 
-def test_what_is_dropped_as_by_adk_is_told(tmp_path: Path) -> None:
+def test_values_dropped_as_by_adk_are_reported(tmp_path: Path) -> None:
     call = {"tool_name": "f", "tool_input": {}, "mock_tool_output": 1}
     turns = [{"query": "q", "mood": "good", "expected_tool_use": [call, call]}, {"query": "r"}]
     old, session = tmp_path / "old.test.json", tmp_path / "s.json"
@@ -170,7 +170,7 @@ def test_what_is_dropped_as_by_adk_is_told(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_comments_that_go_and_names_that_a_run_refuses_are_told(tmp_path: Path) -> None:
+def test_lost_comments_and_names_that_a_run_refuses_are_reported(tmp_path: Path) -> None:
     old, new = tmp_path / "old.evalset.json", tmp_path / "new.json"
     case = '{"name": "a", "data": [{"query": "q"}]}'
     old.write_text(f"[{case}, // mine\n {case}]", encoding="utf-8")
@@ -182,7 +182,7 @@ def test_comments_that_go_and_names_that_a_run_refuses_are_told(tmp_path: Path) 
     ]
 
 
-def test_nothing_is_told_where_nothing_is_dropped(tmp_path: Path) -> None:
+def test_lossless_migration_reports_nothing(tmp_path: Path) -> None:
     session = {"appName": "a", "userId": "u", "state": {"lamp": "off"}}
     turn = {"query": "q", "expectedToolUse": [{"toolName": "f", "toolInput": {}}], "reference": "r"}
     (tmp_path / "o.json").write_text(

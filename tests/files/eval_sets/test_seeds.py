@@ -15,7 +15,7 @@ from proctor.files.eval_sets.detect_format import Kind
 
 _PAGE_BREAK = re.compile(r"\n```\n+```\n")
 
-# How many lines of closing brackets the printer added at the end of each page, where a block goes on behind it.
+# How many lines of closing brackets the printer added at the end of each page, where a block continues after it.
 _ADDED_CLOSINGS = {"004": [0, 0, 3, 7]}
 
 _START = re.compile(
@@ -25,7 +25,7 @@ _STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"|#[^\n]*|[{}]')
 
 
 def joined(block: str) -> str:
-    """The block as somebody would type it: broken texts and comments on one line."""
+    """Return the block as a person would type it: broken texts and comments on one line."""
     return re.sub(
         r'"(?:[^"\\]|\\.)*"',
         lambda text: re.sub(r"-\n\s*", "-", text[0]).replace("\n", " "),
@@ -34,7 +34,7 @@ def joined(block: str) -> str:
 
 
 def _whole_comments(block: str) -> str:
-    """A line that is no JSON and follows a comment is the rest of it."""
+    """Join lines: a line that is not JSON and follows a comment is the rest of it."""
     lines: list[str] = []
     for line in block.split("\n"):
         continues = lines and "# " in lines[-1] and re.match(r'\s*[^\s{}\[\]",0-9]', line)
@@ -99,7 +99,7 @@ def test_every_block_of_a_document_reads(shared: Path, tmp_path: Path, number: s
 
 
 def test_no_block_is_overlooked(shared: Path) -> None:
-    """Every fenced block that says it is JSON is one of those that were read."""
+    """Return every fenced block marked as JSON that was read."""
     for document in (shared / "seeds").glob("*.txt"):
         text = document.read_text(encoding="utf-8")
         fenced = re.findall(r"```json\n(.*?)```", text, re.DOTALL)

@@ -1,4 +1,4 @@
-"""Large sets are read one case at a time: whatever the layout, the same cases as reading them whole gives."""
+"""Large sets are read one case at a time: for every layout, the same cases as reading them whole gives."""
 
 import json
 import os
@@ -94,7 +94,7 @@ def test_what_is_not_a_plain_set_is_left_to_the_slower_reader(text: str) -> None
         walked(text.encode())
 
 
-def test_a_text_that_looks_like_the_gap_between_cases_is_no_gap() -> None:
+def test_text_that_resembles_the_gap_between_cases_is_not_a_gap() -> None:
     cases = [case(f"c{i}", note='}, {"eval_id"', more=[{"eval_id": "x"}, {"eval_id": "y"}]) for i in range(5)]
     document = {"eval_set_id": "s", "eval_cases": cases}
     for text in (json.dumps(document), json.dumps(document, indent=1), json.dumps(document, indent=0)):
@@ -102,7 +102,7 @@ def test_a_text_that_looks_like_the_gap_between_cases_is_no_gap() -> None:
 
 
 @pytest.mark.parametrize("indent", [None, 2, "\t"])
-def test_in_a_regular_layout_only_the_first_and_last_cases_are_parsed_twice(
+def test_regular_layout_parses_only_the_first_and_last_cases_twice(
     monkeypatch: pytest.MonkeyPatch, indent: Any
 ) -> None:
     exact = Walk._exact
@@ -114,7 +114,7 @@ def test_in_a_regular_layout_only_the_first_and_last_cases_are_parsed_twice(
 
     monkeypatch.setattr(Walk, "_exact", counted)
     cases = [case(f"c{i}") for i in range(100)]
-    if indent:  # then the layout tells, and the first key need not be the same
+    if indent:  # then the layout decides, and the first key need not be the same
         cases[50::3] = [{"x": 1, **one} for one in cases[50::3]]
     values, _ = walked(json.dumps({"eval_cases": cases}, indent=indent).encode())
     assert len(values) == 100
@@ -178,7 +178,7 @@ def test_a_file_that_changes_between_two_reads_is_noticed(tmp_path: Path) -> Non
         opened_set.case(0)
 
 
-def test_a_file_that_is_replaced_stays_as_it_was_read(tmp_path: Path) -> None:
+def test_replaced_file_keeps_the_content_of_its_first_read(tmp_path: Path) -> None:
     path = tmp_path / "s.evalset.json"
     path.write_text(json.dumps(eval_set(case("a"))))
     opened_set = open_eval_set(path)
@@ -188,7 +188,7 @@ def test_a_file_that_is_replaced_stays_as_it_was_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("change", [('"a"', '"b"'), ('"eval_id"', '"eval_ix"'), ('"hi"', '"hi\\"')])
-def test_another_case_in_the_place_of_one_is_noticed_even_where_size_and_time_are_the_same(
+def test_replaced_case_is_detected_even_with_equal_size_and_time(
     tmp_path: Path, change: tuple[str, str]
 ) -> None:
     path = tmp_path / "s.evalset.json"
@@ -241,7 +241,7 @@ class TestTooLargeToBeReadWhole:
 
 @pytest.mark.slow
 def test_a_gigabyte_is_streamed_in_little_memory(tmp_path: Path) -> None:
-    """In a process of its own: the peak of this one belongs to other tests, too."""
+    """Run in a separate process: the peak of this one belongs to other tests, too."""
     import subprocess
     import sys
 
@@ -268,10 +268,8 @@ def test_a_gigabyte_is_streamed_in_little_memory(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".json", ".jsonl"])
-def test_a_hundred_thousand_cases_are_opened_planned_and_read_in_flat_memory(
-    tmp_path: Path, suffix: str
-) -> None:
-    """What is kept of a case: its id, its offsets, its line. Measured beside a set of ten, which builds all models, too."""
+def test_hundred_thousand_cases_are_planned_and_read_in_flat_memory(tmp_path: Path, suffix: str) -> None:
+    """The memory of a case: its id, its offsets, its line. Compared with a set of ten, which builds all models, too."""
     import subprocess
     import sys
 

@@ -1,4 +1,4 @@
-"""`trials` in a config: what can be said there, and how a mistake in it reads."""
+"""`trials` in a config: its values, and the messages about mistakes."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def refused(folder: Path, trials: Any) -> str:
     ],
     ids=repr,
 )
-def test_what_can_be_said(tmp_path: Path, trials: Any, num_runs: int | None, rule: TrialRule | None) -> None:
+def test_valid_values(tmp_path: Path, trials: Any, num_runs: int | None, rule: TrialRule | None) -> None:
     config, doubts = load_config(written(tmp_path, trials))
     assert config.rule == rule
     assert (config.trials.num_runs if config.trials else None) == num_runs
@@ -85,7 +85,7 @@ def test_what_cannot(tmp_path: Path, trials: Any, says: str) -> None:
     assert says in refused(tmp_path, trials)
 
 
-def test_a_mistake_is_said_with_its_line(tmp_path: Path) -> None:
+def test_mistake_is_reported_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "test_config.json"
     path.write_text(
         '{\n  "criteria": {"response_match_score": 0.8},\n  "trials": {\n    "num_run": 5\n  }\n}'
@@ -106,7 +106,7 @@ def test_a_slip_of_the_key_itself_is_an_error(tmp_path: Path, key: str) -> None:
 
 
 @pytest.mark.parametrize("key", ["num_runs", "min_pass_rate", "pass_k", "confidence"])
-def test_what_belongs_into_trials_and_stands_beside_it_is_said(tmp_path: Path, key: str) -> None:
+def test_misplaced_key_of_trials_is_reported(tmp_path: Path, key: str) -> None:
     path = tmp_path / "test_config.json"
     path.write_text(json.dumps({"criteria": CRITERIA, key: 1}), encoding="utf-8")
     _, doubts = load_config(path)

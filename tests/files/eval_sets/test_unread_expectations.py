@@ -214,7 +214,7 @@ REFUSED: list[tuple[Where, str, Any, str]] = [
     (in_call, "function", "f", "the tool of a call is `name`"),
     (in_call, "parameters", {}, "the arguments of a call are `args`"),
     (in_call, "arg", {}, "did you mean `args`?"),
-    # content that states nothing as it is written
+    # content that states nothing in this form
     (in_answer, "text", TEXT, 'a text is `"parts"'),
     (in_answer, "content", TEXT, 'a text is `"parts"'),
     (in_part, "txt", TEXT, "a text is `text`"),
@@ -400,8 +400,8 @@ class TestRows:
         assert path.read_text().splitlines()[line - 1][column - 1 :].startswith('"txt"')
 
 
-class TestKeysThatStandTwice:
-    """The later one is read: which of the two is meant?"""
+class TestDuplicateKeys:
+    """The later one is read; the intended one is unknown."""
 
     @pytest.mark.parametrize(
         ("text", "key"),

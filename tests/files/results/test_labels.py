@@ -1,4 +1,4 @@
-"""Labels of people in files: every form says the same, and what is wrong is said with its place."""
+"""Labels of people in files: all forms are equivalent, and problems are reported with their locations."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def written(folder: Path, name: str, text: str) -> Path:
 
 
 @pytest.mark.parametrize(("name", "text"), FORMS)
-def test_all_forms_say_the_same(tmp_path: Path, name: str, text: str) -> None:
+def test_all_forms_are_equivalent(tmp_path: Path, name: str, text: str) -> None:
     found = read_labels(written(tmp_path, name, text))
     assert [(one.eval_id, one.passes, one.trial, one.turn, one.rubric_id, one.unit) for one in found] == [
         ("rome", True, None, None, "", "trial"),
@@ -83,7 +83,7 @@ def test_words_for_a_fail(tmp_path: Path, word: object) -> None:
     assert found.passes is False
 
 
-def test_what_is_said_twice_comes_once(tmp_path: Path) -> None:
+def test_duplicate_label_is_read_once(tmp_path: Path) -> None:
     assert len(read_labels(written(tmp_path, "l.csv", "eval_id,label\na,1\na,pass\nb,0\n"))) == 2
 
 
@@ -115,7 +115,7 @@ def test_what_is_said_twice_comes_once(tmp_path: Path) -> None:
         pytest.param("l.csv", "\ud83d", "UTF-8", id="no UTF-8"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_said_with_its_place(tmp_path: Path, name: str, text: str, said: str) -> None:
+def test_invalid_label_is_reported_with_its_location(tmp_path: Path, name: str, text: str, said: str) -> None:
     path = tmp_path / name
     path.write_bytes(text.encode(errors="surrogatepass"))
     with pytest.raises(EvalFileError) as caught:
@@ -123,7 +123,7 @@ def test_what_is_wrong_is_said_with_its_place(tmp_path: Path, name: str, text: s
     assert said in str(caught.value)
 
 
-def test_every_problem_is_said_at_once(tmp_path: Path) -> None:
+def test_every_problem_is_reported_at_once(tmp_path: Path) -> None:
     path = written(tmp_path, "l.csv", "eval_id,label,turn\na,good,0\nb,1,1\n,0,1\n")
     with pytest.raises(EvalFileError) as caught:
         read_labels(path)

@@ -50,7 +50,7 @@ def test_what_is_exported_reads_back_the_same(
     assert (again.agent, again.run_id, again.num_runs) == (result.agent, result.run_id, result.num_runs)
 
 
-def test_a_json_report_keeps_what_is_said_about_the_run_as_a_whole(tmp_path: Path) -> None:
+def test_json_report_keeps_the_notes_about_the_run(tmp_path: Path) -> None:
     result = sketch(2)
     result.warnings, result.interrupted, result.started_at = ["careful"], True, 1_700_000_000.5
     again = read_back("json", result, tmp_path)
@@ -95,7 +95,7 @@ def test_two_sets_of_one_id_keep_their_cases_apart(tmp_path: Path) -> None:
     assert len(read_back("jsonl", run(first, second), tmp_path).cases) == 2
 
 
-def test_a_trial_that_stands_there_twice_is_read_once_and_doubted(tmp_path: Path) -> None:
+def test_duplicate_trial_is_read_once_with_a_warning(tmp_path: Path) -> None:
     path = tmp_path / "both.jsonl"
     path.write_text(written("jsonl", run(good("a", 2))) * 2, encoding="utf-8")
     (recorded,) = read_runs(path)
@@ -104,7 +104,7 @@ def test_a_trial_that_stands_there_twice_is_read_once_and_doubted(tmp_path: Path
     assert case.doubt == "one of its trials appears twice (lines 1, 3, 2, 4)"
 
 
-def test_lines_may_stand_in_any_order(tmp_path: Path) -> None:
+def test_lines_may_be_in_any_order(tmp_path: Path) -> None:
     path, result = tmp_path / "sorted.jsonl", run(good("a", 3), good("b"), good("c", 2))
     path.write_text(
         "".join(sorted(written("jsonl", result).splitlines(keepends=True))[::-1]), encoding="utf-8"
@@ -254,7 +254,7 @@ def test_a_file_of_our_own_reads_in_every_generation_of_the_format(tmp_path: Pat
     assert EvalSetResult.model_validate_json(text).eval_case_results[0].eval_id == "a"
 
 
-# --- what is no result -------------------------------------------------------------------------------------------------
+# --- files that are not a result -------------------------------------------------------------------------------------------------
 
 GOOD_LINE = json.loads(written("jsonl", run(good("a"))))
 BAD: dict[str, tuple[str, str, str]] = {
@@ -268,7 +268,7 @@ BAD: dict[str, tuple[str, str, str]] = {
     "an outcome that is none": (
         "a.jsonl", json.dumps(GOOD_LINE) + "\n" + json.dumps(GOOD_LINE | {"outcome": "green"}), ":2:1: error: outcome: ",
     ),
-    "a line that is no JSON": ("a.jsonl", json.dumps(GOOD_LINE) + "\n{\n", ":2:1: error: this line is not JSON"),
+    "a line that is not JSON": ("a.jsonl", json.dumps(GOOD_LINE) + "\n{\n", ":2:1: error: this line is not JSON"),
     "a trial without a verdict": ("a.jsonl", json.dumps(GOOD_LINE | {"case": None}), ":1:1: error: case: "),
     "a score that is text": (
         "a.jsonl", json.dumps(GOOD_LINE | {"scores": {"m": {"score": "good"}}}), "scores.m.score: expected a number",
@@ -277,14 +277,16 @@ BAD: dict[str, tuple[str, str, str]] = {
 
 
 @pytest.mark.parametrize(("name", "text", "message"), BAD.values(), ids=BAD)
-def test_what_is_no_result_is_said_with_its_place(name: str, text: str, message: str, tmp_path: Path) -> None:
+def test_file_that_is_not_a_result_is_reported_with_its_location(
+    name: str, text: str, message: str, tmp_path: Path
+) -> None:
     path = tmp_path / name
     path.write_text(text, encoding="utf-8")
     with pytest.raises(EvalFileError, match=re.escape(message)):
         _ = [each.result for each in read_runs(path)]
 
 
-def test_a_file_that_is_too_large_to_be_read_whole_says_which_form_is_not(tmp_path: Path) -> None:
+def test_error_about_a_too_large_file_suggests_another_form(tmp_path: Path) -> None:
     path = tmp_path / "large.json"
     with path.open("wb") as file:
         file.write(b'{"proctor_report": 1,\n')
@@ -302,9 +304,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", ["json", "jsonl", "adk"])
-def test_a_file_that_was_cut_off_anywhere_is_refused_or_read_in_whole_lines(
-    form: str, tmp_path: Path
-) -> None:
+def test_file_cut_at_any_byte_is_refused_or_read_in_whole_lines(form: str, tmp_path: Path) -> None:
     text = written(form, run(good("a", 2), good("b", 2)))
     path = tmp_path / f"cut.{form}"
     for cut in range(1, len(text) - 1, 97):

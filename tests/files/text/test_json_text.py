@@ -114,7 +114,7 @@ def test_what_is_not_json_is_refused_with_its_place(data: bytes, place: str, say
     assert "\n" not in message
 
 
-def test_all_strange_numbers_are_said_at_once() -> None:
+def test_all_invalid_numbers_are_reported_at_once() -> None:
     with pytest.raises(EvalFileError) as caught:
         parse(b'{"a": NaN,\n "b": [1e999, "\\u0000"]}', "f.json")
     assert [(p.line, p.column, p.field) for p in caught.value.problems] == [

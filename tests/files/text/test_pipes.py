@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system ha
 
 @contextmanager
 def piped(path: Path, text: str) -> Iterator[Path]:
-    """A pipe into which somebody writes."""
+    """A pipe with a writer."""
     os.mkfifo(path)
     writer = Thread(target=path.write_text, args=(text,), kwargs={"encoding": "utf-8"})
     writer.start()
@@ -52,7 +52,7 @@ def test_a_device_without_an_end_is_read_no_further_than_a_file_may_be(tmp_path:
         read_bytes(Path("/dev/zero"), "zero", limit=1 << 20)
 
 
-def test_a_pipe_in_a_folder_is_no_set(tmp_path: Path) -> None:
+def test_pipe_in_a_folder_is_not_a_set(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.evalset.json")
     (tmp_path / "set.evalset.json").write_text("{}")
     (tmp_path / "gone.evalset.json").symlink_to("nowhere")

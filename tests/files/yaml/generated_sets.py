@@ -1,4 +1,4 @@
-"""Eval sets of every sort, made by hypothesis: what JSON can say in them, and what has a short form in YAML."""
+"""Eval sets of every sort, made by hypothesis: all JSON values, and the short forms of YAML."""
 
 from typing import Any
 

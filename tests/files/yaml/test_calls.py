@@ -1,4 +1,4 @@
-"""Tool calls as text: what they say, where they are broken, and that what is written is read again."""
+"""Tool calls as text: their meaning, the location of errors, and reading back what is written."""
 
 from typing import Any
 
@@ -31,11 +31,11 @@ from tests.files.yaml.generated_sets import JSON, TEXTS
         ('f(a="007")', {"a": "007"}),
     ],
 )  # fmt: skip
-def test_what_a_call_says(text: str, arguments: dict[str, Any]) -> None:
+def test_meaning_of_a_call(text: str, arguments: dict[str, Any]) -> None:
     assert parse_call(text) == ("f", arguments)
 
 
-def test_many_lists_beside_each_other_are_not_deep() -> None:
+def test_many_parallel_lists_are_not_deep() -> None:
     assert parse_call(f"f(a=[{', '.join(['[{x: 1}]'] * 300)}])") == ("f", {"a": [[{"x": 1}]] * 300})
 
 
@@ -109,7 +109,7 @@ def test_how_a_call_is_written(arguments: dict[str, Any], text: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "two words", "f(", "a=b", " f", "f:", "#f", "it's"])
-def test_names_that_text_cannot_say(name: str) -> None:
+def test_names_without_a_text_form(name: str) -> None:
     assert write_call(name, {}) is None
 
 
@@ -145,6 +145,6 @@ def test_any_text_is_read_or_refused_with_a_place_inside_it(text: str) -> None:
         (">\n    f(a=1,\n    b=1)", "f(a=1, b=1)", ">\n    f(a=1,\n    ^b=1)"),
     ],
 )  # fmt: skip
-def test_where_a_character_of_a_text_stands_in_the_file(raw: str, text: str, marked: str) -> None:
+def test_location_of_a_character_in_the_file(raw: str, text: str, marked: str) -> None:
     letter = marked[marked.index("^") + 1]
     assert offset_in(raw, text, text.index(f"{letter}=")) == marked.index("^")

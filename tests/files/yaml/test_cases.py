@@ -1,4 +1,4 @@
-"""The YAML form that people write: what it says in the words of the format, and what is wrong with it."""
+"""The YAML form for people: its meaning in the terms of the format, and its errors."""
 
 import json
 from pathlib import Path
@@ -155,7 +155,7 @@ TURNS = [
 
 
 @pytest.mark.parametrize(("text", "expected"), TURNS)
-def test_what_a_turn_says(text: str, expected: dict[str, Any]) -> None:
+def test_meaning_of_a_turn(text: str, expected: dict[str, Any]) -> None:
     assert turn(text) == expected
 
 
@@ -187,7 +187,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("text", "expected"), CASES)
-def test_what_a_case_says_beside_its_turns(text: str, expected: dict[str, Any]) -> None:
+def test_meaning_of_the_other_keys_of_a_case(text: str, expected: dict[str, Any]) -> None:
     assert case(text) == {"conversation": [{"user_content": USER}], **expected}
 
 
@@ -406,7 +406,7 @@ def test_duplicate_ids_name_both_places(tmp_path: Path) -> None:
     assert open_eval_set(path, allow_duplicate_ids=True).ids() == ["x", "x#2"]
 
 
-def test_where_a_case_stands(tmp_path: Path) -> None:
+def test_location_of_a_case(tmp_path: Path) -> None:
     path = tmp_path / "a.evalset.yaml"
     path.write_text("cases:\n\n  - case: x\n    ask: a\n  - ask: b\n")
     opened = open_eval_set(path, label="a.evalset.yaml")
@@ -421,7 +421,7 @@ def test_check_finds_nothing_wrong_with_this_form(tmp_path: Path) -> None:
     assert (report.readable, report.kind, report.cases, report.problems) == (True, "eval set", 1, [])
 
 
-def test_a_document_that_is_no_set_is_told_so(tmp_path: Path) -> None:
+def test_document_that_is_not_a_set_is_reported_as_such(tmp_path: Path) -> None:
     path = tmp_path / "a.yaml"
     for text, message in {
         "42": "a document that is the number 42",
@@ -454,7 +454,7 @@ _PIECES = (
 
 
 @given(st.lists(st.sampled_from(_PIECES), max_size=30).map("".join))
-def test_whatever_the_text_it_is_read_or_refused_with_its_places(text: str) -> None:
+def test_any_text_is_read_or_refused_with_its_locations(text: str) -> None:
     found: list[Problem] = []
     try:
         open_document(read_document(text.encode(), "f.yaml"), allow_empty=True)

@@ -91,7 +91,7 @@ def test_what_is_written_reads_as_the_same(tmp_path: Path) -> None:
         ("rules", "[{never: 'a(1)'}]", "a.evalset.yaml:2"),
     ],
 )
-def test_a_slip_is_told_with_its_place(key: str, slip: str, problem: str, tmp_path: Path) -> None:
+def test_typo_is_reported_with_its_location(key: str, slip: str, problem: str, tmp_path: Path) -> None:
     with pytest.raises(SetupError) as caught:
         read(f"- ask: q\n  {key}: {slip}\n", tmp_path)
     assert problem in str(caught.value)

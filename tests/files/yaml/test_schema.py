@@ -70,7 +70,7 @@ def test_it_takes_what_the_reader_takes(text: str) -> None:
     assert complaints(text) == []
 
 
-# What only the reader sees: what stands inside a text, places of keys, names that are taken.
+# What only the reader sees: the content of a text, places of keys, names that are taken.
 _ONLY_THE_READER = (
     "007", "'f(", "f(a={b", "f(x=1", "# b)", "evalId", "intermediate_data: {}", "session_input: {}", "- {case: [x], ask: a}",
 )  # fmt: skip
@@ -83,7 +83,7 @@ def test_it_flags_what_the_reader_refuses(text: str) -> None:
     assert complaints(text) != []
 
 
-# One key of each kind of case, and whatever else a case may have, each with a value that is right in its place.
+# One key of each kind of case, and all other keys of a case, each with a valid value.
 _KINDS: list[dict[str, Any]] = [
     {"ask": "a"}, {"user_content": {"parts": []}, "case": "a"}, {"turns": [{"ask": "a"}]}, {"conversation": [{"ask": "a"}]},
     {"start": "a", "plan": "b"}, {"conversation_scenario": {"starting_prompt": "a", "conversation_plan": "b"}, "case": "a"},
@@ -100,7 +100,7 @@ _RIGHT: dict[str, Any] = {
 
 @pytest.mark.parametrize("kind", _KINDS, ids=lambda kind: next(iter(kind)))
 @pytest.mark.parametrize("key", _RIGHT)
-def test_it_takes_and_flags_beside_each_other_what_the_reader_does(kind: dict[str, Any], key: str) -> None:
+def test_it_accepts_and_refuses_the_same_as_the_reader(kind: dict[str, Any], key: str) -> None:
     text = json.dumps({key: _RIGHT[key], **kind})  # JSON is YAML, too
     try:
         open_document(read_document(text.encode(), "f.evalset.yaml"))

@@ -177,7 +177,7 @@ def test_comments_are_noticed(text: str, *, comments: bool) -> None:
     assert read_tree(text.encode(), "f.yaml").has_comments is comments
 
 
-def test_where_things_stand() -> None:
+def test_locations_of_values() -> None:
     tree = read_tree("é: 😀\na:\n  - b: 1\n    c: [2, {d: 3}]\n".encode(), "f.yaml")
     places = TreePlaces(tree.root)
     assert places.value(("é",)) == (1, 4)

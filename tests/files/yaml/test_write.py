@@ -21,7 +21,7 @@ from tests.files.yaml.generated_sets import SETS, TRICKY
 CORPUS = Path(__file__).resolve().parents[4] / "shared" / "corpus"
 
 
-def said(text: str, role: str) -> dict[str, Any]:
+def content(text: str, role: str) -> dict[str, Any]:
     return {"parts": [{"text": text}], "role": role}
 
 
@@ -59,7 +59,7 @@ def test_other_readers_of_yaml_see_the_same_texts(document: dict[str, Any]) -> N
 def test_texts_that_look_like_something_else_stay_texts(text: str) -> None:
     state = {"block": text, "list": [text], text: 1}
     turn = {
-        "user_content": said(text, "user"),
+        "user_content": content(text, "user"),
         "intermediate_data": {"tool_uses": [{"name": "f", "args": {"a": text}}]},
     }
     case = {"eval_id": "a", "conversation": [turn], "final_session_state": state, "tags": [text]}
@@ -79,7 +79,7 @@ def test_texts_that_look_like_something_else_stay_texts(text: str) -> None:
     ids=str,
 )
 def test_the_forms_of_intermediate_data_stay_apart(data: Any) -> None:
-    turn = {"user_content": said("a", "user"), "intermediate_data": data}
+    turn = {"user_content": content("a", "user"), "intermediate_data": data}
     eval_set = EvalSet.model_validate(
         {"eval_set_id": "s", "eval_cases": [{"eval_id": "a", "conversation": [turn]}]}
     )
@@ -120,7 +120,7 @@ def written(case: dict[str, Any]) -> str:
     return dedent(text.removeprefix(head))
 
 
-ASK = {"user_content": said("Hi.", "user")}
+ASK = {"user_content": content("Hi.", "user")}
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ ASK = {"user_content": said("Hi.", "user")}
     [
         pytest.param({"conversation": [ASK]}, "ask: Hi.\n", id="one turn"),
         pytest.param(
-            {"conversation": [{**ASK, "final_response": said("Yes: no.", "model")}, ASK]},
+            {"conversation": [{**ASK, "final_response": content("Yes: no.", "model")}, ASK]},
             "turns:\n  - ask: Hi.\n    expect: 'Yes: no.'\n  - ask: Hi.\n",
             id="several turns",
         ),
@@ -168,7 +168,7 @@ ASK = {"user_content": said("Hi.", "user")}
             # the rubric keeps what it was written with
             "turns:\n  - ask: Hi.\n    rubrics:\n      - rubric_id: " + stable_rubric_id("Be kind.") + "\n        rubric_content:\n"
             "          text_property: Be kind.\n        criterion: Be kind.\n",
-            id="a rubric with keys of its own",
+            id="a rubric with additional keys",
         ),
         pytest.param(
             {"conversation": [ASK], "rubrics": [{"rubric_id": "kind", "rubric_content": {"text_property": "Be kind."}, "type": "X"}]},
@@ -198,7 +198,7 @@ ASK = {"user_content": said("Hi.", "user")}
         pytest.param(
             {"conversation": [ASK], "session_input": {"app_name": "", "user_id": "u", "mine": 1}},
             "ask: Hi.\nsession_input:\n  app_name: ''\n  user_id: u\n  mine: 1\n",
-            id="a session with keys of its own",
+            id="a session with additional keys",
         ),
         pytest.param(
             {"conversation_scenario": {"starting_prompt": "Hi.", "conversation_plan": "Ask.", "user_persona": "NOVICE"}},
@@ -208,7 +208,7 @@ ASK = {"user_content": said("Hi.", "user")}
         pytest.param({"conversation": [ASK], "tags": ["a", "b"]}, "tags: [a, b]\nask: Hi.\n", id="tags"),
         pytest.param({"conversation": [ASK], "ask": 1, "tags": 2}, "ask: Hi.\nextra:\n  ask: 1\n  tags: 2\n", id="keys of one's own"),
         pytest.param(
-            {"conversation": [{**ASK, "final_response": said("One.\nTwo.\n", "model")}]},
+            {"conversation": [{**ASK, "final_response": content("One.\nTwo.\n", "model")}]},
             "ask: Hi.\nexpect: |\n  One.\n  Two.\n",
             id="several lines",
         ),

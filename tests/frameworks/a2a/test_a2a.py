@@ -1,4 +1,4 @@
-"""`a2a+http:` against servers of the A2A SDK and of google-adk, in processes of their own."""
+"""`a2a+http:` against servers of the A2A SDK and of google-adk, in separate processes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def talk(agent: str, *messages: str | Content, **given: Any) -> list[list[Event]
         session = Session(**{"id": "adk-eval-session-1", "app_name": "shop", "user_id": "ann", **given})
         await loaded.open()
         try:
-            return [await _all(loaded.answer(_said(one), session)) for one in messages]
+            return [await _all(loaded.answer(_as_content(one), session)) for one in messages]
         finally:
             await loaded.end(session)
             await loaded.close()
@@ -49,7 +49,7 @@ async def _all(turn: AsyncIterator[Event]) -> list[Event]:
     return [event async for event in turn]
 
 
-def _said(message: str | Content) -> Content:
+def _as_content(message: str | Content) -> Content:
     return user_text(message) if isinstance(message, str) else message
 
 
@@ -76,7 +76,7 @@ def test_what_an_agent_answers(agent: str, text: str, expected: str) -> None:
     assert {event.author for event in events} == {"obedient"}
 
 
-def test_what_was_said_and_sent_is_one_event(agent: str) -> None:
+def test_text_that_was_streamed_and_sent_is_one_event(agent: str) -> None:
     (events,) = talk(agent, "twice")
     whole = [event for event in events if not event.partial]
     assert len(whole) == 1
@@ -91,14 +91,14 @@ def test_pieces_of_an_artifact_are_there_as_pieces(server: str) -> None:
     ][:2]
 
 
-def test_an_image_comes_back_as_it_is(agent: str) -> None:
+def test_image_is_returned_unchanged(agent: str) -> None:
     (events,) = talk(agent, "image")
     (part,) = events[-1].content.parts  # type: ignore[union-attr, misc]  # they are there
     assert part.inline_data is not None
     assert (part.inline_data.mime_type, part.inline_data.data) == ("image/png", b"\x00\x01")
 
 
-def test_a_question_is_an_answer_and_the_next_turn_goes_on_with_its_task(agent: str) -> None:
+def test_question_is_an_answer_and_the_next_turn_continues_its_task(agent: str) -> None:
     first, second, third = talk(agent, "ask", "Rome", "said more")
     assert answer(first) == "Which city?"
     assert answer(second) == "So Rome it is."
@@ -137,7 +137,7 @@ def test_state_user_and_app_go_along_and_every_part_arrives(agent: str) -> None:
     assert came["parts"] == ["text", "raw", "url"]
 
 
-def test_what_the_protocol_has_no_form_for_is_told(agent: str) -> None:
+def test_content_without_a_form_in_the_protocol_is_reported(agent: str) -> None:
     part = Part.model_validate({"executable_code": {"code": "1+1"}})
     with pytest.raises(AgentError, match="a part with executable_code, for which A2A has no form"):
         talk(agent, Content(role="user", parts=[part]))
@@ -178,7 +178,7 @@ def test_fifty_at_once_do_not_mix(server: str) -> None:
     assert asyncio.run(main()) == [f"Which city?So city{number} it is." for number in range(50)]
 
 
-def test_the_card_says_what_it_is(agent: str) -> None:
+def test_card_describes_the_agent(agent: str) -> None:
     loaded: Any = load_agent(agent)
     asyncio.run(loaded.open())
     info = loaded.describe()
@@ -209,7 +209,7 @@ def test_calls_of_google_adk_come_through(adk: str, via: str) -> None:
         assert sum(event.usage_metadata is not None for event in events) == 3
 
 
-def test_what_the_model_raises_is_told_by_its_name(adk: str) -> None:
+def test_exception_of_the_model_is_reported_by_its_name(adk: str) -> None:
     with pytest.raises(AgentRaisedError, match="the model is away") as caught:
         talk(f"a2a+http:{adk}", "crash")
     assert caught.value.type == "ModelAwayError"

@@ -10,7 +10,7 @@ from tests.agents.adk.adk_script import Scripted, call, response, text
 
 
 class Model(Scripted):
-    """Calls the tool, and says what it answered."""
+    """Call the tool, and repeat its answer."""
 
     async def generate_content_async(self, request: Any, stream: bool = False) -> AsyncIterator[Any]:
         last = request.contents[-1].parts[-1]
@@ -20,7 +20,7 @@ class Model(Scripted):
 
 
 def approve(what: str) -> dict[str, Any]:
-    """Asks somebody."""
+    """Ask a person."""
     return {"status": "pending"}
 
 

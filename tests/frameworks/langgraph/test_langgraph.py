@@ -82,7 +82,7 @@ async def wait(ms: int) -> dict[str, int]:
 
 @tool
 def word() -> str:
-    """Says a word."""
+    """Answer with one word."""
     return "{word"
 
 
@@ -93,7 +93,7 @@ def test_it_is_recognised_by_its_type() -> None:
     assert isinstance(as_agent(create_agent(script(["hi"])), label="a"), LangGraphAgent)
 
 
-def test_a_graph_that_is_not_compiled_says_what_to_do() -> None:
+def test_graph_that_is_not_compiled_gives_the_remedy() -> None:
     with pytest.raises(
         AgentLoadError, match=r"a is a StateGraph that is not compiled; expose what graph\.compile\(\)"
     ):
@@ -114,14 +114,14 @@ def test_calls_of_one_step_are_paired_with_their_responses() -> None:
     assert [event.model_version for event in events if event.usage_metadata] == ["script-1", "script-1"]
 
 
-def test_a_conversation_goes_on_without_a_checkpointer_of_its_own() -> None:
+def test_conversation_keeps_its_state_without_a_checkpointer_of_the_graph() -> None:
     model = script(["One."], ["Two."])
     _, second = talk(as_agent(create_agent(model), label="a"), "first", "second")
     assert answer_of(second) == "Two."
     assert [message.text for message in model.asked[-1]] == ["first", "One.", "second"]
 
 
-def test_a_checkpointer_of_its_own_carries_nothing_from_one_trial_to_the_next() -> None:
+def test_checkpointer_of_the_graph_carries_nothing_to_the_next_trial() -> None:
     model = script(["One."], ["Two."])
     graph = create_agent(model, checkpointer=InMemorySaver())
     for _ in range(2):
@@ -230,7 +230,7 @@ async def _wallet(session: Session) -> Wallet:
     return Wallet(city=session.user_id)
 
 
-def test_a_context_that_is_no_data_is_made_by_a_function() -> None:
+def test_context_that_is_not_data_is_created_by_a_function() -> None:
     @tool
     def where(runtime: ToolRuntime[Wallet]) -> str:
         """Tells."""
@@ -313,7 +313,7 @@ def _answer(response: dict[str, Any]) -> Content:
     )
 
 
-def test_an_interrupt_is_what_the_graph_says_and_the_next_message_resumes_it() -> None:
+def test_interrupt_is_the_answer_and_the_next_message_resumes_it() -> None:
     first, second, third = talk(
         LangGraphAgent(_asking("Which city?", {"sure": None})), "go", "Rome", _answer({"yes": 1})
     )
@@ -433,7 +433,7 @@ def test_media_of_the_user_reach_the_model() -> None:
     ]
 
 
-def test_it_describes_its_tools_and_each_turn_what_the_model_was_told() -> None:
+def test_graph_describes_its_tools_and_each_turn_its_prompt() -> None:
     graph = create_agent(
         script([[("wait", {"ms": 1000})], "Done."]), [wait], system_prompt="Be patient.", name="bot"
     )
@@ -453,7 +453,7 @@ def test_it_describes_its_tools_and_each_turn_what_the_model_was_told() -> None:
     assert 0 <= durations["model"] < 1
 
 
-def test_the_end_of_a_graph_without_a_word_is_no_answer() -> None:
+def test_end_of_a_graph_without_a_text_is_not_an_answer() -> None:
     graph = StateGraph(MessagesState).add_node("quiet", lambda state: {}).add_edge(START, "quiet")
     (events,) = talk(LangGraphAgent(graph.add_edge("quiet", END).compile()), "go")
     assert events == []
@@ -497,7 +497,7 @@ def test_a_chain_of_a_text() -> None:
     assert answer_of(events) == "HEY"
 
 
-def test_a_chain_that_does_not_say_what_the_text_is_asks_for_a_function() -> None:
+def test_chain_without_a_text_key_asks_for_a_function() -> None:
     prompt = ChatPromptTemplate.from_messages([("human", "{here} {there}")])
     with pytest.raises(AgentError, match=r"takes here, there; Proctor does not know .* def agent\(text\)"):
         talk(as_agent(prompt | script(["hi"]), label="c"), "go")
@@ -509,7 +509,7 @@ class Account(MessagesState):
     owner: str
 
 
-def test_a_graph_within_another_runnable_gets_the_messages_and_no_text_in_its_other_keys() -> None:
+def test_graph_in_a_runnable_gets_the_messages_without_other_keys() -> None:
     asked: list[Any] = []
 
     def look(state: Account) -> dict[str, Any]:

@@ -94,7 +94,7 @@ async def wait(ms: int) -> int:
 
 @function_tool
 def visit(ctx: RunContextWrapper[Any]) -> str:
-    """Counts, in whatever the context is."""
+    """Count, in any context."""
     if isinstance(ctx.context, dict):
         ctx.context["visits"] = ctx.context.get("visits", 0) + 1
         return str(ctx.context["city"])
@@ -106,7 +106,7 @@ def test_it_is_recognised_by_its_type() -> None:
     assert isinstance(as_agent(bot(["hi"]), label="a"), OpenAiAgent)
 
 
-def test_calls_of_one_step_are_paired_with_their_responses_whichever_ends_first() -> None:
+def test_parallel_calls_are_paired_with_their_responses_in_any_order() -> None:
     agent = bot([[("wait", {"ms": 30}), ("wait", {"ms": 1})], "Done."], tools=[wait])
     (events,) = talk(OpenAiAgent(agent), "go")
     assert calls(events) == [("wait", {"ms": 30}, {"result": 30}), ("wait", {"ms": 1}, {"result": 1})]
@@ -128,7 +128,7 @@ def test_tokens_of_agents_within_tools_are_not_lost() -> None:
     assert sum(usage.total_token_count or 0 for usage in read(events).usage_metadata) == 15
 
 
-def test_a_conversation_goes_on() -> None:
+def test_conversation_keeps_its_state() -> None:
     agent = bot(["One."], ["Two."])
     _, second = talk(OpenAiAgent(agent), "first", "second")
     assert answer_of(second) == "Two."
@@ -138,7 +138,7 @@ def test_a_conversation_goes_on() -> None:
     ]
 
 
-def test_a_hand_over_is_a_call_of_the_format_s_own_and_the_other_keeps_the_floor() -> None:
+def test_hand_over_is_a_call_and_the_other_agent_keeps_the_conversation() -> None:
     other = Agent(name="Other one", model=Script(["x", "I am the other."], ["Still me."]))
     agent = bot([[("transfer_to_other_one", {})], "x"], handoffs=[other])
     first, second = talk(OpenAiAgent(agent), "go", "and?")
@@ -156,7 +156,7 @@ class Reason(BaseModel):
     why: str
 
 
-def test_what_a_hand_over_is_given_stands_in_its_arguments() -> None:
+def test_input_of_a_hand_over_is_in_its_arguments() -> None:
     async def noted(ctx: Any, given: Reason) -> None:
         ctx.context["why"] = given.why
 
@@ -171,7 +171,7 @@ def test_what_a_hand_over_is_given_stands_in_its_arguments() -> None:
     assert session.state == {"why": "units"}
 
 
-def test_what_the_provider_s_own_tools_did_is_seen_and_does_not_hide_the_answer() -> None:
+def test_hosted_tools_are_visible_and_do_not_hide_the_answer() -> None:
     search = ResponseFunctionWebSearch.model_validate(
         {
             "id": "w",
@@ -220,7 +220,7 @@ def test_state_goes_in_as_context_and_comes_out(kind: Any) -> None:
     assert agent.final_state(session) == {"city": "Rome", "visits": 1, "other": 1}
 
 
-def test_a_context_that_the_state_does_not_make_says_what_is_missing() -> None:
+def test_context_that_the_state_lacks_is_reported() -> None:
     with pytest.raises(AgentError, match=r"context \(Shop\) cannot be made of the session's state: city"):
         talk(OpenAiAgent(bot(["hi"]), context=Shop), "go")
 
@@ -282,7 +282,7 @@ def boom() -> str:
 
 @function_tool
 def told() -> str:
-    """Raises, and the model is told so."""
+    """Raise, and report it to the model."""
     raise LookupError("no such thing")
 
 
@@ -301,7 +301,7 @@ def test_what_a_tool_raises_passes_through_after_what_was_done() -> None:
     assert [call.name for call in trial.invocations[0].tool_calls] == ["boom"]
 
 
-def test_an_error_that_the_model_is_told_of_is_the_tool_s_response() -> None:
+def test_error_reported_to_the_model_is_the_response_of_the_tool() -> None:
     (events,) = talk(OpenAiAgent(bot([[("told", {})], "Sorry."], tools=[told])), "go")
     assert "An error occurred while running the tool" in str(calls(events)[0][2])
     assert answer_of(events) == "Sorry."
@@ -405,7 +405,7 @@ def test_media_of_the_user_reach_the_model() -> None:
     ]
 
 
-def test_it_describes_all_that_can_be_handed_over_to_and_each_turn_what_the_model_was_told() -> None:
+def test_description_has_all_hand_overs_and_each_turn_its_prompt() -> None:
     def from_where(ctx: RunContextWrapper[Any], agent: Any) -> str:
         return f"The user is from {ctx.context['city']}."
 
@@ -442,7 +442,7 @@ def test_a_sub_agent_is_picked_by_its_name() -> None:
         load_agent(agent, agent_name="othr")
 
 
-def test_an_agent_of_somebody_else_s_package_of_that_name_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_agent_of_a_foreign_package_of_that_name_is_not_recognised(monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
     import types
 

@@ -68,7 +68,7 @@ def test_it_is_recognised_by_its_type() -> None:
     assert isinstance(as_agent(Agent(script(["hi"])), label="a"), PydanticAiAgent)
 
 
-def test_calls_of_one_step_are_paired_with_their_responses_whichever_ends_first() -> None:
+def test_parallel_calls_are_paired_with_their_responses_in_any_order() -> None:
     agent = Agent(script([[("wait", {"ms": 30}), ("wait", {"ms": 1})], "Done."]), name="bot")
 
     @agent.tool_plain
@@ -102,12 +102,12 @@ def test_tokens_of_agents_within_tools_are_not_lost() -> None:
     assert sum(usage.total_token_count or 0 for usage in read(events).usage_metadata) == 15
 
 
-def test_a_conversation_goes_on() -> None:
+def test_conversation_keeps_its_state() -> None:
     _, second = talk(PydanticAiAgent(Agent(script(["One."], ["Two."]))), "first", "second")
     assert answer_of(second) == "Two."
 
 
-def test_text_before_a_call_is_no_answer_and_thoughts_are_thoughts() -> None:
+def test_text_before_a_call_is_not_an_answer_and_thoughts_are_thoughts() -> None:
     agent = Agent(script([[ThinkingPart("Hm."), "Let me see.", ("now", {})], "It is late."]))
     agent.tool_plain(name="now")(lambda: "late")
     (events,) = talk(PydanticAiAgent(agent), "go")
@@ -155,7 +155,7 @@ def test_state_goes_in_as_deps_and_comes_out(kind: Any) -> None:
     assert agent.final_state(session) == {"city": "Rome", "visits": 1, "other": 1}
 
 
-def test_deps_that_the_state_does_not_make_say_what_is_missing() -> None:
+def test_deps_that_the_state_lacks_are_reported() -> None:
     with pytest.raises(
         AgentError, match=r"deps \(Shop\) cannot be made of the session's state: city: .*session_input"
     ):
@@ -231,14 +231,14 @@ class Place(BaseModel):
     country: str
 
 
-def test_structured_output_is_json_and_its_tool_is_no_call() -> None:
+def test_structured_output_is_json_and_its_tool_is_not_a_call() -> None:
     agent = Agent(script([[("final_result", {"city": "Rome", "country": "Italy"})]]), output_type=Place)
     (events,) = talk(PydanticAiAgent(agent), "go")
     assert answer_of(events) == '{"city": "Rome", "country": "Italy"}'
     assert calls(events) == []
 
 
-def test_an_output_function_says_what_it_returns() -> None:
+def test_output_function_gives_the_answer() -> None:
     def shout(text: str) -> str:
         return text.upper()
 
@@ -427,7 +427,7 @@ def test_an_approval_ends_the_turn_and_is_answered_in_the_next(response: dict[st
     assert answer_of(second) == "Deleted."
 
 
-def test_a_turn_that_answers_an_approval_tells_nothing_of_the_turn_before_again() -> None:
+def test_turn_that_answers_an_approval_does_not_repeat_the_turn_before() -> None:
     agent = Agent(
         script([[("delete", {"file": "a"}), ("delete", {"file": "b"}), ("look", {})], "Done."], ["Done."]),
         output_type=[str, DeferredToolRequests],
@@ -491,7 +491,7 @@ def test_a_part_that_has_no_place_is_an_error() -> None:
         talk(PydanticAiAgent(Agent(script(["hi"]))), Content(role="user", parts=[part]))
 
 
-def test_it_describes_itself_and_each_turn_tells_what_the_model_was_told() -> None:
+def test_agent_describes_itself_and_each_turn_its_prompt() -> None:
     agent: Agent[Any, str] = Agent(
         script([[("add", {"a": 1, "b": 2})], "3"]), name="calc", instructions="Be exact.", deps_type=dict
     )
@@ -578,7 +578,7 @@ Kind = Agent
 """
 
 
-def test_a_file_that_names_its_agent_otherwise_says_what_to_write(
+def test_file_with_another_agent_name_gives_the_remedy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "bot.py").write_text(FILE)
@@ -595,7 +595,7 @@ def test_a_file_that_names_its_agent_otherwise_says_what_to_write(
         load_agent("bot.py:Kind")
 
 
-def test_a_file_that_has_the_name_of_the_library_says_so(tmp_path: Path) -> None:
+def test_file_with_the_name_of_the_library_is_reported(tmp_path: Path) -> None:
     (tmp_path / "pydantic_ai.py").write_text(FILE)
     program = f"from proctor.agents.load import load_agent; load_agent({str(tmp_path / 'pydantic_ai.py')!r})"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)

@@ -1,6 +1,6 @@
-"""Agents of the A2A SDK that do what they are told: prints its port, and serves until it is ended.
+"""Agents of the A2A SDK that follow the message: prints its port, and serves until it is ended.
 
-`/v1` speaks 1.0 with streaming, `/plain` 1.0 without, `/old` 0.3. The first word of a message says what is done.
+`/v1` speaks 1.0 with streaming, `/plain` 1.0 without, `/old` 0.3. The first word of a message names the action.
 """
 
 import asyncio
@@ -92,7 +92,7 @@ async def image(up: TaskUpdater, context: Any) -> None:
 
 
 async def told(up: TaskUpdater, context: Any) -> None:
-    """Say what came along: metadata, and the kinds of parts."""
+    """Answer with the received data: metadata, and the kinds of parts."""
     parts = [part.WhichOneof("content") for part in context.message.parts]
     await up.add_artifact([new_data_part({"metadata": dict(context.metadata), "parts": parts})])
     await up.complete()
@@ -110,7 +110,7 @@ DO: dict[str, Do] = {
 
 
 class Obedient(AgentExecutor):
-    """Does what the first word of a message says."""
+    """Run the action named by the first word of a message."""
 
     async def execute(self, context: Any, event_queue: Any) -> None:
         words = context.get_user_input().split() or [""]

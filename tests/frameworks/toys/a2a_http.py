@@ -1,4 +1,4 @@
-"""The toy of google-adk behind google-adk's own A2A server, in a process of its own."""
+"""The toy of google-adk behind google-adk's own A2A server, in a separate process."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

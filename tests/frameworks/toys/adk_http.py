@@ -1,4 +1,4 @@
-"""The toy behind google-adk's own REST server, in a process of its own."""
+"""The toy behind google-adk's own REST server, in a separate process."""
 
 import os
 import subprocess
@@ -32,7 +32,7 @@ def write_app(folder: Path, name: str, code: str) -> None:
 
 @contextmanager
 def serving(what: Path | str, program: str = "adk_server.py", *arguments: str) -> Iterator[str]:
-    """Run a server of a folder (or whatever it serves) in a process of its own, and give its URL; it is ended afterwards."""
+    """Run a server of a folder (or another source) in a separate process, and give its URL; it ends with the block."""
     variables = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
     command = [
         sys.executable,

@@ -28,7 +28,7 @@ def serve() -> Iterator[str]:
 
 
 def _script() -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Every turn of the set, by what is said in which state: what the behaviour that all toys share does."""
+    """Return every turn of the set, by message and state: the actions of the behaviour that all toys share."""
     for case in json.loads(SET.read_text())["eval_cases"]:
         state = dict(case.get("session_input", {}).get("state", {}))
         for turn in case["conversation"]:

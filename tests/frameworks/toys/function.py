@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from proctor import Event
-from tests.frameworks.behaviour import MODEL, TOKENS_IN, TOKENS_OUT, Say, model_answers
+from tests.frameworks.behaviour import MODEL, TOKENS_IN, TOKENS_OUT, Answer, model_answers
 
 USED: dict[str, Any] = {
     "usage_metadata": {"prompt_token_count": TOKENS_IN, "candidates_token_count": TOKENS_OUT},
@@ -13,9 +13,9 @@ USED: dict[str, Any] = {
 
 
 def root_agent(text: str, state: dict[str, Any]) -> Iterator[Event]:
-    """Tells the weather, converts units and remembers things."""
+    """Report the weather, convert units and remember things."""
     for number, answer in enumerate(model_answers(text, state)):
-        if isinstance(answer, Say):
+        if isinstance(answer, Answer):
             yield Event.said(answer.text, author=answer.author, **USED)
             return
         for place, (call, _) in enumerate(answer):

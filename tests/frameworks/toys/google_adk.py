@@ -14,7 +14,7 @@ from tests.frameworks.behaviour import (
     SUB_AGENT,
     TOKENS_IN,
     TOKENS_OUT,
-    Say,
+    Answer,
     instructions,
     next_step,
     respond,
@@ -23,14 +23,14 @@ from tests.frameworks.behaviour import (
 
 
 class Toy(BaseLlm):
-    """Answers as the behaviour says, from what a model is told: instructions, the conversation, calls and responses."""
+    """Answer by the behaviour, from the prompt of a model: instructions, the conversation, calls and responses."""
 
     model: str = MODEL
 
     async def generate_content_async(self, llm_request: Any, stream: bool = False) -> AsyncIterator[Any]:
         texts, done = _since_the_user(llm_request.contents)
         step = next_step(texts, state_in(llm_request.config.system_instruction), done)
-        if isinstance(step, Say):
+        if isinstance(step, Answer):
             parts = [types.Part(text=step.text)]
         else:
             parts = [
@@ -48,7 +48,7 @@ class Toy(BaseLlm):
 
 
 def _since_the_user(contents: list[Any]) -> tuple[str, int]:
-    """What the user said last, and how often models answered since; a sub-agent is told of others in a user's words."""
+    """Return the user's last message and the number of answers since; a sub-agent sees others in a user's words."""
     said, done = "", 0
     for content in contents:
         text = "\n".join(part.text for part in content.parts if part.text)
@@ -79,18 +79,18 @@ def remember(key: str, value: str, tool_context: ToolContext) -> dict[str, Any] 
     return answer
 
 
-def _told(context: Any) -> str:
+def _instructions(context: Any) -> str:
     return instructions(dict(context.state))
 
 
 units = LlmAgent(
-    name=SUB_AGENT, model=Toy(), description="Converts units.", instruction=_told, tools=[convert]
+    name=SUB_AGENT, model=Toy(), description="Converts units.", instruction=_instructions, tools=[convert]
 )
 root_agent = LlmAgent(
     name=ROOT,
     model=Toy(),
     description="Helps.",
-    instruction=_told,
+    instruction=_instructions,
     tools=[get_weather, remember],
     sub_agents=[units],
 )

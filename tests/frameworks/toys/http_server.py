@@ -1,4 +1,4 @@
-"""What the toys behind HTTP share: a server of the standard library, in a process of its own."""
+"""The common part of the toys behind HTTP: a server of the standard library, in a separate process."""
 
 import json
 import os
@@ -41,7 +41,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class Server(ThreadingHTTPServer):
-    """Serves one function, on a port of its own."""
+    """Serve one function, on a free port."""
 
     daemon_threads = True
     request_queue_size = 256
@@ -53,7 +53,7 @@ class Server(ThreadingHTTPServer):
 
 @contextmanager
 def serving(toy: str) -> Iterator[str]:
-    """Serve `answer` of a module of toys in a process of its own, and give the URL; it is ended afterwards."""
+    """Serve `answer` of a module of toys in a separate process, and give the URL; it is ended at the end."""
     variables = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
     command = [sys.executable, "-m", __name__, toy]
     with subprocess.Popen(command, cwd=ROOT, env=variables, stdout=subprocess.PIPE, text=True) as process:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tests.frameworks.behaviour import MODEL, TOKENS_IN, TOKENS_OUT, ModelAwayError, Say, model_answers
+from tests.frameworks.behaviour import MODEL, TOKENS_IN, TOKENS_OUT, Answer, ModelAwayError, model_answers
 from tests.frameworks.toys.http_server import Handler, serving
 
 USAGE = {
@@ -24,7 +24,7 @@ def answers(request: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield {"type": "error", "code": "ModelAwayError", "message": str(error)}
         return
     for number, step in enumerate(turn):
-        if isinstance(step, Say):
+        if isinstance(step, Answer):
             if state != before:
                 changed = {key: value for key, value in state.items() if before.get(key) != value}
                 yield {"state_delta": changed, "author": step.author}

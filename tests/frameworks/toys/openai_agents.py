@@ -22,7 +22,7 @@ from tests.frameworks.behaviour import (
     TOKENS_IN,
     TOKENS_OUT,
     TRANSFER,
-    Say,
+    Answer,
     instructions,
     next_step,
     respond,
@@ -34,7 +34,7 @@ Context: TypeAlias = RunContextWrapper[dict[str, Any]]
 
 
 class Script(Model):
-    """Answers as the behaviour says."""
+    """Answer by the behaviour."""
 
     model = MODEL
 
@@ -49,8 +49,8 @@ class Script(Model):
             requests=1, input_tokens=TOKENS_IN, output_tokens=TOKENS_OUT, total_tokens=TOKENS_IN + TOKENS_OUT
         )
         output = (
-            [_said(step)]
-            if isinstance(step, Say)
+            [_message(step)]
+            if isinstance(step, Answer)
             else [_called(call, f"c{len(items)}p{i}") for i, call in enumerate(step)]
         )
         return ModelResponse(output=output, usage=usage, response_id=None)
@@ -59,7 +59,7 @@ class Script(Model):
         raise NotImplementedError
 
 
-def _said(step: Say) -> ResponseOutputMessage:
+def _message(step: Answer) -> ResponseOutputMessage:
     text = ResponseOutputText(type="output_text", text=step.text, annotations=[])
     return ResponseOutputMessage(id="m", type="message", role="assistant", status="completed", content=[text])
 
@@ -92,12 +92,16 @@ def remember(ctx: Context, key: str, value: str) -> Any:
     return respond("remember", {"key": key, "value": value}, ctx.context)
 
 
-def told(ctx: Context, agent: Any) -> str:
-    """What the model is told."""
+def model_instructions(ctx: Context, agent: Any) -> str:
+    """Return the instructions of the model."""
     return instructions(ctx.context)
 
 
-units = Agent(name=SUB_AGENT, instructions=told, model=Script(), tools=[convert])
+units = Agent(name=SUB_AGENT, instructions=model_instructions, model=Script(), tools=[convert])
 root_agent = Agent(
-    name=ROOT, instructions=told, model=Script(), tools=[get_weather, remember], handoffs=[handoff(units)]
+    name=ROOT,
+    instructions=model_instructions,
+    model=Script(),
+    tools=[get_weather, remember],
+    handoffs=[handoff(units)],
 )

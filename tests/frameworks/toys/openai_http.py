@@ -1,11 +1,11 @@
-"""The toy behind chat completions, with what the protocol has no word for beside it: what tools gave, state, who speaks."""
+"""The toy behind chat completions, with additional data outside the protocol: responses of tools, state, authors."""
 
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tests.frameworks.behaviour import MODEL, TOKENS_IN, TOKENS_OUT, ModelAwayError, Say, model_answers
+from tests.frameworks.behaviour import MODEL, TOKENS_IN, TOKENS_OUT, Answer, ModelAwayError, model_answers
 from tests.frameworks.toys.http_server import Handler, serving
 
 _states: dict[str, dict[str, Any]] = {}
@@ -24,7 +24,7 @@ def answer(handler: Handler, request: dict[str, Any]) -> None:
         handler.send(json.dumps(failed).encode(), status=500)
         return
     *called, said = turn
-    assert isinstance(said, Say)
+    assert isinstance(said, Answer)
     messages = [message for number, step in enumerate(called) for message in _messages(step, f"c{number}")]
     body = {
         "model": MODEL,

@@ -17,7 +17,7 @@ from tests.frameworks.behaviour import (
     SUB_AGENT,
     TOKENS_IN,
     TOKENS_OUT,
-    Say,
+    Answer,
     instructions,
     next_step,
     respond,
@@ -33,7 +33,7 @@ class State(AgentState[Any]):
 
 
 class Script(BaseChatModel):
-    """Answers as the behaviour says."""
+    """Answer by the behaviour."""
 
     @property
     def _llm_type(self) -> str:
@@ -48,10 +48,12 @@ class Script(BaseChatModel):
         done = sum(isinstance(message, AIMessage) for message in messages[asked:])
         step = next_step(messages[asked].text, state, done)
         calls = (
-            [] if isinstance(step, Say) else [(f"c{len(messages)}p{i}", call) for i, call in enumerate(step)]
+            []
+            if isinstance(step, Answer)
+            else [(f"c{len(messages)}p{i}", call) for i, call in enumerate(step)]
         )
         said = AIMessage(
-            content=step.text if isinstance(step, Say) else "",
+            content=step.text if isinstance(step, Answer) else "",
             tool_calls=[{"name": call.name, "args": call.args, "id": its_id} for its_id, call in calls],
             usage_metadata={
                 "input_tokens": TOKENS_IN,
@@ -65,7 +67,7 @@ class Script(BaseChatModel):
 
 @dynamic_prompt
 def prompt(request: Any) -> str:
-    """What the model is told."""
+    """Return the prompt of the model."""
     known = {key: value for key, value in request.state.items() if key in ("colour", "home")}
     return instructions(known)
 

@@ -12,7 +12,7 @@ from tests.frameworks.behaviour import (
     ROOT,
     TOKENS_IN,
     TOKENS_OUT,
-    Say,
+    Answer,
     instructions as told,
     next_step,
     respond,
@@ -23,7 +23,7 @@ Deps = dict[str, Any]
 
 
 def script(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-    """Answer as the behaviour says."""
+    """Answer by the behaviour."""
     asked = max(
         i for i, message in enumerate(messages) if any(isinstance(p, UserPromptPart) for p in message.parts)
     )
@@ -31,7 +31,7 @@ def script(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
     done = sum(isinstance(message, ModelResponse) for message in messages[asked:])
     step = next_step(str(text), state_in(info.instructions or ""), done)
     usage = RequestUsage(input_tokens=TOKENS_IN, output_tokens=TOKENS_OUT)
-    if isinstance(step, Say):
+    if isinstance(step, Answer):
         return ModelResponse(parts=[TextPart(step.text)], usage=usage, model_name=MODEL)
     calls = [ToolCallPart(call.name, call.args) for call in step]
     return ModelResponse(parts=calls, usage=usage, model_name=MODEL)
@@ -42,7 +42,7 @@ root_agent = Agent(FunctionModel(script, model_name=MODEL), name=ROOT, deps_type
 
 @root_agent.instructions
 def instructions(ctx: RunContext[Deps]) -> str:
-    """What the model is told."""
+    """Return the instructions of the model."""
     return told(ctx.deps)
 
 
@@ -66,4 +66,4 @@ def remember(ctx: RunContext[Deps], key: str, value: str) -> Any:
 
 @root_agent.tool_plain
 def transfer_to_agent(agent_name: str) -> None:
-    """Stands for a hand-over."""
+    """Represent a hand-over."""

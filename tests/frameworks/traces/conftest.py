@@ -1,4 +1,4 @@
-"""The one provider of tracers that a process can have: google-adk finds it, pydantic-ai is told of it."""
+"""The one provider of tracers that a process can have: google-adk finds it, pydantic-ai gets it as an argument."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ VARIABLES = {
 
 
 class Scripted(BaseLlm):
-    """Asks the first of its tools, and tells what that said."""
+    """Ask the first of its tools, and repeat its answer."""
 
     model: str = "scripted"
 
@@ -62,7 +62,7 @@ root = LlmAgent(name="root", model=Scripted(), tools=[AgentTool(units)])
 def telling(
     request: pytest.FixtureRequest, provider: TracerProvider, monkeypatch: pytest.MonkeyPatch
 ) -> TracerProvider:
-    """The provider, google-adk told how to trace."""
+    """The provider, with the tracing of google-adk."""
     for name, value in VARIABLES[request.param].items():
         monkeypatch.setenv(name, value)
     return provider

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # the frameworks warn about t
 
 
 class NamesTheCase(SpanProcessor):
-    """Puts the id of the case that runs onto every span: what a project's own tests do, where users say the same."""
+    """Put the id of the running case onto every span, as a project's own tests do for equal users."""
 
     def __init__(self) -> None:
         self.case = ""
@@ -71,12 +71,12 @@ def traced(provider: TracerProvider, toy: str, file: Path) -> proctor.RunResult:
     return run
 
 
-def told(run: proctor.RunResult) -> dict[str, Any]:
+def compared_cases(run: proctor.RunResult) -> dict[str, Any]:
     """What is compared: by case the verdict, the scores that decide, calls, answers, tokens."""
-    return {case.eval_id: _told(case) for case in run.cases}
+    return {case.eval_id: _compared_case(case) for case in run.cases}
 
 
-def _told(case: proctor.CaseResult) -> dict[str, Any]:
+def _compared_case(case: proctor.CaseResult) -> dict[str, Any]:
     trial = case.trials[0].trial
     assert trial is not None
     found: dict[str, Any] = {"outcome": case.outcome}
@@ -116,7 +116,7 @@ def test_a_trace_scores_as_the_run_did(
     file = tmp_path / "traces.jsonl"
     run = traced(named, toy, file)
     scored = proctor.score_trace_sync(file, SET, config=CONFIG)
-    assert told(scored) == told(run)
+    assert compared_cases(scored) == compared_cases(run)
     assert scored.outcome is run.outcome
     assert scored.warnings == []
 

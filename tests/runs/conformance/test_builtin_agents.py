@@ -11,7 +11,7 @@ from tests.frameworks.environments import is_installed, python_of, run_in
 from tests.frameworks.rows import ROWS, Row
 
 CHECKED = [row for row in ROWS if row.toy != "cmd_node"]
-"""But for the one whose script knows no states beside those of the set: the page's own client stands for it."""
+"""Skip the one whose script has only the states of the set: the page's own client replaces it."""
 
 
 @pytest.mark.slow

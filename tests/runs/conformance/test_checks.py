@@ -1,4 +1,4 @@
-"""The conformance kit: a sound agent breaks no rule, and for each rule there is an agent that breaks it, and is told so."""
+"""The conformance kit: a sound agent breaks no rule, and for each rule an agent that breaks it gets a message."""
 
 import asyncio
 import json
@@ -21,7 +21,7 @@ Turn = Callable[[str, Session], AsyncIterator[Any]]
 
 
 class Sound:
-    """Keeps every rule: calls a tool, changes state, streams, waits, fails when it is told to."""
+    """Keep every rule: call a tool, change state, stream, wait, fail on request."""
 
     def describe(self) -> Any:
         return AgentInfo("sound", app_details={"agent_details": {"sound": {"name": "sound"}}})
@@ -68,7 +68,7 @@ async def _swallows(_text: str, _session: Session) -> AsyncIterator[Any]:
     yield Event.said("all the same")
 
 
-async def _goes_on(_text: str, _session: Session) -> AsyncIterator[Any]:
+async def _ignores_cancellation(_text: str, _session: Session) -> AsyncIterator[Any]:
     try:
         await asyncio.sleep(0.05)
     except asyncio.CancelledError:
@@ -113,7 +113,7 @@ async def _refuses_errors(text: str, _session: Session) -> AsyncIterator[Any]:
     yield Event.said("Sorry, something went wrong." if text == "fail" else "ok")
 
 
-async def _fails_for_good(text: str, session: Session, broken: list[str] = []) -> AsyncIterator[Any]:  # noqa: B006 - it is meant to last
+async def _fails_for_good(text: str, session: Session, broken: list[str] = []) -> AsyncIterator[Any]:  # noqa: B006 - it lasts on purpose
     if text == "fail" or broken:
         broken.append(text)
         raise ValueError("as told")
@@ -143,7 +143,7 @@ BREAKS = [
     ("state", Broken(final_state=lambda session: [1]), "final_state() returned list [1]; expected a dict"),
     ("state", Broken(final_state=lambda session: {**session.state, "o": object()}), "the final state is no JSON"),
     ("cancellation", Broken(_swallows), "it swallowed its cancellation and answered to the end"),
-    ("cancellation", Broken(_goes_on), "it went on for more than 2 s after it was cancelled"),
+    ("cancellation", Broken(_ignores_cancellation), "it went on for more than 2 s after it was cancelled"),
     ("cancellation", Broken(_BrokenByCancelling()), "after a turn was cancelled, the next conversation failed"),
     ("leaving", Broken(_BrokenByCancelling()), "after a turn was left after its first event, the next conversation failed"),
     ("concurrency", Broken(_Shared()), "which was had at the same time"),
@@ -172,7 +172,9 @@ def test_a_sound_agent_breaks_no_rule() -> None:
 @pytest.mark.parametrize(
     ("name", "agent", "said"), BREAKS, ids=[f"{name}: {said[:40]}" for name, _, said in BREAKS]
 )
-def test_an_agent_that_breaks_a_rule_is_told_which_and_how(name: str, agent: Any, said: str) -> None:
+def test_agent_that_breaks_a_rule_is_reported_with_rule_and_evidence(
+    name: str, agent: Any, said: str
+) -> None:
     finding = _check(agent, name)[name]
     assert (finding.fit, said in finding.evidence) == (Fit.FAILED, True), finding
 
@@ -204,7 +206,7 @@ def plain(text: str) -> str:
     return f"You said: {text}"
 
 
-def test_a_rule_that_has_nothing_to_look_at_says_so_and_what_would_help() -> None:
+def test_rule_without_a_subject_is_reported_with_the_remedy() -> None:
     found = {
         name: finding for name, finding in _check(plain, failing=None).items() if finding.fit is not Fit.OK
     }
@@ -224,7 +226,7 @@ def test_an_agent_that_never_answers_fails_in_time() -> None:
     assert found.evidence == "turn 1 took more than 0.1 s"
 
 
-def test_an_agent_that_raises_is_told_in_which_turn() -> None:
+def test_exception_of_an_agent_is_reported_with_its_turn() -> None:
     found = _check(Sound(), "pairing", messages=["Hello!", "fail"], failing=None)["pairing"]
     assert found.evidence == "ValueError: as told, in turn 2 ('fail')"
 
@@ -255,14 +257,14 @@ def test_the_command_shows_a_table_and_ends_with_0(project: Path) -> None:
     assert result.stdout.endswith("9 ok, 3 not applicable\n")
 
 
-def test_the_command_ends_with_1_where_a_rule_is_broken_and_shows_the_evidence(project: Path) -> None:
+def test_command_exits_with_1_for_a_broken_rule_and_shows_the_evidence(project: Path) -> None:
     result = CliRunner().invoke(cli, ["agent", "check", "bad_agent.py:agent"])
     assert result.exit_code == 1
     assert "failed          final-response  every turn has a final response\n" in result.stdout
     assert "turn 1 ('Hello!') has no final response: call of f\n" in result.stdout
 
 
-def test_the_command_ends_with_2_where_there_is_no_agent(project: Path) -> None:
+def test_command_exits_with_2_without_an_agent(project: Path) -> None:
     for agent in ("nowhere.py:agent", "cmd:no-such-program"):
         result = CliRunner().invoke(cli, ["agent", "check", agent])
         assert result.exit_code == 2

@@ -1,4 +1,4 @@
-"""Checks one toy of the one table, in whatever environment runs this, and prints what was found, as JSON.
+"""Checks one toy of the one table, in the environment that runs this, and prints the findings as JSON.
 
 python tests/runs/conformance/toy_checks.py TOY
 """

@@ -1,4 +1,4 @@
-"""Results that come in after somebody cut, joined, sorted or edited the file: never better than they were, and named."""
+"""Results of an edited file (cut, joined, sorted): never better than the original, and marked."""
 
 import json
 import random
@@ -50,7 +50,7 @@ def lines_of(path: Path) -> list[str]:
 @pytest.mark.parametrize(
     "name", ["failed.json", "failed.jsonl", "failed.adk", "passed.json", "passed.jsonl", "passed.adk"]
 )
-def test_a_file_that_nobody_touched_is_as_it_was(files: dict[str, Path], name: str) -> None:
+def test_unedited_file_gives_the_original_result(files: dict[str, Path], name: str) -> None:
     (result,) = read_results(files[name])
     assert (result.outcome.value, result.failure) == (name.partition(".")[0], None)
     assert not [case.reason for case in result.cases if "contradicts" in case.reason]
@@ -58,7 +58,7 @@ def test_a_file_that_nobody_touched_is_as_it_was(files: dict[str, Path], name: s
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(result=sound_runs(), seed=st.randoms(use_true_random=False))
-def test_whatever_a_run_was_it_agrees_with_itself_in_any_order_of_lines(
+def test_any_run_is_consistent_in_any_order_of_lines(
     tmp_path: Path, result: RunResult, seed: random.Random
 ) -> None:
     for form in ("json", "jsonl"):
@@ -78,14 +78,14 @@ LOSSES: dict[str, Callable[[list[str], int], list[str]]] = {
     "cut behind a line": lambda lines, at: lines[: at + 1],
     "a line is missing": lambda lines, at: lines[:at] + lines[at + 1 :],
     "only one line is left": lambda lines, at: [lines[at]],
-    "a line stands there twice": lambda lines, at: [*lines[:at], lines[at], *lines[at:]],
+    "a duplicate line": lambda lines, at: [*lines[:at], lines[at], *lines[at:]],
     "a line is repeated at the end": lambda lines, at: [*lines, lines[at]],
     "the beginning is missing": lambda lines, at: lines[at:] if at else lines[1:],
 }
 
 
 @pytest.mark.parametrize("lose", LOSSES.values(), ids=LOSSES)
-def test_lines_that_are_too_few_or_too_many_are_an_error_that_says_so(
+def test_missing_or_additional_lines_are_an_error_with_a_message(
     files: dict[str, Path], tmp_path: Path, lose: Callable[[list[str], int], list[str]]
 ) -> None:
     lines = lines_of(files["passed.jsonl"])
@@ -101,7 +101,7 @@ def test_lines_that_are_too_few_or_too_many_are_an_error_that_says_so(
         )
 
 
-def test_a_filtered_file_says_how_many_cases_there_were(files: dict[str, Path], tmp_path: Path) -> None:
+def test_filtered_file_gives_the_original_number_of_cases(files: dict[str, Path], tmp_path: Path) -> None:
     good = [
         line for line in lines_of(files["failed.jsonl"]) if json.loads(line)["case"]["outcome"] == "passed"
     ]
@@ -137,7 +137,7 @@ def test_lines_of_another_run_do_not_make_up_for_those_that_are_missing(
     ]
     (result,) = read(tmp_path / "run.jsonl", "\n".join(map(json.dumps, mixed)))
     assert result.outcome is Outcome.ERROR
-    for line in mixed:  # and now they also say what the other run was
+    for line in mixed:  # and now they also describe the other run
         line["run"] = bad[0]["run"]
     (result,) = read(tmp_path / "run.jsonl", "\n".join(map(json.dumps, mixed)))
     assert result.outcome is Outcome.ERROR
@@ -167,10 +167,10 @@ def test_a_report_that_is_cut_anywhere_is_refused(files: dict[str, Path], tmp_pa
 
 CHANGES: dict[str, Callable[[list[Any]], object]] = {
     "a case is gone": lambda cases: cases.pop(),
-    "a case stands there twice": lambda cases: cases.append(cases[0]),
+    "a duplicate case": lambda cases: cases.append(cases[0]),
     "a case took the place of another": lambda cases: cases.__setitem__(1, cases[0]),
     "a trial is gone": lambda cases: cases[0]["trials"].pop(),
-    "a trial stands there twice": lambda cases: cases[0]["trials"].append(cases[0]["trials"][0]),
+    "a duplicate trial": lambda cases: cases[0]["trials"].append(cases[0]["trials"][0]),
 }
 
 
@@ -248,7 +248,7 @@ def test_no_single_edit_makes_anything_better(form: str, files: dict[str, Path],
     assert count > 100
 
 
-def test_a_case_whose_scores_say_otherwise_says_so(files: dict[str, Path], tmp_path: Path) -> None:
+def test_case_that_contradicts_its_scores_is_reported(files: dict[str, Path], tmp_path: Path) -> None:
     report = json.loads(files["failed.json"].read_text("utf-8"))
     (run,) = report["runs"]
     case = next(case for case in run["cases"] if case["outcome"] == "failed")

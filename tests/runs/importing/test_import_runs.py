@@ -134,7 +134,7 @@ def test_several_agents_are_several_runs(tmp_path: Path, store: Store) -> None:
         import_run(path, store)
 
 
-def test_evidence_that_was_not_in_the_file_says_so(tmp_path: Path, store: Store) -> None:
+def test_missing_evidence_of_a_file_is_reported(tmp_path: Path, store: Store) -> None:
     result = run(CaseResult("s", "a", P, trials=[TrialResult(0, P, evidence=None)]))
     (path,) = export_run(result, "json", tmp_path / "run.json")
     (case,) = store.load(import_run(path, store)).cases
@@ -152,7 +152,7 @@ def test_nothing_is_put_where_one_file_cannot_be_read(tmp_path: Path, store: Sto
     assert list(store.runs()) == []
 
 
-def test_a_folder_without_results_is_said(tmp_path: Path, store: Store) -> None:
+def test_folder_without_results_is_reported(tmp_path: Path, store: Store) -> None:
     with pytest.raises(EvalFileError, match=r"there is no \*\.evalset_result\.json in this folder"):
         import_runs(tmp_path, store)
 
@@ -166,9 +166,7 @@ def test_a_broken_line_far_down_is_found_before_anything_is_put(tmp_path: Path, 
     assert list(store.runs()) == []
 
 
-def test_a_line_that_only_begins_like_a_trial_is_found_before_anything_is_put(
-    tmp_path: Path, store: Store
-) -> None:
+def test_line_that_only_resembles_a_trial_is_found_before_any_import(tmp_path: Path, store: Store) -> None:
     (path,) = export_run(run(*(good(f"c{n}") for n in range(30))), "jsonl", tmp_path / "run.jsonl")
     lines = path.read_text("utf-8").splitlines()
     last = {**json.loads(lines[-1]), "evidence": {"turns": 7}}

@@ -1,4 +1,4 @@
-"""Runs put aside until they begin: as many cases as there are, as they were, and told when there is no room."""
+"""Runs spooled until their start: any number of cases, unchanged, with a message when the disk is full."""
 
 import subprocess
 import sys
@@ -31,8 +31,8 @@ def test_cases_come_back_as_they_were_and_in_order(runs: list[list[tuple[str, st
         assert [list(one.records()) for one in aside] == [[[] for _ in cases] for cases in runs]
 
 
-def told(record: Record) -> object:
-    """All that a record says."""
+def record_content(record: Record) -> object:
+    """Return the whole content of a record."""
     return shown(record.result) if isinstance(record, VerdictRecord) else record
 
 
@@ -49,7 +49,7 @@ def aside(position: int, of_case: list[Record]) -> list[Record]:
     return of_case
 
 
-def test_what_is_recorded_of_a_case_comes_back_as_it_was() -> None:
+def test_records_of_a_case_are_read_back_unchanged() -> None:
     """Evidence with line ends and brackets in it, several attempts, a case of which nothing is known."""
     odd = TrialRecord(1, 0, 0, b'{"eval_set_id": "basics",\n"eval_id": "case_1"}\n[[', failed=True)
     cases = [records(0, value=0.1), [odd, *records(1, attempt=1)], [], records(3, size=3000)]
@@ -59,13 +59,13 @@ def test_what_is_recorded_of_a_case_comes_back_as_it_was() -> None:
             case = PlannedCase(position, "basics", f"case_{position}", "", f"file:{position}")
             run.add(case, aside(position, of_case))
         found = list(run.records())
-    assert [[told(one) for one in of_case] for of_case in found] == [
-        [told(one) for one in of_case] for of_case in cases
+    assert [[record_content(one) for one in of_case] for of_case in found] == [
+        [record_content(one) for one in of_case] for of_case in cases
     ]
 
 
 @pytest.mark.slow  # measures memory
-def test_thirty_thousand_take_no_more_memory_than_one_mebibyte_and_a_little() -> None:
+def test_thirty_thousand_cases_take_little_more_than_one_mebibyte() -> None:
     tracemalloc.start()
     try:
         with Spool() as spool:
@@ -98,7 +98,7 @@ with Spool() as spool:
 """
 
 
-def test_where_there_is_no_room_it_is_said(root: Path) -> None:
+def test_full_disk_is_reported(root: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", FULL, str(root / "src")],
         capture_output=True,

@@ -76,7 +76,7 @@ def run(*sets: str, since: str = "HEAD", **options: Any) -> list[str]:
     return [f"{one.eval_set_id}/{one.eval_id}" for one in result.cases]
 
 
-def said(*sets: str, since: str = "HEAD", **options: Any) -> list[str]:
+def warnings_of(*sets: str, since: str = "HEAD", **options: Any) -> list[str]:
     result = proctor.evaluate_sync(
         lambda message: message, list(sets or SETS), changed_since=since, **options
     )
@@ -89,7 +89,7 @@ ALL_A, ALL_B = ["a/one", "a/two", "a/three"], ["b/one", "b/two", "b/three"]
 # --- cases ---------------------------------------------------------------------------------------------------------------
 
 
-def test_nothing_changed_is_no_result(project: Path) -> None:
+def test_unchanged_sets_are_not_a_result(project: Path) -> None:
     head = git("rev-parse", "--short=12", "HEAD")
     with pytest.raises(NothingToRunError) as raised:
         run()
@@ -145,10 +145,10 @@ def test_what_counts_is_the_content_of_a_case(
         run(since="HEAD")
 
 
-def test_it_says_what_it_runs(project: Path) -> None:
+def test_warning_names_the_chosen_cases(project: Path) -> None:
     _edit()
     head = git("rev-parse", "--short=12", "HEAD")
-    assert said() == [f"changed since 'HEAD' ({head}): 1 of 6 cases; the others are as they were"]
+    assert warnings_of() == [f"changed since 'HEAD' ({head}): 1 of 6 cases; the others are as they were"]
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_it_counts_in_words_that_fit(project: Path, cases: int, changed: int, to
         *(case(str(number), "other words" if number < changed else "hello") for number in range(cases)),
     )
     if changed:
-        assert said(SETS[0])[0].endswith(f": {told}")
+        assert warnings_of(SETS[0])[0].endswith(f": {told}")
     else:
         with pytest.raises(NothingToRunError, match=told):
             run(SETS[0])
@@ -191,7 +191,7 @@ def test_a_new_file_is_run_whole(
 ) -> None:
     before = git("rev-parse", "HEAD")
     prepare()
-    told = said(*sets, since=before)
+    told = warnings_of(*sets, since=before)
     assert told[1] == f"{sets[0]}: every case is run: the file is new"
 
 
@@ -201,10 +201,10 @@ def test_what_the_file_was_may_be_unreadable(project: Path) -> None:
     commit()
     Path(SETS[0]).write_text(good)
     assert run() == ALL_A
-    assert said()[1] == f"{SETS[0]}: every case is run: what the file was cannot be read"
+    assert warnings_of()[1] == f"{SETS[0]}: every case is run: what the file was cannot be read"
 
 
-def test_a_file_that_git_was_told_to_take_for_unchanged_is_looked_at(project: Path) -> None:
+def test_file_that_git_assumes_unchanged_is_compared(project: Path) -> None:
     git("update-index", "--assume-unchanged", SETS[0])
     _edit()
     assert run() == ["a/two"]
@@ -251,12 +251,12 @@ def test_inside_of_a_hook_of_git(project: Path, monkeypatch: pytest.MonkeyPatch)
 def test_another_config_is_another_judgement_of_every_case(project: Path) -> None:
     config("test_config.json", 0.6)
     assert run() == ALL_A + ALL_B
-    assert said()[1:] == [
+    assert warnings_of()[1:] == [
         f"{name}: every case is run: its config test_config.json has changed" for name in SETS
     ]
 
 
-def test_a_config_that_says_the_same_in_other_words_is_the_same(project: Path) -> None:
+def test_reformatted_config_is_unchanged(project: Path) -> None:
     Path("test_config.json").write_text('{"criteria":\n {"response_match_score":   0.50}}')
     with pytest.raises(NothingToRunError):
         run()
@@ -265,17 +265,17 @@ def test_a_config_that_says_the_same_in_other_words_is_the_same(project: Path) -
 def test_a_config_that_is_new_is_another_one(project: Path) -> None:
     config("sub/test_config.json")
     assert run() == ALL_B
-    assert said()[1] == f"{SETS[1]}: every case is run: its config sub/test_config.json is new"
+    assert warnings_of()[1] == f"{SETS[1]}: every case is run: its config sub/test_config.json is new"
 
 
-def test_a_config_that_is_gone_is_told(project: Path) -> None:
+def test_deleted_config_is_reported(project: Path) -> None:
     config("sub/test_config.json", 0.7)
     commit()
     Path("sub/test_config.json").unlink()
     assert run() == ALL_B
     Path("test_config.json").unlink()
     assert run() == ALL_A + ALL_B
-    assert "judged it, and is gone" in said()[1]
+    assert "judged it, and is gone" in warnings_of()[1]
 
 
 def test_a_config_that_is_given_counts_instead(project: Path) -> None:
@@ -288,12 +288,12 @@ def test_a_config_that_is_given_counts_instead(project: Path) -> None:
     assert run(config="strict.json") == ALL_A + ALL_B
 
 
-def test_a_config_from_python_has_no_history_and_that_is_said(project: Path) -> None:
+def test_config_from_python_has_no_history_with_a_warning(project: Path) -> None:
     _edit()
     config("test_config.json", 0.6)
     given = {"criteria": {"response_match_score": 0.1}}
     assert run(config=given) == ["a/two"]
-    assert "the config was given in Python" in said(config=given)[1]
+    assert "the config was given in Python" in warnings_of(config=given)[1]
 
 
 def test_a_config_that_was_unreadable_is_another_one(project: Path) -> None:
@@ -322,7 +322,7 @@ def test_with_shards(project: Path) -> None:
     assert sorted(shards) == sorted(run()) == sorted(f"a/n{n}" for n in range(20))
 
 
-def test_a_set_that_cannot_be_read_is_no_reason_to_be_content(project: Path) -> None:
+def test_unreadable_set_is_an_error_without_changes(project: Path) -> None:
     Path("broken.evalset.json").write_text("{")
     with pytest.raises(SetupProblems):
         run(*SETS, "broken.evalset.json")
@@ -369,7 +369,7 @@ def test_a_set_from_python(project: Path) -> None:
         proctor.evaluate_sync(lambda message: message, made, changed_since="HEAD")
 
 
-def test_other_problems_are_told_beside_it(project: Path) -> None:
+def test_other_problems_are_reported_in_addition(project: Path) -> None:
     with pytest.raises(SetupProblems) as raised:
         run(num_runs=0)
     assert [str(problem) for problem in raised.value.problems] == ["num_runs must be at least 1, got 0"]

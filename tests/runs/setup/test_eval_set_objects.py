@@ -15,7 +15,7 @@ SET = {"eval_set_id": "s", "eval_cases": [CASE]}
 
 
 class OthersSet(BaseModel):
-    """As google-adk's: a model that is none of ours, and that iterates over its fields."""
+    """A model of another library, such as google-adk's, that iterates over its fields."""
 
     eval_set_id: str
     eval_cases: list[dict[str, Any]]
@@ -26,7 +26,7 @@ class OthersSet(BaseModel):
     [
         pytest.param(SET, id="a dict"),
         pytest.param(proctor.EvalSet.model_validate(SET), id="a set"),
-        pytest.param(OthersSet.model_validate(SET), id="a model of somebody else's"),
+        pytest.param(OthersSet.model_validate(SET), id="a foreign model"),
         pytest.param([OthersSet.model_validate(SET)], id="a list of one"),
     ],
 )
@@ -52,12 +52,12 @@ def test_what_evaluate_takes_load_eval_set_takes() -> None:
 
 
 @pytest.mark.parametrize("given", [None, 3, b"{}", {"eval_cases": 1}, [SET]], ids=str)
-def test_what_is_no_set_is_none_for_load_eval_set_either(given: Any) -> None:
+def test_invalid_set_is_refused_by_load_eval_set_too(given: Any) -> None:
     with pytest.raises(proctor.ProctorError, match="expected"):
         proctor.load_eval_set(given)
 
 
-def test_two_cases_of_one_id_are_refused_or_told_apart() -> None:
+def test_two_cases_of_one_id_are_refused_or_numbered() -> None:
     twice = {**SET, "eval_cases": [CASE, CASE]}
     with pytest.raises(proctor.ProctorError, match="'c'"):
         proctor.load_eval_set(twice)

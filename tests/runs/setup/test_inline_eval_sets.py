@@ -1,4 +1,4 @@
-"""Eval sets that are given in Python: dicts and lists in every form that a file may have, and what is said of the rest."""
+"""Eval sets in Python: dicts and lists in every form of a file, and the messages about invalid ones."""
 
 from typing import Any
 
@@ -49,7 +49,7 @@ def test_cases_in_a_list_are_one_set_in_which_ids_differ() -> None:
         evaluated([case("a"), case("a")])
 
 
-def test_a_slip_in_a_dict_is_refused_as_in_a_file_unless_unknown_keys_are_allowed() -> None:
+def test_typo_in_a_dict_is_refused_unless_unknown_keys_are_allowed() -> None:
     slip = {"eval_set_id": "s", "eval_cases": [case("a", FinalSessionState={"lamp": "on"})]}
     with pytest.raises(SetupProblems, match="did you mean `final_session_state`"):
         evaluated(slip)
@@ -76,7 +76,7 @@ def _deep() -> dict[str, Any]:
     [
         pytest.param(case("a", note=_endless()), "it cannot be written as JSON: Circular", id="contains itself"),
         pytest.param(case("a", note=_deep()), "nested too deep", id="deep"),
-        pytest.param(case("a", note={(1, 2): 3}), "keys must be str", id="a key that is no text"),
+        pytest.param(case("a", note={(1, 2): 3}), "keys must be str", id="a key that is not a text"),
         pytest.param(case("a", note=object()), "object is not JSON and no model", id="an object"),
         pytest.param(b"{}", "expected a path, an EvalSet or a dict, got bytes", id="bytes"),
         pytest.param(None, "this is a document that is null", id="None"),

@@ -1,4 +1,4 @@
-"""Whom a run asks, what its record says of that, and that nobody goes on with another judge unseen."""
+"""The choice of the judge of a run, its record, and the refusal to resume with another judge silently."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def metric_of(store: str, judging: int = 0) -> MetricManifest:
         kept.close()
 
 
-def test_a_runs_record_says_who_judged_by_which_prompts(tmp_path: Path) -> None:
+def test_record_of_a_run_names_judge_and_prompts(tmp_path: Path) -> None:
     store = f"sqlite:///{tmp_path / 's.db'}"
     proctor.evaluate_sync(agent, SET, config=CRITERIA, judge="gpt-5", store=store)
     metric = metric_of(store)
@@ -104,7 +104,7 @@ def test_a_run_is_judged_again_by_its_own_judge_unless_another_is_named(
     monkeypatch.setenv("PROCTOR_JUDGE_MODEL", "o3")
     proctor.rescore_sync(run, store=store)
     assert metric_of(store, -1).judge == "gpt-5"
-    assert {name: len(model.asked) for name, model in models.items()} == {"gpt-5": 1}  # both say the same
+    assert {name: len(model.asked) for name, model in models.items()} == {"gpt-5": 1}  # both agree
     proctor.rescore_sync(run, store=store, judge="gpt-4o")
     assert metric_of(store, -1).judge == "gpt-4o"
     assert len(models["gpt-4o"].asked) == 1
@@ -123,7 +123,7 @@ def unfinished(tmp_path: Path) -> str:
     return store
 
 
-def test_a_run_is_not_gone_on_with_by_another_judge_unseen(tmp_path: Path) -> None:
+def test_resume_with_another_judge_is_refused(tmp_path: Path) -> None:
     store = unfinished(tmp_path)
     with pytest.raises(SetupProblems, match="has changed: its judge was first and is second"):
         proctor.resume_sync(store=store, agent=agent, judge=ScriptedModel(VALID, name="second"))
@@ -170,5 +170,5 @@ def test_a_judge_that_is_none_is_refused_before_anything_runs(
 
     with pytest.raises(SetupProblems, match=says) as caught:
         do(counting, SET, config=CRITERIA, judge=judge)
-    assert len(caught.value.problems) == 1  # said once
+    assert len(caught.value.problems) == 1  # reported once
     assert not asked

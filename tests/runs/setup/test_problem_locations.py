@@ -1,4 +1,4 @@
-"""What a run refuses in a config is told with its line and column."""
+"""Errors of a config are reported with line and column."""
 
 import json
 from pathlib import Path

@@ -29,9 +29,9 @@ def test_the_example_of_the_document() -> None:
     ("actual", "expected", "exact", "recall"),
     [
         pytest.param(INTENT[:3], INTENT, 0.0, 0.75, id="one is missing"),
-        pytest.param([], INTENT, 0.0, 0.0, id="an empty list beside names is a turn without calls"),
+        pytest.param([], INTENT, 0.0, 0.0, id="an empty list among names is a turn without calls"),
         pytest.param(INTENT, [], 0.0, None, id="the same on the other side"),
-        pytest.param([[]], [[]], 1.0, None, id="as it is with a list per turn"),
+        pytest.param([[]], [[]], 1.0, None, id="as with a list per turn"),
         pytest.param([["a"], ["b"]], [["a"], ["c"]], 0.5, 0.5, id="a list per turn"),
         pytest.param([["a"], []], [["a"], []], 1.0, 1.0, id="a turn without calls among others"),
         pytest.param(("a", "b"), ["a", "b"], 1.0, 1.0, id="tuples"),
@@ -45,7 +45,7 @@ def test_lists_of_names(actual: Any, expected: Any, exact: float, recall: float 
 @pytest.mark.parametrize(
     "recorded", [turn(("a", {"x": 1})), Invocation.model_validate(turn(("a", {"x": 1})))]
 )
-def test_beside_recorded_calls_names_are_compared_and_arguments_are_not(recorded: Any) -> None:
+def test_names_are_compared_with_recorded_calls_without_arguments(recorded: Any) -> None:
     assert set(scores(recorded, ["a"]).values()) == {1.0}
     assert set(scores(["a"], [recorded]).values()) == {1.0}
     assert set(scores(recorded, ["b"]).values()) == {0.0}
@@ -64,7 +64,7 @@ def test_what_needs_more_than_names_does_not_apply() -> None:
     assert scores(["a"], ["a"], {"response_match_score": 0.5}) == {"response_match_score": None}
 
 
-def test_an_empty_list_beside_recorded_turns_is_no_turn() -> None:
+def test_empty_list_among_recorded_turns_is_not_a_turn() -> None:
     found = proctor.score_sync([], [turn(("a", {}))], criteria={"trajectory_recall": 1.0})
     assert found["trajectory_recall"].outcome is proctor.Outcome.ERROR
     assert "0; they cannot be compared" in found["trajectory_recall"].reason

@@ -1,4 +1,4 @@
-"""What is asked of the trials where the run is started stands over the `trials` of the config: one rule for both."""
+"""Trial options of a call take precedence over the `trials` of the config: one rule for both."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def _answers(*, right: int, of: int) -> Any:
         pytest.param({}, {}, Outcome.FAILED, id="nothing asked: the mean decides"),
         pytest.param({"min_pass_rate": 0.8}, {}, Outcome.PASSED, id="a share that is reached"),
         pytest.param({"min_pass_rate": 0.9}, {}, Outcome.FAILED, id="a share that is missed"),
-        pytest.param({"min_pass_rate": 0.8}, {"min_pass_rate": 1.0}, Outcome.PASSED, id="over what the config says"),
-        pytest.param({"pass_k": 2}, {"min_pass_rate": 0.5}, Outcome.PASSED, id="beside what the config says"),
+        pytest.param({"min_pass_rate": 0.8}, {"min_pass_rate": 1.0}, Outcome.PASSED, id="over the value of the config"),
+        pytest.param({"pass_k": 2}, {"min_pass_rate": 0.5}, Outcome.PASSED, id="in addition to the config"),
         pytest.param({"min_pass_rate": 0.8, "confidence": 0.95}, {}, Outcome.INCONCLUSIVE, id="with a confidence"),
     ],
 )  # fmt: skip

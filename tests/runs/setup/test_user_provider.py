@@ -41,7 +41,7 @@ SET = {
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with an agent, users and a scenario; nobody's key is set."""
+    """A folder with an agent, users and a scenario; no API key is set."""
     for name in ("GOOGLE_API_KEY", "GEMINI_API_KEY", "GOOGLE_CLOUD_PROJECT"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
@@ -95,7 +95,7 @@ def test_a_script_plays(project: Path) -> None:
         pytest.param("gemini-2.5-flash", "GOOGLE_API_KEY", id="a model without its key"),
     ],
 )
-def test_what_cannot_play_is_said_once_before_anything_runs(project: Path, who: str, said: str) -> None:
+def test_invalid_user_is_reported_once_before_the_run(project: Path, who: str, said: str) -> None:
     with pytest.raises(SetupProblems) as problems:
         proctor.evaluate_sync("trip_people.py:agent", "trips.evalset.json", user=who)
     assert [said in str(problem) for problem in problems.value.problems] == [True]
@@ -109,7 +109,7 @@ def test_names_of_models_stay_names(name: str) -> None:
 @pytest.mark.parametrize(
     ("text", "cause"), [("1 / 0", "ZeroDivisionError"), ("raise SystemExit(0)", "SystemExit")]
 )
-def test_a_file_that_raises_is_said_with_its_cause(project: Path, text: str, cause: str) -> None:
+def test_file_that_raises_is_reported_with_its_cause(project: Path, text: str, cause: str) -> None:
     (project / "broken.py").write_text(text, encoding="utf-8")
     with pytest.raises(SetupError, match=rf"broken\.py cannot be imported: {cause}"):
         find_user("broken.py:user")
@@ -131,9 +131,7 @@ def test_the_settings_name_who_plays_and_paths_are_seen_from_them(
     [
         pytest.param("", True, id="the config's model, without its key"),
         pytest.param('user = "trip_people.py:user"', False, id="a function, which is not loaded"),
-        pytest.param(
-            'user = "trip_people.py:nobody"', False, id="one that is not there: only a run can tell"
-        ),
+        pytest.param('user = "trip_people.py:nobody"', False, id="a missing one: only a run can detect it"),
         pytest.param('user = "gemini-2.5-pro"', True, id="another model, without its key"),
     ],
 )
@@ -155,7 +153,7 @@ def interrupted(project: Path, user: Any) -> None:
     assert result.counts[Outcome.NOT_RUN], result.counts
 
 
-def test_a_run_goes_on_with_who_played(project: Path) -> None:
+def test_resumed_run_keeps_its_simulated_user(project: Path) -> None:
     interrupted(project, "trip_people.py:user")
     result = proctor.resume_sync(store="sqlite:///kept.sqlite3")
     assert result.passed
@@ -165,7 +163,7 @@ def test_a_run_goes_on_with_who_played(project: Path) -> None:
     assert trial.played_user.model == "user"
 
 
-def test_it_does_not_go_on_with_somebody_else(project: Path) -> None:
+def test_resume_with_another_simulated_user_is_refused(project: Path) -> None:
     interrupted(project, "trip_people.py:user")
     with pytest.raises(
         SetupProblems, match=r"played by trip_people\.py:user and are by trip_people\.py:stops"

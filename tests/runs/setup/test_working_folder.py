@@ -1,4 +1,4 @@
-"""What the user names is relative to the folder in which the command began, whatever the agent's code changes."""
+"""Paths of the user are relative to the folder in which the command began, for any change by the agent's code."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""OTLP requests, made by hand: a span is a call of `span`, and stands below its parent."""
+"""OTLP requests, made by hand: a span is a call of `span`, and is below its parent."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def attributes(given: Mapping[str, Any]) -> list[Json]:
 
 def span(
     name: str,
-    told: Mapping[str, Any],
+    conversations_of: Mapping[str, Any],
     *inside: Json,
     trace: str = "a1",
     at: float = 0.0,
@@ -54,7 +54,7 @@ def span(
         "name": name,
         "startTimeUnixNano": str(START + int(at * SECOND)),
         "endTimeUnixNano": str(START + int((at + took) * SECOND)),
-        "attributes": attributes(told),
+        "attributes": attributes(conversations_of),
         "events": [{"name": kind, "attributes": attributes(said)} for kind, said in events],
         "status": {} if error is None else {"code": 2, "message": error},
         "inside": list(inside),
@@ -66,13 +66,15 @@ def span(
     return made
 
 
-def agent(name: str, *inside: Json, told: Mapping[str, Any] | None = None, **where: Any) -> Json:
+def agent(name: str, *inside: Json, conversations_of: Mapping[str, Any] | None = None, **where: Any) -> Json:
     """The run of an agent."""
     known = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": name}
-    return span(f"invoke_agent {name}", {**known, **(told or {})}, *inside, **where)
+    return span(f"invoke_agent {name}", {**known, **(conversations_of or {})}, *inside, **where)
 
 
-def chat(asked: Any, said: Any, *inside: Json, told: Mapping[str, Any] | None = None, **where: Any) -> Json:
+def chat(
+    asked: Any, said: Any, *inside: Json, conversations_of: Mapping[str, Any] | None = None, **where: Any
+) -> Json:
     """A call of a model: messages as the conventions of today have them; `None` is not captured."""
     known: Json = {"gen_ai.operation.name": "chat", "gen_ai.response.model": "m-1"}
     known |= {"gen_ai.usage.input_tokens": 10, "gen_ai.usage.output_tokens": 5}
@@ -80,7 +82,7 @@ def chat(asked: Any, said: Any, *inside: Json, told: Mapping[str, Any] | None = 
         known["gen_ai.input.messages"] = json.dumps([user(asked)] if isinstance(asked, str) else asked)
     if said is not None:
         known["gen_ai.output.messages"] = json.dumps([model(said)] if isinstance(said, str) else said)
-    return span("chat m-1", {**known, **(told or {})}, *inside, **where)
+    return span("chat m-1", {**known, **(conversations_of or {})}, *inside, **where)
 
 
 def tool(
@@ -89,7 +91,7 @@ def tool(
     result: Any,
     *inside: Json,
     call: str | None = None,
-    told: Mapping[str, Any] | None = None,
+    conversations_of: Mapping[str, Any] | None = None,
     **where: Any,
 ) -> Json:
     """The execution of a tool."""
@@ -98,7 +100,7 @@ def tool(
     for key, given in stated.items():
         if given is not None:
             known[f"gen_ai.tool.call.{key}"] = given if isinstance(given, str) else json.dumps(given)
-    return span(f"execute_tool {name}", {**known, **(told or {})}, *inside, **where)
+    return span(f"execute_tool {name}", {**known, **(conversations_of or {})}, *inside, **where)
 
 
 def user(text: str) -> Json:
@@ -117,7 +119,7 @@ def model(*said: Any) -> Json:
 
 
 def answered(its_id: str, response: Any) -> Json:
-    """The message that tells a model what a tool answered."""
+    """Return the message that gives a model the answer of a tool."""
     return {"role": "tool", "parts": [{"type": "tool_call_response", "id": its_id, "response": response}]}
 
 
@@ -147,14 +149,14 @@ def written(path: Path, *requests: Json) -> Path:
     return path
 
 
-def told(tmp_path: Path, *spans: Json) -> list[TracedConversation]:
-    """The conversations that these spans tell."""
+def conversations_of(tmp_path: Path, *spans: Json) -> list[TracedConversation]:
+    """Return the conversations in these spans."""
     return read_conversations([written(tmp_path / "t.jsonl", request(*spans))]).conversations
 
 
 def one_turn(tmp_path: Path, *spans: Json) -> TracedTurn:
-    """The only turn that these spans tell."""
-    (conversation,) = told(tmp_path, *spans)
+    """Return the only turn in these spans."""
+    (conversation,) = conversations_of(tmp_path, *spans)
     (turn,) = conversation.turns
     return turn
 

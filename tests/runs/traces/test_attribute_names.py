@@ -54,16 +54,20 @@ def _two(one: dict[str, Any], other: dict[str, Any], **events: Any) -> Json:
 
 
 def _conventions() -> Json:
-    def told(messages: Any) -> str:
+    def as_json(messages: Any) -> str:
         return json.dumps(messages)
 
     answer = {"role": "tool", "parts": [{"type": "tool_call_response", "id": "c1", "response": RAIN}]}
     return _two(
-        {**CHAT, "gen_ai.input.messages": told([user(ASK)]), "gen_ai.output.messages": told([model(CALL)])},
         {
             **CHAT,
-            "gen_ai.input.messages": told([user(ASK), model(CALL), answer]),
-            "gen_ai.output.messages": told([model(SAID)]),
+            "gen_ai.input.messages": as_json([user(ASK)]),
+            "gen_ai.output.messages": as_json([model(CALL)]),
+        },
+        {
+            **CHAT,
+            "gen_ai.input.messages": as_json([user(ASK), model(CALL), answer]),
+            "gen_ai.output.messages": as_json([model(SAID)]),
         },
     )
 
@@ -154,13 +158,13 @@ def _old_adk() -> Json:
     said = {"role": "model", "parts": [{"text": SAID}]}
 
     def call_llm(contents: Any, content: Any, *inside: Json, at: float) -> Json:
-        told = {
+        as_json = {
             "gcp.vertex.agent.llm_request": json.dumps(
                 {"model": "m", "contents": contents, "config": {"system_instruction": "Be kind."}}
             ),
             "gcp.vertex.agent.llm_response": json.dumps({"content": content}),
         }
-        return span("call_llm", told, *inside, at=at)
+        return span("call_llm", as_json, *inside, at=at)
 
     executed = span(
         "execute_tool get_weather",
@@ -293,10 +297,10 @@ def _openllmetry() -> Json:
 
 
 def _langfuse() -> Json:
-    def generation(told: Any, said: Any, at: float) -> Json:
+    def generation(as_json: Any, said: Any, at: float) -> Json:
         known = {"langfuse.observation.type": "generation"}
         known |= {
-            "langfuse.observation.input": json.dumps(told),
+            "langfuse.observation.input": json.dumps(as_json),
             "langfuse.observation.output": json.dumps(said),
         }
         return span("generation", known, at=at)
@@ -319,14 +323,14 @@ SPELLINGS: list[Any] = [
 
 
 @pytest.mark.parametrize("make", SPELLINGS)
-def test_every_spelling_tells_the_same(make: Callable[[], Json], tmp_path: Path) -> None:
+def test_every_spelling_gives_the_same_conversation(make: Callable[[], Json], tmp_path: Path) -> None:
     (conversation,) = read_conversations([written(tmp_path / "t.jsonl", request(make()))]).conversations
     (turn,) = conversation.turns
     assert (turn.text, turn.failure) == (ASK, None)
     assert brief(turn) == WANTED
 
 
-def test_messages_may_stand_in_log_records(tmp_path: Path) -> None:
+def test_messages_may_be_in_log_records(tmp_path: Path) -> None:
     spans = _two(CHAT, CHAT)
     first, second = spans["inside"]
 
@@ -409,7 +413,7 @@ def _snake_case(path: Path, spans: Json) -> Path:
 
 
 def _plain(one: Json) -> Json:
-    told = {pair["key"]: next(iter(pair["value"].values()), None) for pair in one["attributes"]}
+    as_json = {pair["key"]: next(iter(pair["value"].values()), None) for pair in one["attributes"]}
     return {
         "name": one["name"],
         "context": {"trace_id": f"0x{one['traceId']}", "span_id": f"0x{one['spanId']}", "trace_state": "[]"},
@@ -419,7 +423,7 @@ def _plain(one: Json) -> Json:
         else f"2026-01-01T00:00:0{one['startTimeUnixNano'][9:10]}.5Z",
         "end_time": "2026-01-01T00:00:09.000000Z",
         "status": {"status_code": "UNSET"},
-        "attributes": told,
+        "attributes": as_json,
         "events": [],
         "resource": {"attributes": {"service.name": "app"}},
     }
@@ -449,7 +453,7 @@ def _sqlite(path: Path, spans: Json) -> Path:
             " attributes_json TEXT)"
         )
         for one in flat([spans]):
-            told = {pair["key"]: next(iter(pair["value"].values()), None) for pair in one["attributes"]}
+            as_json = {pair["key"]: next(iter(pair["value"].values()), None) for pair in one["attributes"]}
             times = int(one["startTimeUnixNano"]), int(one["endTimeUnixNano"])
             row = (
                 one["spanId"],
@@ -459,7 +463,7 @@ def _sqlite(path: Path, spans: Json) -> Path:
                 *times,
                 None,
                 None,
-                json.dumps(told),
+                json.dumps(as_json),
             )
             connection.execute("INSERT INTO spans VALUES (?,?,?,?,?,?,?,?,?)", row)
     return path
@@ -468,7 +472,9 @@ def _sqlite(path: Path, spans: Json) -> Path:
 @pytest.mark.parametrize(
     "write", [_whole, _list_of_requests, _snake_case, _times_in_halves, _as_the_sdk_prints, _sqlite]
 )
-def test_every_kind_of_file_tells_the_same(write: Callable[[Path, Json], Path], tmp_path: Path) -> None:
+def test_every_kind_of_file_gives_the_same_conversation(
+    write: Callable[[Path, Json], Path], tmp_path: Path
+) -> None:
     (conversation,) = read_conversations([write(tmp_path / "trace.json", _conventions())]).conversations
     assert brief(conversation.turns[0]) == WANTED
 
@@ -511,7 +517,7 @@ def test_a_value_may_be_written_with_nulls_for_the_other_kinds(
 
     one = whole(kind, written_)
     inside = whole(4, {"values": [one, dict.fromkeys(names), {}]})
-    told = {
+    as_json = {
         "gen_ai.alone": one,
         "gen_ai.listed": inside,
         "gen_ai.nested": whole(5, {"values": [{"key": "x", "value": inside}]}),
@@ -519,7 +525,7 @@ def test_a_value_may_be_written_with_nulls_for_the_other_kinds(
     }
     made = request(span("chat", {}))
     [of_span] = made["resourceSpans"][0]["scopeSpans"][0]["spans"]
-    of_span["attributes"] = [{"key": key, "value": each} for key, each in told.items()]
+    of_span["attributes"] = [{"key": key, "value": each} for key, each in as_json.items()]
     of_span |= {"parentSpanId": None, "parent_span_id": None, "status": None, "events": None}
     [found] = spans_in(made)
     assert isinstance(found, Span)
@@ -539,14 +545,16 @@ def test_the_name_of_an_event_may_be_written_with_nulls() -> None:
     assert record.attributes["content"] == "Oslo"
 
 
-def test_what_tells_nothing_about_agents_goes_no_further() -> None:
-    """Headers of requests, in which secrets stand, are not even read."""
-    told = {
+def test_attributes_without_agent_data_are_dropped() -> None:
+    """Headers of requests, which contain secrets, are not even read."""
+    as_json = {
         "http.request.header.authorization": "Bearer hunter2",
         "content": "hunter2",
         "gen_ai.agent.id": "a",
     }
     event = ("http.request", {"content": "hunter2"})
-    (one,) = spans_in(request(span("x", told, events=[event]), resource={"process.command_line": "hunter2"}))
+    (one,) = spans_in(
+        request(span("x", as_json, events=[event]), resource={"process.command_line": "hunter2"})
+    )
     assert isinstance(one, Span)
     assert (one.attributes, one.resource, one.events[0].attributes) == ({"gen_ai.agent.id": "a"}, {}, {})

@@ -1,4 +1,4 @@
-"""Spans become conversations, turns and events; each call counts once, and what is missing is said."""
+"""Spans become conversations, turns and events; each call counts once, and missing data is reported."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from tests.runs.traces.otlp import (
     answered,
     brief,
     chat,
+    conversations_of,
     flat,
     model,
     one_turn,
     request,
     span,
-    told,
     tool,
     user,
     written,
@@ -33,7 +33,7 @@ RAIN = {"sky": "rain"}
 
 
 def weather(**where: Any) -> Json:
-    """An agent that asks a tool, and answers; the call is told by the model and by the tool's span."""
+    """An agent that calls a tool, and answers; the call is in the model's span and in the tool's span."""
     return agent(
         "root",
         chat("Oslo?", [model(CALL)], at=0.1, took=0.2),
@@ -82,9 +82,9 @@ def test_a_span_that_came_twice_counts_once(tmp_path: Path) -> None:
 # --- conversations and turns --------------------------------------------------------------------------------------------
 
 
-def test_turns_of_a_conversation_may_be_traces_of_their_own(tmp_path: Path) -> None:
+def test_turns_of_a_conversation_may_be_separate_traces(tmp_path: Path) -> None:
     named = {"gen_ai.conversation.id": "s1"}
-    (one, other) = told(
+    (one, other) = conversations_of(
         tmp_path,
         agent("root", chat([user("a"), model("A"), user("b")], "B"), told=named, trace="t2", at=10),
         agent("root", chat("a", "A"), told=named, trace="t1"),
@@ -101,17 +101,17 @@ def test_a_conversation_s_id_is_found_on_around_and_inside(name: str, tmp_path: 
     on = agent("root", chat("a", "A"), told={name: "s1"}, trace="t1")
     around = span("POST /chat", {name: "s1"}, agent("root", chat("b", "B"), at=10), trace="t2", at=10)
     inside = agent("root", chat("c", "C", told={name: "s1"}), trace="t3", at=20)
-    (conversation,) = told(tmp_path, on, around, inside)
+    (conversation,) = conversations_of(tmp_path, on, around, inside)
     assert [turn.text for turn in conversation.turns] == ["a", "b", "c"]
 
 
 def test_without_an_id_a_conversation_is_a_trace(tmp_path: Path) -> None:
-    (one,) = told(tmp_path, weather())
+    (one,) = conversations_of(tmp_path, weather())
     assert (one.id, one.is_trace) == ("a1", True)
 
 
-def test_calls_of_a_model_without_an_agent_are_turns_by_what_the_user_says(tmp_path: Path) -> None:
-    (conversation,) = told(
+def test_model_calls_without_an_agent_are_turns_by_user_message(tmp_path: Path) -> None:
+    (conversation,) = conversations_of(
         tmp_path,
         chat("Oslo?", [model(CALL)]),
         chat([user("Oslo?"), model(CALL), answered("c1", RAIN)], "Rain.", at=2),
@@ -129,7 +129,9 @@ def test_a_pipeline_of_agents_in_one_trace_is_one_turn(tmp_path: Path) -> None:
 
 
 def test_the_same_agent_twice_in_one_trace_is_two_turns(tmp_path: Path) -> None:
-    (conversation,) = told(tmp_path, agent("root", chat("yes", "A")), agent("root", chat("yes", "B"), at=2))
+    (conversation,) = conversations_of(
+        tmp_path, agent("root", chat("yes", "A")), agent("root", chat("yes", "B"), at=2)
+    )
     assert [brief(turn) for turn in conversation.turns] == [[("root", "A")], [("root", "B")]]
 
 
@@ -145,7 +147,7 @@ def test_the_same_agent_twice_in_one_trace_is_two_turns(tmp_path: Path) -> None:
         pytest.param("c1", None, id="no id from the tool"),
     ],
 )
-def test_a_call_that_model_and_tool_tell_counts_once(asked: str, executed: str, tmp_path: Path) -> None:
+def test_call_in_the_spans_of_model_and_tool_counts_once(asked: str, executed: str, tmp_path: Path) -> None:
     turn = one_turn(
         tmp_path,
         agent(
@@ -180,7 +182,7 @@ def test_two_calls_alike_are_two(tmp_path: Path) -> None:
     ]
 
 
-def test_a_tool_that_only_its_span_tells_is_a_call(tmp_path: Path) -> None:
+def test_call_only_in_the_span_of_the_tool_counts(tmp_path: Path) -> None:
     turn = one_turn(tmp_path, agent("root", tool("f", {"x": 1}, "text", at=0), chat("go", "done", at=1)))
     assert brief(turn) == [("root", "f", {"x": 1}), ("f", {"result": "text"}), ("root", "done")]
 
@@ -191,7 +193,7 @@ def test_what_happens_in_a_called_agent_counts_once_and_is_its_own(tmp_path: Pat
         chat("convert 3", [model(("c9", "convert", {"n": 3}))], at=1.1),
         tool("convert", {"n": 3}, {"n": 9}, call="c9", at=1.2),
         chat("convert 3", "It is 9.", at=1.3),
-        told={"gen_ai.conversation.id": "another"},
+        conversations_of={"gen_ai.conversation.id": "another"},
         at=1.1,
     )
     turn = one_turn(
@@ -215,7 +217,7 @@ def test_what_happens_in_a_called_agent_counts_once_and_is_its_own(tmp_path: Pat
         for event in turn.events
         if event.author == "units" and event.content and event.content.parts and event.content.parts[0].text
     )
-    assert not said.is_final_response()  # it was said to the agent that called, not to the user
+    assert not said.is_final_response()  # it was for the calling agent, not for the user
 
 
 def test_a_clock_that_is_ahead_in_a_called_agent_changes_no_order(tmp_path: Path) -> None:
@@ -245,7 +247,7 @@ def test_two_instruments_of_one_tool_count_once(tmp_path: Path) -> None:
     assert [one for one in brief(turn) if one[1] == "f"] == [("root", "f", {})]
 
 
-def test_an_agent_elsewhere_that_tells_only_what_it_was_given_and_gave(tmp_path: Path) -> None:
+def test_remote_agent_with_input_and_output_only(tmp_path: Path) -> None:
     messages = {
         "gen_ai.input.messages": json.dumps([user("Oslo?")]),
         "gen_ai.output.messages": json.dumps([model(CALL), answered("c1", RAIN), model("Rain.")]),
@@ -315,7 +317,7 @@ def test_what_is_missing_is_a_failure_of_the_trace(root: Json, said: str, tmp_pa
     assert said in failure.message
 
 
-def test_a_call_that_states_no_arguments_has_none_where_contents_are_captured(tmp_path: Path) -> None:
+def test_call_without_arguments_has_none_where_contents_are_captured(tmp_path: Path) -> None:
     bare = [{"role": "assistant", "parts": [{"type": "tool_call", "id": "c1", "name": "now"}]}]
     turn = one_turn(
         tmp_path,
@@ -340,7 +342,7 @@ def test_an_agent_that_ended_in_an_error_is_a_failure_of_the_agent(tmp_path: Pat
     failed = agent(
         "root",
         chat("go", None, error="429"),
-        told={"error.type": "RateLimit"},
+        conversations_of={"error.type": "RateLimit"},
         error="too many requests, api_key=hunter2hunter2",
     )
     failure = one_turn(tmp_path, failed).failure
@@ -387,7 +389,7 @@ def test_a_trace_that_ends_with_a_call_is_cut_off(tmp_path: Path) -> None:
     assert failure.kind is FailureKind.TRUNCATED
 
 
-def test_calls_whose_agent_s_span_is_not_there_are_told(tmp_path: Path) -> None:
+def test_calls_without_the_span_of_their_agent_are_reported(tmp_path: Path) -> None:
     orphan = chat("hi", "Hello.")
     orphan["parentSpanId"] = "b99999"
     traced = read_conversations([written(tmp_path / "t.jsonl", request(orphan))])
@@ -412,7 +414,7 @@ def test_a_span_that_never_ended_is_cut_off(tmp_path: Path) -> None:
 
 
 def test_a_clock_that_was_set_gives_no_durations(tmp_path: Path) -> None:
-    (conversation,) = told(tmp_path, agent("root", chat("go", "done"), took=-5))
+    (conversation,) = conversations_of(tmp_path, agent("root", chat("go", "done"), took=-5))
     assert conversation.turns[0].duration is None
     assert conversation.notes == [
         "1 span(s) end before they begin, by a clock that was set; their durations are not counted"
@@ -422,14 +424,14 @@ def test_a_clock_that_was_set_gives_no_durations(tmp_path: Path) -> None:
 def test_what_an_exporter_dropped_is_noted(tmp_path: Path) -> None:
     lossy = weather()
     lossy["droppedAttributesCount"] = 3
-    (conversation,) = told(tmp_path, lossy)
+    (conversation,) = conversations_of(tmp_path, lossy)
     assert conversation.notes == [
         "whoever exported the trace dropped 3 attribute(s) or event(s) of its spans"
     ]
 
 
-def test_a_call_whose_answer_is_not_told_is_noted(tmp_path: Path) -> None:
-    (conversation,) = told(
+def test_call_without_a_recorded_response_is_noted(tmp_path: Path) -> None:
+    (conversation,) = conversations_of(
         tmp_path, agent("root", chat("Oslo?", [model(CALL)]), chat("Oslo?", "Rain.", at=1))
     )
     assert conversation.failure is None
@@ -437,7 +439,7 @@ def test_a_call_whose_answer_is_not_told_is_noted(tmp_path: Path) -> None:
 
 
 def test_turns_before_the_traces_begin_are_noted(tmp_path: Path) -> None:
-    (conversation,) = told(tmp_path, agent("root", chat([user("a"), model("A"), user("b")], "B")))
+    (conversation,) = conversations_of(tmp_path, agent("root", chat([user("a"), model("A"), user("b")], "B")))
     assert [turn.text for turn in conversation.turns] == ["b"]
     assert conversation.notes == [
         "before the first turn the model was told 1 more message(s) of the user: no trace tells of these"

@@ -1,4 +1,4 @@
-"""Files and spans as nobody should make them: one clear message, or a conversation that never passes by accident."""
+"""Malformed files and spans: one clear message, or a conversation that never passes by accident."""
 
 from __future__ import annotations
 
@@ -66,12 +66,12 @@ def test_a_broken_file_is_one_clear_message(data: bytes, said: str, tmp_path: Pa
     assert str(file) in str(raised.value)
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_missing_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(proctor.EvalFileError, match="no such file"):
         proctor.score_trace_sync(tmp_path / "no.jsonl")
 
 
-def test_a_folder_without_traces_is_told(tmp_path: Path) -> None:
+def test_folder_without_traces_is_reported(tmp_path: Path) -> None:
     with pytest.raises(proctor.EvalFileError, match="there is no trace"):
         proctor.score_trace_sync(tmp_path)
 
@@ -231,11 +231,11 @@ def test_any_spans_become_conversations(spans: list[Span]) -> None:
 def test_any_json_is_a_request_or_malformed(value: Any) -> None:
     request_ = {"resourceSpans": value} if not isinstance(value, dict) else value
     only_kept(request_)
-    said = _said_of(request_)
+    said = _message_about(request_)
     assert not said or said.startswith("expected ")
 
 
-def _said_of(request_: Json) -> str:
+def _message_about(request_: Json) -> str:
     try:
         list(spans_in(request_))
     except Malformed as error:

@@ -21,12 +21,12 @@ from tests.runs.traces.otlp import (
     answered,
     brief,
     chat,
+    conversations_of,
     flat,
     model,
     one_turn,
     request,
     span,
-    told,
     tool,
     user,
     written,
@@ -60,7 +60,7 @@ CUT_OFF = [
     ),
     pytest.param(
         [agent("root", _asks(), tool("look", {}, None, call="c1", at=1, error="boom"))],
-        "ends with the tool 'look', which failed", id="a tool failed, and its agent says nothing of how it went on",
+        "ends with the tool 'look', which failed", id="a tool failed, and its agent has no later output",
     ),
     pytest.param(
         [agent("root", _asks(), _with(tool("look", {}, None, call="c1", at=1), **WITHOUT_END), chat("go", "fine", at=3))],
@@ -102,16 +102,16 @@ def test_an_answer_that_was_broken_off_is_a_failure_of_the_agent(
     assert brief(one_turn(tmp_path, went_on))[-1] == ("root", "All of it.")
 
 
-# --- calls that no span of their own tells ------------------------------------------------------------------------------
+# --- calls without a separate span ------------------------------------------------------------------------------
 
 
 def _heard_of(*calls: Any) -> list[Json]:
-    """What a model is told after calls of which the spans may be missing."""
+    """Return the messages to a model after calls of which the spans may be missing."""
     return [user("go"), model(*calls), *(answered(its_id, {"n": 1}) for its_id, _, _ in calls)]
 
 
-def test_calls_that_only_a_later_model_call_tells_of_count(tmp_path: Path) -> None:
-    (conversation,) = told(
+def test_calls_in_later_messages_only_count(tmp_path: Path) -> None:
+    (conversation,) = conversations_of(
         tmp_path, agent("root", chat(_heard_of(("c1", "delete", {"id": 7})), "done", at=3))
     )
     assert brief(conversation.turns[0]) == [
@@ -122,7 +122,7 @@ def test_calls_that_only_a_later_model_call_tells_of_count(tmp_path: Path) -> No
     assert conversation.notes == ["1 call(s) are told only by messages that were handed on"]
 
 
-def test_calls_that_a_model_is_told_of_once_more_count_once(tmp_path: Path) -> None:
+def test_calls_repeated_in_later_messages_count_once(tmp_path: Path) -> None:
     calls: list[tuple[str, str, Json]] = [("c1", "look", {}), ("c2", "look", {})]
     turn = one_turn(
         tmp_path,
@@ -146,22 +146,22 @@ def test_calls_of_the_turn_before_are_no_calls_of_this_one(tmp_path: Path) -> No
         agent("root", _asks(), chat(_heard_of(LOOK), "done", at=1), told=named),
         agent("root", chat(earlier, "You are welcome."), told=named, trace="a2", at=9),
     )
-    (conversation,) = told(tmp_path, *spans)
+    (conversation,) = conversations_of(tmp_path, *spans)
     assert [len(brief(turn)) for turn in conversation.turns] == [3, 1]
 
 
-def test_what_a_turn_goes_on_with_is_not_called_again(tmp_path: Path) -> None:
-    """A long-running tool: its answer comes in a turn in which the user says nothing new."""
+def test_call_of_an_earlier_turn_is_not_repeated(tmp_path: Path) -> None:
+    """A long-running tool: its answer comes in a turn without a new message of the user."""
     named = {"gen_ai.conversation.id": "x"}
     spans = (
         agent("root", _asks(), told=named),
         agent("root", chat(_heard_of(LOOK), "done"), told=named, trace="a2", at=9),
     )
-    (conversation,) = told(tmp_path, *spans)
+    (conversation,) = conversations_of(tmp_path, *spans)
     assert [brief(turn) for turn in conversation.turns] == [[("root", "look", {})], [("root", "done")]]
 
 
-def test_a_call_without_a_name_is_no_evidence(tmp_path: Path) -> None:
+def test_call_without_a_name_is_not_evidence(tmp_path: Path) -> None:
     nameless = [
         {"role": "assistant", "parts": [{"type": "tool_call", "id": "c1", "arguments": {"path": "/"}}]}
     ]
@@ -186,7 +186,7 @@ def test_model_calls_inside_of_one_that_is_about_all_of_them_each_count(tmp_path
 # --- files --------------------------------------------------------------------------------------------------------------
 
 
-def test_what_lies_in_a_folder_and_is_not_read_is_told(tmp_path: Path) -> None:
+def test_unread_files_of_a_folder_are_reported(tmp_path: Path) -> None:
     written(tmp_path / "a.jsonl", request(agent("root", chat("go", "done"))))
     (tmp_path / "yesterday").mkdir()
     (tmp_path / "a-1.jsonl.gz").write_bytes(b"")
@@ -197,7 +197,7 @@ def test_what_lies_in_a_folder_and_is_not_read_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("attributes", ['{"gen_ai.operation.name": "exec', "[]", "5"])
 def test_a_row_whose_attributes_are_broken_is_refused(attributes: str, tmp_path: Path) -> None:
-    """What it was nobody knows: a call, perhaps."""
+    """Its kind is unknown: a call, perhaps."""
     file = tmp_path / "spans.sqlite3"
     with closing(sqlite3.connect(file)) as connection, connection:
         connection.execute(
@@ -235,7 +235,7 @@ def test_two_spans_of_one_id_are_both_read_and_no_evidence(tmp_path: Path) -> No
         assert traced.doubts == ["1 span(s) have the id of another span: whose they are is not certain"]
 
 
-def test_a_span_that_was_told_before_it_ended_is_the_same(tmp_path: Path) -> None:
+def test_span_exported_before_its_end_gives_the_same(tmp_path: Path) -> None:
     whole = agent("root", chat("go", "done"))
     begun = {**next(flat([whole])), "name": "begun", "inside": [], **WITHOUT_END}
     traced = read_conversations([written(tmp_path / "t.jsonl", request(begun), request(whole))])
@@ -255,8 +255,8 @@ FLAT = {
 CALL_0 = "llm.output_messages.0.message.tool_calls.{}.tool_call.function.name"
 
 LEFT_OUT = [
-    pytest.param(_with(span("llm", FLAT), droppedAttributesCount=2), id="the exporter says so"),
-    pytest.param(_with(span("llm", FLAT), droppedAttributesCount="2"), id="the exporter says so in a text"),
+    pytest.param(_with(span("llm", FLAT), droppedAttributesCount=2), id="stated by the exporter"),
+    pytest.param(_with(span("llm", FLAT), droppedAttributesCount="2"), id="stated by the exporter as text"),
     pytest.param(span("llm", {key.replace("messages.0", "messages.2"): one for key, one in FLAT.items()}), id="the first messages are not there"),
     pytest.param(span("llm", {**FLAT, CALL_0.format(1): "look"}), id="the first call is not there"),
     pytest.param(_with(span("chat", {"gen_ai.operation.name": "chat"}, events=[
@@ -271,8 +271,10 @@ def test_messages_that_lost_attributes_are_no_evidence(spelled: Json, tmp_path: 
     assert "attributes were dropped" in failure.message
 
 
-def test_what_was_dropped_beside_whole_messages_is_noted(tmp_path: Path) -> None:
-    (conversation,) = told(tmp_path, agent("root", _with(chat("go", "done"), droppedAttributesCount=2)))
+def test_dropped_attributes_with_whole_messages_are_noted(tmp_path: Path) -> None:
+    (conversation,) = conversations_of(
+        tmp_path, agent("root", _with(chat("go", "done"), droppedAttributesCount=2))
+    )
     assert conversation.failure is None
     assert conversation.notes == [
         "whoever exported the trace dropped 2 attribute(s) or event(s) of its spans"
@@ -290,7 +292,7 @@ def test_an_error_is_one_however_it_is_spelled(code: Any, tmp_path: Path) -> Non
     "attributes",
     [
         pytest.param({"gen_ai.operation.name": "Execute_Tool"}, id="in other letters"),
-        pytest.param({"gen_ai.operation.name": "call_tool"}, id="an operation that nobody knows"),
+        pytest.param({"gen_ai.operation.name": "call_tool"}, id="an unknown operation"),
         pytest.param({"mcp.method.name": "tools/call"}, id="no operation"),
     ],
 )
@@ -310,19 +312,19 @@ def test_times_that_differ_by_how_a_file_writes_them_are_the_same_span(tmp_path:
 # --- calls in every spelling --------------------------------------------------------------------------------------------
 
 
-def _says(**message: Any) -> Json:
+def _assistant(**message: Any) -> Json:
     return chat("go", [{"role": "assistant", **message}])
 
 
 FUNCTION = {"name": "delete", "arguments": '{"id": 7}'}
 SPELLED = [
-    pytest.param(_says(content=[{"type": "tool_use", "id": "c1", "name": "delete", "input": {"id": 7}}]), id="Anthropic's input"),
-    pytest.param(_says(parts=[{"type": "function", "id": "c1", "function": FUNCTION}]), id="OpenAI's call as a part"),
-    pytest.param(_says(parts=[{"type": "custom_call", "id": "c1", **FUNCTION}]), id="a part of a type that nobody knows"),
-    pytest.param(_says(content=None, function_call=FUNCTION), id="OpenAI's function call of old"),
-    pytest.param(_says(content="", additional_kwargs={"tool_calls": [{"id": "c1", "function": FUNCTION}]}), id="LangChain's additional arguments"),
-    pytest.param(_says(role="ai", tool_calls=[{"id": "c1", "function": FUNCTION}]), id="LangChain's role"),
-    pytest.param(_says(role="planner", tool_calls=[{"id": "c1", "function": FUNCTION}]), id="a role that nobody knows"),
+    pytest.param(_assistant(content=[{"type": "tool_use", "id": "c1", "name": "delete", "input": {"id": 7}}]), id="Anthropic's input"),
+    pytest.param(_assistant(parts=[{"type": "function", "id": "c1", "function": FUNCTION}]), id="OpenAI's call as a part"),
+    pytest.param(_assistant(parts=[{"type": "custom_call", "id": "c1", **FUNCTION}]), id="a part of an unknown type"),
+    pytest.param(_assistant(content=None, function_call=FUNCTION), id="OpenAI's function call of old"),
+    pytest.param(_assistant(content="", additional_kwargs={"tool_calls": [{"id": "c1", "function": FUNCTION}]}), id="LangChain's additional arguments"),
+    pytest.param(_assistant(role="ai", tool_calls=[{"id": "c1", "function": FUNCTION}]), id="LangChain's role"),
+    pytest.param(_assistant(role="planner", tool_calls=[{"id": "c1", "function": FUNCTION}]), id="an unknown role"),
 ]  # fmt: skip
 
 
@@ -345,24 +347,24 @@ def test_a_call_is_one_however_it_is_spelled(spelled: Json, tmp_path: Path) -> N
         ),
     ],
 )
-def test_calls_that_only_the_agent_s_span_tells_count(told_by_agent: Json, tmp_path: Path) -> None:
+def test_calls_only_in_the_span_of_the_agent_count(told_by_agent: Json, tmp_path: Path) -> None:
     stated = {name: json.dumps(messages) for name, messages in told_by_agent.items()}
-    (conversation,) = told(tmp_path, agent("root", chat("go", "done"), told=stated))
+    (conversation,) = conversations_of(tmp_path, agent("root", chat("go", "done"), told=stated))
     assert ("root", "delete", {"id": 7}) in brief(conversation.turns[0])
     assert brief(conversation.turns[0])[-1] == ("root", "done")
     assert conversation.notes[-1] == "1 call(s) are told only by messages that were handed on"
 
 
-def test_an_agent_inside_that_failed_is_noted_where_the_run_went_on(tmp_path: Path) -> None:
+def test_failed_inner_agent_is_noted_where_the_run_continued(tmp_path: Path) -> None:
     failed = agent("sub", error="boom", at=0.5)
-    (conversation,) = told(tmp_path, agent("root", failed, chat("go", "done", at=2), took=9))
+    (conversation,) = conversations_of(tmp_path, agent("root", failed, chat("go", "done", at=2), took=9))
     assert conversation.failure is None
     assert conversation.notes == ["the agent 'sub' failed inside of a turn that went on: boom"]
 
 
-def test_an_agent_that_tells_only_what_it_was_given_and_gave_is_noted(tmp_path: Path) -> None:
+def test_agent_with_input_and_output_only_is_noted(tmp_path: Path) -> None:
     stated = {"input.value": "go", "output.value": "done"}
-    (conversation,) = told(tmp_path, agent("root", told=stated))
+    (conversation,) = conversations_of(tmp_path, agent("root", told=stated))
     assert conversation.failure is None
     assert conversation.notes == [
         "of a turn only what went into the agent and came out is recorded: no call would be seen"
@@ -371,7 +373,7 @@ def test_an_agent_that_tells_only_what_it_was_given_and_gave_is_noted(tmp_path: 
 
 def test_a_tool_that_was_executed_with_other_arguments_is_noted(tmp_path: Path) -> None:
     asks, executes = _asks(("c1", "look", {"id": 1})), tool("look", {"id": 2}, "ok", call="c1", at=1)
-    (conversation,) = told(tmp_path, agent("root", asks, executes, chat("go", "done", at=2)))
+    (conversation,) = conversations_of(tmp_path, agent("root", asks, executes, chat("go", "done", at=2)))
     assert brief(conversation.turns[0])[0] == ("root", "look", {"id": 1})
     assert conversation.notes == [
         "the tool 'look' was executed with other arguments than the model asked for; what it asked for is judged"
@@ -382,5 +384,5 @@ def test_a_tool_that_was_executed_with_other_arguments_is_noted(tmp_path: Path) 
 def test_ids_may_be_numbers(name: str, tmp_path: Path) -> None:
     named = {name: 7, "proctor.eval_id": 8}
     spans = [agent("root", chat("go", "done"), told=named, trace=f"a{at}", at=at) for at in (1, 9)]
-    (conversation,) = told(tmp_path, *spans)
+    (conversation,) = conversations_of(tmp_path, *spans)
     assert (conversation.id, conversation.case_id, len(conversation.turns)) == ("7", "8", 2)

@@ -1,4 +1,4 @@
-"""The OTLP/HTTP endpoint: what exporters send is in the file, whole; what is no trace, or too much, is refused."""
+"""The OTLP/HTTP endpoint: exported data is complete in the file; invalid or excessive data is refused."""
 
 from __future__ import annotations
 
@@ -123,16 +123,16 @@ REFUSED: list[Any] = [
 
 
 @pytest.mark.parametrize(("body", "headers", "path", "status"), REFUSED)
-def test_what_is_no_trace_or_too_much_is_refused(
+def test_invalid_or_excessive_data_is_refused(
     body: bytes, headers: dict[str, str], path: str, status: int, receiver: TraceReceiver, file: Path
 ) -> None:
     assert post(receiver, body, headers, path)[0] == status
     assert file.read_bytes() == b""
     assert receiver.received.refused == len(receiver.reasons) == 1
-    assert post(receiver, TRACE)[0] == 200  # and it goes on
+    assert post(receiver, TRACE)[0] == 200  # and it still serves
 
 
-def test_protobuf_without_what_reads_it_says_what_to_do(receiver: TraceReceiver) -> None:
+def test_protobuf_without_its_package_gives_the_remedy(receiver: TraceReceiver) -> None:
     try:
         import opentelemetry.proto  # noqa: F401 - where it is there, test_real_agents sends protobuf
     except ImportError:
@@ -192,7 +192,7 @@ def _wait_in_numbers(receiver: TraceReceiver, most: int) -> None:
     raise AssertionError("it takes nothing any more")
 
 
-def test_many_at_once_are_all_taken_or_told_to_come_again(receiver: TraceReceiver, file: Path) -> None:
+def test_many_parallel_requests_are_accepted_or_asked_to_retry(receiver: TraceReceiver, file: Path) -> None:
     answers: list[int] = []
     threads = [threading.Thread(target=lambda: answers.append(post(receiver, TRACE)[0])) for _ in range(40)]
     for thread in threads:

@@ -1,4 +1,4 @@
-"""`proctor score-trace` and its Python twin: a whole run over what traces tell, and nothing passes by accident."""
+"""`proctor score-trace` and its Python twin: a whole run over traces, and nothing passes by accident."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EXACT = {"criteria": {"tool_trajectory_avg_score": 1.0, "exact_match": 1.0}}
 def answer(
     text: str, said: str, *, told: dict[str, Any] | None = None, trace: str = "a1", at: float = 0
 ) -> Json:
-    """One turn of an agent that calls a tool, and says something."""
+    """Return one turn of an agent that calls a tool, and answers."""
     return agent(
         "root",
         chat(text, [model(("c1", "look", {"at": text}))], at=at),
@@ -77,12 +77,12 @@ def test_a_case_is_found_by_id(told: Json, more: Json, tmp_path: Path) -> None:
     assert outcomes(run) == {"x": "passed", "y": "error"}
 
 
-def test_a_case_is_found_by_what_the_user_says(tmp_path: Path) -> None:
+def test_case_is_found_by_the_messages_of_the_user(tmp_path: Path) -> None:
     file = written(
         tmp_path / "t.jsonl", request(answer("ho", "B", trace="t2"), answer("hi", "A", trace="t1"))
     )
     run = scored(file, case("x", "hi", "A"), case("y", "  ho ", "B"))
-    assert outcomes(run) == {"x": "passed", "y": "failed"}  # in `y` another thing is looked at
+    assert outcomes(run) == {"x": "passed", "y": "failed"}  # `y` compares something else
     assert run.warnings == []
 
 
@@ -97,7 +97,7 @@ def test_a_case_without_a_conversation_is_an_error(tmp_path: Path) -> None:
     assert "none of the conversations in the traces belongs to this case" in run.cases[1].reason
 
 
-def test_a_conversation_that_belongs_to_no_case_is_told(tmp_path: Path) -> None:
+def test_conversation_without_a_case_is_reported(tmp_path: Path) -> None:
     file = written(tmp_path / "t.jsonl", request(answer("hi", "A"), answer("who?", "B", trace="t2", at=9)))
     run = scored(file, case("x", "hi", "A"))
     assert run.passed
@@ -106,7 +106,7 @@ def test_a_conversation_that_belongs_to_no_case_is_told(tmp_path: Path) -> None:
     ]
 
 
-def test_where_two_cases_say_the_same_neither_is_guessed(tmp_path: Path) -> None:
+def test_ambiguous_conversation_is_not_guessed(tmp_path: Path) -> None:
     run = scored(
         written(tmp_path / "t.jsonl", request(answer("hi", "A"))), case("x", "hi", "A"), case("y", "hi", "A")
     )
@@ -134,7 +134,7 @@ def test_a_conversation_of_another_length_than_its_case_is_an_error(tmp_path: Pa
     assert "the case has 1 turn(s), and the conversation in the trace 2" in run.cases[0].reason
 
 
-def test_a_user_who_says_something_else_is_told(tmp_path: Path) -> None:
+def test_different_user_message_is_reported(tmp_path: Path) -> None:
     file = written(tmp_path / "t.jsonl", request(answer("hi", "A", told={"gen_ai.conversation.id": "x"})))
     run = scored(file, case("x", "hello", "A"))
     assert run.warnings == ["case x: in turn 1 the user says something else in the trace than in the case"]
@@ -157,7 +157,7 @@ def test_a_name_that_a_test_framework_gave_is_one_way_of_several(tmp_path: Path)
     assert outcomes(scored(file, case("x", "hi", "A"))) == {"x": "passed"}
 
 
-def test_cases_that_were_run_in_one_session_are_told_apart_by_their_names(tmp_path: Path) -> None:
+def test_cases_of_one_session_are_distinguished_by_their_names(tmp_path: Path) -> None:
     said = (("x", "hi", "A"), ("y", "ho", "B"), ("x", "hi", "C"))
     spans = [
         answer(text, back, told={"proctor.eval_id": name, "session.id": "tests"}, trace=f"t{at}", at=at * 9)
@@ -172,7 +172,7 @@ def test_cases_that_were_run_in_one_session_are_told_apart_by_their_names(tmp_pa
     assert run.warnings == []
 
 
-def test_who_only_begins_alike_is_no_evidence(tmp_path: Path) -> None:
+def test_same_start_of_a_conversation_is_not_a_match(tmp_path: Path) -> None:
     turns = [case("", text, said)["conversation"][0] for text, said in (("hi", "A"), ("and in Bergen?", "B"))]
     named = {"gen_ai.conversation.id": "c"}
     spans = [answer("hi", "A", told=named), answer("thanks", "B", told=named, trace="a2", at=9)]
@@ -194,7 +194,7 @@ def test_a_wrong_call_fails(tmp_path: Path) -> None:
     assert run.exit_code == 1
 
 
-def test_a_final_state_that_is_expected_cannot_be_told(tmp_path: Path) -> None:
+def test_expected_final_state_cannot_be_checked(tmp_path: Path) -> None:
     expecting = case("x", "hi", "A", final_session_state={"done": True})
     assert outcomes(scored(written(tmp_path / "t.jsonl", request(answer("hi", "A"))), expecting)) == {
         "x": "error"
@@ -223,7 +223,7 @@ def test_without_a_set_nothing_is_compared(config: Any, tmp_path: Path) -> None:
         proctor.score_trace_sync(file, config=config)
 
 
-def test_a_judge_reads_what_the_trace_tells(tmp_path: Path) -> None:
+def test_judge_reads_the_content_of_the_trace(tmp_path: Path) -> None:
     asked: list[str] = []
 
     def judge(messages: Any) -> str:
@@ -396,7 +396,7 @@ def test_what_is_shown_reaches_no_terminal_raw(here: Path) -> None:
     assert "\x1b" not in CliRunner().invoke(cli, ["trace", "show", "t.jsonl"]).output
 
 
-def test_a_case_whose_user_is_played_needs_nobody_who_plays(
+def test_case_with_a_simulated_user_needs_no_simulator(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("GOOGLE_API_KEY", "GEMINI_API_KEY", "GOOGLE_CLOUD_PROJECT"):

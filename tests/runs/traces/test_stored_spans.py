@@ -36,7 +36,7 @@ def kept(tmp_path: Path, *spans: Json) -> list[Span]:
     return list(one_turn(tmp_path, *spans).spans())
 
 
-def test_each_span_says_what_it_is_and_where_it_belongs(tmp_path: Path) -> None:
+def test_each_span_has_its_kind_and_parent(tmp_path: Path) -> None:
     spans = kept(tmp_path, looked())
     names = {one.id: one.name for one in spans}
     assert [(one.name, one.kind, names.get(one.parent_id or ""), one.duration) for one in spans] == [
@@ -78,7 +78,7 @@ def test_request_and_response_of_every_spelling(
     assert (one.request, one.response) == (asked, answered)
 
 
-def test_an_error_is_told(tmp_path: Path) -> None:
+def test_error_is_reported(tmp_path: Path) -> None:
     raised = {"exception.type": "TimeoutError", "exception.message": "no answer of 10.0.0.1"}
     failed = chat("hi", None, error="x", events=[("exception", raised)])
     assert kept(tmp_path, agent("root", failed))[1].error == "TimeoutError: no answer of 10.0.0.1"

@@ -1,4 +1,4 @@
-"""Runs that are judged by a model behind HTTP: a project, its command line in processes of its own, a server that counts."""
+"""Runs with a judge behind HTTP: a project, its command line in separate processes, a server that counts."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def ballot_of(asked: Asked) -> str:
 
 
 def question_of(asked: Asked) -> str:
-    """What the user said in the turn that a request is about."""
+    """Return the user's message in the turn of a request."""
     found = re.search(r"<<<BEGIN \w+ user message>>>\n(.*)\n<<<END", asked.text)
     assert found
     return found[1]
@@ -126,7 +126,7 @@ class Project:
         store = open_runs(str(self.folder / "s.sqlite3"))
         try:
             found = store.load(store.find("latest"))
-            found.cases = list(found.cases)  # now: the store is closed when they are looked at
+            found.cases = list(found.cases)  # now: the store is closed when they are read
             return found
         finally:
             store.close()

@@ -53,14 +53,14 @@ ANSWER = {"rationale": "it is the same", "verdict": "valid"}
 
 
 class Judge(ScriptedModel):
-    """Says yes after a moment, at a price (`None`: which nobody knows)."""
+    """Answer yes after a moment, at a price (`None`: unknown)."""
 
     def __init__(self, cost: float | None = 0.01) -> None:
         super().__init__(ANSWER, delay=0.002)
         self.cost = cost
 
     async def complete(self, messages: Sequence[Message], *, options: ModelOptions) -> Reply:
-        """Say yes."""
+        """Answer yes."""
         reply = await super().complete(messages, options=options)
         return replace(
             reply, cost=self.cost, model="judge-1", usage=Usage(input_tokens=100, output_tokens=10)
@@ -72,7 +72,7 @@ class Judge(ScriptedModel):
 
 
 class Agent:
-    """Answers, says what that took, and keeps count."""
+    """Answer, report the usage, and keep count."""
 
     def __init__(self, *, model: str = "", tokens: int = 0, seconds: float = 0.001) -> None:
         self.model, self.tokens, self.seconds, self.asked = model, tokens, seconds, 0
@@ -99,7 +99,7 @@ def of_judges(result: proctor.RunResult) -> Spent:
 
 
 class TestCounting:
-    def test_calls_tokens_and_dollars_are_told_by_purpose_and_model(self) -> None:
+    def test_calls_tokens_and_dollars_are_reported_by_purpose_and_model(self) -> None:
         judge = Judge()
         spent = of_judges(evaluated(judge))
         assert judge.calls == CASES * VOTES == spent.calls
@@ -119,7 +119,7 @@ class TestCounting:
         assert (agent.calls, agent.input_tokens, agent.output_tokens) == (CASES, 1000 * CASES, 10 * CASES)
         assert agent.known_cost == pytest.approx(CASES * (1000 * 0.3e-6 + 10 * 2.5e-6))
 
-    def test_an_agent_whose_model_nobody_knows_is_unknown(self) -> None:
+    def test_agent_with_an_unknown_model_has_unknown_cost(self) -> None:
         result = evaluated(Judge(), Agent(model="our-own-7b", tokens=1000))
         assert result.cost is None
 
@@ -178,7 +178,7 @@ class TestCapOnCalls:
         assert agent.asked < CASES / 2
 
     @pytest.mark.parametrize("concurrency", [1, 8, 50])
-    def test_what_was_not_judged_is_not_run_and_says_so(self, concurrency: int) -> None:
+    def test_unscored_cases_are_not_run_with_a_reason(self, concurrency: int) -> None:
         result = evaluated(Judge(), max_judge_calls=4, concurrency=concurrency)
         for case in result.cases:
             assert case.outcome in (Outcome.PASSED, Outcome.NOT_RUN)
@@ -220,7 +220,7 @@ class TestCapOnDollars:
             f"max_cost: the price of {named}, which the agent uses, is not known"
         )
 
-    def test_an_agent_that_says_nothing_of_it_is_told_at_once_and_in_the_report(self) -> None:
+    def test_agent_without_usage_is_reported_at_once_and_in_the_report(self) -> None:
         told: list[str] = []
 
         class Following:
@@ -235,7 +235,7 @@ class TestCapOnDollars:
         assert result.warnings == told
         assert told[0].startswith("max_cost: the agent reports no token usage")
 
-    def test_judging_again_asks_no_agent_and_says_nothing_of_it(self, tmp_path: Path) -> None:
+    def test_rescore_calls_no_agent_and_reports_no_agent_cost(self, tmp_path: Path) -> None:
         for agent in (Agent(), Agent(model="our-own-7b", tokens=5)):
             store = tmp_path / f"{agent.tokens}.db"
             assert evaluated(Judge(), agent, store=store)
@@ -348,7 +348,7 @@ class TestBadges:
             ({"threshold": 0.5}, "other", "the model is other, it was scripted"),
         ],
     )
-    def test_by_another_judge_they_say_that_it_is_void(
+    def test_calibration_of_another_judge_is_void(
         self, tmp_path: Path, labels: Callable[..., Path], config: dict[str, Any], name: str, said: str
     ) -> None:
         store = tmp_path / "s.db"
@@ -369,7 +369,7 @@ class TestBadges:
         told = in_this_process("show", "latest", "case1", "--json", "--store", str(store)).stdout
         assert json.loads(told)["calibrations"] == {"final_response_match_v2": report.calibration.badge}
 
-    def test_judging_again_for_one_keeps_to_the_caps_and_is_told(
+    def test_rescore_for_one_metric_keeps_the_limits_and_is_reported(
         self, tmp_path: Path, labels: Callable[..., Path]
     ) -> None:
         store, other = tmp_path / "s.db", Judge()
@@ -391,7 +391,7 @@ class TestBadges:
         told = f"{CASES} passed; judges $0.560 (56 calls, 6,160 tokens, 4 known from before)"
         assert out.getvalue().splitlines()[0].endswith(f" was scored again: {told}")
 
-    def test_without_a_calibration_nothing_is_said(self, tmp_path: Path) -> None:
+    def test_without_a_calibration_there_is_no_message(self, tmp_path: Path) -> None:
         assert evaluated(Judge(), store=tmp_path / "s.db").badges == {}
 
 

@@ -64,7 +64,7 @@ def test_a_run_is_judged_and_judged_again_for_nothing(tmp_path: Path, model: str
 
 
 @pytest.mark.slow
-def test_another_judge_is_asked_anew_and_the_first_still_knows(tmp_path: Path) -> None:
+def test_another_judge_is_asked_and_answers_of_the_first_stay(tmp_path: Path) -> None:
     with judge() as server:
         project = Project(tmp_path, server, cases=4)
         config = json.loads((tmp_path / "test_config.json").read_text())
@@ -144,7 +144,7 @@ def test_a_hundred_runs_killed_while_a_model_judges(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_an_agent_that_has_answered_is_not_asked_again_whatever_becomes_of_the_judging(
+def test_answered_agent_is_not_called_again_for_any_result_of_the_judge(
     tmp_path: Path,
 ) -> None:
     with judge(lambda _: Breaks(how="hangs")) as server:
@@ -163,7 +163,7 @@ def test_an_agent_that_has_answered_is_not_asked_again_whatever_becomes_of_the_j
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_somebody_who_stops_a_run_waits_for_no_judge(tmp_path: Path, number: int, code: int) -> None:
+def test_stop_of_a_run_waits_for_no_judge(tmp_path: Path, number: int, code: int) -> None:
     with judge(lambda _: Breaks(how="hangs")) as server:
         project = Project(tmp_path, server, cases=3)
         process = project.start(*project.eval())
@@ -208,7 +208,7 @@ def test_a_judge_that_talks_nonsense_is_an_error_and_every_word_is_kept(tmp_path
         assert all('"perhaps"' in answer for answer in answers)
 
 
-def test_without_a_key_nothing_is_run_and_all_that_is_missing_is_said(tmp_path: Path) -> None:
+def test_missing_keys_are_all_reported_and_nothing_runs(tmp_path: Path) -> None:
     with judge() as server:
         project = Project(tmp_path, server, cases=2)
         config = json.loads((tmp_path / "test_config.json").read_text())

@@ -107,8 +107,8 @@ class Project:
 
     def eval(self, store: str = "s.sqlite3") -> list[str]:
         """The command that begins the run."""
-        told = ["--num-runs", str(self.num_runs), "--concurrency", str(self.concurrency), *self.more]
-        return ["eval", "agent.py", *self.sets, "--store", store, *told]
+        report_of = ["--num-runs", str(self.num_runs), "--concurrency", str(self.concurrency), *self.more]
+        return ["eval", "agent.py", *self.sets, "--store", store, *report_of]
 
     def variables(self, ledger: Path) -> dict[str, str]:
         """The environment of its processes."""
@@ -124,16 +124,16 @@ class Project:
 
 @dataclass(eq=False)
 class Process:
-    """One command line at work, the leader of its own process group, and what it has reported so far."""
+    """One command line at work, the leader of its own process group, and its reports so far."""
 
     project: Project
     command: Sequence[str]
     ledger: Path
     environment: dict[str, str] = field(default_factory=dict)
     running: ClassVar[set[Process]] = set()
-    """Those that nobody has waited for: they would outlive a test that failed."""
+    """The processes without a wait: they would outlive a test that failed."""
     terminal: bool = False
-    """Whether it has a terminal of its own for all that it says, and can be sent Ctrl-C with `type`."""
+    """Whether it has a terminal for all its output, and can be sent Ctrl-C with `type`."""
     reported: list[list[str]] = field(default_factory=list)
     """The lines of `crash_project/cli.py`, in words."""
     stdout: str = ""
@@ -206,7 +206,7 @@ class Process:
         assert self._screen is not None
         self._screen.close()
 
-    def said_so_far(self) -> str:
+    def stderr_so_far(self) -> str:
         """What is on its stderr by now; read without moving the place at which it writes."""
         return os.pread(self._files[1].fileno(), 1_000_000, 0).decode(errors="replace")
 
@@ -232,7 +232,7 @@ class Process:
 
 
 class Screen:
-    """A terminal: what is written to it is read at once, so that nobody waits for a reader."""
+    """A terminal: output is read at once, so that no writer blocks."""
 
     def __init__(self) -> None:
         self.outside, self.inside = pty.openpty()
@@ -250,7 +250,7 @@ class Screen:
             try:
                 if select.select([self.outside], [], [], 0.02)[0]:
                     self._written.append(os.read(self.outside, 65536))
-            except OSError:  # nobody has the other end any more
+            except OSError:  # the other end is closed
                 return
 
     def read_to_the_end(self) -> str:
@@ -259,7 +259,7 @@ class Screen:
         return self.close()
 
     def close(self) -> str:
-        """Take it away; return what stood on it."""
+        """Take it away; return its content."""
         if self._open:
             self._open = False
             self._reader.join()
@@ -290,7 +290,7 @@ class Blow:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What the process has to be told beforehand."""
+        """Return the environment variables of the process."""
         return {} if self.statement is None else {"CRASH_STATEMENT": str(self.statement)}
 
     def strike(self, process: Process) -> bool:
@@ -346,7 +346,7 @@ class Rows:
     run_id: str | None = None
     state: tuple[Any, ...] = ()
     evidence: dict[tuple[int, ...], bytes] = field(default_factory=dict)
-    """By position, number, attempt: as it stands there."""
+    """The reports by position, number and attempt, verbatim."""
     scores: dict[tuple[Any, ...], Any] = field(default_factory=dict)
     """By judging, position, number, attempt, and what else names a row: the row."""
     verdicts: dict[tuple[Any, ...], Any] = field(default_factory=dict)
@@ -409,7 +409,7 @@ def unpacked(body: bytes) -> bytes:
     return zlib.decompress(body) if body[:1] == b"\x78" else body
 
 
-# --- what a run says -----------------------------------------------------------------------------------------------------
+# --- content of a run -----------------------------------------------------------------------------------------------------
 
 _OF_ITS_TIME = {
     "started_at", "duration", "model_duration", "tool_duration", "timestamp", "run_id", "session_id", "creation_timestamp",
@@ -417,8 +417,8 @@ _OF_ITS_TIME = {
 }  # fmt: skip
 
 
-def told(result: RunResult) -> Any:
-    """Everything that the report for programs says, but for times and ids."""
+def report_of(result: RunResult) -> Any:
+    """Return the whole report for programs, but for times and ids."""
     out = io.StringIO()
     JsonReport().write([result], out)
     return _timeless(json.loads(_NAME.sub("n-", out.getvalue())))
@@ -431,7 +431,7 @@ def _timeless(value: Any) -> Any:
 
 
 def differences(one: Any, other: Any, place: str = "") -> list[str]:
-    """Where two reports differ, and in what: a report of a thousand cases is no message."""
+    """List the differences of two reports by location: a report of a thousand cases is too long for a message."""
     if isinstance(one, dict) and isinstance(other, dict):
         keys = sorted({*one, *other})
         return [said for key in keys for said in differences(one.get(key), other.get(key), f"{place}/{key}")]
@@ -444,14 +444,14 @@ def differences(one: Any, other: Any, place: str = "") -> list[str]:
 def stored(
     project: Project, store: str = "s.sqlite3", run: str = "latest", judging: int | None = None
 ) -> Any:
-    """What the report of a run in the project's store says (see `told`)."""
+    """Return the report of a run in the project's store (see `report_of`)."""
     opened = open_runs(project.folder / store, read_only=True)
     with closing(opened):
-        return told(opened.load(opened.find(run), judging))
+        return report_of(opened.load(opened.find(run), judging))
 
 
 def undisturbed(project: Project) -> Any:
-    """What the run says when nobody disturbs it."""
+    """Return the report of an undisturbed run."""
     ledger = project.folder / "undisturbed.ledger"
     process = Process(project, project.eval("undisturbed.sqlite3"), ledger)
     code = process.wait()
@@ -498,7 +498,7 @@ class KilledRun:
         self._hashes: dict[str, list[str]] = {}
 
     def through(self, blows: Iterable[Blow], *, resume: Sequence[str] = ()) -> Process:
-        """Run it, kill it as `blows` say, go on each time; return the process that came to the end."""
+        """Run it, kill it as `blows` require, resume each time; return the process that reached the end."""
         for blow in blows:
             process = self.start(*resume, environment=blow.environment)
             killed = blow.strike(process)

@@ -1,6 +1,6 @@
 """Killed, or out of room, at every single call to the system that changes something where the store or a report is.
 
-`failing_calls/calls.c` stands between the process and the system, and lets one call fail: the first, the second … until a
+`failing_calls/calls.c` is between the process and the system, and lets one call fail: the first, the second … until a
 process needs no more. The numbers in brackets are of the fault catalogue; all of it is for the night (`make nightly`),
 on Linux with a C compiler.
 """
@@ -37,8 +37,8 @@ from tests.scenarios.kill.crash_runs import (
     Process,
     Project,
     differences,
+    report_of,
     stored,
-    told,
     undisturbed,
 )
 from tests.scenarios.kill.test_killed_export import _cases
@@ -56,10 +56,10 @@ SOURCE = Path(__file__).parent / "failing_calls" / "calls.c"
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What stands between a process and the system."""
+    """Build the library between a process and the system."""
     compiler = shutil.which("cc")
     if compiler is None:
-        pytest.skip("there is no C compiler here")
+        pytest.skip("a C compiler is missing")
     built = tmp_path_factory.mktemp("calls") / "calls.so"
     words = [
         "-shared",
@@ -89,38 +89,38 @@ class Fault:
     """Whether all later calls that need room fail, too."""
 
     @property
-    def told(self) -> Path:
-        """Where it is told that a call has failed."""
+    def note(self) -> Path:
+        """The file that records a failed call."""
         return self.folder.with_name(f"told-{self.call}")
 
     @property
     def environment(self) -> dict[str, str]:
-        """What the process has to be told beforehand."""
+        """The environment variables of the process."""
         return {
             "LD_PRELOAD": str(self.library),
             "FAULT_FOLDER": str(self.folder),
             "FAULT_AT": str(self.call),
             "FAULT_KIND": self.kind,
-            "FAULT_TOLD": str(self.told),
+            "FAULT_TOLD": str(self.note),
             **({"FAULT_STAYS": "1"} if self.stays else {}),
         }
 
     def has_struck(self) -> bool:
-        """Tell whether the process came so far; asked once."""
-        there = self.told.exists()
-        self.told.unlink(missing_ok=True)
+        """Tell whether the process came so far, once."""
+        there = self.note.exists()
+        self.note.unlink(missing_ok=True)
         return there
 
 
 @dataclass(frozen=True)
 class FatalCall(Blow):
-    """A process dies at a call of its own."""
+    """A process dies at one of its calls."""
 
     fault: Fault | None = None
 
     @property
     def environment(self) -> dict[str, str]:
-        """What the process has to be told beforehand."""
+        """The environment variables of the process."""
         assert self.fault is not None
         return self.fault.environment
 
@@ -136,7 +136,7 @@ def project(tmp_path: Path) -> Project:
 
 
 def kept_below(project: Project, number: int) -> KilledRun:
-    """A run whose store has a folder of its own."""
+    """A run whose store has a separate folder."""
     killed = KilledRun(project, number)
     killed.store = f"kept/{killed.store}"
     return killed
@@ -146,7 +146,7 @@ def kept_below(project: Project, number: int) -> KilledRun:
 
 
 def test_killed_at_every_call(project: Project, library: Path) -> None:
-    """The run, and the process that goes on with it."""
+    """The run, and the process that resumes it."""
     _, expected = undisturbed(project)
     kills = 0
     for number in count(1):
@@ -158,13 +158,13 @@ def test_killed_at_every_call(project: Project, library: Path) -> None:
         if not killed.toll.kills:
             break
         killed.forget()
-    print(f"killed at each of {number - 1} calls, and when it went on: {kills} kills, no trial lost")
+    print(f"killed at each of {number - 1} calls, and of the resumed run: {kills} kills, no trial lost")
     assert number > 50
 
 
 @pytest.mark.parametrize(("kind", "stays"), [("full", True), ("full", False), ("broken", False)])
 def test_no_room_from_any_call_on(project: Project, library: Path, kind: str, *, stays: bool) -> None:
-    """Exit code 2 means that no agent was asked; whatever was reported is there; it goes on when there is room."""
+    """Exit code 2 means that no agent was called; all reports are stored; the run resumes when there is space."""
     _, expected = undisturbed(project)
     codes: dict[int, int] = {}
     for number in count(1):
@@ -215,7 +215,7 @@ export_run(new, {form!r}, {path!r})
 def every_call(
     library: Path, folder: Path, root: Path, command: list[str], *, cwd: Path | None = None
 ) -> Iterator[int]:
-    """Kill a command at its first call, its second … and yield after each; the caller lays out `folder` anew."""
+    """Kill a command at its first call, its second … and yield after each; the caller restores `folder`."""
     python = {"PYTHONPATH": f"{root / 'src'}{os.pathsep}{root}"}
     for number in count(1):
         fault = Fault(library, folder, number, "kill")
@@ -322,11 +322,11 @@ def test_what_works_on_a_store_and_is_killed_at_every_call(
     library: Path, two_runs: Path, root: Path, words: list[str], finished: set[int]
 ) -> None:
     """Each run is there whole, with its verdicts, or not at all; and the same command can be given again."""
-    kept, was = two_runs / "kept", _told(two_runs / "before")
+    kept, was = two_runs / "kept", _reports(two_runs / "before")
     command = [sys.executable, "-m", "proctor", *words, "--store", "kept/s.db"]
     seen: list[int] = []
     for _ in every_call(library, kept, root, command, cwd=two_runs):
-        now = _told(kept)
+        now = _reports(kept)
         seen.append(len(now))
         assert all(now[run_id] == was[run_id] for run_id in now.keys() & was.keys()), "a run is another one"
         assert len(now) in finished
@@ -338,10 +338,10 @@ def test_what_works_on_a_store_and_is_killed_at_every_call(
     assert set(seen) == finished
 
 
-def _told(folder: Path) -> dict[str, Any]:
-    """What the finished runs of a store say in their first judging, by id; looking changes nothing."""
+def _reports(folder: Path) -> dict[str, Any]:
+    """Return the reports of the finished runs of a store in their first scoring, by id, without changes."""
     with tempfile.TemporaryDirectory() as copy:
         shutil.copytree(folder, copy, dirs_exist_ok=True)
         with closing(open_runs(Path(copy, "s.db"))) as store:
             ids = [record.run_id for record in store.runs() if record.state is RunState.FINISHED]
-            return {run_id: told(store.load(run_id, 1)) for run_id in ids}
+            return {run_id: report_of(store.load(run_id, 1)) for run_id in ids}

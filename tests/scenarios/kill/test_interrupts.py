@@ -65,7 +65,7 @@ class Way:
     drains: bool
     """Whether what is under way may finish."""
     heard: bool = True
-    """Whether anybody is left to read what it says."""
+    """Whether a reader of the output remains."""
 
 
 WAYS = {
@@ -109,8 +109,8 @@ def stopped(project: Project, way: str, number: int, *, terminal: bool, after: i
     return run
 
 
-def goes_on(project: Project, run: KilledRun, expected: tuple[int, Any], *, drained: bool) -> None:
-    """Resume it, and hold it against a run that nobody stopped."""
+def resume_and_compare(project: Project, run: KilledRun, expected: tuple[int, Any], *, drained: bool) -> None:
+    """Resume it, and compare it with an uninterrupted run."""
     code, report = expected
     last = run.start()
     assert last.wait() == code, last.stderr
@@ -135,7 +135,7 @@ def a_project(folder: Path, cases: int = 30, **more: tuple[float, float]) -> Pro
 
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, tuple[int, Any]]:
-    """A project, and what its run says when nobody stops it."""
+    """A project, and the report of its uninterrupted run."""
     project = a_project(tmp_path_factory.mktemp("stopped"))
     return project, undisturbed(project)
 
@@ -160,13 +160,13 @@ def how_long(way: str, terminal: bool) -> list[pytest.MarkDecorator]:
         if terminal or way != "the terminal goes away"
     ],
 )
-def test_a_stopped_run_keeps_what_is_done_and_goes_on_as_it_says(
+def test_stopped_run_keeps_finished_trials_and_its_resume_command_works(
     quick: tuple[Project, tuple[int, Any]], way: str, terminal: bool
 ) -> None:
     project, expected = quick
     run = stopped(project, way, list(WAYS).index(way) * 2 + terminal, terminal=terminal, after=5)
     assert run is not None, "it had ended before it was stopped"
-    goes_on(project, run, expected, drained=WAYS[way].drains)
+    resume_and_compare(project, run, expected, drained=WAYS[way].drains)
 
 
 @pytest.mark.nightly
@@ -182,7 +182,7 @@ def test_fifty_times_at_random_moments(tmp_path: Path, way: str) -> None:
         if run is None:
             too_late += 1
             continue
-        goes_on(project, run, expected, drained=WAYS[way].drains)
+        resume_and_compare(project, run, expected, drained=WAYS[way].drains)
         run.forget()
     print(f"{way}: {runs} runs, {runs - too_late} of them stopped before their end; seeds from {SEED}")
     assert too_late < runs / 2
@@ -191,7 +191,7 @@ def test_fifty_times_at_random_moments(tmp_path: Path, way: str) -> None:
 @pytest.mark.nightly
 @pytest.mark.timeout(0)
 def test_fifty_times_while_it_starts(tmp_path: Path) -> None:
-    """The command line as it is; before it is loaded, Python itself takes the signal."""
+    """The command line without changes; before it is loaded, Python itself takes the signal."""
     project = a_project(tmp_path)
     for number in range(SEED, SEED + nightly(50)):
         store, ledger = tmp_path / f"early-{number}.sqlite3", tmp_path / f"ledger-{number}"
@@ -239,7 +239,7 @@ def test_what_does_not_end_is_left_after_ten_seconds(tmp_path: Path) -> None:
     expected = undisturbed(next(reversed(stuck)).project)
     for run, (_, _, _, agent_is_done) in stuck.items():
         if agent_is_done:
-            goes_on(run.project, run, expected, drained=True)
+            resume_and_compare(run.project, run, expected, drained=True)
         else:
             assert run.start().wait() == expected[0]
             assert len(Ledger.read(run.ledger).of("start")) == 16 + 8
@@ -251,14 +251,14 @@ def test_the_second_ctrl_c_does_not_wait_for_what_does_not_end(tmp_path: Path) -
     process = run.start()
     wait_until(lambda: len(Ledger.read(run.ledger).of("start")) == 8)
     interrupt(process)
-    wait_until(lambda: "once more stops at once" in process.said_so_far())
+    wait_until(lambda: "once more stops at once" in process.stderr_so_far())
     interrupt(process)
     began = time.monotonic()
     assert process.wait() == 130
     assert time.monotonic() - began < DRAIN - 1
     assert len(RESUME.findall(process.stderr)) == 1
     project.agent_seconds = (0.0, 0.0)
-    goes_on(project, run, undisturbed(project), drained=False)
+    resume_and_compare(project, run, undisturbed(project), drained=False)
 
 
 def wait_until(holds: Callable[[], bool], seconds: float = 120) -> None:
@@ -272,7 +272,7 @@ def wait_until(holds: Callable[[], bool], seconds: float = 120) -> None:
 
 
 @pytest.mark.slow
-def test_whoever_reads_may_leave(quick: tuple[Project, tuple[int, Any]]) -> None:
+def test_reader_may_close_the_output(quick: tuple[Project, tuple[int, Any]]) -> None:
     project, (code, report) = quick
     words = " ".join(
         map(shlex.quote, [sys.executable, "cli.py", *project.eval("head.sqlite3"), "--format=json"])

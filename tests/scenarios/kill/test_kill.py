@@ -1,6 +1,6 @@
 """kill -9 of whole process groups, at random moments: a result that was reported is on disk, and nothing runs twice.
 
-The numbers in brackets are of the fault catalogue. `CRASH_RUNS` says how many runs the nightly suite takes (`make
+The numbers in brackets are of the fault catalogue. `CRASH_RUNS` sets how many runs the nightly suite takes (`make
 nightly`); every run has its seed in its test's output, and `CRASH_SEED` begins the count elsewhere.
 """
 
@@ -32,7 +32,7 @@ NIGHTLY = os.environ.get("CRASH_RUNS")
 
 
 def nightly(most: int) -> int:
-    """How many runs: what the environment says, else as many as the catalogue asks for."""
+    """The number of runs: from the environment, else from the fault catalogue."""
     return int(NIGHTLY) if NIGHTLY else most
 
 
@@ -44,7 +44,7 @@ def many(
     *,
     seed: int = SEED,
 ) -> Toll:
-    """Kill so many runs, hold each against one that nobody disturbed, and say what it came to."""
+    """Kill so many runs, compare each with an undisturbed one, and print the summary."""
     code, expected = undisturbed(project)
     total = Toll()
     for number in range(seed, seed + runs):
@@ -97,7 +97,7 @@ def test_repeats_are_kept_one_by_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_where_there_is_no_proc_a_killed_run_is_free_at_once(tmp_path: Path) -> None:
+def test_killed_run_is_free_at_once_without_proc(tmp_path: Path) -> None:
     """As on macOS."""
     project = Project(tmp_path, 80, environment={"CRASH_NO_PROC": "1"})
     toll = many(tmp_path, project, 1, anywhere(80, 3, 3))
@@ -146,11 +146,11 @@ def test_a_hundred_runs_that_are_killed_while_judging(tmp_path: Path) -> None:
     assert toll.only_judged > toll.runs
 
 
-# --- before every single statement of SQL: begin, evidence, scores, verdict, finish, and all that resuming says [4] ------
+# --- before every single statement of SQL: begin, evidence, scores, verdict, finish, and all statements of resuming [4] ------
 
 
 def killed_before(folder: Path, statements: Iterable[int], *, cases: int) -> Toll:
-    """Kill a run before its nth statement, and the process that goes on with it before its nth, for each n there is."""
+    """Kill a run before its nth statement, and the process that resumes it before its nth, for each n."""
     project = Project(folder, cases, 2, concurrency=1, agent_seconds=(0.0, 0.0))
     _, expected = undisturbed(project)
     total = Toll()

@@ -23,7 +23,7 @@ from proctor import Event
 
 
 class Desk:
-    """Notes each conversation that begins, in a file of its own account."""
+    """Notes each conversation that begins, in a file."""
 
     def begin(self, session, case):
         with open("ledger", "a") as ledger:

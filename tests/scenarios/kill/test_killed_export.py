@@ -73,7 +73,7 @@ def test_a_killed_export_a_hundred_times(form: str, tmp_path: Path, root: Path) 
 
 
 def test_what_a_kill_left_behind_is_not_taken_for_a_result(tmp_path: Path) -> None:
-    """The draft of a killed export stays; neither google-adk's listing nor an import of the folder looks at it."""
+    """The draft of a killed export stays; google-adk's listing and an import of the folder ignore it."""
     from proctor.runs.importing.import_runs import read_results
 
     (path,) = export_run(run(good("a")), "adk", tmp_path)

@@ -1,4 +1,4 @@
-"""Several agents side by side that are killed or stopped: each has its run, and each goes on."""
+"""Several agents of one command, killed or stopped: each has its run, and each resumes."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from proctor.runs.storage.open import open_runs
 from proctor.schema.results.manifest import RunState
 from proctor.schema.results.run_result import Outcome
 from proctor.stores.open import open_store
-from tests.cli.project import proctor as told_there
+from tests.cli.project import proctor as proctor_there
 from tests.scenarios.kill.crash_runs import Blow, Ledger, Process, Project, differences, stored
-from tests.scenarios.kill.test_resume import CASES, a_project, told_to
+from tests.scenarios.kill.test_resume import CASES, a_project, run_command
 
 pytestmark = pytest.mark.slow  # runs are killed and resumed
 
@@ -43,7 +43,7 @@ def matrix(project: Project, store: str, ledger: str) -> Process:
 
 
 def each_run(project: Project, store: str) -> dict[str, tuple[str, RunState, str | None]]:
-    """By agent the id of its run, how that stands, and the agent's version."""
+    """By agent the id of its run, its state, and the agent's version."""
     with closing(open_runs(project.folder / store, read_only=True)) as opened:
         return {
             run.agent: (run.run_id, run.state, opened.manifest(run.run_id).agent.version)
@@ -58,7 +58,7 @@ def each_run(project: Project, store: str) -> dict[str, tuple[str, RunState, str
         pytest.param(CASES + 6, ["other"], "1", id="while the second is", marks=pytest.mark.slow),
     ],
 )
-def test_of_several_agents_that_are_killed_each_run_goes_on(
+def test_each_run_of_several_killed_agents_resumes(
     project: Project, after: int, left: list[str], version: str | None
 ) -> None:
     assert matrix(project, "both.sqlite3", "both.ledger").wait() == 1
@@ -77,14 +77,14 @@ def test_of_several_agents_that_are_killed_each_run_goes_on(
         assert (said in resumed.stderr) == (len(left) - number == 2)
         assert each_run(project, "s.sqlite3")[name] == (found[name][0], RunState.FINISHED, "1")
     assert len(Ledger.read(project.folder / "ledger").of("start")) <= 2 * CASES + under_way
-    assert told_to(project, "resume", "--store", "s.sqlite3").child.returncode == 2
+    assert run_command(project, "resume", "--store", "s.sqlite3").child.returncode == 2
     whole = each_run(project, "both.sqlite3")
     for name, (run_id, _, _) in found.items():
         report = stored(project, "both.sqlite3", whole[name][0])
         assert differences(stored(project, "s.sqlite3", run_id), report) == []
 
 
-def test_of_several_agents_that_are_stopped_each_run_goes_on_as_it_says(project: Project) -> None:
+def test_each_run_of_several_stopped_agents_resumes_by_its_command(project: Project) -> None:
     process = matrix(project, "s.sqlite3", "ledger")
     assert process.listen(lambda: process.count("trial") >= 4)
     process.signal(signal.SIGINT)
@@ -93,19 +93,19 @@ def test_of_several_agents_that_are_stopped_each_run_goes_on_as_it_says(project:
     ways = re.findall(r"`proctor (resume \w+)`", process.stderr)
     assert ways == [f"resume {found[name][0]}" for name in ("one", "other")]
     for way in ways:
-        assert told_to(project, *way.split(), "--store", "s.sqlite3").child.returncode == 1
+        assert run_command(project, *way.split(), "--store", "s.sqlite3").child.returncode == 1
     assert {state for _, state, _ in each_run(project, "s.sqlite3").values()} == {RunState.FINISHED}
 
 
 @pytest.mark.slow
-def test_an_agent_whose_turn_has_not_come_is_nobody_elses(tmp_path: Path) -> None:
+def test_waiting_run_of_an_agent_is_not_taken_by_another(tmp_path: Path) -> None:
     project = a_project(tmp_path, agent_seconds=(1.0, 1.0))
     process = matrix(project, "s.sqlite3", "ledger")
     assert process.listen(lambda: process.count("trial") >= 1)
     found = each_run(project, "s.sqlite3")
     assert {state for _, state, _ in found.values()} == {RunState.RUNNING}
     for words in (["resume"], ["resume", found["other"][0]], ["prune", "--run", found["other"][0], "--yes"]):
-        refused = told_to(project, *words, "--store", "s.sqlite3")
+        refused = run_command(project, *words, "--store", "s.sqlite3")
         assert refused.child.returncode in (2, 3), refused.stderr
         assert re.search("worked on|under way|nothing to resume", refused.stderr), refused.stderr
 
@@ -160,9 +160,7 @@ def test_where_the_first_cannot_be_opened_nothing_is_left_behind(tmp_path: Path)
 
 
 @pytest.mark.parametrize("kept", [True, False], ids=["kept", "kept nowhere"])
-def test_an_agent_that_cannot_be_opened_when_its_turn_comes_takes_nothing_from_the_others(
-    tmp_path: Path, *, kept: bool
-) -> None:
+def test_agent_that_cannot_be_opened_leaves_the_others_complete(tmp_path: Path, *, kept: bool) -> None:
     store = str(tmp_path / "s.sqlite3") if kept else None
     agents = [Opened("a"), Opened("b", breaks=True), Opened("c")]
     a, b, c = asyncio.run(proctor.evaluate_matrix(agents, SET, config=CONFIG, store=store))
@@ -183,7 +181,7 @@ def test_an_agent_that_cannot_be_opened_when_its_turn_comes_takes_nothing_from_t
 THREE = {"eval_set_id": "three", "eval_cases": [{"eval_id": name, "conversation": [SAID]} for name in "xyz"]}
 
 
-def test_a_store_that_breaks_while_the_first_is_at_work_is_said_once_and_what_came_before_is_shown(
+def test_store_that_breaks_during_the_first_run_is_reported_once(
     tmp_path: Path,
 ) -> None:
     """The second agent cannot even be begun: that it was not run is data, and no reason to lose the first."""
@@ -195,7 +193,7 @@ def test_a_store_that_breaks_while_the_first_is_at_work_is_said_once_and_what_ca
     (tmp_path / "second.py").write_text("def root_agent(text):\n    return text\n")
     agents = ["--agent", "first.py", "--agent", "second.py"]
     told = [*agents, "set.evalset.json", "--store", "s.db", "--concurrency", "1", "--report", "json=out.json"]
-    done = told_there("eval", *told, cwd=tmp_path)
+    done = proctor_there("eval", *told, cwd=tmp_path)
     assert done.returncode == 3
     said = done.stderr.splitlines()
     assert [line for line in said if "the store was deleted while it was in use" in line] == said
@@ -206,11 +204,11 @@ def test_a_store_that_breaks_while_the_first_is_at_work_is_said_once_and_what_ca
     assert (first["outcome"], second["outcome"]) == ("error", "error")
     (tmp_path / "s.db-wal").rename(tmp_path / "moved.db-wal")
     for agent in ("second", "first"):  # the newest first
-        went_on = told_there("resume", "--store", "moved.db", cwd=tmp_path)
+        went_on = proctor_there("resume", "--store", "moved.db", cwd=tmp_path)
         assert (went_on.returncode, went_on.stdout.splitlines()[0].split()[1]) == (0, agent)
 
 
-def test_runs_whose_turn_has_not_come_are_let_go_of_when_the_whole_is_cancelled(tmp_path: Path) -> None:
+def test_waiting_runs_are_released_when_the_command_is_cancelled(tmp_path: Path) -> None:
     store, asked = str(tmp_path / "s.sqlite3"), asyncio.Event()
 
     class Slow(Opened):

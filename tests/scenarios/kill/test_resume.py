@@ -1,4 +1,4 @@
-"""Going on with a run, in every corner: what was edited, moved, pruned, said otherwise, or is done by two at once.
+"""Resume, in every corner: edited, moved, pruned or reconfigured runs, and two processes at once.
 
 The numbers in brackets are of the fault catalogue. Runs are broken off with kill -9 (see `crashing.py`).
 """
@@ -65,7 +65,7 @@ def started(run: KilledRun) -> int:
     return len(Ledger.read(run.ledger).of("start"))
 
 
-def told_to(project: Project, *words: str) -> Process:
+def run_command(project: Project, *words: str) -> Process:
     """Run a command in the project's folder to its end."""
     process = Process(project, words, project.folder / "ledger-1")
     process.wait()
@@ -73,7 +73,7 @@ def told_to(project: Project, *words: str) -> Process:
     return process
 
 
-def goes_on(run: KilledRun, *options: str) -> Process:
+def resume(run: KilledRun, *options: str) -> Process:
     """Resume it; it must come to its end."""
     process = run.start(*options)
     assert process.wait() in (0, 1, 3), process.stderr
@@ -139,12 +139,12 @@ def test_what_was_edited_is_named_and_refused_unless_forced(project: Project, wh
     run = killed(project)
     edit(project)
     before = started(run)
-    refused = told_to(project, "resume", "--store", run.store)
+    refused = run_command(project, "resume", "--store", run.store)
     assert refused.child.returncode == 2, refused.stderr
     assert said in refused.stderr
     assert "--force" in refused.stderr
     assert started(run) == before
-    forced = goes_on(run, "--force")
+    forced = resume(run, "--force")
     assert f"resumed although {said}"[:16] in forced.stdout + forced.stderr
     assert said in forced.stdout + forced.stderr
     names = [name for _, name in Ledger.read(run.ledger).of("start")]
@@ -160,11 +160,11 @@ GONE = ["test_config.json", "agent.py", "judges.py", "numbers.evalset.json"]
 def test_a_file_that_is_gone_is_named(project: Project, name: str) -> None:
     run = killed(project)
     (project.folder / name).rename(project.folder / "elsewhere")
-    refused = told_to(project, "resume", "--store", run.store)
+    refused = run_command(project, "resume", "--store", run.store)
     assert refused.child.returncode == 2, refused.stderr
     assert name.partition(".")[0] in refused.stderr or "the config of numbers" in refused.stderr
     (project.folder / "elsewhere").rename(project.folder / name)
-    goes_on(run)
+    resume(run)
     run.check_end()
 
 
@@ -178,12 +178,12 @@ def test_a_file_that_is_gone_is_named(project: Project, name: str) -> None:
 def test_how_much_is_done_at_once_changes_nothing(project: Project, options: list[str]) -> None:
     code, report = undisturbed(project)
     run = killed(project)
-    assert goes_on(run, *options).child.returncode == code
+    assert resume(run, *options).child.returncode == code
     run.check_end()
     assert differences(stored(project, run.store), report) == []
 
 
-# --- how the cases were chosen, and what form they stand in --------------------------------------------------------------
+# --- how the cases were chosen, and their form --------------------------------------------------------------
 
 
 def in_two_sets(project: Project) -> None:
@@ -201,20 +201,20 @@ def as_yaml(project: Project) -> None:
     subprocess.run(command, cwd=project.folder, check=True, capture_output=True)
 
 
-def as_it_is(_: Project) -> None:
+def unchanged(_: Project) -> None:
     """Change nothing."""
 
 
 CHOSEN: dict[str, tuple[Callable[[Project], None], list[str], list[str], int]] = {
-    "--limit": (as_it_is, ["numbers.evalset.json"], ["--limit", "15"], 15),
-    "--tag": (as_it_is, ["numbers.evalset.json"], ["--tag", "odd"], 12),
-    "FILE:case": (as_it_is, ["numbers.evalset.json:c20,c3,c4,c5,c6,c7,c8,c9,c11"], [], 9),
+    "--limit": (unchanged, ["numbers.evalset.json"], ["--limit", "15"], 15),
+    "--tag": (unchanged, ["numbers.evalset.json"], ["--tag", "odd"], 12),
+    "FILE:case": (unchanged, ["numbers.evalset.json:c20,c3,c4,c5,c6,c7,c8,c9,c11"], [], 9),
     "several sets": (in_two_sets, ["sets/b.evalset.json", "sets/a.evalset.json"], [], 24),
     "a folder": (in_two_sets, ["sets"], [], 24),
     "JSON lines": (as_json_lines, ["numbers.evalset.jsonl"], [], CASES),
     "YAML": (as_yaml, ["numbers.evalset.yaml"], [], CASES),
     "metrics": (
-        as_it_is,
+        unchanged,
         ["numbers.evalset.json"],
         ["--metrics", "patient,tool_trajectory_avg_score"],
         CASES,
@@ -229,14 +229,14 @@ def test_the_same_cases_go_on(project: Project, how: str) -> None:
     project.cases = count
     code, report = undisturbed(project)
     run = killed(project)
-    assert goes_on(run).child.returncode == code
+    assert resume(run).child.returncode == code
     assert differences(stored(project, run.store), report) == []
     starts = started(run)
     assert count <= starts <= count + run.toll.in_flight
 
 
 @pytest.mark.slow
-def test_cases_that_share_an_id_are_told_apart(project: Project) -> None:
+def test_cases_that_share_an_id_are_distinguished(project: Project) -> None:
     project.write_set("numbers.evalset.json", [*range(12), 3, 4, 4])
     project.cases, project.more = 15, ["--allow-duplicate-ids"]
     code, report = undisturbed(project)
@@ -261,28 +261,28 @@ def test_from_another_folder_it_is_refused_and_the_right_one_is_named(
     done = subprocess.run(command, cwd=elsewhere, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert str(project.folder) in done.stderr
-    goes_on(run)
+    resume(run)
     run.check_end()
 
 
 @pytest.mark.slow
-def test_a_store_given_by_a_path_from_here_survives_an_agent_that_goes_elsewhere(project: Project) -> None:
+def test_relative_store_path_survives_an_agent_that_changes_the_folder(project: Project) -> None:
     file = project.folder / "agent.py"
     file.write_text(file.read_text().replace("turn, _, turns =", 'os.chdir("/"); turn, _, turns ='))
     code, report = undisturbed(project)
     run = killed(project)
-    assert goes_on(run).child.returncode == code
+    assert resume(run).child.returncode == code
     run.check_end()
     assert differences(stored(project, run.store), report) == []
 
 
 @pytest.mark.slow
-def test_a_folder_that_was_moved_is_no_trap(tmp_path: Path) -> None:
+def test_moved_folder_resumes(tmp_path: Path) -> None:
     project = a_project(tmp_path / "before")
     run = killed(project)
     shutil.move(tmp_path / "before", tmp_path / "after")
     project.folder = tmp_path / "after"
-    refused = told_to(project, "resume", "--store", run.store)
+    refused = run_command(project, "resume", "--store", run.store)
     assert refused.child.returncode == 2
     assert str(tmp_path / "before") in refused.stderr
 
@@ -291,9 +291,7 @@ def test_a_folder_that_was_moved_is_no_trap(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("several", [2, pytest.param(4, marks=pytest.mark.slow)])
-def test_one_of_several_that_resume_a_run_goes_on_and_the_others_are_told(
-    tmp_path: Path, several: int
-) -> None:
+def test_one_of_several_processes_resumes_and_the_others_report_it(tmp_path: Path, several: int) -> None:
     project = a_project(tmp_path, agent_seconds=(0.1, 0.2), concurrency=2)
     run = killed(project)
     processes = [run.start() for _ in range(several)]
@@ -325,7 +323,7 @@ def test_two_runs_in_one_store_do_not_disturb_each_other(project: Project) -> No
 
 @pytest.mark.nightly
 @pytest.mark.timeout(0)
-def test_fifty_stores_with_runs_of_which_some_are_killed_and_each_is_resumed_twice_at_once(
+def test_fifty_stores_with_killed_runs_are_each_resumed_twice_at_once(
     tmp_path: Path,
 ) -> None:
     project = a_project(tmp_path, cases=100, concurrency=8)
@@ -363,14 +361,14 @@ def test_a_run_under_way_cannot_be_resumed_pruned_or_judged_again(tmp_path: Path
     assert process.listen(lambda: process.count("trial") >= 2)
     run_id = rows_of(project.folder / run.store).run_id or ""
     for words in (["resume", run_id], ["prune", "--run", run_id, "--yes"], ["score", run_id], ["resume"]):
-        refused = told_to(project, *words, "--store", run.store)
+        refused = run_command(project, *words, "--store", run.store)
         assert refused.child.returncode in (2, 3), refused.stderr
         assert re.search("worked on|under way|nothing to resume", refused.stderr), refused.stderr
     process.signal(signal.SIGINT)
     assert process.wait() == 130, process.stderr
     run.check(process)
     project.agent_seconds = (0.0, 0.0)
-    goes_on(run)
+    resume(run)
     run.check_end()
 
 
@@ -384,8 +382,8 @@ def test_another_run_that_is_pruned_takes_nothing_with_it(project: Project) -> N
     process = Process(project, project.eval(run.store), run.ledger)
     assert Blow(trials=6).strike(process)
     run.check(process)
-    assert told_to(project, "prune", "--run", other, "--yes", "--store", run.store).child.returncode == 0
-    goes_on(run)
+    assert run_command(project, "prune", "--run", other, "--yes", "--store", run.store).child.returncode == 0
+    resume(run)
     run.check_end()
     assert differences(stored(project, run.store), report) == []
 
@@ -393,19 +391,19 @@ def test_another_run_that_is_pruned_takes_nothing_with_it(project: Project) -> N
 # --- a run that is finished [8] ------------------------------------------------------------------------------------------
 
 
-def test_a_finished_run_is_left_as_it_is_with_its_exit_code(project: Project) -> None:
+def test_finished_run_is_unchanged_with_its_exit_code(project: Project) -> None:
     code, report = undisturbed(project)
     starts = len(Ledger.read(project.folder / "undisturbed.ledger").of("start"))
     with closing(open_runs(project.folder / "undisturbed.sqlite3")) as opened:
         run_id = opened.find("latest")
     before = (project.folder / "undisturbed.sqlite3").read_bytes()
-    done = told_to(project, "resume", run_id, "--store", "undisturbed.sqlite3")
+    done = run_command(project, "resume", run_id, "--store", "undisturbed.sqlite3")
     assert done.child.returncode == code
     assert "nothing to do" in done.stderr
     assert not Ledger.read(project.folder / "ledger-1").lines
     assert differences(stored(project, "undisturbed.sqlite3"), report) == []
     assert (project.folder / "undisturbed.sqlite3").read_bytes() == before
-    none = told_to(project, "resume", "--store", "undisturbed.sqlite3")
+    none = run_command(project, "resume", "--store", "undisturbed.sqlite3")
     assert none.child.returncode == 2
     assert "nothing to resume" in none.stderr
     assert starts == CASES
@@ -415,7 +413,7 @@ def test_a_finished_run_is_left_as_it_is_with_its_exit_code(project: Project) ->
 
 
 def summary_of(project: Project, store: str) -> Any:
-    """What a list of runs says about the newest one, but for how long it took."""
+    """Return the newest line of the list of runs, without its duration."""
     with closing(open_runs(project.folder / store, read_only=True)) as opened:
         summary = opened.summary(opened.find("latest"))
         return summary.model_dump(exclude={"duration"})
@@ -442,7 +440,7 @@ def test_tokens_models_and_warnings_are_those_of_the_whole_run(tmp_path: Path, e
     assert ["4 trials were tried again" in said for said in whole["warnings"]] == [True]
 
 
-def test_the_time_of_a_process_that_was_killed_counts_up_to_its_last_commit(tmp_path: Path) -> None:
+def test_time_of_a_killed_process_counts_up_to_its_last_commit(tmp_path: Path) -> None:
     project = a_project(tmp_path, agent_seconds=(0.05, 0.05), concurrency=2)
     run = KilledRun(project, 1)
     process = run.start()
@@ -453,7 +451,7 @@ def test_the_time_of_a_process_that_was_killed_counts_up_to_its_last_commit(tmp_
         before = opened.summary(run_id := opened.find("latest")).duration
         missing = CASES - len(opened.outcomes(run_id, 1))
     assert before >= 5 * 0.05
-    goes_on(run)
+    resume(run)
     with closing(open_runs(project.folder / run.store, read_only=True)) as opened:
         whole = opened.load(run_id).duration
     assert before + missing / 2 * 0.05 <= whole < before + 60
@@ -475,7 +473,7 @@ def counted(project: Project, store: str) -> dict[str, int]:
 
 
 @pytest.mark.slow
-def test_judging_again_that_is_killed_changes_nothing_and_is_done_anew(project: Project) -> None:
+def test_killed_rescore_changes_nothing_and_is_repeated(project: Project) -> None:
     _, report = undisturbed(project)
     store = "undisturbed.sqlite3"
     mild = {**json.loads((project.folder / "test_config.json").read_text()), "criteria": {"patient": 0.1}}
@@ -487,14 +485,14 @@ def test_judging_again_that_is_killed_changes_nothing_and_is_done_anew(project: 
     assert Blow(trials=4).strike(process)
     assert judgings(project, store) == [True, False]
     assert differences(stored(project, store), report) == []
-    shown = told_to(project, "show", "latest", "--format", "json", "--store", store)
+    shown = run_command(project, "show", "latest", "--format", "json", "--store", store)
     assert json.loads(shown.stdout)["runs"][0]["counts"] == report["runs"][0]["counts"]
     project.judge_seconds = (0.0, 0.0)
     again = Process(project, ["score", "latest", "--store", store], project.folder / "undisturbed.ledger")
     assert again.wait() == 1  # with the config of the judging that counts: not of the one that was killed
     assert differences(stored(project, store), report) == []
     assert "came out as in judging 1" in again.stdout
-    assert told_to(project, *words).child.returncode == 3  # the errors of the agent stay
+    assert run_command(project, *words).child.returncode == 3  # the errors of the agent stay
     assert counted(project, store) == {"error": 2, "passed": CASES - 2}
     assert judgings(project, store) == [True, False, True, True]
     assert len(Ledger.read(project.folder / "undisturbed.ledger").of("start")) == starts
@@ -504,9 +502,9 @@ def test_judging_again_that_is_killed_changes_nothing_and_is_done_anew(project: 
 def test_what_is_resumed_after_it_was_judged_again_shows_all_of_the_run(project: Project) -> None:
     code, report = undisturbed(project)
     run = killed(project)
-    assert told_to(project, "score", "latest", "--store", run.store).child.returncode in (1, 3)
+    assert run_command(project, "score", "latest", "--store", run.store).child.returncode in (1, 3)
     assert counted(project, run.store)["not_run"] > 0
-    assert goes_on(run).child.returncode == code
+    assert resume(run).child.returncode == code
     assert differences(stored(project, run.store), report) == []
 
 
@@ -514,7 +512,7 @@ def test_what_is_resumed_after_it_was_judged_again_shows_all_of_the_run(project:
 def test_errors_are_run_again_also_after_both_were_killed(project: Project) -> None:
     """The agent of `crash_project/` breaks at c5 and c22 until there is a file `mended`."""
     run = killed(project)
-    goes_on(run)
+    resume(run)
     assert counted(project, run.store)["error"] == 2
     (project.folder / "mended").touch()
     starts = started(run)
@@ -527,7 +525,9 @@ def test_errors_are_run_again_also_after_both_were_killed(project: Project) -> N
     assert 2 <= started(run) - starts <= 2 + process.project.concurrency
     attempts = sorted(key for key in rows_of(project.folder / run.store).evidence if key[2])
     assert attempts == [(5, 0, 1), (22, 0, 1)]
-    assert told_to(project, "resume", "latest", "--retry-errors", "--store", run.store).child.returncode == 1
+    assert (
+        run_command(project, "resume", "latest", "--retry-errors", "--store", run.store).child.returncode == 1
+    )
 
 
 # --- begun in Python -----------------------------------------------------------------------------------------------------
@@ -553,7 +553,7 @@ proctor.evaluate_sync(agent, "numbers.evalset.json", store="sqlite:s-1.sqlite3",
 
 
 @pytest.mark.parametrize("agent", quickly(["agent.py", "object"], "agent.py"))
-def test_a_run_begun_in_python_goes_on_from_the_command_line(project: Project, agent: str) -> None:
+def test_run_started_in_python_resumes_from_the_command_line(project: Project, agent: str) -> None:
     code, report = undisturbed(project)
     run = KilledRun(project, 1)
     begun = subprocess.run(
@@ -589,7 +589,7 @@ def test_a_clock_that_jumps_changes_no_order_and_makes_no_time_negative(project:
     project.environment["CRASH_CLOCK"] = CLOCKS[clock]
     run = killed(project, after=12)
     project.environment["CRASH_CLOCK"] = "-3600,0,0"
-    assert goes_on(run).child.returncode == code
+    assert resume(run).child.returncode == code
     run.check_end()
     assert differences(stored(project, run.store), report) == []
     with closing(open_runs(project.folder / run.store, read_only=True)) as opened:

@@ -32,7 +32,7 @@ class Turn:
 
 @dataclass
 class Script:
-    """One conversation. What the user says is the number of the turn."""
+    """One conversation. The user's message is the number of the turn."""
 
     turns: list[Turn]
     state: dict[str, Json]
@@ -73,7 +73,7 @@ def _expected(number: int, index: int, turn: Turn) -> dict[str, Any]:
 
 
 class Doing:
-    """An agent that does what the scripts say, each turn after a delay of its own."""
+    """An agent that follows the scripts, each turn after a delay."""
 
     def __init__(self, *scripts: Script, delays: list[float] | None = None) -> None:
         self._scripts = copy.deepcopy(scripts)

@@ -1,4 +1,4 @@
-"""With `compat="adk"` the numbers are those of google-adk's rules, told again here from their description.
+"""With `compat="adk"` the numbers are those of google-adk's rules, implemented again here from their description.
 
 Nothing of `proctor.metrics` is used: calls are compared by trying every way to place them, and words are counted over
 a tokenizer written down from the definition, with nltk's own stemmer.
@@ -57,7 +57,7 @@ def invocation(calls: Sequence[Call] | None, parts: Sequence[str]) -> dict[str, 
     return made
 
 
-# --- the rules, told again ---------------------------------------------------------------------------------------------
+# --- the rules, implemented again ---------------------------------------------------------------------------------------------
 
 
 def exact(expected: Sequence[Call], actual: Sequence[Call]) -> bool:
@@ -153,7 +153,7 @@ def test_texts(conversation: list[Any]) -> None:
     assert close(overall, sum(theirs) / len(theirs))
 
 
-def test_the_rules_told_again_are_those_of_the_recording() -> None:
+def test_reimplemented_rules_agree_with_the_recording() -> None:
     """A few recorded facts, so that both sides cannot be wrong in the same way."""
     f, g = ("f", {"x": 1}), ("g", None)
     assert exact([f], [("f", {"x": True})])

@@ -176,7 +176,7 @@ def test_more_state_than_is_stated_does_not_matter(script: Script, value: Json) 
 # --- nothing else matters ----------------------------------------------------------------------------------------------
 
 
-def told(result: RunResult) -> list[Any]:
+def verdicts_of(result: RunResult) -> list[Any]:
     """All of a verdict but times: outcomes, reasons, scores of every metric, trial and turn."""
     return [
         (
@@ -209,9 +209,9 @@ def test_verdicts_do_not_depend_on_who_is_done_first(
 ) -> None:
     expected, done = pair
     sets = eval_set(*expected)
-    one_by_one = told(run(Doing(*done), sets, concurrency=1))
-    assert told(run(Doing(*done, delays=delays), sets, concurrency=8)) == one_by_one
-    assert told(run(Doing(*done, delays=delays), sets, concurrency=2)) == one_by_one
+    one_by_one = verdicts_of(run(Doing(*done), sets, concurrency=1))
+    assert verdicts_of(run(Doing(*done, delays=delays), sets, concurrency=8)) == one_by_one
+    assert verdicts_of(run(Doing(*done, delays=delays), sets, concurrency=2)) == one_by_one
 
 
 @settings(law, max_examples=40)
@@ -221,7 +221,7 @@ def test_repeats_of_an_agent_that_always_does_the_same_change_no_verdict(
 ) -> None:
     expected, done = pair
     once, often = (run(Doing(*done), eval_set(*expected), num_runs=runs) for runs in (1, num_runs))
-    assert told(often) == told(once)
+    assert verdicts_of(often) == verdicts_of(once)
     assert [len(case.trials) for case in often.cases] == [num_runs] * len(expected)
 
 
@@ -260,7 +260,7 @@ def recorded(result: CaseResult) -> list[Any]:
 
 
 def test_the_laws_are_not_vacuous() -> None:
-    """The example of each law's shape, told by hand."""
+    """The example of each law's shape, written by hand."""
     script = Script([Turn([("look", {"at": 1})], "fine", as_events=False)], {"seen": True})
     other = Script([Turn([("look", {"at": 2})], "fine", as_events=False)], {"seen": 1})
     assert run(Doing(script), eval_set(script)).passed
@@ -270,4 +270,6 @@ def test_the_laws_are_not_vacuous() -> None:
         0,
     ]
     with pytest.raises(AssertionError):
-        assert told(run(Doing(script), eval_set(script))) == told(run(Doing(other), eval_set(script)))
+        assert verdicts_of(run(Doing(script), eval_set(script))) == verdicts_of(
+            run(Doing(other), eval_set(script))
+        )

@@ -1,7 +1,7 @@
 """The agent of runs that are killed. Keeps a ledger that knows nothing of any store: a line at start and end of each trial.
 
-What it says is settled by what it is asked (`c7 1/2`: case c7, turn 1 of 2), but for a name of its own that each
-attempt gets, so that evidence can be held against the ledger.
+Its answer follows from the message (`c7 1/2`: case c7, turn 1 of 2), except for a unique name that each
+attempt gets, so that evidence can be compared with the ledger.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-from ledger import note, text_of  # type: ignore[import-not-found]  # stands beside it in the project of a test
+from ledger import note, text_of  # type: ignore[import-not-found]  # it is in the same folder in the project of a test
 
 from proctor import Content, Event, Session
 from proctor.agents.base import AgentInfo
@@ -24,13 +24,13 @@ JUMPS = [float(each) for each in os.environ.get("CRASH_CLOCK", "").split(",") if
 
 
 class Agent:
-    """Answers rightly but for every third case; every seventeenth breaks as long as there is no file `mended`."""
+    """Answer rightly but for every third case; every seventeenth breaks as long as there is no file `mended`."""
 
     def __init__(self) -> None:
         self._random = random.Random()
 
     def describe(self) -> AgentInfo:
-        """Say which version this is."""
+        """Return this version."""
         return AgentInfo(name="numbers", version=os.environ.get("CRASH_VERSION", "1"))
 
     async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
@@ -61,7 +61,7 @@ _offset = float(os.environ.get("CRASH_CLOCK_BEGINS", "0"))
 
 
 def _jump() -> None:
-    """Let the clock on the wall jump every few trials, as CRASH_CLOCK says; the one that only ticks goes on."""
+    """Let the wall clock jump every few trials, by CRASH_CLOCK; the monotonic clock continues."""
     global _trials, _offset  # noqa: PLW0603 - the clock of a process is a global thing
     _trials += 1
     if JUMPS and _trials % 5 == 0:

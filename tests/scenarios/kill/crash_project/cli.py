@@ -1,9 +1,9 @@
-"""The real command line, which also tells whoever started it what was reported, once it was.
+"""The real command line, which also sends each report to its parent process, once it was printed.
 
 A line goes to the descriptor CRASH_REPORTED after each call of the progress: `trial SET CASE OUTCOME`, or
 `case SET CASE OUTCOME HASH…` with a hash for the evidence of each trial; `finished` when the run is.
 
-With CRASH_STATEMENT=N the process group dies before its SQL statement number N, on whatever connection. With
+With CRASH_STATEMENT=N the process group dies before its SQL statement number N, on any connection. With
 CRASH_TERMINAL its stdin becomes the terminal that it can be interrupted from. With CRASH_NO_PROC there is no /proc.
 """
 
@@ -25,18 +25,18 @@ _TO = int(os.environ["CRASH_REPORTED"])
 _STATEMENT = int(os.environ.get("CRASH_STATEMENT", "0"))
 
 
-def _tell(words: str) -> None:
+def _send(words: str) -> None:
     os.write(_TO, f"{words}\n".encode())
 
 
 def _after(method: str, words: Callable[..., str]) -> None:
     true = getattr(Screen, method)
 
-    def then_tell(self: Screen, *given: Any) -> None:
+    def then_send(self: Screen, *given: Any) -> None:
         true(self, *given)
-        _tell(words(*given))
+        _send(words(*given))
 
-    setattr(Screen, method, then_tell)
+    setattr(Screen, method, then_send)
 
 
 def _case(result: Any) -> str:

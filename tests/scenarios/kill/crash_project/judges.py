@@ -4,7 +4,7 @@ import asyncio
 import os
 import random
 
-from ledger import note, text_of  # type: ignore[import-not-found]  # stands beside it in the project of a test
+from ledger import note, text_of  # type: ignore[import-not-found]  # it is in the same folder in the project of a test
 
 from proctor import Invocation
 

@@ -6,7 +6,7 @@ from proctor import Content
 
 
 def note(*words: object) -> None:
-    """Write one line into the ledger: whole, whatever happens to this process."""
+    """Write one line into the ledger: complete, even if this process is killed."""
     descriptor = os.open(os.environ["CRASH_LEDGER"], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     try:
         os.write(descriptor, (" ".join(map(str, (os.getpid(), *words))) + "\n").encode())
