@@ -23,10 +23,10 @@ def run(number: int) -> HistoryRun:
     return HistoryRun(f"run{number}", f"run{number}", float(number), "agent", None, None, None, 1, 1)
 
 
-def points(history_of: str) -> list[CasePoint]:
+def points(strip: str) -> list[CasePoint]:
     """Return runs, oldest first: a letter each, with the trials in brackets where they matter: `p(ppf)`."""
     found: list[CasePoint] = []
-    for letter in history_of.replace("(", " (").replace(")", ") ").split():
+    for letter in strip.replace("(", " (").replace(")", ") ").split():
         if letter.startswith("("):
             found[-1].trials = [OUTCOMES[one] for one in letter.strip("()")]
             continue

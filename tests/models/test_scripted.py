@@ -145,9 +145,9 @@ def test_what_a_function_may_return(function: Any, data: Any) -> None:
     assert ask(FunctionModel(function)).structured == data
 
 
-@pytest.mark.parametrize("answer_to", [None, 7, True, ["yes"], Answer], ids=str)
-def test_what_a_function_may_not_return(answer_to: Any) -> None:
-    error = fault(FunctionModel(lambda messages: answer_to, name="mine"))
+@pytest.mark.parametrize("answer", [None, 7, True, ["yes"], Answer], ids=str)
+def test_what_a_function_may_not_return(answer: Any) -> None:
+    error = fault(FunctionModel(lambda messages: answer, name="mine"))
     assert error.fault is ModelFault.BROKE_PROTOCOL
     assert str(error).startswith("mine answered with ")
 

@@ -98,21 +98,19 @@ def test_undecided_case_is_inconclusive_with_a_message() -> None:
 
 
 @pytest.mark.parametrize(
-    ("passed", "failed", "told"),
+    ("passed", "failed", "message"),
     [
         (16, 4, "not decided within 20 trials"),
         (15, 4, "undecided, and the 1 trial that is left would hardly decide it (a chance below 5 %)"),
         (6, 2, "undecided, and up to 12 more trials could be made"),
     ],
 )
-def test_message_about_an_undecided_case_estimates_the_rest(
-    passed: int, failed: int, trial_counts: str
-) -> None:
+def test_message_about_an_undecided_case_estimates_the_rest(passed: int, failed: int, message: str) -> None:
     rule = TrialRule(0.8, confidence=0.95, at_most=20)
     trials = [proctor.Outcome.PASSED] * passed + [proctor.Outcome.FAILED] * failed
     outcome = decide_trials(rule, trials)
     assert outcome is proctor.Outcome.INCONCLUSIVE
-    assert trials_reason(rule, outcome, trials, "").endswith(f"0.8 asked for at 95 %: {trial_counts}")
+    assert trials_reason(rule, outcome, trials, "").endswith(f"0.8 asked for at 95 %: {message}")
 
 
 def test_an_error_is_not_mended_by_more_trials() -> None:

@@ -550,7 +550,7 @@ def test_one_case_that_cannot_be_changed_does_not_keep_the_others_from_it(
         result.run_id, ["a", "gone", "b", "broken", "lost", "c", "x", "y", "z"], store=store
     )
     assert (first.cases, second.cases) == (["a", "b", "c"], ["z"])
-    turns_of = "\n".join(map(str, first.refused))
+    reasons = "\n".join(map(str, first.refused))
     assert len(first.refused) == 5
     for why in (
         "s/broken has no trial that came to its end",
@@ -558,7 +558,7 @@ def test_one_case_that_cannot_be_changed_does_not_keep_the_others_from_it(
         "lost is not in this file any more",
         "`expect` is used in several places",
     ):
-        assert why in turns_of
+        assert why in reasons
     first.write()
     assert proctor.load_eval_set(file).eval_cases[0].conversation[0].final_response.parts[0].text == "new"  # type: ignore[index, union-attr]  # it has one
     assert file.read_text().endswith(shared)

@@ -85,13 +85,13 @@ class OfOnesOwn(UserSimulator):
 
     async def get_next_user_message(self, events: Sequence[Event]) -> NextUserMessage:
         self.heard.append([f"{event.author}: {text_of(event.content)}" for event in events])
-        user_messages = self.say(events)
-        if user_messages is None:
+        answer = self.say(events)
+        if answer is None:
             return NextUserMessage(status=Status.STOP_SIGNAL_DETECTED)
         return (
-            user_messages
-            if not isinstance(user_messages, str)
-            else NextUserMessage(status=Status.SUCCESS, user_message=user_text(user_messages))
+            answer
+            if not isinstance(answer, str)
+            else NextUserMessage(status=Status.SUCCESS, user_message=user_text(answer))
         )
 
 

@@ -192,11 +192,11 @@ def test_one_batch_that_is_not_answered_is_an_error_of_the_whole_turn() -> None:
 
 
 def test_labels_and_their_shares() -> None:
-    user_turns = ("supported", "not_applicable", "unsupported", "contradictory", "disputed")
+    answers = ("supported", "not_applicable", "unsupported", "contradictory", "disputed")
     score = scored(
         Hallucinations(),
         view([turn("A. B is. C is. D is. E is.".replace("A.", "Aha."))]),
-        lambda q, n: labels(*user_turns),
+        lambda q, n: labels(*answers),
     )
     assert score.value == 2 / 5
     assert "3 of 5 sentences not supported" in score.per_invocation[0].reason

@@ -39,7 +39,7 @@ def attributes(given: Mapping[str, Any]) -> list[Json]:
 
 def span(
     name: str,
-    conversations_of: Mapping[str, Any],
+    extra: Mapping[str, Any],
     *inside: Json,
     trace: str = "a1",
     at: float = 0.0,
@@ -54,7 +54,7 @@ def span(
         "name": name,
         "startTimeUnixNano": str(START + int(at * SECOND)),
         "endTimeUnixNano": str(START + int((at + took) * SECOND)),
-        "attributes": attributes(conversations_of),
+        "attributes": attributes(extra),
         "events": [{"name": kind, "attributes": attributes(said)} for kind, said in events],
         "status": {} if error is None else {"code": 2, "message": error},
         "inside": list(inside),
@@ -66,15 +66,13 @@ def span(
     return made
 
 
-def agent(name: str, *inside: Json, conversations_of: Mapping[str, Any] | None = None, **where: Any) -> Json:
+def agent(name: str, *inside: Json, extra: Mapping[str, Any] | None = None, **where: Any) -> Json:
     """The run of an agent."""
     known = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": name}
-    return span(f"invoke_agent {name}", {**known, **(conversations_of or {})}, *inside, **where)
+    return span(f"invoke_agent {name}", {**known, **(extra or {})}, *inside, **where)
 
 
-def chat(
-    asked: Any, said: Any, *inside: Json, conversations_of: Mapping[str, Any] | None = None, **where: Any
-) -> Json:
+def chat(asked: Any, said: Any, *inside: Json, extra: Mapping[str, Any] | None = None, **where: Any) -> Json:
     """A call of a model: messages as the conventions of today have them; `None` is not captured."""
     known: Json = {"gen_ai.operation.name": "chat", "gen_ai.response.model": "m-1"}
     known |= {"gen_ai.usage.input_tokens": 10, "gen_ai.usage.output_tokens": 5}
@@ -82,7 +80,7 @@ def chat(
         known["gen_ai.input.messages"] = json.dumps([user(asked)] if isinstance(asked, str) else asked)
     if said is not None:
         known["gen_ai.output.messages"] = json.dumps([model(said)] if isinstance(said, str) else said)
-    return span("chat m-1", {**known, **(conversations_of or {})}, *inside, **where)
+    return span("chat m-1", {**known, **(extra or {})}, *inside, **where)
 
 
 def tool(
@@ -91,7 +89,7 @@ def tool(
     result: Any,
     *inside: Json,
     call: str | None = None,
-    conversations_of: Mapping[str, Any] | None = None,
+    extra: Mapping[str, Any] | None = None,
     **where: Any,
 ) -> Json:
     """The execution of a tool."""
@@ -100,7 +98,7 @@ def tool(
     for key, given in stated.items():
         if given is not None:
             known[f"gen_ai.tool.call.{key}"] = given if isinstance(given, str) else json.dumps(given)
-    return span(f"execute_tool {name}", {**known, **(conversations_of or {})}, *inside, **where)
+    return span(f"execute_tool {name}", {**known, **(extra or {})}, *inside, **where)
 
 
 def user(text: str) -> Json:

@@ -158,13 +158,13 @@ def _old_adk() -> Json:
     said = {"role": "model", "parts": [{"text": SAID}]}
 
     def call_llm(contents: Any, content: Any, *inside: Json, at: float) -> Json:
-        as_json = {
+        fields = {
             "gcp.vertex.agent.llm_request": json.dumps(
                 {"model": "m", "contents": contents, "config": {"system_instruction": "Be kind."}}
             ),
             "gcp.vertex.agent.llm_response": json.dumps({"content": content}),
         }
-        return span("call_llm", as_json, *inside, at=at)
+        return span("call_llm", fields, *inside, at=at)
 
     executed = span(
         "execute_tool get_weather",
@@ -297,10 +297,10 @@ def _openllmetry() -> Json:
 
 
 def _langfuse() -> Json:
-    def generation(as_json: Any, said: Any, at: float) -> Json:
+    def generation(asked: Any, said: Any, at: float) -> Json:
         known = {"langfuse.observation.type": "generation"}
         known |= {
-            "langfuse.observation.input": json.dumps(as_json),
+            "langfuse.observation.input": json.dumps(asked),
             "langfuse.observation.output": json.dumps(said),
         }
         return span("generation", known, at=at)
@@ -413,7 +413,7 @@ def _snake_case(path: Path, spans: Json) -> Path:
 
 
 def _plain(one: Json) -> Json:
-    as_json = {pair["key"]: next(iter(pair["value"].values()), None) for pair in one["attributes"]}
+    fields = {pair["key"]: next(iter(pair["value"].values()), None) for pair in one["attributes"]}
     return {
         "name": one["name"],
         "context": {"trace_id": f"0x{one['traceId']}", "span_id": f"0x{one['spanId']}", "trace_state": "[]"},
@@ -423,7 +423,7 @@ def _plain(one: Json) -> Json:
         else f"2026-01-01T00:00:0{one['startTimeUnixNano'][9:10]}.5Z",
         "end_time": "2026-01-01T00:00:09.000000Z",
         "status": {"status_code": "UNSET"},
-        "attributes": as_json,
+        "attributes": fields,
         "events": [],
         "resource": {"attributes": {"service.name": "app"}},
     }
@@ -453,7 +453,7 @@ def _sqlite(path: Path, spans: Json) -> Path:
             " attributes_json TEXT)"
         )
         for one in flat([spans]):
-            as_json = {pair["key"]: next(iter(pair["value"].values()), None) for pair in one["attributes"]}
+            fields = {pair["key"]: next(iter(pair["value"].values()), None) for pair in one["attributes"]}
             times = int(one["startTimeUnixNano"]), int(one["endTimeUnixNano"])
             row = (
                 one["spanId"],
@@ -463,7 +463,7 @@ def _sqlite(path: Path, spans: Json) -> Path:
                 *times,
                 None,
                 None,
-                json.dumps(as_json),
+                json.dumps(fields),
             )
             connection.execute("INSERT INTO spans VALUES (?,?,?,?,?,?,?,?,?)", row)
     return path
@@ -517,7 +517,7 @@ def test_a_value_may_be_written_with_nulls_for_the_other_kinds(
 
     one = whole(kind, written_)
     inside = whole(4, {"values": [one, dict.fromkeys(names), {}]})
-    as_json = {
+    fields = {
         "gen_ai.alone": one,
         "gen_ai.listed": inside,
         "gen_ai.nested": whole(5, {"values": [{"key": "x", "value": inside}]}),
@@ -525,7 +525,7 @@ def test_a_value_may_be_written_with_nulls_for_the_other_kinds(
     }
     made = request(span("chat", {}))
     [of_span] = made["resourceSpans"][0]["scopeSpans"][0]["spans"]
-    of_span["attributes"] = [{"key": key, "value": each} for key, each in as_json.items()]
+    of_span["attributes"] = [{"key": key, "value": each} for key, each in fields.items()]
     of_span |= {"parentSpanId": None, "parent_span_id": None, "status": None, "events": None}
     [found] = spans_in(made)
     assert isinstance(found, Span)
@@ -547,14 +547,14 @@ def test_the_name_of_an_event_may_be_written_with_nulls() -> None:
 
 def test_attributes_without_agent_data_are_dropped() -> None:
     """Headers of requests, which contain secrets, are not even read."""
-    as_json = {
+    fields = {
         "http.request.header.authorization": "Bearer hunter2",
         "content": "hunter2",
         "gen_ai.agent.id": "a",
     }
     event = ("http.request", {"content": "hunter2"})
     (one,) = spans_in(
-        request(span("x", as_json, events=[event]), resource={"process.command_line": "hunter2"})
+        request(span("x", fields, events=[event]), resource={"process.command_line": "hunter2"})
     )
     assert isinstance(one, Span)
     assert (one.attributes, one.resource, one.events[0].attributes) == ({"gen_ai.agent.id": "a"}, {}, {})

@@ -86,9 +86,9 @@ def test_turns_of_a_conversation_may_be_separate_traces(tmp_path: Path) -> None:
     named = {"gen_ai.conversation.id": "s1"}
     (one, other) = conversations_of(
         tmp_path,
-        agent("root", chat([user("a"), model("A"), user("b")], "B"), told=named, trace="t2", at=10),
-        agent("root", chat("a", "A"), told=named, trace="t1"),
-        agent("root", chat("c", "C"), told={"gen_ai.conversation.id": "s2"}, trace="t3", at=5),
+        agent("root", chat([user("a"), model("A"), user("b")], "B"), extra=named, trace="t2", at=10),
+        agent("root", chat("a", "A"), extra=named, trace="t1"),
+        agent("root", chat("c", "C"), extra={"gen_ai.conversation.id": "s2"}, trace="t3", at=5),
     )
     assert (one.id, [turn.text for turn in one.turns]) == ("s1", ["a", "b"])
     assert (other.id, [turn.text for turn in other.turns]) == ("s2", ["c"])
@@ -98,9 +98,9 @@ def test_turns_of_a_conversation_may_be_separate_traces(tmp_path: Path) -> None:
     "name", ["gen_ai.conversation.id", "session.id", "langfuse.session.id", "gcp.vertex.agent.session_id"]
 )
 def test_a_conversation_s_id_is_found_on_around_and_inside(name: str, tmp_path: Path) -> None:
-    on = agent("root", chat("a", "A"), told={name: "s1"}, trace="t1")
+    on = agent("root", chat("a", "A"), extra={name: "s1"}, trace="t1")
     around = span("POST /chat", {name: "s1"}, agent("root", chat("b", "B"), at=10), trace="t2", at=10)
-    inside = agent("root", chat("c", "C", told={name: "s1"}), trace="t3", at=20)
+    inside = agent("root", chat("c", "C", extra={name: "s1"}), trace="t3", at=20)
     (conversation,) = conversations_of(tmp_path, on, around, inside)
     assert [turn.text for turn in conversation.turns] == ["a", "b", "c"]
 
@@ -193,7 +193,7 @@ def test_what_happens_in_a_called_agent_counts_once_and_is_its_own(tmp_path: Pat
         chat("convert 3", [model(("c9", "convert", {"n": 3}))], at=1.1),
         tool("convert", {"n": 3}, {"n": 9}, call="c9", at=1.2),
         chat("convert 3", "It is 9.", at=1.3),
-        conversations_of={"gen_ai.conversation.id": "another"},
+        extra={"gen_ai.conversation.id": "another"},
         at=1.1,
     )
     turn = one_turn(
@@ -235,7 +235,7 @@ def test_a_clock_that_is_ahead_in_a_called_agent_changes_no_order(tmp_path: Path
 
 
 def test_two_instruments_of_one_model_call_count_once(tmp_path: Path) -> None:
-    outer = chat(None, None, chat("hi", "Hello.", took=0.5), told={"gen_ai.usage.input_tokens": 10})
+    outer = chat(None, None, chat("hi", "Hello.", took=0.5), extra={"gen_ai.usage.input_tokens": 10})
     turn = one_turn(tmp_path, agent("root", outer))
     assert brief(turn) == [("root", "Hello.")]
     assert len([event for event in turn.events if event.usage_metadata]) == 1
@@ -252,7 +252,7 @@ def test_remote_agent_with_input_and_output_only(tmp_path: Path) -> None:
         "gen_ai.input.messages": json.dumps([user("Oslo?")]),
         "gen_ai.output.messages": json.dumps([model(CALL), answered("c1", RAIN), model("Rain.")]),
     }
-    assert brief(one_turn(tmp_path, agent("root", told=messages))) == TOLD
+    assert brief(one_turn(tmp_path, agent("root", extra=messages))) == TOLD
 
 
 def test_an_agent_called_user_is_not_taken_for_the_user(tmp_path: Path) -> None:
@@ -267,7 +267,7 @@ def test_instructions_and_tools_are_described(tmp_path: Path) -> None:
             [{"type": "function", "name": "f", "parameters": {"type": "object"}}]
         ),
     }
-    turn = one_turn(tmp_path, agent("root", chat("go", "done", told=described)))
+    turn = one_turn(tmp_path, agent("root", chat("go", "done", extra=described)))
     assert turn.app_details == {
         "agent_details": {
             "root": {
@@ -292,15 +292,15 @@ INCOMPLETE = [
     pytest.param(agent("root", chat(ELIDED, "Hello.")), "what the user said is not known", id="parts without content"),
     pytest.param(agent("root", chat("hi", [{"role": "assistant", "parts": [{"type": "text"}]}])), "is not known", id="an answer without content"),
     pytest.param(
-        agent("root", chat("hi", "Hello.", told={"gen_ai.output.messages": '[{"role":"assistant","parts":[{"ty'})), "cut on the way", id="an answer cut off"
+        agent("root", chat("hi", "Hello.", extra={"gen_ai.output.messages": '[{"role":"assistant","parts":[{"ty'})), "cut on the way", id="an answer cut off"
     ),
     pytest.param(
-        agent("root", chat("hi", "Hello.", told={"gen_ai.input.messages": '[{"role":"user","parts":[{"ty'})), "cut on the way", id="a question cut off"
+        agent("root", chat("hi", "Hello.", extra={"gen_ai.input.messages": '[{"role":"user","parts":[{"ty'})), "cut on the way", id="a question cut off"
     ),
     pytest.param(agent("root", tool("f", None, {}), chat("hi", "Hello.", at=1)), "the arguments of 'f'", id="a call without arguments"),
     pytest.param(agent("root", tool("f", '{"city": "Os', {}), chat("hi", "Hello.", at=1)), "the arguments of 'f'", id="arguments cut off"),
     pytest.param(
-        agent("root", tool("f", {}, {}), told={"gen_ai.input.messages": json.dumps([user("hi")])}),
+        agent("root", tool("f", {}, {}), extra={"gen_ai.input.messages": json.dumps([user("hi")])}),
         "what the agent answered is not in the trace",
         id="tools, and no model",
     ),
@@ -342,7 +342,7 @@ def test_an_agent_that_ended_in_an_error_is_a_failure_of_the_agent(tmp_path: Pat
     failed = agent(
         "root",
         chat("go", None, error="429"),
-        conversations_of={"error.type": "RateLimit"},
+        extra={"error.type": "RateLimit"},
         error="too many requests, api_key=hunter2hunter2",
     )
     failure = one_turn(tmp_path, failed).failure

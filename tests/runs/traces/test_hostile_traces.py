@@ -82,13 +82,13 @@ DEEP = "[" * 150 + "]" * 150
 ODD: list[Any] = [
     pytest.param(agent("root", chat("hi", [model("a\ud800b")])), id="half a character in an answer"),
     pytest.param(agent("root", chat("hi\0", "A\0B")), id="NUL in texts"),
-    pytest.param(agent("root", chat("hi", "A", told={"gen_ai.usage.input_tokens": -5})), id="tokens below 0"),
-    pytest.param(agent("root", chat("hi", "A", told={"gen_ai.usage.input_tokens": 1 << 62})), id="tokens without end"),
-    pytest.param(agent("root", chat("hi", "A", told={"gen_ai.usage.input_tokens": 1.5})), id="half a token"),
-    pytest.param(agent("root", chat("hi", "A", told={"gen_ai.usage.input_tokens": "ten"})), id="tokens in words"),
+    pytest.param(agent("root", chat("hi", "A", extra={"gen_ai.usage.input_tokens": -5})), id="tokens below 0"),
+    pytest.param(agent("root", chat("hi", "A", extra={"gen_ai.usage.input_tokens": 1 << 62})), id="tokens without end"),
+    pytest.param(agent("root", chat("hi", "A", extra={"gen_ai.usage.input_tokens": 1.5})), id="half a token"),
+    pytest.param(agent("root", chat("hi", "A", extra={"gen_ai.usage.input_tokens": "ten"})), id="tokens in words"),
     pytest.param(agent("../../etc/passwd", chat("hi", "A")), id="an agent named as a path"),
-    pytest.param(agent("root", chat("hi", "A"), told={"gen_ai.conversation.id": "../../x\n\x1b[2J"}), id="a hostile id"),
-    pytest.param(agent("root", chat("hi", "A"), told={"gen_ai.conversation.id": "x" * 100_000}), id="an id without end"),
+    pytest.param(agent("root", chat("hi", "A"), extra={"gen_ai.conversation.id": "../../x\n\x1b[2J"}), id="a hostile id"),
+    pytest.param(agent("root", chat("hi", "A"), extra={"gen_ai.conversation.id": "x" * 100_000}), id="an id without end"),
     pytest.param(agent("root", tool("f", f'{{"x": {DEEP}}}', DEEP), chat("hi", "A", at=2)), id="deep arguments"),
     pytest.param(agent("root", tool("f", '{"x": 1e400, "y": NaN}', "NaN"), chat("hi", "A", at=2)), id="numbers that JSON has not"),
     pytest.param(agent("root", tool("f", "[1]", "2"), chat("hi", "A", at=2)), id="arguments that are a list"),
@@ -96,7 +96,7 @@ ODD: list[Any] = [
     pytest.param(agent("root", chat("hi", [{"role": "assistant", "parts": [{"type": "blob", "content": "%%%"}]}])), id="media that is none"),
     pytest.param(agent("root", chat("hi", [{"role": "assistant", "parts": [5, None, {"type": 7}, {"type": "new"}]}])), id="parts of no kind"),
     pytest.param(agent("root", chat([5, None, "hi", {}], [[], {"parts": 5}])), id="messages of no kind"),
-    pytest.param(agent("root", chat("hi", "A", told={"gen_ai.tool.definitions": '[1, {"name": 5}]'})), id="tools of no kind"),
+    pytest.param(agent("root", chat("hi", "A", extra={"gen_ai.tool.definitions": '[1, {"name": 5}]'})), id="tools of no kind"),
     pytest.param(agent("root", chat("hi", "A"), took=1e9), id="a turn of thirty years"),
     pytest.param(
         span("x", {f"llm.output_messages.{'9' * 30}.message.content": "x", "openinference.span.kind": "LLM"}), id="an index without end"
@@ -142,7 +142,7 @@ def test_an_answer_without_end_is_cut_and_no_verdict(tmp_path: Path) -> None:
 def test_a_hundred_megabytes_are_read_a_line_at_a_time(tmp_path: Path) -> None:
     file = tmp_path / "t.jsonl"
     line = json.dumps(
-        request(agent("root", chat("hi", "A", told={"gen_ai.system_instructions": "x" * 50_000})))
+        request(agent("root", chat("hi", "A", extra={"gen_ai.system_instructions": "x" * 50_000})))
     )
     with file.open("w", encoding="utf-8") as out:
         for number in range(2_000):
@@ -194,7 +194,9 @@ KINDS = st.sampled_from(["invoke_agent", "chat", "execute_tool", "generate_conte
 
 @st.composite
 def some_span(draw: st.DrawFn) -> Span:
-    told = draw(st.dictionaries(NAMES, MESSAGES | MESSAGES.map(json.dumps) | st.text(max_size=5), max_size=6))
+    extra = draw(
+        st.dictionaries(NAMES, MESSAGES | MESSAGES.map(json.dumps) | st.text(max_size=5), max_size=6)
+    )
     time_ = st.integers(min_value=0, max_value=1 << 62)
     return Span(
         trace_id=draw(st.sampled_from(["t1", "t2"])),
@@ -203,7 +205,7 @@ def some_span(draw: st.DrawFn) -> Span:
         name=draw(st.text(max_size=5)),
         start=draw(time_),
         end=draw(time_),
-        attributes={**told, "gen_ai.operation.name": draw(KINDS)},
+        attributes={**extra, "gen_ai.operation.name": draw(KINDS)},
         is_error=draw(st.booleans()),
     )
 

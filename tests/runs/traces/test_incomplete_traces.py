@@ -96,9 +96,9 @@ def test_an_answer_that_was_broken_off_is_a_failure_of_the_agent(
 ) -> None:
     message = {**model("The first half"), "finish_reason": reason if in_message else "stop"}
     stated = {} if in_message else {"gen_ai.response.finish_reasons": [reason]}
-    broken = chat("go", [message], told=stated)
+    broken = chat("go", [message], extra=stated)
     assert brief(one_turn(tmp_path, agent("root", broken)))[-1] == ("root", "error", reason)
-    went_on = agent("root", chat("go", [message], told=stated), chat("go", "All of it.", at=2))
+    went_on = agent("root", chat("go", [message], extra=stated), chat("go", "All of it.", at=2))
     assert brief(one_turn(tmp_path, went_on))[-1] == ("root", "All of it.")
 
 
@@ -143,8 +143,8 @@ def test_calls_of_the_turn_before_are_no_calls_of_this_one(tmp_path: Path) -> No
     earlier = [*_heard_of(LOOK), model("done"), user("thanks")]
     named = {"gen_ai.conversation.id": "x"}
     spans = (
-        agent("root", _asks(), chat(_heard_of(LOOK), "done", at=1), told=named),
-        agent("root", chat(earlier, "You are welcome."), told=named, trace="a2", at=9),
+        agent("root", _asks(), chat(_heard_of(LOOK), "done", at=1), extra=named),
+        agent("root", chat(earlier, "You are welcome."), extra=named, trace="a2", at=9),
     )
     (conversation,) = conversations_of(tmp_path, *spans)
     assert [len(brief(turn)) for turn in conversation.turns] == [3, 1]
@@ -154,8 +154,8 @@ def test_call_of_an_earlier_turn_is_not_repeated(tmp_path: Path) -> None:
     """A long-running tool: its answer comes in a turn without a new message of the user."""
     named = {"gen_ai.conversation.id": "x"}
     spans = (
-        agent("root", _asks(), told=named),
-        agent("root", chat(_heard_of(LOOK), "done"), told=named, trace="a2", at=9),
+        agent("root", _asks(), extra=named),
+        agent("root", chat(_heard_of(LOOK), "done"), extra=named, trace="a2", at=9),
     )
     (conversation,) = conversations_of(tmp_path, *spans)
     assert [brief(turn) for turn in conversation.turns] == [[("root", "look", {})], [("root", "done")]]
@@ -349,7 +349,7 @@ def test_a_call_is_one_however_it_is_spelled(spelled: Json, tmp_path: Path) -> N
 )
 def test_calls_only_in_the_span_of_the_agent_count(told_by_agent: Json, tmp_path: Path) -> None:
     stated = {name: json.dumps(messages) for name, messages in told_by_agent.items()}
-    (conversation,) = conversations_of(tmp_path, agent("root", chat("go", "done"), told=stated))
+    (conversation,) = conversations_of(tmp_path, agent("root", chat("go", "done"), extra=stated))
     assert ("root", "delete", {"id": 7}) in brief(conversation.turns[0])
     assert brief(conversation.turns[0])[-1] == ("root", "done")
     assert conversation.notes[-1] == "1 call(s) are told only by messages that were handed on"
@@ -364,7 +364,7 @@ def test_failed_inner_agent_is_noted_where_the_run_continued(tmp_path: Path) -> 
 
 def test_agent_with_input_and_output_only_is_noted(tmp_path: Path) -> None:
     stated = {"input.value": "go", "output.value": "done"}
-    (conversation,) = conversations_of(tmp_path, agent("root", told=stated))
+    (conversation,) = conversations_of(tmp_path, agent("root", extra=stated))
     assert conversation.failure is None
     assert conversation.notes == [
         "of a turn only what went into the agent and came out is recorded: no call would be seen"
@@ -383,6 +383,6 @@ def test_a_tool_that_was_executed_with_other_arguments_is_noted(tmp_path: Path) 
 @pytest.mark.parametrize("name", ["gen_ai.conversation.id", "session.id"])
 def test_ids_may_be_numbers(name: str, tmp_path: Path) -> None:
     named = {name: 7, "proctor.eval_id": 8}
-    spans = [agent("root", chat("go", "done"), told=named, trace=f"a{at}", at=at) for at in (1, 9)]
+    spans = [agent("root", chat("go", "done"), extra=named, trace=f"a{at}", at=at) for at in (1, 9)]
     (conversation,) = conversations_of(tmp_path, *spans)
     assert (conversation.id, conversation.case_id, len(conversation.turns)) == ("7", "8", 2)

@@ -61,8 +61,8 @@ def test_what_is_sent_is_in_the_file(receiver: TraceReceiver, file: Path) -> Non
     packed = gzip.compress(TRACE.replace(b"hi", b"ho").replace(b'"a1"', b'"a2"'))
     assert post(receiver, packed, {**JSON, "Content-Encoding": "gzip"}) == (200, "{}")
     assert receiver.wait(count=2, seconds=5).requests == 2
-    told = read_conversations([file]).conversations
-    assert [[turn.text for turn in one.turns] for one in told] == [["hi"], ["ho"]]
+    extra = read_conversations([file]).conversations
+    assert [[turn.text for turn in one.turns] for one in extra] == [["hi"], ["ho"]]
     assert receiver.received.spans == 4
 
 
@@ -89,7 +89,7 @@ def test_headers_and_other_attributes_are_not_written(receiver: TraceReceiver, f
     spans = agent(
         "root",
         chat("hi", "Hello."),
-        told={"http.request.header.x-api-key": "hunter2", "db.statement": "hunter2"},
+        extra={"http.request.header.x-api-key": "hunter2", "db.statement": "hunter2"},
     )
     body = json.dumps(
         request(spans, resource={"process.command_line": "x --password hunter2", "service.name": "s"})

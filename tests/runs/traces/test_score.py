@@ -19,7 +19,7 @@ EXACT = {"criteria": {"tool_trajectory_avg_score": 1.0, "exact_match": 1.0}}
 
 
 def answer(
-    text: str, said: str, *, told: dict[str, Any] | None = None, trace: str = "a1", at: float = 0
+    text: str, said: str, *, extra: dict[str, Any] | None = None, trace: str = "a1", at: float = 0
 ) -> Json:
     """Return one turn of an agent that calls a tool, and answers."""
     return agent(
@@ -27,7 +27,7 @@ def answer(
         chat(text, [model(("c1", "look", {"at": text}))], at=at),
         tool("look", {"at": text}, {"seen": 1}, call="c1", at=at + 1),
         chat(text, said, at=at + 2),
-        told=told,
+        extra=extra,
         trace=trace,
         at=at,
     )
@@ -59,7 +59,7 @@ def scored(file: Path, *cases: Json, config: Any = EXACT) -> proctor.RunResult:
 
 
 @pytest.mark.parametrize(
-    ("told", "more"),
+    ("extra", "more"),
     [
         pytest.param({"proctor.eval_id": "x"}, {}, id="the span names the case"),
         pytest.param({"test.case.name": "x"}, {}, id="the span names the test case"),
@@ -71,8 +71,8 @@ def scored(file: Path, *cases: Json, config: Any = EXACT) -> proctor.RunResult:
         ),
     ],
 )
-def test_a_case_is_found_by_id(told: Json, more: Json, tmp_path: Path) -> None:
-    file = written(tmp_path / "t.jsonl", request(answer("hi", "Hello.", told=told)))
+def test_a_case_is_found_by_id(extra: Json, more: Json, tmp_path: Path) -> None:
+    file = written(tmp_path / "t.jsonl", request(answer("hi", "Hello.", extra=extra)))
     run = scored(file, case("x", "hi", "Hello.", **more), case("y", "hi", "Hello."))
     assert outcomes(run) == {"x": "passed", "y": "error"}
 
@@ -128,14 +128,14 @@ def test_each_of_several_conversations_of_a_case_is_judged(tmp_path: Path) -> No
 
 def test_a_conversation_of_another_length_than_its_case_is_an_error(tmp_path: Path) -> None:
     named = {"gen_ai.conversation.id": "x"}
-    spans = answer("hi", "A", told=named), answer("more", "B", told=named, trace="t2", at=9)
+    spans = answer("hi", "A", extra=named), answer("more", "B", extra=named, trace="t2", at=9)
     run = scored(written(tmp_path / "t.jsonl", request(*spans)), case("x", "hi", "A"))
     assert outcomes(run) == {"x": "error"}
     assert "the case has 1 turn(s), and the conversation in the trace 2" in run.cases[0].reason
 
 
 def test_different_user_message_is_reported(tmp_path: Path) -> None:
-    file = written(tmp_path / "t.jsonl", request(answer("hi", "A", told={"gen_ai.conversation.id": "x"})))
+    file = written(tmp_path / "t.jsonl", request(answer("hi", "A", extra={"gen_ai.conversation.id": "x"})))
     run = scored(file, case("x", "hello", "A"))
     assert run.warnings == ["case x: in turn 1 the user says something else in the trace than in the case"]
     assert outcomes(run) == {"x": "failed"}
@@ -143,7 +143,7 @@ def test_different_user_message_is_reported(tmp_path: Path) -> None:
 
 def test_a_case_that_is_named_and_not_there_is_not_looked_for_by_words(tmp_path: Path) -> None:
     file = written(
-        tmp_path / "t.jsonl", request(answer("hi", "A", told={"proctor.eval_id": "of another set"}))
+        tmp_path / "t.jsonl", request(answer("hi", "A", extra={"proctor.eval_id": "of another set"}))
     )
     run = scored(file, case("x", "hi", "A"))
     assert outcomes(run) == {"x": "error"}
@@ -153,14 +153,14 @@ def test_a_case_that_is_named_and_not_there_is_not_looked_for_by_words(tmp_path:
 
 
 def test_a_name_that_a_test_framework_gave_is_one_way_of_several(tmp_path: Path) -> None:
-    file = written(tmp_path / "t.jsonl", request(answer("hi", "A", told={"test.case.name": "test_all"})))
+    file = written(tmp_path / "t.jsonl", request(answer("hi", "A", extra={"test.case.name": "test_all"})))
     assert outcomes(scored(file, case("x", "hi", "A"))) == {"x": "passed"}
 
 
 def test_cases_of_one_session_are_distinguished_by_their_names(tmp_path: Path) -> None:
     said = (("x", "hi", "A"), ("y", "ho", "B"), ("x", "hi", "C"))
     spans = [
-        answer(text, back, told={"proctor.eval_id": name, "session.id": "tests"}, trace=f"t{at}", at=at * 9)
+        answer(text, back, extra={"proctor.eval_id": name, "session.id": "tests"}, trace=f"t{at}", at=at * 9)
         for at, (name, text, back) in enumerate(said)
     ]
     two_turns = {
@@ -175,7 +175,7 @@ def test_cases_of_one_session_are_distinguished_by_their_names(tmp_path: Path) -
 def test_same_start_of_a_conversation_is_not_a_match(tmp_path: Path) -> None:
     turns = [case("", text, said)["conversation"][0] for text, said in (("hi", "A"), ("and in Bergen?", "B"))]
     named = {"gen_ai.conversation.id": "c"}
-    spans = [answer("hi", "A", told=named), answer("thanks", "B", told=named, trace="a2", at=9)]
+    spans = [answer("hi", "A", extra=named), answer("thanks", "B", extra=named, trace="a2", at=9)]
     run = scored(
         written(tmp_path / "t.jsonl", request(*spans)),
         {"eval_id": "x", "conversation": turns},
@@ -206,7 +206,7 @@ def test_without_a_set_rules_judge_each_conversation(tmp_path: Path) -> None:
         tmp_path / "t.jsonl",
         request(
             answer("hi", "A"),
-            agent("root", chat("ho", "B"), told={"gen_ai.conversation.id": "s/1:2"}, trace="t2", at=9),
+            agent("root", chat("ho", "B"), extra={"gen_ai.conversation.id": "s/1:2"}, trace="t2", at=9),
         ),
     )
     rules = {"criteria": {"trajectory_rules": {"threshold": 1.0, "rules": [{"never": "look"}]}}}
@@ -318,7 +318,7 @@ def test_exit_codes(arguments: list[str], code: int, here: Path) -> None:
 
 
 def test_a_trace_without_contents_ends_with_3(here: Path) -> None:
-    written(here / "t.jsonl", request(agent("root", chat(None, None), told={"gen_ai.conversation.id": "x"})))
+    written(here / "t.jsonl", request(agent("root", chat(None, None), extra={"gen_ai.conversation.id": "x"})))
     done = CliRunner().invoke(
         cli, ["score-trace", "t.jsonl", "--set", "right.evalset.json", "--config", "exact.json"]
     )
@@ -387,8 +387,8 @@ def test_recording_refuses(arguments: list[str], said: str, here: Path) -> None:
 def test_showing_a_trace(here: Path) -> None:
     done = CliRunner().invoke(cli, ["trace", "show", "t.jsonl"])
     assert done.output == ('trace a1\n  you> hi\n    root  look(at=hi)\n      -> {"seen": 1}\n    root> A\n')
-    told = json.loads(CliRunner().invoke(cli, ["trace", "show", "t.jsonl", "--json"]).output)
-    assert [turn["user"] for turn in told["conversations"][0]["turns"]] == ["hi"]
+    shown = json.loads(CliRunner().invoke(cli, ["trace", "show", "t.jsonl", "--json"]).output)
+    assert [turn["user"] for turn in shown["conversations"][0]["turns"]] == ["hi"]
 
 
 def test_what_is_shown_reaches_no_terminal_raw(here: Path) -> None:
@@ -403,5 +403,5 @@ def test_case_with_a_simulated_user_needs_no_simulator(
         monkeypatch.delenv(name, raising=False)
     scenario = {"eval_id": "x", "conversation_scenario": {"starting_prompt": "hi", "conversation_plan": "p"}}
     rules = {"criteria": {"trajectory_rules": {"threshold": 1.0, "rules": [{"never": "delete"}]}}}
-    file = written(tmp_path / "t.jsonl", request(answer("hi", "A", told={"proctor.eval_id": "x"})))
+    file = written(tmp_path / "t.jsonl", request(answer("hi", "A", extra={"proctor.eval_id": "x"})))
     assert outcomes(scored(file, scenario, config=rules)) == {"x": "passed"}

@@ -70,11 +70,11 @@ CONTENTS: list[Any] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("told", "asked", "answered"), CONTENTS)
+@pytest.mark.parametrize(("extra", "asked", "answered"), CONTENTS)
 def test_request_and_response_of_every_spelling(
-    told: dict[str, str], asked: str | None, answered: str | None, tmp_path: Path
+    extra: dict[str, str], asked: str | None, answered: str | None, tmp_path: Path
 ) -> None:
-    one = kept(tmp_path, agent("root", chat(None, None, told=told)))[1]
+    one = kept(tmp_path, agent("root", chat(None, None, extra=extra)))[1]
     assert (one.request, one.response) == (asked, answered)
 
 

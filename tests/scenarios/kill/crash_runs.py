@@ -107,8 +107,8 @@ class Project:
 
     def eval(self, store: str = "s.sqlite3") -> list[str]:
         """The command that begins the run."""
-        report_of = ["--num-runs", str(self.num_runs), "--concurrency", str(self.concurrency), *self.more]
-        return ["eval", "agent.py", *self.sets, "--store", store, *report_of]
+        options = ["--num-runs", str(self.num_runs), "--concurrency", str(self.concurrency), *self.more]
+        return ["eval", "agent.py", *self.sets, "--store", store, *options]
 
     def variables(self, ledger: Path) -> dict[str, str]:
         """The environment of its processes."""
