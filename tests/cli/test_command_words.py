@@ -7,8 +7,9 @@ from pathlib import Path
 import click
 import pytest
 
-from proctor.cli.command_base import SectionedCommand, SectionedOption
+from proctor.cli.command_base import SectionedCommand
 from proctor.cli.main import COMMANDS
+from proctor.cli.shared_options import SectionedOption
 from proctor.common.registry import load_object
 from tests.cli.project import case, in_this_process, make_project
 

@@ -1,98 +1,21 @@
-"""What every command has: `-v` and `--no-color`, help with sections and examples, and the validation of its arguments."""
+"""The base of the commands: help with sections and examples, the validation of the arguments, and the project's settings."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from proctor.common.option_kinds import LARGEST
-from proctor.errors import did_you_mean
+from proctor.cli.messages import say
+from proctor.cli.shared_options import OTHER
+from proctor.errors import SetupProblems, did_you_mean
 
-OTHER = "Other"
-"""The help section of the options that every command has."""
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
-_Command = TypeVar("_Command", bound=Callable[..., object])
-
-
-@dataclass(slots=True)
-class Common:
-    """The options that are accepted before and after the command's name."""
-
-    verbose: int = 0
-    """Number of `-v` options: 1 shows details, 2 also the logs of libraries."""
-    no_color: bool = False
-    arguments: Sequence[str] = ()
-    """The command line as entered, without the program's name."""
-
-
-_current = [Common()]  # not in click's context, which is closed before errors are shown
-
-
-def common() -> Common:
-    """Return the common options of the current command."""
-    return _current[-1]
-
-
-def begin(arguments: Sequence[str]) -> None:
-    """Reset the common options for a new command line."""
-    _current[-1] = Common(no_color=bool(os.environ.get("NO_COLOR")), arguments=arguments)
-
-
-def _louder(_ctx: click.Context, _parameter: click.Parameter, value: int) -> None:
-    common().verbose += value
-
-
-def _plain(_ctx: click.Context, _parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001  (click calls it)
-    common().no_color |= value
-
-
-def common_options(command: _Command) -> _Command:
-    """Add `-v/--verbose` and `--no-color`, which are accepted before and after the command's name."""
-    quiet = option(
-        "--no-color", section=OTHER, is_flag=True, callback=_plain, expose_value=False,
-        help="No colours (also: NO_COLOR=1).",
-    )  # fmt: skip
-    loud = option(
-        "-v", "--verbose", section=OTHER, count=True, callback=_louder, expose_value=False,
-        help="Show more details, and the source of an error; -vv also shows the logs of libraries.",
-    )  # fmt: skip
-    return loud(quiet(command))
-
-
-# --- Help in sections ------------------------------------------------------------------------------------------------
-
-
-class SectionedOption(click.Option):
-    """Click option with a help section; `allow_empty` permits an empty string as its value."""
-
-    def __init__(
-        self, *args: Any, section: str = "Options", allow_empty: bool = False, **kwargs: Any
-    ) -> None:
-        super().__init__(*args, **kwargs)
-        self.section, self.allow_empty = section, allow_empty
-
-    def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
-        """Convert the value; reject a number that exceeds the integer range of the store."""
-        converted = super().type_cast_value(ctx, value)
-        numbers = converted if isinstance(converted, tuple) else (converted,)
-        if any(isinstance(number, int | float) and number > LARGEST for number in numbers):
-            raise click.BadParameter("a number is at most 2**63 - 1 (9223372036854775807)", ctx, self)
-        return converted
-
-    def get_help_extra(self, ctx: click.Context) -> Any:
-        """Omit the range: the help text gives it where needed, and the error message names it."""
-        extra = super().get_help_extra(ctx)
-        extra.pop("range", None)
-        return extra
-
-
-def option(*names: str, section: str = "Options", **kwargs: Any) -> Callable[[_Command], _Command]:
-    """Declare an option listed under the heading `section`."""
-    return click.option(*names, cls=SectionedOption, section=section, **kwargs)
+    from proctor.runs.setup.settings import Settings
 
 
 class _WithExamples(click.Command):
@@ -128,6 +51,11 @@ class SectionedCommand(_WithExamples):
         if not ctx.resilient_parsing:  # true while a shell requests completions
             check_words(self, ctx, args)
         return super().parse_args(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return the options that match, without their old spellings."""
+        old = {name for parameter in self.get_params(ctx) for name in getattr(parameter, "old", ())}
+        return [item for item in super().shell_complete(ctx, incomplete) if item.value not in old]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write each section with its options."""
@@ -234,3 +162,28 @@ def _spelling(parameter: click.Parameter, value: Any) -> str:
 
         return " ".join(redact_arguments([parameter.opts[0], str(value)]))
     return parameter.secondary_opts[0] if value is False and parameter.secondary_opts else parameter.opts[0]
+
+
+# --- The project's settings ------------------------------------------------------------------------------------------
+
+
+def read_settings(given: Mapping[str, object] | None = None) -> Settings:
+    """Return the settings of the project that contains the working folder; `given` are the options of the command.
+
+    Raises:
+        SettingsError: the settings cannot be read.
+        SetupProblems: settings are misspelled, and `warnings_as_errors` is set.
+    """
+    from proctor.runs.setup.settings import load_settings, misspelled_settings
+
+    settings = load_settings(Path.cwd())
+    warnings = misspelled_settings(Path.cwd())
+    if warnings and (
+        (given or {}).get("warnings_as_errors") or settings.options.get("warnings_as_errors", False)
+    ):
+        from proctor.runs.setup.prepare import errors_from
+
+        raise SetupProblems(errors_from(warnings))
+    for warning in warnings:
+        say(f"warning: {warning}")
+    return settings

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import click
 
 from proctor.cli.messages import say
-from proctor.cli.outputs import output_guard
 from proctor.common.safe_text import clean, lines_of
 
 if TYPE_CHECKING:
@@ -47,6 +46,7 @@ def check_new_set(path: Path, source: Path, *, overwrite: bool, make_parents: bo
     Raises:
         SetupError: the file may not be written; the message names the option that allows it.
     """
+    from proctor.cli.outputs import output_guard
     from proctor.runs.output_guard import EVAL_SET
 
     given = {"overwrite": overwrite, "make_parents": make_parents}

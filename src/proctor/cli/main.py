@@ -7,16 +7,19 @@ import os
 import sys
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from proctor.cli.command_base import begin, common_options
 from proctor.cli.messages import SETUP_ERROR, exit_code_of, listen_to_environment
 from proctor.cli.process import duplicate_streams, enable_garbage_collector, exit_process, guard_exit
+from proctor.cli.shared_options import begin, common_options
 from proctor.common.registry import load_object
 from proctor.common.version import __version__
 from proctor.errors import RunInUseError, did_you_mean
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "Main commands": {
@@ -133,6 +136,16 @@ class LazyGroup(click.Group):
         command: click.Command = load_object(COMMANDS[cmd_name])
         return command
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return the commands and options that match, without importing a command."""
+        from click.shell_completion import CompletionItem
+
+        commands = {name: line for section in SECTIONS.values() for name, (_, line) in section.items()}
+        items = [
+            CompletionItem(name, help=line) for name, line in commands.items() if name.startswith(incomplete)
+        ]
+        return [*items, *click.Command.shell_complete(self, ctx, incomplete)]
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""
         for title, commands in SECTIONS.items():
@@ -162,7 +175,11 @@ class LazyGroup(click.Group):
         """Run a command; turn every exception into a message and an exit code (see `errors.exit_code_of`)."""
         words = sys.argv[1:] if args is None else list(args)
         begin(words)
-        if not standalone_mode or "_PROCTOR_COMPLETE" in os.environ:  # a shell requests completions
+        if "_PROCTOR_COMPLETE" in os.environ:  # a shell requests completions
+            from proctor.cli.completion import answer_shell
+
+            answer_shell(self, os.environ["_PROCTOR_COMPLETE"])
+        if not standalone_mode:
             return super().main(args, prog_name, standalone_mode=standalone_mode, **extra)
         raise SystemExit(self._exit_code(words, prog_name or "proctor", extra))
 
@@ -245,7 +262,8 @@ def cli(ctx: click.Context) -> None:
       proctor eval AGENT EVAL_SET   run the eval set against the agent
 
     `proctor COMMAND --help` explains a command. Settings in proctor.toml or [tool.proctor] of
-    pyproject.toml make a bare `proctor eval` work.
+    pyproject.toml make a bare `proctor eval` work. Completion in bash (also zsh, fish):
+    eval "$(_PROCTOR_COMPLETE=bash_source proctor)"
 
     \b
     Exit codes: 0 passed, 1 failed, 2 usage or configuration error (nothing was run),

@@ -16,7 +16,7 @@ from typing import Any
 
 import click
 
-from proctor.cli.command_base import common
+from proctor.cli.shared_options import common
 from proctor.common.error_text import safe_str, traceback_text
 from proctor.common.safe_text import clean
 from proctor.errors import ProctorError, SetupError, SetupProblems, UnknownNameError

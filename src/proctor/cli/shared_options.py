@@ -1,19 +1,18 @@
-"""Options that several commands share: those of a run, of output files and of the store; durations and points in time."""
+"""Options of the commands: how an option is declared, the options that several commands share, and those of a run."""
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from dataclasses import dataclass
 from functools import partial, reduce
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from proctor.cli.command_base import OTHER, option
-from proctor.cli.messages import say
 from proctor.common.option_kinds import (
+    LARGEST,
     Amount,
     Choice,
     Flag,
@@ -25,12 +24,135 @@ from proctor.common.option_kinds import (
     WholeNumber,
 )
 from proctor.engine.run_options import OPTIONS, Use, options_of
-from proctor.errors import SetupProblems
-from proctor.runs.setup.settings import Settings, load_settings, misspelled_settings
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+OTHER = "Other"
+"""The help section of the options that every command has."""
+SHOW = "What to show"
 
 _Command = TypeVar("_Command", bound=Callable[..., object])
 
-SHOW = "What to show"
+
+@dataclass(slots=True)
+class Common:
+    """The options that are accepted before and after the command's name."""
+
+    verbose: int = 0
+    """Number of `-v` options: 1 shows details, 2 also the logs of libraries."""
+    no_color: bool = False
+    arguments: Sequence[str] = ()
+    """The command line as entered, without the program's name."""
+
+
+_current = [Common()]  # not in click's context, which is closed before errors are shown
+
+
+def common() -> Common:
+    """Return the common options of the current command."""
+    return _current[-1]
+
+
+def begin(arguments: Sequence[str]) -> None:
+    """Reset the common options for a new command line."""
+    _current[-1] = Common(no_color=bool(os.environ.get("NO_COLOR")), arguments=arguments)
+
+
+def _louder(_ctx: click.Context, _parameter: click.Parameter, value: int) -> None:
+    common().verbose += value
+
+
+def _plain(_ctx: click.Context, _parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001  (click calls it)
+    common().no_color |= value
+
+
+def common_options(command: _Command) -> _Command:
+    """Add `-v/--verbose` and `--no-color`, which are accepted before and after the command's name."""
+    quiet = option(
+        "--no-color", section=OTHER, is_flag=True, callback=_plain, expose_value=False,
+        help="No colours (also: NO_COLOR=1).",
+    )  # fmt: skip
+    loud = option(
+        "-v", "--verbose", section=OTHER, count=True, callback=_louder, expose_value=False,
+        help="Show more details, and the source of an error; -vv also shows the logs of libraries.",
+    )  # fmt: skip
+    return loud(quiet(command))
+
+
+# --- Help in sections ------------------------------------------------------------------------------------------------
+
+
+class SectionedOption(click.Option):
+    """Click option with a help section; `allow_empty` permits an empty string as its value, `old` are hidden spellings."""
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        *,
+        section: str = "Options",
+        allow_empty: bool = False,
+        old: Sequence[str] = (),
+        **kwargs: Any,
+    ) -> None:
+        super().__init__([*names, *old], **kwargs)
+        self.section, self.allow_empty, self.old = section, allow_empty, frozenset(old)
+
+    def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
+        """Convert the value; reject a number that exceeds the integer range of the store."""
+        converted = super().type_cast_value(ctx, value)
+        numbers = converted if isinstance(converted, tuple) else (converted,)
+        if any(isinstance(number, int | float) and number > LARGEST for number in numbers):
+            raise click.BadParameter("a number is at most 2**63 - 1 (9223372036854775807)", ctx, self)
+        return converted
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Return the line of the help, without the old spellings."""
+        spellings = self.opts
+        self.opts = [name for name in spellings if name not in self.old]
+        try:
+            return super().get_help_record(ctx)
+        finally:
+            self.opts = spellings
+
+    def get_help_extra(self, ctx: click.Context) -> Any:
+        """Omit the range: the help text gives it where needed, and the error message names it."""
+        extra = super().get_help_extra(ctx)
+        extra.pop("range", None)
+        return extra
+
+
+def option(
+    *names: str, section: str = "Options", metavar: str | None = None, completes: str = "", **kwargs: Any
+) -> Callable[[_Command], _Command]:
+    """Declare an option listed under the heading `section`; `old` are spellings that still work and are not shown.
+
+    A shell completes its value by `completes`, a key of the table in `completion.py`; by default this is the metavar.
+    """
+    complete = partial(_complete, completes or metavar or "")
+    return click.option(
+        *names, cls=SectionedOption, section=section, metavar=metavar, shell_complete=complete, **kwargs
+    )
+
+
+def argument(
+    name: str, *, metavar: str | None = None, completes: str = "", **kwargs: Any
+) -> Callable[[_Command], _Command]:
+    """Declare an argument. A shell completes it as it does an option: `[RUN]` and `RUN...` like `RUN`."""
+    complete = partial(_complete, completes or (metavar or name.upper()).strip("[]."))
+    return click.argument(name, metavar=metavar, shell_complete=complete, **kwargs)
+
+
+def _complete(
+    kind: str, ctx: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    from proctor.cli.completion import complete
+
+    return complete(kind, ctx, parameter, incomplete)
+
+
+# --- Options that several commands share -----------------------------------------------------------------------------
+
 STORE_HELP = "Where runs are kept: a URL (sqlite:///PATH) or a path.  [the project's .proctor/store.sqlite3]"
 
 
@@ -50,21 +172,21 @@ def report_options(command: _Command) -> _Command:
         help="Also write this report, for example json=out.json; - is stdout; may be repeated.",
     )  # fmt: skip
     form = option(
-        "--format", "format_", section=SHOW, metavar="NAME",
+        "--format", "format_", section=SHOW, metavar="NAME", completes="REPORT",
         help="Write this report to stdout, and nothing else: the same as --report NAME=-",
     )  # fmt: skip
     return details(report(form(json_option(SHOW)(output_options(SHOW)(command)))))
 
 
-def output_options(section: str, *also: str) -> Callable[[_Command], _Command]:
-    """Add `--overwrite` (and its older names) and `--make-parents` to a command that writes files."""
+def output_options(section: str, *, old: Sequence[str] = ()) -> Callable[[_Command], _Command]:
+    """Add `--overwrite` (with its `old` spellings) and `--make-parents` to a command that writes files."""
     replaced = (
         "an existing file, whose comments are lost"
-        if also
+        if old
         else "a file that is not an earlier output of the same kind"
     )
     overwrite = option(
-        "--overwrite", *also, "overwrite", section=section, is_flag=True,
+        "--overwrite", old=old, section=section, is_flag=True,
         help=f"Replace {replaced}; never one that Proctor reads or keeps.",
     )  # fmt: skip
     parents = parents_option(section)
@@ -120,6 +242,7 @@ def run_option(
         section=section or declared.group.value,
         help=help_text,
         metavar=declared.metavar or None,
+        completes="RUN_OR_BASELINE" if name == "against" else "",
         **_click_type(declared.kind),
     )
 
@@ -166,93 +289,3 @@ def judge_options(*, config: str, judge: str) -> Callable[[_Command], _Command]:
     """Add the options for scoring recorded evidence. `config` and `judge` describe the defaults of these two options."""
     names = [name for name in options_of(Use.SCORE) if OPTIONS[name].flags and name != "timeout"]
     return run_options(names, unset={"config": config, "judge": judge})
-
-
-# --- The project's settings ------------------------------------------------------------------------------------------
-
-
-def read_settings(given: Mapping[str, object] | None = None) -> Settings:
-    """Return the settings of the project that contains the working folder; `given` are the options of the command.
-
-    Raises:
-        SettingsError: the settings cannot be read.
-        SetupProblems: settings are misspelled, and `warnings_as_errors` is set.
-    """
-    settings = load_settings(Path.cwd())
-    warnings = misspelled_settings(Path.cwd())
-    if warnings and (
-        (given or {}).get("warnings_as_errors") or settings.options.get("warnings_as_errors", False)
-    ):
-        from proctor.runs.setup.prepare import errors_from
-
-        raise SetupProblems(errors_from(warnings))
-    for warning in warnings:
-        say(f"warning: {warning}")
-    return settings
-
-
-# --- Parameter types for durations and points in time: `7d`, `2026-11-20`, `yesterday` --------------------------------
-
-
-_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
-_AGE = re.compile(r"(\d+(?:\.\d+)?)\s*([smhdw])[a-z]*", re.IGNORECASE)
-
-
-class Age(click.ParamType):  # type: ignore[type-arg]  # generic for some releases of click only
-    """A duration: `30d`, `12h`, `2w`."""
-
-    name = "age"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
-        """Parse `value`."""
-        if isinstance(value, timedelta):
-            return value
-        age = read_age(str(value))
-        if age is None:
-            self.fail(f"{value!r} is not a valid duration (expected e.g. 30d, 12h, 2w)", param, ctx)
-        return age
-
-
-class Moment(click.ParamType):  # type: ignore[type-arg]  # generic for some releases of click only
-    """A point in time: a date, a date with a time, `today`, `yesterday`, or an age (`7d`)."""
-
-    name = "when"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
-        """Parse `value`; without a time zone it is in local time."""
-        if isinstance(value, datetime):
-            return value
-        moment = read_moment(str(value), datetime.now(tz=UTC).astimezone())
-        if moment is None:
-            self.fail(
-                f"{value!r} is not a valid time (expected e.g. 7d (ago), yesterday, 2026-11-20 or '2026-11-20 14:00')",
-                param,
-                ctx,
-            )
-        return moment
-
-
-def read_age(text: str) -> timedelta | None:
-    """Return the duration that `text` denotes, or `None` if it is not valid."""
-    found = _AGE.fullmatch(text.strip())
-    if found is None:
-        return None
-    try:
-        return timedelta(seconds=float(found[1]) * _UNITS[found[2].lower()])
-    except OverflowError:
-        return None
-
-
-def read_moment(text: str, now: datetime) -> datetime | None:
-    """Return the point in time that `text` denotes relative to `now`, or `None` if it is not valid."""
-    word = text.strip().lower()
-    if word in {"today", "yesterday"}:
-        midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
-        return midnight - timedelta(days=word == "yesterday")
-    try:
-        if (age := read_age(text)) is not None:
-            return now - age
-        found = datetime.fromisoformat(text.strip())
-    except (OverflowError, ValueError):
-        return None
-    return found if found.tzinfo else found.astimezone()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TypeGuard
 
 EXPECTED_SIZE = "a size of at least 64MB, such as 512MB or 2GB"
@@ -31,11 +32,12 @@ _WORDS = {
 
 
 class Kind:
-    """Values of one kind. A subclass overrides what it checks."""
+    """Values of one kind: any text. A subclass overrides what it checks."""
 
-    def __init__(self, expected: str = "") -> None:
-        self.expected = expected
+    @property
+    def expected(self) -> str:
         """What a settings file may contain, for an error message."""
+        return ""
 
     def accepts(self, value: object) -> bool:
         """Return whether a settings file may contain `value`."""
@@ -45,20 +47,33 @@ class Kind:
         """Return the error message for a value that Python code gives; empty if it is valid, or is checked where it is used."""
         return ""
 
+    def parse(self, text: str) -> object:
+        """Return the value that `text` denotes, unchecked."""
+        return text
+
     def read(self, text: str) -> object:
         """Read a value that is written as text.
 
         Raises:
             ValueError: the text is not valid; the message tells what was expected.
         """
-        return text
+        value = self.parse(text)
+        if not self.accepts(value):
+            raise ValueError(f"expected {self.expected or 'a text that is not empty'}, got {text!r}")
+        return value
+
+
+@dataclass(frozen=True, eq=False)
+class Text(Kind):
+    """A text that means what `expected` names."""
+
+    expected: str = ""
 
 
 class Flag(Kind):
     """On or off."""
 
-    def __init__(self) -> None:
-        super().__init__("true or false")
+    expected = "true or false"
 
     def accepts(self, value: object) -> bool:
         """Return whether a settings file may contain `value`."""
@@ -68,20 +83,22 @@ class Flag(Kind):
         """Return the error message for `value`; empty if it is valid."""
         return "" if isinstance(value, bool) else f"{name} must be True or False, got {value!r}"
 
-    def read(self, text: str) -> bool:
-        """Read `text`; raises ValueError if it is not valid."""
-        word = text.strip().lower()
-        if word not in _WORDS:
-            raise ValueError(f"expected {self.expected}, got {text!r}")
-        return _WORDS[word]
+    def parse(self, text: str) -> object:
+        """Return the value that `text` denotes, unchecked."""
+        return _WORDS.get(text.strip().lower())
 
 
+@dataclass(frozen=True, eq=False)
 class WholeNumber(Kind):
     """A whole number from `least` to `most`."""
 
-    def __init__(self, least: int = 1, most: int = LARGEST) -> None:
-        super().__init__(f"a whole number of at least {least}")
-        self.least, self.most = least, most
+    least: int = 1
+    most: int = LARGEST
+
+    @property
+    def expected(self) -> str:
+        """What a settings file may contain, for an error message."""
+        return f"a whole number of at least {self.least}"
 
     def accepts(self, value: object) -> bool:
         """Return whether a settings file may contain `value`."""
@@ -92,19 +109,21 @@ class WholeNumber(Kind):
         range_problem = number_problem(value, self.least, self.most)
         return f"{name} must be {range_problem}" if range_problem else ""
 
-    def read(self, text: str) -> int:
-        """Read `text`; raises ValueError if it is not valid."""
-        if not text.strip().isdecimal() or int(text) < self.least:
-            raise ValueError(f"expected {self.expected}, got {text!r}")
-        return int(text)
+    def parse(self, text: str) -> object:
+        """Return the value that `text` denotes, unchecked."""
+        return int(text) if text.strip().isdecimal() else None
 
 
+@dataclass(frozen=True, eq=False)
 class Amount(Kind):
     """A number above 0 of a unit, such as seconds."""
 
-    def __init__(self, unit: str = "seconds") -> None:
-        super().__init__(f"a number of {unit} above 0")
-        self.unit = unit
+    unit: str = "seconds"
+
+    @property
+    def expected(self) -> str:
+        """What a settings file may contain, for an error message."""
+        return f"a number of {self.unit} above 0"
 
     def accepts(self, value: object) -> bool:
         """Return whether a settings file may contain `value`."""
@@ -117,28 +136,23 @@ class Amount(Kind):
         limit = "at most 2**63 - 1" if is_number(value) and value > 0 else "above 0"
         return f"{name} must be a number of {self.unit} {limit}, got {short_repr(value)}"
 
-    def read(self, text: str) -> float:
-        """Read `text`; raises ValueError if it is not valid."""
-        if not 0 < (value := _number(text)) < float("inf"):
-            raise ValueError(f"expected {self.expected}, got {text!r}")
-        return value
+    def parse(self, text: str) -> object:
+        """Return the value that `text` denotes, unchecked."""
+        return _number(text)
 
 
 class Share(Kind):
     """A share of something, above 0 and up to 1."""
 
-    def __init__(self) -> None:
-        super().__init__("a share above 0 and up to 1, such as 0.8")
+    expected = "a share above 0 and up to 1, such as 0.8"
 
     def accepts(self, value: object) -> bool:
         """Return whether a settings file may contain `value`."""
         return is_number(value) and 0 < value <= 1
 
-    def read(self, text: str) -> float:
-        """Read `text`; raises ValueError if it is not valid."""
-        if not self.accepts(value := _number(text)):
-            raise ValueError(f"expected {self.expected}, got {text!r}")
-        return value
+    def parse(self, text: str) -> object:
+        """Return the value that `text` denotes, unchecked."""
+        return _number(text)
 
 
 class Fraction(Kind):
@@ -151,7 +165,7 @@ class Fraction(Kind):
         return f"{name} must be above 0 and below 1, got {value!r}"
 
 
-class Names(Kind):
+class Names(Text):
     """One or more names. As text they are separated by commas."""
 
     def accepts(self, value: object) -> bool:
@@ -171,12 +185,16 @@ class RepeatedText(Kind):
     """Texts, one for each time the option is given."""
 
 
+@dataclass(frozen=True, eq=False)
 class Choice(Kind):
     """One of a few words."""
 
-    def __init__(self, *words: str) -> None:
-        super().__init__(" or ".join(f'"{word}"' for word in words))
-        self.words = words
+    words: tuple[str, ...]
+
+    @property
+    def expected(self) -> str:
+        """What a settings file may contain, for an error message."""
+        return " or ".join(f'"{word}"' for word in self.words)
 
     def accepts(self, value: object) -> bool:
         """Return whether a settings file may contain `value`."""
@@ -190,59 +208,44 @@ class Choice(Kind):
             return f"{name} knows only {self.words[0]!r}, got {value!r}"
         return f"{name} must be {' or '.join(map(repr, self.words))}, got {value!r}"
 
-    def read(self, text: str) -> str:
-        """Read `text`; raises ValueError if it is not valid."""
-        if text not in self.words:
-            raise ValueError(f"expected {' or '.join(self.words)}, got {text!r}")
-        return text
-
 
 class MemorySize(Kind):
     """An amount of memory, such as `2GB`."""
 
-    def __init__(self) -> None:
-        super().__init__(EXPECTED_SIZE)
+    expected = EXPECTED_SIZE
 
     def accepts(self, value: object) -> bool:
         """Return whether a settings file may contain `value`."""
         return read_size(value) is not None
 
-    def read(self, text: str) -> str:
-        """Read `text`; raises ValueError if it is not valid."""
-        if not self.accepts(text):
-            raise ValueError(f"expected {self.expected}, got {text!r}")
-        return text
-
 
 class FunctionName(Kind):
     """A function: an object in Python, elsewhere `module:function`."""
 
-    def __init__(self) -> None:
-        super().__init__('"module:function"')
+    expected = '"module:function"'
 
     def accepts(self, value: object) -> bool:
         """Return whether a settings file may contain `value`."""
         return isinstance(value, str) and re.fullmatch(r"[^:\s]+:[A-Za-z_][\w.]*", value) is not None
 
 
+@dataclass(frozen=True, eq=False)
 class Checked(Kind):
     """A value that a function checks. The function takes the name and the value and returns the error message, or an empty text."""
 
-    def __init__(self, check: Callable[[str, object], str], expected: str = "") -> None:
-        super().__init__(expected)
-        self.check = check
+    check: Callable[[str, object], str]
+    expected: str = ""
 
     def problem(self, name: str, value: object) -> str:
         """Return the error message for `value`; empty if it is valid."""
         return self.check(name, value)
 
 
+@dataclass(frozen=True, eq=False)
 class PythonObject(Kind):
     """An object that only Python code can give. It must have some methods."""
 
-    def __init__(self, *methods: str) -> None:
-        super().__init__()
-        self.methods = methods
+    methods: tuple[str, ...] = ()
 
     def problem(self, name: str, value: object) -> str:
         """Return the error message for `value`; empty if it is valid."""

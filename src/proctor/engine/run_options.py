@@ -28,6 +28,7 @@ from proctor.common.option_kinds import (
     PythonObject,
     RepeatedText,
     Share,
+    Text,
     WholeNumber,
 )
 from proctor.errors import SetupError
@@ -82,18 +83,13 @@ class Option:
     uses: frozenset[Use]
     unset: str
     """What applies if the option is not given."""
+    default_text: str
+    """What applies if the option is not given, as text; empty if the option then has no effect."""
     python: str
     """What Python code can give besides, for the documentation of `evaluate`."""
     name: str = ""
     annotation: str = ""
     default: object = None
-
-    @property
-    def default_text(self) -> str:
-        """What applies if the option is not given, as text; empty if the option then has no effect."""
-        if self.unset or self.default is None or isinstance(self.default, bool | tuple):
-            return self.unset
-        return f"{self.default:g}" if isinstance(self.default, float) else str(self.default)
 
 
 def option(
@@ -108,7 +104,10 @@ def option(
     python: str = "",
 ) -> Any:
     """Return a field of `RunOptions`."""
-    declared = Option(kind, help_text, flags, metavar, group, frozenset(uses), unset, python)
+    default_text = unset
+    if not unset and default is not None and not isinstance(default, bool | tuple):
+        default_text = f"{default:g}" if isinstance(default, float) else str(default)
+    declared = Option(kind, help_text, flags, metavar, group, frozenset(uses), unset, default_text, python)
     return field(default=default, metadata={"option": declared})
 
 
@@ -132,7 +131,7 @@ def _shard_problem(_name: str, value: object) -> str:
     return ""
 
 
-FAILURES_OR_ALL = Choice("all", "failures")
+FAILURES_OR_ALL = Choice(("all", "failures"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +141,7 @@ class RunOptions:
     # --- which cases ---------------------------------------------------------------------------------------------------
 
     agent_name: str | None = option(
-        None, Kind("the name of an agent"), "Run this sub-agent instead of the root agent.", "--agent-name",
+        None, Text("the name of an agent"), "Run this sub-agent instead of the root agent.", "--agent-name",
         metavar="NAME", group=Group.CASES, uses=[SETTING, PYTEST],
     )  # fmt: skip
     limit: int | None = option(
@@ -229,7 +228,7 @@ class RunOptions:
         metavar="N", group=Group.EXECUTION, uses=[SETTING, PYTEST, RESUME],
     )  # fmt: skip
     user: Any = option(
-        None, Kind("the name of a model, module:function or file.py:function"),
+        None, Text("the name of a model, module:function or file.py:function"),
         "The simulated user of scenarios: a model, module:function or file.py:function.", "--user", metavar="WHO",
         group=Group.EXECUTION, uses=[SETTING, PYTEST, RESUME], unset="the config's user_simulator_config",
         python="Also a `ChatModel` or a function from the conversation so far to the next message.",
@@ -269,7 +268,7 @@ class RunOptions:
         group=Group.LIMITS, uses=[SETTING, RESUME, SCORE, PAGE],
     )  # fmt: skip
     stop: StopRequest | None = option(
-        None, PythonObject("listen"), "An object that stops the run early when it is called.", group=Group.LIMITS,
+        None, PythonObject(("listen",)), "An object that stops the run early when it is called.", group=Group.LIMITS,
         uses=[RESUME, SCORE],
     )  # fmt: skip
 
@@ -305,12 +304,12 @@ class RunOptions:
         python="Also an `EvalConfig` or a dict.",
     )  # fmt: skip
     default_config: Literal["adk-rs"] | None = option(
-        None, Choice("adk-rs"), "`adk-rs`: the criteria of adk-rs's `eval` where no config is found.",
+        None, Choice(("adk-rs",)), "`adk-rs`: the criteria of adk-rs's `eval` where no config is found.",
         group=Group.SCORING,
     )  # fmt: skip
     metrics: Sequence[str] | None = option(
         None, Names("the name of a metric, or an array of names"),
-        "Only these metrics of the config; the others are reported as skipped.", "--metrics", metavar="A,B",
+        "Compute only these metrics of the config; the others are reported as skipped.", "--metrics", metavar="A,B",
         group=Group.SCORING, uses=[SETTING, PYTEST, SCORE, PAGE],
     )  # fmt: skip
     no_judge: bool = option(
@@ -318,13 +317,13 @@ class RunOptions:
         uses=[PYTEST, SCORE, PAGE],
     )  # fmt: skip
     judge: Any = option(
-        None, Kind("the name of a model"), "The model of judges whose criterion names none, such as openai:gpt-5 or ollama/llama3.2.",
+        None, Text("the name of a model"), "The model of judges whose criterion names none, such as openai:gpt-5 or ollama/llama3.2.",
         "--judge", metavar="MODEL", group=Group.SCORING, uses=[SETTING, PYTEST, RESUME, SCORE, PAGE],
         unset="PROCTOR_JUDGE_MODEL, the setting `judge`, else gemini-2.5-flash",
         python="Also a `ChatModel` or a function from messages to an answer, for every judge.",
     )  # fmt: skip
     compat: str | None = option(
-        None, Choice("adk"), "Score exactly as google-adk does, known weaknesses included.", "--compat",
+        None, Choice(("adk",)), "Score exactly as google-adk does, known weaknesses included.", "--compat",
         group=Group.SCORING, uses=[SETTING, PYTEST, SCORE],
     )  # fmt: skip
     explain: Literal["all", "failures"] = option(
@@ -345,7 +344,7 @@ class RunOptions:
         "all", FAILURES_OR_ALL, "`failures`: drop the evidence of passed cases, which limits memory.", group=Group.RESULT,
     )  # fmt: skip
     progress: Progress | None = option(
-        None, PythonObject("run_started", "trial_finished", "case_finished", "run_finished"),
+        None, PythonObject(("run_started", "trial_finished", "case_finished", "run_finished")),
         "An object that is told how the run proceeds (see `Progress`).", group=Group.RESULT, uses=[RESUME, SCORE],
     )  # fmt: skip
 

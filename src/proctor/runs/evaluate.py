@@ -87,7 +87,7 @@ async def evaluate(
     * `config: str | Path | EvalConfig | Mapping[str, object] | None` (test_config.json beside each set or above it, else ADK's defaults): The criteria.
       Also an `EvalConfig` or a dict.
     * `default_config: Literal["adk-rs"] | None` (none): `adk-rs`: the criteria of adk-rs's `eval` where no config is found.
-    * `metrics: Sequence[str] | None` (none): Only these metrics of the config; the others are reported as skipped.
+    * `metrics: Sequence[str] | None` (none): Compute only these metrics of the config; the others are reported as skipped.
     * `no_judge: bool` (False): Leave out the metrics that ask a language model.
     * `judge: Any` (PROCTOR_JUDGE_MODEL, the setting `judge`, else gemini-2.5-flash): The model of judges whose criterion names none, such as openai:gpt-5
       or ollama/llama3.2. Also a `ChatModel` or a function from messages to an answer, for every judge.

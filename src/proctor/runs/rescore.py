@@ -68,7 +68,7 @@ async def rescore(run: str | RunResult = "latest", **options: Unpack[ScoreOption
 
     * `config: str | Path | EvalConfig | Mapping[str, object] | None` (test_config.json beside each set or above it, else ADK's defaults): The criteria.
       Also an `EvalConfig` or a dict.
-    * `metrics: Sequence[str] | None` (none): Only these metrics of the config; the others are reported as skipped.
+    * `metrics: Sequence[str] | None` (none): Compute only these metrics of the config; the others are reported as skipped.
     * `no_judge: bool` (False): Leave out the metrics that ask a language model.
     * `judge: Any` (PROCTOR_JUDGE_MODEL, the setting `judge`, else gemini-2.5-flash): The model of judges whose criterion names none, such as openai:gpt-5
       or ollama/llama3.2. Also a `ChatModel` or a function from messages to an answer, for every judge.

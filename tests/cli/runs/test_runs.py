@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from proctor.cli.shared_options import read_age, read_moment
+from proctor.cli.runs.times import read_age, read_moment
 from proctor.errors import StoreError
 from proctor.runs.storage.open import NoRunsError, open_runs, open_store
 from tests.cli.project import case, in_this_process, make_project, write_set

@@ -1,24 +1,50 @@
-"""Arguments of `proctor eval`, validated before anything runs; all problems are reported together."""
+"""`proctor eval`: validate the arguments before anything runs, report all problems together, run, and show the result."""
 
 from __future__ import annotations
 
+import logging
+import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from proctor import api
-from proctor.cli.command_base import common
+from proctor.cli.command_base import read_settings
+from proctor.cli.eval.execution import Execution, ResultOutputs, Start, carry_out_against
 from proctor.cli.messages import problems_of, say
-from proctor.cli.outputs import NOWHERE, Output, RunTargets, open_targets, output_guard, parse_outputs
-from proctor.errors import NothingToRunError, SetupError, SetupProblems
+from proctor.cli.outputs import (
+    NOWHERE,
+    Output,
+    RunTargets,
+    open_targets,
+    output_guard,
+    parse_outputs,
+    reported_errors,
+    write_nothing_run,
+)
+from proctor.cli.process import reserve_stdout
+from proctor.cli.shared_options import common
+from proctor.errors import NothingToRunError, SettingsError, SetupError, SetupProblems
 from proctor.files.eval_sets.selectors import SET_SUFFIXES, sets_in, split_existing
-from proctor.runs.load import ADK_RS
+from proctor.reports.content.estimate import estimate_data, write_estimate
+from proctor.reports.formats.json_data import write_json
+from proctor.runs.estimate import estimate_sync
+from proctor.runs.load import ADK_RS, ADK_RS_SOURCE
 from proctor.runs.output_guard import OutputGuard
 from proctor.runs.setup.judge_and_user import load_function
-from proctor.runs.setup.settings import Settings, engine_options, relative_to_working_folder
+from proctor.runs.setup.settings import (
+    Settings,
+    engine_options,
+    load_settings,
+    prepare_process,
+    relative_to_working_folder,
+)
+from proctor.runs.storage.failed_attempts import attempts_recorded_by_caller
 from proctor.runs.storage.open import is_for_results
+from proctor.schema.results.run_result import RunResult
 
 if TYPE_CHECKING:
     from proctor.cli.eval.failed_cases import FailedCases
@@ -61,7 +87,11 @@ class EvalRequest:
         if self.is_empty and not self._problems:
             self._selection = None
             return
-        earlier_run = self._earlier(failed, given, settings) if failed.labels else None
+        earlier_run = None
+        if failed.labels:
+            agents, missing = failed.known_agents(settings.agent)
+            missing = f"--failed {given['failed']}: {missing}; name the agent with --agent"
+            earlier_run = Selection(agents, failed.files, missing=missing)
         self._selection = self._check(
             lambda: select_agents_and_sets(
                 words, given["agents"], given["sets"], settings, earlier=earlier_run
@@ -110,19 +140,6 @@ class EvalRequest:
         self.options["only"], self.is_empty = failed.cases, failed.is_empty
         return failed
 
-    @staticmethod
-    def _earlier(failed: FailedCases, given: Mapping[str, Any], settings: Settings) -> Selection:
-        """Return the agents and the eval sets of the run that `--failed` names."""
-        from proctor.agents.reference import read_reference
-
-        agents = failed.agents
-        if not failed.is_of_store:  # a report has only the labels of agents
-            agents = [one for one in settings.agent if read_reference(one).label in failed.labels]
-        names = ", ".join(dict.fromkeys(failed.labels))
-        why = failed.unknown.get("--agent", f"the report does not record how its agent {names} is named")
-        missing = f"--failed {given['failed']}: {why}; name the agent with --agent"
-        return Selection(agents if "--agent" not in failed.unknown else [], failed.files, missing=missing)
-
     def _apply_earlier_options(
         self, failed: FailedCases, words: Sequence[str], given: Mapping[str, Any]
     ) -> None:
@@ -144,16 +161,8 @@ class EvalRequest:
             if option in named and not named[option]
         ]
         if failed.is_of_store:
-            self._restore_options(failed, given, ["config"] if is_agent_named else ["config", "agent_name"])
-
-    def _restore_options(self, failed: FailedCases, given: Mapping[str, Any], names: Sequence[str]) -> None:
-        """Replace the settings `names` by the values of the earlier run, unless the command line gives them."""
-        omitted = [name for name in names if given[name] is None]
-        self.options = {name: value for name, value in self.options.items() if name not in omitted}
-        restored = {
-            name: value for name, value in failed.options.items() if name in (*omitted, "default_config")
-        }
-        self.options |= restored
+            names = ["config"] if is_agent_named else ["config", "agent_name"]
+            self.options = failed.restored(self.options, [name for name in names if given[name] is None])
 
     def _more_problems(self) -> list[SetupError]:
         """Return the configuration errors that the engine would raise in addition."""
@@ -295,3 +304,132 @@ def _is_set(word: str, settings: Settings) -> bool:
 
 def _holds_agent(folder: Path) -> bool:
     return any((folder / name).exists() for name in ("__init__.py", "agent.py"))
+
+
+# --- Run and show the result ------------------------------------------------------------------------------------------
+
+
+def run_and_show(words: Sequence[str], given: Mapping[str, Any]) -> int:
+    """Run `proctor eval` and return its exit code.
+
+    Raises:
+        SetupProblems: all configuration errors; nothing was run.
+    """
+    executions: list[Execution] = []
+    with reported_errors(given, lambda: _guard(words, given), lambda: any(one.has_run for one in executions)):
+        return _run_and_show(words, given, executions)
+
+
+def _guard(words: Sequence[str], given: Mapping[str, Any]) -> OutputGuard:
+    """Return the output guard of the reports, even if the settings cannot be read."""
+    try:
+        settings = load_settings(Path.cwd())
+    except SettingsError:
+        settings = Settings()
+    return input_guard(words, given, settings)
+
+
+def _run_and_show(words: Sequence[str], given: Mapping[str, Any], executions: list[Execution]) -> int:
+    settings = read_settings(given)
+    prepare_process(settings)
+    _show_logs(given["log_level"])
+    with reserve_stdout() as stdout:
+        request = EvalRequest(words, given, settings)
+        if request.is_empty:
+            return _say_nothing_to_run(f"every case passed in {given['failed']}", request, stdout)
+        shown = ResultOutputs(
+            request.outputs,
+            request.details,
+            request.only_different,
+            False if common().no_color else None,
+            request.targets,
+        )
+        with closing(request.targets), attempts_recorded_by_caller():
+            try:
+                execution = Execution(shown, stdout)
+                executions.append(execution)
+                if against := request.options.get("against"):
+                    store, margin = request.targets.store, request.options.get("margin")
+                    return carry_out_against(execution, _evaluation(request), store, str(against), margin)
+                return execution.carry_out(_evaluation(request))
+            except NothingToRunError as nothing:
+                return _say_nothing_to_run(str(nothing), request, stdout)
+
+
+def _say_nothing_to_run(why: str, request: EvalRequest, stdout: TextIO) -> int:
+    """Report in every requested report that there is nothing to run and no error; return the exit code."""
+    note = f"nothing to run: {why}"
+    say(f"{note}; the reports are empty" if request.outputs else note)
+    write_nothing_run(request.outputs, [], stdout, note, is_empty=True)
+    return 0
+
+
+def _evaluation(request: EvalRequest) -> Start:
+    """Return the coroutine function that evaluates the requested agents."""
+    agents, sets = request.selection.agents, request.selection.sets
+
+    async def evaluate(options: dict[str, Any]) -> Sequence[RunResult]:
+        given: dict[str, Any] = {**request.options, **options, "store": request.targets.store}
+        if len(agents) == 1:
+            runs = [await api.evaluate(agents[0], sets, **given)]
+        else:
+            runs = await api.evaluate_matrix(agents, sets, **given)
+        _say_default_criteria(runs)
+        return runs
+
+    return evaluate
+
+
+def _say_default_criteria(runs: Sequence[RunResult]) -> None:
+    """Report which sets were scored with adk-rs's default criteria."""
+    sets = [one for run in runs for one in run.sets if one.config_source == ADK_RS_SOURCE]
+    if names := dict.fromkeys(one.path or one.eval_set_id for one in sets):
+        say(
+            f"no config found for {', '.join(names)}: scored by adk-rs's criteria, tool_trajectory_avg_score 1.0 and "
+            "final_response_match_v1 0.5 in every invocation (a test_config.json or --config names others)"
+        )
+
+
+def _show_logs(level: str | None) -> None:
+    """Log to stderr from `level` on; without a level, only `-vv` enables logging."""
+    chosen = level or ("DEBUG" if common().verbose > 1 else None)
+    if chosen:
+        logging.basicConfig(
+            level=chosen.upper(), stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s"
+        )
+
+
+# --- `proctor eval --estimate`: show the expected usage and cost of a run; nothing is run -----------------------------
+
+
+def show_estimate(words: Sequence[str], given: Mapping[str, Any]) -> int:
+    """Show the estimate of a run for each agent, and return the exit code.
+
+    Raises:
+        SetupProblems: all configuration errors.
+    """
+    settings = load_settings(Path.cwd())
+    prepare_process(settings)
+    as_json = given["format_"] == "json"
+    store = first_store(given["stores"])
+    with reserve_stdout() as stdout:
+        # an estimate creates neither a store nor a report
+        unkept = {**given, "stores": (NOWHERE,), "reports": (), "format_": None}
+        request = EvalRequest(words, unkept, settings, earlier=store)
+        if request.is_empty:
+            say(f"nothing to run: every case passed in {given['failed']}")
+            return 0
+        for agent in request.selection.agents:
+            try:
+                found = estimate_sync(agent, request.selection.sets, **{**request.options, "store": store})
+            except NothingToRunError as nothing:
+                say(f"nothing to run: {nothing}")
+                continue
+            if as_json:
+                write_json(estimate_data(found), stdout)
+                continue
+            if len(request.selection.agents) > 1:
+                stdout.write(f"{agent}\n")
+            write_estimate(found, stdout)
+    sys.stdout.flush()
+    return 0

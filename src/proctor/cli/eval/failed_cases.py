@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -42,6 +42,25 @@ class FailedCases:
     def is_empty(self) -> bool:
         """Whether everything passed."""
         return not self.cases and not self.files
+
+    def known_agents(self, of_settings: Sequence[str]) -> tuple[list[str], str]:
+        """Return the agents of the run (a report has only their labels), and why one is not known."""
+        from proctor.agents.reference import read_reference
+
+        names = ", ".join(dict.fromkeys(self.labels))
+        why = self.unknown.get("--agent", f"the report does not record how its agent {names} is named")
+        if "--agent" in self.unknown:
+            return [], why
+        if self.is_of_store:
+            return self.agents, why
+        return [one for one in of_settings if read_reference(one).label in self.labels], why
+
+    def restored(self, options: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+        """Return the options of a new run: `names` and the default config are those of the earlier run."""
+        kept = {name: value for name, value in options.items() if name not in names}
+        return kept | {
+            name: value for name, value in self.options.items() if name in (*names, "default_config")
+        }
 
 
 def find_failed_cases(name: str, store: str | None = None) -> FailedCases:

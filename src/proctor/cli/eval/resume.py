@@ -8,18 +8,26 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from proctor.cli.command_base import OTHER, SectionedCommand, common, common_options, option
+from proctor.cli.command_base import SectionedCommand
 from proctor.cli.messages import problems_of
-from proctor.cli.outputs import Output, RunTargets, output_guard, parse_outputs, result_folders
-from proctor.cli.shared_options import STORE_HELP, report_options, run_options
+from proctor.cli.shared_options import (
+    OTHER,
+    STORE_HELP,
+    argument,
+    common,
+    common_options,
+    option,
+    report_options,
+    run_options,
+)
 from proctor.engine.run_options import OPTIONS, Group, Use, options_of
 from proctor.errors import SetupError, SetupProblems
-from proctor.runs.output_guard import OutputGuard
-from proctor.runs.resume import Outputs, known_places, nothing_to_do, outputs_of
-from proctor.runs.setup.settings import Settings
 
 if TYPE_CHECKING:
     from proctor.cli.eval.execution import Execution, Start
+    from proctor.cli.outputs import Output, RunTargets
+    from proctor.runs.output_guard import OutputGuard
+    from proctor.runs.setup.settings import Settings
     from proctor.schema.results.run_result import RunResult
     from proctor.stores.base import Store
 
@@ -37,7 +45,7 @@ proctor resume --report json=out.json
 
 
 @click.command("resume", cls=SectionedCommand, examples=EXAMPLES)
-@click.argument("run", required=False, metavar="[RUN]")
+@argument("run", required=False, metavar="[RUN]")
 @option(
     "--force",
     section=HOW,
@@ -48,7 +56,8 @@ proctor resume --report json=out.json
     "--retry-errors",
     section=HOW,
     is_flag=True,
-    help="Also run again what ended in an error; both attempts are kept.",
+    help="Also repeat the trials that ended in an error; both attempts are kept. A flag: `eval --retry-errors N` "
+    "repeats at once, up to N times.",
 )
 @run_options(_KEPT, section=HOW, unset=dict.fromkeys(_KEPT, "as before"))
 @run_options(_LIMITS, section="Limits, counted from now")
@@ -86,11 +95,11 @@ def resume(ctx: click.Context, /, run: str | None, **given: Any) -> None:
 
 
 def _resume(run: str | None, given: dict[str, Any], executions: list[Execution]) -> int:
+    from proctor.cli.command_base import read_settings
     from proctor.cli.eval.execution import Execution, ResultOutputs, carry_out_against
     from proctor.cli.messages import say
     from proctor.cli.outputs import store_of
     from proctor.cli.process import reserve_stdout
-    from proctor.cli.shared_options import read_settings
     from proctor.runs.resume import run_to_resume
     from proctor.runs.setup.settings import prepare_process, usage_limits
     from proctor.runs.storage.failed_attempts import warning_of_attempt
@@ -167,6 +176,9 @@ def where_to(
     Raises:
         SetupProblems: an output is not valid, or an earlier one can no longer be written.
     """
+    from proctor.cli.outputs import RunTargets, output_guard, parse_outputs, result_folders
+    from proctor.runs.resume import Outputs, nothing_to_do, outputs_of
+
     guard = output_guard(given)
     asked = parse_outputs(given["reports"], given["format_"], guard)
     adk = result_folders(given["stores"])
@@ -178,6 +190,8 @@ def where_to(
 
 
 def _reports_again(words: Sequence[str], asked: Sequence[Output], guard: OutputGuard) -> list[Output]:
+    from proctor.cli.outputs import parse_outputs
+
     names = {output.name for output in asked if output.path is not None}
     left = [word for word in words if word.partition("=")[0] not in names]
     found: list[Output] = _again(lambda known: parse_outputs(known, None, guard), left, "--report")
@@ -187,6 +201,8 @@ def _reports_again(words: Sequence[str], asked: Sequence[Output], guard: OutputG
 
 def _again(read: Any, places: Sequence[str], option: str) -> Any:
     """Parse outputs of the original command; an error message names their origin."""
+    from proctor.runs.resume import known_places
+
     try:
         return read(known_places(places, option))
     except SetupError as problem:

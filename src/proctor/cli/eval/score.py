@@ -8,8 +8,15 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from proctor.cli.command_base import SectionedCommand, common, common_options
-from proctor.cli.shared_options import judge_options, report_options, store_option
+from proctor.cli.command_base import SectionedCommand
+from proctor.cli.shared_options import (
+    argument,
+    common,
+    common_options,
+    judge_options,
+    report_options,
+    store_option,
+)
 from proctor.engine.run_options import Use, options_of
 
 if TYPE_CHECKING:
@@ -27,7 +34,7 @@ proctor show 7f3k2c --judging 1           the original scores
 
 
 @click.command("score", cls=SectionedCommand, examples=EXAMPLES)
-@click.argument("run", default="latest", metavar="[RUN]")
+@argument("run", default="latest", metavar="[RUN]")
 @judge_options(
     config="the criteria that the run was last scored with",
     judge="that of the run, else PROCTOR_JUDGE_MODEL, the setting `judge`",
@@ -57,10 +64,10 @@ def score(ctx: click.Context, /, run: str, *, store: str | None, **given: Any) -
 def _score(
     run: str, store: str | None, given: dict[str, Any], guard: OutputGuard, executions: list[Execution]
 ) -> int:
+    from proctor.cli.command_base import read_settings
     from proctor.cli.eval.execution import Execution, ResultOutputs
     from proctor.cli.outputs import parse_outputs
     from proctor.cli.process import reserve_stdout
-    from proctor.cli.shared_options import read_settings
     from proctor.runs.setup.settings import prepare_process, usage_limits
     from proctor.runs.storage.open import open_runs
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from proctor.cli.command_base import SectionedCommand, common, common_options, option
+from proctor.cli.command_base import SectionedCommand
 from proctor.cli.file_changes import show_difference
 from proctor.cli.messages import say
+from proctor.cli.shared_options import argument, common, common_options, option
 from proctor.common.safe_text import clean
 from proctor.errors import SetupError
 
@@ -25,20 +26,23 @@ MOST_SAME = 50
 """Up to this number of recorded cases, those with the same outcome are listed, too; -v lists all."""
 
 EXAMPLES = """
-proctor adopt .                  look around; ask before anything is done
-proctor adopt agents --write     also rewrite the imports of the tests
-proctor adopt agents --run       also run the agents on their sets
+proctor adopt .                    look around; ask before anything is done
+proctor adopt agents --write       also rewrite the imports of the tests
+proctor adopt agents --run-agents  also run the agents on their sets
 """
 
 
 @click.command("adopt", cls=SectionedCommand, examples=EXAMPLES)
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @option(
-    "--write", section=HOW, is_flag=True, help="Rewrite imports without asking; else they are only shown."
+    "--write",
+    section=HOW,
+    is_flag=True,
+    help="Rewrite imports without asking; otherwise they are only shown.",
 )
 @option(
-    "--run",
-    "run_agents",
+    "--run-agents",
+    old=("--run",),
     section=HOW,
     is_flag=True,
     help="Run the agents without asking; that calls their models.",
@@ -175,7 +179,7 @@ def _run(found: Survey, *, run_agents: bool) -> list[RunResult]:
         return []
     names = ", ".join(str(agent) for agent, _ in todo)
     if not (run_agents or _agrees(f"Run {names} on their eval sets? This calls their models.")):
-        say("the agents were not run (--run)")
+        say("the agents were not run (--run-agents)")
         return []
     return [run for agent, sets in todo if (run := _run_one(agent, sets)) is not None]
 

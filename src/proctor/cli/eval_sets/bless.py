@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from proctor.cli.command_base import SectionedCommand, common_options, option
+from proctor.cli.command_base import SectionedCommand
 from proctor.cli.file_changes import show_difference
 from proctor.cli.messages import is_sure, say, show_setup_error
-from proctor.cli.shared_options import store_option
+from proctor.cli.shared_options import argument, common_options, option, store_option
 from proctor.common.safe_text import clean
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ proctor bless 7f3k2c --dry-run           only show what would change
 
 
 @click.command("bless", cls=SectionedCommand, examples=EXAMPLES)
-@click.argument("run", metavar="[RUN]", default="latest")
-@click.argument("cases", metavar="[CASE]...", nargs=-1)
+@argument("run", metavar="[RUN]", default="latest")
+@argument("cases", metavar="[CASE]...", nargs=-1)
 @option(
     "--trial",
     section=WHICH,

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from proctor.cli.command_base import SectionedCommand, common, common_options, option
+from proctor.cli.command_base import SectionedCommand
 from proctor.cli.messages import SETUP_ERROR
-from proctor.cli.shared_options import run_option, run_options
+from proctor.cli.shared_options import argument, common, common_options, option, run_option, run_options
 from proctor.common.safe_text import clean, clean_json
 from proctor.engine.run_options import Group
 from proctor.errors import SetupError
@@ -31,7 +31,7 @@ _PASSED_OVER = {"node_modules", "__pycache__", "venv", "build", "dist"}
 
 
 @click.command("check", cls=SectionedCommand, examples=EXAMPLES)
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@argument("files", nargs=-1, required=True, metavar="FILE...")
 @option("--json", "as_json", section="What to show", is_flag=True, help="The result as JSON.")
 @run_options(["allow_duplicate_ids", "allow_unknown_keys", "warnings_as_errors", "allow_unasserted"])
 @run_option("config", section=Group.PROBLEMS.value, unset="the one that a run would find")
@@ -62,7 +62,7 @@ def check(
     Exit codes: 0 no errors (with or without warnings), 2 errors.
     """
     from proctor.authoring.check import check_meaning
-    from proctor.cli.shared_options import read_settings
+    from proctor.cli.command_base import read_settings
     from proctor.files.eval_sets.check_file import check_file
 
     settings = read_settings({"warnings_as_errors": warnings_as_errors})

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from proctor.cli.command_base import SectionedCommand, common_options, option
+from proctor.cli.command_base import SectionedCommand
 from proctor.cli.file_changes import check_new_set, show_problems
 from proctor.cli.messages import say
-from proctor.cli.shared_options import output_options
+from proctor.cli.shared_options import argument, common_options, option, output_options
 from proctor.common.safe_text import clean
 
 EXAMPLES = """
@@ -21,9 +21,9 @@ proctor convert large.evalset.json large.evalset.jsonl
 
 
 @click.command("convert", cls=SectionedCommand, examples=EXAMPLES)
-@click.argument("source", metavar="IN", type=click.Path(path_type=Path))
-@click.argument("target", metavar="OUT", type=click.Path(path_type=Path))
-@output_options("What to write", "--force")
+@argument("source", metavar="IN", type=click.Path(path_type=Path))
+@argument("target", metavar="OUT", type=click.Path(path_type=Path))
+@output_options("What to write", old=("--force",))
 @option(
     "--allow-duplicate-ids", section="What to accept", is_flag=True,
     help="Write cases that share an id under distinct ones.",

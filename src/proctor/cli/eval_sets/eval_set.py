@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from proctor.cli.command_base import SectionedCommand, SectionedGroup, common_options, option
+from proctor.cli.command_base import SectionedCommand, SectionedGroup
 from proctor.cli.file_changes import show_problems
 from proctor.cli.messages import is_sure, say
-from proctor.cli.shared_options import parents_option, run_option
+from proctor.cli.shared_options import argument, common_options, option, parents_option, run_option
 from proctor.common.safe_text import clean, lines_of
 from proctor.errors import SetupError, did_you_mean
 
@@ -27,7 +27,7 @@ _SAME = {"add-eval-case": ("add-scenarios",), "generate-eval-cases": ("generate"
 
 EXAMPLES = """
 proctor eval-set create trip.evalset.yaml
-proctor eval-set add-case trip.evalset.yaml --id rome --ask 'Weather in Rome?' --expect Rain
+proctor eval-set add-case trip.evalset.yaml --id rome --message 'Weather in Rome?' --expect Rain
 proctor eval-set show trip.evalset.yaml rome
 """
 
@@ -55,8 +55,8 @@ def eval_set() -> None:
 
 
 def _set_arguments(command: Any) -> Any:
-    command = click.argument("eval_set_id", metavar="[ID]", required=False)(command)
-    return click.argument("path", metavar="SET", type=click.Path(path_type=Path))(command)
+    command = argument("eval_set_id", metavar="[ID]", required=False)(command)
+    return argument("path", metavar="SET", type=click.Path(path_type=Path))(command)
 
 
 @eval_set.command("create", cls=SectionedCommand, examples="\nproctor eval-set create booking.evalset.json\n")
@@ -72,7 +72,7 @@ def create(*, path: Path, eval_set_id: str | None, make_parents: bool) -> None:
 
 
 ADD_EXAMPLES = """
-proctor eval-set add-case trip.evalset.yaml --id rome --ask 'And in Rome?' --tool 'weather(city=Rome)'
+proctor eval-set add-case trip.evalset.yaml --id rome --message 'And in Rome?' --tool 'weather(city=Rome)'
 proctor eval-set add-case trip.evalset.json --from other.evalset.json:rome,paris
 """
 
@@ -88,14 +88,17 @@ proctor eval-set add-case trip.evalset.json --from other.evalset.json:rome,paris
     help="Copy cases of another set.",
 )
 @option("--id", "eval_id", section=WHAT, metavar="CASE", help="The id of a new case of one turn.")
-@option("--ask", section=WHAT, metavar="TEXT", help="The user's message.")
-@option("--expect", section=WHAT, allow_empty=True, metavar="TEXT", help="The answer expected.")
+@option("--message", "ask", old=("--ask",), section=WHAT, metavar="TEXT", help="The user message.")
+@option("--expect", section=WHAT, allow_empty=True, metavar="TEXT", help="The expected answer.")
 @option(
     "--tool", "tools", section=WHAT, multiple=True, metavar="CALL",
-    help="A call expected, such as 'get_weather(city=Rome)'; may be repeated, in order.",
+    help="An expected tool call, such as 'get_weather(city=Rome)'; may be repeated, in order.",
 )  # fmt: skip
-@option("--no-tools", section=WHAT, is_flag=True, help="No calls are expected.")
-@option("--state", section=WHAT, metavar="JSON", help="The session state that it starts with.")
+@option("--no-tools", section=WHAT, is_flag=True, help="Expect no tool calls.")
+@option(
+    "--initial-state", "state", old=("--state",), section=WHAT, metavar="JSON",
+    help="The session state at the start of the case.",
+)  # fmt: skip
 @parents_option(HOW)
 @common_options
 def add_case(
@@ -111,7 +114,7 @@ def add_case(
     if not sources:
         _tell(edit_eval_set.add_cases(file, [_new_case(**new)], make_parents=make_parents))
     elif new["eval_id"] or new["ask"]:
-        raise SetupError("--from copies cases; --id and --ask make a new one: give one or the other")
+        raise SetupError("--from copies cases; --id and --message make a new one: give one or the other")
     else:
         _tell(edit_eval_set.copy_cases(file, sources, make_parents=make_parents))
 
@@ -128,7 +131,7 @@ def _new_case(
     from proctor.authoring.edit_eval_set import new_case
 
     if not eval_id or ask is None:
-        raise SetupError("a new case takes --id CASE and --ask TEXT; --from SET:CASE copies one")
+        raise SetupError("a new case takes --id CASE and --message TEXT; --from SET:CASE copies one")
     if tools and no_tools:
         raise SetupError("--tool and --no-tools contradict each other")
     calls = list(tools) if tools or no_tools else None
@@ -141,9 +144,9 @@ def _object(text: str | None) -> dict[str, Any] | None:
     try:
         value = json.loads(text)
     except ValueError as error:
-        raise SetupError(f"--state takes a JSON object; this is no JSON: {error}") from None
+        raise SetupError(f"--initial-state takes a JSON object; this is no JSON: {error}") from None
     if not isinstance(value, dict):
-        raise SetupError(f"--state takes a JSON object, got {text}")
+        raise SetupError(f"--initial-state takes a JSON object, got {text}")
     return value
 
 
@@ -181,25 +184,31 @@ def add_scenarios(
 
 
 GENERATE_EXAMPLES = """
-proctor eval-set generate my_agent --out trip.evalset.yaml
-proctor eval-set generate my_agent --count 20 --guidance 'Users who change their mind' --out more.evalset.json
+proctor eval-set generate my_agent --output trip.evalset.yaml
+proctor eval-set generate my_agent --count 20 --guidance 'Users who change their mind' --output more.evalset.json
 proctor eval-set generate my_agent > scenarios.json
 """
 
 
 @eval_set.command("generate", cls=SectionedCommand, examples=GENERATE_EXAMPLES)
-@click.argument("agent", metavar="AGENT")
-@click.argument("eval_set_id", metavar="[ID]", required=False)
-@option("--count", section=WHAT, type=click.IntRange(min=1, max=200), metavar="N", help="How many.  [5]")
-@option("--guidance", section=WHAT, metavar="TEXT", help="What kind of scenarios are wanted.")
+@argument("agent", metavar="AGENT")
+@argument("eval_set_id", metavar="[ID]", required=False)
+@option(
+    "--count",
+    section=WHAT,
+    type=click.IntRange(min=1, max=200),
+    metavar="N",
+    help="The number of scenarios.  [5]",
+)
+@option("--guidance", section=WHAT, metavar="TEXT", help="The kind of scenarios to write.")
 @option(
     "--environment",
     section=WHAT,
     metavar="TEXT",
-    help="Facts that they may rest on: what is in the data, who the users are.",
+    help="Facts that they may use: what is in the data, who the users are.",
 )
 @option("--persona", section=WHAT, metavar="ID", help="How the users behave: EXPERT, NOVICE or EVALUATOR.")
-@option("--model", section=WHAT, metavar="MODEL", help="Who writes them.  [gemini-2.5-flash]")
+@option("--model", section=WHAT, metavar="MODEL", help="The model that writes them.  [gemini-2.5-flash]")
 @run_option("agent_name", section=WHAT, text="Write for this sub-agent instead of the root agent.")
 @option(
     "--user-simulation-config-file",
@@ -210,16 +219,19 @@ proctor eval-set generate my_agent > scenarios.json
     help="google-adk's file: count, generation_instruction, environment_context, model_name.",
 )
 @option(
-    "--out",
+    "--output",
+    "-o",
+    "out",
+    old=("--out",),
     section=HOW,
     type=click.Path(path_type=Path),
     metavar="SET",
-    help="The set that they become cases of; it is made, or grows.  [printed as a file of scenarios]",
+    help="The eval set to which they are added as cases; created if it does not exist.  [printed as a file of scenarios]",
 )
 @option("-y", "--yes", section=HOW, is_flag=True, help="Keep all of them without asking.")
-@option("--dry-run", section=HOW, is_flag=True, help="Only show what came; write nothing.")
+@option("--dry-run", section=HOW, is_flag=True, help="Only show them; write nothing.")
 @option("--max-cost", section=HOW, type=click.FloatRange(min=0, min_open=True), metavar="USD",
-        help="Ask no further once so many dollars are spent.")  # fmt: skip
+        help="Spend at most USD on the model; write what it has returned until then.")  # fmt: skip
 @parents_option(HOW)
 @common_options
 @click.pass_context
@@ -239,7 +251,7 @@ def generate(
     from proctor.cli.eval_sets.generate import generate_and_keep
 
     if eval_set_id is not None and out is not None:
-        raise SetupError("--out names the set, and so does the id: give one of the two")
+        raise SetupError("--output names the set, and so does the id: give one of the two")
     if eval_set_id is not None:
         out = place_of(agent, eval_set_id)
     ctx.exit(generate_and_keep(agent, out, given))
@@ -256,7 +268,7 @@ def _tell(added: Added) -> None:
 
 
 @eval_set.command("list", cls=SectionedCommand, examples="\nproctor eval-set list tests\n")
-@click.argument("folder", metavar="[FOLDER]", default=".", type=click.Path(path_type=Path))
+@argument("folder", metavar="[FOLDER]", default=".", type=click.Path(path_type=Path))
 @option("--json", "as_json", section=HOW, is_flag=True, help="For programs.")
 @common_options
 def list_sets(*, folder: Path, as_json: bool) -> None:
@@ -288,8 +300,8 @@ def _sets_in(folder: Path) -> Iterator[dict[str, Any]]:
 
 
 @eval_set.command("show", cls=SectionedCommand, examples="\nproctor eval-set show trip.evalset.json rome\n")
-@click.argument("path", metavar="SET", type=click.Path(path_type=Path))
-@click.argument("cases", metavar="[CASE]...", nargs=-1)
+@argument("path", metavar="SET", type=click.Path(path_type=Path))
+@argument("cases", metavar="[CASE]...", nargs=-1)
 @option("--json", "as_json", section=HOW, is_flag=True, help="As JSON; else as YAML.")
 @common_options
 def show(*, path: Path, cases: tuple[str, ...], as_json: bool) -> None:
@@ -317,8 +329,8 @@ def _find_cases(path: Path, there: list[EvalCase], names: tuple[str, ...]) -> It
 @eval_set.command(
     "remove", cls=SectionedCommand, examples="\nproctor eval-set remove trip.evalset.json rome\n"
 )
-@click.argument("path", metavar="SET", type=click.Path(path_type=Path))
-@click.argument("cases", metavar="CASE...", nargs=-1, required=True)
+@argument("path", metavar="SET", type=click.Path(path_type=Path))
+@argument("cases", metavar="CASE...", nargs=-1, required=True)
 @option("-y", "--yes", section=HOW, is_flag=True, help="Remove without asking.")
 @common_options
 def remove(*, path: Path, cases: tuple[str, ...], yes: bool) -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from proctor.cli.command_base import SectionedCommand, common_options
+from proctor.cli.command_base import SectionedCommand
+from proctor.cli.shared_options import argument, common_options
 from proctor.common.project_root import PYPROJECT, SETTINGS_FILE
 from proctor.common.safe_text import clean
 from proctor.errors import SetupError
@@ -80,7 +81,7 @@ FILES = {
 
 
 @click.command("init", cls=SectionedCommand, examples=EXAMPLES)
-@click.argument("folder", required=False, default=".", metavar="[DIR]", type=click.Path(path_type=Path))
+@argument("folder", required=False, default=".", metavar="[DIR]", type=click.Path(path_type=Path))
 @common_options
 def init(folder: Path) -> None:
     """Create a project: a sample agent with an eval set that runs.

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from proctor.cli.command_base import SectionedCommand, common_options, option
+from proctor.cli.command_base import SectionedCommand
 from proctor.cli.file_changes import check_new_set
-from proctor.cli.shared_options import output_options
+from proctor.cli.shared_options import argument, common_options, option, output_options
 from proctor.common.safe_text import clean
 from proctor.errors import EvalFileError
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 EXAMPLES = """
 proctor migrate old.test.json new.evalset.json
-proctor migrate old.test.json new.evalset.json --initial-session session.json
+proctor migrate old.test.json new.evalset.json --session-input-file session.json
 """
 
 
 @click.command("migrate", cls=SectionedCommand, examples=EXAMPLES)
-@click.argument("old", type=click.Path(path_type=Path))
-@click.argument("new", type=click.Path(path_type=Path))
+@argument("old", type=click.Path(path_type=Path))
+@argument("new", type=click.Path(path_type=Path))
 @option(
-    "--initial-session", section="What to add", type=click.Path(path_type=Path), metavar="FILE",
+    "--session-input-file", "initial_session", old=("--initial-session",), section="What to add", type=click.Path(path_type=Path), metavar="FILE",
     help="The session that a list of turns starts in: a file with app_name, user_id and state.",
 )  # fmt: skip
-@output_options("What to write", "--force")
+@output_options("What to write", old=("--force",))
 @common_options
 def migrate(
     old: Path, new: Path, *, initial_session: Path | None, overwrite: bool, make_parents: bool

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from proctor.cli.command_base import SectionedCommand, common_options, option
+from proctor.cli.command_base import SectionedCommand
 from proctor.cli.file_changes import show_problems
 from proctor.cli.messages import say
-from proctor.cli.shared_options import parents_option, run_options
+from proctor.cli.shared_options import argument, common_options, option, parents_option, run_options
 from proctor.common.safe_text import clean, has_lone_surrogate
 from proctor.errors import SetupError
 
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 WHAT, HOW = "What to write", "How to talk"
 
 EXAMPLES = """
-proctor record my_project.agent --into booking.evalset.yaml
-proctor record agents/travel --into trip.evalset.json --id two_turns --final-state
-proctor record --from-session session.json --into trip.evalset.json
-proctor record --from-trace traces.jsonl --into trip.evalset.json
+proctor record my_project.agent --output booking.evalset.yaml
+proctor record agents/travel --output trip.evalset.json --id two_turns --final-state
+proctor record --from-session session.json --output trip.evalset.json
+proctor record --from-trace traces.jsonl --output trip.evalset.json
 """
 
 COMMANDS = """\
@@ -40,10 +40,10 @@ COMMANDS = """\
 
 
 @click.command("record", cls=SectionedCommand, examples=EXAMPLES)
-@click.argument("agent", metavar="[AGENT]", required=False)
+@argument("agent", metavar="[AGENT]", required=False)
 @option(
-    "--into", section=WHAT, metavar="SET", required=True, type=click.Path(path_type=Path),
-    help="The eval set that the case is put into; made when it is not there.",
+    "--output", "-o", "into", old=("--into",), section=WHAT, metavar="SET", required=True, type=click.Path(path_type=Path),
+    help="The eval set to which the case is added; created if it does not exist.",
 )  # fmt: skip
 @option("--id", "eval_id", section=WHAT, metavar="CASE", help="The id of the case.  [recorded_DATE_TIME]")
 @option(

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from proctor.cli.command_base import SectionedCommand, SectionedGroup, common_options, option
+from proctor.cli.command_base import SectionedCommand, SectionedGroup
 from proctor.cli.messages import say
-from proctor.cli.shared_options import SHOW, output_options, store_option
+from proctor.cli.shared_options import SHOW, argument, common_options, option, output_options, store_option
 from proctor.common.safe_text import clean, clean_json
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ def baseline() -> None:
 
 
 @baseline.command("set", cls=SectionedCommand, examples="proctor baseline set main 7f3k2c\n")
-@click.argument("name")
-@click.argument("run", default="latest", metavar="[RUN]")
+@argument("name", completes="BASELINE")
+@argument("run", default="latest", metavar="[RUN]")
 @store_option
 @common_options
 def set_(*, name: str, run: str, store: str | None) -> None:
@@ -73,7 +73,7 @@ def list_(*, as_json: bool, store: str | None) -> None:
 
 
 @baseline.command("show", cls=SectionedCommand, examples="proctor baseline show main\n")
-@click.argument("name")
+@argument("name", completes="BASELINE")
 @store_option
 @common_options
 def show(*, name: str, store: str | None) -> None:
@@ -85,7 +85,7 @@ def show(*, name: str, store: str | None) -> None:
 
 
 @baseline.command("remove", cls=SectionedCommand, examples="proctor baseline remove main\n")
-@click.argument("name")
+@argument("name", completes="BASELINE")
 @store_option
 @common_options
 def remove(*, name: str, store: str | None) -> None:
@@ -101,8 +101,8 @@ def remove(*, name: str, store: str | None) -> None:
     cls=SectionedCommand,
     examples="proctor baseline export main baselines/main.json --make-parents\n",
 )
-@click.argument("name")
-@click.argument("file", type=click.Path())
+@argument("name", completes="BASELINE")
+@argument("file", type=click.Path())
 @output_options("What to write")
 @store_option
 @common_options

@@ -15,9 +15,17 @@ from proctor.analysis.compare.baselines import load_baseline
 from proctor.analysis.compare.case_diff import parting, parting_data, write_parting
 from proctor.analysis.compare.report import WRITERS, Writer, write_comparison_error
 from proctor.analysis.compare.sides import find_run
-from proctor.cli.command_base import SectionedCommand, common, common_options, option
+from proctor.cli.command_base import SectionedCommand
 from proctor.cli.outputs import output_guard, parse_target, parse_targets
-from proctor.cli.shared_options import SHOW, output_options, store_option
+from proctor.cli.shared_options import (
+    SHOW,
+    argument,
+    common,
+    common_options,
+    option,
+    output_options,
+    store_option,
+)
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
 from proctor.reports.base import ReportOptions
 from proctor.reports.formats.json_data import write_json
@@ -41,19 +49,20 @@ proctor compare --baseline baselines/main.json latest
 
 
 @click.command("compare", cls=SectionedCommand, examples=EXAMPLES)
-@click.argument("words", nargs=-1, metavar="[BASE] [CANDIDATE] [CASE]")
+@argument("words", nargs=-1, metavar="[BASE] [CANDIDATE] [CASE]", completes="COMPARED")
 @option(
     "--baseline",
     section=HOW,
     metavar="NAME",
-    help="The base is this baseline: a name (`proctor baseline list`), or a file that ends in .json.",
+    completes="BASELINE",
+    help="Use this baseline as the base: a name (`proctor baseline list`), or a file that ends in .json.",
 )
 @option(
     "--margin",
     section=HOW,
     type=click.FloatRange(min=0, max=1, min_open=True, max_open=True),
     metavar="D",
-    help="By how much the pass rate may fall and still be called no worse.  [as the candidate was made, or 0.05: 5 points]",
+    help="The largest drop of the pass rate that is not a regression.  [that of the candidate's run, else 0.05: 5 points]",
 )
 @option(
     "--confidence",
@@ -61,27 +70,27 @@ proctor compare --baseline baselines/main.json latest
     type=click.FloatRange(min=0.5, max=1, min_open=True, max_open=True),
     default=0.95,
     metavar="C",
-    help="Of tests and intervals.  [0.95]",
+    help="The confidence level of tests and intervals.  [0.95]",
 )
 @option(
     "--changed-cases",
     section=HOW,
     type=click.Choice(["leave-out", "keep"]),
     default="leave-out",
-    help="What becomes of cases whose content is not the same in both runs.  [leave-out]",
+    help="Leave out or keep the cases whose content differs between the runs.  [leave-out]",
 )
 @option(
     "--changed-metrics",
     section=HOW,
     type=click.Choice(["leave-out", "keep"]),
     default="leave-out",
-    help="Whether metrics decide that were not judged alike, and pass and fail, which rest on them.  [leave-out]",
+    help="Leave out or keep the metrics that were scored differently in the two runs, and the verdicts that depend on them.  [leave-out]",
 )
 @option(
     "--strict",
     section=HOW,
     is_flag=True,
-    help="Refuse to compare where the runs differ in more than the agent.",
+    help="Refuse to compare if the runs differ in more than the agent.",
 )
 @option(
     "--json",
@@ -96,9 +105,10 @@ proctor compare --baseline baselines/main.json latest
     section=SHOW,
     multiple=True,
     metavar="NAME=PATH",
-    help="Also write it as json, markdown (md), text or html (the page as one file); - is stdout; may be repeated.",
+    help="Also write the comparison as json, markdown (md), text or html (the page as one file); - is stdout; may be repeated.",
 )
-@option("--format", "format_", section=SHOW, metavar="NAME", help="Write it so to stdout, and nothing else.")
+@option("--format", "format_", section=SHOW, metavar="NAME", completes="REPORT",
+        help="Write this report to stdout, and nothing else: the same as --report NAME=-")  # fmt: skip
 @output_options(SHOW)
 @store_option
 @common_options

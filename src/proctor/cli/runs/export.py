@@ -8,9 +8,16 @@ from typing import Any
 
 import click
 
-from proctor.cli.command_base import SectionedCommand, common_options, option
+from proctor.cli.command_base import SectionedCommand
 from proctor.cli.messages import say
-from proctor.cli.shared_options import json_option, output_options, store_option
+from proctor.cli.shared_options import (
+    argument,
+    common_options,
+    json_option,
+    option,
+    output_options,
+    store_option,
+)
 from proctor.errors import SetupError
 
 WHAT, WHERE = "What to write", "Where to write it"
@@ -34,14 +41,15 @@ proctor export 7f3k2c --format adk --output results/
 
 
 @click.command("export", cls=SectionedCommand, examples=EXAMPLES)
-@click.argument("run", default="latest", metavar="[RUN]")
+@argument("run", default="latest", metavar="[RUN]")
 @option(
     "--format",
     "format_",
     section=WHAT,
     metavar="NAME",
+    completes="REPORT",
     help="json, jsonl (a line for each trial), csv, csv-raw (cells not made safe for spreadsheets), junit, "
-    "markdown, github, html, adk, adk-rs, or another report.  [as --output ends]",
+    "markdown, github, html, adk, adk-rs, or another report.  [by the suffix of --output]",
 )
 @json_option(WHAT)
 @option(
@@ -49,14 +57,14 @@ proctor export 7f3k2c --format adk --output results/
     section=WHAT,
     type=click.IntRange(min=1),
     metavar="N",
-    help="As judging N had it.  [the last]",
+    help="The verdicts of scoring N.  [the last]",
 )
 @option(
     "--app",
     "app_name",
     section=WHAT,
     metavar="NAME",
-    help="With adk: what the agent's folder is called there.  [as the agent is]",
+    help="With adk: the name of the agent's folder there.  [the agent's name]",
 )
 @option(
     "--output",

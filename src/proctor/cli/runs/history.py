@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from proctor.cli.command_base import SectionedCommand, common, common_options, option
-from proctor.cli.shared_options import SHOW, Moment, store_option
+from proctor.cli.command_base import SectionedCommand
+from proctor.cli.runs.times import Moment
+from proctor.cli.shared_options import SHOW, argument, common, common_options, option, store_option
 
 if TYPE_CHECKING:
     from proctor.schema.analysis.history import RunHistory
@@ -27,19 +28,21 @@ proctor history --metric response_match_score
 
 
 @click.command("history", cls=SectionedCommand, examples=EXAMPLES)
-@click.argument("case", required=False, metavar="[CASE]")
+@argument("case", required=False, metavar="[CASE]")
 @option(
     "--agent",
     section=WHICH,
     metavar="NAME",
-    help="Only runs of this agent, as `proctor runs` names it; * and ? are wildcards.",
+    completes="AGENT_LABEL",
+    help="Only runs of this agent, by its label in `proctor runs` (elsewhere --agent takes an AGENT); * and ? are wildcards.",
 )
 @option(
     "--set",
     "eval_set",
     section=WHICH,
-    metavar="SET",
-    help="Only cases of this eval set (its id); * and ? are wildcards.",
+    metavar="ID",
+    completes="SET_ID",
+    help="Only cases of the eval set with this id (elsewhere --set takes a file); * and ? are wildcards.",
 )
 @option(
     "--since",
@@ -54,14 +57,15 @@ proctor history --metric response_match_score
     type=click.IntRange(min=0),
     default=LIMIT,
     metavar="N",
-    help=f"Look at the newest N runs; 0: at all.  [{LIMIT}]",
+    help=f"At most the newest N runs; 0: all.  [{LIMIT}]",
 )
 @option(
     "--metric",
     section=SHOW,
     default="",
     metavar="NAME",
-    help="The score of this metric over the runs, with its interval; `passed` is the share of cases.",
+    completes="METRIC",
+    help="Show the score of this metric over the runs, with its 95 % confidence interval; `passed` is the share of cases.",
 )
 @option("--json", "as_json", section=SHOW, is_flag=True, help="The history as JSON, and nothing else.")
 @store_option

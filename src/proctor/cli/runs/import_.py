@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from proctor.cli.command_base import SectionedCommand, common_options, option
+from proctor.cli.command_base import SectionedCommand
 from proctor.cli.messages import say
-from proctor.cli.shared_options import store_option
+from proctor.cli.shared_options import argument, common_options, option, store_option
 from proctor.common.safe_text import clean, clean_json
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ proctor import run.json run.jsonl
 
 
 @click.command("import", cls=SectionedCommand, examples=EXAMPLES)
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@argument("files", nargs=-1, required=True, metavar="FILE...")
 @option("--json", "as_json", section="What to show", is_flag=True, help="What was imported, as JSON.")
 @store_option
 @common_options

@@ -7,8 +7,16 @@ from typing import Any
 
 import click
 
-from proctor.cli.command_base import SectionedCommand, SectionedGroup, common, common_options, option
-from proctor.cli.shared_options import run_option, run_options, store_option
+from proctor.cli.command_base import SectionedCommand, SectionedGroup
+from proctor.cli.shared_options import (
+    argument,
+    common,
+    common_options,
+    option,
+    run_option,
+    run_options,
+    store_option,
+)
 
 WHAT, HOW, SHOW = "What", "How", "What to show"
 
@@ -33,21 +41,27 @@ proctor judge calibrate 7f3k2c --metric safety_v1 --held-out 1
 proctor judge calibrate latest --labels labels.csv --json
 """,
 )
-@click.argument("run", default="latest", metavar="[RUN]")
+@argument("run", default="latest", metavar="[RUN]")
 @option(
     "--labels",
     section=WHAT,
     metavar="FILE",
-    help="Labels of people: CSV, JSON, JSON lines or YAML.  [those put in with `proctor judge label`]",
+    help="Labels of people: CSV, JSON, JSON lines or YAML.  [those of `proctor judge label`]",
 )
-@option("--metric", section=WHAT, metavar="NAME", help="The metric, where a model was asked for several.")
+@option(
+    "--metric",
+    section=WHAT,
+    metavar="NAME",
+    completes="METRIC",
+    help="The metric, if LLM judges scored several.",
+)
 @option(
     "--held-out",
     section=HOW,
     type=click.FloatRange(0, 1, min_open=True),
     default=0.5,
     metavar="SHARE",
-    help="Share of the cases whose labels the figures rest on; the others' are for setting the judge up.  [0.5]",
+    help="The share of the labelled cases that the figures are computed from; the others are for developing the judge.  [0.5]",
 )
 @option(
     "--confidence",
@@ -55,12 +69,17 @@ proctor judge calibrate latest --labels labels.csv --json
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.95,
     metavar="C",
-    help="Of the intervals.  [0.95]",
+    help="The confidence level of the intervals.  [0.95]",
 )
 @run_option("config", section=HOW, text="Score the run again first, with this config.", unset="")
 @option("--judge", "model", section=HOW, metavar="MODEL", help="Score the run again first, with this model.")
 @run_options(["max_cost", "max_judge_calls"], section=HOW)
-@option("--no-keep", section=HOW, is_flag=True, help="Only show it: later scores have no badge of it.")
+@option(
+    "--no-keep",
+    section=HOW,
+    is_flag=True,
+    help="Only show the calibration; do not store it for later scores.",
+)
 @option("--json", "as_json", section=SHOW, is_flag=True, help="As JSON, all disagreements included.")
 @store_option
 @common_options
@@ -103,29 +122,33 @@ proctor judge label 7f3k2c rome --fail --turn 2 --note 'says Monday, it is Tuesd
 proctor judge label latest rome --fail --rubric polite --metric rubric_based_final_response_quality_v1
 """,
 )
-@click.argument("run", metavar="RUN")
-@click.argument("case", metavar="CASE")
+@argument("run", metavar="RUN")
+@argument("case", metavar="CASE")
 @option("--pass/--fail", "passes", section=WHAT, default=None, help="Your verdict.")
 @option(
     "--set",
     "eval_set_id",
     section=WHAT,
     metavar="ID",
-    help="The eval set, where several have a case of this id.",
+    help="The id of the eval set, if several have a case of this id.",
 )
 @option(
     "--trial",
     section=WHAT,
     type=click.IntRange(min=1),
     metavar="N",
-    help="Which trial, where there are several.",
+    help="The trial, if there are several.",
 )
+@option("--turn", section=WHAT, type=click.IntRange(min=1), metavar="N", help="The turn.  [the whole trial]")
+@option("--rubric", "rubric_id", section=WHAT, metavar="ID", help="The rubric.")
 @option(
-    "--turn", section=WHAT, type=click.IntRange(min=1), metavar="N", help="This turn.  [the trial as a whole]"
+    "--metric",
+    section=WHAT,
+    metavar="NAME",
+    completes="METRIC",
+    help="The metric to compare the label with.  [any]",
 )
-@option("--rubric", "rubric_id", section=WHAT, metavar="ID", help="This rubric in it.")
-@option("--metric", section=WHAT, metavar="NAME", help="The metric to compare the label with.  [any]")
-@option("--note", section=WHAT, allow_empty=True, metavar="TEXT", help="Why.")
+@option("--note", section=WHAT, allow_empty=True, metavar="TEXT", help="The reason.")
 @store_option
 @common_options
 def label(*, run: str, case: str, passes: bool | None, store: str | None, **given: Any) -> None:  # fmt: skip

@@ -6,8 +6,8 @@ import sys
 
 import click
 
-from proctor.cli.command_base import SectionedCommand, common_options, option
-from proctor.cli.shared_options import SHOW, store_option
+from proctor.cli.command_base import SectionedCommand
+from proctor.cli.shared_options import SHOW, argument, common_options, option, store_option
 
 WHAT = "What to see"
 
@@ -32,14 +32,14 @@ def counts(_ctx: click.Context, _parameter: click.Parameter, value: str | None) 
 
 
 @click.command("plan", cls=SectionedCommand, examples=EXAMPLES)
-@click.argument("run", default="latest", metavar="[RUN]")
+@argument("run", default="latest", metavar="[RUN]")
 @option(
     "--detect",
     section=WHAT,
     type=float,
     default=0.05,
     metavar="D",
-    help="The drop in the pass rate (or in each --metric, in its own units) that is to be seen.  [0.05: 5 points]",
+    help="The detectable drop: of the pass rate, or of each --metric in its own units.  [0.05: 5 points]",
 )
 @option(
     "--power",
@@ -47,7 +47,7 @@ def counts(_ctx: click.Context, _parameter: click.Parameter, value: str | None) 
     type=float,
     default=0.8,
     metavar="P",
-    help="How probable it is to be seen.  [0.8]",
+    help="The power: the probability that such a drop is detected.  [0.8]",
 )
 @option(
     "--confidence",
@@ -55,7 +55,7 @@ def counts(_ctx: click.Context, _parameter: click.Parameter, value: str | None) 
     type=float,
     default=0.95,
     metavar="C",
-    help="How probable it is that builds that do the same are not called worse.  [0.95]",
+    help="The confidence level: the probability that two equal builds are not reported as different.  [0.95]",
 )
 @option(
     "--metric",
@@ -63,14 +63,16 @@ def counts(_ctx: click.Context, _parameter: click.Parameter, value: str | None) 
     section=WHAT,
     multiple=True,
     metavar="NAME",
-    help="Plan for the scores of this metric instead of pass and fail; may be repeated.",
+    completes="METRIC",
+    help="Plan for the scores of this metric instead of pass and fail; may be repeated. (`eval --metrics A,B` selects "
+    "the metrics that are computed.)",
 )
 @option(
     "--trials",
     section=WHAT,
     callback=counts,
     metavar="N,N",
-    help="Numbers of trials per case to show.  [1,2,3,5,10]",
+    help="Show the plan for these numbers of trials per case.  [1,2,3,5,10]",
 )
 @option("--json", "as_json", section=SHOW, is_flag=True, help="The plan as JSON, and nothing else.")
 @store_option

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from proctor.cli.command_base import SectionedCommand, common_options, option
+from proctor.cli.command_base import SectionedCommand
 from proctor.cli.messages import is_sure, say
-from proctor.cli.shared_options import Age, store_option
+from proctor.cli.runs.times import Age
+from proctor.cli.shared_options import common_options, option, store_option
 from proctor.common.safe_text import clean, clean_json
 from proctor.errors import SetupError
 

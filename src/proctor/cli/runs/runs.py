@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from proctor.cli.command_base import SectionedCommand, common, common_options, option
-from proctor.cli.shared_options import Moment, store_option
+from proctor.cli.command_base import SectionedCommand
+from proctor.cli.runs.times import Moment
+from proctor.cli.shared_options import common, common_options, option, store_option
 
 if TYPE_CHECKING:
     from proctor.reports.content.run_list import ListedRun
@@ -34,14 +35,16 @@ proctor runs --json
     "--agent",
     section=WHICH,
     metavar="NAME",
-    help="Only runs of this agent, as the list names it; * and ? are wildcards.",
+    completes="AGENT_LABEL",
+    help="Only runs of this agent, by its label in the list (elsewhere --agent takes an AGENT); * and ? are wildcards.",
 )
 @option(
     "--set",
     "eval_set",
     section=WHICH,
-    metavar="SET",
-    help="Only runs with this eval set (its id); * and ? are wildcards.",
+    metavar="ID",
+    completes="SET_ID",
+    help="Only runs with the eval set of this id (elsewhere --set takes a file); * and ? are wildcards.",
 )
 @option(
     "--outcome",

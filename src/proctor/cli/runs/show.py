@@ -12,24 +12,16 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from proctor.cli.command_base import SectionedCommand, common, common_options, option
+from proctor.cli.command_base import SectionedCommand
 from proctor.cli.messages import ERROR, say
-from proctor.cli.outputs import output_guard, parse_outputs, write_outputs
-from proctor.cli.shared_options import output_options, store_option
+from proctor.cli.shared_options import argument, common, common_options, option, output_options, store_option
 from proctor.common.safe_text import clean_json
 from proctor.errors import SetupError, UnknownNameError
-from proctor.reports.base import ReportOptions
-from proctor.reports.content.case_blocks import write_case
-from proctor.reports.content.case_data import CaseView
-from proctor.reports.content.run_list import ListedRun, write_run_header
-from proctor.reports.terminal.choose import show as show_report
-from proctor.runs.storage.failed_attempts import find_current_run, warning_of_attempt
-from proctor.runs.storage.lookup import find_case, judging_of, lacks_reasons, listed_run, view_case
-from proctor.runs.storage.open import open_runs
-from proctor.schema.results.manifest import RunState
-from proctor.schema.results.run_result import CaseResult, RunResult
 
 if TYPE_CHECKING:
+    from proctor.reports.content.case_data import CaseView
+    from proctor.reports.content.run_list import ListedRun
+    from proctor.schema.results.run_result import CaseResult, RunResult
     from proctor.stores.base import Store
 
 SHOW = "What to show"
@@ -44,14 +36,14 @@ proctor show latest --report json=out.json
 
 
 @click.command("show", cls=SectionedCommand, examples=EXAMPLES)
-@click.argument("run", default="latest", metavar="[RUN]")
-@click.argument("case", required=False, metavar="[CASE]")
+@argument("run", default="latest", metavar="[RUN]")
+@argument("case", required=False, metavar="[CASE]")
 @option(
     "--judging",
     section=SHOW,
     type=click.IntRange(min=1),
     metavar="N",
-    help="As judging N had it; 1 is the run's own, each `proctor score` adds one.  [the last]",
+    help="The verdicts of scoring N; 1 is the run's own, each `proctor score` adds one.  [the last]",
 )
 @option(
     "--trial",
@@ -76,6 +68,7 @@ proctor show latest --report json=out.json
     "format_",
     section=SHOW,
     metavar="NAME",
+    completes="REPORT",
     help="Of a run: write this report to stdout, and nothing else.",
 )
 @output_options(SHOW)
@@ -111,6 +104,10 @@ def show_run(name: str, store_url: str | None, given: Mapping[str, Any], stdout:
         SetupError: the run or the scoring does not exist, an option does not apply, or `latest` is requested for a report
             although the last attempt to run failed.
     """
+    from proctor.cli.outputs import output_guard, parse_outputs, write_outputs
+    from proctor.runs.storage.lookup import judging_of
+    from proctor.runs.storage.open import open_runs
+
     if given["trials"]:
         raise SetupError("--trial is about one case: name it after the run (proctor show RUN CASE --trial N)")
     form = "json" if given["as_json"] else given["format_"]
@@ -129,6 +126,8 @@ def show_run(name: str, store_url: str | None, given: Mapping[str, Any], stdout:
 
 def _find(store: Store, name: str, *, is_for_people: bool) -> str:
     """Return the id of the run. If `latest` is older than a failed attempt, warn a person, but raise for a report or JSON."""
+    from proctor.runs.storage.failed_attempts import find_current_run, warning_of_attempt
+
     if not is_for_people:
         return find_current_run(store, name)
     run_id = store.find(name)
@@ -140,6 +139,12 @@ def _find(store: Store, name: str, *, is_for_people: bool) -> str:
 def _show_for_people(
     store: Store, result: RunResult, judging: int, given: Mapping[str, Any], stdout: TextIO
 ) -> None:
+    from proctor.reports.base import ReportOptions
+    from proctor.reports.content.run_list import write_run_header
+    from proctor.reports.terminal.choose import show as show_report
+    from proctor.runs.storage.lookup import listed_run
+    from proctor.schema.results.manifest import RunState
+
     options = ReportOptions(verbose=given["verbose"], color=given["color"])
     listed = listed_run(store, result.run_id)
     write_run_header(listed, judging, stdout, options=options)
@@ -169,6 +174,11 @@ def show_case(name: str, case: str, store_url: str | None, given: Mapping[str, A
     Raises:
         SetupError: the run, case, trial or scoring does not exist, or an option does not apply.
     """
+    from proctor.reports.base import ReportOptions
+    from proctor.reports.content.case_blocks import write_case
+    from proctor.runs.storage.lookup import find_case, judging_of, lacks_reasons, listed_run, view_case
+    from proctor.runs.storage.open import open_runs
+
     if given["reports"] or given["format_"]:
         raise SetupError("--report and --format are about a whole run: leave the case out, or use --json")
     with closing(open_runs(store_url, read_only=True)) as store:
@@ -239,6 +249,7 @@ def _as_json(view: CaseView) -> str:
 
 def _case_json(case: CaseResult) -> Any:
     from proctor.reports.formats.json import JsonReport
+    from proctor.schema.results.run_result import RunResult
 
     text = io.StringIO()
     JsonReport().write([RunResult("", cases=[case])], text)

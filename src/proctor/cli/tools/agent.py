@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from proctor.cli.command_base import SectionedCommand, SectionedGroup, common_options, option
-from proctor.cli.shared_options import run_option
+from proctor.cli.command_base import SectionedCommand, SectionedGroup
+from proctor.cli.shared_options import argument, common_options, option, run_option
 from proctor.common.safe_text import clean
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def agent() -> None:
 
 
 @agent.command("check", cls=SectionedCommand, examples=EXAMPLES)
-@click.argument("agent_ref", metavar="AGENT")
+@argument("agent_ref", metavar="AGENT")
 @option("--message", "messages", section=HOW, multiple=True, allow_empty=True, metavar="TEXT",
         help="A user message; may be repeated, one per turn.  ['Hello!', 'What can you do?']")  # fmt: skip
 @option("--set", "eval_set", section=HOW, metavar="SET", type=click.Path(path_type=Path),

@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from proctor.cli.command_base import SectionedCommand, common_options, option
+from proctor.cli.command_base import SectionedCommand
+from proctor.cli.shared_options import argument, common_options, option
 from proctor.common.registry import METRICS
 from proctor.common.safe_text import clean, clean_json
 from proctor.metrics.base import MetricFacts, example_of, needs_of, options_of, range_of
@@ -22,7 +23,7 @@ proctor metrics --json
 
 
 @click.command("metrics", cls=SectionedCommand, examples=EXAMPLES)
-@click.argument("name", required=False)
+@argument("name", required=False, completes="METRIC")
 @option("--json", "as_json", section="What to show", is_flag=True, help="Everything, as JSON.")
 @common_options
 def metrics(name: str | None, *, as_json: bool) -> None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from proctor.cli.command_base import SectionedCommand, common, common_options, option
-from proctor.cli.shared_options import judge_options, report_options
+from proctor.cli.command_base import SectionedCommand
+from proctor.cli.shared_options import argument, common, common_options, judge_options, option, report_options
 from proctor.engine.run_options import Use, options_of
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def _options(command: Any) -> Any:
 
 
 @click.command("score-trace", cls=SectionedCommand, examples=EXAMPLES)
-@click.argument("traces", nargs=-1, required=True, metavar="TRACE...")
+@argument("traces", nargs=-1, required=True, metavar="TRACE...")
 @_options
 @judge_options(
     config="with --set: test_config.json beside each set or above it, else ADK's defaults",
@@ -77,10 +77,10 @@ def score_trace(ctx: click.Context, /, traces: tuple[str, ...], **given: Any) ->
 def _score_traces(
     traces: Sequence[str], given: dict[str, Any], guard: OutputGuard, executions: list[Execution]
 ) -> int:
+    from proctor.cli.command_base import read_settings
     from proctor.cli.eval.execution import Execution, ResultOutputs
     from proctor.cli.outputs import open_targets, parse_outputs
     from proctor.cli.process import reserve_stdout
-    from proctor.cli.shared_options import read_settings
     from proctor.runs.setup.settings import engine_options, prepare_process
 
     settings = read_settings(given)

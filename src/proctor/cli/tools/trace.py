@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from proctor.cli.command_base import SectionedCommand, SectionedGroup, common_options, option
+from proctor.cli.command_base import SectionedCommand, SectionedGroup
 from proctor.cli.messages import say
+from proctor.cli.shared_options import argument, common_options, option
 from proctor.common.safe_text import clean, clean_json
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 WHERE, END, SHOW = "Where", "When it ends", "What to show"
 
 EXAMPLES = """
-proctor trace receive traces.jsonl --count 1
+proctor trace receive traces.jsonl --max-requests 1
 proctor trace show traces.jsonl
 """
 
@@ -37,17 +38,18 @@ def trace() -> None:
     cls=SectionedCommand,
     examples="""
 proctor trace receive traces.jsonl
-proctor trace receive traces.jsonl --for 60 --listen 127.0.0.1:0
+proctor trace receive traces.jsonl --max-time 60 --listen 127.0.0.1:0
 OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318 python my_agent.py    in another terminal
 """,
 )
-@click.argument("path", metavar="FILE", type=click.Path(path_type=Path))
+@argument("path", metavar="FILE", type=click.Path(path_type=Path))
 @option("--listen", section=WHERE, metavar="HOST:PORT", default="127.0.0.1:4318",
         help="Where to listen; port 0 is any that is free. Beyond this machine only with a token in "
              "PROCTOR_TRACE_TOKEN.  [127.0.0.1:4318]")  # fmt: skip
-@option("--count", section=END, type=click.IntRange(min=1), metavar="N", help="After N requests.")
-@option("--for", "seconds", section=END, type=click.FloatRange(min=0, min_open=True), metavar="SECONDS",
-        help="After so many seconds.  [until Ctrl-C]")  # fmt: skip
+@option("--max-requests", "count", old=("--count",), section=END, type=click.IntRange(min=1), metavar="N",
+        help="Stop after N requests.")  # fmt: skip
+@option("--max-time", "seconds", old=("--for",), section=END, type=click.FloatRange(min=0, min_open=True), metavar="S",
+        help="Stop after S seconds.  [until Ctrl-C]")  # fmt: skip
 @common_options
 def receive(path: Path, *, listen: str, count: int | None, seconds: float | None) -> None:
     """Receive traces from exporters and append them to a file.
@@ -104,7 +106,7 @@ proctor trace show traces.jsonl
 proctor trace show traces/ --json
 """,
 )
-@click.argument("traces", nargs=-1, required=True, metavar="TRACE...")
+@argument("traces", nargs=-1, required=True, metavar="TRACE...")
 @option("--json", "as_json", section=SHOW, is_flag=True, help="The conversations as JSON.")
 @common_options
 def show(traces: tuple[str, ...], *, as_json: bool) -> None:

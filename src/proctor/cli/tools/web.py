@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from proctor.cli.command_base import SectionedCommand, common_options, option
-from proctor.cli.shared_options import store_option
+from proctor.cli.command_base import SectionedCommand
+from proctor.cli.shared_options import argument, common_options, option, store_option
 
 WHERE, WHO = "Where it listens", "Who may use it"
 
@@ -21,7 +21,7 @@ proctor web --host 0.0.0.0 --token-file ~/.proctor-token
 
 
 @click.command("web", cls=SectionedCommand, examples=EXAMPLES)
-@click.argument(
+@argument(
     "agents", metavar="[AGENTS_DIR]", required=False,
     type=click.Path(exists=True, file_okay=False, path_type=Path),
 )  # fmt: skip

@@ -15,7 +15,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 
-from proctor.common.option_kinds import Kind, Names
+from proctor.common.option_kinds import Kind, Names, Text
 from proctor.common.project_root import PYPROJECT, SETTINGS_FILE, has_settings, project_root
 from proctor.engine.run_options import OPTIONS, Use, options_of
 from proctor.errors import SettingsError, did_you_mean
@@ -168,7 +168,7 @@ def _value_text(value: Any) -> str:
 # --- the kinds of values ---------------------------------------------------------------------------------------------
 
 
-class _Variables(Kind):
+class _Variables(Text):
     """Environment variables."""
 
     def accepts(self, value: object) -> bool:

@@ -67,7 +67,7 @@ class StartRun(PageModel):
     config: Name | None = None
     """The criteria."""
     metrics: list[Name] | None = None
-    """Only these metrics of the config; the others are reported as skipped."""
+    """Compute only these metrics of the config; the others are reported as skipped."""
     no_judge: bool = False
     """Leave out the metrics that ask a language model."""
     judge: Name | None = None

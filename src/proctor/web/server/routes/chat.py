@@ -179,7 +179,7 @@ async def save_chat(context: ContextDep, chats: ChatsDep, chat: str, wanted: Wan
     edit_session(context).loader.forget(file)
     found.touched = time.monotonic()
     agent = found.reference.removeprefix(f"{context.root}{os.sep}")
-    words = ["proctor", "record", agent, "--into", file.label, "--id", wanted.eval_id]
+    words = ["proctor", "record", agent, "--output", file.label, "--id", wanted.eval_id]
     return ChatSaved(
         eval_set=file.id,
         path=file.label,
