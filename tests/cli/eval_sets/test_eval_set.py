@@ -91,14 +91,14 @@ def test_the_words_of_google_adk() -> None:
 
 
 REFUSED = {
-    "no id": (["add-case", "a.evalset.json", "--ask", "x"], "takes --id CASE and --ask TEXT"),
+    "no id": (["add-case", "a.evalset.json", "--ask", "x"], "takes --id CASE and --message TEXT"),
     "a call that is none": (
         ["add-case", "a.evalset.json", "--id", "x", "--ask", "x", "--tool", "look(("],
         "case x:",
     ),
     "a state that is none": (
         ["add-case", "a.evalset.json", "--id", "x", "--ask", "x", "--state", "[1]"],
-        "--state takes a JSON object, got [1]",
+        "--initial-state takes a JSON object, got [1]",
     ),
     "both": (
         ["add-case", "a.evalset.json", "--id", "x", "--ask", "x", "--tool", "a()", "--no-tools"],
