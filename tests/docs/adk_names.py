@@ -15,7 +15,7 @@ from typing import Any
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "adk" / "names.md"
 MIRROR = "proctor.compat.adk."
 
-OWN_PROMPTS = "Proctor's judge has prompts of its own and reads structured answers; subclass `LlmAsJudge` or `RubricBasedEvaluator` for yours"
+OWN_PROMPTS = "Proctor's judge has its own prompts and reads structured answers; subclass `LlmAsJudge` or `RubricBasedEvaluator` for yours"
 VALIDATOR = "a validator that pydantic calls, not users; Proctor's model has its own"
 ENGINE = "Proctor's engine runs the agent: `LocalEvalService.perform_inference`, or `proctor.evaluate`"
 AUDIO = "the simulated user of Proctor writes text; there is no live mode"
@@ -44,10 +44,10 @@ ABSENT = {
 
 HEAD = """# Names of google-adk's evaluation
 
-All public names of google-adk {version} in `google.adk.evaluation`, `google.adk.evaluation.simulation` and `google.adk.cli.cli_eval`, and
-whether `proctor.compat.adk` has them under the same module ([moving tests](migrating-from-adk.md)). Where a class is here, all of its
-public members are, unless the table lists one. `make adk-names` rewrites this page; a test fails when google-adk has a name that is
-neither here nor listed with a reason.
+This page lists the public names of google-adk {version} in `google.adk.evaluation`, `google.adk.evaluation.simulation` and
+`google.adk.cli.cli_eval`. *here* means that `proctor.compat.adk` has the name in the same module
+([move tests](../../how-to/migrate/google-adk.md)). A class that is here has all public members, except those that the table lists. `make
+adk-names` writes this page. A test fails if google-adk has a name that is neither here nor listed with a reason.
 """
 
 

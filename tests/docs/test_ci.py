@@ -17,7 +17,7 @@ from tests.docs.pages import ROOT, blocks
 pytestmark = pytest.mark.slow  # runs the jobs of a pipeline
 
 SETS = Path("examples/travel/bookings.evalset.json")
-INSTALL = "pip install proctor"
+INSTALL = "pip install ./proctor"
 
 
 def _block(name: str) -> str:

@@ -40,9 +40,9 @@ ROWS = [
     Row(kind="LangGraph", toy="with_langgraph", environment="langgraph"),
     Row(kind="`adk+http:` (google-adk's server)", toy="adk_http", needs="google.adk", install="make adk"),
     Row(kind="`a2a+http:` (google-adk's server)", toy="a2a_http", environment="a2a"),
-    Row(kind="`http+sse:`", toy="http_sse", needs="httpx", install="pip install 'proctor[http]'"),
+    Row(kind="`http+sse:`", toy="http_sse", needs="httpx", install="pip install '.[http]'"),
     Row(kind="`cmd:` (Python)", toy="cmd_python"),
     Row(kind="`cmd:` (JavaScript, node)", toy="cmd_node", program="node", install="the package of node"),
     Row(kind="Python function, `--isolate`", toy="isolated"),
-    Row(kind="`openai+http:`", toy="openai_http", needs="httpx", install="pip install 'proctor[http]'"),
+    Row(kind="`openai+http:`", toy="openai_http", needs="httpx", install="pip install '.[http]'"),
 ]
