@@ -123,7 +123,7 @@ def _exit_codes() -> Iterator[str]:
     yield "`make reference` writes this page from the code. The exit code of a command does not depend on reports or output options.\n"
     rows = [[str(code), meaning] for code, meaning in CODES.items()]
     yield table(["code", "meaning"], rows)
-    yield "If cases have different outcomes, *failed* takes precedence over *error*, and *error* over *inconclusive*. "
+    yield "If cases have different outcomes, *failed* takes precedence over *error*, and *error* over *inconclusive*."
     yield "[Verdicts](../explanation/verdicts.md) describes how they are decided.\n"
     yield "## Of each command\n"
     yield "The other commands exit with 0, or with 2 and 3 as above.\n"
