@@ -186,11 +186,21 @@ _MAX_LISTED = 12  # names in a message
 _A_TYPO = 0.85  # similarity from which only one name can be meant
 
 
+def suggest_names(name: str, known: Collection[str]) -> str:
+    """Return ` Did you mean 'x', 'y' or 'z'?` for names that are close to `name` or contain it, or an empty string."""
+    close = get_close_matches(name, known, n=1, cutoff=_A_TYPO) or get_close_matches(name, known, n=3)
+    if not close and len(name) > 2:
+        containing = [other for other in known if name.lower() in other.lower()]
+        close = sorted(containing, key=lambda other: (not other.startswith(name), other))[:3]
+    if not close:
+        return did_you_mean(name, known)
+    *others, last = map(repr, close)
+    return f" Did you mean {', '.join(others)} or {last}?" if others else f" Did you mean {last}?"
+
+
 def unknown_name(kind: str, name: str, known: Collection[str]) -> UnknownNameError:
     """Build the error for an unknown name, with the closest known names, and all of them if they are few."""
-    close = get_close_matches(name, known, n=1, cutoff=_A_TYPO) or get_close_matches(name, known, n=3)
-    *others, last = [*map(repr, close)] or [""]
-    meant = f" Did you mean {', '.join(others)} or {last}?" if others else did_you_mean(name, known)
+    meant = suggest_names(name, known)
     listed = ", ".join(sorted(known)) or "none"
     every = f"Known: {listed}." if len(known) <= _MAX_LISTED else f"`proctor {kind}s` lists all {len(known)}."
     return UnknownNameError(f"No {kind} named {name!r}.{meant} {every}", known)

@@ -360,8 +360,21 @@ def test_a_file_without_root_agent_names_its_functions(
     monkeypatch.chdir(tmp_path)
     with pytest.raises(AgentLoadError) as raised:
         load_agent("desk.py")
-    assert "It has 'reply': is that meant? Write `root_agent = reply` into the file" in str(raised.value)
-    assert str(raised.value).endswith("or name what it has: desk.py:reply.")
+    assert "Did you mean 'reply'? Add the line `root_agent = reply` to the file" in str(raised.value)
+    assert str(raised.value).endswith("or give desk.py:reply as the agent.")
+
+
+def test_a_file_without_root_agent_names_likely_functions_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "shop.py").write_text(
+        "def price(item): ...\ndef total(): ...\nasync def answer(message, state): ...\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(
+        AgentLoadError, match=r"Did you mean 'answer' or 'price'\? Add the line `root_agent = answer`"
+    ):
+        load_agent("shop.py")
 
 
 @pytest.mark.parametrize(
@@ -379,7 +392,7 @@ def test_a_file_without_root_agent_names_its_functions(
         ("exits", ["SystemExit: usage: exits", "exits.py:2", "__main__"]),
         ("hostile", ["Bad", "str() raised ValueError", "hostile.py:3"]),
         ("deep", ["JSONDecodeError", "deep.py:2: json.loads('{')"]),
-        ("nothing", ["none of root_agent, get_agent_async, app", "It has 'rootagent'"]),
+        ("nothing", ["none of root_agent, get_agent_async, app", "Did you mean 'rootagent'?"]),
         ("empty", ["none of root_agent, get_agent_async, app", "module:attribute"]),
         ("wrong", ["int 42", "a function"]),
         ("klass", ["the class Bot", "Bot(...)"]),

@@ -17,6 +17,7 @@ from proctor.common import registry
 from proctor.common.registry import METRICS
 from proctor.engine.planning.criteria import bind
 from proctor.engine.run_options import RunOptions
+from proctor.engine.trial.failure_attribution import failure_from
 from proctor.errors import CriterionError, MetricError, SetupProblems
 from proctor.metrics.base import CaseView, MetricFacts
 from proctor.metrics.custom import function_metric as custom
@@ -226,7 +227,7 @@ def test_rationales_of_an_evaluation_result_become_reasons() -> None:
     ("answer", "message"),
     [
         (None, "returned None; expected a number"),
-        ("0.9", "returned a str; expected a number"),
+        ("0.9", "returned a str '0.9'; expected a number"),
         (math.nan, "returned nan, which is not a score"),
         (math.inf, "returned inf, which is not a score"),
         (1j, "returned a complex"),
@@ -245,7 +246,7 @@ def test_rationales_of_an_evaluation_result_become_reasons() -> None:
             EvaluationResult(1.0, [InvocationResult(1.0)]),
             r"returned 1 per_invocation_results for 2 turn\(s\)",
         ),
-        ({"overall_score": "high"}, "returned a str as overall_score"),
+        ({"overall_score": "high"}, "returned a str 'high' as overall_score"),
     ],
 )
 def test_invalid_score_is_an_error(answer: Any, message: str) -> None:
@@ -257,6 +258,22 @@ def test_invalid_score_is_an_error(answer: Any, message: str) -> None:
 def test_invalid_score_per_turn_is_an_error(answer: Any) -> None:
     with pytest.raises(MetricError, match="for turn 1"):
         ask(lambda actual: answer)
+
+
+def test_an_error_of_a_function_names_the_turn_and_the_answer() -> None:
+    def fails(actual: Any) -> float:
+        raise KeyError("x")
+
+    with pytest.raises(KeyError) as raised:
+        ask(fails)
+    failure = failure_from(raised.value, where="metric")
+    assert failure.message.startswith("'x' (turn 1, in which the agent answered \"")
+    with pytest.raises(MetricError) as refused:
+        ask(lambda actual: "great")
+    assert failure_from(refused.value, where="metric").message.startswith(
+        "returned a str 'great' for turn 1; expected "
+    )
+    assert " (the agent answered " in failure_from(refused.value, where="metric").message
 
 
 def test_what_a_function_raises_is_not_swallowed() -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from difflib import get_close_matches
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any, cast
 
 from proctor.agents.adapt import as_agent, framework_of, is_adk_app
@@ -241,7 +241,9 @@ def _nothing_exposed(module: ModuleType, label: str) -> AgentLoadError:
     public = [name for name in vars(module) if not name.startswith("_")]
     agents = [name for name in public if framework_of(vars(module)[name]) is not None]
     close = agents or [near for name in EXPOSED for near in get_close_matches(name, public, n=1)]
-    candidates = close or [name for name in public if _is_own_function(vars(module)[name], module)]
+    candidates = close or sorted(
+        (name for name in public if _may_answer(vars(module)[name], module)), key=_likeness_to_agent
+    )
     missing = f"The agent {label} has none of {', '.join(EXPOSED)}."
     if not candidates:
         return AgentLoadError(
@@ -249,13 +251,24 @@ def _nothing_exposed(module: ModuleType, label: str) -> AgentLoadError:
         )
     meant = " or ".join(map(repr, candidates[:3]))
     return AgentLoadError(
-        f"{missing} It has {meant}: is that meant? Write `root_agent = {candidates[0]}` into the file, "
-        f"or name what it has: {_module_spelling(module)}:{candidates[0]}."
+        f"{missing} Did you mean {meant}? Add the line `root_agent = {candidates[0]}` to the file, "
+        f"or give {_module_spelling(module)}:{candidates[0]} as the agent."
     )
 
 
-def _is_own_function(value: object, module: ModuleType) -> bool:
-    return inspect.isfunction(value) and value.__module__ == module.__name__
+def _may_answer(value: object, module: ModuleType) -> bool:
+    """Return whether a value is a function of the module that takes a message."""
+    if not isinstance(value, FunctionType) or value.__module__ != module.__name__:
+        return False
+    return bool(inspect.signature(value).parameters)
+
+
+_LIKELY_NAMES = ("agent", "answer", "reply", "respond", "chat", "run", "main", "bot")
+
+
+def _likeness_to_agent(name: str) -> int:
+    """Return the rank of a function's name: the names that agents often have come first."""
+    return next((rank for rank, word in enumerate(_LIKELY_NAMES) if word in name.lower()), len(_LIKELY_NAMES))
 
 
 def _module_spelling(module: ModuleType) -> str:

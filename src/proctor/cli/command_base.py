@@ -39,7 +39,7 @@ class SectionedGroup(_WithExamples, click.Group):
         """Find the command; an unknown name is a usage error that suggests the closest one."""
         if args[0] in self.commands or args[0].startswith("-"):
             return super().resolve_command(ctx, args)
-        hint = did_you_mean(args[0], self.commands) or f" There is: {', '.join(self.commands)}."
+        hint = did_you_mean(args[0], self.commands)
         raise click.UsageError(f"No command {args[0]!r}.{hint}", ctx)
 
 

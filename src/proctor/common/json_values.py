@@ -7,12 +7,25 @@ import re
 from collections.abc import Mapping, Sized
 from typing import TypeAlias
 
-__all__ = ["Json", "JsonObject", "equal_json", "strict_json", "whole_json"]
+from proctor.common.error_text import safe_repr
+
+__all__ = ["Json", "JsonObject", "equal_json", "json_line", "strict_json", "whole_json"]
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 """A value as `json.loads` returns it. Narrow it with `isinstance` before use."""
 
 JsonObject: TypeAlias = "dict[str, Json]"
+
+
+_encode = json.JSONEncoder(ensure_ascii=False).encode
+
+
+def json_line(value: object) -> str:
+    """Return a value as JSON on one line, as all messages, reports and pages show it; its `repr` if it is not JSON."""
+    try:
+        return _encode(value)
+    except (TypeError, ValueError, RecursionError):
+        return safe_repr(value, limit=10**6)
 
 
 def equal_json(expected: object, actual: object) -> bool:

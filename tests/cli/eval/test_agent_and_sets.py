@@ -125,6 +125,8 @@ def test_its_agent_runs_where_no_other_is_named() -> None:
         (["a.json"], [], NO_SETTINGS, r"a\.json is an eval set, and no agent is named: .*--agent"),
         (["a.json", "b.py"], [], NO_SETTINGS, r"Did you mean `proctor eval b\.py a\.json`\?"),
         (["pkg.bot"], [], NO_SETTINGS, r"No eval set to run against pkg.bot: .*proctor eval AGENT SET"),
+        (["a.json", "b.py"], [], WITH_AGENT, r"b\.py is a Python file .*: `proctor eval b\.py a\.json`"),
+        (["evals", "b.py"], [], NO_SETTINGS, r"The agent comes first: `proctor eval b\.py evals`"),
         ([], ["replay"], NO_SETTINGS, "No eval set"),
     ],
 )

@@ -51,6 +51,14 @@ def test_the_run_before_the_newest_is_what_its_id_names(
     assert by_name.stdout != in_this_process(*(one.format("latest") for one in arguments)).stdout
 
 
+def test_show_of_a_case_without_a_run_names_the_command(ids: list[str]) -> None:
+    done = in_this_process("show", "wrong")
+    assert (done.returncode, done.stdout) == (2, "")
+    command = f"`proctor show {ids[0]} wrong`"
+    assert done.stderr == f"error: No run named 'wrong'. It is a case of the run {ids[0]}: {command}\n"
+    assert "`proctor show latest right`" in in_this_process("show", "right").stderr
+
+
 def test_what_did_not_pass_in_it_is_run_again(ids: list[str], tmp_path: Path) -> None:
     make_project(tmp_path, case("right", "hello"), case("wrong", "no call"))
     done = in_this_process("eval", "agent.py", "cases.evalset.json", "--failed", "latest~1")

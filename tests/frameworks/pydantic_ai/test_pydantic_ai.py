@@ -585,7 +585,7 @@ def test_file_with_another_agent_name_gives_the_remedy(
     monkeypatch.chdir(tmp_path)
     with pytest.raises(
         AgentLoadError,
-        match=r"It has 'helper': is that meant\? Write `root_agent = helper` .* or name what it has: bot\.py:helper\.",
+        match=r"Did you mean 'helper'\? Add the line `root_agent = helper` .* or give bot\.py:helper as the agent\.",
     ):
         load_agent("bot.py")
     assert isinstance(load_agent("bot.py:helper"), PydanticAiAgent)

@@ -115,6 +115,13 @@ PAIRS = [
         id="the same name in another spelling is another tool",
     ),
     pytest.param(
+        [call("book_table")],
+        [call("book_tabel")],
+        NONE,
+        "`book_table()` was not called; `book_tabel()` was called but not expected (its name differs from book_table by a letter)",
+        id="a name that differs by a letter",
+    ),
+    pytest.param(
         [call("f")],
         [call("f ")],
         NONE,

@@ -8,12 +8,12 @@ from difflib import SequenceMatcher
 from functools import partial
 from typing import TextIO
 
-from proctor.common.json_values import JsonObject
+from proctor.common.json_values import JsonObject, json_line
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.symbols import Kind
 from proctor.reports.content.text_blocks import Block, Fact, Gap, Line, Look, Role, Span, join_with_dots
 from proctor.reports.evidence.trajectory_diff import call_text
-from proctor.reports.evidence.value_diff import cut_value, value_text
+from proctor.reports.evidence.value_diff import cut_value
 from proctor.reports.terminal.choose import write_blocks
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.content import Part
@@ -117,7 +117,7 @@ def _trial_steps(trial: Trial) -> Iterator[Step]:
             parts = (event.content.parts or ()) if event.content and not event.partial else ()
             yield from ((turn, text) for part in parts if (text := _part_text(part)))
             if event.state_delta:
-                yield turn, f"state: {value_text(event.state_delta)}"
+                yield turn, f"state: {json_line(event.state_delta)}"
     if trial.failure is not None:
         yield max(0, len(trial.turns) - 1), f"failure: {trial.failure.cause}"
 
@@ -127,7 +127,7 @@ def _part_text(part: Part) -> str:
     if call := part.function_call:
         return f"call: {call_text(call.name or '', call.args)}"
     if response := part.function_response:
-        return f"returned: {response.name}: {value_text(response.response)}"
+        return f"returned: {response.name}: {json_line(response.response)}"
     return f"answer: {part.text}" if part.text and not part.thought else ""
 
 

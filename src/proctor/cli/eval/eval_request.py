@@ -264,6 +264,11 @@ def select_agents_and_sets(
         raise SetupError(_no_agent(words))
     selected_sets = [*words, *sets] or default.sets or [*map(relative_to_working_folder, settings.sets)]
     selected_sets = selected_sets or _own_sets(selected[0])
+    if swapped := next((one for one in words if Path(one).suffix == ".py"), None):
+        others = " ".join(one for one in (*named_agents, *words) if one != swapped)
+        raise SetupError(
+            f"{swapped} is a Python file and no eval set. The agent comes first: `proctor eval {swapped} {others}`"
+        )
     if not selected_sets:
         raise SetupError(
             f"No eval set to run against {selected[0]}: give one after the agent (proctor eval AGENT SET), "

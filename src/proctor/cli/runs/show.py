@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -130,10 +131,30 @@ def _find(store: Store, name: str, *, is_for_people: bool) -> str:
 
     if not is_for_people:
         return find_current_run(store, name)
-    run_id = store.find(name)
+    try:
+        run_id = store.find(name)
+    except UnknownNameError as error:
+        if hint := _case_hint(store, name):
+            raise UnknownNameError(f"No run named {name!r}. {hint}", error.known) from None
+        raise
     if warning := warning_of_attempt(store, name):
         say(warning)
     return run_id
+
+
+_MOST_SEARCHED = 20
+
+
+def _case_hint(store: Store, name: str) -> str:
+    """Return the command that shows the case `name` of the newest run that has it; empty if no recent run has it."""
+    from proctor.runs.storage.lookup import find_case
+
+    for age, entry in enumerate(store.index()[:_MOST_SEARCHED]):
+        with suppress(SetupError):
+            find_case(store.planned(entry.run_id), name)
+            run = "latest" if age == 0 else entry.run_id
+            return f"It is a case of the run {entry.run_id}: `proctor show {run} {shlex.quote(name)}`"
+    return ""
 
 
 def _show_for_people(

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 from proctor.common.registry import METRICS, load_object
 from proctor.engine.planning.bound_metric import AGGREGATES, FINAL_STATE, MEAN, BoundMetric
 from proctor.engine.run_options import RunOptions
-from proctor.errors import CriterionError, SetupError, did_you_mean, unknown_name
+from proctor.errors import (
+    CriterionError,
+    SetupError,
+    UnknownNameError,
+    did_you_mean,
+    suggest_names,
+    unknown_name,
+)
 from proctor.metrics.base import RECORDED, SCENARIO, CaseView, Metric, MetricFacts, idle_options
 from proctor.schema.format.config import EvalConfig
 from proctor.schema.format.criterion import BaseCriterion, JudgeModelOptions
@@ -110,9 +117,9 @@ def _introduce_parts(metric: BoundMetric, problems: list[SetupError]) -> None:
 
 def _unknown_metrics(asked: Collection[str], listed: Collection[str]) -> list[SetupError]:
     return [
-        SetupError(
-            f"--metrics names {name!r}, which the criteria do not have.{did_you_mean(name, listed)} "
-            f"They have: {', '.join(listed)}."
+        UnknownNameError(
+            f"--metrics names {name!r}, which the criteria do not have.{suggest_names(name, listed)} -v lists the names.",
+            listed,
         )
         for name in asked
         if name not in listed

@@ -32,11 +32,18 @@ def failure_from(error: BaseException, *, where: str, turn: int | None = None) -
         where=where,
         kind=kind or FailureKind.RAISED,
         type=_type_of(error, told=kind is not None),
-        message=hide_secrets(safe_str(error)),
+        message=hide_secrets(_message(error)),
         traceback=_traceback(error, told=told),
         turn=turn,
         infrastructure=is_infrastructure(error),
     )
+
+
+def _message(error: BaseException) -> str:
+    """Return the text of an exception with its notes: a custom metric notes the turn and the answer."""
+    notes = getattr(error, "__notes__", None)
+    noted = f" ({'; '.join(map(str, notes))})" if isinstance(notes, list) else ""
+    return safe_str(error) + noted
 
 
 def _traceback(error: BaseException, *, told: bool) -> str | None:

@@ -16,7 +16,7 @@ from typing import Any, TypeVar, overload
 
 from proctor.common.async_tools import settle
 from proctor.common.registry import METRICS
-from proctor.errors import CriterionError, SetupError, did_you_mean
+from proctor.errors import CriterionError, MetricError, SetupError, did_you_mean
 from proctor.metrics.base import CaseView, Metric, MetricFacts, paired
 from proctor.metrics.builtin import METRICS as BUILT_IN
 from proctor.metrics.criterion_check import check_criterion
@@ -29,7 +29,9 @@ from proctor.metrics.custom.scoring_function import (
     read_signature,
     read_turn,
 )
+from proctor.metrics.reason_text import show_text
 from proctor.schema.format.config import CustomMetricConfig
+from proctor.schema.format.content import text_of
 from proctor.schema.format.criterion import BaseCriterion, EvalMetric
 from proctor.schema.format.invocation import Invocation
 from proctor.schema.format.rubric import Rubric
@@ -96,8 +98,12 @@ class FunctionMetric:
         )
         scores = []
         for index, (made, wanted) in enumerate(zip(case.actual, expected, strict=True)):
-            answer = await self._call(actual=made, expected=wanted)
-            scores.append(read_turn(self.facts, answer, index))
+            try:
+                answer = await self._call(actual=made, expected=wanted)
+                scores.append(read_turn(self.facts, answer, index))
+            except Exception as error:
+                error.add_note(_turn_note(made, index, is_named=isinstance(error, MetricError)))
+                raise
         return mean_score(scores)
 
     async def _call(self, **values: object) -> Any:
@@ -108,6 +114,13 @@ class FunctionMetric:
 
             arguments = {name: to_adk(value) for name, value in arguments.items()}
         return await settle(self.function(**arguments))
+
+
+def _turn_note(invocation: Invocation, index: int, *, is_named: bool) -> str:
+    """Return the turn at which a function failed, unless the message names it, and the agent's answer in that turn."""
+    answer = text_of(invocation.final_response, thoughts=False)
+    answered = f"the agent answered {show_text(answer)}" if answer else "the agent gave no answer"
+    return answered if is_named else f"turn {index + 1}, in which {answered}"
 
 
 def _own_copy(case: CaseView) -> CaseView:

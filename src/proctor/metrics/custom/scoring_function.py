@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
+from proctor.common.error_text import safe_repr
 from proctor.errors import CriterionError, MetricError, did_you_mean
 from proctor.metrics.base import MetricFacts, beyond_range
 from proctor.schema.format.result import EvalStatus
@@ -217,7 +218,7 @@ def _score(facts: MetricFacts, answer: object, where: str) -> Score:
 
 def _number(facts: MetricFacts, answer: object, where: str) -> float:
     if not isinstance(answer, Real):
-        shown = "None" if answer is None else f"a {type(answer).__name__}"  # its text may be anything
+        shown = "None" if answer is None else f"a {safe_repr(answer)}"
         raise MetricError(
             f"returned {shown}{where}; expected a number, true or false, or a Score "
             "(with a reason if it has no value)"

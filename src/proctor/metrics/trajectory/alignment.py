@@ -15,6 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from proctor.metrics.expectations.misspelled_calls import is_one_slip_from
 from proctor.metrics.reason_text import and_more, show_call, show_name, show_pair, show_value
 from proctor.metrics.trajectory.call_matching import PYTHON, ArgumentDifference, Call, Matching
 from proctor.metrics.trajectory.call_pairing import UNPAIRED, Pairing, pair_cost, pair_up
@@ -278,7 +279,7 @@ def describe(
         )
 
     reported = [step for step in alignment.differing if is_reported(step)]
-    missing = {_bare(step.expected.name) for step in reported if step.kind is MISSING and step.expected}
+    missing = [step.expected.name for step in reported if step.kind is MISSING and step.expected]
     sentences = [
         _describe_step(step, order_matters=order_matters) + _look_alike(step, missing) for step in reported
     ]
@@ -294,10 +295,15 @@ _LESS_OFTEN = "called less often than expected"
 _MORE_OFTEN = "more often than expected"
 
 
-def _look_alike(step: Step, missing: set[str]) -> str:
+def _look_alike(step: Step, missing: Sequence[str | None]) -> str:
     """Return a hint if a call of another tool has nearly the name of a missing one."""
     name = step.actual.name if step.kind is EXTRA and step.actual else None
-    return " (names are compared letter by letter)" if name and _bare(name) in missing else ""
+    if not name or name in missing:
+        return ""
+    if _bare(name) in map(_bare, missing):
+        return " (names are compared letter by letter)"
+    near = next((other for other in missing if other and is_one_slip_from(name, other)), None)
+    return f" (its name differs from {show_name(near)} by a letter)" if near else ""
 
 
 def _bare(name: str | None) -> str:

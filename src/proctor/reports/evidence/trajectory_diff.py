@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from proctor.common.json_values import equal_json
+from proctor.common.json_values import equal_json, json_line
 from proctor.reports.content.symbols import Kind
 from proctor.reports.content.text_blocks import (
     LeftOut,
@@ -24,7 +24,6 @@ from proctor.reports.evidence.value_diff import (
     merge_pieces,
     value_difference,
     value_pair,
-    value_text,
 )
 
 LONGEST_CALL = 64
@@ -193,7 +192,7 @@ def _call(
     head = Piece(name, changed=renamed)
     if not isinstance(args, Mapping):  # null, or any value from a custom metric
         return merge_pieces(
-            [head, Piece("("), Piece(value_text(args), changed=changed is not None), Piece(")")]
+            [head, Piece("("), Piece(json_line(args), changed=changed is not None), Piece(")")]
         )
     differing = {key: pieces for key, pieces in (changed or {}).items() if key in args}
     texts = _argument_texts(args, differing)
@@ -217,7 +216,7 @@ def _fit_arguments(
 
 def _argument_texts(args: Mapping[str, object], differing: Mapping[str, Pieces]) -> dict[str, str]:
     return {
-        key: "".join(piece.text for piece in differing[key]) if key in differing else value_text(value)
+        key: "".join(piece.text for piece in differing[key]) if key in differing else json_line(value)
         for key, value in args.items()
     }
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from difflib import SequenceMatcher
 from itertools import groupby
 from typing import Any
 
-from proctor.common.error_text import safe_repr
-from proctor.common.json_values import equal_json
+from proctor.common.json_values import equal_json, json_line
 from proctor.reports.content.text_blocks import Piece, Pieces
 
 LONGEST_VALUE = 48
@@ -24,14 +22,6 @@ _CONTEXT = 16
 _Members = list[tuple[bool, Pieces]]
 
 
-def value_text(value: object) -> str:
-    """Return a value as JSON on one line; a value that is not JSON as its `repr`."""
-    try:
-        return json.dumps(value, ensure_ascii=False)
-    except (TypeError, ValueError, RecursionError):
-        return safe_repr(value, limit=10**6)
-
-
 def cut_value(text: str, longest: int) -> str:
     """Cut a value's JSON; a string keeps its closing quote."""
     if len(text) <= longest:
@@ -42,7 +32,7 @@ def cut_value(text: str, longest: int) -> str:
 
 def value_pair(expected: object, actual: object, *, longest: int = LONGEST_VALUE) -> tuple[str, str]:
     """Return two values as JSON, cut so that the place where they first differ is seen in both."""
-    left, right = value_text(expected), value_text(actual)
+    left, right = json_line(expected), json_line(actual)
     if max(len(left), len(right)) <= longest:
         return left, right
     both = zip(left, right, strict=False)
@@ -71,7 +61,7 @@ def _differing_parts(
     if isinstance(expected, list) and isinstance(actual, list) and len(expected) == len(actual):
         return _members(dict(enumerate(expected)), dict(enumerate(actual)), "[]", full=full, depth=depth)
     if isinstance(expected, str) and isinstance(actual, str) and len(expected) >= _LEAST_TEXT:
-        return _texts(value_text(expected), value_text(actual), full=full)
+        return _texts(json_line(expected), json_line(actual), full=full)
     return None
 
 
@@ -95,14 +85,14 @@ def _members(
     wanted: _Members = []
     made: _Members = []
     for name in {**expected, **actual}:
-        key = Piece(f"{value_text(name)}: " if brackets == "{}" else "")
+        key = Piece(f"{json_line(name)}: " if brackets == "{}" else "")
         if name not in actual:
-            wanted.append((False, [key, Piece(value_text(expected[name]), changed=True)]))
+            wanted.append((False, [key, Piece(json_line(expected[name]), changed=True)]))
         elif name not in expected:
-            made.append((False, [key, Piece(value_text(actual[name]), changed=True)]))
+            made.append((False, [key, Piece(json_line(actual[name]), changed=True)]))
         elif equal_json(expected[name], actual[name]):
-            wanted.append((True, [key, Piece(value_text(expected[name]))]))
-            made.append((True, [key, Piece(value_text(actual[name]))]))
+            wanted.append((True, [key, Piece(json_line(expected[name]))]))
+            made.append((True, [key, Piece(json_line(actual[name]))]))
         else:
             left, right = value_difference(expected[name], actual[name], full=full, depth=depth + 1)
             wanted.append((False, [key, *left]))

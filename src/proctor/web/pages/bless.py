@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from proctor.authoring.bless import Blessing, RefusedCase, bless
+from proctor.common.json_values import json_line
 from proctor.common.safe_text import lines_of
 from proctor.errors import SetupError, SetupProblems, UnknownNameError
 from proctor.files.edit.editable_file import check_edit, text_of_file
 from proctor.files.eval_sets.source import open_eval_set
 from proctor.reports.content.text_blocks import Piece
-from proctor.reports.evidence.value_diff import value_difference, value_text
+from proctor.reports.evidence.value_diff import value_difference
 from proctor.runs.storage.failed_attempts import find_current_run
 from proctor.runs.storage.lookup import listed_run
 from proctor.schema.format.case import EvalCase
@@ -196,7 +197,7 @@ def _list_changes(before: Sequence[object], after: Sequence[object], path: str) 
 
 
 def _whole(value: object) -> Marked:
-    return marked_pieces([Piece(value_text(value), changed=True)])
+    return marked_pieces([Piece(json_line(value), changed=True)])
 
 
 # --- the review --------------------------------------------------------------------------------------------------------

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Literal
 
+from proctor.common.json_values import json_line
 from proctor.reports.evidence.trajectory_diff import call_text
-from proctor.reports.evidence.value_diff import value_text
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.evidence.turn import Turn
@@ -184,7 +184,7 @@ class _Waterfall:
         self._news = []
 
     def _attach_response(self, answer: FunctionResponse, at: float | None) -> None:
-        text = value_text(answer.response)
+        text = json_line(answer.response)
         self._news.append(f"{answer.name or 'tool'} → {text}")
         if (step := self._open.take(answer.id, answer.name)) is not None:
             step.response, step.end = text or "null", at

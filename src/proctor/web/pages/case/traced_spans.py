@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from proctor.reports.evidence.value_diff import value_text
+from proctor.common.json_values import json_line
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.turn import Span, SpanKind, Turn
 from proctor.schema.format.wire_model import PageModel
@@ -138,7 +138,7 @@ def traced_parts(index: int, turn: Turn, origin: float) -> Iterator[SpanPart]:
 
 
 def _attribute_text(value: object) -> str:
-    return value if isinstance(value, str) else value_text(value)
+    return value if isinstance(value, str) else json_line(value)
 
 
 def _clip_text(text: str | None) -> Clip | None:

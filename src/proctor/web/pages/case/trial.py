@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from proctor.common.json_values import json_line
 from proctor.reports.content.case_data import CaseView, attempt_lines, view_trial
 from proctor.reports.content.case_text import reason_of
 from proctor.reports.content.symbols import Kind
 from proctor.reports.evidence.simulated_users import ending_of
 from proctor.reports.evidence.trajectory_diff import state_of
-from proctor.reports.evidence.value_diff import value_text
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.invocation import Invocation
@@ -188,7 +188,7 @@ def _state(trial: Trial, expected: EvalCase | None, scored: _Scored) -> StatePar
     compared = {str(entry.get("key")) for entry in entries}
     for key, value in (actual or {}).items():
         if key not in compared:
-            rows.append(StateRow(key=key, kind=None, expected=None, actual=clip(value_text(value))))
+            rows.append(StateRow(key=key, kind=None, expected=None, actual=clip(json_line(value))))
     return StatePart(known=actual is not None, stated=bool(entries), rows=rows)
 
 
@@ -220,10 +220,10 @@ def _compare_state(
 
 def _rows(entry: Mapping[str, object]) -> list[StateRow]:
     if entry.get("kind") == "matched":
-        sides = [clip(value_text(entry[side])) if side in entry else None for side in ("expected", "actual")]
+        sides = [clip(json_line(entry[side])) if side in entry else None for side in ("expected", "actual")]
         return [StateRow(key=str(entry.get("key", "")), kind=Kind.SAME, expected=sides[0], actual=sides[1])]
     if entry.get("kind") is None:  # the final state is unknown
-        expected = clip(value_text(entry.get("expected")))
+        expected = clip(json_line(entry.get("expected")))
         return [StateRow(key=str(entry.get("key", "")), kind=None, expected=expected, actual=None)]
     return [
         StateRow(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from proctor.common.json_values import json_line
 from proctor.reports.content.symbols import Kind
 from proctor.reports.content.text_blocks import StepLine
 from proctor.reports.evidence.trajectory_diff import call_text, steps_of
-from proctor.reports.evidence.value_diff import value_text
 from proctor.schema.evidence.trial import Failure
 from proctor.schema.evidence.turn import Turn
 from proctor.schema.format.content import Part, text_of
@@ -181,7 +181,7 @@ class _TurnRecord:
         elif (response := part.function_response) is not None:
             place = self._open.take(response.id, response.name)
             if place is not None:
-                self.responses[place] = clip(value_text(response.response))
+                self.responses[place] = clip(json_line(response.response))
         elif part.text and (part.thought or not is_answer):
             self._add_text(author, part.text, thought=bool(part.thought))
 
