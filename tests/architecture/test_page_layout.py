@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.architecture.figures import VAGUE
+from tests.architecture.figures import DIALECT, VAGUE
 from tests.architecture.source import SRC
 
 UI = SRC.parent / "ui" / "src"
@@ -15,6 +15,8 @@ VAGUE_STEMS = VAGUE | {"asked", "misc", "own", "parts", "utils", "wanted"}
 LAYERS = ("styles", "data", "components", "screens", "app")
 """Each folder may import from those before it. `app` starts the page; its helpers (`APP_HELPERS`) are open to all."""
 APP_HELPERS = {"address", "keyboard", "title"}
+MOST_DIALECT = 0.5
+"""Words of the dialect in 1,000 words of the sources and their tests, identifiers split into words."""
 IMPORT = re.compile(r'(?:from|import|mock\() ?"(\.[^"]+)"')
 
 
@@ -45,6 +47,11 @@ class TestPageSources:
         ]
         assert vague == []
 
+    def test_texts_and_names_are_plain_english(self) -> None:
+        texts = [_words(path) for path in UI.rglob("*.ts*") if path.name != "api.gen.ts"]
+        words = sum(len(re.findall(r"\w+", text)) for text in texts)
+        assert 1000 * sum(len(DIALECT.findall(text)) for text in texts) / words <= MOST_DIALECT
+
     def test_imports_point_down(self) -> None:
         upwards = [
             f"{path.relative_to(UI).as_posix()} imports {target}"
@@ -59,6 +66,11 @@ class TestPageSources:
             _module(path.relative_to(UI).as_posix()): set(map(_module, _imports(path))) for path in _sources()
         }
         assert [name for name in graph if name in _reachable(graph, name)] == []
+
+
+def _words(path: Path) -> str:
+    """Return the text of a file with a space between the words of an identifier."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|_", " ", path.read_text(encoding="utf-8"))
 
 
 def _layer(path: str) -> int:

@@ -56,7 +56,7 @@ def _missing() -> str:
     if find_spec("playwright") is None:
         return "playwright is not installed: pip install playwright"
     if _chromium() is None:
-        return "there is no chromium on PATH: apt-get install chromium"
+        return "chromium is not on PATH: apt-get install chromium"
     if not (page_folder() / "index.html").is_file():
         return "the page is not built: make ui"
     return "" if AXE.is_file() else "ui/node_modules is not filled: cd ui && npm ci"
@@ -178,7 +178,7 @@ def browser() -> Iterator[Browser]:
 
 @dataclass
 class Problems:
-    """What went wrong on a page without anybody asking."""
+    """What went wrong on a page without anyone asking."""
 
     found: list[str] = field(default_factory=list)
     _expected: list[str] = field(default_factory=list)
@@ -188,7 +188,7 @@ class Problems:
         self._expected.append(pattern)
 
     def left(self) -> list[str]:
-        """Return what nobody expected."""
+        """Return what no one expected."""
         return [one for one in self.found if not any(re.search(pattern, one) for pattern in self._expected)]
 
 
@@ -199,7 +199,7 @@ def problems() -> Problems:
 
 
 def visit(browser: Browser, url: str | None, **how: Any) -> BrowserContext:
-    """Return a new visitor, 1,280 pixels wide where nothing else is said, who waits as long as all tests do."""
+    """Return a new visitor, 1,280 pixels wide by default, who waits as long as all tests do."""
     context = browser.new_context(base_url=url, **({"viewport": WIDE} | how))
     context.set_default_timeout(PATIENCE * 1000)
     return context
@@ -223,20 +223,20 @@ def page(context: BrowserContext, problems: Problems) -> Iterator[Page]:
     assert problems.left() == []
 
 
-_TELL_VIOLATIONS = """addEventListener("securitypolicyviolation", (event) =>
+_REPORT_VIOLATIONS = """addEventListener("securitypolicyviolation", (event) =>
     console.error(`CSP: ${event.violatedDirective} ${event.blockedURI}`))"""
 
 
 def watch(page: Page, problems: Problems) -> None:
     """Write down what goes wrong on `page`."""
-    page.add_init_script(_TELL_VIOLATIONS)
-    page.on("console", lambda said: _told(problems, said.type, said.text))
+    page.add_init_script(_REPORT_VIOLATIONS)
+    page.on("console", lambda message: _reported(problems, message.type, message.text))
     page.on("pageerror", lambda error: problems.found.append(f"exception: {error}"))
     page.on("request", lambda request: _off_origin(problems, page, request.url))
     page.on("response", lambda answer: _broken(problems, answer.status, answer.url))
 
 
-def _told(problems: Problems, kind: str, text: str) -> None:
+def _reported(problems: Problems, kind: str, text: str) -> None:
     if kind in {"error", "warning"}:
         problems.found.append(f"console {kind}: {text}")
 
@@ -266,12 +266,12 @@ def axe() -> Callable[[Page], None]:
         found = page.evaluate(
             "(rules) => axe.run(document, { runOnly: rules, resultTypes: ['violations'] })", rules
         )
-        assert [_told_of(one) for one in found["violations"]] == []
+        assert [_text_of(one) for one in found["violations"]] == []
 
     return check
 
 
-def _told_of(violation: dict[str, Any]) -> str:
+def _text_of(violation: dict[str, Any]) -> str:
     where = [
         f"{node['target']} {node['html'][:160]} {node['failureSummary']}" for node in violation["nodes"][:3]
     ]

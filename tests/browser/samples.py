@@ -13,7 +13,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# An agent that is broken for some: which ones is said by the user's own words, so it is always the same.
+# An agent that is broken for some: the user's words decide which ones, so it is always the same.
 _SHAKY = '''
 """Answers a greeting, now and then wrongly, and breaks when it is asked to."""
 
@@ -33,7 +33,7 @@ def root_agent(text: str) -> str:
     return "Hello, and welcome!" if "always" in text or is_turn else "Go away."
 '''
 _HELLO = "Hello, and welcome!"
-_SAID = {
+_OUTPUT = {
     "always_polite": "always hello",
     "moody": "hello",
     "breaks": "please break",
@@ -54,7 +54,7 @@ _RUNS = [
     f"examples/retail {_RETAIL} --num-runs 2",
     f"examples/travel/flawed.py {_TRAVEL} --num-runs 5",
 ]
-"""What `proctor eval` is told, oldest first: passes, failures, errors, flaky cases, judges, played users."""
+"""What `proctor eval` receives, oldest first: passes, failures, errors, flaky cases, judges, played users."""
 NUM_RUNS = len(_RUNS)
 STORE = Path(".proctor", "store.sqlite3")
 
@@ -65,26 +65,26 @@ def make_project(folder: Path) -> Path:
     (folder / "greeter.py").write_text(_SHAKY, encoding="utf-8")
     (folder / "greetings.evalset.json").write_text(json.dumps(_greetings()), encoding="utf-8")
     _commit(folder)
-    for told in _RUNS:
-        proctor(folder, f"eval {told}")
+    for reported in _RUNS:
+        proctor(folder, f"eval {reported}")
     return folder / STORE
 
 
-def proctor(folder: Path, told: str) -> str:
-    """Run the command in `folder`; return what it said. Any end is fine but a mistake in what was asked (2) or a crash."""
-    command = [sys.executable, "-m", "proctor", *shlex.split(told)]
+def proctor(folder: Path, reported: str) -> str:
+    """Run the command in `folder`; return its output. Any end is fine but a mistake in what was asked (2) or a crash."""
+    command = [sys.executable, "-m", "proctor", *shlex.split(reported)]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
-    assert done.returncode in {0, 1, 3, 4}, f"proctor {told}: {done.stdout}{done.stderr}"
+    assert done.returncode in {0, 1, 3, 4}, f"proctor {reported}: {done.stdout}{done.stderr}"
     return done.stdout
 
 
 def _greetings() -> dict[str, Any]:
-    cases = [{"eval_id": eval_id, "conversation": [_turn(said)]} for eval_id, said in _SAID.items()]
+    cases = [{"eval_id": eval_id, "conversation": [_turn(output)]} for eval_id, output in _OUTPUT.items()]
     return {"eval_set_id": "greetings", "eval_cases": cases}
 
 
-def _turn(said: str) -> dict[str, Any]:
-    return {"user_content": {"parts": [{"text": said}]}, "final_response": {"parts": [{"text": _HELLO}]}}
+def _turn(output: str) -> dict[str, Any]:
+    return {"user_content": {"parts": [{"text": output}]}, "final_response": {"parts": [{"text": _HELLO}]}}
 
 
 def _commit(folder: Path) -> None:
@@ -97,5 +97,7 @@ def _commit(folder: Path) -> None:
         for what in ("NAME", "EMAIL")
     }
     (folder / ".gitignore").write_text(".proctor/\n__pycache__/\n", encoding="utf-8")
-    for told in ("init -q -b main", "add -A", "commit -q -m sample"):
-        subprocess.run(["git", *told.split()], cwd=folder, check=True, env={**os.environ, **who}, timeout=60)
+    for reported in ("init -q -b main", "add -A", "commit -q -m sample"):
+        subprocess.run(
+            ["git", *reported.split()], cwd=folder, check=True, env={**os.environ, **who}, timeout=60
+        )

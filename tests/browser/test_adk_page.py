@@ -45,7 +45,8 @@ def adk_page(
     )
     page.on("request", lambda asked: wrong.append(asked.url) if _leaves(asked.url, site.url) else None)
     page.on(
-        "console", lambda said: wrong.append(said.text) if "Content Security Policy" in said.text else None
+        "console",
+        lambda output: wrong.append(output.text) if "Content Security Policy" in output.text else None,
     )
     page.goto("/dev-ui/?app=weather_app&userId=user")
     yield page
@@ -105,10 +106,10 @@ def test_from_a_chat_to_a_verdict(adk_page: Page, tmp_path: Path, shot: Callable
     shot(page, "adk-failed")
 
 
-def test_the_page_talks_to_this_server_and_to_nobody_else(adk_page: Page) -> None:
-    script = """(url) => new Promise((told) => {
+def test_the_page_talks_to_this_server_and_to_no_other(adk_page: Page) -> None:
+    script = """(url) => new Promise((resolve) => {
         const socket = new WebSocket(url)
-        socket.onopen = () => told("open"); socket.onerror = () => told("refused")
+        socket.onopen = () => resolve("open"); socket.onerror = () => resolve("refused")
     })"""
     here = re.sub("^http", "ws", adk_page.url.split("/dev-ui")[0])
     query = "/run_live?app_name=weather_app&user_id=user&session_id=s"

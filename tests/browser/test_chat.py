@@ -1,4 +1,4 @@
-"""Screen 10: an agent is talked to in a real browser, told as it happens, stopped, and kept as a case."""
+"""Screen 10: an agent is talked to in a real browser, shown as it happens, stopped, and kept as a case."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Guide:
         text = message.joined_text()
         response = next((part.function_response for part in message.parts if part.function_response), None)
         if response is not None:
-            yield Event.said(f"The manager says {{response.response['status']}}.")
+            yield Event.said(f"The manager answers {{response.response['status']}}.")
         elif text == "refund":
             yield Event.called("ask_manager", {{"amount": 20}}, id="L1", long_running_tool_ids=["L1"])
         elif text == "break":
@@ -92,14 +92,14 @@ def held(site: Site) -> Iterator[Path]:
     file.unlink(missing_ok=True)
 
 
-def say(page: Page, text: str) -> None:
-    """Say something as soon as the agent listens."""
+def send(page: Page, text: str) -> None:
+    """Send a message as soon as the agent listens."""
     expect(page.get_by_role("button", name="Send")).to_be_visible()
     page.get_by_label("Message").fill(text)
     page.get_by_label("Message").press("Enter")
 
 
-def test_an_agent_is_talked_to_and_told_as_it_happens(
+def test_the_entries_of_an_agent_are_shown_as_they_arrive(
     page: Page, held: Path, axe: Look, fits: Look, shot: Shot
 ) -> None:
     page.goto("/chat")
@@ -107,7 +107,7 @@ def test_an_agent_is_talked_to_and_told_as_it_happens(
     axe(page)
     shot(page, "chat-begin")
     begin(page)
-    say(page, "Bern")
+    send(page, "Bern")
     log = page.get_by_role("log")
     expect(log).to_contain_text('find_city(name="Bern")')
     expect(log).to_contain_text("You should go")
@@ -116,18 +116,18 @@ def test_an_agent_is_talked_to_and_told_as_it_happens(
     expect(log).to_contain_text("You should go to Bern.")
     expect(log).to_contain_text("42 tokens")
     expect(page.get_by_label("Session state")).to_contain_text('"Bern"')
-    say(page, "refund")
+    send(page, "refund")
     expect(log).to_contain_text("ask_manager(amount=20)")
     axe(page)
     shot(page, "chat")
     fits(page)
     page.get_by_role("button", name="Answer the call").click()
-    expect(log).to_contain_text("The manager says approved.")
+    expect(log).to_contain_text("The manager answers approved.")
 
 
 def test_a_conversation_outlives_a_reload(page: Page, held: Path) -> None:
     begin(page)
-    say(page, "Bern")
+    send(page, "Bern")
     expect(page.get_by_role("log")).to_contain_text("You should go")
     page.reload()  # in the middle of the answer
     expect(page.get_by_role("button", name="Stop")).to_be_visible()
@@ -139,11 +139,11 @@ def test_a_conversation_outlives_a_reload(page: Page, held: Path) -> None:
     expect(page.get_by_role("log")).to_contain_text("You should go to Bern.")
 
 
-def test_an_answer_is_stopped_and_all_is_said_again(page: Page) -> None:
+def test_an_answer_is_stopped_and_the_message_is_sent_again(page: Page) -> None:
     begin(page)
-    say(page, "Bern")
+    send(page, "Bern")
     expect(page.get_by_role("button", name="Send")).to_be_visible()
-    say(page, "hang")
+    send(page, "hang")
     expect(page.get_by_role("log")).to_contain_text("Let me think")
     page.get_by_role("button", name="Stop").click()
     expect(page.get_by_role("log")).to_contain_text("stopped; this turn is discarded")
@@ -151,21 +151,21 @@ def test_an_answer_is_stopped_and_all_is_said_again(page: Page) -> None:
     expect(page.get_by_role("log")).to_contain_text("1 earlier message is sent again")
     expect(page.get_by_role("button", name="Send")).to_be_visible()
     expect(page.get_by_text("1 turn", exact=True)).to_be_visible()
-    say(page, "Porto")
+    send(page, "Porto")
     expect(page.get_by_text("2 turns", exact=True)).to_be_visible()
 
 
-def test_a_failure_has_its_cause_and_the_talk_goes_on(page: Page) -> None:
+def test_a_failure_has_its_cause_and_the_talk_continues(page: Page) -> None:
     begin(page)
-    say(page, "break")
+    send(page, "break")
     expect(
         page.get_by_role("alert").filter(has_text="RuntimeError: the kitchen is closed").first
     ).to_be_visible()
-    say(page, "Bern")
+    send(page, "Bern")
     expect(page.get_by_role("log")).to_contain_text("You should go to Bern.")
 
 
-def test_an_agent_that_does_not_load_says_why(page: Page, problems: Problems) -> None:
+def test_an_agent_that_does_not_load_shows_why(page: Page, problems: Problems) -> None:
     problems.expect("400")
     begin(page, "broken")
     expect(page.get_by_role("alert").filter(has_text="no such model").first).to_be_visible()
@@ -173,7 +173,7 @@ def test_an_agent_that_does_not_load_says_why(page: Page, problems: Problems) ->
 
 def test_a_conversation_is_kept_as_a_case(page: Page, site: Site, axe: Look, shot: Shot) -> None:
     begin(page)
-    say(page, "Bern")
+    send(page, "Bern")
     expect(page.get_by_role("button", name="Send")).to_be_visible()
     page.get_by_role("button", name="Save as case").click()
     dialog = page.get_by_role("dialog")
@@ -199,7 +199,7 @@ def test_hostile_answers_are_text(page: Page) -> None:
     dialogs: list[str] = []
     note_dialogs(page, dialogs)
     begin(page)
-    say(page, "xss")
+    send(page, "xss")
     expect(page.get_by_role("button", name="Send")).to_be_visible()
     log = page.get_by_role("log")
     expect(log).to_contain_text("<script>alert(2)</script>")
@@ -208,7 +208,7 @@ def test_hostile_answers_are_text(page: Page) -> None:
     assert dialogs == []
 
 
-def test_a_set_beside_the_agent_is_offered_before_those_of_others(page: Page, site: Site) -> None:
+def test_a_set_next_to_the_agent_is_offered_before_those_of_others(page: Page, site: Site) -> None:
     """A case must not land in the set of another agent because that one's name comes first."""
     case = {"eval_id": "one", "conversation": [{"user_content": {"parts": [{"text": "Hi"}]}}]}
     sets = [site.folder / "agents" / name / f"{name}.evalset.json" for name in ("broken", "guide")]
@@ -216,7 +216,7 @@ def test_a_set_beside_the_agent_is_offered_before_those_of_others(page: Page, si
         path.write_text(json.dumps({"eval_set_id": path.name, "eval_cases": [case]}), encoding="utf-8")
     try:
         begin(page)
-        say(page, "Bern")
+        send(page, "Bern")
         expect(page.get_by_role("button", name="Send")).to_be_visible()
         page.get_by_role("button", name="Save as case").click()
         chosen = page.get_by_role("dialog").get_by_label("Eval set").locator("option:checked")

@@ -38,7 +38,7 @@ def _open(page: Page, path: str) -> None:
     expect(page.get_by_role("table", name="Metrics")).to_be_visible()
 
 
-def _told(site: Site, path: str) -> Any:
+def _reported(site: Site, path: str) -> Any:
     return site.get(f"/api{path}")
 
 
@@ -46,32 +46,43 @@ def test_the_sentence_comes_first_and_is_that_of_the_command(
     page: Page, site: Site, regression: str, shot: Shot
 ) -> None:
     _open(page, regression)
-    told = _told(site, regression)
+    reported = _reported(site, regression)
     expect(page.get_by_role("heading", level=1)).to_contain_text("travel")
     expect(page.locator("main")).to_contain_text("Regression")
     done = subprocess.run(
-        [sys.executable, "-m", *shlex.split(told["command"]), "--json"],
+        [sys.executable, "-m", *shlex.split(reported["command"]), "--json"],
         cwd=site.folder,
         capture_output=True,
         text=True,
         check=False,
     )
     by_command = json.loads(done.stdout)
-    assert by_command["sentence"] == told["sentence"]
-    said = told["sentence"].partition(": ")[2].replace(" x ", " × ").replace("-", "−")
-    expect(page.locator("main")).to_contain_text(said[1:])
+    assert by_command["sentence"] == reported["sentence"]
+    sentence = re.sub(r"; p = [\d.]+\)", ")", reported["sentence"].partition(": ")[2]).replace(
+        "95 %:", "95 % CI:"
+    )
+    shown = sentence.replace(" x ", " × ").replace("-", "−")
+    expect(page.locator("main")).to_contain_text(shown[1:])
     shot(page, "compare")
 
 
 def test_every_metric_has_its_interval_and_its_test(page: Page, site: Site, regression: str) -> None:
     _open(page, regression)
     rows = page.get_by_role("table", name="Metrics").get_by_role("row")
-    told = _told(site, regression)["measures"]
-    expect(rows).to_have_count(1 + len(told))
-    for at, one in enumerate(told):
+    reported = _reported(site, regression)["measures"]
+    expect(rows).to_have_count(1 + len(reported))
+    for at, one in enumerate(reported):
         row, within = rows.nth(at + 1), f"{one['low_text']} to {one['high_text']}"
         expect(row).to_contain_text(one["base_text"])
         expect(row.get_by_role("img")).to_have_attribute("aria-label", re.compile(re.escape(within)))
+
+
+def test_p_values_are_shown_on_demand(page: Page, regression: str) -> None:
+    _open(page, regression)
+    values = page.get_by_role("table").filter(has_text="p (Holm)")
+    expect(values).to_be_hidden()
+    page.get_by_text("p-values").click()
+    expect(values.get_by_role("row").filter(has_text="pass rate")).to_contain_text("0.047")
 
 
 def test_zero_is_at_one_place_in_all_bars(page: Page, regression: str) -> None:
@@ -85,16 +96,16 @@ def test_zero_is_at_one_place_in_all_bars(page: Page, regression: str) -> None:
 
 def test_what_changed_is_listed_worse_first_with_why(page: Page, site: Site, regression: str) -> None:
     _open(page, regression)
-    told = _told(site, regression)["cases"]
+    reported = _reported(site, regression)["cases"]
     rows = page.get_by_role("table", name="Changed cases").get_by_role("row")
-    expect(rows).to_have_count(1 + len(told))
-    for at, case in enumerate(told):
+    expect(rows).to_have_count(1 + len(reported))
+    for at, case in enumerate(reported):
         expect(rows.nth(at + 1).get_by_text(case["eval_id"], exact=True)).to_be_visible()
     expect(rows.nth(1)).to_contain_text("Worse")
-    expect(rows.nth(1)).to_contain_text(told[0]["reason"][:30])
+    expect(rows.nth(1)).to_contain_text(reported[0]["reason"][:30])
 
 
-def test_a_kind_and_words_stand_in_the_address(page: Page, regression: str) -> None:
+def test_a_kind_and_words_are_in_the_address(page: Page, regression: str) -> None:
     _open(page, regression)
     table = page.get_by_role("table", name="Changed cases")
     page.get_by_role("button", name=re.compile("In error 1")).click()
@@ -128,7 +139,7 @@ def test_a_row_opens_the_two_trials_where_they_part(
 def test_keys_go_from_changed_case_to_changed_case_and_back_up(
     page: Page, site: Site, regression: str
 ) -> None:
-    cases = _told(site, regression)["cases"]
+    cases = _reported(site, regression)["cases"]
     _open(page, regression)
     page.keyboard.press("j")
     page.keyboard.press("Enter")
@@ -155,7 +166,7 @@ def test_the_runs_and_the_margin_are_chosen_on_the_page(page: Page, site: Site, 
     expect(page.get_by_role("link", name=re.compile(older[:6]))).to_be_visible()
 
 
-def test_runs_that_are_unlike_say_in_what(page: Page, site: Site) -> None:
+def test_runs_that_are_not_comparable_show_their_differences(page: Page, site: Site) -> None:
     _open(page, f"/compare?base={ids(site, 'retail')[0]}&candidate={ids(site, 'retail.hasty')[0]}")
     expect(page.locator("main")).to_contain_text("the cases of retail desk had 2 trials and have 4 trials")
     expect(page.locator("main")).not_to_contain_text("Cases, criteria and judge.")
@@ -194,7 +205,7 @@ def test_it_is_usable_by_all_and_fits(page: Page, regression: str, axe: Look, fi
 def test_bare_it_holds_the_newest_run_against_the_one_before(
     page: Page, site: Site, problems: Problems
 ) -> None:
-    """Those two have no case in common here: that is said, and others can be chosen."""
+    """Those two have no case in common here: that is reported, and others can be chosen."""
     problems.expect("400")
     page.goto("/compare")
     expect(page.get_by_role("alert").filter(has_text="no case in common").first).to_be_visible()
@@ -202,10 +213,10 @@ def test_bare_it_holds_the_newest_run_against_the_one_before(
     expect(page.locator("main")).to_contain_text("Regression")
 
 
-def test_a_run_that_is_not_there_is_said(page: Page, problems: Problems) -> None:
+def test_a_run_that_is_not_there_is_reported(page: Page, problems: Problems) -> None:
     problems.expect("404")
-    page.goto("/compare?base=nobody")
-    expect(page.get_by_role("alert").filter(has_text="No run named 'nobody'").first).to_be_visible()
+    page.goto("/compare?base=unknown")
+    expect(page.get_by_role("alert").filter(has_text="No run named 'unknown'").first).to_be_visible()
 
 
 # --- hostile text, and size ---------------------------------------------------------------------------------------------
@@ -226,12 +237,12 @@ for answer in ("fine", f"</script>{evil}"):
 
 
 def _own(serve: Callable[..., Site], folder: Path, cases: int) -> Site:
-    told = [sys.executable, "-c", _MAKE, _EVIL.replace("\x1b", "\\x1b"), str(cases)]
-    subprocess.run(told, cwd=folder, check=True, capture_output=True)
+    reported = [sys.executable, "-c", _MAKE, _EVIL.replace("\x1b", "\\x1b"), str(cases)]
+    subprocess.run(reported, cwd=folder, check=True, capture_output=True)
     return serve(folder, folder / "store.sqlite3")
 
 
-def test_what_agents_and_files_say_stays_text(page: Page, serve: Callable[..., Site], tmp_path: Path) -> None:
+def test_text_of_agents_and_files_stays_text(page: Page, serve: Callable[..., Site], tmp_path: Path) -> None:
     site = _own(serve, tmp_path, 12)
     page.on("dialog", lambda dialog: pytest.fail(f"a script ran: {dialog.message}"))
     page.goto(f"{site.url}/compare")

@@ -23,17 +23,17 @@ def _open(page: Page, path: str = "/history") -> None:
 
 def test_what_broke_comes_first_with_the_run_in_which_it_did(page: Page, site: Site, shot: Shot) -> None:
     _open(page)
-    told = [case for case in site.get("/api/history")["cases"] if case["course"] != "steady"]
+    reported = [case for case in site.get("/api/history")["cases"] if case["course"] != "steady"]
     rows = page.get_by_role("table", name="Cases").get_by_role("row")
-    expect(rows).to_have_count(1 + len(told))
-    for at, case in enumerate(told):
+    expect(rows).to_have_count(1 + len(reported))
+    for at, case in enumerate(reported):
         expect(rows.nth(at + 1).get_by_text(case["eval_id"], exact=True)).to_be_visible()
     expect(rows.nth(1)).to_contain_text("Broke")
-    expect(rows.nth(1)).to_contain_text(told[0]["sentence"])
+    expect(rows.nth(1)).to_contain_text(reported[0]["sentence"])
     shot(page, "history")
 
 
-def test_a_course_and_words_and_a_set_stand_in_the_address(page: Page) -> None:
+def test_a_course_and_words_and_a_set_are_in_the_address(page: Page) -> None:
     _open(page)
     table = page.get_by_role("table", name="Cases")
     page.get_by_role("button", name=re.compile(r"^Steady \d+")).click()
@@ -60,7 +60,7 @@ def test_a_metric_of_one_set_is_a_line_with_its_interval(page: Page, site: Site)
     expect(page).to_have_url(re.compile(f"/runs/{ids(site, 'travel.flawed')[0]}$"))
 
 
-def test_of_several_sets_no_metric_is_told_as_if_they_were_one(page: Page) -> None:
+def test_of_several_sets_no_metric_is_reported_as_if_they_were_one(page: Page) -> None:
     _open(page)
     expect(page.locator("figure")).to_have_count(0)
     expect(page.get_by_label("Eval set")).to_contain_text("choose one to see its metrics")
@@ -121,7 +121,7 @@ def test_it_is_usable_by_all_and_fits(page: Page, axe: Look, fits: Look) -> None
     axe(page)
 
 
-def test_a_case_that_no_run_has_is_said(page: Page, problems: Problems) -> None:
+def test_a_case_that_no_run_has_is_reported(page: Page, problems: Problems) -> None:
     problems.expect("404")
     page.goto("/history?case=two_turn_bookin")
     expect(page.get_by_role("main")).to_contain_text("Did you mean 'two_turn_booking'?")

@@ -52,7 +52,7 @@ def test_begins_with_the_verdict_and_has_all_rows(
     opened(offline, file)
     expect(offline.get_by_role("main")).to_contain_text(
         run["sentence"].partition(": ")[2]
-    )  # the outcome stands beside it
+    )  # the outcome is next to it
     for row in site.get(f"/api/runs/{run['run_id']}/cases")["items"]:
         expect(offline.get_by_text(row["eval_id"], exact=True).first).to_be_visible()
     shot(offline, "one-file-run")
@@ -87,12 +87,12 @@ def links(page: Page) -> list[str]:
     ]
 
 
-_MISSING = re.compile(r"does not have|There is no such|Try again|cannot be (read|changed)")
+_MISSING = re.compile(r"does not have|not found|No history found|Try again|cannot be (read|changed)")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "told",
+    "reported",
     [
         "show {7} --report html=out/all.html --make-parents",
         "export {2} --output out/all.html --make-parents",
@@ -100,9 +100,9 @@ _MISSING = re.compile(r"does not have|There is no such|Try again|cannot be (read
     ],
     ids=["a run that had one before", "exported, judged by a model", "compared"],
 )
-def test_every_link_leads_to_something(told: str, site: Site, offline: Page) -> None:
+def test_every_link_leads_to_something(reported: str, site: Site, offline: Page) -> None:
     runs = [one["run_id"] for one in site.get("/api/runs?limit=10")["items"]]
-    proctor(site.folder, told.format(*runs))
+    proctor(site.folder, reported.format(*runs))
     file = site.folder / "out" / "all.html"
     opened(offline, file)
     offline.locator("main h1").wait_for()
@@ -141,7 +141,7 @@ def test_history_and_the_run_before_are_there(site: Site, offline: Page, axe: Ca
     axe(offline)
 
 
-def test_a_history_that_is_not_in_the_file_is_where_its_command_says(file: Path, offline: Page) -> None:
+def test_a_history_that_is_not_in_the_file_is_where_its_command_is_shown(file: Path, offline: Page) -> None:
     opened(offline, file, "/history?set=bookings&case=it's%20not%20there")
     main = offline.get_by_role("main")
     expect(main.get_by_role("heading")).to_have_text("This file does not contain that history")
@@ -166,7 +166,7 @@ def test_several_runs_are_a_list(site: Site, offline: Page) -> None:
 
 
 @pytest.mark.parametrize("at", range(0, len(MARKUP), 30))
-def test_nothing_that_an_agent_says_is_markup(at: int, offline: Page, tmp_path: Path) -> None:
+def test_text_of_an_agent_is_never_markup(at: int, offline: Page, tmp_path: Path) -> None:
     """Fault 36 for the file: in every field; a dialog, a request or a report of the policy fails the test."""
     offline.on("dialog", lambda dialog: pytest.fail(f"a dialog: {dialog.message}"))
     texts = MARKUP[at : at + 30]

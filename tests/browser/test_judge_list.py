@@ -17,7 +17,7 @@ Shot = Callable[[Page, str], None]
 METRIC = "hallucinations_v1"
 
 
-def test_a_judge_without_labels_is_not_calibrated_and_says_how_to_be(
+def test_a_judge_without_labels_is_not_calibrated_and_shows_how_to_be(
     page: Page, axe: Look, fits: Look
 ) -> None:
     page.goto("/judges")
@@ -32,7 +32,7 @@ def test_a_judge_without_labels_is_not_calibrated_and_says_how_to_be(
 
 
 @pytest.mark.slow
-def test_labels_of_people_decide_what_a_judge_is_worth(
+def test_labels_of_people_decide_whether_a_judge_is_accurate(
     page: Page, own_site: Site, axe: Look, shot: Shot
 ) -> None:
     run = own_site.get("/api/judges")["items"][0]["last_run"]
@@ -45,13 +45,13 @@ def test_labels_of_people_decide_what_a_judge_is_worth(
     proctor(own_site.folder, f"judge calibrate {run} --metric {METRIC} --held-out 1")
     page.reload()
     row = page.get_by_role("row").filter(has_text=METRIC)
-    expect(row).to_contain_text("May be chance")  # two labels never tell more
+    expect(row).to_contain_text("May be chance")  # two labels never show more
     expect(row.get_by_role("img", name="kappa")).to_be_visible()
     axe(page)
     shot(page, "judge-list")
 
 
-def test_where_no_judge_was_asked_it_says_which_metrics_ask_one(
+def test_where_no_judge_was_asked_it_shows_which_metrics_ask_one(
     page: Page, serve: Callable[..., Site], tmp_path: Path, axe: Look
 ) -> None:
     page.goto(f"{serve(tmp_path, tmp_path / 'store.sqlite3').url}/judges")

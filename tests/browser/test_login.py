@@ -1,4 +1,4 @@
-"""A server with a token, as somebody with a browser meets it; and pages of other sites, as they meet the server."""
+"""A server with a token, as a user with a browser meets it; and pages of other sites, as they meet the server."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def guarded(project: tuple[Path, Path], serve: Callable[..., Site]) -> Site:
 
 @pytest.fixture
 def visitor(browser: Browser, guarded: Site, problems: Problems) -> Iterator[Page]:
-    """Somebody who has never been here."""
+    """A user who has never been here."""
     context = visit(browser, guarded.url)
     page = context.new_page()
     watch(page, problems)
@@ -66,12 +66,12 @@ def test_who_has_not_logged_in_is_asked_for_the_token_and_gets_where_they_wanted
 
 @pytest.fixture
 def elsewhere() -> Iterator[tuple[str, list[str]]]:
-    """A site of somebody else at another port: its address, and what it is told."""
-    told: list[str] = []
+    """A site of another user at another port: its address, and what it receives."""
+    reported: list[str] = []
 
     class Evil(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            told.append(self.path)
+            reported.append(self.path)
             self.send_response(200)
             self.send_header("Content-Type", "text/html")
             self.end_headers()
@@ -82,7 +82,7 @@ def elsewhere() -> Iterator[tuple[str, list[str]]]:
 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Evil)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://localhost:{server.server_port}", told
+    yield f"http://localhost:{server.server_port}", reported
     server.shutdown()
     server.server_close()
 
@@ -118,7 +118,7 @@ def test_a_page_of_another_site_gets_nothing(
     assert got in {"refused", ""}
 
 
-def test_nobody_frames_it(browser: Browser, site: Site, elsewhere: tuple[str, list[str]]) -> None:
+def test_no_one_frames_it(browser: Browser, site: Site, elsewhere: tuple[str, list[str]]) -> None:
     context = visit(browser, None)
     page = context.new_page()
     page.goto(elsewhere[0])

@@ -28,13 +28,13 @@ def _open(page: Page, path: str) -> None:
 
 def test_a_row_a_case_and_a_column_a_run(page: Page, site: Site, three: str, shot: Shot) -> None:
     _open(page, three)
-    told = site.get(f"/api{three}")
+    reported = site.get(f"/api{three}")
     expect(page.locator("main")).to_contain_text("7 of 8 cases differ.")
     rows = page.get_by_role("table", name="Cases").get_by_role("row")
-    expect(rows).to_have_count(1 + len(told["rows"]))
-    for run in told["runs"]:
+    expect(rows).to_have_count(1 + len(reported["rows"]))
+    for run in reported["runs"]:
         expect(rows.first).to_contain_text(run["agent"])
-    for at, row in enumerate(told["rows"]):
+    for at, row in enumerate(reported["rows"]):
         expect(rows.nth(at + 1)).to_contain_text(row["eval_id"])
         for cell in row["cells"]:
             sign = {"passed": "✓", "failed": "✕", "error": "!"}[cell["outcome"]]
@@ -42,7 +42,7 @@ def test_a_row_a_case_and_a_column_a_run(page: Page, site: Site, three: str, sho
     shot(page, "matrix")
 
 
-def test_only_what_differs_stands_in_the_address(page: Page, three: str) -> None:
+def test_only_what_differs_is_in_the_address(page: Page, three: str) -> None:
     _open(page, three)
     page.keyboard.press("d")
     expect(page.get_by_role("row")).to_have_count(8)
@@ -77,7 +77,7 @@ def test_it_is_usable_by_all_and_fits(page: Page, three: str, axe: Look, fits: L
     axe(page)
 
 
-def test_without_runs_it_says_what_to_do(page: Page, axe: Look) -> None:
+def test_without_runs_it_shows_what_to_do(page: Page, axe: Look) -> None:
     page.goto("/matrix")
     expect(page.get_by_text("Which runs?")).to_be_visible()
     axe(page)

@@ -41,7 +41,7 @@ def test_shows_every_run_newest_first_with_how_it_ended(page: Page, site: Site, 
     shot(page, "runs")
 
 
-def test_says_in_a_sentence_what_happened_last(page: Page) -> None:
+def test_shows_in_a_sentence_what_happened_last(page: Page) -> None:
     _open(page)
     expect(page.locator("main")).to_contain_text(
         re.compile(r"travel\.flawed on bookings, failed .*: \d of 8 cases passed. 10 runs are stored.")
@@ -66,7 +66,7 @@ FILTERS = {
 
 
 @pytest.mark.parametrize(("line", "found", "each"), FILTERS.values(), ids=FILTERS)
-def test_a_filter_stands_in_the_address_and_outlives_a_reload(
+def test_a_filter_is_in_the_address_and_outlives_a_reload(
     page: Page, line: str, found: int, each: str
 ) -> None:
     _open(page)
@@ -79,7 +79,7 @@ def test_a_filter_stands_in_the_address_and_outlives_a_reload(
     expect(page.get_by_label("Filter runs")).to_have_value(line)
 
 
-def test_a_filter_that_fits_nothing_says_so_and_is_taken_back(page: Page, axe: Look) -> None:
+def test_a_filter_that_fits_nothing_reports_it_and_is_taken_back(page: Page, axe: Look) -> None:
     _open(page, "/runs?q=agent%3Anobody")
     expect(page.get_by_text("No matching run")).to_be_visible()
     axe(page)
@@ -87,7 +87,7 @@ def test_a_filter_that_fits_nothing_says_so_and_is_taken_back(page: Page, axe: L
     expect(page.get_by_role("row")).to_have_count(NUM_RUNS + 1)
 
 
-def test_a_filter_that_is_wrong_says_what_it_takes(page: Page, axe: Look) -> None:
+def test_a_filter_that_is_wrong_shows_what_it_takes(page: Page, axe: Look) -> None:
     _open(page, "/runs?q=outcome%3Agreen")
     expect(page.get_by_role("alert").filter(has_text="not a valid outcome").first).to_be_visible()
     axe(page)
@@ -195,13 +195,13 @@ async def root_agent(text: str) -> str:
 
 
 @pytest.mark.slow
-def test_a_run_appears_while_it_goes_on_and_ends_before_the_eyes(page: Page, own_site: Site) -> None:
+def test_a_run_appears_while_it_continues_and_ends_before_the_eyes(page: Page, own_site: Site) -> None:
     (own_site.folder / "slow.py").write_text(_SLOW, encoding="utf-8")
     page.goto(f"{own_site.url}/runs?q=slow")
     expect(page.get_by_text("No matching run")).to_be_visible()
-    told = ["eval", "slow.py", "greetings.evalset.json:moody"]
+    reported = ["eval", "slow.py", "greetings.evalset.json:moody"]
     with subprocess.Popen(
-        [sys.executable, "-m", "proctor", *told], cwd=own_site.folder, stdout=subprocess.DEVNULL
+        [sys.executable, "-m", "proctor", *reported], cwd=own_site.folder, stdout=subprocess.DEVNULL
     ) as running:
         row = page.get_by_role("row").filter(has_text="slow")
         try:
@@ -213,7 +213,7 @@ def test_a_run_appears_while_it_goes_on_and_ends_before_the_eyes(page: Page, own
     expect(row).to_contain_text("of 1")
 
 
-def test_where_nothing_ran_yet_it_says_what_to_do(
+def test_where_nothing_ran_yet_it_shows_what_to_do(
     page: Page, serve: Callable[..., Site], tmp_path: Path, axe: Look, shot: Shot
 ) -> None:
     empty = serve(tmp_path, tmp_path / "store.sqlite3")
@@ -224,7 +224,9 @@ def test_where_nothing_ran_yet_it_says_what_to_do(
     shot(page, "runs-empty")
 
 
-def test_a_server_that_is_gone_is_said_and_the_runs_stay(page: Page, problems: Problems, axe: Look) -> None:
+def test_a_server_that_is_gone_is_reported_and_the_runs_stay(
+    page: Page, problems: Problems, axe: Look
+) -> None:
     problems.expect("ERR_|Failed to load")
     _open(page)
     page.route("**/api/runs*", lambda route: route.abort())

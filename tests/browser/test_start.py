@@ -1,4 +1,4 @@
-"""Screen 11, start a run: chosen, estimated, refused beside the field, kept in the address."""
+"""Screen 11, start a run: chosen, estimated, refused next to the field, kept in the address."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def _choose(page: Page, agent: str, path: str) -> None:
     page.get_by_role("checkbox", name=path).check()
 
 
-def test_says_what_it_takes_and_by_what_it_knows(page: Page, site: Site, shot: Shot) -> None:
+def test_shows_what_it_takes_and_by_what_it_knows(page: Page, site: Site, shot: Shot) -> None:
     _open(page)
     _choose(page, "replay", GREETINGS)
-    page.get_by_label("Trials of each case").fill("3")
+    page.get_by_label("Trials per case").fill("3")
     side = page.get_by_label("Estimate")
     expect(side).to_contain_text("trials of 4 cases")
     expect(side).to_contain_text("12")
@@ -53,7 +53,7 @@ def test_is_usable_by_all_and_fits(page: Page, axe: Look, fits: Look) -> None:
     axe(page)
 
 
-def test_everything_that_is_wrong_stands_beside_its_field(page: Page, problems: Problems, shot: Shot) -> None:
+def test_everything_that_is_wrong_is_next_to_its_field(page: Page, problems: Problems, shot: Shot) -> None:
     problems.expect("422")
     _open(page)
     _choose(page, "replay", GREETINGS)
@@ -62,7 +62,7 @@ def test_everything_that_is_wrong_stands_beside_its_field(page: Page, problems: 
     metric = page.get_by_role("group", name="response_match_score")
     metric.get_by_label("threshold").fill("3")
     page.get_by_label("Judge", exact=True).fill("no-such-model")
-    page.get_by_label("Trials at once").fill("0")
+    page.get_by_label("Trials in parallel").fill("0")
     expect(metric.get_by_role("alert").filter(has_text="threshold").first).to_be_visible()
     expect(page.get_by_text("No model is called 'no-such-model'")).to_be_visible()
     expect(page.get_by_text("A whole number of at least 1, not 0")).to_be_visible()
@@ -95,17 +95,17 @@ def test_what_is_chosen_survives_a_reload(page: Page) -> None:
     _choose(page, "replay", GREETINGS)
     page.get_by_text("all 4 cases").click()
     page.get_by_role("checkbox", name=re.compile("^moody")).uncheck()
-    page.get_by_label("Trials of each case").fill("2")
+    page.get_by_label("Trials per case").fill("2")
     expect(page.get_by_text("3 of 4 cases")).to_be_visible()
     expect(page.get_by_label("Estimate")).to_contain_text("trials of 3 cases")
     page.reload()
     expect(page.get_by_label("Agent", exact=True)).to_have_value("replay")
     expect(page.get_by_text("3 of 4 cases")).to_be_visible()
-    expect(page.get_by_label("Trials of each case")).to_have_value("2")
+    expect(page.get_by_label("Trials per case")).to_have_value("2")
     expect(page.get_by_label("Estimate")).to_contain_text("trials of 3 cases")
 
 
-def test_metrics_are_found_by_what_they_measure_and_say_whether_they_ask_a_judge(page: Page) -> None:
+def test_metrics_are_found_by_what_they_measure_and_show_whether_they_ask_a_judge(page: Page) -> None:
     _open(page)
     page.get_by_label("Criteria").select_option("*")
     page.get_by_label("Search metrics").fill("final answer judge")

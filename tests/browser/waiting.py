@@ -34,15 +34,15 @@ def copied(page: Page, words: str) -> str:
 
 
 def stop_the_clock(page: Page) -> None:
-    """What is shown for a moment stays: no timer of the page ends any more. What it reads and draws goes on."""
+    """What is shown for a moment stays: no timer of the page ends any more. What it reads and draws continues."""
     page.clock.install()
     page.clock.pause_at(time.time() + 3600)
 
 
 def strike(page: Page, keys: str) -> None:
-    """Press keys faster than any page can draw: all in one step of its own. `\n` is Enter.
+    """Press keys faster than any page can draw: all in a single step. `\n` is Enter.
 
-    A key goes to what has the focus; as in a browser, a link that has it answers Enter unless somebody else did.
+    A key goes to what has the focus; as in a browser, a link that has it answers Enter unless a handler did.
     """
     page.evaluate(
         """(keys) => {

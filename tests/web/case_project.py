@@ -15,11 +15,11 @@ RUNS = {
     "judged": "examples/city_guide/boastful.py examples/city_guide/guide.evalset.yaml --judge scripted:examples/city_guide/judge.json",
     "played": "examples/retail/hasty.py examples/retail --user examples/retail/customer.py:customer --num-runs 2",
 }
-"""What `proctor eval` is told."""
+"""What `proctor eval` receives."""
 
 
 def make_case_project(folder: Path) -> dict[str, str]:
     """Run everything; return the runs' ids by their names in `RUNS`."""
     shutil.copytree(ROOT / "examples", folder / "examples", ignore=shutil.ignore_patterns("__pycache__"))
     write_greetings(folder)
-    return {name: run(folder, told) for name, told in RUNS.items()}
+    return {name: run(folder, reported) for name, reported in RUNS.items()}

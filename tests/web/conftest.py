@@ -12,7 +12,7 @@ from proctor.web.server.context import ServerContext
 
 @pytest.fixture
 def context(tmp_path: Path) -> ServerContext:
-    """A project of its own."""
+    """A project for one test."""
     return ServerContext(root=tmp_path, store_url=tmp_path / "store.sqlite3")
 
 

@@ -31,7 +31,7 @@ from proctor.stores.sqlite.store import open_store
 
 @dataclass
 class Made:
-    """One case as it is to be found in a store."""
+    """One case as it is stored."""
 
     eval_id: str
     trials: Sequence[Trial]
@@ -40,13 +40,13 @@ class Made:
     metric: str = "tool_trajectory_avg_score"
     eval_set_id: str = "made"
     case: dict[str, Any] = field(default_factory=dict)
-    """What the eval set says of it; by default a recorded conversation of nothing."""
+    """What the eval set shows; by default a recorded conversation of nothing."""
     place: str = "made.evalset.json:1"
     reason: str = ""
 
     def records(self, position: int) -> list[Record]:
         """All that a run leaves of it."""
-        said = {
+        output = {
             "conversation": [{"user_content": {"parts": [{"text": "?"}]}}],
             **self.case,
             "eval_id": self.eval_id,
@@ -54,7 +54,7 @@ class Made:
         records: list[Record] = []
         for number, (trial, score) in enumerate(zip(self.trials, self.scores, strict=True)):
             kept, failed = kept_json(trial), trial.failure is not None
-            case = json.dumps(said).encode()
+            case = json.dumps(output).encode()
             records.append(TrialRecord(position, number, 0, kept, failed=failed, case=case))
             records.append(ScoreRecord(position, number, 0, {self.metric: score}))
         return [*records, VerdictRecord(position, self._verdict())]
@@ -109,9 +109,9 @@ def write_made(path: Path, cases: Sequence[Made], *, run_id: str = "made", agent
     store.close()
 
 
-def turn(said: str, answer: str, *events: Event, **more: Any) -> Turn:
-    """A turn in which something is said, done and answered."""
-    return Turn(user_content=user_text(said), events=[*events, Event.said(answer)], **more)
+def turn(output: str, answer: str, *events: Event, **more: Any) -> Turn:
+    """A turn with a message, events and an answer."""
+    return Turn(user_content=user_text(output), events=[*events, Event.said(answer)], **more)
 
 
 def called(name: str, args: dict[str, Any], response: dict[str, Any], **more: Any) -> list[Event]:

@@ -71,7 +71,7 @@ ASKED: dict[str, Any] = {
 
 @dataclass
 class Event:
-    """One event, as it was sent."""
+    """One event, as sent."""
 
     id: str
     name: str
@@ -104,7 +104,7 @@ class Server:
         return run_id
 
     def listen(self, run: str, *, last: str = "", query: str = "") -> Iterator[Event]:
-        """Yield the events of a run until its stream ends; whoever stops early hangs up."""
+        """Yield the events of a run until its stream ends; a client that stops early hangs up."""
         headers = {"Last-Event-ID": last} if last else {}
         with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=WITHIN)) as connection:
             connection.request("GET", f"/api/runs/{run}/events{query}", headers=headers)
@@ -126,14 +126,14 @@ class Server:
 
 
 def _events(answer: http.client.HTTPResponse) -> Iterator[Event]:
-    said: dict[str, str] = {}
+    message: dict[str, str] = {}
     while line := answer.readline():
         name, colon, value = line.decode().rstrip("\n").partition(": ")
         if colon and name:
-            said[name] = value
-        elif not line.strip() and "event" in said:
-            yield Event(said.get("id", ""), said["event"], json.loads(said["data"]))
-            said = {}
+            message[name] = value
+        elif not line.strip() and "event" in message:
+            yield Event(message.get("id", ""), message["event"], json.loads(message["data"]))
+            message = {}
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Requests as nobody's client would send them: every header as it is given, straight into the application."""
+"""Requests as no client would send them: every header as given, straight into the application."""
 
 import asyncio
 import json
@@ -24,7 +24,7 @@ class Answer:
 
     @property
     def detail(self) -> str:
-        """The sentence that says why not."""
+        """The sentence that states why not."""
         return str(json.loads(self.body)["detail"])
 
 
@@ -38,7 +38,7 @@ def ask(
     scheme: str = "http",
     server: tuple[str, int] = ("127.0.0.1", 8000),
 ) -> Answer:
-    """Send one request; a body is sent with its length unless the headers say otherwise."""
+    """Send one request; a body is sent with its length unless the headers state otherwise."""
     names = {name.lower() for name, _ in headers}
     length = (
         [("content-length", str(len(body)))]
@@ -76,24 +76,24 @@ async def _asked(app: Any, scope: dict[str, Any], body: bytes) -> Answer:
 
 
 async def open_socket(app: Any, path: str, headers: Headers) -> str:
-    """Open a web socket, and return what the application said first."""
+    """Open a web socket, and return what the application reported first."""
     scope = {
         "type": "websocket", "asgi": {"version": "3.0"}, "http_version": "1.1", "scheme": "ws", "path": path,
         "raw_path": path.encode(), "query_string": b"", "root_path": "", "server": ("127.0.0.1", 8000),
         "client": ("127.0.0.1", 50_000), "subprotocols": [], "state": {},
         "headers": [(name.lower().encode(), value.encode("latin-1")) for name, value in headers],
     }  # fmt: skip
-    said: list[str] = []
+    output: list[str] = []
     waiting = [{"type": "websocket.connect"}]
 
     async def receive() -> dict[str, Any]:
         return waiting.pop(0) if waiting else {"type": "websocket.disconnect", "code": 1001}
 
     async def send(message: dict[str, Any]) -> None:
-        said.append(message["type"])
+        output.append(message["type"])
 
     await app(scope, receive, send)
-    return said[0] if said else ""
+    return output[0] if output else ""
 
 
 _PARAMETER = re.compile(r"\{[^}]*\}")

@@ -9,12 +9,12 @@ const read = (pattern: RegExp): Record<string, string> =>
 const SOURCES = read(/(?<!\.test|\.gen)\.tsx?$/);
 const STYLES = read(/\.css$/);
 
-// What agents, models and files said is text: nothing here may make markup, a link or an image of it.
+// Text of agents, models and files is text: nothing here may turn it into markup, a link or an image.
 const FORBIDDEN: readonly (readonly [what: string, pattern: RegExp])[] = [
   ["markup from text", /dangerouslySetInnerHTML|innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|srcDoc/],
   ["code from text", /\beval\(|new Function\(/],
   ["an image, a frame or a style that could load or be refused by the CSP", /<(img|iframe|object|embed|style|video|audio|base)\b/],
-  ["an address that is not a page of ours", /<a\s[^>]*href=\{(?!hrefs?\()/],
+  ["an address outside the page", /<a\s[^>]*href=\{(?!hrefs?\()/],
   ["an address of somewhere else", /["'`](https?:)?\/\/[a-z]/i],
 ];
 

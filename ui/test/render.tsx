@@ -7,7 +7,7 @@ import { afterEach } from "vitest";
 import { SourceProvider, makeClient } from "../src/data/queries";
 import { type Answer, type Source, SourceError } from "../src/data/source";
 
-/** A source that answers from what it is given; `asked` says what it was asked. */
+/** A source with fixed answers; `asked` lists the requested paths. */
 export function fixedSource(answers: Record<string, unknown>, live = true): Source & { asked: string[] } {
   const asked: string[] = [];
   const answer = <T,>(path: string): Promise<Answer<T>> => {

@@ -1,4 +1,4 @@
-"""Screen 8, blessing with review: case by case, in words of the format, and nothing written that was not looked at."""
+"""Screen 8, blessing with review: case by case, in words of the format, and nothing written that was not read."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SET = "examples/travel/bookings.evalset.json"
 
 @pytest.fixture
 def own_page(browser: Browser, own_site: Site, problems: Problems) -> Iterator[Page]:
-    """A page of a project that may be changed, with a run of its own."""
+    """A page of a project that may be changed, with its own run."""
     proctor(own_site.folder, f"eval examples/travel/flawed.py {SET} --num-runs 2")
     context = visit(browser, own_site.url)
     page = context.new_page()
@@ -68,7 +68,7 @@ def test_each_case_is_reviewed_and_only_what_is_accepted_is_written(
 
 
 @pytest.mark.slow
-def test_a_file_that_changed_meanwhile_is_not_written(
+def test_a_file_that_changed_in_between_is_not_written(
     own_page: Page, own_site: Site, problems: Problems
 ) -> None:
     own_page.goto(f"/runs/{run_of(own_site, 'travel.flawed')}/bless?cases=0")

@@ -1,4 +1,4 @@
-"""Screen 5, a case: the verdict first, expected beside actual, trials, the way by keys, and nothing that a stranger says is markup."""
+"""Screen 5, a case: the verdict first, expected next to actual, trials, the way by keys, and text of strangers is never markup."""
 
 from __future__ import annotations
 
@@ -42,24 +42,25 @@ def test_the_verdict_comes_first_and_the_reason_with_it(page: Page, site: Site, 
     expect(page.get_by_role("heading", level=1)).to_have_text("two_turn_booking")
     head = page.locator("main header")
     expect(head).to_contain_text("Failed")
-    expect(head).to_contain_text("0 of 5 trials passed (95 %: 0–43 %)")
+    expect(head).to_contain_text("0 of 5 trials passed (95 % CI: 0–43 %)")
     expect(head).to_contain_text("turn 2: book_table argument covers is 4, expected 2")
     expect(head).to_contain_text("trial 4 of 5")
     shot(page, "case")
 
 
-def test_expected_stands_left_actual_right_and_only_what_differs_is_marked(page: Page, site: Site) -> None:
+def test_expected_is_left_and_actual_right_and_only_differences_are_marked(page: Page, site: Site) -> None:
     open_case(page, site)
     turn = page.get_by_role("region", name="Turn 2")
     rows = turn.get_by_role("row")
     expect(rows.nth(1)).to_contain_text("find_restaurant")
     differing = turn.locator('[data-kind="differs"]')
-    expect(differing.locator("mark")).to_have_text(["2", "4"])
+    expect(differing.locator("del")).to_have_text("2")
+    expect(differing.locator("ins")).to_have_text("4")
     extra = turn.locator('[data-kind="extra"]')
     expect(extra).to_contain_text("send_sms")
     expect(extra).to_contain_text("not expected")
-    expect(turn.locator("del")).to_have_text("2")
-    expect(turn.locator("ins")).to_have_text("4")
+    expect(turn.locator("del")).to_have_text(["2", "2"])  # of the call, and of the final response
+    expect(turn.locator("ins")).to_have_text(["4", "4"])
     left, right = (differing.get_by_role("cell").nth(n) for n in (0, 2))
     assert until(page, lambda: _end(left, "x", "width") <= _place(right)["x"], bool)
     page.set_viewport_size(NARROW)  # type: ignore[arg-type]  # a dict of numbers is what it takes
@@ -77,7 +78,7 @@ def _end(one: Locator, at: str, size: str) -> float:
     return place[at] + place[size]
 
 
-def test_the_state_is_told_where_it_is_not_as_stated(page: Page, site: Site, shot: Shot) -> None:
+def test_the_state_is_reported_where_it_is_not_as_stated(page: Page, site: Site, shot: Shot) -> None:
     open_case(page, site)
     state = page.get_by_role("region", name="Final state")
     expect(state).to_contain_text("table.covers: 2")
@@ -97,7 +98,7 @@ def test_a_passed_trial_shows_its_whole_alignment(page: Page, site: Site) -> Non
     expect(turn).to_contain_text("tool_trajectory 1.00 ≥ 1")
 
 
-def test_an_error_says_where_and_has_its_traceback(page: Page, site: Site, shot: Shot) -> None:
+def test_an_error_shows_where_and_has_its_traceback(page: Page, site: Site, shot: Shot) -> None:
     open_case(page, site, "greeter", 2)
     turn = page.get_by_role("region", name="Turn 1")
     expect(turn).to_contain_text("RuntimeError: the kitchen is closed: no answer to 'please break'")
@@ -107,7 +108,7 @@ def test_an_error_says_where_and_has_its_traceback(page: Page, site: Site, shot:
     shot(page, "case-error")
 
 
-def test_the_metrics_of_all_trials_stand_side_by_side(page: Page, site: Site, axe: Look) -> None:
+def test_the_metrics_of_all_trials_are_side_by_side(page: Page, site: Site, axe: Look) -> None:
     open_case(page, site, "greeter", 1, "?tab=metrics")
     row = page.get_by_role("row", name=re.compile("response_match"))
     expect(row).to_contain_text("0.50 < 0.8")
@@ -116,7 +117,7 @@ def test_the_metrics_of_all_trials_stand_side_by_side(page: Page, site: Site, ax
     axe(page)
 
 
-def test_a_played_conversation_tells_the_plan_and_has_no_empty_column(page: Page, site: Site) -> None:
+def test_a_played_conversation_shows_the_plan_and_has_no_empty_column(page: Page, site: Site) -> None:
     open_case(page, site, "retail.hasty")
     page.get_by_text("Simulated user: customer").click()
     expect(page.locator("dl")).to_contain_text("plan")
@@ -128,20 +129,20 @@ def test_a_played_conversation_tells_the_plan_and_has_no_empty_column(page: Page
 
 def test_trials_are_a_strip_to_walk_along(page: Page, site: Site) -> None:
     path = open_case(page, site, "greeter", 1)
-    told = site.get(f"/api{path}")["trials"]
+    reported = site.get(f"/api{path}")["trials"]
     answers = {"passed": "Hello, and welcome!", "failed": "Go away."}
     trials = page.get_by_role("navigation", name="Trials").get_by_role("button")
-    wanted = [["●" if one["outcome"] == "passed" else "○", str(one["number"] + 1)] for one in told]
+    wanted = [["●" if one["outcome"] == "passed" else "○", str(one["number"] + 1)] for one in reported]
     signs = until(
         page, lambda: [one.split() for one in trials.all_inner_texts()], lambda read: read == wanted
     )
     assert signs == wanted
     trials.nth(3).click()
     expect(page).to_have_url(re.compile(rf"{path}\?trial=4$"))
-    expect(page.get_by_role("region", name="Turn 1")).to_contain_text(answers[told[3]["outcome"]])
+    expect(page.get_by_role("region", name="Turn 1")).to_contain_text(answers[reported[3]["outcome"]])
     page.keyboard.press("[")
     expect(page).to_have_url(re.compile("trial=3"))
-    expect(page.get_by_role("region", name="Turn 1")).to_contain_text(answers[told[2]["outcome"]])
+    expect(page.get_by_role("region", name="Turn 1")).to_contain_text(answers[reported[2]["outcome"]])
     strike(page, "]]")
     expect(page).to_have_url(re.compile("trial=4"))
     strike(page, "[")
@@ -191,12 +192,12 @@ def test_the_case_is_copied_as_markdown(page: Page, site: Site) -> None:
     assert "proctor show" in text
 
 
-def test_what_is_not_there_is_said(page: Page, site: Site, problems: Problems) -> None:
+def test_what_is_not_there_is_reported(page: Page, site: Site, problems: Problems) -> None:
     problems.expect("404")
     page.goto(f"/runs/{run_of(site, 'travel')}/cases/99")
-    expect(page.get_by_role("heading", name="There is no such case")).to_be_visible()
+    expect(page.get_by_role("heading", name="Case not found")).to_be_visible()
     page.goto("/runs/nothing/cases/0")
-    expect(page.get_by_role("heading", name="There is no such case")).to_be_visible()
+    expect(page.get_by_role("heading", name="Case not found")).to_be_visible()
 
 
 def test_everybody_can_use_it(page: Page, site: Site, axe: Look, fits: Look) -> None:
@@ -252,7 +253,7 @@ def test_a_thousand_turns_are_one_line_each_but_where_something_differs(made_pag
 
 
 @pytest.mark.slow
-def test_ten_megabytes_are_said_to_be_there_and_can_be_saved(made_page: Page) -> None:
+def test_ten_megabytes_are_reported_as_there_and_can_be_saved(made_page: Page) -> None:
     made_page.goto("/runs/made/cases/1")
     turn = made_page.get_by_role("region", name="Turn 1")
     expect(turn).to_contain_text("more characters")
@@ -279,7 +280,7 @@ _SHOWN = {"conversation": "thinks", "state": "k", "metrics": "reason", "spans": 
 @pytest.mark.slow
 @pytest.mark.parametrize("tab", _SHOWN)
 @pytest.mark.parametrize("position", range(len(_AT)))
-def test_nothing_that_a_stranger_says_is_markup(made_page: Page, position: int, tab: str) -> None:
+def test_text_of_a_stranger_is_never_markup(made_page: Page, position: int, tab: str) -> None:
     owned: list[str] = []
     made_page.expose_function("owned", lambda: owned.append("owned"))
     made_page.on("dialog", lambda dialog: owned.append(dialog.message))

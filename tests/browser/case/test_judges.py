@@ -18,7 +18,7 @@ Shot = Callable[[Page, str], None]
 RUBRICS = "rubric_based_final_response_quality_v1"
 
 
-def test_votes_and_rubrics_are_told_with_their_rationale(
+def test_votes_and_rubrics_are_reported_with_their_rationale(
     page: Page, site: Site, axe: Look, fits: Look, shot: Shot
 ) -> None:
     open_case(page, site, "city_guide.boastful", query="?tab=judges")
@@ -35,7 +35,7 @@ def test_votes_and_rubrics_are_told_with_their_rationale(
     shot(page, "judges")
 
 
-def test_what_was_asked_is_put_together_again(page: Page, site: Site) -> None:
+def test_what_was_asked_is_reconstructed(page: Page, site: Site) -> None:
     open_case(page, site, "city_guide.boastful", query="?tab=judges")
     judge = page.get_by_role("region", name=RUBRICS)
     judge.get_by_role("button", name="Show the prompt").click()
@@ -43,7 +43,7 @@ def test_what_was_asked_is_put_together_again(page: Page, site: Site) -> None:
     expect(judge).to_contain_text("the rest is the prompt that was sent")
 
 
-def test_without_a_judge_the_page_says_so(page: Page, site: Site) -> None:
+def test_without_a_judge_the_page_reports_it(page: Page, site: Site) -> None:
     open_case(page, site, query="?tab=judges")
     expect(page.get_by_role("heading", name="No LLM judge scored this trial")).to_be_visible()
 
@@ -68,10 +68,10 @@ def test_a_person_disagrees_and_the_command_counts_it(
     expect(judge).to_contain_text("A person agrees: it passes")
     shot(page, "judges-labelled")
     run_id = run_of(own_site, "city_guide.boastful")
-    told = proctor(
+    reported = proctor(
         own_site.folder, f"judge calibrate {run_id} --metric {RUBRICS} --held-out 1 --json --no-keep"
     )
-    counts = json.loads(told)["agreement"]
+    counts = json.loads(reported)["agreement"]
     assert [counts[name] for name in ("both_pass", "judge_fails", "judge_passes", "both_fail")] == [
         1,
         1,
@@ -87,7 +87,7 @@ def test_a_person_disagrees_and_the_command_counts_it(
 
 
 @pytest.mark.slow
-def test_the_focus_stays_where_somebody_has_labelled(
+def test_the_focus_stays_where_the_user_labelled(
     browser: Browser, own_site: Site, problems: Problems
 ) -> None:
     context = visit(browser, own_site.url)

@@ -28,7 +28,7 @@ _BEGAN = 1_700_000_000.0
 
 
 def timed_trial() -> Trial:
-    """Two agents, two model requests and two tools at once, told with the times at which each was emitted."""
+    """Two agents, two model requests and two tools at once, shown with the times at which each was emitted."""
 
     def at(seconds: float, event: Event) -> Event:
         event.timestamp = _BEGAN + seconds
@@ -101,7 +101,7 @@ def traced_trial() -> Trial:
 
 
 def hostile_trial() -> Trial:
-    """Names, values and errors of spans that would be markup, where somebody took them for that."""
+    """Names, values and errors of spans that would be markup, if the page treated them as such."""
     trial = timed_trial()
     trial.turns[0].trace = trace_of(
         {"id": str(n), "name": text, "kind": "model", "agent": text, "started_at": _BEGAN, "duration": 1.0, "error": text,
@@ -140,7 +140,7 @@ def test_where_events_have_no_time_only_turns_have_bars(
     shot(page, "spans-untimed")
 
 
-def test_a_span_says_what_was_asked_and_leads_to_its_step(page: Page, site: Site) -> None:
+def test_a_span_shows_what_was_asked_and_leads_to_its_step(page: Page, site: Site) -> None:
     open_case(page, site, query="?tab=spans")
     page.get_by_role("button", name=re.compile("book_table")).click()
     details = page.locator('[data-on="true"]')
@@ -151,7 +151,7 @@ def test_a_span_says_what_was_asked_and_leads_to_its_step(page: Page, site: Site
     expect(page.locator("#turn-2-step-2")).to_have_attribute("data-on", "true")
 
 
-def test_bars_stand_where_the_times_say(page: Page, timed: Site, axe: Look, fits: Look, shot: Shot) -> None:
+def test_bars_are_where_the_times_show(page: Page, timed: Site, axe: Look, fits: Look, shot: Shot) -> None:
     page.goto(f"{timed.url}/runs/made/cases/0?tab=spans")
     panel = page.get_by_role("tabpanel")
     expect(panel).to_contain_text("The times of turns are measured.")

@@ -52,7 +52,7 @@ FULL: dict[str, Any] = {
     "final_session_state": {"covers": 2, "when": {"$match": "regex", "pattern": "^19"}},
     "tags": ["smoke", "de"],
     "trajectory_rules": {"never": ["send_sms"]},
-    "mine": {"kept": "as it is"},
+    "mine": {"kept": "unchanged"},
 }  # fmt: skip
 SCENARIO: dict[str, Any] = {
     "eval_id": "played",
@@ -99,11 +99,11 @@ def sets(site: Site, request: pytest.FixtureRequest) -> Sets:
     return made
 
 
-def note_dialogs(page: Page, told: list[str]) -> None:
+def note_dialogs(page: Page, reported: list[str]) -> None:
     """Write down what a page asks in a dialog of the browser's own: nothing ever should."""
 
     def note(dialog: Dialog) -> None:
-        told.append(dialog.message)
+        reported.append(dialog.message)
         dialog.dismiss()
 
     page.on("dialog", note)
@@ -154,7 +154,7 @@ def test_every_field_is_shown_and_one_is_changed(
 @pytest.mark.parametrize(
     ("label", "text", "where"),
     [
-        pytest.param("The user says", "Four!", ["conversation", 0, "user_content", "parts", 0, "text"], id="a message"),
+        pytest.param("User message", "Four!", ["conversation", 0, "user_content", "parts", 0, "text"], id="a message"),
         pytest.param("Call 1: tool", "book", ["conversation", 0, "intermediate_data", "tool_uses", 0, "name"], id="a tool"),
         pytest.param("App", "other", ["session_input", "app_name"], id="the app"),
         pytest.param("Id", "renamed", ["eval_id"], id="the id"),
@@ -183,7 +183,7 @@ def test_turns_calls_state_and_rubrics_are_added_moved_and_removed(page: Page, s
     page.get_by_role("button", name="Move Turn 2 up").click()
     page.get_by_role("button", name="Add a turn").click()
     third = page.get_by_role("region", name="Turn 3")
-    third.get_by_role("textbox", name="The user says", exact=True).fill("Bye")
+    third.get_by_role("textbox", name="User message", exact=True).fill("Bye")
     third.get_by_role("button", name="State calls").click()
     third.get_by_role("button", name="Add a call").click()
     third.get_by_role("textbox", name="Call 1: tool").fill("hang_up")
@@ -195,7 +195,7 @@ def test_turns_calls_state_and_rubrics_are_added_moved_and_removed(page: Page, s
     page.get_by_role("textbox", name="lang", exact=True).fill('"de"')
     page.get_by_role("button", name="Remove covers").click()
     page.get_by_role("button", name="+ rubric of the case").click()
-    page.get_by_label("What must hold").last.fill("Says goodbye.")
+    page.get_by_label("What must hold").last.fill("Ends with goodbye.")
     saved(page)
     case = sets.cases()[0]
     first, second, third_turn = case["conversation"]
@@ -207,7 +207,7 @@ def test_turns_calls_state_and_rubrics_are_added_moved_and_removed(page: Page, s
     }
     assert case["session_input"]["state"] == {**FULL["session_input"]["state"], "lang": "de"}
     assert case["final_session_state"] == {"when": FULL["final_session_state"]["when"]}
-    assert case["rubrics"][1]["rubric_content"] == {"text_property": "Says goodbye."}
+    assert case["rubrics"][1]["rubric_content"] == {"text_property": "Ends with goodbye."}
     assert case["mine"] == FULL["mine"]
 
 
@@ -244,7 +244,7 @@ def test_the_change_is_shown_before_it_is_saved(page: Page, sets: Sets, axe: Loo
     assert sets.cases()[0]["session_input"]["app_name"] == "other"
 
 
-def test_what_is_no_json_is_not_saved_and_not_lost(page: Page, sets: Sets) -> None:
+def test_invalid_json_is_not_saved_and_not_lost(page: Page, sets: Sets) -> None:
     page.goto(sets.case("booking"))
     arguments = page.get_by_label("Arguments, as JSON")
     arguments.fill('{"covers": 2,}')
@@ -256,7 +256,7 @@ def test_what_is_no_json_is_not_saved_and_not_lost(page: Page, sets: Sets) -> No
     assert sets.cases()[0]["conversation"][0]["intermediate_data"]["tool_uses"][0]["args"] == {"covers": 3}
 
 
-def test_what_is_wrong_is_told_at_its_field(page: Page, sets: Sets, problems: Problems) -> None:
+def test_what_is_wrong_is_reported_at_its_field(page: Page, sets: Sets, problems: Problems) -> None:
     problems.expect("422")
     page.goto(sets.case("booking"))
     page.get_by_role("textbox", name="Id", exact=True).fill("played")
@@ -294,7 +294,7 @@ def test_two_browsers_edit_one_case(
     assert case["session_input"]["x"] == 1
 
 
-def test_a_case_that_somebody_removed_is_put_back(page: Page, sets: Sets, problems: Problems) -> None:
+def test_a_case_that_another_user_removed_is_put_back(page: Page, sets: Sets, problems: Problems) -> None:
     problems.expect("412")
     page.goto(sets.case("booking"))
     page.get_by_role("textbox", name="App", exact=True).fill("mine")

@@ -42,18 +42,18 @@ def test_five_hundred_turns_are_edited(page: Page, site: Site) -> None:
     expect(page.get_by_role("region", name="Turn 1", exact=True)).to_be_visible()
     page.get_by_label("Tags").fill("abcde")
     expect(page.get_by_role("region", name=f"Turn {TURNS}", exact=True)).to_be_attached()
-    assert page.get_by_role("textbox").count() < TURNS  # the fields of a turn come when somebody wants them
+    assert page.get_by_role("textbox").count() < TURNS  # the fields of a turn come when a user wants them
     last = page.get_by_role("region", name=f"Turn {TURNS}", exact=True)
     last.scroll_into_view_if_needed()
     last.get_by_role("button", name=f"question {TURNS - 1}").click()
-    last.get_by_role("textbox", name="The user says", exact=True).fill("the last question")
+    last.get_by_role("textbox", name="User message", exact=True).fill("the last question")
     saved(page)
     case["conversation"][-1]["user_content"]["parts"][0]["text"] = "the last question"  # type: ignore[index]  # a list of dicts
     assert json.dumps(sets.cases()[0]) == json.dumps({**case, "tags": ["abcde"]})
 
 
 @pytest.mark.slow
-def test_a_message_of_a_million_characters_is_edited_beside(page: Page, site: Site) -> None:
+def test_a_message_of_a_million_characters_is_edited_in_its_own_window(page: Page, site: Site) -> None:
     sets = Sets(site, "long_message")
     case = {
         "eval_id": "long",

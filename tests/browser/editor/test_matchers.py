@@ -147,14 +147,14 @@ def test_looking_at_another_kind_and_coming_back_loses_nothing(page: Page, sets:
 def test_looking_at_another_kind_of_rule_and_coming_back_loses_nothing(page: Page, sets: Sets) -> None:
     page.goto(sets.case("rich"))
     for number, kind in ((3, "only_after"), (4, "implies_later"), (5, "before")):
-        kinds = page.get_by_label(f"Rule {number} says that", exact=True)
+        kinds = page.get_by_label(f"Kind of rule {number}", exact=True)
         kinds.select_option("never")
         kinds.select_option("at_most")
         kinds.select_option(kind)
     expect(page.get_by_role("button", name="Save", exact=True)).to_be_disabled()
 
 
-def test_a_kind_that_nobody_knows_can_be_come_back_to(page: Page, sets: Sets) -> None:
+def test_a_kind_that_is_unknown_can_be_restored(page: Page, sets: Sets) -> None:
     sets.write({**CASE, "final_session_state": {"n": {"$match": "numbr", "value": 5, "tol": 1}}})
     page.goto(sets.case("rich"))
     kinds = group(group(page, "Expected keys"), "n").get_by_label("n is", exact=True)
@@ -192,7 +192,7 @@ def test_calls_groups_limits_and_rules_are_made_in_the_form(page: Page, sets: Se
     page.get_by_role("button", name="Limit a call").click()
     group(page, "Limited calls").get_by_label("Call 1: tool").fill("find")
     page.get_by_role("button", name="State rules").click()
-    page.get_by_label("Rule 1 says that").select_option("only_after")
+    page.get_by_label("Kind of rule 1").select_option("only_after")
     page.get_by_label("A: tool").fill("pay")
     page.get_by_label("B, which is called before: tool").fill("confirm")
     page.get_by_label("Of the same").fill("order.id")
@@ -210,7 +210,7 @@ def test_calls_groups_limits_and_rules_are_made_in_the_form(page: Page, sets: Se
 
 
 @pytest.mark.parametrize(
-    ("label", "text", "told"),
+    ("label", "text", "reported"),
     [
         ("Pattern (Python’s re)", "(", "is not a regular expression"),
         ("Absolute tolerance", "-1", "must be a number from 0"),
@@ -218,8 +218,8 @@ def test_calls_groups_limits_and_rules_are_made_in_the_form(page: Page, sets: Se
         ("Of the same", "", "expected the name of an argument"),
     ],
 )
-def test_what_the_server_refuses_is_told_at_the_field(
-    page: Page, sets: Sets, label: str, text: str, told: str
+def test_what_the_server_refuses_is_reported_at_the_field(
+    page: Page, sets: Sets, label: str, text: str, reported: str
 ) -> None:
     page.goto(sets.case("rich"))
     field = page.get_by_label(label, exact=True).first
@@ -229,12 +229,12 @@ def test_what_the_server_refuses_is_told_at_the_field(
         page.get_by_role("button", name="Rules for the calls: Fields").click()
     else:
         field.fill(text)
-    expect(page.get_by_role("alert").filter(has_text=told).first).to_be_visible()
+    expect(page.get_by_role("alert").filter(has_text=reported).first).to_be_visible()
     expect(page.get_by_role("region", name="What is wrong")).to_contain_text("no run can start")
     saved(page)
 
 
-def test_what_is_no_number_is_not_saved_and_not_lost(page: Page, sets: Sets) -> None:
+def test_an_invalid_number_is_not_saved_and_not_lost(page: Page, sets: Sets) -> None:
     page.goto(sets.case("rich"))
     field = page.get_by_label("Absolute tolerance").first
     expect(field).to_have_value("0.5")
@@ -272,7 +272,7 @@ def test_what_no_form_shows_is_shown_as_json_and_kept(
     assert written(sets) == json.dumps({**case, "tags": ["x"]})
 
 
-def test_expectations_of_the_session_input_are_edited_where_they_stand(page: Page, sets: Sets) -> None:
+def test_expectations_of_the_session_input_are_edited_in_place(page: Page, sets: Sets) -> None:
     session = {"app_name": "a", "user_id": "u", "expectations": {"forbidden": ["x"]}, "mine": 1}
     case = {key: CASE[key] for key in ("eval_id", "conversation")} | {"session_input": session}
     sets.write(case)

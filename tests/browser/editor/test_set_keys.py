@@ -64,7 +64,7 @@ def test_a_name_a_description_and_a_key_of_ones_own(
     )
 
 
-def test_somebody_else_edits_the_same_set(
+def test_another_user_edits_the_same_set(
     page: Page, sets: Sets, problems: Problems, axe: Look, shot: Shot
 ) -> None:
     problems.expect("412")
@@ -90,7 +90,7 @@ def test_somebody_else_edits_the_same_set(
 def test_comments_go_only_when_that_is_confirmed(page: Page, sets: Sets, problems: Problems) -> None:
     problems.expect("409")
     dialog = opened(page, sets, TEXT.replace('"eval", ', '"eval", // because\n'))
-    dialog.get_by_label("Everything else, as JSON").fill('{"owner": "nobody"}')
+    dialog.get_by_label("Everything else, as JSON").fill('{"owner": "unknown"}')
     dialog.get_by_role("button", name="Save", exact=True).click()
     asked = page.get_by_role("dialog", name="What changes in")
     expect(asked.get_by_role("alert").filter(has_text="// because").first).to_be_visible()
@@ -101,7 +101,7 @@ def test_comments_go_only_when_that_is_confirmed(page: Page, sets: Sets, problem
     assert "// ours" in sets.path.read_text()
 
 
-def test_what_is_wrong_is_told_and_what_was_written_is_kept(
+def test_what_is_wrong_is_reported_and_what_was_written_is_kept(
     page: Page, sets: Sets, problems: Problems
 ) -> None:
     problems.expect("422")
@@ -110,7 +110,7 @@ def test_what_is_wrong_is_told_and_what_was_written_is_kept(
     others.fill('{"owner": 1,}')
     expect(dialog.get_by_role("button", name="Save", exact=True)).to_be_disabled()
     others.fill('{"eval_set_id": "other"}')
-    expect(dialog.get_by_role("alert").filter(has_text="has a field of its own above").first).to_be_visible()
+    expect(dialog.get_by_role("alert").filter(has_text="has its own field above").first).to_be_visible()
     others.fill('{"evalCases": []}')
     dialog.get_by_role("button", name="Save", exact=True).click()
     expect(dialog.get_by_role("alert").filter(has_text="edit them one by one").first).to_be_visible()

@@ -1,4 +1,4 @@
-"""Screen 9: the text of a set that cannot be read is put right in the page, with what is wrong beside it."""
+"""Screen 9: the text of a set that cannot be read is put right in the page, with what is wrong next to it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def text_of(broken: Broken) -> str:
     return broken.path.read_bytes().decode()
 
 
-def test_a_broken_set_is_put_right_where_its_problems_are_told(
+def test_a_broken_set_is_put_right_where_its_problems_are_reported(
     page: Page, broken: Broken, axe: Look, fits: Look, shot: Shot
 ) -> None:
     page.goto(broken.address)

@@ -48,7 +48,7 @@ def _two(site: Site) -> str:
 
 
 def _unfold(page: Page) -> None:
-    """Open everything that can be opened, as far as it is there."""
+    """Open everything that can be opened, as far as it exists."""
     page.wait_for_load_state("networkidle")
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     expect(page.get_by_role("status", name="Loading")).to_have_count(0)
@@ -67,7 +67,7 @@ def touched(browser: Browser, site: Site, problems: Problems) -> Iterator[Page]:
 
 
 # What can be pressed and is less than 44 pixels high. Left out: links within a sentence, boxes whose label is pressed, and
-# points of a chart, each of which stands in the table below it as well.
+# points of a chart, each of which is in the table below it as well.
 _SMALL = """() => [...document.querySelectorAll('a[href], button, select, input, textarea, summary')]
     .filter((one) => one.checkVisibility() && !one.closest('label, svg') && one.getBoundingClientRect().bottom > 0)
     .filter((one) => getComputedStyle(one).display !== 'inline')
@@ -94,7 +94,7 @@ class TestEveryScreen:
             assert too_wide(page) <= 0, f"at {size['width']} pixels"
 
 
-# Texts of a table's cells that are too narrow to be read, and those that reach into the cell beside theirs.
+# Texts of a table's cells that are too narrow to be read, and those that reach into the cell next to theirs.
 _CRAMPED = """() => [...document.querySelectorAll('[role=cell] :is(span, code)')].filter((one) => one.checkVisibility())
     .map((one) => ({ one, box: one.getBoundingClientRect(), cell: one.closest('[role=cell]').getBoundingClientRect() }))
     .filter(({ one, box, cell }) => box.right > cell.right + 1 || (one.textContent.length > 60 && box.width < 100))
@@ -104,14 +104,14 @@ PAPER = {"width": 718, "height": 1000}  # A4 with the usual margins
 
 class TestOnPaper:
     @pytest.mark.parametrize("screen", ["runs", "a run", "a comparison", "history"])
-    def test_cells_have_room_for_what_they_say(self, page: Page, site: Site, screen: str) -> None:
+    def test_cells_have_room_for_their_text(self, page: Page, site: Site, screen: str) -> None:
         page.set_viewport_size(PAPER)  # type: ignore[arg-type]  # a dict of numbers is what it takes
         page.goto(_SCREENS[screen](site))
         expect(page.get_by_role("cell").first).to_be_visible()
         page.emulate_media(media="print")
         assert until(page, lambda: page.evaluate(_CRAMPED), lambda found: found == []) == []
 
-    def test_a_run_says_why_its_cases_fail(self, page: Page, site: Site) -> None:
+    def test_a_run_shows_why_its_cases_fail(self, page: Page, site: Site) -> None:
         page.set_viewport_size(PAPER)  # type: ignore[arg-type]  # a dict of numbers is what it takes
         page.goto(_SCREENS["a run"](site))
         page.emulate_media(media="print")
@@ -145,16 +145,16 @@ class TestTheFocus:
         expect(page.locator("[role=row][aria-current] b")).to_have_text(name)
 
 
-def test_copying_says_so_and_moves_nothing(page: Page, site: Site) -> None:
+def test_copying_is_confirmed_and_moves_nothing(page: Page, site: Site) -> None:
     page.goto(_SCREENS["a case"](site))
     copy = page.get_by_role("button", name="Copy command")
     expect(copy).to_be_visible()
     stop_the_clock(page)
     before = copy.bounding_box()
     copy.click()
-    said = page.get_by_role("button").filter(has_text="Copied")
-    expect(said).to_be_visible()
-    assert until(page, said.bounding_box, lambda place: place == before) == before
+    message = page.get_by_role("button").filter(has_text="Copied")
+    expect(message).to_be_visible()
+    assert until(page, message.bounding_box, lambda place: place == before) == before
 
 
 def test_where_the_system_has_the_colours_a_pressed_chip_is_still_seen(page: Page, site: Site) -> None:
@@ -169,7 +169,7 @@ def test_where_the_system_has_the_colours_a_pressed_chip_is_still_seen(page: Pag
 
 
 class TestACaseThatIsFlaky:
-    def test_opens_at_the_first_trial_that_tells_why(self, page: Page, site: Site) -> None:
+    def test_opens_at_the_first_trial_that_shows_why(self, page: Page, site: Site) -> None:
         run = run_of(site, "retail.hasty")
         cases = site.get(f"/api/runs/{run}/cases")["items"]
         at, strip = next((one["position"], one["strip"]) for one in cases if re.match("p+f", one["strip"]))
@@ -178,3 +178,28 @@ class TestACaseThatIsFlaky:
         expect(shown).to_have_accessible_name(f"trial {strip.index('f') + 1}: failed")
         page.goto(f"/runs/{run}/cases/{at}?trial=1")
         expect(shown).to_have_accessible_name("trial 1: passed")
+
+
+class TestADefinition:
+    def test_is_shown_with_the_keyboard_and_hidden_with_escape(
+        self, page: Page, site: Site, axe: Look
+    ) -> None:
+        page.goto(_SCREENS["a run"](site))
+        page.get_by_role("button", name="pass^5").focus()
+        definition = page.get_by_role("tooltip")
+        expect(definition).to_contain_text("k trials of the same case all pass")
+        axe(page)
+        page.keyboard.press("Escape")
+        expect(definition).to_have_count(0)
+
+    def test_is_shown_on_a_tap_within_the_window(self, touched: Page, site: Site) -> None:
+        touched.goto(_SCREENS["a run"](site))
+        touched.get_by_role("button", name="p95 of turns").tap()
+        definition = touched.get_by_role("tooltip")
+        expect(definition).to_contain_text("95th percentile")
+        place = definition.bounding_box()
+        assert place is not None
+        assert place["x"] >= 0
+        assert place["x"] + place["width"] <= NARROW["width"]
+        touched.get_by_role("heading", level=1).tap()
+        expect(definition).to_have_count(0)

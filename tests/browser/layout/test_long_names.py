@@ -88,19 +88,19 @@ def spans(tmp_path_factory: pytest.TempPathFactory, serve: Callable[..., Site]) 
 @pytest.mark.parametrize(
     "path", ["/runs", "/runs/latest", "/runs/latest~1", "/runs/latest~1/cases/0?tab=judges"]
 )
-def test_a_page_is_no_wider_than_its_window(page: Page, strange: Site, fits: Look, path: str) -> None:
+def test_a_page_is_not_wider_than_its_window(page: Page, strange: Site, fits: Look, path: str) -> None:
     page.goto(strange.url + path)
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     expect(page.get_by_role("main")).to_contain_text("without")
     fits(page)
 
 
-def test_a_rubric_does_not_run_into_what_it_says(page: Page, strange: Site) -> None:
+def test_a_rubric_does_not_run_into_its_text(page: Page, strange: Site) -> None:
     page.goto(f"{strange.url}/runs/latest~1/cases/0?tab=judges")
     name = page.get_by_text(LONG.replace("_", "")).first
-    says = page.get_by_text("The answer has no superlatives").first
-    expect(says).to_be_visible()
-    left, right = name.bounding_box(), says.bounding_box()
+    message = page.get_by_text("The answer has no superlatives").first
+    expect(message).to_be_visible()
+    left, right = name.bounding_box(), message.bounding_box()
     assert left is not None
     assert right is not None
     assert left["x"] + left["width"] <= right["x"]
@@ -115,19 +115,19 @@ def test_of_many_metrics_those_that_cases_missed_have_columns(page: Page, strang
 
 
 @pytest.mark.parametrize(
-    ("path", "told"),
+    ("path", "reported"),
     [
-        ("/runs?q=agent:nobody", "No matching run"),
+        ("/runs?q=agent:unknown", "No matching run"),
         ("/runs/latest?q=nothing_has_this", "No matching case"),
         ("/matrix", "Which runs?"),
         ("/runs/latest/cases/0?tab=judges", "No LLM judge scored this trial"),
     ],
 )
 def test_where_there_is_nothing_to_show_a_page_keeps_its_one_head(
-    page: Page, strange: Site, path: str, told: str
+    page: Page, strange: Site, path: str, reported: str
 ) -> None:
     page.goto(strange.url + path)
-    expect(page.get_by_role("heading", level=2, name=told)).to_be_visible()
+    expect(page.get_by_role("heading", level=2, name=reported)).to_be_visible()
     expect(page.get_by_role("heading", level=1)).to_have_count(1)
 
 

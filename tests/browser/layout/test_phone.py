@@ -28,21 +28,21 @@ def test_the_chosen_tab_is_whole_also_when_another_gets_its_count_later(page: Pa
     assert until(page, lambda: float(page.evaluate(_OVER)), lambda pixels: pixels <= 1) <= 1
 
 
-def test_the_list_of_eval_sets_says_on_a_phone_what_is_wrong_with_one(
+def test_the_list_of_eval_sets_shows_on_a_phone_what_is_wrong_with_one(
     page: Page, serve: Callable[..., Site], fits: Callable[[Page], None], tmp_path: Path
 ) -> None:
     (tmp_path / "broken.evalset.json").write_text('{"eval_set_id": "b", "eval_cases": 1}', encoding="utf-8")
     page.goto(f"{serve(tmp_path, tmp_path / 'store.sqlite3').url}/eval-sets")
-    told = page.get_by_role("row").filter(has_text="broken.evalset.json").get_by_text("1 error")
-    expect(told.locator("visible=true")).to_have_count(1)
+    reported = page.get_by_role("row").filter(has_text="broken.evalset.json").get_by_text("1 error")
+    expect(reported.locator("visible=true")).to_have_count(1)
     narrow(page)
     expect(page.get_by_role("columnheader", name="Problems")).to_be_hidden()
-    expect(told.locator("visible=true")).to_have_count(1)
+    expect(reported.locator("visible=true")).to_have_count(1)
     fits(page)
 
 
 def test_the_focus_of_a_row_is_drawn_inside_of_it(page: Page, site: Site) -> None:
-    """The head stands above the first row, and would cover a ring that is drawn around it."""
+    """The head is above the first row, and would cover a ring that is drawn around it."""
     page.goto(f"/runs/{site.get('/api/runs/latest')['run_id']}")
     first = page.get_by_role("table").get_by_role("link").first
     first.focus()

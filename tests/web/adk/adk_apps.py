@@ -28,8 +28,8 @@ class Scripted:
         return AgentInfo(NAME, "A scripted agent", app_details={"agent_details": {NAME: details}})
 
     async def answer(self, message, session):
-        said = " ".join(part.text or "" for part in message.parts)
-        for step in SCRIPT.get(said, SCRIPT["*"]):
+        message_text = " ".join(part.text or "" for part in message.parts)
+        for step in SCRIPT.get(message_text, SCRIPT["*"]):
             if "raise" in step:
                 raise RuntimeError(step["raise"])
             yield Event(
@@ -63,14 +63,14 @@ class Scripted(BaseLlm):
     model: str = "scripted"
 
     async def generate_content_async(self, llm_request, stream=False):
-        said, turns = "", 0
+        message_text, turns = "", 0
         for content in llm_request.contents:
             texts = [part.text for part in content.parts or [] if part.text]
             if content.role == "user" and texts:
-                said, turns = texts[-1], 0
+                message_text, turns = texts[-1], 0
             elif content.role == "model":
                 turns += 1
-        steps = SCRIPT.get(said, SCRIPT["*"])
+        steps = SCRIPT.get(message_text, SCRIPT["*"])
         step = steps[min(turns, len(steps) - 1)]
         if "raise" in step:
             raise RuntimeError(step["raise"])

@@ -61,7 +61,7 @@ def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClie
         yield client
 
 
-def test_the_session_that_nobody_used_for_longest_makes_room(client: TestClient) -> None:
+def test_the_session_that_no_one_used_for_longest_makes_room(client: TestClient) -> None:
     at = "/apps/weather_app/users/u/sessions"
     for name in ("a", "b", "c"):
         client.post(f"{at}/{name}").raise_for_status()
@@ -108,8 +108,12 @@ def test_an_evaluation_is_of_the_agent_as_its_files_are_now(
 ) -> None:
     folder = tmp_path / "agents" / "bot"
     folder.mkdir(parents=True)
-    for name, said in {"agent.py": ANSWERING, "words.py": "WORD = 'morning'\n", "prompt.md": "good"}.items():
-        (folder / name).write_text(said)
+    for name, message in {
+        "agent.py": ANSWERING,
+        "words.py": "WORD = 'morning'\n",
+        "prompt.md": "good",
+    }.items():
+        (folder / name).write_text(message)
     (folder / "set1.evalset.json").write_text(json.dumps(SET))
     metrics = {"evalMetrics": [{"metricName": "response_match_score", "threshold": 0.75}]}
     with client_of(tmp_path, tmp_path / "agents") as client:
@@ -127,7 +131,7 @@ def test_an_evaluation_is_of_the_agent_as_its_files_are_now(
         assert evaluated().json()["runEvalResults"][0]["finalEvalStatus"] == 1
 
 
-def test_what_evaluations_write_into_an_agent_s_folder_is_no_change_of_the_agent(tmp_path: Path) -> None:
+def test_what_evaluations_write_into_an_agent_s_folder_does_not_change_the_agent(tmp_path: Path) -> None:
     folder = tmp_path / "agents" / "bot"
     folder.mkdir(parents=True)
     count = tmp_path / "imported"

@@ -40,7 +40,7 @@ SCENARIO = {
 
 
 def as_the_page_sends_it(case: dict[str, Any]) -> dict[str, Any]:
-    """Four fields, in camelCase; of a turn what the page was told of it."""
+    """Four fields, in camelCase; of a turn what the page received of it."""
     return {name: case.get(name) for name in ("evalId", "conversation", "sessionInput", "creationTimestamp") if name in case}  # fmt: skip
 
 
@@ -51,7 +51,7 @@ RULES: list[Any] = [
     pytest.param(WHOLE, {}, {}, id="nothing is mentioned, nothing changes"),
     pytest.param(WHOLE, {"creationTimestamp": 3.0}, {"creation_timestamp": 3.0}, id="one field"),
     pytest.param(WHOLE, {"rubrics": None}, {"rubrics": None}, id="null takes it out"),
-    pytest.param(WHOLE, {"rubrics": []}, {"rubrics": []}, id="an empty list is said"),
+    pytest.param(WHOLE, {"rubrics": []}, {"rubrics": []}, id="an empty list is reported"),
     pytest.param(WHOLE, {"final_session_state": {}}, {"final_session_state": None}, id="as empty as none"),
     pytest.param(WHOLE, {"x_owner": "you"}, {"x_owner": "you"}, id="a key of one's own"),
     pytest.param(WHOLE, {"x_new": 1}, {"x_new": 1}, id="a new key"),
@@ -71,7 +71,7 @@ def test_what_is_mentioned_changes_and_the_rest_stays(
     kept, sent_before = copy.deepcopy(before), copy.deepcopy(sent)
     expected = {**before, **changes}
     assert merged_case(before, sent) == {key: value for key, value in expected.items() if value is not None}
-    assert (before, sent) == (kept, sent_before), "what was given is as it was"
+    assert (before, sent) == (kept, sent_before), "the arguments are unchanged"
 
 
 TURNS: list[Any] = [
@@ -185,7 +185,7 @@ def test_two_who_save_different_cases_at_once_lose_nothing(client: TestClient, f
     assert owners == names
 
 
-def test_a_set_with_mistakes_is_told_where(client: TestClient, folder: Path) -> None:
+def test_a_set_with_mistakes_is_reported_where(client: TestClient, folder: Path) -> None:
     (folder / "s.evalset.json").write_text('{"eval_set_id": "s",\n "eval_cases": [{"eval_id": "c1"}]}')
     answer = client.get(case_at("s"))
     assert answer.status_code == 400

@@ -45,7 +45,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def address(tmp_path: Path, folder: Path) -> Iterator[str]:
-    """A server on a port of its own, with a session."""
+    """A server on its own port, with a session."""
     context = ServerContext(root=tmp_path, store_url=tmp_path / "s.sqlite3", agents=folder.parent)
     listening = socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(uvicorn.Config(create_app(context), log_level="critical", ws="none"))

@@ -1,4 +1,4 @@
-"""What one client or one agent does wrong harms nobody else, and is no server's error."""
+"""What one client or one agent does wrong harms no one else and is never a server error."""
 
 import asyncio
 import threading
@@ -12,7 +12,7 @@ from proctor.web.server.adk.wire import json_bytes, jsonable
 from proctor.web.server.agent_loop import AgentLoop
 from tests.web.adk.adk_apps import client_of
 
-ECHO = "def echo(text: str) -> str:\n    return 'you said ' + text\n\n\nroot_agent = echo\n"
+ECHO = "def echo(text: str) -> str:\n    return 'you wrote ' + text\n\n\nroot_agent = echo\n"
 SESSIONS = "/apps/echo/users/u/sessions"
 
 
@@ -28,8 +28,8 @@ def _client(echo: Path) -> TestClient:
     return client_of(echo.parents[1], echo.parent)
 
 
-def test_all_who_wait_for_an_agent_that_cannot_be_loaded_are_told_why(echo: Path) -> None:
-    (echo / "agent.py").write_text("import a_module_that_nobody_has\n")
+def test_all_who_wait_for_an_agent_that_cannot_be_loaded_get_the_reason(echo: Path) -> None:
+    (echo / "agent.py").write_text("import a_module_that_is_missing\n")
     answers: list[str] = []
     with _client(echo) as client:
 
@@ -42,7 +42,7 @@ def test_all_who_wait_for_an_agent_that_cannot_be_loaded_are_told_why(echo: Path
         for thread in threads:
             thread.join()
     assert len(answers) == 6
-    assert all("a_module_that_nobody_has" in answer for answer in answers)
+    assert all("a_module_that_is_missing" in answer for answer in answers)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_an_agent_that_is_mended_is_loaded_without_a_restart(echo: Path, agent: 
 
 
 @pytest.mark.parametrize("how", [KeyboardInterrupt, SystemExit])
-@pytest.mark.parametrize("in_a_task", [False, True], ids=["itself", "in a task of its own"])
+@pytest.mark.parametrize("in_a_task", [False, True], ids=["itself", "in its own task"])
 def test_the_loop_of_all_agents_outlives_what_one_raises(
     how: type[BaseException], *, in_a_task: bool
 ) -> None:
@@ -100,7 +100,7 @@ def test_an_agent_that_raises_keyboard_interrupt_fails_its_turn_only(echo: Path)
         assert client.get(f"{SESSIONS}/s").status_code == 200
 
 
-def test_a_state_that_is_no_text_spoils_no_list_of_sessions(echo: Path) -> None:
+def test_a_state_that_is_not_text_spoils_no_list_of_sessions(echo: Path) -> None:
     with _client(echo) as client:
         body = b'{"state": {"\\ud800": "\\udfff", "a": 1}}'
         made = client.post(SESSIONS, content=body, headers={"content-type": "application/json"})
@@ -109,7 +109,7 @@ def test_a_state_that_is_no_text_spoils_no_list_of_sessions(echo: Path) -> None:
 
 
 @pytest.mark.parametrize("by_id", [False, True], ids=["as a body", "by its id"])
-def test_a_state_that_is_deeper_than_can_be_told_is_refused(echo: Path, *, by_id: bool) -> None:
+def test_a_state_that_is_deeper_than_can_be_shown_is_refused(echo: Path, *, by_id: bool) -> None:
     deep = b'{"a": %s1%s}' % (b"[" * 400, b"]" * 400)
     with _client(echo) as client:
         answer = client.post(
@@ -135,7 +135,7 @@ def _deep() -> Any:
 
 
 @pytest.mark.parametrize("value", [_circle(), _deep(), {"\ud800": [{"\udfff": "\ud800"}]}], ids=["circle", "deep", "half"])  # fmt: skip
-def test_whatever_an_agent_keeps_in_its_state_can_be_told(value: Any) -> None:
+def test_everything_an_agent_keeps_in_its_state_can_be_shown(value: Any) -> None:
     assert json_bytes(jsonable({"state": value}))
     assert json_bytes({"state": value})
 
@@ -153,7 +153,7 @@ def test_times_of_events_that_are_no_times_spoil_no_trace(echo: Path, timestamp:
         made = client.post(SESSIONS, json={"sessionId": "s", "events": events})
         assert made.status_code == 200
         assert len(client.get("/dev/apps/echo/debug/trace/session/s").json()) == 3
-        assert client.get("/dev/apps/echo/debug/trace/nobody").status_code == 404
+        assert client.get("/dev/apps/echo/debug/trace/unknown").status_code == 404
 
 
 def test_an_event_comes_with_a_text_as_id_and_its_time_is_a_number(echo: Path) -> None:
@@ -173,7 +173,7 @@ def test_an_id_that_is_longer_than_a_name_can_be_is_not_there(echo: Path, kind: 
         assert client.request(method, f"/dev/apps/echo/{kind}/{'x' * 300}").status_code == 404
 
 
-_TURN = {"userContent": {"parts": [{"text": "x"}]}, "finalResponse": {"parts": [{"text": "you said x"}]}}
+_TURN = {"userContent": {"parts": [{"text": "x"}]}, "finalResponse": {"parts": [{"text": "you wrote x"}]}}
 SETS, CASES = "/dev/apps/echo/eval-sets", [{"evalId": name, "conversation": [_TURN]} for name in "ab"]
 
 
@@ -185,7 +185,7 @@ SETS, CASES = "/dev/apps/echo/eval-sets", [{"evalId": name, "conversation": [_TU
         pytest.param({"conversation": [], "sessionInput": None, "session_input": None}, id="a field"),
     ],
 )
-def test_a_case_that_says_a_field_in_both_spellings_changes_nothing(echo: Path, sent: dict[str, Any]) -> None:
+def test_a_case_that_has_a_field_in_both_spellings_changes_nothing(echo: Path, sent: dict[str, Any]) -> None:
     with _client(echo) as client:
         client.post(SETS, json={"evalSet": {"eval_set_id": "s", "eval_cases": CASES}}).raise_for_status()
         before = (echo / "s.evalset.json").read_bytes()
@@ -195,14 +195,14 @@ def test_a_case_that_says_a_field_in_both_spellings_changes_nothing(echo: Path, 
         assert (echo / "s.evalset.json").read_bytes() == before
 
 
-def test_a_request_that_says_a_field_in_both_spellings_is_refused(echo: Path) -> None:
+def test_a_request_that_has_a_field_in_both_spellings_is_refused(echo: Path) -> None:
     with _client(echo) as client:
         answer = client.post(SESSIONS, json={"sessionId": "one", "session_id": "two"})
         assert (answer.status_code, answer.json()["detail"][0]["type"]) == (422, "given_twice")
         assert client.get(SESSIONS).json() == []
 
 
-def test_a_set_that_nobody_could_read_is_not_made(echo: Path) -> None:
+def test_a_set_that_is_unreadable_is_not_made(echo: Path) -> None:
     with _client(echo) as client:
         answer = client.post(SETS, json={"evalSet": {"eval_set_id": "s", "eval_cases": [*CASES, CASES[0]]}})
         assert answer.status_code == 400
@@ -220,7 +220,7 @@ def test_deleting_the_case_of_two_dots_deletes_no_set(echo: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "says"),
+    ("more", "message"),
     [
         pytest.param({"evalIds": ["b"]}, "evalIds", id="two lists of cases"),
         pytest.param(
@@ -231,9 +231,9 @@ def test_deleting_the_case_of_two_dots_deletes_no_set(echo: Path) -> None:
     ],
 )  # fmt: skip
 def test_of_two_things_that_are_asked_for_none_is_dropped(
-    echo: Path, more: dict[str, Any], says: str
+    echo: Path, more: dict[str, Any], message: str
 ) -> None:
-    turn = {"userContent": {"parts": [{"text": "x"}]}, "finalResponse": {"parts": [{"text": "you said x"}]}}
+    turn = {"userContent": {"parts": [{"text": "x"}]}, "finalResponse": {"parts": [{"text": "you wrote x"}]}}
     cases = [{"evalId": name, "conversation": [turn]} for name in "ab"]
     metric = {"metricName": "response_match_score", "threshold": 0.8}
     asked: dict[str, Any] = {"evalCaseIds": ["a"], "evalMetrics": [metric]}
@@ -244,4 +244,4 @@ def test_of_two_things_that_are_asked_for_none_is_dropped(
         assert made.status_code == 200
         answer = client.post("/dev/apps/echo/eval-sets/s/run", json=asked | more)
         assert answer.status_code == 400
-        assert says in answer.json()["detail"]
+        assert message in answer.json()["detail"]

@@ -1,4 +1,4 @@
-"""Requests that nobody would send, made of the API's own description: none is answered with a 5xx."""
+"""Requests that no one would send, made of the API's own description: none is answered with a 5xx."""
 
 import json
 from collections.abc import Iterator
@@ -63,7 +63,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_no_request_breaks_the_server(server: Any, operation: str) -> None:
-    """Each is sent as it was made, and of what is there."""
+    """Each is sent as made, and of what is there."""
     folder, schema = server
     method, path = operation.split(" ")
 

@@ -20,7 +20,7 @@ from google.genai import types
 from google.adk.tools import ToolContext, load_memory
 
 
-def said(text, **fields):
+def text_event(text, **fields):
     return LlmResponse(content=types.Content(role="model", parts=[types.Part(text=text)]), **fields)
 
 
@@ -37,7 +37,7 @@ class Scripted(BaseLlm):
         answered = [part.function_response for part in last.parts if part.function_response]
         text = " ".join(part.text or "" for part in last.parts)
         if answered:
-            yield said(f"done: {answered[0].response}")
+            yield text_event(f"done: {answered[0].response}")
         elif text == "draw":
             yield called("draw", name="cat.txt")
         elif text == "remember":
@@ -47,8 +47,8 @@ class Scripted(BaseLlm):
         else:
             if stream:
                 for piece in ("Hel", "lo."):
-                    yield said(piece, partial=True)
-            yield said("Hello.")
+                    yield text_event(piece, partial=True)
+            yield text_event("Hello.")
 
 
 async def draw(name: str, tool_context: ToolContext) -> dict:
@@ -84,7 +84,7 @@ def client(tmp_path: Path) -> Iterator[TestClient]:
         yield client
 
 
-def say(client: TestClient, text: str, session_id: str = "s", **more: Any) -> list[dict[str, Any]]:
+def send(client: TestClient, text: str, session_id: str = "s", **more: Any) -> list[dict[str, Any]]:
     body = {"appName": "art", "userId": "u", "sessionId": session_id, "newMessage": {"parts": [{"text": text}]}, **more}  # fmt: skip
     answer = client.post("/run_sse", json=body)
     assert answer.status_code == 200, answer.text
@@ -96,15 +96,15 @@ def texts(events: list[dict[str, Any]]) -> list[Any]:
 
 
 def test_pieces_of_an_answer_come_where_they_are_asked_for(client: TestClient) -> None:
-    assert texts(say(client, "hello")) == ["Hello."]
-    events = say(client, "hello", streaming=True)
+    assert texts(send(client, "hello")) == ["Hello."]
+    events = send(client, "hello", streaming=True)
     assert [(event.get("partial"), *texts([event])) for event in events] == [(True, "Hel"), (True, "lo."), (None, "Hello.")]  # fmt: skip
     kept = client.get(f"{SESSIONS}/s").json()["events"]
     assert texts(kept) == ["hello", "Hello."] * 2, "a session has whole answers only"
 
 
 def test_an_event_with_an_artifact_comes_as_two(client: TestClient) -> None:
-    events = say(client, "draw")
+    events = send(client, "draw")
     with_delta = [event for event in events if event["actions"]["artifactDelta"]]
     assert [event["actions"]["artifactDelta"] for event in with_delta] == [{"cat.txt": 0}]
     assert "content" not in with_delta[0]
@@ -114,7 +114,7 @@ def test_an_event_with_an_artifact_comes_as_two(client: TestClient) -> None:
 
 
 def test_artifacts(client: TestClient) -> None:
-    say(client, "draw")
+    send(client, "draw")
     at = f"{SESSIONS}/s/artifacts"
     assert client.get(at).json() == ["cat.txt"]
     part = client.get(f"{at}/cat.txt").json()
@@ -163,7 +163,7 @@ def test_a_message_that_google_adk_cannot_read_is_refused_before_anything_is_ans
 
 
 def test_state_of_a_user_is_in_all_sessions_of_that_user(client: TestClient) -> None:
-    say(client, "remember")
+    send(client, "remember")
     assert client.get(f"{SESSIONS}/s").json()["state"]["color"] == "red"
     other = client.post(SESSIONS, json={"state": STATE}).json()
     assert other["state"]["user:color"] == "red"
@@ -171,11 +171,11 @@ def test_state_of_a_user_is_in_all_sessions_of_that_user(client: TestClient) -> 
 
 
 def test_a_session_that_is_remembered_is_found_by_the_agent_s_tools(client: TestClient) -> None:
-    say(client, "my color is red")
+    send(client, "my color is red")
     assert client.patch("/apps/art/users/u/memory", json={"sessionId": "none"}).status_code == 404
     assert client.patch("/apps/art/users/u/memory", json={"sessionId": "s"}).json() is None
     client.post(SESSIONS, json={"sessionId": "later", "state": STATE}).raise_for_status()
-    assert "my color is red" in json.dumps(say(client, "recall", "later"))
+    assert "my color is red" in json.dumps(send(client, "recall", "later"))
 
 
 def test_the_tree_of_agents(client: TestClient) -> None:
@@ -192,7 +192,7 @@ def test_the_tree_of_agents(client: TestClient) -> None:
 
 
 def test_a_session_becomes_a_case_that_starts_with_what_the_instructions_ask_for(client: TestClient) -> None:
-    say(client, "hello")
+    send(client, "hello")
     client.post("/dev/apps/art/eval-sets", json={"evalSet": {"eval_set_id": "a"}}).raise_for_status()
     body = {"evalId": "c", "sessionId": "s", "userId": "u"}
     client.post("/dev/apps/art/eval-sets/a/add-session", json=body).raise_for_status()
@@ -205,7 +205,7 @@ def test_a_session_becomes_a_case_that_starts_with_what_the_instructions_ask_for
     assert run["runEvalResults"][0]["finalEvalStatus"] == 1
 
 
-def test_what_google_adk_writes_for_itself_nobody_else_reads_or_writes(client: TestClient) -> None:
+def test_what_google_adk_writes_for_itself_no_one_else_reads_or_writes(client: TestClient) -> None:
     event = {"author": "user", "content": {"parts": [{"text": "hi"}]}, "customMetadata": {"__adk_internal_x": 1, "y": 2}}  # fmt: skip
     made = client.post(SESSIONS, json={"events": [event]}).json()
     assert made["events"][0]["customMetadata"] == {"y": 2}
@@ -234,8 +234,8 @@ def test_a_web_socket_streams_in_pieces(client: TestClient) -> None:
 
 
 def test_a_trace_has_google_adk_s_own_spans(client: TestClient) -> None:
-    say(client, "draw")
-    say(client, "hello")
+    send(client, "draw")
+    send(client, "hello")
     spans = client.get("/dev/apps/art/debug/trace/session/s").json()
     names = [span["name"] for span in spans]
     assert "generate_content scripted" in names

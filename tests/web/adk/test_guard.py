@@ -203,7 +203,7 @@ def test_messages_of_one_session_are_answered_one_after_the_other(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("code", "says"),
+    ("code", "expected_message"),
     [
         ("raise RuntimeError('boom')", "RuntimeError: boom"),
         ("import sys; sys.exit(3)", "SystemExit: the agent called sys.exit(3)"),
@@ -211,8 +211,8 @@ def test_messages_of_one_session_are_answered_one_after_the_other(tmp_path: Path
         ("import asyncio; asyncio.get_running_loop().stop(); yield 4", "AgentError: the agent yielded int 4"),
     ],
 )  # fmt: skip
-def test_what_an_agent_does_wrong_is_told_and_the_next_message_is_answered(
-    tmp_path: Path, agents: Path, code: str, says: str
+def test_what_an_agent_does_wrong_is_reported_and_the_next_message_is_answered(
+    tmp_path: Path, agents: Path, code: str, expected_message: str
 ) -> None:
     own = agents / "bad_app"
     own.mkdir()
@@ -234,7 +234,7 @@ def test_what_an_agent_does_wrong_is_told_and_the_next_message_is_answered(
 
         broken = ask("bad")
         assert broken.status_code == 500
-        assert broken.json()["detail"].startswith(says)
+        assert broken.json()["detail"].startswith(expected_message)
         assert ask("good").json()[-1]["content"]["parts"][0]["text"] == "fine"
 
 
@@ -246,18 +246,18 @@ def test_a_message_that_is_none_is_refused(client: TestClient) -> None:
         "sessionId": "s",
         "newMessage": {"parts": [{"text": "x"}]},
     }
-    for change, status, says in (
+    for change, status, expected_message in (
         ({"newMessage": None}, 400, "newMessage is missing"),
         ({"newMessage": {"parts": []}}, 400, "no parts"),
         ({"newMessage": None, "invocationId": "e-1"}, 400, "cannot resume"),
         ({"newMessage": "hello"}, 422, "newMessage"),
         ({"appName": None}, 400, "appName is missing"),
-        ({"appName": "nobody"}, 404, "No app named 'nobody'"),
+        ({"appName": "unknown"}, 404, "No app named 'unknown'"),
         ({"userId": None}, 422, "userId"),
     ):
         answer = client.post("/run", json={**whole, **change})
         assert answer.status_code == status, (change, answer.text)
-        assert says in answer.text
+        assert expected_message in answer.text
 
 
 def test_google_adk_s_page_is_off_unless_asked_for(client: TestClient) -> None:

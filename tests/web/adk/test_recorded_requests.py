@@ -1,4 +1,4 @@
-"""What google-adk's server was recorded to answer, asked of ours in the same order; every difference has its reason."""
+"""What google-adk's server was recorded to answer, asked of Proctor in the same order; every difference has its reason."""
 
 import json
 import re
@@ -27,7 +27,7 @@ class Difference(NamedTuple):
     """Where in the answer, as a pattern."""
     reason: str
     agent: str = ""
-    """`plain` or `adk`: of the agent that is no google-adk one, or is one; empty: of both."""
+    """`plain` or `adk`: of a plain agent, or of a google-adk one; empty: of both."""
 
     def covers(self, request: str, place: str) -> bool:
         return bool(re.fullmatch(self.request, request) and re.fullmatch(self.place, place))
@@ -39,7 +39,9 @@ _ACTUAL = rf"{_RESULT}\.evalMetricResultPerInvocation\.\*\.actualInvocation"
 _SESSION = rf"{_RESULT}\.sessionDetails"
 
 DIFFERENCES = [
-    Difference("run error in the agent", "content_type|body", "an exception of an agent is told, as JSON"),
+    Difference(
+        "run error in the agent", "content_type|body", "an exception of an agent is reported, as JSON"
+    ),
     Difference(
         "(run eval|get eval result).*", rf"{_RESULT}\.proctor(_outcome)?", "what ADK's form has no place for"
     ),
@@ -107,7 +109,7 @@ DIFFERENCES = [
     Difference(
         "(run eval|get eval result).*",
         rf"{_METRIC}\.details\.durationDetails\..*",
-        "it does not tell its durations",
+        "it does not report its durations",
         "plain",
     ),
     Difference(
@@ -132,7 +134,7 @@ CHANGED: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "get eval case": without_junk_turn,
     "get eval case legacy": without_junk_turn,
 }
-"""What we answer in the place of the recorded, where a list of differences would say less."""
+"""What we answer in the place of the recorded, where a list of differences would show less."""
 
 OMITTED: dict[str, list[tuple[str, str, Any]]] = {
     "run error in the agent": [("POST", "/apps/weather_app/users/u1/sessions/s2", {})],
@@ -145,7 +147,7 @@ OMITTED: dict[str, list[tuple[str, str, Any]]] = {
 
 
 class Recorded:
-    """Compares answers with recorded ones, where each `<uuid-N>` stands for one and the same text."""
+    """Compares answers with recorded ones, where each `<uuid-N>` means one and the same text."""
 
     def __init__(self) -> None:
         self.known: dict[str, str] = {}
@@ -189,7 +191,7 @@ class Recorded:
         return all(self.known.setdefault(name, text) == text for name, text in named)
 
     def filled(self, value: Any) -> Any:
-        """A recorded request with what its placeholders stand for here."""
+        """A recorded request with what its placeholders mean here."""
         if isinstance(value, dict):
             return {key: self.filled(item) for key, item in value.items()}
         if isinstance(value, list):

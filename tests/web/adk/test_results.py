@@ -1,4 +1,4 @@
-"""Results that google-adk itself wrote, or somebody edited, as its clients read them through us."""
+"""Results that google-adk itself wrote, or a user edited, as its clients read them through us."""
 
 import json
 import shutil
@@ -56,10 +56,10 @@ def test_results_that_google_adk_wrote(client: TestClient, history: Path, shared
         shutil.copy(file, history)
     ids = got(client, f"{DEV}/eval-results")["evalResultIds"]
     assert len(ids) == 4
-    told = {one: got(client, f"{DEV}/eval_results/{one}") for one in ids}
-    assert {key for result in told.values() for key in snake_keys(result)} == set()
+    reported = {one: got(client, f"{DEV}/eval_results/{one}") for one in ids}
+    assert {key for result in reported.values() for key in snake_keys(result)} == set()
     sessions = 0
-    for result in told.values():
+    for result in reported.values():
         for case in result["evalCaseResults"]:
             assert case["finalEvalStatus"] in (1, 2, 3)
             if "sessionDetails" in case:
@@ -86,7 +86,7 @@ def test_a_result_of_an_older_release_is_a_text_in_a_text(client: TestClient, hi
     assert got(client, f"{DEV}/eval-results/r")["evalSetId"] == "s"
 
 
-def test_a_session_in_words_that_nobody_knows_is_shown_as_it_is(client: TestClient, history: Path) -> None:
+def test_a_session_of_unknown_form_is_shown_unchanged(client: TestClient, history: Path) -> None:
     event = {
         "author": "bot",
         "content": "no content at all",
@@ -118,7 +118,7 @@ def test_a_session_in_words_that_nobody_knows_is_shown_as_it_is(client: TestClie
 @pytest.mark.parametrize(
     "text", ["", "{", "[]", '{"eval_set_id": "s"}', '{"eval_cases": [], "eval_set_id": "s"}']
 )
-def test_a_file_that_is_no_result_is_told_and_hides_no_other(
+def test_an_invalid_result_is_reported_and_hides_no_other(
     client: TestClient, history: Path, text: str
 ) -> None:
     (history / "bad.evalset_result.json").write_text(text)

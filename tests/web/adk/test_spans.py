@@ -1,4 +1,4 @@
-"""Spans that google-adk made: kept while there is room, told as its page reads them, and events beside them."""
+"""Spans that google-adk made: kept while there is room, shown as its page reads them, and events next to them."""
 
 import json
 from typing import Any
@@ -33,13 +33,13 @@ SESSION: dict[str, Any] = {
 
 
 def test_every_span_is_one_that_the_page_can_read() -> None:
-    told = recorded_spans([AGENT, MODEL, BROKEN], "s", "i1")
-    for span in told:
+    reported = recorded_spans([AGENT, MODEL, BROKEN], "s", "i1")
+    for span in reported:
         assert all(type(span[name]) is int and span[name] < 2**53 for name in ("span_id", "trace_id"))
         assert type(span["start_time"]) is int
         assert span["start_time"] <= span["end_time"]
         assert span["attributes"]["gen_ai.conversation.id"] == "s"
-    agent, model, broken = told
+    agent, model, broken = reported
     assert (agent["parent_span_id"], model["parent_span_id"]) == (None, agent["span_id"])
     assert broken["parent_span_id"] is None, "the span around it is not there"
     assert (model["end_time"] - model["start_time"]) == 500_000_000
@@ -48,10 +48,10 @@ def test_every_span_is_one_that_the_page_can_read() -> None:
         "the page wants one of each call"
     )
     assert broken["start_time"] == agent["start_time"]
-    assert "sk-abc" not in json.dumps(told)
+    assert "sk-abc" not in json.dumps(reported)
 
 
-def test_a_turn_that_was_not_traced_is_told_by_its_events() -> None:
+def test_a_turn_that_was_not_traced_is_reported_by_its_events() -> None:
     names = [span["name"] for span in spans_of(SESSION, {"i1": [AGENT, MODEL]})]
     assert names == [
         "invoke_agent one",
@@ -62,11 +62,11 @@ def test_a_turn_that_was_not_traced_is_told_by_its_events() -> None:
     ]
 
 
-def test_an_event_without_a_span_of_its_own_is_told_by_itself() -> None:
+def test_an_event_without_its_own_span_is_reported_by_itself() -> None:
     traced = {"i1": [AGENT, MODEL]}
     assert "gcp.vertex.agent.llm_request" in (attributes_of(SESSION, "e1", traced) or {})
     assert (attributes_of(SESSION, "e2", traced) or {})["gcp.vertex.agent.event_id"] == "e2"
-    assert attributes_of(SESSION, "nobody", traced) is None
+    assert attributes_of(SESSION, "unknown", traced) is None
 
 
 def test_the_oldest_turns_make_room() -> None:
@@ -79,8 +79,6 @@ def test_the_oldest_turns_make_room() -> None:
     assert kept.of_session("u", "s") == {}
     kept.keep("u", "s", "one", [large])
     kept.keep("u", "s", "one", [AGENT])
-    assert list(kept.of_session("u", "s")["one"]) == [large, AGENT], (
-        "an invocation that is gone on with is one"
-    )
+    assert list(kept.of_session("u", "s")["one"]) == [large, AGENT], "an invocation that is resumed is one"
     kept.keep("u", "other", "", [AGENT])
-    assert kept.of_session("u", "other") == {}, "nobody knows which turn it was"
+    assert kept.of_session("u", "other") == {}, "the turn is unknown"

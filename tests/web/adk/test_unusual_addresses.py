@@ -104,7 +104,7 @@ def test_no_odd_id_breaks_the_server_or_leaves_the_folder(
 
 
 @pytest.mark.parametrize("kind", ["eval-sets", "eval_sets", "eval-results", "eval_results"])
-@pytest.mark.parametrize("app", ["nobody", "...", "con", "a b"])
+@pytest.mark.parametrize("app", ["unknown", "...", "con", "a b"])
 def test_an_app_that_is_not_there_has_empty_lists(client: TestClient, kind: str, app: str) -> None:
     answer = client.get(f"/dev/apps/{quote(app)}/{kind}")
     assert answer.status_code == 200

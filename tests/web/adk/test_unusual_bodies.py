@@ -39,7 +39,7 @@ SETS = {
     ),
     "no cases": ({"evalSet": {"evalSetId": "n"}}, []),
     "null": ({"evalSet": {"evalSetId": "n", "evalCases": None}}, []),
-    "a null beside a list": ({"evalSet": {"evalSetId": "n", "eval_cases": None, "evalCases": [CASE]}}, ["c1"]),
+    "a null next to a list": ({"evalSet": {"evalSetId": "n", "eval_cases": None, "evalCases": [CASE]}}, ["c1"]),
     "with cases": ({"evalSet": {"evalSetId": "n", "evalCases": [CASE]}}, ["c1"]),
 }  # fmt: skip
 

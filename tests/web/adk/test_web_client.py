@@ -60,7 +60,7 @@ def read(answer: Any, status: int) -> Any:
     return answer.json()
 
 
-def say(client: TestClient, session_id: str, text: str, **more: Any) -> list[dict[str, Any]]:
+def post_message(client: TestClient, session_id: str, text: str, **more: Any) -> list[dict[str, Any]]:
     message = {"role": "user", "parts": [{"text": text}]}
     body = {"appName": APP, "userId": "user", "sessionId": session_id, "newMessage": message, **more}
     answer = client.post("/run_sse", json=body, headers={"Accept": "text/event-stream"})
@@ -73,7 +73,7 @@ def say(client: TestClient, session_id: str, text: str, **more: Any) -> list[dic
 def session(client: TestClient) -> str:
     """A session in which Paris was asked for."""
     made = posted(client, SESSIONS, {"state": {"__session_metadata__": {"displayName": "Paris"}}})
-    say(client, made["id"], "weather in Paris?")
+    post_message(client, made["id"], "weather in Paris?")
     return str(made["id"])
 
 
@@ -115,8 +115,8 @@ def test_apps(client: TestClient) -> None:
     picture = got(client, f"{DEV}/build_graph_image?dark_mode=true")
     assert picture[""]["dotSrc"].startswith("digraph")
     assert (
-        got(client, f"{DEV}/build_graph_image?dark_mode=true&node=nobody", 404)["detail"]
-        == "Node not found: nobody"
+        got(client, f"{DEV}/build_graph_image?dark_mode=true&node=unknown", 404)["detail"]
+        == "Node not found: unknown"
     )
 
 
@@ -148,21 +148,23 @@ def test_a_session_that_was_saved_is_brought_back(client: TestClient, session: s
 
 def test_a_turn_as_events(client: TestClient) -> None:
     made = posted(client, SESSIONS)
-    call, answer, said = say(client, made["id"], "weather in Paris?", streaming=True, stateDelta={"k": 1})
+    call, answer, output = post_message(
+        client, made["id"], "weather in Paris?", streaming=True, stateDelta={"k": 1}
+    )
     assert call["content"]["parts"][0]["functionCall"]["args"] == {"city": "Paris"}
     assert answer["content"]["parts"][0]["functionResponse"]["response"]["weather"] == "sunny"
-    assert said["content"]["parts"] == [{"text": "Sunny in Paris."}]
-    assert said["actions"]["stateDelta"] == {"city": "Paris"}
-    assert said["actions"]["artifactDelta"] == {}
-    assert len({one["id"] for one in (call, answer, said)}) == 3
-    assert len({one["invocationId"] for one in (call, answer, said)}) == 1
+    assert output["content"]["parts"] == [{"text": "Sunny in Paris."}]
+    assert output["actions"]["stateDelta"] == {"city": "Paris"}
+    assert output["actions"]["artifactDelta"] == {}
+    assert len({one["id"] for one in (call, answer, output)}) == 3
+    assert len({one["invocationId"] for one in (call, answer, output)}) == 1
     kept = got(client, f"{SESSIONS}/{made['id']}")
     assert kept["state"] == {"k": 1, "city": "Paris"}
     assert [one["author"] for one in kept["events"]] == ["user", *["weather_agent"] * 3]
 
 
 def test_what_an_agent_raises_is_the_last_event(client: TestClient) -> None:
-    event, last = say(client, posted(client, SESSIONS)["id"], "crash")
+    event, last = post_message(client, posted(client, SESSIONS)["id"], "crash")
     assert (event["errorCode"], event["errorMessage"]) == ("RuntimeError", "model exploded")
     assert last["error"] == "RuntimeError: model exploded"
     assert last["error_details"].keys() == {"error_type", "error_message", "timestamp"}
@@ -182,7 +184,7 @@ def test_a_turn_over_a_web_socket(client: TestClient) -> None:
     ("query", "message", "code", "reason"),
     [
         ("app_name=weather_app&user_id=user&session_id=none", None, 1002, "Session not found"),
-        ("app_name=nobody&user_id=user&session_id=none", None, 1008, "No app named 'nobody'"),
+        ("app_name=unknown&user_id=user&session_id=none", None, 1008, "No app named 'unknown'"),
         ("user_id=user&session_id=none", None, 1008, "app_name query parameter is required"),
         ("app_name=weather_app&user_id=user&session_id=s", {"blob": {"mimeType": "audio/pcm", "data": ""}}, 1003, "text only"),
         ("app_name=weather_app&user_id=user&session_id=s", {"content": {"parts": []}}, 1002, "no parts"),
@@ -235,8 +237,8 @@ def test_traces(client: TestClient, session: str) -> None:
     assert all(span["parent_span_id"] in ids for span in spans[1:])
     assert spans[0]["parent_span_id"] is None
     event = got(client, f"{SESSIONS}/{session}")["events"][2]
-    told = got(client, f"{DEV}/debug/trace/{event['id']}")
-    assert json.loads(told["gcp.vertex.agent.tool_call_args"]) == [{"city": "Paris"}]
+    reported = got(client, f"{DEV}/debug/trace/{event['id']}")
+    assert json.loads(reported["gcp.vertex.agent.tool_call_args"]) == [{"city": "Paris"}]
     graph = got(client, f"{DEV}/users/user/sessions/{session}/events/{event['id']}/graph")
     assert "get_weather" in graph["dotSrc"]
     assert got(client, f"{DEV}/debug/trace/session/none") == []
@@ -266,7 +268,7 @@ def test_what_the_page_asks_besides(client: TestClient) -> None:
 
 def test_eval_sets(client: TestClient, case: str) -> None:
     assert got(client, f"{DEV}/eval_sets") == ["set1"]
-    assert got(client, "/dev/apps/nobody/eval_sets") == []
+    assert got(client, "/dev/apps/unknown/eval_sets") == []
     assert (
         "already exists"
         in posted(client, f"{DEV}/eval-sets", {"eval_set": {"eval_set_id": "set1"}}, 400)["detail"]
@@ -328,9 +330,7 @@ def test_an_evaluation_and_its_result(client: TestClient, case: str) -> None:
     run(client, {"eval_metrics": METRICS})
     (result_id,) = got(client, f"{DEV}/eval_results")
     result = got(client, f"{DEV}/eval_results/{result_id}")
-    assert result_id == f"{APP}_set1_{result['creationTimestamp']}", (
-        "the page makes the id anew, from the time"
-    )
+    assert result_id == f"{APP}_set1_{result['creationTimestamp']}", "the page makes a new id, from the time"
     assert result["creationTimestamp"] % 1, "a whole number is written in another way by a page"
     (row,) = result["evalCaseResults"]
     assert (row["evalId"], row["finalEvalStatus"]) == ("paris", 1)
@@ -362,7 +362,7 @@ def test_a_failed_case_has_all_that_the_page_reads_without_asking(client: TestCl
     assert turn["evalMetricResults"][0]["evalStatus"] == 2
 
 
-def test_an_agent_that_fails_is_told_with_each_metric(client: TestClient, session: str) -> None:
+def test_an_agent_that_fails_is_reported_with_each_metric(client: TestClient, session: str) -> None:
     case = {
         "eval_id": "bad",
         "conversation": [
@@ -389,7 +389,7 @@ def test_a_run_is_kept_in_the_store_too(client: TestClient, case: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "says"),
+    ("body", "expected_message"),
     [
         ({"eval_metrics": [{"metricName": "tool_trajectory_avg", "threshold": 1}]}, "Did you mean 'tool_trajectory_avg_score'?"),
         ({"eval_metrics": METRICS, "eval_case_ids": ["pari"]}, "Did you mean 'paris'?"),
@@ -408,9 +408,9 @@ def test_a_run_is_kept_in_the_store_too(client: TestClient, case: str) -> None:
     ],
 )  # fmt: skip
 def test_what_cannot_be_evaluated_is_refused_and_nothing_is_run(
-    client: TestClient, case: str, body: dict[str, Any], says: str
+    client: TestClient, case: str, body: dict[str, Any], expected_message: str
 ) -> None:
-    assert says in run(client, body, 400)["detail"]
+    assert expected_message in run(client, body, 400)["detail"]
     assert got(client, f"{DEV}/eval_results") == []
 
 

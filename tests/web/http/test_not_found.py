@@ -30,7 +30,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
     "path",
     ["/api/nothing", "/api/runs/", "/api/runs/a/b/c", "/api/chats/a/b/stop", "/api/eval-sets/../secret/case"],
 )
-def test_where_nothing_is_no_method_is_answered(app: FastAPI, method: str, path: str) -> None:
+def test_an_unknown_address_has_no_method(app: FastAPI, method: str, path: str) -> None:
     answer = ask(app, method, path, JSON)
     assert answer.status == 404
     assert method == "HEAD" or "nothing at this address" in answer.detail
@@ -47,7 +47,7 @@ def test_where_nothing_is_no_method_is_answered(app: FastAPI, method: str, path:
         ("PUT", "/runs/latest", "GET"),
     ],
 )
-def test_a_method_that_is_not_taken_is_told_all_that_are(
+def test_a_method_that_is_not_allowed_lists_those_that_are(
     app: FastAPI, method: str, path: str, allowed: str | None
 ) -> None:
     answer = ask(app, method, path, JSON)
@@ -83,10 +83,10 @@ def test_on_the_wire_a_head_ends_with_its_headers(port: int, path: str) -> None:
             f"HEAD {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n"
             f"GET /health HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n".encode()
         )
-        said = b""
+        message = b""
         while part := connection.recv(65_536):
-            said += part
-    first, second, body = said.split(b"\r\n\r\n")  # between the two there is nothing
+            message += part
+    first, second, body = message.split(b"\r\n\r\n")  # between the two there is nothing
     assert first.startswith(b"HTTP/1.1 ")
     assert second.startswith(b"HTTP/1.1 200")
     assert body == b'{"status":"ok"}'
@@ -120,7 +120,7 @@ def test_every_address_of_the_page_is_known_to_the_server() -> None:
         ("PUT", "/apps/a/eval_sets/x", None),
     ],
 )
-def test_a_method_that_google_adk_does_not_take_either_is_told_so(
+def test_a_method_that_google_adk_does_not_take_either_is_reported(
     app: FastAPI, method: str, path: str, allowed: str | None
 ) -> None:
     answer = ask(app, method, path, JSON)

@@ -23,7 +23,7 @@ SHORT, LONG = 2, 20_000
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project with an agent, two sets and a run; and an app, with a set of its own, as google-adk's clients know them."""
+    """A project with an agent, two sets and a run; and an app, with its own set, as google-adk's clients know them."""
     project = tmp_path_factory.mktemp("project")
     write_greetings(project)
     app = write_app(project / "agents", PLAIN, {"*": [{"parts": [{"text": "Hello."}]}]})
@@ -50,7 +50,7 @@ def client(folder: Path) -> Iterator[TestClient]:
 
 
 def descriptions(client: TestClient) -> dict[str, Any]:
-    """What our own API and the ADK-compatible one say that they take."""
+    """What our own API and the ADK-compatible one state that they take."""
     adk = FastAPI(title="adk")
     adk.include_router(adk_router())
     return {"ours": client.get("/api/openapi.json").json(), "adk": adk.openapi()}
@@ -92,12 +92,12 @@ def asked(client: TestClient, operation: Any, requests: int, number: int) -> Cou
             if statuses.total() % 2:
                 named = {name: known.get(name, value) for name, value in (case.path_parameters or {}).items()}
                 case.path_parameters = named
-            told = case.as_transport_kwargs(base_url="http://127.0.0.1:8000")
-            told.pop("cookies", None)
+            reported = case.as_transport_kwargs(base_url="http://127.0.0.1:8000")
+            reported.pop("cookies", None)
             try:
                 request = client.build_request(
-                    **{key: value for key, value in told.items() if key in _KNOWN},
-                    content=told.get("data") if isinstance(told.get("data"), bytes | str) else None,
+                    **{key: value for key, value in reported.items() if key in _KNOWN},
+                    content=reported.get("data") if isinstance(reported.get("data"), bytes | str) else None,
                 )
             except (ValueError, TypeError, UnicodeError):  # no client could send it
                 return

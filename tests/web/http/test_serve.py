@@ -46,7 +46,7 @@ OPEN_TO_OTHERS = {
 
 @pytest.fixture
 def _names(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What hosts stand for, as this system reads them (tests may not ask it about hosts elsewhere)."""
+    """What hosts mean, as this system reads them (tests may not ask it about hosts elsewhere)."""
     real = socket.getaddrinfo
 
     def answered(host: Any, port: Any, *rest: Any, **more: Any) -> Any:
@@ -70,7 +70,7 @@ def test_it_does_not_listen_for_others_without_a_token(host: str) -> None:
     assert f"--host {host}: other machines could reach the server there" in done.stderr
 
 
-def test_a_port_that_is_taken_is_told() -> None:
+def test_a_port_that_is_taken_is_reported() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -102,11 +102,11 @@ MISTAKES: dict[str, tuple[list[str], str]] = {
 
 
 @pytest.mark.usefixtures("_names")
-@pytest.mark.parametrize(("arguments", "says"), MISTAKES.values(), ids=MISTAKES)
-def test_a_mistake_is_one_message(arguments: list[str], says: str) -> None:
+@pytest.mark.parametrize(("arguments", "message"), MISTAKES.values(), ids=MISTAKES)
+def test_a_mistake_is_one_message(arguments: list[str], message: str) -> None:
     done = in_this_process("web", "--port", "0", *arguments)
     assert done.returncode == 2
-    assert says in done.stderr
+    assert message in done.stderr
     assert TOKEN not in done.stderr
 
 
@@ -123,7 +123,7 @@ def test_the_environment_gives_the_token(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.parametrize("module", ["fastapi", "uvicorn"])
-def test_a_missing_package_is_told_with_what_installs_it(
+def test_a_missing_package_is_reported_with_what_installs_it(
     monkeypatch: pytest.MonkeyPatch, module: str
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
@@ -162,12 +162,12 @@ def fetched(url: str, **headers: str) -> tuple[int, bytes]:
             return error.code, error.read()
         except urllib.error.URLError:
             time.sleep(0.05)
-    raise AssertionError(f"nobody answers at {url}")
+    raise AssertionError(f"no answer at {url}")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
-def test_it_says_where_it_is_and_ends_fast_with_clients_that_listen(
+def test_it_shows_where_it_is_and_ends_fast_with_clients_that_listen(
     tmp_path: Path, number: signal.Signals
 ) -> None:
     with started(tmp_path) as (process, url):
@@ -179,11 +179,11 @@ def test_it_says_where_it_is_and_ends_fast_with_clients_that_listen(
         clients[1].sendall(b"GET /api/abo")  # never ends
         began = time.monotonic()
         process.send_signal(number)
-        said = process.communicate(timeout=60)[1]
+        output = process.communicate(timeout=60)[1]
         assert time.monotonic() - began < launch.HEADERS_WITHIN
         assert process.returncode == 0
-        assert said == "" or "make ui" in said  # in a checkout without a built page
-        assert "Traceback" not in said
+        assert output == "" or "make ui" in output  # in a checkout without a built page
+        assert "Traceback" not in output
         for client in clients:
             client.close()
 
@@ -223,7 +223,7 @@ def test_the_file_with_the_token_is_always_a_new_one(tmp_path: Path, place: str)
     assert not file.exists()
 
 
-@pytest.mark.skipif(os.name != "posix", reason="a terminal of its own")
+@pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
 def test_a_terminal_is_shown_the_address_with_the_token(tmp_path: Path) -> None:
     import pty
 
@@ -246,7 +246,7 @@ def test_a_terminal_is_shown_the_address_with_the_token(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_without_a_built_page_it_says_how_to_build_it_and_the_api_works(tmp_path: Path) -> None:
+def test_without_a_built_page_it_shows_how_to_build_it_and_the_api_works(tmp_path: Path) -> None:
     with started(tmp_path, PROCTOR_PAGE_DIR=str(tmp_path / "nothing")) as (process, url):
         assert fetched(f"{url}api/runs")[0] == 200
         status, page = fetched(url, Accept="text/html")
@@ -264,7 +264,7 @@ Send = Callable[[bytes], bytes]
 
 @pytest.fixture(scope="module")
 def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    """A server in a thread of its own, with short times."""
+    """A server in its own thread, with short times."""
     folder = tmp_path_factory.mktemp("served")
     with served(create_app(ServerContext(root=folder, store_url=folder / "store.sqlite3"))) as port:
         yield port
@@ -287,7 +287,7 @@ def served(app: FastAPI) -> Iterator[int]:
     launch.HEADERS_WITHIN = before
 
 
-def said_to(port: int, request: bytes, *, seconds: float = 30.0) -> bytes:
+def response_to(port: int, request: bytes, *, seconds: float = 30.0) -> bytes:
     """Send, and return what comes until the other side ends, or nothing comes any more."""
     with socket.create_connection(("127.0.0.1", port), timeout=seconds) as client:
         parts = []
@@ -300,12 +300,12 @@ def said_to(port: int, request: bytes, *, seconds: float = 30.0) -> bytes:
 
 
 def asked(port: int, *headers: str, line: str = "GET /api/about HTTP/1.1") -> bytes:
-    told = [line, f"Host: 127.0.0.1:{port}", "Connection: close", *headers]
-    return ("\r\n".join(told) + "\r\n\r\n").encode("latin-1")
+    reported = [line, f"Host: 127.0.0.1:{port}", "Connection: close", *headers]
+    return ("\r\n".join(reported) + "\r\n\r\n").encode("latin-1")
 
 
 def test_a_request_is_answered(port: int) -> None:
-    assert said_to(port, asked(port)).startswith(b"HTTP/1.1 200 ")
+    assert response_to(port, asked(port)).startswith(b"HTTP/1.1 200 ")
 
 
 RAW: dict[str, tuple[Callable[[int], bytes], bytes]] = {
@@ -337,11 +337,11 @@ RAW: dict[str, tuple[Callable[[int], bytes], bytes]] = {
 
 
 @pytest.mark.parametrize(("request_", "begins"), RAW.values(), ids=RAW)
-def test_what_is_no_request_is_refused_on_the_wire(
+def test_an_invalid_request_is_refused_on_the_wire(
     port: int, request_: Callable[[int], bytes], begins: bytes
 ) -> None:
-    assert said_to(port, request_(port))[: len(begins)] == begins
-    assert said_to(port, asked(port)).startswith(b"HTTP/1.1 200 ")
+    assert response_to(port, request_(port))[: len(begins)] == begins
+    assert response_to(port, asked(port)).startswith(b"HTTP/1.1 200 ")
 
 
 @pytest.mark.slow  # waits
@@ -360,7 +360,7 @@ def test_a_web_socket_may_be_silent_for_longer_than_headers_may_take() -> None:
 
 
 SLOW: dict[str, Callable[[int], bytes]] = {
-    "says nothing": lambda port: b"",
+    "sends nothing": lambda port: b"",
     "stops in its first line": lambda port: b"GET /api/ab",
     "stops in its headers": lambda port: asked(port)[:-2],
     "stops in its second request": lambda port: (
@@ -372,5 +372,5 @@ SLOW: dict[str, Callable[[int], bytes]] = {
 @pytest.mark.parametrize("request_", SLOW.values(), ids=SLOW)
 def test_a_client_that_does_not_go_on_is_let_go(port: int, request_: Callable[[int], bytes]) -> None:
     began = time.monotonic()
-    said_to(port, request_(port))
+    response_to(port, request_(port))
     assert time.monotonic() - began < launch.HEADERS_WITHIN + 20

@@ -43,7 +43,7 @@ def _asked(port: int, path: str, body: Any) -> Any:
 
 
 def _lives(pid: int) -> bool:
-    """Whether a process is there; one that is dead and not buried, because nobody is left who asks for it, is not."""
+    """Whether a process is there; one that is dead and not buried, because no one is left who asks for it, is not."""
     with suppress(OSError):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     return False
@@ -69,8 +69,8 @@ def test_ctrl_c_twice_ends_the_runs_of_a_server_at_once(tmp_path: Path) -> None:
             while _listens(_port(url)):  # of two signals that are pending a process sees one
                 time.sleep(0.02)
             process.send_signal(signal.SIGINT)
-            said = process.communicate(timeout=60)[1]
-    assert "Traceback" not in said
+            output = process.communicate(timeout=60)[1]
+    assert "Traceback" not in output
     until = time.monotonic() + 8  # after one Ctrl-C it has ten seconds to finish what is under way
     while _lives(pid) and time.monotonic() < until:
         time.sleep(0.05)

@@ -1,4 +1,4 @@
-"""The built page: its files and nothing beside them, at every address that is the page's own."""
+"""The built page: its files and nothing next to them, at every address that is the page's own."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +16,7 @@ PAGE = "<!doctype html><title>page</title>"
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A built page, with things beside it that are nobody's business."""
+    """A built page, with things next to it that are private."""
     tmp_path = tmp_path_factory.mktemp("built")
     page = tmp_path / "page"
     (page / "assets").mkdir(parents=True)
@@ -105,7 +105,7 @@ def test_the_pages_own_files_are_found(folder: Path) -> None:
     assert file_of(folder, "assets/app-1a2b.js") == folder / "assets" / "app-1a2b.js"
 
 
-def test_where_nothing_is_built_the_page_says_how(
+def test_where_nothing_is_built_the_page_shows_how(
     client: TestClient, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PROCTOR_PAGE_DIR", str(tmp_path / "nothing"))

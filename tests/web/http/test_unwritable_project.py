@@ -1,4 +1,4 @@
-"""A project whose folder cannot be written: that is said, and is no bug of the server's."""
+"""A project whose folder cannot be written: that is reported, and is not a bug of the server's."""
 
 import errno
 import shutil
@@ -24,7 +24,7 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("asked", [ASKED, CHOSEN], ids=["a run", "with metrics of its own"])
+@pytest.mark.parametrize("asked", [ASKED, CHOSEN], ids=["a run", "with its own metrics"])
 @pytest.mark.parametrize("path", ["/api/runs", "/api/estimates"])
 def test_where_nothing_can_be_kept_nothing_is_run(folder: Path, path: str, asked: dict[str, Any]) -> None:
     context = ServerContext(root=folder, store_url=folder / "runs.sqlite3")
@@ -39,7 +39,7 @@ def test_where_nothing_can_be_kept_nothing_is_run(folder: Path, path: str, asked
 @pytest.mark.parametrize(
     ("number", "status"), [(errno.EACCES, 409), (errno.EROFS, 409), (errno.ENOSPC, 409), (errno.EIO, 500)]
 )
-def test_what_the_system_refuses_is_told_apart_from_bugs(
+def test_system_errors_are_distinguished_from_bugs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, status: int
 ) -> None:
     def refuses(*_: object) -> None:
@@ -54,7 +54,7 @@ def test_what_the_system_refuses_is_told_apart_from_bugs(
 
 
 @pytest.mark.parametrize("path", ["/api/eval-sets", "/api/runs", "/api/judges", "/api/about"])
-def test_a_folder_that_was_removed_under_the_server_is_said(
+def test_a_folder_that_was_removed_under_the_server_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
     """There is still a set, in the agents' folder: only the one where the server works is gone."""

@@ -1,4 +1,4 @@
-"""A small page as the build leaves it, and what a browser would find in a file that stands on one."""
+"""A small page as the build leaves it, and what a browser would find in a file that uses one."""
 
 from __future__ import annotations
 

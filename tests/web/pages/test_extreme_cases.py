@@ -71,7 +71,7 @@ def test_a_hundred_trials_are_listed_and_each_can_be_seen(tmp_path: Path, client
     page = get(client, CASE)
     assert [one["outcome"] for one in page["trials"][:4]] == ["failed", "passed", "passed", "failed"]
     assert page["share"]["passed"] == 66
-    assert page["sentence"].startswith("66 of 100 trials passed (95 %: 56–75 %), flaky")
+    assert page["sentence"].startswith("66 of 100 trials passed (95 % CI: 56–75 %), flaky")
     assert get(client, f"{CASE}/trials/99")["outcome"] == "failed"
     [metric] = page["metrics"]
     assert 0.5 < metric["low"] < metric["score"] < metric["high"] < 0.8
@@ -104,7 +104,7 @@ ODD: dict[str, Made] = {
             )
         ],
     ),
-    "a score that is no number": Made(
+    "a score that is not a number": Made(
         "odd",
         [Trial(eval_set_id="made", eval_id="odd", turns=[turn("a", "b")])],
         [MetricScore(float("nan"), [Score(float("inf"))])],
@@ -139,7 +139,7 @@ def test_odd_evidence_is_shown_as_far_as_it_goes(tmp_path: Path, client: TestCli
 
 
 @pytest.mark.slow
-def test_what_strangers_write_comes_as_it_is(tmp_path: Path, client: TestClient) -> None:
+def test_what_strangers_write_comes_unchanged(tmp_path: Path, client: TestClient) -> None:
     texts = [*MARKUP, *HOSTILE[::7]]
     write_made(tmp_path / "store.sqlite3", [hostile_case(texts)])
     for what in ("", "/trials/0", "/trials/0/spans", "/trials/0/judges"):
@@ -150,7 +150,7 @@ def test_what_strangers_write_comes_as_it_is(tmp_path: Path, client: TestClient)
         kept = "".join("\ufffd" if "\ud800" <= sign <= "\udfff" else sign for sign in text)
         data = kept.replace("\0", "\ufffd")  # names, arguments and details are kept without NUL
         assert one["user"]["text"] == kept
-        assert one["said"][0]["text"]["text"] == f"thinks {kept}"
+        assert one["messages"][0]["text"]["text"] == f"thinks {kept}"
         assert one["authors"] == [f"a{kept}", f"b{kept}"]
         assert "".join(piece["text"] for piece in one["steps"][0]["actual"]["pieces"]).startswith(
             f"n{data}(x="

@@ -42,8 +42,8 @@ def test_has_every_case_and_every_trial(run: RunResult) -> None:
     (row,) = read.get("/api/runs")["items"]
     path = f"/api/runs/{row['run_id']}"
     assert read.head["start"] == path.removeprefix("/api")
-    told = read.get(path)
-    assert (told["outcome"], told["cases"]) == (run.outcome, len(run.cases))
+    reported = read.get(path)
+    assert (reported["outcome"], reported["cases"]) == (run.outcome, len(run.cases))
     rows = read.get(f"{path}/cases")["items"]
     assert [one["outcome"] for one in rows] == [case.outcome for case in run.cases]
     for position, case in enumerate(run.cases):
@@ -84,12 +84,12 @@ def test_the_script_cannot_end_itself() -> None:
 
 
 @pytest.mark.parametrize("text", ["</script><script>alert(1)</script>", "<!--", *HOSTILE[::9]])
-def test_what_agents_say_never_stands_in_the_markup(text: str) -> None:
+def test_text_of_agents_is_never_in_the_markup(text: str) -> None:
     before = written([everywhere("harmless")]).text
     assert Read(before).text.count("<") == written([everywhere(text)]).text.count("<")
 
 
-def test_without_a_built_page_it_says_how_to_build_it(
+def test_without_a_built_page_it_shows_how_to_build_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(FOLDER, str(tmp_path))

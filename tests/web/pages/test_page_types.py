@@ -1,4 +1,4 @@
-"""The page is written against what the server says of itself."""
+"""The page is written against what the server reports about itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a file carries beside its runs is what the server answers to the same path: comparisons, the matrix, history, judges."""
+"""What a file carries next to its runs is what the server answers to the same path: comparisons, the matrix, history, judges."""
 
 from collections.abc import Callable
 from typing import Any
@@ -27,8 +27,8 @@ Ran = Callable[..., str]
 
 def judge(name: str) -> ScriptedModel:
     """Finds everything right."""
-    said = {"verdicts": [{"number": 1, "evidence": "", "rationale": "it is", "verdict": "yes"}]}
-    return ScriptedModel(said, name=name)
+    message = {"verdicts": [{"number": 1, "evidence": "", "rationale": "it is", "verdict": "yes"}]}
+    return ScriptedModel(message, name=name)
 
 
 def eval_set(name: str) -> dict[str, Any]:
@@ -39,7 +39,7 @@ def eval_set(name: str) -> dict[str, Any]:
             "conversation": [
                 {
                     "user_content": {"parts": [{"text": eval_id}]},
-                    "final_response": {"parts": [{"text": f"You said {eval_id}"}]},
+                    "final_response": {"parts": [{"text": f"You wrote {eval_id}"}]},
                 }
             ],
         }
@@ -52,7 +52,7 @@ def eval_set(name: str) -> dict[str, Any]:
 def ran(context: ServerContext) -> Ran:
     def run(*wrong: str, name: str = "words & <b>") -> str:
         result = proctor.evaluate_sync(
-            lambda text: "Pardon?" if text in wrong else f"You said {text}",
+            lambda text: "Pardon?" if text in wrong else f"You wrote {text}",
             eval_set(name),
             config=CONFIG,
             judge=judge("one"),
@@ -98,7 +98,7 @@ def test_every_page_is_as_the_server_has_it(
     assert found[f"/api/runs/{runs[-1]}/case-extras"]["tags"] == {"odd": [3]}
 
 
-def test_only_judges_of_these_runs_are_told(ran: Ran, context: ServerContext) -> None:
+def test_only_judges_of_these_runs_are_reported(ran: Ran, context: ServerContext) -> None:
     ours = ran()
     proctor.evaluate_sync(
         lambda text: text,
@@ -110,15 +110,15 @@ def test_only_judges_of_these_runs_are_told(ran: Ran, context: ServerContext) ->
     store = open_store(context.store_url)
     wanted = store.summary(ours).judged_by
     store.close()
-    told = carried(context, ours)["/api/judges"]["items"]
-    assert [(one["metric"], one["model"]) for one in told] == [(one.metric, one.model) for one in wanted]
+    reported = carried(context, ours)["/api/judges"]["items"]
+    assert [(one["metric"], one["model"]) for one in reported] == [(one.metric, one.model) for one in wanted]
 
 
 def test_only_sets_of_these_runs_are_looked_back_at(ran: Ran, context: ServerContext) -> None:
     ran(name="other")
-    told = [path for path in carried(context, ran("a")) if "history" in path]
-    assert told
-    assert all("set=words" in path for path in told)
+    reported = [path for path in carried(context, ran("a")) if "history" in path]
+    assert reported
+    assert all("set=words" in path for path in reported)
 
 
 def test_a_first_run_has_nothing_to_be_compared_with(ran: Ran, context: ServerContext) -> None:
@@ -152,7 +152,7 @@ def test_what_is_much_is_left_out_from_its_end(
     ]
 
 
-def test_what_people_said_is_told_with_the_judge(ran: Ran, context: ServerContext) -> None:
+def test_what_people_labelled_is_reported_with_the_judge(ran: Ran, context: ServerContext) -> None:
     run = ran()
     label = HumanLabel(
         eval_id="b",
@@ -163,6 +163,6 @@ def test_what_people_said_is_told_with_the_judge(ran: Ran, context: ServerContex
     )
     proctor.label_run(run, [label], store=context.store_url)
     store = open_store(context.store_url)
-    (told,) = StoreExtras(store).labels(run)
+    (reported,) = StoreExtras(store).labels(run)
     store.close()
-    assert (told.passes, told.note) == (False, "rude </script>")
+    assert (reported.passes, reported.note) == (False, "rude </script>")

@@ -1,4 +1,4 @@
-"""Traced spans on the page: nested as they were, each once, whatever is amiss with them."""
+"""Traced spans on the page: nested as they were, each once, in spite of defects."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_they_are_nested(spans: list[Span], shown: str) -> None:
 
 @given(st.lists(st.tuples(st.sampled_from("abcde"), st.sampled_from("abcdef")), max_size=12))
 @settings(max_examples=60)
-def test_each_is_there_once_whatever_they_say_of_each_other(pairs: list[tuple[str, str]]) -> None:
+def test_each_is_there_once_for_any_parents(pairs: list[tuple[str, str]]) -> None:
     shown = inside(*(span(its_id, parent) for its_id, parent in pairs))
     if pairs:
         assert sorted(one.name for one in shown) == sorted(its_id for its_id, _ in pairs)
@@ -93,7 +93,7 @@ LINKS: list[Any] = [
     pytest.param([called("a", 1, "1"), called("b", 1, "2")], tool("b", "2"), 1, id="by its id"),
     pytest.param([called("a", 1), called("b", 1)], tool("b"), 1, id="by its name"),
     pytest.param([called("a", 1, "1")], tool("a", "other"), 0, id="by its name, ids are not the same"),
-    pytest.param([called("a", 1, "1")], tool("b"), None, id="of no call that was told"),
+    pytest.param([called("a", 1, "1")], tool("b"), None, id="of an unknown call"),
     pytest.param([called("a", 1), called("b", 1.9)], span("m", at=1.0, kind=SpanKind.MODEL), 0, id="a model, by its time"),
     pytest.param([called("a", 5)], span("m", at=1.0, kind=SpanKind.MODEL), None, id="a model that asked for nothing"),
     pytest.param([called("a", 1.5, author="x"), called("b", 1.5, author="y")],
@@ -111,7 +111,7 @@ def test_calls_of_one_tool_belong_to_its_spans_in_order() -> None:
     assert [one.call for one in inside(tool("a", "x"), tool("a", "y"), events=events)] == [0, 1]
 
 
-def test_what_was_cut_says_how_much_is_missing() -> None:
+def test_what_was_cut_shows_how_much_is_missing() -> None:
     trace = trace_of([{"id": "a", "request": "x" * 3_000_000}])
     shown = page(*trace.spans, notes=trace.notes, left_out=12)
     request = shown.spans[1].request
@@ -128,11 +128,11 @@ def test_notes_are_bounded() -> None:
     assert (len(shown.cut), shown.cut[-1]) == (51, "and 950 similar notes")
 
 
-def test_without_spans_the_events_are_shown_and_said_to_be() -> None:
+def test_without_spans_the_events_are_shown_and_reported_to_be() -> None:
     turn = Turn(user_content=user_text("?"), events=[called("a", 1)], started_at=BEGAN, duration=2.0)
     shown = spans_page("r", 0, 0, Trial(eval_set_id="s", eval_id="c", turns=[turn]))
     assert [one.kind for one in shown.spans] == ["turn", "tool"]
-    assert shown.told.endswith("No trace was recorded.")
+    assert shown.note.endswith("No trace was recorded.")
 
 
 def test_a_turn_that_was_not_traced_is_named() -> None:
@@ -140,8 +140,8 @@ def test_a_turn_that_was_not_traced_is_named() -> None:
         Turn(user_content=user_text("?"), started_at=BEGAN, duration=2.0, trace=TurnTrace(spans=[span("a")])),
         Turn(user_content=user_text("?"), started_at=BEGAN, duration=2.0),
     ]
-    told = spans_page("r", 0, 0, Trial(eval_set_id="s", eval_id="c", turns=turns)).told
-    assert "Turn 2 has no trace." in told
+    reported = spans_page("r", 0, 0, Trial(eval_set_id="s", eval_id="c", turns=turns)).note
+    assert "Turn 2 has no trace." in reported
 
 
 @for_each_text(GROUPS)

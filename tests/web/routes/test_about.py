@@ -1,9 +1,9 @@
-"""What the server says of itself."""
+"""What the server reports about itself."""
 
 from fastapi.testclient import TestClient
 
 from proctor.common.version import __version__
 
 
-def test_says_which_proctor_it_is(client: TestClient) -> None:
+def test_shows_which_proctor_it_is(client: TestClient) -> None:
     assert client.get("/api/about").json()["version"] == __version__

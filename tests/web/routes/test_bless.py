@@ -81,8 +81,8 @@ def test_a_preview_shows_each_case_that_failed_and_writes_nothing(project: Path,
 
 
 def test_the_lines_are_those_of_the_command(project: Path, asked: TestClient) -> None:
-    told = in_this_process("bless", "--dry-run").stdout.splitlines()
-    signed = [line for line in told if line[:1] in "+-" and line[:3] not in ("+++", "---")]
+    reported = in_this_process("bless", "--dry-run").stdout.splitlines()
+    signed = [line for line in reported if line[:1] in "+-" and line[:3] not in ("+++", "---")]
     lines = [line for one in preview(asked)["cases"] for hunk in one["hunks"] for line in hunk["lines"]]
     assert [line["sign"] + line["text"] for line in lines if line["sign"] != " "] == signed
 
@@ -194,7 +194,7 @@ def test_nothing_outside_of_the_project_is_read_or_written(
     assert (project / SET).read_bytes() == before
 
 
-def test_what_is_not_there_is_said(asked: TestClient) -> None:
+def test_what_is_not_there_is_reported(asked: TestClient) -> None:
     assert asked.post("/api/runs/nothing/bless/preview", json={}).status_code == 404
     assert asked.post(PREVIEW, json={"cases": [99]}).status_code == 404
     assert asked.post(PREVIEW, json={"cases": [-1]}).status_code == 422

@@ -1,4 +1,4 @@
-"""The pages of a case: what `proctor show` says of it, and no other thing."""
+"""The pages of a case: what `proctor show` states , and nothing else."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def every_trial(
             yield case, get(asked, f"/runs/{run_id}/cases/{position}/trials/{trial['number']}")
 
 
-# --- a trial is what `proctor show` says of it --------------------------------------------------------------------------
+# --- a trial is what `proctor show` shows --------------------------------------------------------------------------
 
 SIGNS = {"same": "=", "differs": "#", "missing": "-", "extra": "+", "moved": "~"}
 
@@ -82,13 +82,13 @@ def step_lines(step: dict[str, Any]) -> list[str]:
     return [f"{sign} {marked(expected or actual, '', '')}"]
 
 
-def told_steps(lines: list[str], turn: int) -> list[str]:
-    """The steps of a turn in the plain report: `call: …` is a call that no metric looked at."""
+def reported_steps(lines: list[str], turn: int) -> list[str]:
+    """The steps of a turn in the plain report: `call: …` is a call that no metric read."""
     found = []
     for line in lines:
-        said = re.fullmatch(rf" +turn {turn}: ((?:[=#+~-]|call:) .*)", line)
-        if said and not re.match(r"[=?-] (?:rubric|claim) ", said[1]):
-            found.append(said[1].replace("call: ", "= ", 1))
+        message = re.fullmatch(rf" +turn {turn}: ((?:[=#+~-]|call:) .*)", line)
+        if message and not re.match(r"[=?-] (?:rubric|claim) ", message[1]):
+            found.append(message[1].replace("call: ", "= ", 1))
     return found
 
 
@@ -98,11 +98,11 @@ def test_the_steps_of_every_turn_are_those_of_show(project: Project, asked: Test
     for case, trial in every_trial(project, asked, run):
         lines = show(project, run, case["eval_id"], "--trial", str(trial["number"] + 1))
         for turn in trial["turns"]:
-            told = told_steps(lines, turn["index"] + 1)
+            reported = reported_steps(lines, turn["index"] + 1)
             made = [clean(line) for step in turn["steps"] for line in step_lines(step)]
-            if turn["failure"]:  # it broke off: what was expected of it stands on the page all the same
+            if turn["failure"]:  # it stopped early: the page shows its expectations all the same
                 made = [line for line in made if not line.startswith("- ")]
-            assert sorted(made) == sorted(told), (case["eval_id"], turn["index"])
+            assert sorted(made) == sorted(reported), (case["eval_id"], turn["index"])
             seen += len(made)
     assert seen > 0 or run == "breaks"
 
@@ -111,14 +111,14 @@ def test_the_steps_of_every_turn_are_those_of_show(project: Project, asked: Test
 def test_words_scores_and_reasons_are_those_of_show(project: Project, asked: TestClient, run: str) -> None:
     for case, trial in every_trial(project, asked, run):
         text = "\n".join(show(project, run, case["eval_id"], "--trial", str(trial["number"] + 1)))
-        took = [duration(trial["seconds"])] if trial["seconds"] else []  # the page says it in its own units
+        took = [duration(trial["seconds"])] if trial["seconds"] else []  # the page has its own units
         assert (
             "  ".join(["TRIAL", str(trial["number"] + 1), trial["outcome"], *took, *trial["facts"]]) in text
         )
         assert clean(trial["reason"]) in text
         for turn in trial["turns"]:
-            said = clean(turn["user"]["text"]).strip()
-            assert f"turn {turn['index'] + 1}: user: {said}".rstrip() in text
+            message = clean(turn["user"]["text"]).strip()
+            assert f"turn {turn['index'] + 1}: user: {message}".rstrip() in text
             deciding = [one for one in turn["scores"] if one["gate"] and one["score"] is not None]
             for one in deciding:
                 assert f"{one['name']} {score_text(one['score'], one['threshold'])}" in text
@@ -145,11 +145,11 @@ def test_a_case_has_the_head_of_show(project: Project, asked: TestClient, run: s
         if page["reason"] and page["outcome"] != "passed":
             assert f"    reason: {clean(page['reason'])}" in lines
         metrics = {one["name"]: one["outcome"] for one in page["metrics"]}
-        told = dict(line.split("  ")[1:3] for line in lines if line.startswith("METRIC"))
-        assert {name: outcome for name, outcome in metrics.items() if name in told} == told
+        reported = dict(line.split("  ")[1:3] for line in lines if line.startswith("METRIC"))
+        assert {name: outcome for name, outcome in metrics.items() if name in reported} == reported
 
 
-# --- what a page says besides -------------------------------------------------------------------------------------------
+# --- what a page states besides -------------------------------------------------------------------------------------------
 
 
 def test_a_passed_trial_has_its_alignment_though_nothing_was_kept_of_it(
@@ -221,7 +221,9 @@ def test_a_case_is_shown_as_each_judging_has_it(project: Project, asked: TestCli
     assert asked.get(f"/api/runs/{runs['passes']}/cases/0?judging=9").status_code == 404
 
 
-def test_a_played_conversation_says_who_played_and_by_which_plan(project: Project, asked: TestClient) -> None:
+def test_a_played_conversation_shows_who_played_and_by_which_plan(
+    project: Project, asked: TestClient
+) -> None:
     run_id = project[1]["played"]
     case, trial = get(asked, f"/runs/{run_id}/cases/0"), get(asked, f"/runs/{run_id}/cases/0/trials/0")
     assert [one["label"] for one in case["scenario"]][:2] == ["start", "plan"]
@@ -236,12 +238,12 @@ MISSING = {
     "a trial": "/runs/latest/cases/0/trials/9",
     "spans of a trial": "/runs/latest/cases/0/trials/9/spans",
     "judges of a trial": "/runs/latest/cases/0/trials/9/judges",
-    "a prompt": "/runs/latest/cases/0/trials/0/judges/nobody/prompt",
+    "a prompt": "/runs/latest/cases/0/trials/0/judges/unknown/prompt",
 }
 
 
 @pytest.mark.parametrize("path", MISSING.values(), ids=MISSING)
-def test_what_is_not_there_is_said(asked: TestClient, path: str) -> None:
+def test_what_is_not_there_is_reported(asked: TestClient, path: str) -> None:
     answer = asked.get(f"/api{path}")
     assert answer.status_code == 404
     assert len(answer.json()["detail"]) > 10

@@ -1,4 +1,4 @@
-"""Talking to an agent over HTTP: told as it happens, stopped, kept as a case; agents that hang, raise and flood."""
+"""Talking to an agent over HTTP: shown as it happens, stopped, kept as a case; agents that hang, raise and flood."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from proctor.web.server.context import ServerContext
 
 EVENTS = "import asyncio, os, time\nfrom proctor import Event\n"
 AGENTS = {
-    "echo": "def root_agent(text): return f'you said {text}'",
+    "echo": "def root_agent(text): return f'you wrote {text}'",
     "guide": EVENTS
     + """
 class Guide:
@@ -95,7 +95,7 @@ def events(text: str) -> list[Any]:
     return found
 
 
-def say(client: TestClient, chat: str, text: str) -> list[Any]:
+def send(client: TestClient, chat: str, text: str) -> list[Any]:
     answer = client.post(f"{chat}/messages", json={"text": text})
     assert answer.status_code == 200, answer.text
     assert answer.headers["content-type"].startswith("text/event-stream")
@@ -106,10 +106,10 @@ def kinds(entries: list[Any]) -> list[str]:
     return [one["kind"] for one in entries]
 
 
-def test_what_an_agent_does_is_told_event_by_event(client: TestClient) -> None:
+def test_what_an_agent_does_is_reported_event_by_event(client: TestClient) -> None:
     chat = begin(client, "guide", state={"turns": 1})
-    told = say(client, chat, "Rome")
-    assert kinds(told) == [
+    reported = send(client, chat, "Rome")
+    assert kinds(reported) == [
         "user",
         "call",
         "response",
@@ -121,14 +121,14 @@ def test_what_an_agent_does_is_told_event_by_event(client: TestClient) -> None:
         "session",
         "end",
     ]
-    call, answer, whole = told[1], told[2], told[6]
+    call, answer, whole = reported[1], reported[2], reported[6]
     assert (call["name"], call["value"], call["call_id"]) == ("find", {"city": "Rome", "n": 1.0}, "c1")
     assert answer["value"] == {"places": ["<b>x</b>"]}
-    assert [one["partial"] for one in told if one["kind"] == "text"] == [True, True, True, False]
+    assert [one["partial"] for one in reported if one["kind"] == "text"] == [True, True, True, False]
     assert whole["text"] == "Go to Rome"
-    assert told[-2]["value"] == {"city": "Rome", "turns": 2}
-    assert told[-1]["value"] == {"state": "ready", "turns": 1}
-    numbers = [one["number"] for one in told]
+    assert reported[-2]["value"] == {"city": "Rome", "turns": 2}
+    assert reported[-1]["value"] == {"state": "ready", "turns": 1}
+    numbers = [one["number"] for one in reported]
     assert numbers == sorted(set(numbers))
     page = client.get(chat).json()
     assert kinds(page["entries"]) == ["user", "call", "response", "text", "state", "session", "end"]
@@ -136,11 +136,11 @@ def test_what_an_agent_does_is_told_event_by_event(client: TestClient) -> None:
     assert client.get("/api/chats").json()["items"][0]["begins"] == "Rome"
 
 
-def test_whoever_comes_back_goes_on_where_it_was(client: TestClient) -> None:
+def test_a_client_that_returns_continues_from_its_last_event(client: TestClient) -> None:
     chat = begin(client, "guide")
-    told = say(client, chat, "Rome")
+    reported = send(client, chat, "Rome")
     assert client.get(f"{chat}/events", headers={"Last-Event-ID": "9" * 6_000}).status_code == 200
-    rest = client.get(f"{chat}/events", headers={"Last-Event-ID": str(told[6]["number"])})
+    rest = client.get(f"{chat}/events", headers={"Last-Event-ID": str(reported[6]["number"])})
     assert kinds(events(rest.text)) == ["state", "session", "end"]
 
 
@@ -156,7 +156,7 @@ def test_a_conversation_becomes_the_case_that_record_would_write(
 
     chat = begin(client, "guide")
     for text in ("Rome", "Oslo"):
-        say(client, chat, text)
+        send(client, chat, text)
     wanted = {"new_set": "trips", "form": suffix, "eval_id": "two", "final_state": final_state}
     answer = client.post(f"{chat}/case", json=wanted)
     assert answer.status_code == 201, answer.text
@@ -181,12 +181,12 @@ def test_a_conversation_becomes_the_case_that_record_would_write(
     ("criteria", "expected"),
     [({"tool_trajectory_avg_score": 1.0}, "negative only"), ({"response_match_score": 0.8}, "")],
 )
-def test_a_case_that_a_run_would_not_take_as_it_is_has_a_warning(
+def test_a_case_that_a_run_would_refuse_has_a_warning(
     client: TestClient, project: Path, criteria: Any, expected: str
 ) -> None:
     (project / "test_config.json").write_text(json.dumps({"criteria": criteria}))
     chat = begin(client, "echo")
-    say(client, chat, "hi")
+    send(client, chat, "hi")
     answer = client.post(f"{chat}/case", json={"new_set": "talks", "eval_id": "hi"})
     assert answer.status_code == 201, answer.text
     warnings = answer.json()["warnings"]
@@ -199,7 +199,7 @@ def _without_times(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "status", "said"),
+    ("wanted", "status", "message"),
     [
         pytest.param({"eval_id": "a", "new_set": "../x"}, 400, "may have only", id="a path"),
         pytest.param({"eval_id": "a", "new_set": "x", "folder": ".."}, 400, "cannot be taken", id="a folder above"),
@@ -209,43 +209,43 @@ def _without_times(text: str) -> list[str]:
         pytest.param({"eval_id": "a"}, 400, "name either", id="no set"),
     ],
 )  # fmt: skip
-def test_a_case_goes_only_where_it_may(
-    client: TestClient, project: Path, wanted: Any, status: int, said: str
+def test_a_case_is_saved_only_where_it_may_be(
+    client: TestClient, project: Path, wanted: Any, status: int, message: str
 ) -> None:
     chat = begin(client, "echo")
     empty = client.post(f"{chat}/case", json={"eval_id": "a", "new_set": "x"})
     assert empty.status_code == 409
-    say(client, chat, "hi")
+    send(client, chat, "hi")
     before = sorted(project.parent.rglob("*.evalset*"))
     answer = client.post(f"{chat}/case", json=wanted)
-    assert (answer.status_code, said in answer.json()["detail"]) == (status, True), answer.text
+    assert (answer.status_code, message in answer.json()["detail"]) == (status, True), answer.text
     assert sorted(project.parent.rglob("*.evalset*")) == before
 
 
 @pytest.mark.parametrize(
-    ("text", "said", "state"),
+    ("text", "message", "state"),
     [
         pytest.param("raise", "ValueError: <boom>", "ready", id="raises"),
         pytest.param("exit", "crashed", "broken", id="ends its process"),
         pytest.param("quit", "SystemExit", "ready", id="raises SystemExit"),
-        pytest.param("garbage", "yields", "broken", id="yields what is no event"),
+        pytest.param("garbage", "yields", "broken", id="yields something else than events"),
     ],
 )
-def test_an_agent_that_fails_is_told_with_the_cause(
-    client: TestClient, text: str, said: str, state: str
+def test_an_agent_that_fails_is_reported_with_the_cause(
+    client: TestClient, text: str, message: str, state: str
 ) -> None:
     chat = begin(client, "slow")
-    say(client, chat, "one")
-    told = say(client, chat, text)
-    failure = next(one for one in told if one["kind"] == "failure")
-    assert said in failure["text"], failure
+    send(client, chat, "one")
+    reported = send(client, chat, text)
+    failure = next(one for one in reported if one["kind"] == "failure")
+    assert message in failure["text"], failure
     assert "discarded" in failure["text"]
-    assert told[-1]["value"] == {"state": state, "turns": 1}
+    assert reported[-1]["value"] == {"state": state, "turns": 1}
     if state == "broken":
         assert client.post(f"{chat}/messages", json={"text": "two"}).status_code == 409
         again = events(client.post(f"{chat}/again").text)
         assert [one["text"] for one in again if one["kind"] == "text" and not one["partial"]] == ["done one"]
-    assert say(client, chat, "two")[-1]["value"] == {"state": "ready", "turns": 2}
+    assert send(client, chat, "two")[-1]["value"] == {"state": "ready", "turns": 2}
 
 
 @pytest.mark.parametrize("text", ["hang", "block"])
@@ -253,9 +253,9 @@ def test_an_answer_is_stopped(client: TestClient, text: str) -> None:
     import threading
 
     chat = begin(client, "slow")
-    say(client, chat, "one")
-    told: list[Any] = []
-    thread = threading.Thread(target=lambda: told.extend(say(client, chat, text)))
+    send(client, chat, "one")
+    reported: list[Any] = []
+    thread = threading.Thread(target=lambda: reported.extend(send(client, chat, text)))
     thread.start()
     _until(lambda: client.get(chat).json()["state"] == "answering")
     assert client.post(f"{chat}/messages", json={"text": "x"}).status_code == 409
@@ -264,9 +264,9 @@ def test_an_answer_is_stopped(client: TestClient, text: str) -> None:
     assert client.post(f"{chat}/stop").json()["state"] == "broken"
     assert time.monotonic() - began < 40
     thread.join(40)
-    assert kinds(told)[-2:] == ["note", "end"]
+    assert kinds(reported)[-2:] == ["note", "end"]
     assert client.post(f"{chat}/again").status_code == 200
-    assert say(client, chat, "two")[-1]["value"] == {"state": "ready", "turns": 2}
+    assert send(client, chat, "two")[-1]["value"] == {"state": "ready", "turns": 2}
 
 
 def _until(true: Any) -> None:
@@ -283,43 +283,43 @@ def test_an_answer_has_its_time(project: Path) -> None:
     app.state.chats = chats.Chats(context, timeout=0.3)
     with TestClient(app, base_url="http://127.0.0.1:8000") as client:
         chat = begin(client, "slow")
-        told = say(client, chat, "hang")
-        assert "timed out" in next(one for one in told if one["kind"] == "failure")["text"]
-        assert told[-1]["value"]["state"] == "broken"
+        reported = send(client, chat, "hang")
+        assert "timed out" in next(one for one in reported if one["kind"] == "failure")["text"]
+        assert reported[-1]["value"]["state"] == "broken"
 
 
 @pytest.mark.slow  # sends a flood
 def test_a_flood_is_bounded(client: TestClient) -> None:
     chat = begin(client, "slow")
-    told = say(client, chat, "flood")
-    assert len(told) <= conversation.MOST_ENTRIES + 5
-    assert "more than 10000 events" in next(one for one in told if one["kind"] == "failure")["text"]
-    assert any("rest is not shown" in one["text"] for one in told)
+    reported = send(client, chat, "flood")
+    assert len(reported) <= conversation.MOST_ENTRIES + 5
+    assert "more than 10000 events" in next(one for one in reported if one["kind"] == "failure")["text"]
+    assert any("rest is not shown" in one["text"] for one in reported)
 
 
 def test_a_huge_text_is_shown_in_part(client: TestClient) -> None:
     chat = begin(client, "slow")
-    told = say(client, chat, "huge")
-    assert max(len(one["text"]) for one in told) < 110_000
-    assert told[-1]["kind"] == "end"
+    reported = send(client, chat, "huge")
+    assert max(len(one["text"]) for one in reported) < 110_000
+    assert reported[-1]["kind"] == "end"
 
 
 def test_a_call_that_waits_is_answered_by_hand(client: TestClient) -> None:
     chat = begin(client, "slow")
-    call = next(one for one in say(client, chat, "long") if one["kind"] == "call")
+    call = next(one for one in send(client, chat, "long") if one["kind"] == "call")
     assert call["waits"]
     answer = {"name": "ask", "call_id": call["call_id"], "response": {"ok": True}}
-    told = events(client.post(f"{chat}/messages", json={"answer": answer}).text)
-    assert (told[0]["name"], told[0]["value"]) == ("ask", {"ok": True})
-    assert "got True" in [one["text"] for one in told]
+    reported = events(client.post(f"{chat}/messages", json={"answer": answer}).text)
+    assert (reported[0]["name"], reported[0]["value"]) == ("ask", {"ok": True})
+    assert "got True" in [one["text"] for one in reported]
 
 
 def test_the_last_turn_is_taken_back(client: TestClient) -> None:
     chat = begin(client, "guide")
     for text in ("Rome", "Oslo"):
-        say(client, chat, text)
-    told = events(client.post(f"{chat}/undo").text)
-    assert told[-1]["value"] == {"state": "ready", "turns": 1}
+        send(client, chat, text)
+    reported = events(client.post(f"{chat}/undo").text)
+    assert reported[-1]["value"] == {"state": "ready", "turns": 1}
     assert client.get(chat).json()["session_state"] == {"city": "Rome", "turns": 1}
     client.post(f"{chat}/undo")
     assert client.post(f"{chat}/undo").status_code == 409
@@ -337,13 +337,13 @@ def test_only_so_many_conversations_at_once(client: TestClient, monkeypatch: pyt
     begin(client, "echo")
 
 
-def test_a_conversation_that_nobody_goes_on_with_is_closed(project: Path) -> None:
+def test_a_conversation_that_is_idle_is_closed(project: Path) -> None:
     context = ServerContext(root=project, store_url=project / "s.sqlite3", agents=project / "agents")
     app = create_app(context)
     app.state.chats = chats.Chats(context, idle=0.4)
     with TestClient(app, base_url="http://127.0.0.1:8000") as client:
         chat = begin(client, "echo")
-        say(client, chat, "hi")
+        send(client, chat, "hi")
         _until(lambda: client.get(chat).status_code == 404)
 
 
@@ -376,7 +376,7 @@ root_agent = Thorough()
 
 
 @pytest.mark.parametrize(
-    ("body", "status", "said"),
+    ("body", "status", "message"),
     [
         pytest.param({"agent": "nope"}, 404, "There is: broken, echo, guide, slow", id="unknown"),
         pytest.param({"agent": "../agents/echo"}, 404, "no agent", id="a path"),
@@ -388,14 +388,14 @@ root_agent = Thorough()
     ],
 )
 def test_only_agents_of_the_project_are_talked_to(
-    client: TestClient, body: Any, status: int, said: str
+    client: TestClient, body: Any, status: int, message: str
 ) -> None:
     answer = client.post("/api/chats", json=body)
-    assert (answer.status_code, said in answer.json()["detail"]) == (status, True), answer.text
+    assert (answer.status_code, message in answer.json()["detail"]) == (status, True), answer.text
 
 
 @pytest.mark.parametrize("text", ["", "  ", "\0", "a\0b"])
-def test_a_message_that_nobody_can_mean_is_refused(client: TestClient, text: str) -> None:
+def test_a_message_that_is_unusable_is_refused(client: TestClient, text: str) -> None:
     chat = begin(client, "echo")
     assert client.post(f"{chat}/messages", json={"text": text}).status_code == 422
 

@@ -1,4 +1,4 @@
-"""Comparisons as pages: what `proctor compare` says, one case of two runs, several runs."""
+"""Comparisons as pages: what `proctor compare` states, one case of two runs, several runs."""
 
 import json
 from collections.abc import Callable
@@ -25,7 +25,7 @@ SET: dict[str, Any] = {
             "conversation": [
                 {
                     "user_content": {"role": "user", "parts": [{"text": eval_id}]},
-                    "final_response": {"role": "model", "parts": [{"text": f"You said {eval_id}"}]},
+                    "final_response": {"role": "model", "parts": [{"text": f"You wrote {eval_id}"}]},
                 }
             ],
         }
@@ -36,7 +36,7 @@ CONFIG = {"criteria": {"response_match_score": 0.8}}
 
 
 def good(text: str) -> str:
-    return f"You said {text}"
+    return f"You wrote {text}"
 
 
 def bad(text: str) -> str:
@@ -79,28 +79,28 @@ PAIRS = {"worse": (good, bad), "better": (bad, good), "in error": (good, broken)
 
 @pytest.mark.parametrize("agents", PAIRS.values(), ids=PAIRS)
 @pytest.mark.parametrize("margin", [0.05, 0.5])
-def test_the_page_says_what_the_command_says(
+def test_the_page_shows_what_the_command_shows(
     ran: Ran, client: TestClient, context: ServerContext, agents: tuple[Any, Any], margin: float
 ) -> None:
     ran(*agents)
     page = got(client, "/api/compare", margin=margin)
-    told = by_command(context, "--margin", str(margin))
+    reported = by_command(context, "--margin", str(margin))
     assert (page["sentence"], page["outcome"], page["exit_code"]) == (
-        told["sentence"],
-        told["outcome"],
-        told["left"],
+        reported["sentence"],
+        reported["outcome"],
+        reported["left"],
     )
-    assert [one["text"] for one in page["unlike"]] == [one["text"] for one in told["unlike"]]
+    assert [one["text"] for one in page["unlike"]] == [one["text"] for one in reported["unlike"]]
     figures = ("name", "base", "candidate", "difference", "low", "high", "p_value", "adjusted", "pairs")
     assert [[one[key] for key in figures] for one in page["measures"]] == [
-        [one[key] for key in figures] for one in told["measures"]
+        [one[key] for key in figures] for one in reported["measures"]
     ]
     assert [(one["eval_id"], one["change"]) for one in page["cases"]] == [
-        (one["eval_id"], one["change"]) for one in told["cases"]
+        (one["eval_id"], one["change"]) for one in reported["cases"]
     ]
 
 
-def test_changed_cases_say_where_they_are_and_how_their_trials_ended(ran: Ran, client: TestClient) -> None:
+def test_changed_cases_show_where_they_are_and_how_their_trials_ended(ran: Ran, client: TestClient) -> None:
     ran(good, bad, trials=2)
     page = got(client, "/api/compare")
     assert page["same"] == 2
@@ -109,7 +109,7 @@ def test_changed_cases_say_where_they_are_and_how_their_trials_ended(ran: Ran, c
         assert (case["base"], case["candidate"], case["change"]) == ("pp", "ff", "regression")
     assert EVIL in {
         case["eval_id"] for case in page["cases"]
-    }  # text goes as it is: the page shows it as text
+    }  # text goes unchanged: the page shows it as text
     assert page["command"].startswith("proctor compare ")
     assert page["markdown"].startswith("### ✕ regression: ")
     shown = markdown_page(page["markdown"])  # no HTML: it is in code
@@ -132,17 +132,17 @@ def test_cases_of_one_run_only_are_listed_with_their_places(
     }
 
 
-def test_runs_that_are_unlike_say_in_what(ran: Ran, client: TestClient) -> None:
+def test_runs_that_are_not_comparable_show_their_differences(ran: Ran, client: TestClient) -> None:
     ran(good)
     ran(good, config={"criteria": {"response_match_score": 0.7}})
-    told = [one for one in got(client, "/api/compare")["unlike"] if not one["expected"]]
-    assert [one["what"] for one in told] == ["threshold"]
+    reported = [one for one in got(client, "/api/compare")["unlike"] if not one["expected"]]
+    assert [one["what"] for one in reported] == ["threshold"]
 
 
 @pytest.mark.parametrize(
     ("query", "status", "message"),
     [
-        ({"base": "nobody"}, 404, "nobody"),
+        ({"base": "unknown"}, 404, "unknown"),
         ({"base": "latest~9"}, 404, "latest~9"),
         ({"margin": 0}, 422, "margin"),
         ({"margin": 1}, 422, "margin"),
@@ -152,7 +152,7 @@ def test_runs_that_are_unlike_say_in_what(ran: Ran, client: TestClient) -> None:
     ],
     ids=str,
 )
-def test_what_cannot_be_compared_is_said(
+def test_what_cannot_be_compared_is_reported(
     ran: Ran, client: TestClient, query: dict[str, Any], status: int, message: str
 ) -> None:
     ran(good, good)
@@ -194,17 +194,17 @@ def test_a_case_of_two_runs_from_where_they_part(ran: Ran, client: TestClient) -
     texts = ["".join(piece["text"] for piece in answer[side]["pieces"]) for side in ("base", "candidate")]
     assert texts == [good("case1"), bad("case1")]
     assert any(piece["changed"] for piece in answer["candidate"]["pieces"])
-    assert [one["metric"] for one in page["saw"]] == ["response_match_score"]
+    assert [one["metric"] for one in page["reasons"]] == ["response_match_score"]
 
 
-def test_a_step_that_only_one_did_stands_alone(ran: Ran, client: TestClient) -> None:
+def test_a_step_of_one_run_has_no_partner(ran: Ran, client: TestClient) -> None:
     ran(good, broken)
     page = got(client, "/api/compare/case", set=SET["eval_set_id"], case="case3")
     kinds = [(line["kind"], line["what"]) for line in page["lines"]]
     assert kinds == [("same", "user"), ("missing", "answer"), ("extra", "failure")]
 
 
-def test_a_case_that_is_not_there_is_said_with_the_closest(ran: Ran, client: TestClient) -> None:
+def test_a_case_that_is_not_there_is_reported_with_the_closest(ran: Ran, client: TestClient) -> None:
     ran(good, good)
     answer = client.get("/api/compare/case", params={"set": SET["eval_set_id"], "case": "case"})
     assert answer.status_code == 404
@@ -240,9 +240,11 @@ def test_a_case_that_a_run_does_not_have_is_empty_there(
 
 
 @pytest.mark.parametrize(
-    ("runs", "status"), [("", 400), (",", 400), (",".join(["latest"] * 13), 400), ("nobody", 404)], ids=repr
+    ("runs", "status"), [("", 400), (",", 400), (",".join(["latest"] * 13), 400), ("unknown", 404)], ids=repr
 )
-def test_what_cannot_stand_side_by_side_is_said(ran: Ran, client: TestClient, runs: str, status: int) -> None:
+def test_what_cannot_be_side_by_side_is_reported(
+    ran: Ran, client: TestClient, runs: str, status: int
+) -> None:
     ran(good)
     assert client.get("/api/matrix", params={"runs": runs}).status_code == status
 
@@ -287,7 +289,9 @@ def test_a_baseline_is_compared_with_by_its_name(
 
 
 @pytest.mark.parametrize("name", ["./main.json", "../main.json", "/etc/passwd.json", "main.json"])
-def test_a_file_is_no_baseline_here(ran: Ran, client: TestClient, context: ServerContext, name: str) -> None:
+def test_a_file_cannot_be_a_baseline_here(
+    ran: Ran, client: TestClient, context: ServerContext, name: str
+) -> None:
     from proctor.analysis.compare.baselines import export_baseline, set_baseline
 
     ran(good, good)

@@ -130,7 +130,7 @@ def test_lines_without_a_line_for_the_set_get_one(client: TestClient, tmp_path: 
 
 def test_no_set_of_the_corpus_loses_a_byte(client: TestClient, tmp_path: Path, shared: Path) -> None:
     """A description is put in, or another one, and taken back: the file is what it was; between, only that differs."""
-    looked_at = 0
+    checked = 0
     path = tmp_path / "trip.evalset.json"
     for origin in sorted((shared / "corpus").rglob("*.evalset.json"))[::6]:
         shutil.copyfile(origin, path)
@@ -144,8 +144,8 @@ def test_no_set_of_the_corpus_loses_a_byte(client: TestClient, tmp_path: Path, s
         assert after == {**before, "description": "Ünlike any other"}, origin
         assert save(client, value, answer.headers["etag"]).status_code == 200
         assert path.read_bytes().decode() == text, origin
-        looked_at += 1
-    assert looked_at > 5
+        checked += 1
+    assert checked > 5
 
 
 # --- what is refused ---------------------------------------------------------------------------------------------------
@@ -165,20 +165,23 @@ def test_without_a_version_nothing_is_changed(client: TestClient, trip: Path) ->
     assert trip.read_text() == JSON
 
 
-def test_a_stale_version_is_refused_with_what_the_file_says(client: TestClient, trip: Path) -> None:
+def test_a_stale_version_is_refused_with_the_content_of_the_file(client: TestClient, trip: Path) -> None:
     value, etag = read(client)
     text = JSON.replace('"Trips"', '"Theirs"')
     trip.write_text(text)
     answer = save(client, {**value, "description": "mine"}, etag)
     assert answer.status_code == 412
-    told = answer.json()
-    assert told["theirs"] == {**value, "name": "Theirs"}
-    assert sorted(told["changed"]) == ["/description", "/name"]
+    reported = answer.json()
+    assert reported["theirs"] == {**value, "name": "Theirs"}
+    assert sorted(reported["changed"]) == ["/description", "/name"]
     assert trip.read_text() == text
-    assert save(client, told["theirs"] | {"description": "mine"}, f'"{told["version"]}"').status_code == 200
+    assert (
+        save(client, reported["theirs"] | {"description": "mine"}, f'"{reported["version"]}"').status_code
+        == 200
+    )
 
 
-def test_a_case_that_somebody_changes_is_no_conflict(client: TestClient, trip: Path) -> None:
+def test_a_case_that_another_user_changes_makes_no_conflict(client: TestClient, trip: Path) -> None:
     value, etag = read(client)
     text = JSON.replace('"n": 1.50', '"n": 2')
     trip.write_text(text)
@@ -198,7 +201,7 @@ def test_a_case_that_somebody_changes_is_no_conflict(client: TestClient, trip: P
         pytest.param({"x": "\ud800"}, "", id="half a character"),
     ],
 )
-def test_what_cannot_stand_there_is_refused_at_its_field(
+def test_what_cannot_be_there_is_refused_at_its_field(
     client: TestClient, trip: Path, change: dict[str, Any], pointer: str
 ) -> None:
     value, etag = read(client)
@@ -226,7 +229,7 @@ def test_the_id_does_not_go(client: TestClient, trip: Path) -> None:
     assert trip.read_text() == JSON
 
 
-def test_comments_are_not_lost_without_being_told_to(client: TestClient, trip: Path) -> None:
+def test_comments_are_not_lost_without_confirmation(client: TestClient, trip: Path) -> None:
     text = JSON.replace('{"deep": [', '{"deep": [ // because\n').replace("  // the id", "")
     trip.write_text(text)
     value, etag = read(client)
@@ -248,7 +251,7 @@ def test_comments_are_not_lost_without_being_told_to(client: TestClient, trip: P
         pytest.param("trip.test.json", '[{"query": "hi", "reference": "x"}]', id="an old format"),
     ],
 )
-def test_where_there_is_no_place_for_them_it_is_said(
+def test_without_a_place_for_them_it_is_reported(
     client: TestClient, tmp_path: Path, name: str, text: str
 ) -> None:
     (tmp_path / name).write_text(text)

@@ -112,7 +112,7 @@ def test_what_was_not_edited_is_what_it_was(lines: list[tuple[str, str]], last: 
 
 
 @given(LINES, LINES)
-def test_an_edited_text_says_what_was_edited(
+def test_an_edited_text_shows_what_was_edited(
     one: list[tuple[str, str]], other: list[tuple[str, str]]
 ) -> None:
     before, after = ("".join(map("".join, lines)) for lines in (one, other))
@@ -150,16 +150,18 @@ def test_a_file_that_becomes_a_link_that_leads_out_is_not_read_and_not_written(
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "reported"),
     [
         pytest.param(b"\xff\xfe{\x00", "cannot be read", id="UTF-16"),
         pytest.param(b'{"a": "' + b"x" * (2 << 20) + b'"', "MiB", id="too large"),
     ],
 )
-def test_what_a_page_cannot_edit_says_so(client: TestClient, broken: Path, content: bytes, told: str) -> None:
+def test_what_a_page_cannot_edit_reports_it(
+    client: TestClient, broken: Path, content: bytes, reported: str
+) -> None:
     broken.write_bytes(content)
     answer = client.get(address(client))
-    assert (answer.status_code, told in answer.json()["detail"]) == (409, True)
+    assert (answer.status_code, reported in answer.json()["detail"]) == (409, True)
 
 
 def test_half_a_character_is_refused(client: TestClient, broken: Path) -> None:
@@ -189,7 +191,7 @@ def test_every_form_is_put_right_so(
     assert client.get(f"/api/eval-sets/{set_id(client, name)}").json()["cases"] == 1
 
 
-# --- what a run would refuse, said while a case is written -------------------------------------------------------------
+# --- what a run would refuse, reported while a case is written -------------------------------------------------------------
 
 
 def _noted(client: TestClient, value: Any) -> dict[str, dict[str, str]]:
@@ -214,7 +216,7 @@ def test_a_case_that_asserts_nothing_is_doubtful(
 
 
 @pytest.mark.parametrize(
-    ("more", "pointer", "told"),
+    ("more", "pointer", "reported"),
     [
         ({"expectations": {"calls": [{"tool": ""}]}}, "/expectations/calls/0/tool", "a tool's name"),
         ({"expectations": {"calls": [{"tool": "a", "args": {"x/y": {"$match": "regex"}}}]}}, "/expectations/calls/0/args/x~1y/pattern", "`pattern`"),
@@ -226,16 +228,16 @@ def test_a_case_that_asserts_nothing_is_doubtful(
         ({"final_session_state": {"k": {"$match": "numbr"}}}, "/final_session_state/k", "numbr"),
     ],
 )  # fmt: skip
-def test_what_a_run_would_refuse_is_told_at_its_field(
-    client: TestClient, broken: Path, more: Any, pointer: str, told: str
+def test_what_a_run_would_refuse_is_reported_at_its_field(
+    client: TestClient, broken: Path, more: Any, pointer: str, reported: str
 ) -> None:
     value = {"eval_id": "x", "conversation": [{"user_content": {"parts": [{"text": "hi"}]}}], **more}
     found = _noted(client, value)
     assert found["wrong"] == {}
-    assert told in found["refused"][pointer]
+    assert reported in found["refused"][pointer]
 
 
-def test_what_is_no_case_is_told_so(client: TestClient, broken: Path) -> None:
+def test_an_invalid_case_is_reported(client: TestClient, broken: Path) -> None:
     found = _noted(client, {"eval_id": "x", "conversation": [{}], "tagz": 1})
     assert "user_content" in found["wrong"]["/conversation/0"]
     assert broken.read_text() == BROKEN

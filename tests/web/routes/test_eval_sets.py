@@ -78,8 +78,10 @@ def test_every_set_is_listed_with_what_is_wrong_with_it(
     rows = {row["path"]: row for row in found["items"]}
     assert list(rows) == sorted(rows)
     assert found["folders"] == ["", "sub"]
-    told = {path: (row["form"], row["cases"], row["can_edit"], row["is_old"]) for path, row in rows.items()}
-    assert told == {
+    reported = {
+        path: (row["form"], row["cases"], row["can_edit"], row["is_old"]) for path, row in rows.items()
+    }
+    assert reported == {
         "trip.evalset.json": ("json", 2, True, False),
         "sub/old.test.json": ("json", 1, False, True),
         "sub/broken.evalset.json": ("json", None, False, False),
@@ -177,7 +179,7 @@ def test_a_link_that_leads_out_is_not_opened(client: TestClient, tmp_path: Path)
     assert answer.status_code == 400
 
 
-def test_an_old_format_is_shown_and_migrated_beside_itself(client: TestClient, tmp_path: Path) -> None:
+def test_an_old_format_is_shown_and_migrated_next_to_itself(client: TestClient, tmp_path: Path) -> None:
     old = tmp_path / "trip.test.json"
     old.write_text('[{"query": "hi", "expected_tool_use": [], "reference": "hello", "note": 1}]')
     before = old.read_bytes()
@@ -256,7 +258,7 @@ def test_without_a_version_nothing_is_changed(client: TestClient, trip: Path) ->
     assert trip.read_text() == TRIP
 
 
-def test_a_stale_version_is_refused_with_what_the_file_says(client: TestClient, trip: Path) -> None:
+def test_a_stale_version_is_refused_with_the_content_of_the_file(client: TestClient, trip: Path) -> None:
     mine, etag = read(client, "rome")
     theirs = json.loads(json.dumps(mine))
     theirs["conversation"][0]["mine"] = "theirs"
@@ -265,11 +267,11 @@ def test_a_stale_version_is_refused_with_what_the_file_says(client: TestClient, 
     mine["tags"] = ["mine"]
     answer = save(client, "rome", mine, etag)
     assert answer.status_code == 412
-    told = answer.json()
-    assert told["theirs"] == theirs
-    assert told["changed"] == ["/conversation/0/mine", "/tags"]
+    reported = answer.json()
+    assert reported["theirs"] == theirs
+    assert reported["changed"] == ["/conversation/0/mine", "/tags"]
     assert trip.read_bytes() == written
-    assert save(client, "rome", mine, f'"{told["version"]}"').status_code == 200
+    assert save(client, "rome", mine, f'"{reported["version"]}"').status_code == 200
 
 
 @pytest.mark.parametrize("same_size", [True, False])
@@ -283,7 +285,7 @@ def test_an_editor_on_the_disk_counts_too(client: TestClient, trip: Path, *, sam
     assert trip.read_text() == text
 
 
-def test_what_others_change_elsewhere_in_the_file_is_no_conflict(client: TestClient, trip: Path) -> None:
+def test_what_others_change_elsewhere_in_the_file_makes_no_conflict(client: TestClient, trip: Path) -> None:
     value, etag = read(client, "rome")
     text = TRIP.replace('["x"]', '["x", "y"]').replace('"unknown_of_set": 1.50', '"unknown_of_set": 2')
     trip.write_text(text)
@@ -295,7 +297,7 @@ def test_what_others_change_elsewhere_in_the_file_is_no_conflict(client: TestCli
     assert after["eval_cases"][0]["tags"] == ["mine"]
 
 
-def test_a_case_that_is_gone_is_no_place_to_save(client: TestClient, trip: Path) -> None:
+def test_a_case_that_is_gone_cannot_be_saved(client: TestClient, trip: Path) -> None:
     value, etag = read(client, "rome")
     assert client.delete(address(client, "rome"), headers={"If-Match": etag}).status_code == 200
     answer = save(client, "rome", value, etag)
@@ -305,7 +307,7 @@ def test_a_case_that_is_gone_is_no_place_to_save(client: TestClient, trip: Path)
 
 @pytest.mark.slow
 def test_two_editors_never_lose_an_update(client: TestClient, tmp_path: Path) -> None:
-    """Two people, fifty changes each: every one that was said to be saved is in the file."""
+    """Two people, fifty changes each: every one that was reported to be saved is in the file."""
     path = tmp_path / "trip.evalset.json"
     path.write_text(json.dumps(eval_set(case("a", counts={"x": 0, "y": 0})), indent=2))
     conflicts: list[int] = []
@@ -329,19 +331,21 @@ def test_two_editors_never_lose_an_update(client: TestClient, tmp_path: Path) ->
     assert read(client, "a")[0]["counts"] == {"x": 50, "y": 50}
 
 
-def test_what_is_no_case_is_refused_field_by_field(client: TestClient, trip: Path) -> None:
+def test_an_invalid_case_is_refused_field_by_field(client: TestClient, trip: Path) -> None:
     value, etag = read(client, "rome")
     value["conversation"][0]["userContent"]["parts"][0]["text"] = 5
     value["conversation"].append({"invocationId": "without a message"})
     value["sessionInput"] = {"userId": "u", "state": []}
     answer = save(client, "rome", value, etag)
     assert answer.status_code == 422
-    told = {one["pointer"]: one["message"] for one in answer.json()["fields"]}
-    assert told["/conversation/0/userContent/parts/0/text"].startswith("expected text, got")
-    assert told["/sessionInput/state"].startswith("expected an object")
-    [missing] = [message for pointer, message in told.items() if re.fullmatch(r"/conversation/\d+", pointer)]
+    reported = {one["pointer"]: one["message"] for one in answer.json()["fields"]}
+    assert reported["/conversation/0/userContent/parts/0/text"].startswith("expected text, got")
+    assert reported["/sessionInput/state"].startswith("expected an object")
+    [missing] = [
+        message for pointer, message in reported.items() if re.fullmatch(r"/conversation/\d+", pointer)
+    ]
     assert "userContent` is missing" in missing
-    assert "/sessionInput" not in told  # a session need not name the app
+    assert "/sessionInput" not in reported  # a session need not name the app
     assert trip.read_text() == TRIP
 
 
@@ -368,7 +372,7 @@ def test_what_no_file_may_hold_is_refused(client: TestClient, trip: Path, body: 
     assert trip.read_text() == TRIP
 
 
-def test_comments_are_not_lost_without_being_told_to(client: TestClient, tmp_path: Path) -> None:
+def test_comments_are_not_lost_without_confirmation(client: TestClient, tmp_path: Path) -> None:
     path = tmp_path / "trip.evalset.json"
     path.write_text(
         '{"eval_set_id": "s", "eval_cases": [\n  // first\n  {"eval_id": "a", "conversation": [],\n'
@@ -491,7 +495,7 @@ def test_a_case_may_be_called_anything(client: TestClient, tmp_path: Path, eval_
     assert sorted(tmp_path.iterdir()) == [path]
 
 
-def test_two_cases_of_one_id_are_told_apart(client: TestClient, tmp_path: Path) -> None:
+def test_two_cases_of_one_id_are_distinguished(client: TestClient, tmp_path: Path) -> None:
     path = tmp_path / "trip.evalset.json"
     path.write_text(json.dumps(eval_set(case("a", n=1), case("a", n=2))))
     value, etag = read(client, "a#2")

@@ -21,7 +21,7 @@ def eval_set(*ids: str, name: str = "words") -> dict[str, Any]:
                 "conversation": [
                     {
                         "user_content": {"role": "user", "parts": [{"text": eval_id}]},
-                        "final_response": {"role": "model", "parts": [{"text": f"You said {eval_id}"}]},
+                        "final_response": {"role": "model", "parts": [{"text": f"You wrote {eval_id}"}]},
                     }
                 ],
             }
@@ -31,7 +31,7 @@ def eval_set(*ids: str, name: str = "words") -> dict[str, Any]:
 
 
 def agent(*wrong: str) -> Callable[[str], str]:
-    return lambda text: "Pardon?" if text in wrong else f"You said {text}"
+    return lambda text: "Pardon?" if text in wrong else f"You wrote {text}"
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def got(client: TestClient, **query: Any) -> Any:
     return answer.json()
 
 
-def test_the_page_says_what_python_says(
+def test_the_page_shows_what_python_shows(
     ran: Callable[..., None], client: TestClient, context: ServerContext
 ) -> None:
     ran()
@@ -143,7 +143,7 @@ def test_runs_are_narrowed_down(ran: Callable[..., None], client: TestClient) ->
     ],
     ids=str,
 )
-def test_what_cannot_be_told_is_said(
+def test_what_cannot_be_shown_is_reported(
     ran: Callable[..., None], client: TestClient, query: dict[str, Any], status: int, message: str
 ) -> None:
     ran(name="others")
@@ -153,5 +153,5 @@ def test_what_cannot_be_told_is_said(
     assert (answer.status_code, message in answer.json()["detail"]) == (status, True), answer.text
 
 
-def test_where_nothing_was_run_there_is_no_history(client: TestClient) -> None:
+def test_where_nothing_was_run_the_history_is_empty(client: TestClient) -> None:
     assert got(client)["runs"] == []

@@ -71,15 +71,15 @@ def test_there_are_none_before_anything_ran(client: TestClient) -> None:
     assert client.get("/api/judges").json() == {"items": [], "runs": 0}
 
 
-def test_each_judge_stands_once_with_the_runs_it_was_asked_in(
+def test_each_judge_is_listed_once_with_the_runs_it_was_asked_in(
     client: TestClient, context: ServerContext
 ) -> None:
     for judge in (judge_one, judge_two, judge_one):
         _run(context, judge)
     page = client.get("/api/judges").json()
     assert page["runs"] == 3
-    told = {row["model"]: (row["runs"], row["standing"], row["calibration"]) for row in page["items"]}
-    assert sorted(told.values()) == [(1, "unknown", None), (2, "unknown", None)]
+    reported = {row["model"]: (row["runs"], row["standing"], row["calibration"]) for row in page["items"]}
+    assert sorted(reported.values()) == [(1, "unknown", None), (2, "unknown", None)]
     newest = client.get("/api/runs").json()["items"][0]["run_id"]
     assert page["items"][0]["last_run"] == newest  # the judge that was asked last comes first
 
@@ -87,7 +87,7 @@ def test_each_judge_stands_once_with_the_runs_it_was_asked_in(
 STANDINGS: dict[str, tuple[dict[str, Any], str, list[str]]] = {
     "of this judge": ({}, "calibrated", []),
     "that may be chance": ({"kappa": Figure(value=0.4, low=0.0, high=0.8)}, "chance", []),
-    "that says nothing": ({"kappa": Figure(value=None)}, "chance", []),
+    "that states nothing": ({"kappa": Figure(value=None)}, "chance", []),
     "of another model": ({"model": "other"}, "void", ["the model is"]),
     "of another prompt": ({"prompt": "other"}, "void", ["the prompt is another one"]),
     "of another threshold": ({"threshold": 0.9}, "calibrated", []),
@@ -128,7 +128,7 @@ def test_labels_of_the_last_run_count_where_they_are_of_the_metric(
     assert client.get("/api/judges").json()["items"][0]["labels"] == 1
 
 
-def test_only_the_newest_runs_are_looked_at(context: ServerContext) -> None:
+def test_only_the_newest_runs_are_read(context: ServerContext) -> None:
     for judge in (judge_one, judge_two):
         _run(context, judge)
     with context.runs() as store:

@@ -52,7 +52,7 @@ def test_every_vote_is_there_with_its_rationale(judged: TestClient) -> None:
     ]
 
 
-def test_rubrics_are_told_one_by_one(judged: TestClient) -> None:
+def test_rubrics_are_reported_one_by_one(judged: TestClient) -> None:
     [judge] = get(judged, "/api/runs/latest/cases/1/trials/0/judges")["judges"]
     [ballot] = judge["ballots"]
     assert ballot["rubrics"] is True
@@ -67,8 +67,8 @@ def test_rubrics_are_told_one_by_one(judged: TestClient) -> None:
 
 def test_a_label_is_kept_replaced_and_taken_back(judged: TestClient) -> None:
     place = f"{TRIAL}/labels/{METRIC}"
-    said = judged.put(place, json={"passes": True, "turn": 1, "note": "it is Tuesday"})
-    assert said.json() == {
+    message = judged.put(place, json={"passes": True, "turn": 1, "note": "it is Tuesday"})
+    assert message.json() == {
         "metric": METRIC,
         "turn": 1,
         "rubric_id": "",
@@ -78,12 +78,12 @@ def test_a_label_is_kept_replaced_and_taken_back(judged: TestClient) -> None:
     [shown] = [
         one["labels"] for one in get(judged, f"{TRIAL}/judges")["judges"][0]["ballots"] if one["turn"] == 1
     ]
-    assert shown == [said.json()]
+    assert shown == [message.json()]
     judged.put(place, json={"passes": False, "turn": 1})
     assert [one["passes"] for one in get(judged, f"{TRIAL}/judges")["labels"]] == [False]
     assert judged.delete(place, params={"turn": 1}).status_code == 204
     assert get(judged, f"{TRIAL}/judges")["labels"] == []
-    assert judged.delete(place, params={"turn": 1}).status_code == 204, "nothing to take back is no mistake"
+    assert judged.delete(place, params={"turn": 1}).status_code == 204, "removing nothing is not an error"
 
 
 def test_the_commands_count_the_labels_of_the_page(judged: TestClient, tmp_path: Path) -> None:
@@ -91,11 +91,11 @@ def test_the_commands_count_the_labels_of_the_page(judged: TestClient, tmp_path:
         place = f"/api/runs/latest/cases/0/trials/{number}/labels/{METRIC}"
         assert judged.put(place, json={"passes": passes, "turn": turn}).status_code == 200
     store = str(tmp_path / "store.sqlite3")
-    told = in_this_process(
+    reported = in_this_process(
         "judge", "calibrate", "latest", "--metric", METRIC, "--held-out", "1", "--json", "--store", store
     )
-    assert told.returncode == 0, told.stderr
-    counts = json.loads(told.stdout)["agreement"]
+    assert reported.returncode == 0, reported.stderr
+    counts = json.loads(reported.stdout)["agreement"]
     assert [counts[name] for name in ("both_pass", "judge_fails", "judge_passes", "both_fail")] == [
         2,
         1,
@@ -118,23 +118,23 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize(("metric", "label", "status", "told"), WRONG.values(), ids=WRONG)
+@pytest.mark.parametrize(("metric", "label", "status", "reported"), WRONG.values(), ids=WRONG)
 def test_a_label_of_what_is_not_there_is_refused(
-    judged: TestClient, metric: str, label: dict[str, Any], status: int, told: str
+    judged: TestClient, metric: str, label: dict[str, Any], status: int, reported: str
 ) -> None:
     answer = judged.put(f"{TRIAL}/labels/{metric}", json=label)
-    assert (answer.status_code, told in answer.json()["detail"]) == (status, True), answer.text
+    assert (answer.status_code, reported in answer.json()["detail"]) == (status, True), answer.text
     assert get(judged, f"{TRIAL}/judges")["labels"] == []
 
 
-def test_a_rubric_that_nobody_judged_by_is_refused(judged: TestClient) -> None:
+def test_a_rubric_that_no_one_judged_by_is_refused(judged: TestClient) -> None:
     place = f"/api/runs/latest/cases/1/trials/0/labels/{METRIC}"
     answer = judged.put(place, json={"passes": True, "turn": 0, "rubric_id": "polit"})
     assert (answer.status_code, "'polite'" in answer.json()["detail"]) == (400, True)
     assert judged.put(place, json={"passes": True, "turn": 0, "rubric_id": "polite"}).status_code == 200
 
 
-def test_labels_of_the_same_id_in_two_sets_are_told_apart(tmp_path: Path, client: TestClient) -> None:
+def test_labels_of_the_same_id_in_two_sets_are_distinguished(tmp_path: Path, client: TestClient) -> None:
     judged_run(tmp_path / "store.sqlite3", [Judged("rome"), Judged("rome", eval_set_id="other")]).close()
     place = f"/api/runs/latest/cases/1/trials/0/labels/{METRIC}"
     assert client.put(place, json={"passes": False, "turn": 0}).status_code == 200
@@ -158,7 +158,7 @@ def guide(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
         yield client
 
 
-def test_the_prompt_is_put_together_again_without_asking_anybody(guide: TestClient) -> None:
+def test_the_prompt_is_reconstructed_without_a_call(guide: TestClient) -> None:
     page = get(guide, f"{TRIAL}/judges/{RUBRICS}/prompt?turn=0")
     assert page["same"] is True
     assert [one["role"] for one in page["messages"]] == ["system", "user"]
@@ -173,33 +173,33 @@ def test_a_question_that_rests_on_an_answer_is_there_too(guide: TestClient) -> N
     assert "It was voted the most beautiful city of the world" in page["messages"][1]["text"]["text"]
 
 
-def test_a_prompt_that_was_changed_since_is_said_to_be_another(
+def test_a_prompt_that_was_changed_since_is_reported_as_another(
     guide: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from proctor.common.prompts import Prompt
 
     monkeypatch.setattr(Prompt, "hash", property(lambda self: "0" * 12))
     page = get(guide, f"{TRIAL}/judges/{RUBRICS}/prompt?turn=0")
-    assert (page["same"], "has changed since" in page["told"]) == (False, True)
+    assert (page["same"], "has changed since" in page["note"]) == (False, True)
 
 
-def test_where_nothing_was_asked_the_page_says_so(guide: TestClient) -> None:
+def test_where_nothing_was_asked_the_page_reports_it(guide: TestClient) -> None:
     for query in (f"{RUBRICS}/prompt", f"{RUBRICS}/prompt?turn=5", "tool_call_count_v1/prompt?turn=0"):
         page = get(guide, f"{TRIAL}/judges/{query}")
         assert page["messages"] == []
-        assert page["told"].startswith("The prompt cannot be reconstructed")
+        assert page["note"].startswith("The prompt cannot be reconstructed")
 
 
-def test_what_a_judge_is_worth_stands_beside_it(guide: TestClient) -> None:
+def test_whether_a_judge_is_accurate_is_next_to_it(guide: TestClient) -> None:
     for position in (0, 1):
         for one in get(guide, f"/api/runs/latest/cases/{position}/trials/0/judges")["judges"][0]["ballots"][
             0
         ]["findings"]:
             place = f"/api/runs/latest/cases/{position}/trials/0/labels/{RUBRICS}"
-            said = guide.put(place, json={"passes": one["holds"], "turn": 0, "rubric_id": one["name"]})
-            assert said.status_code == 200, said.text
-    told = in_this_process("judge", "calibrate", "latest", "--metric", RUBRICS, "--held-out", "1")
-    assert told.returncode == 0, told.stderr
+            message = guide.put(place, json={"passes": one["holds"], "turn": 0, "rubric_id": one["name"]})
+            assert message.status_code == 200, message.text
+    reported = in_this_process("judge", "calibrate", "latest", "--metric", RUBRICS, "--held-out", "1")
+    assert reported.returncode == 0, reported.stderr
     [judge] = [one for one in get(guide, f"{TRIAL}/judges")["judges"] if one["metric"] == RUBRICS]
     assert judge["badge"].startswith("calibrated")
     [metric] = [one for one in get(guide, "/api/runs/latest/cases/0")["metrics"] if one["name"] == RUBRICS]

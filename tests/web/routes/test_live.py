@@ -1,4 +1,4 @@
-"""A run under way, as the page sees it: told as it happens, cancelled, gone on with; nothing lost, whoever comes back."""
+"""A run under way, as the page sees it: shown as it happens, cancelled, resumed; nothing lost for a client that returns."""
 
 import asyncio
 import os
@@ -31,21 +31,21 @@ def server(tmp_path: Path) -> Iterator[Server]:
 
 
 class TestARunThatWasStarted:
-    def test_is_told_case_by_case_as_soon_as_each_is_decided(self, server: Server) -> None:
+    def test_is_reported_case_by_case_as_soon_as_each_is_decided(self, server: Server) -> None:
         run = server.start()
         events = server.listen(run)
         first = next(events)
         assert (first.name, first.data["state"], first.data["done"]) == ("progress", "running", 0)
         assert (first.data["cases"], first.data["trials_planned"], first.data["ours"]) == (CASES, CASES, True)
         open_gate(server.folder, 1)
-        told = next(one for one in events if one.name == "case").data
-        assert (told["position"], told["eval_id"], told["outcome"], told["strip"]) == (
+        reported = next(one for one in events if one.name == "case").data
+        assert (reported["position"], reported["eval_id"], reported["outcome"], reported["strip"]) == (
             0,
             "case_0",
             "failed",
             "f",
         )
-        assert "response_match_score" in told["why"]
+        assert "response_match_score" in reported["why"]
         open_gate(server.folder, CASES)
         rest = list(events)
         assert sorted(one.data["position"] for one in rest if one.name == "case") == list(range(1, CASES))
@@ -70,11 +70,11 @@ class TestARunThatWasStarted:
         page = server.wait_for(begun["run_id"], "finished")
         assert begun["command"].split()[1:] == page["manifest"]["command"][1:]
 
-    def test_from_now_on_only_what_comes_is_told(self, server: Server) -> None:
+    def test_from_now_on_only_what_comes_is_reported(self, server: Server) -> None:
         run = server.start()
         open_gate(server.folder, 4)
-        told = server.listen(run)
-        seen = list(islice((one for one in told if one.name == "case"), 4))
+        reported = server.listen(run)
+        seen = list(islice((one for one in reported if one.name == "case"), 4))
         assert {one.data["position"] for one in seen} == {0, 1, 2, 3}
         later = server.listen(run, query="?from=now")
         assert next(later).name == "progress"
@@ -85,13 +85,13 @@ class TestARunThatWasStarted:
 
 @pytest.mark.slow
 class TestComingBack:
-    def test_100_times_loses_nothing_and_tells_nothing_twice(self, tmp_path: Path) -> None:
+    def test_100_times_loses_nothing_and_shows_nothing_twice(self, tmp_path: Path) -> None:
         cases = 240
         folder = make_project(tmp_path, cases)
         with serving(ServerContext(root=folder, store_url=folder / "runs.sqlite3")) as server:
             run = server.start(concurrency=8)
             open_gate(folder, cases // 2)
-            told: list[int] = []
+            reported: list[int] = []
             last, ended, comings = "", False, 0
             while not ended and comings < 400:
                 comings += 1
@@ -100,21 +100,23 @@ class TestComingBack:
                 for one in server.listen(run, last=last):
                     last, ended = one.id, one.name == "finished"
                     if one.name == "case":
-                        told.append(one.data["position"])
-                        if len(told) % 2 == 0:
+                        reported.append(one.data["position"])
+                        if len(reported) % 2 == 0:
                             break  # the connection is gone in the middle of the run
         assert ended
         assert comings >= 100
-        assert sorted(told) == list(range(cases))
+        assert sorted(reported) == list(range(cases))
 
-    def test_to_another_server_tells_all_from_the_start(self, server: Server) -> None:
+    def test_to_another_server_shows_all_from_the_start(self, server: Server) -> None:
         open_gate(server.folder, CASES)
         run = server.start()
         server.wait_for(run, "finished")
-        told = [one.data["position"] for one in server.listen(run, last="0badc0de-7") if one.name == "case"]
-        assert sorted(told) == list(range(CASES))
+        reported = [
+            one.data["position"] for one in server.listen(run, last="0badc0de-7") if one.name == "case"
+        ]
+        assert sorted(reported) == list(range(CASES))
 
-    def test_to_another_server_says_that_something_was_missed(self, server: Server) -> None:
+    def test_to_another_server_shows_that_something_was_missed(self, server: Server) -> None:
         open_gate(server.folder, CASES)
         run = server.start()
         server.wait_for(run, "finished")
@@ -122,7 +124,7 @@ class TestComingBack:
         assert names == ["reread", "progress", "finished"]
 
     @pytest.mark.parametrize("last", ["-", "x", "ffffffff-99999999999999999999", "-1", "\u00e9-1"])
-    def test_with_an_id_that_is_none_is_no_mistake(self, server: Server, last: str) -> None:
+    def test_with_an_id_that_is_none_is_not_an_error(self, server: Server, last: str) -> None:
         open_gate(server.folder, CASES)
         run = server.start()
         server.wait_for(run, "finished")
@@ -132,7 +134,7 @@ class TestComingBack:
 
 @pytest.mark.slow
 class TestCancelling:
-    def test_keeps_what_has_finished_and_the_rest_is_gone_on_with(self, server: Server) -> None:
+    def test_keeps_what_has_finished_and_the_rest_is_resumed(self, server: Server) -> None:
         run = server.start()
         open_gate(server.folder, 5)
         events = server.listen(run)
@@ -157,9 +159,9 @@ class TestCancelling:
         run = server.start()
         server.wait_for(run, "finished")
         for what in ("cancel", "resume"):
-            status, said = server.ask("POST", f"/api/runs/{run}/{what}")
+            status, output = server.ask("POST", f"/api/runs/{run}/{what}")
             assert status == 409
-            assert "finished" in said["detail"]
+            assert "finished" in output["detail"]
 
     def test_of_a_run_of_another_process_is_refused_with_who_has_it(self, server: Server) -> None:
         words = ["eval", "gated.py:root_agent", "greetings.evalset.json", "--store", "runs.sqlite3"]
@@ -171,14 +173,14 @@ class TestCancelling:
         )
         try:
             server.wait_for("latest", "running")
-            status, said = server.ask("POST", "/api/runs/latest/cancel")
+            status, output = server.ask("POST", "/api/runs/latest/cancel")
             assert status == 409
-            assert f"process {other.pid} on" in said["detail"]
+            assert f"process {other.pid} on" in output["detail"]
             assert server.ask("POST", "/api/runs/latest/resume")[0] == 409
             open_gate(server.folder, CASES)
-            told = list(server.listen("latest"))
-            assert sum(one.name == "case" for one in told) == CASES
-            assert told[-1].name == "finished"
+            reported = list(server.listen("latest"))
+            assert sum(one.name == "case" for one in reported) == CASES
+            assert reported[-1].name == "finished"
         finally:
             other.wait(60)
 
@@ -186,12 +188,12 @@ class TestCancelling:
     def test_of_a_run_that_is_not_there_is_not_found(self, server: Server, what: str) -> None:
         open_gate(server.folder, CASES)
         server.wait_for(server.start(), "finished")
-        assert server.ask("POST", f"/api/runs/nobody/{what}")[0] == 404
+        assert server.ask("POST", f"/api/runs/unknown/{what}")[0] == 404
 
 
 @pytest.mark.slow
 class TestWhatDies:
-    def test_a_run_that_is_killed_is_told_as_unfinished(self, server: Server) -> None:
+    def test_a_run_that_is_killed_is_reported_as_unfinished(self, server: Server) -> None:
         run = server.start()
         events = server.listen(run)
         pid = int(re.search(r"process (\d+)", next(events).data["worker"]).group(1))  # type: ignore[union-attr]  # it is there
@@ -210,8 +212,8 @@ class TestWhatDies:
             process.kill()
             process.wait(60)
         with a_real_server(folder) as (second, _):
-            told = next(one for one in second.listen(run) if one.name == "progress").data
-            assert (told["state"], told["ours"], told["done"] >= 3) == ("running", True, True)
+            reported = next(one for one in second.listen(run) if one.name == "progress").data
+            assert (reported["state"], reported["ours"], reported["done"] >= 3) == ("running", True, True)
             open_gate(folder, 6)
             assert second.ask("POST", f"/api/runs/{run}/cancel")[0] == 202
             assert second.wait_for(run, "unfinished")["stopped_by"]
@@ -248,7 +250,7 @@ class a_real_server:  # noqa: N801 - it reads as what it is used for
         for line in self._process.stdout:
             if found := re.search(r"127\.0\.0\.1:(\d+)", line):
                 return Server(self._folder, int(found[1])), self._process
-        raise AssertionError("it does not say where it is")
+        raise AssertionError("it does not print its address")
 
     def __exit__(self, *_: object) -> None:
         self._process.terminate()
@@ -310,7 +312,7 @@ class TestTheRate:
         st.lists(st.tuples(st.floats(0.01, 5), st.integers(0, 50)), min_size=1, max_size=200),
         st.floats(1, 60),
     )
-    def test_lies_between_the_slowest_and_the_fastest_step(
+    def test_is_between_the_slowest_and_the_fastest_step(
         self, steps: list[tuple[float, int]], window: float
     ) -> None:
         rate, now, trials = Rate(window), 0.0, 0

@@ -49,7 +49,7 @@ def page_of(asked: TestClient, run_id: str, what: str = "") -> Any:
 
 
 def shown(project: tuple[Path, dict[str, str]], name: str, *more: str) -> str:
-    """What `proctor show` says of the run `name`."""
+    """What `proctor show` states of the run `name`."""
     folder, runs = project
     with working_in(folder):
         return in_this_process("show", runs[name], *more).stdout
@@ -122,20 +122,20 @@ def test_sentences_are_those_of_the_text_report(
 ) -> None:
     page, notes = page_of(asked, project[1][name]), page_of(asked, project[1][name], "/notes")
     lines = shown(project, name).splitlines()
-    told = {word: [line for line in lines if line.startswith(f"{word}  ")] for word in _WORDS}
-    (verdict,) = told["VERDICT"]
+    reported = {word: [line for line in lines if line.startswith(f"{word}  ")] for word in _WORDS}
+    (verdict,) = reported["VERDICT"]
     assert f"VERDICT  {page['sentence']}" in verdict
     assert page["pass_rate_text"].replace("–", "-") in verdict
-    assert [f"WARNING  {one}" for one in (*page["warnings"], *notes["warnings"])] == told["WARNING"]
-    assert ([f"FIGURES  {', '.join(page['figures'])}"] if page["figures"] else []) == told["FIGURES"]
+    assert [f"WARNING  {one}" for one in (*page["warnings"], *notes["warnings"])] == reported["WARNING"]
+    assert ([f"FIGURES  {', '.join(page['figures'])}"] if page["figures"] else []) == reported["FIGURES"]
     cost = [f"{one['name']} {one['text']} ({one['calls']:,} call" for one in page["money"]]
-    assert all(any(one in line for line in told["COST"]) for one in cost)
-    assert bool(cost) == bool(told["COST"])
+    assert all(any(one in line for line in reported["COST"]) for one in cost)
+    assert bool(cost) == bool(reported["COST"])
     faults = [f"{one['who']}=" for one in notes["at_fault"]]
-    assert all(any(one in line for line in told["AT-FAULT"]) for one in faults)
-    assert bool(faults) == bool(told["AT-FAULT"])
+    assert all(any(one in line for line in reported["AT-FAULT"]) for one in faults)
+    assert bool(faults) == bool(reported["AT-FAULT"])
     for one in notes["at_fault"]:
-        assert f"({one['share']['count']}/{one['share']['of']}," in told["AT-FAULT"][0]
+        assert f"({one['share']['count']}/{one['share']['of']}," in reported["AT-FAULT"][0]
 
 
 _WORDS = ("VERDICT", "WARNING", "FIGURES", "COST", "AT-FAULT")
@@ -181,7 +181,7 @@ def test_what_missed_is_what_the_text_report_gives_as_evidence(
     }
 
 
-def test_a_page_says_what_exactly_was_run(project: tuple[Path, dict[str, str]], asked: TestClient) -> None:
+def test_a_page_shows_what_exactly_was_run(project: tuple[Path, dict[str, str]], asked: TestClient) -> None:
     page = page_of(asked, project[1]["one trial each"])
     manifest = page["manifest"]
     assert (manifest["reference"], bool(manifest["command"])) == ("moody.py", True)
@@ -266,7 +266,7 @@ def test_the_table_comes_in_parts(
     assert part == {"items": whole[offset : offset + limit], "total": len(whole)}
 
 
-# --- what it is held against -----------------------------------------------------------------------------------------
+# --- what it is compared with -----------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -281,34 +281,34 @@ def own(tmp_path: Path) -> Iterator[tuple[Path, TestClient]]:
         yield folder, client
 
 
-def test_a_run_says_which_cases_changed_since_the_one_before(own: tuple[Path, TestClient]) -> None:
+def test_a_run_shows_which_cases_changed_since_the_one_before(own: tuple[Path, TestClient]) -> None:
     folder, asked = own
     first = page_of(asked, "latest")
     assert first["against"] is None
     (folder / "better").write_text("")
     second = run(folder, RUNS["one trial each"])
     page = page_of(asked, second)
-    told = page["against"]
-    assert (told["run_id"], told["kind"]) == (first["run_id"], "previous")
+    reported = page["against"]
+    assert (reported["run_id"], reported["kind"]) == (first["run_id"], "previous")
     rows = {row["eval_id"]: (row["change"], row["was"]) for row in page_of(asked, second, "/cases")["items"]}
     assert rows["spoiled"] == ("worse", "passed")
     assert rows["mended"] == ("better", "failed")
     assert rows["break"] == (None, "error")
     assert rows["always"] == (None, "passed")
     ways = [change for change, _ in rows.values()]
-    assert (told["worse"], told["better"]) == (ways.count("worse"), ways.count("better"))
-    assert (told["same"], told["unpaired"]) == (ways.count(None), 0)
+    assert (reported["worse"], reported["better"]) == (ways.count("worse"), ways.count("better"))
+    assert (reported["same"], reported["unpaired"]) == (ways.count(None), 0)
     assert [len(row["trend"]) for row in asked.get("/api/runs").json()["items"]] == [2, 1]
 
 
-def test_a_run_is_held_against_the_baseline_where_there_is_one(own: tuple[Path, TestClient]) -> None:
+def test_a_run_is_compared_with_the_baseline_where_there_is_one(own: tuple[Path, TestClient]) -> None:
     folder, asked = own
     first = page_of(asked, "latest")["run_id"]
     with working_in(folder):
         assert in_this_process("baseline", "set", "main", first).returncode == 0
     second, third = run(folder, RUNS["one trial each"]), run(folder, RUNS["one trial each"])
-    told = [page_of(asked, run_id)["against"] for run_id in (second, third)]
-    assert [(one["run_id"], one["kind"]) for one in told] == [(first, "main"), (first, "main")]
+    reported = [page_of(asked, run_id)["against"] for run_id in (second, third)]
+    assert [(one["run_id"], one["kind"]) for one in reported] == [(first, "main"), (first, "main")]
     assert page_of(asked, first)["against"] is None
     with working_in(folder):
         assert in_this_process("baseline", "remove", "main").returncode == 0
@@ -316,7 +316,7 @@ def test_a_run_is_held_against_the_baseline_where_there_is_one(own: tuple[Path, 
     assert (against["run_id"], against["kind"]) == (second, "previous")
 
 
-def test_a_case_of_another_content_is_not_held_against_what_it_was(own: tuple[Path, TestClient]) -> None:
+def test_a_case_of_another_content_is_not_compared_with_its_old_result(own: tuple[Path, TestClient]) -> None:
     folder, asked = own
     path = folder / "greetings.evalset.json"
     path.write_text(
@@ -369,12 +369,14 @@ MISTAKES = {
 }
 
 
-@pytest.mark.parametrize(("path", "status", "says"), MISTAKES.values(), ids=MISTAKES)
-def test_a_mistake_is_told_in_one_sentence(asked: TestClient, path: str, status: int, says: str) -> None:
+@pytest.mark.parametrize(("path", "status", "message"), MISTAKES.values(), ids=MISTAKES)
+def test_a_mistake_is_reported_in_one_sentence(
+    asked: TestClient, path: str, status: int, message: str
+) -> None:
     answer = asked.get(path)
     assert answer.status_code == status
     assert list(answer.json()) == ["detail"]
-    assert says in answer.json()["detail"]
+    assert message in answer.json()["detail"]
 
 
 def test_a_run_is_found_by_the_beginning_of_its_id(
@@ -440,14 +442,14 @@ WRONG_FILES = {
 
 @pytest.mark.parametrize("content", WRONG_FILES.values(), ids=WRONG_FILES)
 @pytest.mark.parametrize("path", ["/api/runs", "/api/runs/latest", "/api/runs/latest/cases"])
-def test_what_is_no_store_is_told(client: TestClient, store: Path, content: bytes, path: str) -> None:
+def test_an_invalid_store_is_reported(client: TestClient, store: Path, content: bytes, path: str) -> None:
     store.write_bytes(content)
     answer = client.get(path)
     assert answer.status_code == 409
     assert re.search(r"store\.sqlite3: ", answer.json()["detail"])
 
 
-def test_a_damaged_store_says_so_and_nothing_wrong(client: TestClient, store: Path) -> None:
+def test_a_damaged_store_reports_it_and_nothing_wrong(client: TestClient, store: Path) -> None:
     opened = open_store(str(store))
     write_run(opened)
     opened.close()
@@ -473,7 +475,7 @@ def test_a_store_that_others_hold_for_writing_is_read_all_the_same(client: TestC
         opened.close()
 
 
-def test_a_run_under_way_is_shown_as_far_as_it_is(client: TestClient, store: Path) -> None:
+def test_a_run_under_way_is_shown_as_far_as_it_got(client: TestClient, store: Path) -> None:
     opened = open_store(str(store))
     writer = begun(opened, cases=3)
     for done in range(4):
@@ -496,7 +498,7 @@ def _wait(client: TestClient, done: int) -> None:
     raise AssertionError(f"{done} cases were never seen")
 
 
-def test_a_run_that_goes_on_is_not_remembered_as_it_was(client: TestClient, store: Path) -> None:
+def test_a_run_that_continues_is_not_remembered_as_finished(client: TestClient, store: Path) -> None:
     opened = open_store(str(store))
     write_run(opened, cases=3, done=[0])
     assert client.get("/api/runs/run1").json()["counts"] == {"passed": 1, "not_run": 2}
@@ -513,7 +515,7 @@ def test_a_run_that_goes_on_is_not_remembered_as_it_was(client: TestClient, stor
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_a_light_reading_says_of_each_case_what_a_whole_one_does(
+def test_a_light_reading_shows_of_each_case_what_a_whole_one_does(
     project: tuple[Path, dict[str, str]], name: str
 ) -> None:
     store = open_store(str(project[0] / ".proctor" / "store.sqlite3"), read_only=True)
@@ -522,11 +524,11 @@ def test_a_light_reading_says_of_each_case_what_a_whole_one_does(
         assert (brief.outcome, brief.rule, brief.interval) == (full.outcome, full.rule, full.interval)
         assert (reason_of(brief), brief.missed) == (reason_of(full), full.missed)
         assert [one.name for one in deciding(brief)] == [one.name for one in deciding(full)]
-        told = [
+        reported = [
             {key: (one.outcome, one.score, one.scored, one.met) for key, one in case.metrics.items()}
             for case in (brief, full)
         ]
-        assert told[0] == told[1]
+        assert reported[0] == reported[1]
     store.close()
 
 
@@ -588,13 +590,15 @@ def test_what_could_not_be_made_is_tried_again() -> None:
     assert kept.get("a", lambda: "made", len) == "made"
 
 
-def test_the_newest_run_is_looked_at_before_anybody_asks(
+def test_the_newest_run_is_read_before_the_first_request(
     project: tuple[Path, dict[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    warm_cache(ServerContext(root=tmp_path, store_url=tmp_path / "none.sqlite3"))  # no store is no mistake
+    warm_cache(
+        ServerContext(root=tmp_path, store_url=tmp_path / "none.sqlite3")
+    )  # a missing store is not an error
     context = ServerContext(root=project[0], store_url=project[0] / ".proctor" / "store.sqlite3")
     warm_cache(context)
-    monkeypatch.setattr("proctor.web.pages.runs.load_run.read_cases", None)  # nobody looks again
+    monkeypatch.setattr("proctor.web.pages.runs.load_run.read_cases", None)  # nothing reads again
     with context.runs() as store:
         rows = context.run_pages.rows(store, "latest", None)
     assert rows

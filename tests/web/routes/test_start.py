@@ -77,10 +77,10 @@ class TestWhatThereIs:
 
     def test_a_set_lists_its_cases_with_tags_and_how_they_begin(self, client: TestClient) -> None:
         page = client.get("/api/start/set", params={"path": "greetings.evalset.json"}).json()
-        assert page["cases"][1] == {"eval_id": "case_1", "tags": ["odd", "rare"], "says": "hello 1"}
+        assert page["cases"][1] == {"eval_id": "case_1", "tags": ["odd", "rare"], "message": "hello 1"}
         assert (len(page["cases"]), page["problem"]) == (CASES, "")
 
-    def test_a_broken_set_says_what_is_wrong(self, client: TestClient) -> None:
+    def test_a_broken_set_shows_what_is_wrong(self, client: TestClient) -> None:
         page = client.get("/api/start/set", params={"path": "broken.evalset.json"}).json()
         assert "broken.evalset.json:1" in page["problem"]
 
@@ -96,7 +96,7 @@ class TestWhatThereIs:
             "x" * 400 + ".evalset.json",
         ],
     )
-    def test_what_is_no_set_below_the_project_is_not_read(self, client: TestClient, path: str) -> None:
+    def test_an_invalid_set_below_the_project_is_not_read(self, client: TestClient, path: str) -> None:
         assert client.get("/api/start/set", params={"path": path}).status_code == 404
 
     def test_a_link_that_leads_out_is_not_followed(
@@ -126,7 +126,7 @@ class TestWhatThereIs:
 
 
 class TestTheEstimate:
-    def test_without_a_run_to_go_by_says_so(self, tmp_path: Path) -> None:
+    def test_without_a_run_to_go_by_reports_it(self, tmp_path: Path) -> None:
         folder = make_project(tmp_path, 3)
         with TestClient(
             create_app(ServerContext(root=folder, store_url=folder / "runs.sqlite3")),
@@ -191,13 +191,13 @@ class TestTheEstimate:
 
 
 class TestWhatIsWrong:
-    def test_all_of_it_is_said_at_once_each_with_its_field_and_nothing_is_run(
+    def test_all_of_it_is_reported_at_once_each_with_its_field_and_nothing_is_run(
         self, client: TestClient, folder: Path
     ) -> None:
         asked = {
             **ASKED,
             "eval_sets": [
-                {"path": "greetings.evalset.json", "cases": ["case_1", "nobody"]},
+                {"path": "greetings.evalset.json", "cases": ["case_1", "unknown"]},
                 {"path": "nowhere.evalset.json"},
             ],
             "criteria": {
@@ -210,22 +210,22 @@ class TestWhatIsWrong:
         answer = client.post("/api/runs", json=asked)
         assert answer.status_code == 422
         problems = answer.json()["problems"]
-        told = {(one["field"], one["metric"]) for one in problems}
+        reported = {(one["field"], one["metric"]) for one in problems}
         assert {
             ("eval_sets", ""),
             ("judge", ""),
             ("criteria", "rouge"),
             ("criteria", "response_match_score"),
             ("criteria", "tool_trajectory_avg_score"),
-        } <= told, json.dumps(problems, indent=1)
+        } <= reported, json.dumps(problems, indent=1)
         text = answer.json()["detail"]
-        for said in ("nowhere.evalset.json", "nobody", "rouge", "match_typ", "no-such-model"):
-            assert said in text
+        for output in ("nowhere.evalset.json", "unknown", "rouge", "match_typ", "no-such-model"):
+            assert output in text
         assert client.get("/api/runs").json()["total"] == 0
 
     @pytest.mark.slow  # every field of the form
     @pytest.mark.parametrize(
-        ("asked", "field", "said"),
+        ("asked", "field", "output"),
         [
             ({"agent": "cmd:touch owned"}, "agent", "no agent named"),
             ({"agent": "http+sse:http://169.254.169.254/"}, "agent", "no agent named"),
@@ -247,7 +247,7 @@ class TestWhatIsWrong:
             ({"config": "/etc/passwd"}, "config", "no config file below"),
             ({"config": "../../config.json"}, "config", "no config file below"),
             ({"criteria": {}}, "criteria", "no metric is chosen"),
-            ({"tags": ["nobody"]}, "tags", "no case carries the tag nobody"),
+            ({"tags": ["unknown"]}, "tags", "no case carries the tag unknown"),
             ({"failed_of": "../x", "eval_sets": []}, "failed_of", "not the id of a run"),
             (
                 {"judge": "openai:gpt@http://evil.example/v1"},
@@ -278,12 +278,12 @@ class TestWhatIsWrong:
         ],
         ids=lambda one: next(iter(one)) if isinstance(one, dict) else "",
     )
-    def test_each_mistake_is_said_beside_its_field(
-        self, client: TestClient, asked: dict[str, Any], field: str, said: str
+    def test_each_mistake_is_reported_next_to_its_field(
+        self, client: TestClient, asked: dict[str, Any], field: str, output: str
     ) -> None:
         problems = _problems(client, **asked)
         assert field in [one for one, _ in problems], problems
-        assert any(said in message for one, message in problems if one == field), problems
+        assert any(output in message for one, message in problems if one == field), problems
 
     @pytest.mark.parametrize(
         "asked",
@@ -302,7 +302,9 @@ class TestWhatIsWrong:
         assert answer.status_code == 422
         assert next(iter(asked)) in answer.json()["detail"]
 
-    def test_an_agent_that_breaks_when_it_is_imported_is_said_with_its_cause(self, tmp_path: Path) -> None:
+    def test_an_agent_that_breaks_when_it_is_imported_is_reported_with_its_cause(
+        self, tmp_path: Path
+    ) -> None:
         folder = make_project(tmp_path, 2)
         (folder / "gated.py").write_text("raise RuntimeError('out of order')\n")
         with TestClient(
@@ -320,9 +322,9 @@ def test_no_more_runs_than_may_be_are_under_way(tmp_path: Path) -> None:
     folder = make_project(tmp_path, 2)
     with serving(ServerContext(root=folder, store_url=folder / "runs.sqlite3")) as server:
         runs = [server.start() for _ in range(MOST_AT_ONCE)]
-        status, said = server.ask("POST", "/api/runs", ASKED)
+        status, output = server.ask("POST", "/api/runs", ASKED)
         assert status == 409
-        assert all(run in said["detail"] for run in runs)
+        assert all(run in output["detail"] for run in runs)
         open_gate(folder, 2)
         for run in runs:
             server.wait_for(run, "finished")
@@ -358,7 +360,7 @@ def test_cases_tags_and_metrics_that_are_chosen_are_what_is_run(tmp_path: Path) 
         assert [row["eval_id"] for row in failed["items"]] == ["case_3"]
 
 
-def test_a_file_that_a_judge_names_is_not_looked_at(client: TestClient) -> None:
+def test_a_file_that_a_judge_names_is_not_read(client: TestClient) -> None:
     answer = client.post("/api/estimates", json={**ASKED, **_judged_by("scripted:/etc/passwd")})
     assert "no JSON" not in answer.json()["detail"]
 
@@ -378,9 +380,9 @@ def test_an_agents_password_is_in_no_answer(tmp_path: Path) -> None:
         answers = [
             client.get("/api/agents"),
             client.get("/api/about"),
-            client.post("/api/estimates", json={**ASKED, "agent": "nobody"}),
+            client.post("/api/estimates", json={**ASKED, "agent": "unknown"}),
             client.post("/api/estimates", json={**ASKED, "agent": shown}),
-            client.post("/api/chats", json={"agent": "nobody"}),
+            client.post("/api/chats", json={"agent": "unknown"}),
         ]
     assert shown in named
     assert shown in answers[3].text or answers[3].status_code == 422

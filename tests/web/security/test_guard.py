@@ -70,8 +70,8 @@ WRONG_HOSTS = {
     "a name that ends in ours": [("host", "evillocalhost:8000")],
     "a name below ours": [("host", "evil.localhost:8000")],
     "a dot at the end": [("host", "localhost.:8000")],
-    "somebody before it": [("host", "localhost:8000@evil.example")],
-    "somebody before ours": [("host", "evil@127.0.0.1:8000")],
+    "user information": [("host", "localhost:8000@evil.example")],
+    "user information with our address": [("host", "evil@127.0.0.1:8000")],
     "two": [("host", HOST), ("host", "evil.example:8000")],
     "the same twice": [("host", HOST), ("host", HOST)],
     "two in one": [("host", f"{HOST}, evil.example")],
@@ -149,14 +149,14 @@ ALLOWED = {
 
 
 @pytest.mark.parametrize(("name", "port", "host", "status"), ALLOWED.values(), ids=ALLOWED)
-def test_other_names_are_told_when_it_starts(
+def test_other_names_are_reported_when_it_starts(
     here: ServerContext, reached: list[str], name: str, port: int | None, host: str, status: int
 ) -> None:
     app = create_app(replace(here, access=Access(hosts=frozenset({(name, port)}))))
     assert ask(app, "GET", "/api/about", [("host", host)]).status == status
 
 
-def test_an_address_that_was_called_is_a_name_of_its_own(app: FastAPI, reached: list[str]) -> None:
+def test_an_address_that_was_called_is_one_of_its_names(app: FastAPI, reached: list[str]) -> None:
     called = ask(app, "GET", "/api/about", [("host", "192.0.2.7:8000")], server=("192.0.2.7", 8000))
     assert called.status == 200
 
@@ -170,13 +170,13 @@ FOREIGN_PAGES = {
     "JSON as plain text": [("origin", "http://evil.example"), ("content-type", "text/plain")],
     "a fetch without CORS": [("origin", "http://evil.example"), ("sec-fetch-mode", "no-cors"), JSON],
     "JSON from another site": [("origin", "http://evil.example"), JSON],
-    "no origin that is told": [("origin", "null"), JSON],
+    "an opaque origin": [("origin", "null"), JSON],
     "another port of this machine": [("origin", "http://127.0.0.1:3000"), JSON],
     "another name of this machine": [("origin", "http://localhost:8000"), JSON],
     "a name that begins like ours": [("origin", "http://127.0.0.1:8000.evil.example"), JSON],
-    "somebody before ours": [("origin", "http://evil.example@127.0.0.1:8000"), JSON],
+    "user information with our address": [("origin", "http://evil.example@127.0.0.1:8000"), JSON],
     "an origin with a path": [("origin", f"http://{HOST}/x"), JSON],
-    "a scheme of its own": [("origin", f"chrome-extension://{HOST}"), JSON],
+    "its own scheme": [("origin", f"chrome-extension://{HOST}"), JSON],
     "a file": [("origin", "file://"), JSON],
     "two origins": [("origin", f"http://{HOST}"), ("origin", "http://evil.example"), JSON],
     "an empty origin": [("origin", ""), JSON],
@@ -205,7 +205,7 @@ def test_no_page_of_another_site_changes_anything(
 @pytest.mark.parametrize(
     "kind", ["", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "json"]
 )
-def test_a_body_that_is_no_json_is_refused_whoever_sends_it(
+def test_a_body_that_is_invalid_json_is_refused_from_any_sender(
     app: FastAPI, reached: list[str], kind: str
 ) -> None:
     for method, path in http_routes(app):
@@ -285,21 +285,21 @@ SOCKETS = {
     "another name": [("host", "evil.example:8000")],
     "another site": [("host", HOST), ("origin", "http://evil.example")],
     "another port": [("host", HOST), ("origin", "http://127.0.0.1:3000")],
-    "no origin that is told": [("host", HOST), ("origin", "null")],
+    "an opaque origin": [("host", HOST), ("origin", "null")],
     "a browser without an origin": [("host", HOST), ("sec-fetch-site", "cross-site")],
     "none": [],
 }
 
 
 @pytest.mark.parametrize("headers", SOCKETS.values(), ids=SOCKETS)
-def test_web_sockets_are_opened_for_nobody_else(
+def test_web_sockets_are_opened_for_no_one_else(
     app: FastAPI, reached: list[str], headers: list[tuple[str, str]]
 ) -> None:
     assert asyncio.run(open_socket(app, "/run_live", headers)) == "websocket.close"
     assert reached == []
 
 
-def test_a_web_socket_of_its_own_page_is_handed_on(app: FastAPI, reached: list[str]) -> None:
+def test_a_web_socket_of_the_page_is_passed_on(app: FastAPI, reached: list[str]) -> None:
     headers = [("host", HOST), ("origin", f"http://{HOST}")]
     asyncio.run(open_socket(app, "/run_live", headers))
     assert reached == ["/run_live"]
@@ -389,7 +389,7 @@ def test_cookies_of_other_servers_of_this_host_do_not_hide_ours(guarded: FastAPI
 @pytest.mark.parametrize(
     "token", ["", TOKEN[:-1], TOKEN + "x", None, 7, [TOKEN], {"token": TOKEN}, "\ud800"], ids=repr
 )
-def test_another_token_logs_nobody_in(guarded: FastAPI, token: object) -> None:
+def test_another_token_does_not_log_in(guarded: FastAPI, token: object) -> None:
     answer = log_in(guarded, token)
     assert (answer.status, "set-cookie" in answer.headers) == (401, False)
 
@@ -405,7 +405,7 @@ def test_a_browser_that_has_not_logged_in_is_shown_how(guarded: FastAPI) -> None
     assert not [markup for markup in (b"style=", b"<script>", b"<style>") if markup in page.body]
 
 
-def test_without_a_token_there_is_no_login(app: FastAPI, reached: list[str]) -> None:
+def test_without_a_token_a_login_is_impossible(app: FastAPI, reached: list[str]) -> None:
     ask(app, "POST", "/login", [("host", HOST), JSON], b"{}")
     assert reached == ["/login"]  # as any address that no route has
 
@@ -413,7 +413,7 @@ def test_without_a_token_there_is_no_login(app: FastAPI, reached: list[str]) -> 
 # --- bounds ----------------------------------------------------------------------------------------------------------
 
 BOUNDS = {
-    "a body that is said to be too large": ([("content-length", str(MOST_BODY + 1)), JSON], b"{}", 413),
+    "a body that is reported to be too large": ([("content-length", str(MOST_BODY + 1)), JSON], b"{}", 413),
     "a body that becomes too large": ([("transfer-encoding", "chunked"), JSON], b" " * (MOST_BODY + 1), 413),
     "a packed body": ([("content-encoding", "gzip"), JSON], b"\x1f\x8b", 415),
     "a body packed twice": ([("content-encoding", "gzip, br"), JSON], b"\x1f\x8b", 415),
@@ -465,7 +465,7 @@ ANSWERS: dict[str, tuple[str, str, list[tuple[str, str]]]] = {
 
 
 @pytest.mark.parametrize(("method", "path", "headers"), ANSWERS.values(), ids=ANSWERS)
-def test_every_answer_says_what_a_browser_may_do_with_it(
+def test_every_answer_shows_what_a_browser_may_do_with_it(
     app: FastAPI, method: str, path: str, headers: list[tuple[str, str]]
 ) -> None:
     found = ask(app, method, path, headers).headers

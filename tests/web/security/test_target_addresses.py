@@ -1,4 +1,4 @@
-"""Where agents may be that a page names: not this machine, not its network, not where clouds tell their secrets."""
+"""Where agents may be that a page names: not this machine, not its network, not where clouds serve their secrets."""
 
 import asyncio
 import socket
@@ -109,7 +109,7 @@ def _address_of(reference: str) -> Address | None:
 @pytest.mark.parametrize(
     "reference", ["my.agent", "agent.py", "cmd:rm -rf /", "http+sse:http://93.184.215.14/"]
 )
-def test_without_being_told_so_the_page_names_no_agent_at_all(reference: str) -> None:
+def test_without_permission_the_page_names_no_agent_at_all(reference: str) -> None:
     with pytest.raises(SetupError, match="--allow-any-agent"):
         check_agent(reference, Access())
 
@@ -118,7 +118,7 @@ def test_without_being_told_so_the_page_names_no_agent_at_all(reference: str) ->
     "reference",
     ["my.agent", "agent.py", "http+sse:http://93.184.215.14/", "adk+http:https://[2606:4700::1111]"],
 )
-def test_told_so_it_names_agents_of_this_machine_and_public_ones(reference: str) -> None:
+def test_with_permission_it_names_agents_of_this_machine_and_public_ones(reference: str) -> None:
     check_agent(reference, ANY)
 
 
@@ -133,9 +133,11 @@ ALLOWED = {
 }
 
 
-@pytest.mark.parametrize(("told", "url", "may"), ALLOWED.values(), ids=ALLOWED)
-def test_private_addresses_are_taken_where_the_server_was_told(told: str, url: str, may: bool | None) -> None:
-    access = Access(any_agent=True, targets=read_names((told,), "--allow-target"))
+@pytest.mark.parametrize(("reported", "url", "may"), ALLOWED.values(), ids=ALLOWED)
+def test_private_addresses_are_taken_where_the_server_allows_them(
+    reported: str, url: str, may: bool | None
+) -> None:
+    access = Access(any_agent=True, targets=read_names((reported,), "--allow-target"))
     try:
         check_agent(f"http+sse:{url}", access)
     except (SetupError, AgentLoadError):
@@ -175,7 +177,7 @@ _SEEN: list[str] = []
 
 @pytest.fixture
 def inside(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A server of this machine that nobody from outside is to reach; its port."""
+    """A server of this machine that no one from outside is to reach; its port."""
     _SEEN.clear()
     server = HTTPServer(("127.0.0.1", 0), _Server)
     Thread(target=server.serve_forever, daemon=True).start()
@@ -198,7 +200,7 @@ def get(url: str) -> Any:
 def test_what_is_checked_is_what_is_connected_to(
     inside: int, names: dict[str, list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A name server that says a public address first, and one of this machine from then on."""
+    """A name server that states a public address first, and one of this machine from then on."""
     names["rebinding.example"] = ["93.184.215.14", "127.0.0.1", "127.0.0.1"]
     monkeypatch.setenv(TARGETS, "")
     check_agent(f"http+sse:http://rebinding.example:{inside}/", ANY)  # it looks public now

@@ -23,7 +23,7 @@ async function open(path: string, live: boolean, places: Record<string, string> 
 const entries = (host: HTMLElement) => [...host.querySelectorAll("nav a")].map((one) => one.textContent);
 
 describe("the page", () => {
-  it("begins where it is told to, behind the # in a file", async () => {
+  it("begins at the configured page, behind the # in a file", async () => {
     await open("/", false);
     await eventually(() => expect(window.location.hash).toBe("#/nowhere"));
     leave();
@@ -42,7 +42,7 @@ describe("the page", () => {
     expect(document.querySelector("nav a:nth-child(2)")?.getAttribute("href")).toBe("#/compare?base=a&candidate=b");
   });
 
-  it("says of an address without a page that there is none", async () => {
+  it("shows an unknown address as not found", async () => {
     const host = await open("/nowhere", true);
     expect(host.querySelector("h1")?.textContent).toBe("Page not found");
   });

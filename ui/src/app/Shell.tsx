@@ -78,7 +78,7 @@ function useTopOfPage(path: string, nav: RefObject<HTMLElement | null>): void {
   }, [path, nav]);
 }
 
-/** The pages that there are here. A file says which it has besides its runs, and where they begin. */
+/** The pages of the navigation. A file lists which ones it has besides its runs, and where each starts. */
 function useEntries(places: Readonly<Record<string, string>>): readonly NavEntry[] {
   const { live } = useSource();
   if (live) return NAV.filter(({ to }) => SCREENS.some(({ path }) => path === to));

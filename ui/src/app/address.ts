@@ -13,16 +13,16 @@ export function withChanges(search: string, changes: AddressChanges): string {
   return params.toString();
 }
 
-/** The query as it stands in the address: wouter's `useSearch` decodes it once too often, and `%252F` would be a `/`. */
+/** The query exactly as the address has it: wouter's `useSearch` decodes it once too often, and `%252F` would be a `/`. */
 function useQuery(): string {
   const router = useRouter();
   return router.searchHook(router).replace(/^\?/, "");
 }
 
 /**
- * What the address says behind its `?`, and how to change it: state that a link carries and a reload keeps.
+ * The query of the address, and how to change it: state that a link carries and a reload keeps.
  * `const [query, setQuery] = useAddress(); query.get("q"); setQuery({ q: "outcome:failed" })`.
- * Changes replace the place in the history unless `{ push: true }`, and are made to what the address says by then: what
+ * Changes replace the entry in the history unless `{ push: true }`, and apply to the address of that moment: what
  * changes it later, as a filter does after a pause, undoes nothing.
  */
 export function useAddress(): [URLSearchParams, (changes: AddressChanges, how?: { push?: boolean }) => void] {

@@ -73,7 +73,7 @@ describe("keys", () => {
   });
 });
 
-it("are told in the order in which they are looked for: this page's, the ways to others, the help", () => {
+it("are listed in the order of the search: this page's, the links to others, the help", () => {
   const sorted = sortBindings(["g r", "?", "j", "g c", "/"].map((keys) => binding(keys)));
   expect(sorted.map(({ keys }) => keys)).toEqual(["j", "/", "g r", "g c", "?"]);
 });

@@ -54,7 +54,7 @@ function isChord(event: KeyboardEvent): boolean {
 
 /** A focused link or button answers Enter itself. */
 function isControl(target: EventTarget | null): boolean {
-  return target instanceof Element && target.closest("a,button,summary,[role=tab]") !== null; // a link of a chart is no HTMLElement
+  return target instanceof Element && target.closest("a,button,summary,[role=tab]") !== null; // a link of a chart is an SVG element
 }
 
 function addLayer(layer: Layer): () => void {

@@ -1,6 +1,6 @@
 import { useEffect } from "react";
 
-/** What the browser's tab says: `two_turn_booking · Proctor`. */
+/** The title of the browser's tab: `two_turn_booking · Proctor`. */
 export function useTitle(title: string): void {
   useEffect(() => {
     document.title = title ? `${title} · Proctor` : "Proctor";

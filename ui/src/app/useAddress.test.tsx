@@ -16,12 +16,12 @@ const NAMES = ["plain", "100%", "a%2Fb", "%25", "s#1/%2F </script>", "a&b=c+d", 
 describe("a name in the address", () => {
   afterEach(() => window.history.replaceState(null, "", "/"));
 
-  it.each(NAMES)("is read as it was written: %s", (name) => {
+  it.each(NAMES)("is read back unchanged: %s", (name) => {
     const search = `set=${encodeURIComponent(name)}&case=${encodeURIComponent(name)}`;
     expect(render(<QueryOutput />, `/history?${search}`).host.textContent).toBe(JSON.stringify([name, name]));
   });
 
-  it.each(NAMES)("is read as it was written behind the # of a file: %s", (name) => {
+  it.each(NAMES)("is read back unchanged behind the # of a file: %s", (name) => {
     window.history.replaceState(null, "", `/report.html#/history?set=${encodeURIComponent(name)}`);
     const host = document.createElement("div");
     const root = createRoot(host);

@@ -1488,7 +1488,7 @@ export interface components {
             /** History */
             history: components["schemas"]["JudgedLine"][];
             /** Scenario */
-            scenario: components["schemas"]["ToldPart"][];
+            scenario: components["schemas"]["LabelledText"][];
             previous: components["schemas"]["CasePlace"] | null;
             next: components["schemas"]["CasePlace"] | null;
             before: components["schemas"]["CaseBefore"] | null;
@@ -2487,6 +2487,16 @@ export interface components {
             note: string;
         };
         /**
+         * LabelledText
+         * @description A text with its label.
+         */
+        LabelledText: {
+            /** Label */
+            label: string;
+            /** Text */
+            text: string;
+        };
+        /**
          * LiveEnd
          * @description No process executes the run any more: event `finished`.
          */
@@ -2723,6 +2733,19 @@ export interface components {
             apart: boolean;
             /** Verdict */
             verdict: string;
+        };
+        /**
+         * MessagePart
+         * @description A text of an agent before its answer.
+         */
+        MessagePart: {
+            /** Author */
+            author: string;
+            text: components["schemas"]["Clip"];
+            /** Thought */
+            thought: boolean;
+            /** Before */
+            before: number;
         };
         /**
          * MetricInfo
@@ -2977,8 +3000,8 @@ export interface components {
             alike: number;
             /** Lines */
             lines: components["schemas"]["PairLine"][];
-            /** Saw */
-            saw: components["schemas"]["SawLine"][];
+            /** Reasons */
+            reasons: components["schemas"]["ReasonLine"][];
             /** Command */
             command: string;
         };
@@ -2992,8 +3015,8 @@ export interface components {
             position: number;
             /** Number */
             number: number | null;
-            /** Told */
-            told: string;
+            /** Trial */
+            trial: string;
             outcome: components["schemas"]["Outcome"];
         };
         /**
@@ -3085,8 +3108,8 @@ export interface components {
             messages: components["schemas"]["AskedMessage"][];
             /** Same */
             same: boolean;
-            /** Told */
-            told: string;
+            /** Note */
+            note: string;
         };
         /**
          * PurposeFigures
@@ -3107,6 +3130,18 @@ export interface components {
             /** Who */
             who: string;
             share: components["schemas"]["Share"];
+        };
+        /**
+         * ReasonLine
+         * @description The reasons that a deciding metric gave for each trial.
+         */
+        ReasonLine: {
+            /** Metric */
+            metric: string;
+            /** Base */
+            base: string;
+            /** Candidate */
+            candidate: string;
         };
         /**
          * RunPage
@@ -3247,31 +3282,6 @@ export interface components {
             next: string | null;
             /** Total */
             total: number;
-        };
-        /**
-         * SaidPart
-         * @description A text of an agent before its answer.
-         */
-        SaidPart: {
-            /** Author */
-            author: string;
-            text: components["schemas"]["Clip"];
-            /** Thought */
-            thought: boolean;
-            /** Before */
-            before: number;
-        };
-        /**
-         * SawLine
-         * @description The reasons that a deciding metric gave for each trial.
-         */
-        SawLine: {
-            /** Metric */
-            metric: string;
-            /** Base */
-            base: string;
-            /** Candidate */
-            candidate: string;
         };
         /**
          * ScorePart
@@ -3478,8 +3488,8 @@ export interface components {
             number: number;
             /** Seconds */
             seconds: number | null;
-            /** Told */
-            told: string;
+            /** Note */
+            note: string;
             /** Spans */
             spans: components["schemas"]["SpanPart"][];
             /** Cut */
@@ -3496,8 +3506,8 @@ export interface components {
             eval_id: string;
             /** Tags */
             tags: string[];
-            /** Says */
-            says: string;
+            /** Message */
+            message: string;
         };
         /**
          * StartPage
@@ -3670,16 +3680,6 @@ export interface components {
             unreadable_may_be: boolean;
         };
         /**
-         * ToldPart
-         * @description A text with its label.
-         */
-        ToldPart: {
-            /** Label */
-            label: string;
-            /** Text */
-            text: string;
-        };
-        /**
          * ToolAnswer
          * @description The response of a long-running tool, which a person gives.
          */
@@ -3758,8 +3758,8 @@ export interface components {
             media: string[];
             /** Steps */
             steps: components["schemas"]["StepPart"][];
-            /** Said */
-            said: components["schemas"]["SaidPart"][];
+            /** Messages */
+            messages: components["schemas"]["MessagePart"][];
             answer: components["schemas"]["AnswerPart"];
             /** Scores */
             scores: components["schemas"]["ScorePart"][];
@@ -3850,8 +3850,8 @@ export interface components {
             verdict: string;
             /** Passes */
             passes: boolean | null;
-            /** Said */
-            said: components["schemas"]["FindingPart"][];
+            /** Findings */
+            findings: components["schemas"]["FindingPart"][];
             rationale: components["schemas"]["Clip"];
             /** Problem */
             problem: string;

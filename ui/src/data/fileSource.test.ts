@@ -26,7 +26,7 @@ function source(texts: Record<string, string> = CHUNKS) {
 }
 
 describe("the data of a one-file report", () => {
-  it("says where it begins", () => {
+  it("names its first page", () => {
     expect(readFileHead((id) => CHUNKS[id] ?? null)).toEqual({ start: "/runs/r1", chunks: 8 });
     expect(readFileHead(() => null)).toBeNull();
   });
@@ -72,7 +72,7 @@ describe("the data of a one-file report", () => {
     ["names that every object has", "/api/constructor", CHUNKS, 404, "does not have"],
     ["a part that is missing", "/api/runs/r1/cases/3", { ...CHUNKS, "proctor-chunk-4": undefined }, 404, "part 4 is missing"],
     ["a part that is damaged", "/api/runs/r1/cases/3", { ...CHUNKS, "proctor-chunk-4": "AAAA" }, 500, "part 4 cannot be read"],
-  ])("says so of %s", async (_, path, texts, status, words) => {
+  ])("reports %s", async (_, path, texts, status, words) => {
     const answer = source(texts as Record<string, string>).file.get(path);
     await expect(answer).rejects.toMatchObject({ status, message: expect.stringContaining(words) });
   });

@@ -2,13 +2,13 @@
 
 import { type Answer, type Source, SourceError } from "./source";
 
-/** What the element `proctor-file` says. */
+/** The content of the element `proctor-file`. */
 export interface FileHead {
   /** The page to begin with: `/runs/RUN`. */
   start: string;
   /** How many elements `proctor-chunk-K` there are. */
   chunks: number;
-  /** Where the screens begin that it has beside its runs: `/history` → `/history?set=booking`. */
+  /** The first address of each screen besides the runs: `/history` → `/history?set=booking`. */
   places?: Readonly<Record<string, string>>;
 }
 
@@ -28,7 +28,7 @@ export function textOf(id: string): string | null {
   return document.getElementById(id)?.textContent ?? null;
 }
 
-/** What this page carries with it; `null` where a server stands behind it. */
+/** The data that this page contains; `null` if a server provides it. */
 export function readFileHead(texts: TextReader = textOf): FileHead | null {
   const text = texts("proctor-file");
   return text === null ? null : (JSON.parse(text) as FileHead);
@@ -109,7 +109,7 @@ interface Paging {
   limit: number;
 }
 
-/** A path without the part of its query that only says which rows: the file has all of them. */
+/** A path without the part of its query that only selects rows: the file has all of them. */
 export function parsePaging(path: string): Paging {
   const [bare = "", search = ""] = path.split("?");
   const parts = search.split("&").filter(Boolean);
@@ -122,7 +122,7 @@ export function parsePaging(path: string): Paging {
   };
 }
 
-/** The rows that were asked for, of a document that has `items`; any other document as it is. */
+/** The requested rows of a document that has `items`; any other document unchanged. */
 function pageOf(document: unknown, offset: number, limit: number): unknown {
   const { items } = document as { items?: unknown };
   if (!Array.isArray(items)) return document;

@@ -41,7 +41,7 @@ export interface DataOptions {
 }
 
 /**
- * Read `path` (`/api/...`). `null` reads nothing. One path is read once, whoever asks:
+ * Read `path` (`/api/...`). `null` reads nothing. One path is read once for all callers:
  * `const { data, error, isPending } = useData<RunPage>(`/api/runs/${run}`)`.
  */
 export function useData<T>(path: string | null, options: DataOptions = {}): UseQueryResult<T, SourceError> {
@@ -63,7 +63,7 @@ export function useAnswer<T>(path: string | null, options: DataOptions = {}): Us
   });
 }
 
-/** Tells of a path whether there is an answer to it: on a server always, in a file where it was put in. */
+/** Whether a path has an answer: on a server always, in a file if the file contains it. */
 export function useAvailable(): (path: string) => boolean {
   const source = useSource();
   const { data } = useQuery({ queryKey: ["paths"], queryFn: () => source.paths(), enabled: !source.live, staleTime: Infinity });
@@ -95,7 +95,7 @@ export interface Change extends RequestParts {
 
 /**
  * Change something: `const change = useChange<Label>(["/api/runs/x/cases/3"])`, then
- * `change.mutate({ method: "PUT", path, body })`. Every path that begins with one of `stale` is read again afterwards.
+ * `change.mutate({ method: "PUT", path, body })`. Every path that starts with one of `stale` is then read again.
  */
 export function useChange<T>(stale: readonly string[] = []): UseMutationResult<Answer<T>, SourceError, Change> {
   const source = useSource();

@@ -1,10 +1,10 @@
 // Where a page's data comes from: a server, or the file that the page itself is in.
 
-/** What the server said no to, in its own words. */
+/** A request that the server refused, with its message. */
 export class SourceError extends Error {
   readonly status: number;
   readonly etag: string | null;
-  /** All that the server said, where it is more than a sentence. */
+  /** The whole answer of the server, if it is more than a sentence. */
   readonly document: unknown;
 
   constructor(status: number, detail: string, etag: string | null = null, document: unknown = null) {
@@ -26,7 +26,7 @@ export type Method = "POST" | "PUT" | "PATCH" | "DELETE";
 
 export interface RequestParts {
   body?: unknown;
-  /** The version that the change was made from (`If-Match`): answered 412 when somebody else was faster. */
+  /** The version that the change was made from (`If-Match`): answered with 412 if another change came first. */
   etag?: string | null;
   signal?: AbortSignal;
 }

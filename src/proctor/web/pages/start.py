@@ -161,7 +161,7 @@ class StartCase(PageModel):
 
     eval_id: str
     tags: list[str]
-    says: str
+    message: str
     """The beginning of the user's first message."""
 
 

@@ -33,7 +33,7 @@ const LOOKS: Record<string, OutcomeLook> = {
 
 type OutcomeLook = readonly [sign: string, word: string, tone: string];
 
-/** What each letter of a strip stands for, as the server sends them, in the order in which they are counted. */
+/** The outcome of each letter of a strip, in the order in which they are counted. */
 export const OUTCOME_OF_LETTER: Readonly<Record<string, OutcomeName>> = { p: "passed", f: "failed", e: "error", i: "inconclusive", n: "not_run", s: "skipped" };
 
 interface Props {
@@ -73,7 +73,7 @@ export function inkClass(outcome: string | null): string {
   return `${tones[lookOf(outcome)[2]]} ${tones.ink}`;
 }
 
-/** The class of what stands on the ground of an outcome, in its colour. */
+/** The class of text on the background of an outcome, in its colour. */
 export function filledClass(outcome: string | null): string {
   return `${tones[lookOf(outcome)[2]]} ${tones.filled}`;
 }

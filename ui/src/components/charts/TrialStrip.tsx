@@ -8,7 +8,7 @@ const MAX_DRAWN = 10;
 interface Props {
   /** A letter a trial, in order: `ppffe`. */
   strip: string;
-  /** The trial that is being looked at: underlined. */
+  /** The trial that is shown: underlined. */
   at?: number;
   /** Draw them all, however many; else more than ten are counted: `●12 ○3`. */
   all?: boolean;

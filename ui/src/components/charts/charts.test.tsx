@@ -43,7 +43,7 @@ describe("a strip of trials", () => {
 });
 
 describe("counts", () => {
-  it("leave out what is none, and say themselves in words", () => {
+  it("leave out zero counts, and have a text for screen readers", () => {
     const { host } = render(<OutcomeCounts counts={{ passed: 187, failed: 11, error: 2, inconclusive: 0 }} />);
     expect(host.textContent).toBe("187 ✓11 ✕2 !");
     expect(host.querySelector("[role=img]")?.getAttribute("aria-label")).toBe("187 passed, 11 failed, 2 error");
@@ -52,7 +52,7 @@ describe("counts", () => {
 
 describe("a difference of texts", () => {
   it("marks only what differs, as text", () => {
-    const { host } = render(<TextPieces pieces={pieces("for ", "*<b>2</b>", " guests")} tone="del" />);
+    const { host } = render(<TextPieces pieces={pieces("for ", "*<b>2</b>", " guests")} side="expected" />);
     expect(host.textContent).toBe("for <b>2</b> guests");
     expect([...host.querySelectorAll("del")].map((one) => one.textContent)).toEqual(["<b>2</b>"]);
     expect(host.querySelector("b")).toBeNull();
@@ -64,10 +64,10 @@ describe("a difference of texts", () => {
     ["all of it", pieces("*yes"), pieces("*no"), "-yes|+no"],
     ["something that is gone", pieces("a ", "*b ", "c"), pieces("a ", "c"), "a |-b |c"],
     ["nothing", pieces("same"), pieces("same"), "same"],
-  ])("puts both sides into one line: %s", (_, expected, actual, told) => {
+  ])("puts both sides into one line: %s", (_, expected, actual, merged) => {
     const signs = { both: "", expected: "-", actual: "+" };
     const line = mergePieces(expected, actual).map(({ text, side }) => signs[side] + text);
-    expect(line.join("|")).toBe(told);
+    expect(line.join("|")).toBe(merged);
   });
 });
 
@@ -92,7 +92,7 @@ describe("steps side by side", () => {
 });
 
 describe("an interval", () => {
-  it("lies where its figures are, and within its scale", () => {
+  it("is drawn at its values, and within its scale", () => {
     const { host } = render(<IntervalBar value={0} low={-30} high={5} from={-10} to={10} mark={0} label="fell" />);
     expect(host.querySelector("u")?.style.left).toBe("50%");
     expect(host.querySelector("i")?.style.left).toBe("0%");

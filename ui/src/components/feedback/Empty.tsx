@@ -6,7 +6,7 @@ import styles from "./Empty.module.css";
 interface Props {
   /** What there is not: "No runs yet". */
   title: string;
-  /** What to do next, in a sentence; names stand in backticks. */
+  /** What this is and what to do next, in a sentence; names are in backticks. */
   does?: React.ReactNode;
   /** One command to copy. */
   command?: string;
@@ -14,7 +14,7 @@ interface Props {
   to?: string;
   /** What that page is: "All runs". */
   toName?: string;
-  /** It stands in a page that has its own head. */
+  /** Whether the page around it has its own heading. */
   inside?: boolean;
   children?: React.ReactNode;
 }

@@ -3,13 +3,13 @@ import styles from "./ErrorNote.module.css";
 import { Prose } from "../text/Prose";
 
 interface Props {
-  /** What happened; its message says the cause and the way out. */
+  /** The error; its message states the cause and the way out. */
   error: { message: string; status?: number } | null | undefined;
   /** Try again. */
   retry?: () => unknown;
 }
 
-/** Something went wrong: the cause, and a way out. Nothing where there is no error. */
+/** An error with its cause and a way out. Empty without an error. */
 export function ErrorNote({ error, retry }: Props) {
   if (!error) return null;
   return (

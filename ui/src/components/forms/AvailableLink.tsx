@@ -7,12 +7,12 @@ interface Props {
   /** What the page there asks for. Default: the same address in the API. */
   api?: string;
   className?: string | undefined;
-  /** What it says to those who point at it or hear it, where its content is a sign. */
+  /** The tooltip and the text for screen readers, if the content is a sign. */
   words?: string | undefined;
   children: ReactNode;
 }
 
-/** A way to a page that a file need not have: there it is only told. */
+/** A link to a page that a one-file report may lack: there it is plain text. */
 export function AvailableLink({ to, api = `/api${to}`, className, words, children }: Props) {
   const has = useAvailable();
   if (has(api)) {

@@ -25,9 +25,9 @@ function Sorted() {
 }
 
 /** What it is filtered by comes back later than more is typed. */
-function Slow({ hold }: { hold: { tell?: () => void } }) {
+function Slow({ hold }: { hold: { answer?: () => void } }) {
   const [value, setValue] = useState("");
-  return <FilterBox label="Filter" value={value} onChange={(q) => (hold.tell = () => setValue(q))} pause={20} />;
+  return <FilterBox label="Filter" value={value} onChange={(q) => (hold.answer = () => setValue(q))} pause={20} />;
 }
 
 describe("a filter", () => {
@@ -55,20 +55,20 @@ describe("a filter", () => {
   });
 
   it("keeps what is typed while what was typed before comes back", () => {
-    const hold: { tell?: () => void } = {};
+    const hold: { answer?: () => void } = {};
     const { host } = render(<Slow hold={hold} />);
     const box = host.querySelector("input");
     act(() => type(box, "a"));
     pass(20);
     act(() => type(box, "ab"));
-    act(() => hold.tell?.());
+    act(() => hold.answer?.());
     expect(box?.value).toBe("ab");
     pass(20);
-    act(() => hold.tell?.());
+    act(() => hold.answer?.());
     expect(box?.value).toBe("ab");
   });
 
-  it("takes nothing back that the address came to say in its pause", () => {
+  it("keeps a value that the address received during its pause", () => {
     const { host, at } = render(<Sorted />, "/things");
     act(() => type(host.querySelector("input"), "a"));
     click(host.querySelector(".sort"));

@@ -11,7 +11,7 @@ interface Props {
   placeholder?: string;
   /** Words that can be pressed instead of typed: `outcome:failed`. */
   offers?: readonly string[];
-  /** What it found: "6 of 40". Told to those who hear the page, too. */
+  /** The number of matches: "6 of 40". Screen readers announce it. */
   found?: string;
   /** Milliseconds without a key before the filter is taken: as long as what is filtered takes to ask for. */
   pause?: number;

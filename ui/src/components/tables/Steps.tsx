@@ -11,7 +11,7 @@ export interface Step {
   actual: readonly Piece[];
   /** A word behind the line: "not expected". Each kind has its own where this is not given. */
   note?: string | null;
-  /** What stands below the actual side: what a tool answered. */
+  /** Shown below the actual side: the response of a tool. */
   below?: React.ReactNode;
 }
 
@@ -27,7 +27,7 @@ interface Props {
   steps: readonly Step[];
   /** Heads of the two sides; `null` leaves the head out. */
   heads?: readonly [expected: string, actual: string] | null;
-  /** The step that the address names: marked, and scrolled to by whoever sets it. */
+  /** The step that the address names: marked; the caller scrolls to it. */
   at?: number | null;
   /** Only one side has anything: it gets the whole width. */
   lone?: boolean;
@@ -70,7 +70,7 @@ function Line({ step, words: sides, on, id }: LineProps) {
   return (
     <div role="row" id={id} className={`${styles.line} ${step.kind ? styles[step.kind] : ""}`} data-on={on || undefined} data-kind={step.kind}>
       <div role="cell" className={styles.expected} data-word={sides[0]} data-empty={!step.expected.length || undefined}>
-        <TextPieces pieces={step.expected} />
+        <TextPieces pieces={step.expected} side="expected" />
         {note && noteLeft && <span className={styles.note}> {note}</span>}
       </div>
       <div role="cell" className={styles.sign} title={words}>
@@ -78,7 +78,7 @@ function Line({ step, words: sides, on, id }: LineProps) {
         <span className="hidden">{words}</span>
       </div>
       <div role="cell" className={styles.actual} data-word={sides[1]} data-empty={!step.actual.length || undefined}>
-        <TextPieces pieces={step.actual} />
+        <TextPieces pieces={step.actual} side="actual" />
         {note && !noteLeft && <span className={styles.note}> {note}</span>}
       </div>
       {step.below && (

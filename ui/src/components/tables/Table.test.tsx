@@ -23,7 +23,7 @@ function table(more: Partial<TableProps<Row>> = {}) {
   return <Table label="Things" rows={ROWS} columns={COLUMNS} idOf={({ id }) => id} href={({ id }) => `/things/${id}`} {...more} />;
 }
 
-/** A table with boxes, and n for the rows whose cost is known; what is chosen stands below. */
+/** A table with boxes, and n for the rows whose cost is known; the chosen ids are below. */
 function Choosing() {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const onChoose = (id: string, on?: boolean) =>
@@ -36,7 +36,7 @@ function Choosing() {
   );
 }
 
-/** Press a key where the focus is; as in a browser, a link that has it answers Enter unless somebody else did. */
+/** Press a key where the focus is; as in a browser, a focused link handles Enter unless a handler did. */
 function strike(key: string): void {
   const target = document.activeElement ?? document.body;
   const event = new KeyboardEvent("keydown", { key: key === "\n" ? "Enter" : key, bubbles: true, cancelable: true });
@@ -72,7 +72,7 @@ describe("a table", () => {
     expect(nextSort(id, "-other", first)).toBe(ways[0]);
   });
 
-  it("says how it is sorted, and asks for another way", () => {
+  it("shows its sort order, and requests another one", () => {
     const onSort = vi.fn();
     const { host } = render(table({ sort: "-cost", onSort }));
     const heads = [...host.querySelectorAll("[role=columnheader]")];
@@ -133,7 +133,7 @@ describe("a table", () => {
     ["go before it", table({ rows: ROWS.slice(1) }), "j", "d"],
     ["go, and it with them", table({ rows: ROWS.slice(2) }), "j", "d"],
     ["come before it", table({ rows: [{ id: "new", cost: 1 }, ...ROWS] }), "k", "b"],
-  ])("goes on from its row when rows %s", (_, changed, key, row) => {
+  ])("continues from its row when rows %s", (_, changed, key, row) => {
     const { host, at, again } = render(table());
     act(() => [..."jj"].forEach(strike)); // at a
     again(changed);
@@ -187,7 +187,7 @@ describe("a table", () => {
     expect(at()).toBe("/things/d");
   });
 
-  it("draws a few of very many rows, and says how many there are", async () => {
+  it("draws a few of very many rows, and reports their number", async () => {
     const rows = Array.from({ length: 10_000 }, (_, index) => ({ id: `row ${index}`, cost: index }));
     const { host } = render(table({ rows }));
     await settle();

@@ -1,6 +1,7 @@
 import { type SortingState, getCoreRowModel, getSortedRowModel, useReactTable } from "@tanstack/react-table";
 import { type CSSProperties, type MouseEvent, useMemo, useRef } from "react";
 import { useLocation } from "wouter";
+import { Term } from "../terms/Term";
 import { type Choice, type Column, TableRow } from "./TableRow";
 import styles from "./Table.module.css";
 import { rememberRow, usePrinting, useRowAt, useRowKeys, useRowWindow } from "./useTableRows";
@@ -144,18 +145,22 @@ interface HeadCellProps<Row> {
 }
 
 function HeadCell<Row>({ column, sort, onSort }: HeadCellProps<Row>) {
-  const { id, head, align, optional, wordy, sortBy, first } = column;
+  const { id, head, align, optional, wordy, sortBy, first, term } = column;
+  const sortable = sortBy !== undefined && onSort !== undefined;
   const way = sort === id ? "ascending" : sort === `-${id}` ? "descending" : "none";
   return (
     <div role="columnheader" aria-sort={sortBy ? way : undefined} className={styles.cell} data-align={align} data-optional={optional} data-wordy={wordy}>
-      {sortBy && onSort ? (
+      {sortable ? (
         <button type="button" className={styles.sort} onClick={() => onSort(nextSort(id, sort, first))}>
           {head}
           {way !== "none" && <span aria-hidden>{WAYS[way]}</span>}
         </button>
+      ) : term ? (
+        <Term name={term}>{head}</Term>
       ) : (
         head
       )}
+      {sortable && term && <Term name={term} />}
     </div>
   );
 }

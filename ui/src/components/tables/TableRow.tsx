@@ -1,11 +1,14 @@
 import { type MouseEvent, type ReactNode, memo } from "react";
 import { Link, useLocation } from "wouter";
+import type { TermName } from "../terms/definitions";
 import styles from "./Table.module.css";
 
 export interface Column<Row> {
   id: string;
   head: ReactNode;
   cell: (row: Row) => ReactNode;
+  /** The statistic that the column shows: the head explains it. */
+  term?: TermName;
   /** A track of a CSS grid: `120px`, `minmax(0, 2fr)`. Default `minmax(0, 1fr)`. */
   width?: string;
   /** The same on a narrow page, where it is another one. */
@@ -13,7 +16,7 @@ export interface Column<Row> {
   align?: "end";
   /** Left out on a narrow page. */
   optional?: boolean;
-  /** Left out already where a page is as wide as paper: its words need more room, and stand in another cell there. */
+  /** Left out on a page as wide as paper: its text needs more room, and another cell has it there. */
   wordy?: boolean;
   /** What the column is sorted by; without it the column is not. `null` comes last. */
   sortBy?: (row: Row) => number | string | null;
@@ -23,7 +26,7 @@ export interface Column<Row> {
 
 export interface Choice {
   chosen: ReadonlySet<string>;
-  /** `on` says which; without it, the other way round than it is. */
+  /** `on`: the new state; without it, the state is toggled. */
   onChoose: (id: string, on?: boolean) => void;
   /** What choosing a row means, for those who hear it: "compare". */
   label: string;

@@ -80,7 +80,7 @@ export function usePrinting(): boolean {
   return printing;
 }
 
-/** A row by its id, and where it stood when the table went there: ids of a faulty file may not be unique. */
+/** A row by its id, and its index when it became current: ids of a faulty file may not be unique. */
 interface Place {
   id: string | null;
   was: number;
@@ -101,8 +101,8 @@ export interface RowAt {
 }
 
 /**
- * The row a table is at, by its id: rows that arrive or are sorted anew do not move it to another. What was opened stands in
- * the history's own entry, so that going back (or up, with `rowState`) comes to where one was.
+ * The current row of a table, by its id: new rows or a new order do not change it. The opened row is stored in
+ * the entry of the history, so that going back (or up, with `rowState`) returns to it.
  */
 export function useRowAt(label: string, ids: readonly string[]): RowAt {
   const [before] = useState(() => rememberedRow(label));
@@ -178,7 +178,7 @@ export function useRowKeys({ on, count, place, body, reveal, open, choose, next 
   useKeys(on ? keys : []);
 }
 
-/** What brings the focus to a row: at once, or, where it is not drawn yet, as soon as it is, unless it has gone elsewhere since. */
+/** Moves the focus to a row: at once, or when the row is drawn, unless the focus has moved since. */
 function useRowFocus(body: RefObject<HTMLDivElement | null>, at: number, cameBack: boolean): (index: number) => void {
   const pending = useRef(cameBack);
   useLayoutEffect(() => {

@@ -2,8 +2,8 @@ import { Fragment, useEffect, useState } from "react";
 import { Button } from "../forms/Button";
 import styles from "./Copy.module.css";
 
-/** A button that copies a text: it says so, and says when it could not. `text` may be made when it is pressed. */
-export function Copy({ text, children = "Copy" }: { text: string | (() => string); children?: React.ReactNode }) {
+/** A button that copies a text and reports whether it could. `text` may be a function, called on the press. */
+export function Copy({ text, label, children = "Copy" }: { text: string | (() => string); label?: string; children?: React.ReactNode }) {
   const [status, setStatus] = useState("");
   useEffect(() => {
     const timer = status ? window.setTimeout(() => setStatus(""), 1_600) : 0;
@@ -11,7 +11,7 @@ export function Copy({ text, children = "Copy" }: { text: string | (() => string
   }, [status]);
   const copy = async () => setStatus((await copyText(typeof text === "string" ? text : text())) ? "Copied" : "Could not copy");
   return (
-    <Button look="quiet" onClick={() => void copy()}>
+    <Button look="quiet" aria-label={status ? undefined : label} title={label} onClick={() => void copy()}>
       <span className={styles.both}>
         <span role="status" className={status ? "" : "hidden"}>
           {status}
@@ -19,6 +19,17 @@ export function Copy({ text, children = "Copy" }: { text: string | (() => string
         <span className={status ? styles.gone : ""}>{children}</span>
       </span>
     </Button>
+  );
+}
+
+/** A small button next to an id or a block of text; `what` names it for those who hear the page: "Copy the run id". */
+export function CopySmall({ text, what, children = "Copy" }: { text: string; what: string; children?: React.ReactNode }) {
+  return (
+    <span className={`${styles.small} no-print`}>
+      <Copy text={text} label={what}>
+        {children}
+      </Copy>
+    </span>
   );
 }
 

@@ -1,7 +1,7 @@
 import styles from "./Clipped.module.css";
 import { safeText } from "./safeText";
 
-/** A sentence of ours about what others said: what stands in backticks is a name or a value. Nothing else is markup. */
+/** A sentence of Proctor: text in backticks is a name or a value. Nothing else is markup. */
 export function Prose({ text }: { text: string }) {
   const parts = safeText(text).split(/(`[^`\n]+`)/);
   return (

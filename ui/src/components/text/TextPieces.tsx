@@ -7,35 +7,34 @@ export interface Piece {
   changed: boolean;
 }
 
-type Tone = "mark" | "ins" | "del";
+/** Expected and actual of a trial, or a file before and after a change. */
+type Side = "expected" | "actual" | "before" | "after";
 
-/** One side of a difference: only what differs is marked. `tone`: `del` for the expected side, `ins` for the actual one. */
-export function TextPieces({ pieces, tone = "mark" }: { pieces: readonly Piece[]; tone?: Tone }) {
-  const Mark = tone;
+/** One side of a difference: only what differs is marked. */
+export function TextPieces({ pieces, side }: { pieces: readonly Piece[]; side: Side }) {
   return (
     <span className={styles.text}>
       {pieces.map(({ text, changed }, index) =>
-        changed ? <Mark key={index}>{safeText(text)}</Mark> : <span key={index}>{safeText(text)}</span>,
+        changed ? <Changed key={index} text={text} side={side} /> : <span key={index}>{safeText(text)}</span>,
       )}
     </span>
   );
 }
 
-/** Expected → actual in one text: what is gone is struck through, what is new is marked. */
+/** Expected → actual in one text, with the marks of both sides. */
 export function InlineDifference({ expected, actual }: { expected: readonly Piece[]; actual: readonly Piece[] }) {
   return (
     <span className={styles.text}>
       {mergePieces(expected, actual).map(({ text, side }, index) =>
-        side === "both" ? (
-          <span key={index}>{safeText(text)}</span>
-        ) : side === "expected" ? (
-          <del key={index}>{safeText(text)}</del>
-        ) : (
-          <ins key={index}>{safeText(text)}</ins>
-        ),
+        side === "both" ? <span key={index}>{safeText(text)}</span> : <Changed key={index} text={text} side={side} />,
       )}
     </span>
   );
+}
+
+function Changed({ text, side }: { text: string; side: Side }) {
+  const Mark = side === "expected" || side === "before" ? "del" : "ins";
+  return <Mark className={styles[side]}>{safeText(text)}</Mark>;
 }
 
 export interface MergedPiece {
@@ -43,7 +42,7 @@ export interface MergedPiece {
   side: "both" | "expected" | "actual";
 }
 
-/** Put both sides into one line. Unchanged stretches stand on both sides in the same order. */
+/** Put both sides into one line. Both sides contain the unchanged stretches in the same order. */
 export function mergePieces(expected: readonly Piece[], actual: readonly Piece[]): MergedPiece[] {
   const out: MergedPiece[] = [];
   let at = 0;

@@ -1,4 +1,4 @@
-// Markdown for an issue or a pull request. What agents and files said stays text there, too.
+// Markdown for an issue or a pull request. Text of agents and files stays text there, too.
 
 /** `text` as Markdown that reads as `text`: on one line, nothing of it markup, a link or a name that is called. */
 export function mdText(text: string): string {
@@ -10,7 +10,7 @@ export function mdText(text: string): string {
     .replace(/\bwww\./gi, "www\u200b.");
 }
 
-/** `text` in backticks, whatever backticks it has itself. */
+/** `text` in backticks, even if it contains backticks. */
 export function mdCode(text: string): string {
   const longest = Math.max(0, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
   const fence = "`".repeat(longest + 1);

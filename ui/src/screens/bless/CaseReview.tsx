@@ -77,12 +77,12 @@ function Changes({ one }: { one: BlessCase }) {
           </code>
           <div className={styles.before}>
             <span className="hidden">expected before: </span>
-            {change.before ? <TextPieces pieces={change.before.pieces} tone="del" /> : <span className="dim">not there</span>}
+            {change.before ? <TextPieces pieces={change.before.pieces} side="before" /> : <span className="dim">not there</span>}
             {change.before && change.before.left_out > 0 && <LeftOut count={change.before.left_out} />}
           </div>
           <div className={styles.after}>
             <span className="hidden">expected from now on: </span>
-            {change.after ? <TextPieces pieces={change.after.pieces} tone="ins" /> : <span className="dim">removed</span>}
+            {change.after ? <TextPieces pieces={change.after.pieces} side="after" /> : <span className="dim">removed</span>}
             {change.after && change.after.left_out > 0 && <LeftOut count={change.after.left_out} />}
           </div>
         </div>
@@ -103,7 +103,7 @@ function Path({ path }: { path: string }) {
     ));
 }
 
-const LONGEST = 400; // characters of a line that are shown: a set may stand on one line
+const LONGEST = 400; // characters of a line that are shown: a set may be on one line
 
 function Hunks({ one }: { one: BlessCase }) {
   return (

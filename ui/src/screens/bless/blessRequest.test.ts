@@ -25,7 +25,7 @@ describe("what would be written", () => {
     [[one({})], "Write 1 case into set.json"],
     [[one({}), one({})], "Write 2 cases into set.json"],
     [[one({}), one({ path: "b.json" })], "Write 2 cases into 2 files"],
-  ])("is said", (accepted, words) => expect(writeButtonText(accepted)).toBe(words));
+  ])("names what is written", (accepted, words) => expect(writeButtonText(accepted)).toBe(words));
 
   it("takes comments along only of what is accepted", () => {
     const page = { files: [{ path: "a/set.json", lost: ["1: # head"] }, { path: "b.json", lost: ["9: # other"] }] } as unknown as BlessPage;

@@ -2,7 +2,7 @@ import { Link } from "wouter";
 import { pathOf, useAvailable, useSource } from "../../data/queries";
 import type { CasePage, TrialLine, TrialPage } from "../../data/types";
 import { Button, LinkButton } from "../../components/forms/Button";
-import { Copy, CopyMarkdown } from "../../components/text/Copy";
+import { Copy, CopyMarkdown, CopySmall } from "../../components/text/Copy";
 import { AvailableLink } from "../../components/forms/AvailableLink";
 import { When } from "../../components/text/Num";
 import { Outcome, inkClass, outcomeWord } from "../../components/charts/Outcome";
@@ -33,6 +33,7 @@ export function CaseHead({ page, number, trial, onTrial, differences, onNext }: 
           {safeText(page.eval_set_id)}, case {page.position + 1} of {page.total}
         </span>
         {page.place && <code>{safeText(page.place)}</code>}
+        <CopySmall text={`${page.eval_set_id}/${page.eval_id}`} what="Copy id of the case">Copy id</CopySmall>
         <span className="grow" />
         <Neighbours page={page} />
       </div>
@@ -134,7 +135,7 @@ function Trials({ trials, number, onTrial }: { trials: readonly TrialLine[]; num
 interface FactsProps {
   trial: TrialPage;
   several: boolean;
-  /** What is said of the whole case already. */
+  /** The reason that the page shows for the whole case. */
   caseReason: string;
   differences: number;
   onNext: () => void;

@@ -37,7 +37,7 @@ export function CaseScreen() {
 
 function NotFound({ error, run, retry }: { error: { message: string; status: number }; run: string; retry: () => unknown }) {
   if (error.status !== 404) return <ErrorNote error={error} retry={retry} />;
-  return <Empty title="There is no such case" does={error.message} to={`/runs/${encodeURIComponent(run)}`} toName="The run" />;
+  return <Empty title="Case not found" does={error.message} to={`/runs/${encodeURIComponent(run)}`} toName="The run" />;
 }
 
 interface LoadedProps {

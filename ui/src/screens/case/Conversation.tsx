@@ -2,6 +2,7 @@ import { useState } from "react";
 import { useSource } from "../../data/queries";
 import type { CasePage, TrialPage } from "../../data/types";
 import { Button } from "../../components/forms/Button";
+import { Copy } from "../../components/text/Copy";
 import { Empty } from "../../components/feedback/Empty";
 import { numText } from "../../components/text/numberFormats";
 import { safeText } from "../../components/text/safeText";
@@ -9,6 +10,7 @@ import styles from "./CaseScreen.module.css";
 import { CauseNote } from "./CauseNote";
 import { StateRows } from "./FinalState";
 import { Turn } from "./Turn";
+import { transcriptText } from "./caseMarkdown";
 import type { CaseLocation } from "./caseLocation";
 import { isOpen } from "./folding";
 
@@ -20,7 +22,7 @@ interface Props {
   path: string;
 }
 
-/** One trial, turn by turn, expected beside actual. */
+/** One trial, turn by turn: expected left, actual right. */
 export function Conversation({ page, trial, location, path }: Props) {
   const [all, setAll] = useState(false);
   const folded = trial.turns.filter((turn) => !isOpen(turn, trial.turns.length, location.turn)).length;
@@ -35,14 +37,20 @@ export function Conversation({ page, trial, location, path }: Props) {
           does="Its verdict and scores are under Metrics. A run in a store has its evidence; an imported result has only what its file contains."
         />
       )}
-      {folded > 0 && (
+      {trial.kept && (
         <div className={styles.folded}>
-          <span>
-            {numText(trial.turns.length)} turns; {numText(folded)} as expected and collapsed
-          </span>
-          <Button look="quiet" onClick={() => setAll(!all)}>
-            {all ? "Collapse" : "Expand all"}
-          </Button>
+          {folded > 0 && (
+            <>
+              <span>
+                {numText(trial.turns.length)} turns; {numText(folded)} as expected and collapsed
+              </span>
+              <Button look="quiet" onClick={() => setAll(!all)}>
+                {all ? "Collapse" : "Expand all"}
+              </Button>
+            </>
+          )}
+          <span className="grow" />
+          <Copy text={() => transcriptText(trial)}>Copy transcript</Copy>
         </div>
       )}
       {trial.turns.map((turn) => (

@@ -6,7 +6,7 @@ import { type Step, Steps } from "../../components/tables/Steps";
 import type { Piece } from "../../components/text/TextPieces";
 import styles from "./CaseScreen.module.css";
 
-/** The final session state, expected beside actual. */
+/** The final session state: expected left, actual right. */
 export function FinalState({ state }: { state: TrialPage["state"] }) {
   const [all, setAll] = useState(!state.stated);
   const expected = state.rows.filter((row) => row.kind !== null || row.expected);
@@ -47,7 +47,7 @@ export function FinalState({ state }: { state: TrialPage["state"] }) {
   );
 }
 
-/** Keys of the state, expected beside actual. */
+/** Keys of the state: expected left, actual right. */
 export function StateRows({ rows }: { rows: readonly StateRow[] }) {
   return (
     <div className="panel">

@@ -5,6 +5,7 @@ import { Outcome } from "../../components/charts/Outcome";
 import { IntervalBar } from "../../components/charts/IntervalBar";
 import { numText, scoreText } from "../../components/text/numberFormats";
 import { Prose } from "../../components/text/Prose";
+import { Term } from "../../components/terms/Term";
 import { safeText } from "../../components/text/safeText";
 import styles from "./CaseScreen.module.css";
 
@@ -18,8 +19,8 @@ export function Metrics({ page, number }: { page: CasePage; number: number | nul
             <tr>
               <th>Metric</th>
               <th>Verdict</th>
-              <th>{page.trials.length > 1 ? "Trials" : ""}</th>
-              <th>{page.trials.length > 1 ? "Mean, 95 % CI" : ""}</th>
+              <th>{page.trials.length > 1 && <Term name="trials">Trials</Term>}</th>
+              <th>{page.trials.length > 1 && <Term name="confidenceInterval">Mean, 95 % CI</Term>}</th>
               <th>Why</th>
             </tr>
           </thead>

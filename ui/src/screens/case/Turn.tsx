@@ -25,7 +25,7 @@ interface Props {
   on: boolean;
 }
 
-/** One turn: the user's words, the steps, the answer, what the metrics say of it. */
+/** One turn: the user message, the steps, the final response, the scores. */
 export function Turn({ turn, first, fixed, at, on }: Props) {
   const [open, setOpen] = useState(first);
   useEffect(() => {
@@ -36,7 +36,7 @@ export function Turn({ turn, first, fixed, at, on }: Props) {
     <section id={idOf(turn.index)} className={styles.turn} data-on={on || undefined} aria-label={`Turn ${turn.index + 1}`}>
       <h2>Turn {turn.index + 1}</h2>
       <div className="panel">
-        <div className={styles.say}>
+        <div className={styles.passage}>
           <div className={styles.who}>user</div>
           <Clipped clip={turn.user} />
           {turn.media.map((medium, index) => (
@@ -65,9 +65,9 @@ function FoldedTurn({ turn, open }: { turn: TurnPart; open: () => void }) {
   );
 }
 
-// --- what was done, and said on the way ---------------------------------------------------------------------------------
+// --- steps and messages ---------------------------------------------------------------------------------------------------
 
-/** Steps and what was said between them, in order. */
+/** Steps and the messages between them, in order. */
 function TurnSteps({ turn, at }: { turn: TurnPart; at: number | null }) {
   const [opened, setOpened] = useState<ReadonlySet<number>>(new Set());
   const blocks: ReactNode[] = [];
@@ -75,9 +75,9 @@ function TurnSteps({ turn, at }: { turn: TurnPart; at: number | null }) {
   const lone = turn.steps.every(({ kind }) => kind === null);
   let headed = lone;
   const addMessages = (before: number) => {
-    for (let next = turn.said[message]; next && next.before <= before; next = turn.said[++message]) {
+    for (let next = turn.messages[message]; next && next.before <= before; next = turn.messages[++message]) {
       blocks.push(
-        <div key={`message-${message}`} className={`${styles.say} ${styles.said}`}>
+        <div key={`message-${message}`} className={`${styles.passage} ${styles.message}`}>
           <div className={styles.who}>
             {safeText(next.author)}
             {next.thought ? ", thinking" : ""}
@@ -111,9 +111,9 @@ function TurnSteps({ turn, at }: { turn: TurnPart; at: number | null }) {
   return <>{blocks}</>;
 }
 
-/** Stretches, cut where something was said between two calls. */
+/** Stretches, split at messages between two calls. */
 function splitAtMessages(turn: TurnPart, all: readonly Stretch[]): Stretch[] {
-  const messages = new Set(turn.said.map(({ before }) => before));
+  const messages = new Set(turn.messages.map(({ before }) => before));
   return all.flatMap((stretch) => {
     if (stretch.folded) return [stretch];
     const parts: Stretch[] = [];
@@ -186,21 +186,21 @@ function Answer({ turn }: { turn: TurnPart }) {
   const { expected, actual, same } = turn.answer;
   if (!expected && !actual) {
     return turn.failure ? null : (
-      <div className={styles.say}>
+      <div className={styles.passage}>
         <div className={styles.who}>no final response</div>
       </div>
     );
   }
   const left = (expected?.left_out ?? 0) + (actual?.left_out ?? 0);
   return (
-    <div className={styles.say}>
+    <div className={styles.passage}>
       <div className={styles.who}>{answerHead(Boolean(expected), Boolean(actual), same)}</div>
       {expected && actual && !same ? (
         <InlineDifference expected={expected.pieces} actual={actual.pieces} />
       ) : actual ? (
-        <TextPieces pieces={actual.pieces} />
+        <TextPieces pieces={actual.pieces} side="actual" />
       ) : (
-        <TextPieces pieces={(expected?.pieces ?? []).map((piece) => ({ ...piece, changed: true }))} tone="del" />
+        <TextPieces pieces={(expected?.pieces ?? []).map((piece) => ({ ...piece, changed: true }))} side="expected" />
       )}
       {left > 0 && <LeftOut count={left} />}
     </div>
@@ -213,12 +213,12 @@ function answerHead(expected: boolean, actual: boolean, same: boolean): string {
   return same ? "final response, as expected" : "final response, expected → actual";
 }
 
-// --- what is said of it -------------------------------------------------------------------------------------------------
+// --- scores ---------------------------------------------------------------------------------------------------------------
 
 function TurnNotes({ turn }: { turn: TurnPart }) {
   if (!turn.notes.length) return null;
   return (
-    <div className={styles.say}>
+    <div className={styles.passage}>
       {turn.notes.map((note, index) => (
         <div key={index}>
           <span className={styles.who}>{safeText(note.label)} </span>

@@ -7,13 +7,13 @@ import { scoreAgainstThreshold, shortMetricName } from "./metricText";
 
 type Kind = StepPart["kind"];
 
-const said = (text: string, changed = false) => ({ pieces: [{ text, changed }], left_out: 0 });
+const text = (text: string, changed = false) => ({ pieces: [{ text, changed }], left_out: 0 });
 
 function step(kind: Kind, call: number | null = 0): StepPart {
   return {
     kind,
-    expected: kind === "extra" || kind === null ? null : said("look(at=1)"),
-    actual: kind === "missing" ? null : said("look(at=2)"),
+    expected: kind === "extra" || kind === null ? null : text("look(at=1)"),
+    actual: kind === "missing" ? null : text("look(at=2)"),
     author: "agent",
     response: null,
     call,
@@ -26,8 +26,8 @@ function turn(index: number, kinds: Kind[], differs = kinds.some((kind) => kind 
     user: { text: `question ${index + 1}`, left_out: 0 },
     media: [],
     steps: kinds.map((kind, call) => step(kind, call)),
-    said: [],
-    answer: { expected: said("2 days"), actual: said("2 days"), same: true },
+    messages: [],
+    answer: { expected: text("2 days"), actual: text("2 days"), same: true },
     scores: [],
     usage: { seconds: 1, model_seconds: null, tool_seconds: null, input_tokens: null, output_tokens: null, total_tokens: null, models: [] },
     authors: ["agent"],
@@ -123,7 +123,7 @@ describe("folding", () => {
   ])("%s", (_, turns, differs, at, open) => expect(isOpen(turn(0, [], differs), turns, at)).toBe(open));
 });
 
-describe("a score beside its threshold", () => {
+describe("a score next to its threshold", () => {
   it.each([
     [0.4, 0.9, "failed", "x 0.40 < 0.9"],
     [1, 1, "passed", "x 1.00 ≥ 1"],
@@ -142,7 +142,7 @@ describe("as Markdown", () => {
   const state = { known: true, stated: true, rows: [{ key: "a|b", kind: "differs" as const, expected: { text: "1", left_out: 0 }, actual: null }] };
   const text = caseMarkdown(page, trial([turn(0, ["same"]), turn(1, ["differs", "extra", "missing"])], { state }));
 
-  it("says what happened, where, and how to see it again", () => {
+  it("contains the verdict, the place, and the command", () => {
     expect(text).toContain("### two\\_turn\\*s: failed");
     expect(text).toContain("**Trial 2 of 3: failed**");
     expect(text).toContain("- ≠ expected `look(at=1)`\n  actual `look(at=2)`");

@@ -1,8 +1,8 @@
 import type { CasePage, TrialPage } from "../../data/types";
 
-/** What of a case the address names. Trials, turns and steps count from 1 there, as people say them. */
+/** The part of a case that the address names. Trials, turns and steps count from 1 there. */
 export interface CaseLocation {
-  /** From 0; null: the one that tells most. */
+  /** From 0; null: the most informative trial. */
   trial: number | null;
   turn: number | null;
   step: number | null;
@@ -37,7 +37,7 @@ function from0(text: string | null): number | null {
   return found === null ? null : found - 1;
 }
 
-/** Something in a trial that is not as expected. `step` is null for what is about a turn as a whole, its answer say. */
+/** Something in a trial that is not as expected. `step` is null if it concerns a whole turn, for example its answer. */
 export interface Difference {
   tab: "conversation" | "state";
   turn: number | null;

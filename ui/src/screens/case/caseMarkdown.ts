@@ -27,6 +27,31 @@ export function caseMarkdown(page: CasePage, trial: TrialPage | undefined): stri
   return lines.join("\n");
 }
 
+/** The transcript of a trial as text: what the user and the agent wrote, and the tool calls with their responses. */
+export function transcriptText({ turns }: TrialPage): string {
+  return turns.map((turn) => [`# Turn ${turn.index + 1}`, ...turnTranscript(turn)].join("\n")).join("\n\n");
+}
+
+function turnTranscript(turn: TurnPart): string[] {
+  const lines = [`user: ${safeText(turn.user.text)}`];
+  const messages = [...turn.messages];
+  const addMessages = (before: number) => {
+    while (messages[0] && messages[0].before <= before) lines.push(`${safeText(messages[0].author)}: ${safeText(messages.shift()?.text.text ?? "")}`);
+  };
+  for (const { actual, response, call } of turn.steps) {
+    if (call !== null) addMessages(call);
+    if (actual) lines.push(`call: ${plainText(actual)}`);
+    if (response) lines.push(`response: ${safeText(response.text)}`);
+  }
+  addMessages(Number.POSITIVE_INFINITY);
+  if (turn.answer.actual) lines.push(`agent: ${plainText(turn.answer.actual)}`);
+  return lines;
+}
+
+function plainText({ pieces }: Marked): string {
+  return safeText(pieces.map(({ text }) => text).join(""));
+}
+
 function turnLines(turn: TurnPart): string[] {
   const lines = [`**Turn ${turn.index + 1}**, user: ${mdText(safeText(turn.user.text.slice(0, 500)))}`, ""];
   for (const step of turn.steps) lines.push(...stepLines(step));
@@ -60,5 +85,5 @@ function side(marked: Marked): string {
 }
 
 function code(marked: Marked | null): string {
-  return marked ? mdCode(safeText(marked.pieces.map(({ text }) => text).join(""))) : "";
+  return marked ? mdCode(plainText(marked)) : "";
 }

@@ -7,7 +7,7 @@ export function shortMetricName(name: string): string {
   return name.replace(SUFFIX, "") || name;
 }
 
-/** A score beside its threshold: `tool_trajectory 0.40 < 0.9`. */
+/** A score with its threshold: `tool_trajectory 0.40 < 0.9`. */
 export function scoreAgainstThreshold({ name, score, threshold, outcome }: { name: string; score: number | null; threshold: number | null; outcome: string }): string {
   const short = shortMetricName(name);
   if (score === null) return outcome === "error" ? `${short} could not be computed` : `${short} –`;

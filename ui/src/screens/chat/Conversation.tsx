@@ -58,7 +58,7 @@ interface Chat extends ChatStatus {
   path: string;
   entries: readonly ChatEntry[];
   error: Error | null;
-  say: (text: string) => void;
+  send: (text: string) => void;
   answer: (response: ToolAnswer) => void;
   /** One of the other things that a conversation can be asked: `/undo`, `/again`. */
   go: (what: string) => void;
@@ -109,7 +109,7 @@ function useChat(chat: ChatPage): Chat {
     entries,
     ...status,
     error,
-    say: (text) => post("/messages", { text }),
+    send: (text) => post("/messages", { text }),
     answer: (response) => post("/messages", { answer: response }),
     go: (what) => post(what),
     stop: () => void source.send("POST", `${path}/stop`).catch((failure: unknown) => setError(failure as Error)),
@@ -163,7 +163,7 @@ function Composer({ conversation }: { conversation: Chat }) {
   }, []);
   const send = (): void => {
     if (!text.trim() || conversation.state !== "ready") return;
-    conversation.say(text);
+    conversation.send(text);
     setText("");
   };
   return (

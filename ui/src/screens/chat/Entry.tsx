@@ -13,7 +13,7 @@ export interface ToolAnswer {
   response: unknown;
 }
 
-/** One thing that was said or done. */
+/** One entry of the conversation: a message, a call, a response. */
 export function Entry({ entry, answer }: { entry: ChatEntry; answer: ((response: ToolAnswer) => void) | null }) {
   switch (entry.kind) {
     case "user":

@@ -1,4 +1,4 @@
-// What an agent does, event by event, from an answer that goes on.
+// The events of an agent, from a streamed answer.
 import type { components } from "../../data/api.gen";
 import { SourceError } from "../../data/source";
 
@@ -24,7 +24,7 @@ function entryOf(block: string): ChatEntry[] {
   return data ? [JSON.parse(data) as ChatEntry] : [];
 }
 
-/** Post the request and pass the entries to `onEntries` as they come; if this ends early, the answer goes on at the server. */
+/** Post the request and pass the entries to `onEntries` as they come; if this ends early, the server continues the answer. */
 export async function streamEntries(path: string, init: RequestInit, onEntries: (entries: ChatEntry[]) => void): Promise<void> {
   let response: Response;
   try {

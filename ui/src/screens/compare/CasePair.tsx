@@ -24,14 +24,14 @@ interface Props {
   go: (to: ChangedLine | null) => void;
 }
 
-/** One case of two runs: a trial of each side by side, from the first point wfirst difference. */
+/** One case of two runs: a trial of each side by side, from the first difference on. */
 export function CasePair({ options, set, id, before, after, go }: Props) {
   useTitle(`${id}: side by side`);
   const path = pathOf("/api/compare/case", { base: options.base, candidate: options.candidate, set, case: id });
   const { data, error, refetch } = useData<PairPage>(path, { keep: false });
   useKeys([
     { keys: "n", does: "next changed case", run: () => after && go(after) },
-    { keys: "p", does: "changed previous case", run: () => before && go(before) },
+    { keys: "p", does: "previous changed case", run: () => before && go(before) },
     { keys: "u", does: "up: all changed cases", run: () => go(null) },
   ]);
   return (
@@ -98,7 +98,7 @@ function Trial({ word, side }: { word: string; side: PairSide }) {
       <span className="row">
         <Outcome outcome={side.outcome} />
         <span>
-          {safeText(side.told)} · {safeText(side.run.agent)} · {side.position === null ? null : (
+          {safeText(side.trial)} · {safeText(side.run.agent)} · {side.position === null ? null : (
             <AvailableLink to={caseHref(side.run.run_id, side.position, side.number) ?? ""} api={`/api${caseHref(side.run.run_id, side.position)}`}>
               the case in run {side.run.short}
             </AvailableLink>
@@ -125,19 +125,19 @@ export function stepOf(line: PairLine): Step {
   return { kind: line.kind, expected: side(line.base), actual: side(line.candidate), ...(note ? { note } : {}) };
 }
 
-/** What the metrics that decide said of either trial. */
+/** The reasons of the gating metrics in both trials. */
 function MetricReasons({ page }: { page: PairPage }) {
-  if (!page.saw.length) return null;
+  if (!page.reasons.length) return null;
   return (
     <section aria-label="Reasons of the metrics">
       <h2>Reasons of the metrics</h2>
-      <div className={`${styles.saw} panel`} role="table" aria-label="Reasons of the metrics">
-        <div role="row" className={styles.sawHead}>
+      <div className={`${styles.reasons} panel`} role="table" aria-label="Reasons of the metrics">
+        <div role="row" className={styles.reasonsHead}>
           <div role="columnheader">metric</div>
           <div role="columnheader">baseline</div>
           <div role="columnheader">candidate</div>
         </div>
-        {page.saw.map((one) => (
+        {page.reasons.map((one) => (
           <div role="row" key={one.metric}>
             <div role="rowheader">{safeText(one.metric)}</div>
             <div role="cell" data-word="baseline">

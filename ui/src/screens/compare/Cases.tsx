@@ -57,7 +57,7 @@ function idOf(one: ChangedLine): string {
   return `${one.eval_set_id}\n${one.eval_id}\n${one.candidate_position}`;
 }
 
-/** The address with the case in it: there the two trials stand side by side. */
+/** The address with the case: the page of the two trials side by side. */
 function useHref(query: URLSearchParams): (one: ChangedLine) => string {
   const params = ["base", "candidate", "margin", "q", "only"].map((key) => [key, query.get(key)] as const);
   const kept = JSON.stringify(params);

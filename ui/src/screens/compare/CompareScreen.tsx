@@ -93,7 +93,7 @@ function Comparison({ page, options, runs }: { page: ComparisonPage; options: Co
   );
 }
 
-/** The agent, and what tells it from the other: its commit, or else its run. `travel@4f2c91a`. */
+/** The agent, with its commit if the commits differ, otherwise with its run. `travel@4f2c91a`. */
 function name(side: Sided, other: Sided): string {
   const differs = side.commit && other.commit && side.commit !== other.commit;
   if (side.baseline) return side.baseline;
@@ -101,7 +101,7 @@ function name(side: Sided, other: Sided): string {
 }
 
 function Side({ word, side }: { word: string; side: Sided }) {
-  const trials = side.num_runs > 1 ? ` × ${side.num_runs}` : "";
+  const trials = side.num_runs > 1 ? ` × ${side.num_runs} trials` : "";
   return (
     <li>
       <span className={styles.word}>{word}</span>

@@ -1,18 +1,20 @@
 import type { ComparisonPage, MeasuredLine } from "../../data/types";
 import { Breakable } from "../../components/text/Breakable";
 import { IntervalBar } from "../../components/charts/IntervalBar";
+import { Term } from "../../components/terms/Term";
 import { type Column, Table } from "../../components/tables/Table";
 import { moneyText } from "../../components/text/numberFormats";
 import styles from "./Compare.module.css";
 import { probability, reaches, toneOf } from "./comparisonText";
 
-/** Every metric: base, candidate, the difference with its interval around zero, and how probable it is by chance. */
+/** Every metric: baseline, candidate, and the difference with its confidence interval around zero. */
 export function MetricTable({ page }: { page: ComparisonPage }) {
   const sure = `${Number((100 * page.confidence).toPrecision(4))} %`;
   return (
     <section aria-label="Metrics">
       <h2>Metrics</h2>
       <Table label="Metrics" rows={page.measures} columns={columnsOf(page, sure)} idOf={({ name }) => name} keys={false} />
+      <PValues page={page} />
       <Costs page={page} />
     </section>
   );
@@ -22,24 +24,17 @@ function columnsOf(page: ComparisonPage, sure: string): Column<MeasuredLine>[] {
   const reach = reaches(page.measures);
   return [
     { id: "metric", head: "Metric", width: "minmax(0, 1.5fr)", narrow: "minmax(0, 1.2fr)", cell: (one) => <Name one={one} /> },
-    { id: "base", head: "baseline", width: "96px", align: "end", optional: true, cell: (one) => one.base_text },
-    { id: "candidate", head: "candidate", width: "96px", align: "end", optional: true, cell: (one) => one.candidate_text },
+    { id: "base", head: "Baseline", width: "96px", align: "end", optional: true, cell: (one) => one.base_text },
+    { id: "candidate", head: "Candidate", width: "96px", align: "end", optional: true, cell: (one) => one.candidate_text },
     {
       id: "difference",
-      head: `difference, ${sure} CI`,
+      head: `Difference, ${sure} CI`,
+      term: "difference",
       width: "minmax(0, 2fr)",
       narrow: "minmax(0, 1fr)",
       cell: (one) => <Difference one={one} reach={reach(one)} sure={sure} />,
     },
-    {
-      id: "p",
-      head: "p (Holm)",
-      width: "84px",
-      narrow: "64px",
-      align: "end",
-      cell: (one) => <span title={`p = ${probability(one.p_value)} before Holm's correction`}>{probability(one.decides ? one.adjusted : one.p_value)}</span>,
-    },
-    { id: "pairs", head: "cases", width: "72px", align: "end", optional: true, cell: ({ pairs }) => pairs.toLocaleString("en-US") },
+    { id: "pairs", head: "Cases", term: "pairs", width: "72px", align: "end", optional: true, cell: ({ pairs }) => pairs.toLocaleString("en-US") },
   ];
 }
 
@@ -80,6 +75,40 @@ function Difference({ one, reach, sure }: { one: MeasuredLine; reach: number; su
 
 function minus(text: string): string {
   return text.replace(/^-/, "−");
+}
+
+/** The p-values, for readers who ask for them: the confidence intervals above lead to the same verdicts. */
+function PValues({ page: { measures } }: { page: ComparisonPage }) {
+  if (measures.every(({ p_value }) => p_value === null)) return null;
+  return (
+    <details className={styles.tests}>
+      <summary>p-values</summary>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Metric</th>
+            <th scope="col">
+              <Term name="pValue">p</Term>
+            </th>
+            <th scope="col">
+              <Term name="holm">p (Holm)</Term>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {measures.map(({ name, label, p_value, adjusted, decides }) => (
+            <tr key={name}>
+              <th scope="row">
+                <Breakable text={label} />
+              </th>
+              <td className="num">{probability(p_value)}</td>
+              <td className="num">{decides ? probability(adjusted) : "–"}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </details>
+  );
 }
 
 function Costs({ page: { base, candidate } }: { page: ComparisonPage }) {

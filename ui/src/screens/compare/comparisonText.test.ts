@@ -12,9 +12,9 @@ function changed(eval_id: string, more: Partial<ChangedLine> = {}): ChangedLine 
 }
 
 describe("the sentence", () => {
-  it("stands without its outcome, and with signs for people", () => {
-    expect(sentenceText("regression: the pass rate fell (-5.0 points, 95 %: -9.1 to -1.2); by 40 cases x 5 trials")).toBe(
-      "The pass rate fell (−5.0 points, 95 %: −9.1 to −1.2); by 40 cases × 5 trials.",
+  it("names the confidence interval, without the outcome and the p-value", () => {
+    expect(sentenceText("regression: the pass rate fell (-5.0 points, 95 %: -9.1 to -1.2; p = 0.0041); by 40 cases x 5 trials")).toBe(
+      "The pass rate fell (−5.0 points, 95 % CI: −9.1 to −1.2); by 40 cases × 5 trials.",
     );
   });
 
@@ -94,14 +94,14 @@ describe("two trials", () => {
   const line = (turn: number, more: Partial<PairLine>): PairLine => ({ kind: "same", turn, what: "call", base: null, candidate: null, ...more });
   const text = (words: string) => ({ pieces: [{ text: words, changed: true }], left_out: 0 });
 
-  it("are told turn by turn", () => {
+  it("are listed turn by turn", () => {
     expect(turns([line(1, {}), line(2, {}), line(1, {})]).map(([turn, lines]) => [turn, lines.length])).toEqual([
       [1, 2],
       [2, 1],
     ]);
   });
 
-  it("say what only one of them did", () => {
+  it("mark the steps that only one of them has", () => {
     const step = stepOf(line(0, { kind: "extra", candidate: text("send_sms()") }));
     expect(step).toEqual({
       kind: "extra",

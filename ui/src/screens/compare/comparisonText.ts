@@ -13,9 +13,12 @@ export const CHANGES: Readonly<Record<ChangedLine["change"], [word: string, outc
 
 export type Change = keyof typeof CHANGES;
 
-/** The sentence without the outcome before it, which stands beside the heading. */
+const P_VALUE = /; p [=<] [\d.e-]+(?=\))/g;
+const CONFIDENCE = /(\d %): (?=[-+\d])/g;
+
+/** The sentence without the outcome, which is next to the heading, and without p-values, which are below the metrics on demand. */
 export function sentenceText(sentence: string): string {
-  const rest = sentence.slice(sentence.indexOf(": ") + 2);
+  const rest = sentence.slice(sentence.indexOf(": ") + 2).replace(P_VALUE, "").replace(CONFIDENCE, "$1 CI: ");
   return `${rest.charAt(0).toUpperCase()}${rest.slice(1)}.`.replace(/ x (?=\d)/g, " × ").replace(/(^|[\s(])-(?=\d)/g, "$1−");
 }
 
@@ -78,7 +81,7 @@ export function caseMatcher(text: string, only: string): (one: ChangedLine) => b
   };
 }
 
-/** The changed case before or after the one that is looked at. */
+/** The changed case before or after the one that is shown. */
 export function neighbourOf(cases: readonly ChangedLine[], set: string, id: string, step: 1 | -1): ChangedLine | null {
   const at = cases.findIndex((one) => one.eval_set_id === set && one.eval_id === id);
   return at < 0 ? null : (cases[at + step] ?? null);

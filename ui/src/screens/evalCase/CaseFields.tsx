@@ -11,7 +11,7 @@ import { EXTENSION_KEYS, ExtensionFields } from "./ExtensionFields";
 import { RubricsEditor } from "./RubricsEditor";
 import { TurnsEditor } from "./TurnsEditor";
 
-/** The keys of a case that have fields of their own; all others stand under "Everything else". */
+/** The keys of a case with their own fields; all others are under "Everything else". */
 export const CASE = ["eval_id", "conversation", "conversation_scenario", "opening", "session_input", "final_session_state", "rubrics", "tags", ...EXTENSION_KEYS];
 
 function Section({ title, children }: { title: string; children: ReactNode }) {

@@ -68,7 +68,7 @@ export function Editor({ page }: { page: ReadCase }) {
           close={saving.closeConflict}
           take={saving.take}
           gone={{
-            title: "This case is no longer in the file",
+            title: "This case was removed from the file",
             words: "It was removed or renamed since you opened it. Nothing was written; your changes are still here.",
             yes: "Restore my version",
             go: () => void saving.write(() => addCase(page.eval_set, draft.value), "put back"),

@@ -13,7 +13,7 @@ export const EXTENSION_KEYS = ["expectations", "trajectory_rules", "response_sch
 
 interface Sort {
   name: string;
-  /** What it is, and what is said where it is not there. */
+  /** Its label, and the text if it is absent. */
   label: string;
   none: string;
   make: string;
@@ -53,7 +53,7 @@ const SORTS: readonly Sort[] = [
   },
 ];
 
-/** Expectations, rules and a schema, where the case has them: a new one stands in the case itself. */
+/** Expectations, rules and a schema, where the case has them: a new one is written into the case itself. */
 export function ExtensionFields() {
   return SORTS.map((sort) => <One key={sort.name} sort={sort} />);
 }

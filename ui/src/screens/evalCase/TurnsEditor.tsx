@@ -63,7 +63,7 @@ interface FoldedProps {
   children: ReactNode;
 }
 
-/** One of very many turns: its fields come when somebody wants them, or when something in it is wrong. */
+/** One of very many turns: its fields appear on demand, or if it contains an error. */
 function Folded({ path, turn, open, children }: FoldedProps) {
   const [isOpen, setOpen] = useState(open);
   const { error } = useNotes(path, true);
@@ -78,7 +78,7 @@ function Folded({ path, turn, open, children }: FoldedProps) {
 
 const EXCERPT = 100;
 
-/** The beginning of what the user says in a turn. */
+/** The beginning of the user message of a turn. */
 function summary(turn: Json): string {
   const content = isObject(turn) ? turn[keyOf(turn, "user_content") ?? ""] : turn;
   const parts = isObject(content) && Array.isArray(content.parts) ? content.parts : [content];
@@ -90,13 +90,13 @@ function summary(turn: Json): string {
 function Turn({ path, turn }: { path: Path; turn: Json }) {
   const { isCamel } = useEdit();
   const notes = useNotes(path);
-  if (typeof turn === "string") return <TextInput label="The user says" path={path} lines />;
+  if (typeof turn === "string") return <TextInput label="User message" path={path} lines />;
   if (!isObject(turn)) return <JsonInput label="Turn, as JSON" path={path} />;
   const key = (name: string): Path => [...path, keyFor(turn, name, isCamel)];
   return (
     <>
       {notes.error && <p role="alert" className={styles.wrong}>{notes.error}</p>}
-      <MessageEditor label="The user says" path={key("user_content")} />
+      <MessageEditor label="User message" path={key("user_content")} />
       <Done path={key("intermediate_data")} />
       <Answer path={key("final_response")} />
       <RubricsEditor path={key("rubrics")} label="of this turn" />

@@ -1,4 +1,4 @@
-// What a run would refuse about a case is told while it is being written, in the words of the server.
+// Configuration errors of a case are shown while it is edited, with the messages of the server.
 import { useEffect, useState } from "react";
 import type { CaseChecked, FieldNote } from "../../data/types";
 import { checkCase } from "./editing/evalSetApi";
@@ -8,14 +8,14 @@ const PAUSE = 350; // milliseconds without a change
 
 const NOTHING: CaseChecked = { wrong: [], refused: [], doubtful: [] };
 
-/** The notes on a value, as soon as nobody has typed for a moment; those on the value before stay until then. */
+/** The notes on a value after a short pause in typing; the previous notes stay until then. */
 export function useCaseCheck(set: string, value: Json): CaseChecked {
   const [found, setFound] = useState(NOTHING);
   useEffect(() => {
     const asked = new AbortController();
     const later = setTimeout(() => {
       checkCase(set, value, asked.signal).then(setFound, () => {
-        // a server that does not answer says so when something is saved
+        // an unreachable server is reported when something is saved
       });
     }, PAUSE);
     return () => {

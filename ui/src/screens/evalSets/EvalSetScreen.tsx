@@ -79,7 +79,7 @@ export function EvalSetScreen() {
 
 function NotFound({ error, retry }: { error: { message: string; status: number }; retry: () => unknown }) {
   if (error.status !== 404) return <ErrorNote error={error} retry={retry} />;
-  return <Empty title="There is no such eval set" does={error.message} to="/eval-sets" toName="All eval sets" />;
+  return <Empty title="Eval set not found" does={error.message} to="/eval-sets" toName="All eval sets" />;
 }
 
 function Head({ page }: { page: EvalSetPage }) {

@@ -5,7 +5,7 @@ import styles from "./EvalSets.module.css";
 
 const SHOWN = 3;
 
-/** What `proctor check` says of a file or a case, each with its place. */
+/** The messages of `proctor check` on a file or a case, each with its place. */
 export function Problems({ problems }: { problems: readonly ProblemNote[] }) {
   if (!problems.length) return null;
   const errors = problems.filter(({ severity }) => severity === "error").length;

@@ -19,7 +19,7 @@ interface Props {
   isUnreadable: boolean;
 }
 
-/** The text of a set's file, with what is wrong beside it: for what cannot be read, and for who would rather write it. */
+/** The text of a set's file with its errors: for files that cannot be read, and for editing as text. */
 export function TextEditor({ set, isUnreadable }: Props) {
   const { data, error, refetch } = useQuery<EvalSetText, SourceError>({
     queryKey: ["exact text", set],
@@ -163,7 +163,7 @@ function useTextCheck(set: string, text: string, read: EvalSetText): Pick<EvalSe
     const asked = new AbortController();
     const later = setTimeout(() => {
       checkText(set, text, asked.signal).then(setFound, () => {
-        // a server that does not answer says so when something is saved
+        // an unreachable server is reported when something is saved
       });
     }, PAUSE);
     return () => {

@@ -1,4 +1,4 @@
-// Ids of cases may be anything: a browser makes a folder of `..`, and the router leaves `%2F` as it is. What could mean
+// Ids of cases may be anything: a browser makes a folder of `..`, and the router does not decode `%2F`. What could mean
 // something in an address is written as `~` and its code.
 
 const MEANS_SOMETHING = /[~%;/?:@&=+$,#\\]/g;

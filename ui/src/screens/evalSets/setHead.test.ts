@@ -10,9 +10,9 @@ test.each([
   ["a short id", '{"id": "a"}', "a", null, []],
   ["two ids", '{"eval_set_id": "a", "id": "b"}', "a", null, ["id"]],
   ["digits that are kept", '{"creation_timestamp": 1700000000.250}', null, 1700000000.25, []],
-  ["what is no time", '{"eval_set_id": "a", "creation_timestamp": "soon"}', "a", null, ["creation_timestamp"]],
+  ["an invalid time", '{"eval_set_id": "a", "creation_timestamp": "soon"}', "a", null, ["creation_timestamp"]],
   ["what no clock shows", '{"creation_timestamp": 1e300}', null, null, ["creation_timestamp"]],
-  ["what is no id", '{"eval_set_id": 5}', null, null, ["eval_set_id"]],
+  ["an invalid id", '{"eval_set_id": 5}', null, null, ["eval_set_id"]],
 ])("of %s every key is shown once", (_, text, id, made, others) => {
   const head = readJson(text);
   const facts = headFacts(head);

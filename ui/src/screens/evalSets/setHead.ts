@@ -1,4 +1,4 @@
-// The keys of a set that are none of its cases: which of them have a field of their own.
+// The keys of a set besides its cases, and which of them have their own field.
 import { keyOf } from "../evalCase/editing/jsonEdit";
 import { ExactNumber, type Json } from "../evalCase/editing/exactJson";
 
@@ -7,7 +7,7 @@ export interface HeadFacts {
   id: string | null;
   /** When the set was made, in seconds since 1970; null where that is not stated. */
   made: number | null;
-  /** The keys that are shown above: all others stand under "Everything else". */
+  /** The keys that are shown above: all others are under "Everything else". */
   names: readonly string[];
 }
 

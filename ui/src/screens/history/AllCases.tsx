@@ -77,7 +77,7 @@ export function AllCases({ page, options }: { page: HistoryPage; options: Histor
   );
 }
 
-/** Whose runs, and of which set: a metric over the runs is told of one set only. */
+/** The agent and the eval set: a metric over the runs needs one set. */
 function Which({ page, options }: { page: HistoryPage; options: HistoryQuery }) {
   const [, setQuery] = useAddress();
   const { live } = useSource();
@@ -97,7 +97,7 @@ function Which({ page, options }: { page: HistoryPage; options: HistoryQuery }) 
 
 interface ChooseProps {
   label: string;
-  /** What stands for all of them; null: one has to be chosen. */
+  /** The label for all of them; null: one has to be chosen. */
   all: string | null;
   value: string | null;
   names: readonly string[];
@@ -149,7 +149,7 @@ function Metric({ page }: { page: HistoryPage }) {
 function Kinds({ page, only, choose }: { page: HistoryPage; only: string; choose: (course: string | null) => void }) {
   const courses = (Object.keys(COURSES) as Course[]).filter((course) => page.counts[course]);
   return (
-    <div className="row" role="group" aria-label="Which course">
+    <div className="row" role="group" aria-label="Status">
       {courses.map((course) => (
         <Chip key={course} pressed={only === course} onPress={() => choose(only === course ? null : course)}>
           {COURSES[course][0]} <span className="num">{numText(page.counts[course])}</span>
@@ -194,7 +194,7 @@ function columnsOf(several: boolean, reached: (one: HistoryCase) => string): Col
         </>
       ),
     },
-    { id: "course", head: "Course", width: "134px", narrow: "118px", cell: ({ course }) => <Outcome outcome={COURSES[course][1]}>{COURSES[course][0]}</Outcome> },
+    { id: "course", head: "Status", width: "134px", narrow: "118px", cell: ({ course }) => <Outcome outcome={COURSES[course][1]}>{COURSES[course][0]}</Outcome> },
     { id: "strip", head: "Runs, oldest first", width: "minmax(120px, 1.1fr)", narrow: "minmax(0, 1fr)", cell: (one) => <SmallStrip strip={reached(one)} /> },
     { id: "since", head: "Since when, and why", width: "minmax(0, 2.4fr)", optional: true, cell: (one) => <Since one={one} /> },
   ];

@@ -3,6 +3,7 @@ import { useLocation, useRouter } from "wouter";
 import { useAvailable } from "../../data/queries";
 import type { HistoryRunPart, Series } from "../../data/types";
 import { pathThrough } from "../../components/charts/Sparkline";
+import { Term } from "../../components/terms/Term";
 import { clockText, numText, scoreText } from "../../components/text/numberFormats";
 import { safeText } from "../../components/text/safeText";
 import styles from "./History.module.css";
@@ -15,7 +16,7 @@ interface Props {
   series: Series;
   /** Newest first. */
   runs: readonly HistoryRunPart[];
-  /** The first run in which the case is as it is: marked. */
+  /** The first run with the present outcome: marked. */
   turned?: string | null;
   /** Where a point leads. */
   href: (run: string) => string;
@@ -36,6 +37,12 @@ export function Chart({ series, runs, turned = null, href }: Props) {
     <figure className={`${styles.chart} panel`} ref={box}>
       <figcaption>
         <b>{safeText(series.name === "passed" ? "cases passed" : series.name)}</b> <span className="dim num">{seriesText(series)}</span>
+        {hasInterval(series) && (
+          <span className="dim">
+            {" "}
+            · shaded: <Term name="confidenceInterval">95 % CI</Term>
+          </span>
+        )}
       </figcaption>
       <svg width={width} height={HEIGHT} viewBox={`0 0 ${width} ${HEIGHT}`} role="group" aria-label={`${series.name} over ${count} runs`}>
         {[from, to].map((end) => (
@@ -100,6 +107,10 @@ interface PlacedPoint {
 
 function missed({ score, threshold }: Point): boolean {
   return score !== null && threshold !== null && score < threshold;
+}
+
+function hasInterval({ points }: Series): boolean {
+  return points.some(({ low, high }) => low !== null && high !== null);
 }
 
 function seriesText({ points }: Series): string {

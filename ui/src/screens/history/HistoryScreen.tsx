@@ -32,7 +32,7 @@ function HistoryError({ error, retry, command }: HistoryErrorProps) {
   if (error.status === 404 && !live) {
     return <Empty title="This file does not contain that history" does="The command shows it." command={command} />;
   }
-  if (error.status === 404) return <Empty title="There is no such history" does={error.message} to="/history" toName="All cases" />;
+  if (error.status === 404) return <Empty title="No history found" does={error.message} to="/history" toName="All cases" />;
   return (
     <>
       <h1>History</h1>

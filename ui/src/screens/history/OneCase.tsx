@@ -70,7 +70,7 @@ function sentenceOf({ sentence }: HistoryCase): string {
   return safeText(`${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`);
 }
 
-/** What is known to have changed wthe outcome changed here, and the two runs side by side. */
+/** The known changes between the two runs where the outcome changed, and a link to both runs. */
 function Turned({ one }: { one: HistoryCase }) {
   const has = useAvailable();
   const { turning } = one;

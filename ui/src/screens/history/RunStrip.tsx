@@ -36,11 +36,11 @@ interface Props {
   /** Newest first, as the page has them. */
   runs: readonly HistoryRunPart[];
   points: readonly HistoryPoint[];
-  /** The first run in which the case is as it is. */
+  /** The first run with the present outcome. */
   turned: string | null;
 }
 
-/** The runs of one case as squares that lead to it, oldest first, with each new commit; wthe outcome changed here is marked. */
+/** The runs of one case as squares that lead to it, oldest first, with each new commit; the run where the outcome changed is marked. */
 export function RunStrip({ runs, points, turned }: Props) {
   const there = new Map(points.map((point) => [point.run_id, point]));
   return (

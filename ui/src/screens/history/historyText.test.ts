@@ -27,11 +27,11 @@ describe("the sentence", () => {
     );
   });
 
-  it("says what was not looked at", () => {
+  it("names the runs that were left out", () => {
     expect(summary(page({ older: 3, counts: { flaky: 1 } }))).toBe("Over the last 2 of 5 runs: 1 flaky.");
   });
 
-  it("says so where no case was reached", () => {
+  it("reports that no case was reached", () => {
     expect(summary(page({}))).toBe("Over all 2 runs: no case was reached.");
   });
 });
@@ -119,7 +119,7 @@ describe("the chart", () => {
     expect([chosenSeries(all, "other")?.name, chosenSeries(all, "gone")?.name, chosenSeries([], "m")]).toEqual(["other", "m", null]);
   });
 
-  it("says of a point what it is, how sure, and what it had to be", () => {
+  it("describes a point with its run, interval and threshold", () => {
     expect(pointWords(run("a"), point(0.5, { low: 0.4, high: 0.6, threshold: 0.8 }))).toMatch(
       /^a, .*: 0\.50 \(95 % CI: 0\.40 to 0\.60\), threshold 0\.8$/,
     );

@@ -119,7 +119,7 @@ export function asMarkdown(page: HistoryPage, cases: readonly HistoryCase[]): st
   );
 }
 
-/** What a point of a chart says. */
+/** The text of a point of a chart. */
 export function pointWords(run: HistoryRunPart | undefined, point: Series["points"][number]): string {
   const sure = point.low !== null && point.high !== null ? ` (95 % CI: ${scoreText(point.low)} to ${scoreText(point.high)})` : "";
   const needs = point.threshold !== null ? `, threshold ${point.threshold}` : "";

@@ -12,7 +12,7 @@ import { Skeleton } from "../../components/feedback/Skeleton";
 import { type Column, Table } from "../../components/tables/Table";
 import { scoreText } from "../../components/text/numberFormats";
 import styles from "./JudgesScreen.module.css";
-import { asMarkdown, calibrateCommand, figureText, summary, standingTag, nextToCalibrate } from "./judgesText";
+import { asMarkdown, calibrateCommand, summary, standingTag, nextToCalibrate } from "./judgesText";
 
 /** The LLM judges of the stored runs, with their calibration against human labels. */
 export function JudgesScreen() {
@@ -56,10 +56,10 @@ function Judges({ items }: { items: readonly JudgeRow[] }) {
 const COLUMNS: readonly Column<JudgeRow>[] = [
   { id: "metric", head: "Judge", width: "minmax(0, 1.5fr)", cell: (row) => <Name row={row} /> },
   { id: "standing", head: "Calibration", width: "166px", narrow: "146px", cell: (row) => <Standing row={row} /> },
-  { id: "kappa", head: "Cohen’s kappa", width: "minmax(0, 1fr)", optional: true, cell: ({ calibration }) => <Kappa figure={calibration?.kappa} /> },
-  { id: "tpr", head: "True positive rate", width: "138px", align: "end", optional: true, cell: ({ calibration }) => <Part figure={calibration?.tpr} /> },
-  { id: "tnr", head: "True negative rate", width: "138px", align: "end", optional: true, cell: ({ calibration }) => <Part figure={calibration?.tnr} /> },
-  { id: "labels", head: "Labels", width: "70px", align: "end", optional: true, cell: ({ calibration }) => calibration?.labels ?? "–" },
+  { id: "kappa", head: "Cohen’s kappa, 95 % CI", term: "kappa", width: "minmax(0, 1fr)", optional: true, cell: ({ calibration }) => <Kappa figure={calibration?.kappa} /> },
+  { id: "tpr", head: "True positive rate, 95 % CI", term: "truePositiveRate", width: "142px", align: "end", optional: true, cell: ({ calibration }) => <Part figure={calibration?.tpr} /> },
+  { id: "tnr", head: "True negative rate, 95 % CI", term: "trueNegativeRate", width: "142px", align: "end", optional: true, cell: ({ calibration }) => <Part figure={calibration?.tnr} /> },
+  { id: "labels", head: "Labels", term: "labels", width: "76px", align: "end", optional: true, cell: ({ calibration }) => calibration?.labels ?? "–" },
   { id: "last", head: "Last used", width: "112px", align: "end", optional: true, cell: ({ last_at }) => <When at={last_at} /> },
 ];
 
@@ -89,7 +89,7 @@ function Kappa({ figure }: { figure: FigurePart | undefined }) {
   return (
     <span className={styles.kappa}>
       <span className="num">{scoreText(figure.value)}</span>
-      <IntervalBar value={figure.value} low={figure.low} high={figure.high} from={-1} mark={0} label={`kappa ${figureText(figure)}`} />
+      <IntervalBar value={figure.value} low={figure.low} high={figure.high} from={-1} mark={0} label={`Cohen’s kappa ${scoreText(figure.value)}, 95 % CI: ${scoreText(figure.low)} to ${scoreText(figure.high)}`} />
     </span>
   );
 }

@@ -38,7 +38,7 @@ export function figureText({ value, low, high }: FigurePart): string {
   return `${scoreText(value)} (${scoreText(low)}–${scoreText(high)})`;
 }
 
-/** The judge that is most worth being held against people: one without a calibration that holds, labelled if there is one. */
+/** The judge to calibrate next: one without a valid calibration, preferably with labels. */
 export function nextToCalibrate(items: readonly JudgeRow[]): JudgeRow | null {
   const open = items.filter(({ standing, last_run }) => standing !== "calibrated" && last_run !== null);
   return open.find(({ labels }) => labels > 0) ?? open[0] ?? null;
@@ -48,7 +48,7 @@ export function calibrateCommand({ last_run, metric }: JudgeRow): string {
   return `proctor judge calibrate ${last_run ?? "latest"} --metric ${metric}`;
 }
 
-const HEADS = ["Metric", "Model", "Calibration", "Kappa", "TPR", "TNR", "Labels", "Last used"];
+const HEADS = ["Metric", "Model", "Calibration", "Cohen’s kappa (95 % CI)", "True positive rate (95 % CI)", "True negative rate (95 % CI)", "Labels", "Last used"];
 
 export function asMarkdown(items: readonly JudgeRow[]): string {
   return mdTable(HEADS, items.map(cells), [6]);

@@ -17,7 +17,8 @@ import { Prose } from "../../components/text/Prose";
 import { Skeleton } from "../../components/feedback/Skeleton";
 import { TrialStrip } from "../../components/charts/TrialStrip";
 import { type Column, Table } from "../../components/tables/Table";
-import { numText, scoreText } from "../../components/text/numberFormats";
+import { boundsText, numText, scoreText } from "../../components/text/numberFormats";
+import { DEFINITIONS } from "../../components/terms/definitions";
 import { safeText } from "../../components/text/safeText";
 import { runName } from "../compare/comparisonText";
 import { shortCommit } from "../runs/runColumns";
@@ -65,7 +66,7 @@ function Head({ page }: { page: MatrixPage }) {
   );
 }
 
-/** Which runs stand here; all of it is in the address. */
+/** The chosen runs; the address has them. */
 function Columns({ names, page, runs }: { names: string[]; page: MatrixPage | undefined; runs: RunsPage | undefined }) {
   const [, setQuery] = useAddress();
   const set = (to: readonly string[]) => setQuery({ runs: to.join(",") }, { push: true });
@@ -170,10 +171,11 @@ function RunHead({ run }: { run: MatrixHead }) {
         <code>{run.commit ? shortCommit(run.commit) : run.short}</code>
       </span>
       <span>
-        <Percent value={run.passed.rate} low={run.passed.low} high={run.passed.high} />
+        passed <Percent value={run.passed.rate} />
+        {run.passed.rate !== null && <span className="num">, 95 % CI: {boundsText(run.passed.low, run.passed.high)}</span>}
       </span>
       {run.pass_hat && (
-        <span className="num" title="All trials of a case pass">
+        <span className="num" title={DEFINITIONS.passHatK}>
           pass^{run.k} {scoreText(run.pass_hat.value)}
         </span>
       )}

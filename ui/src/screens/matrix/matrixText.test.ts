@@ -31,7 +31,7 @@ describe("runs side by side", () => {
     expect([rowMatcher("covers", false)(found), rowMatcher("", true)(found), rowMatcher("refund", false)(found)]).toEqual([true, false, false]);
   });
 
-  it("are text in Markdown, whatever they are called", () => {
+  it("are text in Markdown, with any name", () => {
     const text = asMarkdown(page([row("<b>", true, [{ outcome: "failed", score: 0 }, null])]), [
       row("<b>", true, [{ outcome: "failed", score: 0 }, null]),
     ]);

@@ -18,11 +18,11 @@ interface Props {
   page: RunPage;
   rows: readonly CaseRow[];
   watched: boolean;
-  /** What stands beside the filter. */
+  /** Shown next to the filter. */
   tools: ReactNode;
 }
 
-/** The cases of a run: what changed first, filtered and sorted as the address says. */
+/** The cases of a run: changed cases first, with the filter and order of the address. */
 export function CaseTable({ page, rows, watched, tools }: Props) {
   const [query, setQuery] = useAddress();
   const text = query.get("q") ?? "";

@@ -1,6 +1,6 @@
 import { useSource } from "../../data/queries";
 import type { NotesPage, RunPage } from "../../data/types";
-import { CopyLine } from "../../components/text/Copy";
+import { CopyLine, CopySmall } from "../../components/text/Copy";
 import { Percent, When } from "../../components/text/Num";
 import { percentText } from "../../components/text/numberFormats";
 import styles from "./Run.module.css";
@@ -23,7 +23,7 @@ export function Warnings({ page, notes }: { page: RunPage; notes: NotesPage | un
   );
 }
 
-/** By what it was judged, and what exactly was run. */
+/** The criteria, the judges, and exactly what was run. */
 export function Details({ page, notes }: { page: RunPage; notes: NotesPage | undefined }) {
   return (
     <details className={styles.fold}>
@@ -58,10 +58,11 @@ function Criteria({ page }: { page: RunPage }) {
     <section key={set.eval_set_id}>
       <h3>
         {set.name}
+        <CopySmall text={JSON.stringify({ criteria: set.criteria }, null, 2)} what={`Copy the criteria of ${set.name} as JSON`} />
         <span className="dim">
           {" "}
           · {set.cases} {set.cases === 1 ? "case" : "cases"}
-          {set.num_runs > 1 && ` × ${set.num_runs}`}
+          {set.num_runs > 1 && ` × ${set.num_runs} trials`}
           {set.config_source && ` · ${set.config_source}`}
         </span>
       </h3>
@@ -157,7 +158,7 @@ export function Judgings({ page, onChange }: { page: RunPage; onChange: (judging
   );
 }
 
-/** How many passed in the run that this one is held against. */
+/** The pass rate of the previous run. */
 export function PreviousRate({ page }: { page: RunPage }) {
   if (!page.against) return null;
   const { pass_rate } = page.against;

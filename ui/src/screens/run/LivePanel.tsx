@@ -87,7 +87,7 @@ function Cancel({ run, progress }: { run: string; progress: LiveProgress }) {
   );
 }
 
-/** A run that nobody is at work on and that has not come to its end: why, and how it goes on. */
+/** An interrupted run: the reason, and how to resume it. */
 export function Unfinished({ page, writable }: { page: RunPage; writable: boolean }) {
   const resume = useChange([`/api/runs`]);
   return (

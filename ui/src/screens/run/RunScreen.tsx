@@ -6,7 +6,7 @@ import { useTitle } from "../../app/title";
 import { pathOf, useData, useAvailable, useSource } from "../../data/queries";
 import type { CaseExtras, CaseRow, CasesPage, NotesPage, RunPage } from "../../data/types";
 import { LinkButton } from "../../components/forms/Button";
-import { CopyMarkdown } from "../../components/text/Copy";
+import { CopyMarkdown, CopySmall } from "../../components/text/Copy";
 import { Empty } from "../../components/feedback/Empty";
 import { AvailableLink } from "../../components/forms/AvailableLink";
 import { ErrorNote } from "../../components/feedback/ErrorNote";
@@ -44,7 +44,7 @@ export function RunScreen() {
 
 function NotFound({ error, retry }: { error: { message: string; status: number }; retry: () => unknown }) {
   if (error.status !== 404) return <ErrorNote error={error} retry={retry} />;
-  return <Empty title="There is no such run" does={error.message} to="/runs" toName="All runs" />;
+  return <Empty title="Run not found" does={error.message} to="/runs" toName="All runs" />;
 }
 
 interface Props {
@@ -92,7 +92,7 @@ function useMergedRows(read: readonly CaseRow[] | undefined, since: ReadonlyMap<
   }, [read, since]);
 }
 
-/** The rows with what only their evidence tells, once that was read. */
+/** The rows with the values from their evidence, once it is read. */
 function useExtraColumns(rows: readonly CaseRow[], extras: CaseExtras | undefined): readonly CaseRow[] {
   return useMemo(() => {
     if (!extras) return rows;
@@ -112,7 +112,7 @@ function Head({ page, watched, rows }: { page: RunPage; watched: boolean; rows: 
   const has = useAvailable();
   const both = against && `/compare?base=${encodeURIComponent(against.run_id)}&candidate=${encodeURIComponent(page.run_id)}`;
   const compare = both && has(`/api${both}`) ? both : null;
-  useKeys(compare ? [{ keys: "c", does: "compare with the run before", run: () => navigate(compare) }] : []);
+  useKeys(compare ? [{ keys: "c", does: "compare with the previous run", run: () => navigate(compare) }] : []);
   return (
     <header className={styles.head}>
       <div className="row">
@@ -138,7 +138,7 @@ function Head({ page, watched, rows }: { page: RunPage; watched: boolean; rows: 
         )}
       </p>
       <p className={`${styles.facts} dim small`}>
-        run <code>{page.short}</code> · <When at={page.created_at} />
+        run <code>{page.short}</code> <CopySmall text={page.run_id} what="Copy id of the run">Copy id</CopySmall> · <When at={page.created_at} />
         {page.num_runs > 1 && ` · ${page.num_runs} trials per case`}
         {page.manifest.commit && (
           <>

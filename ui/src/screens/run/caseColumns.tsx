@@ -47,7 +47,8 @@ export function columnsOf(page: RunPage, { costs }: { costs: boolean }): Column<
 const trials: Column<CaseRow> = {
   id: "trials",
   head: "Trials",
-  width: "108px",
+  term: "trials",
+  width: "112px",
   optional: true,
   sortBy: (row) => (row.strip ? (row.strip.split("p").length - 1) / row.strip.length : null),
   cell: (row) => <TrialStrip strip={row.strip} />,

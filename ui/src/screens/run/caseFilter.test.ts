@@ -78,7 +78,7 @@ describe("a filter that cannot be read", () => {
     ["flaky)", "a bracket is closed that was not opened."],
     ['"open', 'a quotation mark is open: "open.'],
     ["not", "something is missing after not."],
-  ])("%s says what was expected, and shows all", (text, problem) => {
+  ])("%s reports what was expected, and shows all cases", (text, problem) => {
     const filter = readFilter(text, WORDS);
     expect(filter.problem).toBe(problem);
     expect(ALL.every(filter.takes)).toBe(true);
@@ -100,11 +100,11 @@ function text(next: () => number): string {
   return Array.from({ length: Math.floor(next() * 14) }, () => PIECES[Math.floor(next() * PIECES.length)]).join(next() < 0.5 ? " " : "");
 }
 
-describe("whatever is typed", () => {
+describe("any text", () => {
   const next = random(7);
   const typed = Array.from({ length: 3_000 }, () => text(next));
 
-  it("is read, or said to be wrong in one sentence", () => {
+  it("is read, or rejected in one sentence", () => {
     for (const one of typed) {
       const { takes, problem } = readFilter(one, WORDS);
       for (const each of ALL) expect(typeof takes(each)).toBe("boolean");
@@ -147,7 +147,7 @@ describe("offers", () => {
 });
 
 describe("the order", () => {
-  it("has what changed first, then failures, errors, flaky ones, and the rest as it is in the set", () => {
+  it("has changed cases first, then failures, errors, flaky ones, and the rest in the order of the set", () => {
     const rows = [FINE, row({ position: 9 }), FLAKY, BROKEN, row({ position: 8, outcome: "failed" }), row({ position: 7, outcome: "not_run" }), FAILED, row({ position: 5 })];
     expect(sortByChange(rows).map(({ position }) => position)).toEqual([1, 8, 3, 2, 4, 5, 9, 7]);
     expect(rows[0]).toBe(FINE);

@@ -47,7 +47,7 @@ const COMPARE: Record<string, (one: number, other: number) => boolean> = {
 
 class FilterError extends Error {}
 
-/** Read a filter. Nothing in it is a program: whatever is typed, it is read in time that grows with its length. */
+/** Read a filter. It is never a program: reading takes time linear in its length. */
 export function readFilter(text: string, words: FilterTerms): Filter {
   try {
     const reader = new Reader(tokens(text), words);

@@ -10,7 +10,7 @@ export function titleOf(page: RunPage): string {
   return sets ? `${page.agent} on ${sets}` : page.agent;
 }
 
-/** What came of it; the word of the outcome stands beside it. */
+/** The sentence without the outcome, which is next to the heading. */
 export function sentenceOf(page: RunPage): string {
   const sentence = page.sentence.replace(/^[a-z ]+: /, "");
   return sentence.charAt(0).toUpperCase() + sentence.slice(1) + (/[.!?]$/.test(sentence) ? "" : ".");

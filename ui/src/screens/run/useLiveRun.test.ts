@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { CaseRow } from "../../data/types";
 import { type Live, followRun } from "./useLiveRun";
 
-/** A stream that sends what the test tells it to send. */
+/** A stream that sends what the test emits. */
 class FakeStream extends EventTarget {
   static made: FakeStream[] = [];
   readyState = 1;
@@ -17,7 +17,7 @@ class FakeStream extends EventTarget {
     this.closed = true;
   }
 
-  say(name: string, data: unknown = {}): void {
+  emit(name: string, data: unknown = {}): void {
     this.dispatchEvent(new MessageEvent(name, { data: JSON.stringify(data) }));
   }
 }
@@ -56,55 +56,55 @@ describe("following a run", () => {
   it("asks for what comes from now on, and reads once what was before", () => {
     const { stream, calls } = startListening();
     expect(stream().url).toBe("/api/runs/a%20run/events?from=now");
-    stream().say("progress", { done: 1 });
-    stream().say("progress", { done: 2 });
+    stream().emit("progress", { done: 1 });
+    stream().emit("progress", { done: 2 });
     expect(calls).toEqual(["begun"]);
   });
 
   it("gathers rows that come together; the last one of a case counts", () => {
     const { stream, now } = startListening();
-    for (const position of [3, 1, 3]) stream().say("case", caseAt(position, position === 3 ? "failed" : "passed"));
-    stream().say("case", caseAt(3, "passed"));
+    for (const position of [3, 1, 3]) stream().emit("case", caseAt(position, position === 3 ? "failed" : "passed"));
+    stream().emit("case", caseAt(3, "passed"));
     expect(now().rows.size).toBe(0);
     vi.advanceTimersByTime(250);
     expect([...now().rows.keys()].sort()).toEqual([1, 3]);
     expect(now().rows.get(3)?.outcome).toBe("passed");
   });
 
-  it("shows what waits before it says that the run has ended", () => {
+  it("shows waiting rows before it reports the end of the run", () => {
     const { stream, now, calls } = startListening();
-    stream().say("case", caseAt(5));
-    stream().say("finished", { state: "finished" });
+    stream().emit("case", caseAt(5));
+    stream().emit("finished", { state: "finished" });
     expect(now().rows.has(5)).toBe(true);
     expect(now().end?.state).toBe("finished");
     expect(stream().closed).toBe(true);
     expect(calls).toEqual(["ended"]);
   });
 
-  it("reads anew what another server cannot tell", () => {
+  it("reads everything again after a restart of the server", () => {
     const { stream, calls } = startListening();
-    stream().say("reread");
+    stream().emit("reread");
     expect(calls).toEqual(["missed"]);
   });
 
-  it("says that the server is away while the browser tries again", () => {
+  it("reports a lost connection while the browser reconnects", () => {
     const { stream, now } = startListening();
     stream().readyState = 0;
     stream().dispatchEvent(new Event("error"));
     expect(now().lost).toBe(true);
-    stream().say("progress", { done: 1 });
+    stream().emit("progress", { done: 1 });
     expect(now().lost).toBe(false);
     expect(FakeStream.made).toHaveLength(1);
   });
 
-  it("tries again itself where the browser gives up, and reads anew then", () => {
+  it("reconnects itself if the browser gives up, and reads everything again", () => {
     const { stream, calls } = startListening();
-    stream().say("progress", {});
+    stream().emit("progress", {});
     stream().readyState = 2;
     stream().dispatchEvent(new Event("error"));
     vi.advanceTimersByTime(3_500);
     expect(FakeStream.made).toHaveLength(2);
-    stream().say("progress", {});
+    stream().emit("progress", {});
     expect(calls).toEqual(["begun", "begun"]);
   });
 

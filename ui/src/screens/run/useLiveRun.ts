@@ -10,13 +10,13 @@ export interface Live {
   /** What has been decided since the page was opened, by position. */
   rows: ReadonlyMap<number, CaseRow>;
   end: LiveEnd | null;
-  /** True while the server cannot be reached; the browser goes on trying. */
+  /** True while the server cannot be reached; the browser keeps trying. */
   lost: boolean;
 }
 
 const NOTHING: Live = { progress: null, rows: new Map(), end: null, lost: false };
 
-/** Follow a run while it is under way. `null` follows nothing. When it ends, everything about it is read anew. */
+/** Follow a run while it is under way. `null` follows nothing. When it ends, everything about it is read again. */
 export function useLive(run: string | null): Live {
   const client = useQueryClient();
   const [live, setLive] = useState<Live>(NOTHING);
@@ -37,7 +37,7 @@ export function useLive(run: string | null): Live {
 }
 
 interface Listener {
-  /** The stream stands: what was decided before it must be read once. */
+  /** The stream is connected: cases decided before must be read once. */
   connected: () => void;
   missed: () => void;
   changed: (change: (before: Live) => Partial<Live>) => void;

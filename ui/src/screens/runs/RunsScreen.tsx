@@ -67,7 +67,7 @@ export function RunsScreen() {
   );
 }
 
-/** The page of the list, looked at again: soon while something runs. */
+/** The page of the list, read repeatedly: more often while something runs. */
 function useRuns(path: string) {
   const [poll, setPoll] = useState(IDLE);
   const found = useData<RunsPage>(path, { poll });
@@ -123,7 +123,7 @@ function Comparison({ chosen }: { chosen: readonly string[] }) {
   );
 }
 
-/** The runs of a file beside each other, where it has that. */
+/** Links to the comparisons that a file contains. */
 function FileComparisonLinks({ rows }: { rows: readonly RunRow[] }) {
   const has = useAvailable();
   const oldestFirst = [...rows].sort((one, other) => one.created_at - other.created_at).map(({ run_id }) => run_id);

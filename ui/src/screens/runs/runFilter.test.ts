@@ -32,11 +32,11 @@ describe("the filter of the runs", () => {
     ["since:yesterday", "not a valid time: since:yesterday (expected e.g. 12h, 7d, 2w or 2026-11-01)"],
     ["since:2023-99-99", "not a valid time: since:2023-99-99 (expected e.g. 12h, 7d, 2w or 2026-11-01)"],
     ["colour:red", "unknown field colour: (expected agent, set, outcome, state or since)"],
-  ])("says what is wrong with %s", (line, problem) => {
+  ])("names the error in %s", (line, problem) => {
     expect(readFilter(line, NOW).problems).toEqual([problem]);
   });
 
-  it("goes on behind a run", () => {
+  it("continues after a run", () => {
     expect(runsPath(readFilter("", NOW), "wv2jncpf22")).toBe("/api/runs?limit=100&before=wv2jncpf22");
   });
 });

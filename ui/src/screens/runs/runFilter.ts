@@ -19,7 +19,7 @@ export interface RunFilter {
 
 const UNITS: Record<string, number> = { h: 3600, d: 86_400, w: 7 * 86_400 };
 
-/** Read the line. `now` in Unix seconds. A word of its own is part of an agent's name. */
+/** Read the line. `now` in Unix seconds. A single word is part of an agent's name. */
 export function readFilter(line: string, now: number = Date.now() / 1000): RunFilter {
   const filter: RunFilter = { agent: "", set: "", outcome: [], state: [], since: 0, problems: [] };
   for (const word of line.split(/\s+/).filter(Boolean)) readWord(filter, word, now);

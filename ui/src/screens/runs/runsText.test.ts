@@ -11,7 +11,7 @@ describe("sentence", () => {
   it.each([
     ["the newest first, as a server lists them", [row("new", 2), row("old", 1)]],
     ["base before candidate, as in the file of a comparison", [row("old", 1), row("new", 2)]],
-  ])("tells of the newest run: %s", (_, items) => {
+  ])("describes the newest run: %s", (_, items) => {
     expect(summary({ items, total: 2 } as unknown as RunsPage)).toMatch(/^The latest run, new on s, passed .*: 1 of 1 case passed\. 2 runs are stored\.$/);
   });
 });
@@ -21,7 +21,7 @@ describe("stoppedBy", () => {
     ["Ctrl-C", "cancelled"],
     ["fail_fast", "stopped at the first case that did not pass"],
     ["max_time: 4 s are over", "max_time: 4 s are over"],
-  ])("says %s in words", (stop, words) => {
+  ])("describes %s", (stop, words) => {
     expect(stoppedBy(stop)).toBe(words);
   });
 });

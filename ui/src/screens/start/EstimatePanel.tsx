@@ -4,6 +4,7 @@ import { useSource } from "../../data/queries";
 import type { SourceError } from "../../data/source";
 import type { EstimatePage, Foreseen, StartProblem } from "../../data/types";
 import { CopyLine } from "../../components/text/Copy";
+import { Term } from "../../components/terms/Term";
 import { moneyText, numText, secondsText } from "../../components/text/numberFormats";
 import styles from "./Start.module.css";
 import { type StartRequest, isComplete, problemsIn, requestBody } from "./startRequest";
@@ -13,7 +14,7 @@ const PAUSE = 600; // milliseconds without a change before it is asked what it w
 export interface EstimateState {
   estimate: EstimatePage | null;
   problems: readonly StartProblem[];
-  /** What went wrong beside what was asked for. */
+  /** An error besides those of the request. */
   error: SourceError | null;
   busy: boolean;
 }
@@ -45,7 +46,7 @@ export function useEstimate(request: StartRequest): EstimateState {
   };
 }
 
-/** What it will take, how sure that is, and what it rests on. */
+/** The estimated usage of the run, with prediction intervals, and the run that the estimate comes from. */
 export function EstimatePanel({ state }: { state: EstimateState }) {
   const { estimate, busy, problems } = state;
   return (
@@ -86,30 +87,39 @@ function Figures({ estimate }: { estimate: EstimatePage }) {
         </div>
         <div>
           <dd>{cost ? moneyText(cost.value) : "unknown"}</dd>
-          <dt>{cost ? `cost${intervalText(cost, moneyText)}` : "cost"}</dt>
+          <dt>
+            <Term name="estimate">Cost</Term>
+            {cost && intervalText(cost, confidence, moneyText)}
+          </dt>
         </div>
         <div>
           <dd>{seconds ? secondsText(seconds.value) : "unknown"}</dd>
-          <dt>{seconds ? `time${intervalText(seconds, secondsText)}` : "time"}</dt>
+          <dt>
+            <Term name="estimate">Duration</Term>
+            {seconds && intervalText(seconds, confidence, secondsText)}
+          </dt>
         </div>
         {calls && (
           <div>
             <dd>{numText(calls.value, 0)}</dd>
-            <dt>judge calls{intervalText(calls, (value) => numText(value, 0))}</dt>
+            <dt>
+              <Term name="estimate">Judge calls</Term>
+              {intervalText(calls, confidence, (value) => numText(value, 0))}
+            </dt>
           </div>
         )}
       </dl>
       <p className={styles.hint}>
         {run_id
-          ? `Based on ${seen} ${seen === 1 ? "case" : "cases"} of run ${run_id.slice(0, 6)}${seen > 1 ? `; intervals at ${100 * confidence} % confidence, if the other cases are similar` : "; one case gives no interval"}.`
-          : "There is no earlier run of these eval sets."}
+          ? `Based on ${seen} ${seen === 1 ? "case" : "cases"} of run ${run_id.slice(0, 6)}${seen > 1 ? ". The prediction intervals (PI) hold if the other cases are similar" : "; one case gives no interval"}.`
+          : "No earlier run of these eval sets."}
       </p>
     </>
   );
 }
 
-function intervalText({ low, high }: Foreseen, text: (value: number) => string): string {
-  return low === null || high === null ? "" : `, ${text(low)} to ${text(high)}`;
+function intervalText({ low, high }: Foreseen, confidence: number, text: (value: number) => string): string {
+  return low === null || high === null ? "" : `, ${100 * confidence} % PI: ${text(low)} to ${text(high)}`;
 }
 
 function sentence(text: string): string {

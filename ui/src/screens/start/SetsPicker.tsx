@@ -56,7 +56,7 @@ export function SetsPicker({ sets, chosen, onChange }: Props) {
         })}
       </ul>
       {found.length > shown.length && <p className="dim small">and {found.length - shown.length} more: search</p>}
-      {sets.length === 0 && <p className="dim">There is no eval set below the project's folder yet: create one under Eval sets or with proctor init.</p>}
+      {sets.length === 0 && <p className="dim">No eval set in the project's folder yet: create one under Eval sets or with proctor init.</p>}
     </>
   );
 }
@@ -116,7 +116,7 @@ function CaseList({ set, chosen, onChange }: { set: StartSet; chosen: string[] |
             <label>
               <input type="checkbox" checked={ids.has(one.eval_id)} onChange={({ target }) => toggle(one.eval_id, target.checked)} />
               <span>
-                <b>{one.eval_id}</b> <span className="dim">{one.says}</span>
+                <b>{one.eval_id}</b> <span className="dim">{one.message}</span>
               </span>
             </label>
           </li>
@@ -127,8 +127,8 @@ function CaseList({ set, chosen, onChange }: { set: StartSet; chosen: string[] |
   );
 }
 
-function fits({ eval_id, says, tags }: StartSet["cases"][number], words: string): boolean {
-  const text = `${eval_id} ${says}`.toLowerCase();
+function fits({ eval_id, message, tags }: StartSet["cases"][number], words: string): boolean {
+  const text = `${eval_id} ${message}`.toLowerCase();
   return words
     .split(/\s+/)
     .filter(Boolean)

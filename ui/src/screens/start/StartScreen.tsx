@@ -127,7 +127,7 @@ function AgentAndSets({ request, change, agents, start, problems }: Part & Omit<
           defaultValue={request.tags?.join(", ") ?? ""}
           onChange={({ target }) => change({ tags: parseNames(target.value) })}
         />
-        <NumberField name="limit" label="Limit" hint="Only the first so many cases of each set" whole request={request} change={change} problems={problems} />
+        <NumberField name="limit" label="Limit" hint="Only the first N cases of each eval set" whole request={request} change={change} problems={problems} />
       </div>
     </section>
   );
@@ -214,19 +214,19 @@ function Limits({ request, change, start, problems }: Part & { start: StartPage 
     <section className={styles.part}>
       <h2>Trials and limits</h2>
       <div className={styles.options}>
-        <NumberField {...shared} name="num_runs" label="Trials of each case" hint={`Empty: from the config, else ${start.num_runs}`} whole />
-        <NumberField {...shared} name="concurrency" label="Trials at once" hint={`Empty: ${start.concurrency}`} whole />
-        <NumberField {...shared} name="max_cost" label="Maximum cost, US dollars" hint={start.max_cost ? `Empty: ${start.max_cost}` : "Empty: no limit"} />
-        <NumberField {...shared} name="max_judge_calls" label="Maximum judge calls" hint="Empty: no limit" whole />
+        <NumberField {...shared} name="num_runs" label="Trials per case" hint={`Empty: from the config, else ${start.num_runs}`} whole />
+        <NumberField {...shared} name="concurrency" label="Trials in parallel" hint={`Empty: ${start.concurrency}`} whole />
+        <NumberField {...shared} name="max_cost" label="Cost limit, US dollars" hint={start.max_cost ? `Empty: ${start.max_cost}` : "Empty: no limit"} />
+        <NumberField {...shared} name="max_judge_calls" label="Judge call limit" hint="Empty: no limit" whole />
       </div>
       <details open={["timeout", "retry_errors", "max_time", "max_tokens", "max_failures"].some((name) => name in request)}>
         <summary>More limits</summary>
         <div className={styles.options}>
           <NumberField {...shared} name="timeout" label="Timeout per turn, seconds" hint="Empty: 300" />
           <NumberField {...shared} name="retry_errors" label="Retries" hint="After infrastructure errors, never after a wrong answer" whole />
-          <NumberField {...shared} name="max_time" label="Maximum time, seconds" hint="Empty: no limit" />
-          <NumberField {...shared} name="max_tokens" label="Maximum tokens of the agent" hint="Empty: no limit" whole />
-          <NumberField {...shared} name="max_failures" label="Stop after this many failures" hint="Empty: no limit" whole />
+          <NumberField {...shared} name="max_time" label="Time limit, seconds" hint="Empty: no limit" />
+          <NumberField {...shared} name="max_tokens" label="Token limit of the agent" hint="Empty: no limit" whole />
+          <NumberField {...shared} name="max_failures" label="Failure limit" hint="The run stops after this many failures. Empty: no limit" whole />
         </div>
       </details>
     </section>

@@ -8,12 +8,12 @@ describe("the address", () => {
     expect(readStartRequest(new URLSearchParams(query.toString()))).toEqual(request);
   });
 
-  it("says nothing where nothing is asked for", () => {
+  it("is empty without a request", () => {
     expect(writeStartRequest(EMPTY)).toBe(null);
     expect(readStartRequest(new URLSearchParams())).toEqual(EMPTY);
   });
 
-  it.each(["{", "3", "null", "[]", '"x"'])("that is no run is nothing: %s", (ask) => {
+  it.each(["{", "3", "null", "[]", '"x"'])("an invalid request is empty: %s", (ask) => {
     expect(readStartRequest(new URLSearchParams({ ask }))).toEqual(EMPTY);
   });
 
@@ -87,7 +87,7 @@ describe("what an option may be", () => {
 describe("what is wrong", () => {
   const problems = problemsIn({ problems: [{ field: "criteria", message: "a", metric: "one" }, { field: "criteria", message: "b", metric: "" }] });
 
-  it("stands beside its field, or its metric", () => {
+  it("is shown at its field, or its metric", () => {
     expect(problemsOf(problems, "config", "criteria")).toBe("b");
     expect(problemsOfMetric(problems, "one")).toBe("a");
     expect(problemsOf(problems, "agent")).toBe(null);

@@ -47,7 +47,7 @@ export function readStartRequest(query: URLSearchParams): StartRequest {
   }
 }
 
-/** What the address has to say: nothing where nothing is asked for. */
+/** The request for the address; empty by default. */
 export function writeStartRequest(request: StartRequest): string | null {
   const entries = Object.entries(request).filter(([, value]) => !isEmpty(value));
   return entries.length ? JSON.stringify(Object.fromEntries(entries)) : null;
@@ -69,7 +69,7 @@ export function invalidNumbers(request: StartRequest): string[] {
   return [...whole, ...above];
 }
 
-/** What is sent: a criterion that says its threshold alone is that number, as in a config. */
+/** The body of the request: a criterion with only a threshold is that number, as in a config. */
 export function requestBody(request: StartRequest): unknown {
   const { criteria, ...rest } = request;
   const wrong = invalidNumbers(request);
@@ -115,7 +115,7 @@ export interface Shape {
 
 type Schema = Record<string, unknown>;
 
-/** How an option is filled in, by its JSON Schema; what a form cannot say is written as JSON. */
+/** How an option is filled in, by its JSON Schema; other values are written as JSON. */
 export function shapeOf(schema: Schema): Shape {
   const parts = ((schema["anyOf"] as Schema[] | undefined) ?? [schema]).filter(({ type }) => type !== "null");
   const [only] = parts;
@@ -139,7 +139,7 @@ export function shapeOf(schema: Schema): Shape {
   }
 }
 
-/** A number as it was typed; nothing where nothing was, or where it is none. */
+/** The typed number; undefined for an empty or invalid text. */
 export function parseNumber(text: string): number | undefined {
   const value = Number(text);
   return text.trim() === "" || Number.isNaN(value) ? undefined : value;

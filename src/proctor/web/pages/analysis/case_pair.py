@@ -25,7 +25,7 @@ class PairSide(PageModel):
     """The position of the case in its run."""
     number: int | None
     """The trial, from 0; null if none was run."""
-    told: str
+    trial: str
     """`trial 1 of 5, failed`."""
     outcome: Outcome
     """The outcome of the case."""
@@ -43,7 +43,7 @@ class PairLine(PageModel):
     candidate: Marked | None
 
 
-class SawLine(PageModel):
+class ReasonLine(PageModel):
     """The reasons that a deciding metric gave for each trial."""
 
     metric: str
@@ -66,7 +66,7 @@ class PairPage(PageModel):
     """The number of equal steps before the first difference."""
     lines: list[PairLine]
     """The steps of that turn and of the later turns."""
-    saw: list[SawLine]
+    reasons: list[ReasonLine]
     command: str
     """The equivalent command."""
 
@@ -77,7 +77,7 @@ def pair_page(
     """Return two trials side by side; `places`: the positions of the case in the two runs."""
     texts = found.base, found.candidate
     both = [
-        PairSide(run=side, position=place, number=number, told=text, outcome=case.outcome)
+        PairSide(run=side, position=place, number=number, trial=text, outcome=case.outcome)
         for side, place, number, text, case in zip(sides, places, found.numbers, texts, cases, strict=True)
     ]
     return PairPage(
@@ -88,7 +88,7 @@ def pair_page(
         turn=found.turn,
         alike=found.alike,
         lines=[*_lines(found.steps)],
-        saw=[copy_fields(SawLine, line) for line in found.saw],
+        reasons=[copy_fields(ReasonLine, line) for line in found.saw],
         command=shlex.join(["proctor", "compare", sides[0].short, sides[1].short, found.name]),
     )
 

@@ -90,7 +90,7 @@ class JudgedLine(PageModel):
     """The deciding metrics with a score or an error."""
 
 
-class ToldPart(PageModel):
+class LabelledText(PageModel):
     """A text with its label."""
 
     label: str
@@ -142,7 +142,7 @@ class CasePage(PageModel):
     metrics: list[MetricLine]
     warnings: list[str]
     history: list[JudgedLine]
-    scenario: list[ToldPart]
+    scenario: list[LabelledText]
     """The scenario of a simulated user."""
     previous: CasePlace | None
     next: CasePlace | None
@@ -181,7 +181,7 @@ def case_page(
         metrics=[_metric(view, metric) for metric in case.metrics.values() if _has_content(metric)],
         warnings=warnings_beside(case),
         history=[_judging_line(one) for one in view.history],
-        scenario=[ToldPart(label=label, text=text) for label, text in _scenario(view)],
+        scenario=[LabelledText(label=label, text=text) for label, text in _scenario(view)],
         previous=previous,
         next=following,
         before=before,
@@ -193,7 +193,7 @@ def case_page(
 def verdict_sentence(case: CaseResult) -> str:
     """Return the verdict on a case as a sentence, with its confidence interval if there are several trials."""
     if len(case.trials) > 1:
-        interval = f"{percent(case.confidence)} %: {interval_text(case, UNICODE)} %"
+        interval = f"{percent(case.confidence)} % CI: {interval_text(case, UNICODE)} %"
         passed = f"{case.trials_passed:,} of {len(case.trials):,} trials passed ({interval}){', flaky' if case.flaky else ''}"
         return f"{passed}; {rule_text(case.rule)}" if case.rule else passed
     return _single_trial_sentence(case)

@@ -34,7 +34,7 @@ class VotePart(PageModel):
     """The verdict as text: `yes`, `no`, a number, or a verdict per item; empty if there is none."""
     passes: bool | None
     """Set if the verdict is a plain yes or no."""
-    said: list[FindingPart]
+    findings: list[FindingPart]
     """The parts of a verdict on several items; `name` is the rubric's id, if there are rubrics."""
     rationale: Clip
     problem: str
@@ -118,7 +118,7 @@ class PromptPage(PageModel):
     """Empty if the prompt cannot be reconstructed."""
     same: bool
     """Whether the present prompt is the one that was sent."""
-    told: str
+    note: str
     """A sentence about the prompt."""
 
 
@@ -217,7 +217,7 @@ def _vote(vote: Mapping[str, object], names: Sequence[str]) -> VotePart:
     return VotePart(
         verdict=_word(verdict),
         passes=verdict if isinstance(verdict, bool) else None,
-        said=[_vote_finding(one, names) for one in _dicts(verdict)],
+        findings=[_vote_finding(one, names) for one in _dicts(verdict)],
         rationale=clip(str(vote.get("rationale") or "")),
         problem=str(vote.get("problem") or ""),
         answers=[clip(str(one)) for one in answers],

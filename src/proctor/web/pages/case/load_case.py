@@ -223,14 +223,14 @@ def reconstruct_prompt(
             raise SetupError("under the criteria of this scoring the judge is not called here.")
     except SetupError as problem:
         reason = f"The prompt cannot be reconstructed: {problem}"
-        return PromptPage(metric=metric, turn=turn, messages=[], same=False, told=reason)
+        return PromptPage(metric=metric, turn=turn, messages=[], same=False, note=reason)
     same = prompt == "" or all(question.prompt.hash == prompt for question in questions)
     return PromptPage(
         metric=metric,
         turn=turn,
         messages=[message for question in questions for message in _messages(question)],
         same=same,
-        told=_OF_EACH_VOTE if same else _ANOTHER,
+        note=_OF_EACH_VOTE if same else _ANOTHER,
     )
 
 

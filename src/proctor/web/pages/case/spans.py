@@ -41,7 +41,7 @@ def spans_page(run_id: str, position: int, number: int, trial: Trial | None) -> 
     if trial is None:
         return SpansPage(
             run_id=run_id, position=position, number=number, seconds=None,
-            told="The evidence of this trial was not stored.", spans=[], agents=[],
+            note="The evidence of this trial was not stored.", spans=[], agents=[],
         )  # fmt: skip
     origin = trial.started_at or next((turn.started_at for turn in trial.turns if turn.started_at), 0.0)
     spans = [span for index, turn in enumerate(trial.turns) for span in _of_turn(index, turn, origin)]
@@ -50,7 +50,7 @@ def spans_page(run_id: str, position: int, number: int, trial: Trial | None) -> 
         position=position,
         number=number,
         seconds=_length(trial, spans),
-        told=_timing_note(spans, [has_spans(turn) for turn in trial.turns]),
+        note=_timing_note(spans, [has_spans(turn) for turn in trial.turns]),
         spans=spans,
         cut=cut_from(trial.turns),
         agents=[*_agents(trial)],

@@ -81,7 +81,7 @@ class SpansPage(PageModel):
     number: int
     seconds: float | None
     """The duration of the trial."""
-    told: str
+    note: str
     """A sentence about the source of the times."""
     spans: list[SpanPart]
     cut: list[str] = Field(default_factory=list)

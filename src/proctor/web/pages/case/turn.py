@@ -51,7 +51,7 @@ class StepPart(PageModel):
     """The index of the actual call among those of the turn, from 0."""
 
 
-class SaidPart(PageModel):
+class MessagePart(PageModel):
     """A text of an agent before its answer."""
 
     author: str
@@ -93,7 +93,7 @@ class TurnPart(PageModel):
     media: list[str]
     """The other parts of the message than text: MIME types and names."""
     steps: list[StepPart]
-    said: list[SaidPart]
+    messages: list[MessagePart]
     answer: AnswerPart
     scores: list[ScorePart]
     usage: UsagePart
@@ -138,7 +138,7 @@ def turn_part(
         user=clip(text_of(turn.user_content)),
         media=_media(turn),
         steps=steps,
-        said=record.said,
+        messages=record.messages,
         answer=answer,
         scores=parts,
         usage=_usage(turn, actual),
@@ -162,7 +162,7 @@ class _TurnRecord:
     """The events of a turn, sorted into calls with their callers and responses, and texts before the answer."""
 
     def __init__(self, turn: Turn, actual: Invocation) -> None:
-        self.said: list[SaidPart] = []
+        self.messages: list[MessagePart] = []
         self.authors: list[str] = []
         self.callers: list[str] = []
         self.responses: list[Clip | None] = []
@@ -186,7 +186,7 @@ class _TurnRecord:
             self._add_text(author, part.text, thought=bool(part.thought))
 
     def _add_text(self, author: str, text: str, *, thought: bool) -> None:
-        self.said.append(SaidPart(author=author, text=clip(text), thought=thought, before=len(self.callers)))
+        self.messages.append(MessagePart(author=author, text=clip(text), thought=thought, before=len(self.callers)))
 
 
 def _steps(

@@ -170,7 +170,7 @@ class ChildRuns:
                 self._nameless.remove((process, ends_by))
 
     def _spawn(self, words: Sequence[str]) -> ChildRun:
-        messages, output = self._path("told.jsonl"), self._path("log")
+        messages, output = self._path("messages.jsonl"), self._path("log")
         with _command_line_file(words) as arguments, output.open("wb") as log:
             process = subprocess.Popen(
                 self._command(words), cwd=self._root, env=self._environment(messages), stdin=arguments,

@@ -16,12 +16,12 @@ interface Props {
   turn: number | null;
   /** Empty: the turn (or the trial) as a whole. */
   rubric: string;
-  /** What the judge says. */
+  /** The verdict of the judge. */
   verdict: boolean | null;
   labels: readonly LabelPart[];
 }
 
-/** What a person says of the same thing; "I disagree" keeps a label that `proctor judge calibrate` counts. */
+/** A person's label for the same verdict; "I disagree" stores a label that `proctor judge calibrate` uses. */
 export function HumanLabel({ path, metric, turn, rubric, verdict, labels }: Props) {
   const { live } = useSource();
   const [open, setOpen] = useState(false);

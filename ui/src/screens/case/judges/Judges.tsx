@@ -2,6 +2,7 @@ import { useState } from "react";
 import { pathOf, useData, useSource } from "../../../data/queries";
 import type { BallotPart, FindingPart, JudgeOfTrial, JudgesPage, PromptPage, TrialPage, VotePart } from "../../../data/types";
 import { Button } from "../../../components/forms/Button";
+import { CopySmall } from "../../../components/text/Copy";
 import { Clipped } from "../../../components/text/Clipped";
 import { Empty } from "../../../components/feedback/Empty";
 import { ErrorNote } from "../../../components/feedback/ErrorNote";
@@ -23,7 +24,7 @@ interface Props {
   trial: TrialPage;
 }
 
-/** Screen 7: what judges said of a trial, vote by vote, and what people say of the same. */
+/** Screen 7: the verdicts of LLM judges on a trial, vote by vote, and the human labels. */
 export function Judges({ path, judging, trial }: Props) {
   const { data, error, refetch } = useData<JudgesPage>(pathOf(`${path}/judges`, { judging }), { keep: false });
   if (!data) return error ? <ErrorNote error={error} retry={refetch} /> : <Skeleton rows={6} height="64px" />;
@@ -140,13 +141,13 @@ function Vote({ vote }: { vote: VotePart }) {
       <div className={styles.vote}>
         {vote.problem ? (
           <Outcome outcome="error">no verdict</Outcome>
-        ) : vote.said.length ? null : (
+        ) : vote.findings.length ? null : (
           <Outcome outcome={vote.passes === null ? "informational" : vote.passes ? "passed" : "failed"}>{safeText(vote.verdict)}</Outcome>
         )}
         <div>
           {vote.problem && <div>{safeText(vote.problem)}</div>}
           {vote.rationale.text && <Clipped clip={vote.rationale} />}
-          {vote.said.map((one, index) => (
+          {vote.findings.map((one, index) => (
             <div key={index} className={styles.vote}>
               <Outcome outcome={one.holds === null ? "informational" : one.holds ? "passed" : "failed"}>
                 {safeText([one.name, one.text].filter(Boolean).join(" "))}
@@ -158,9 +159,12 @@ function Vote({ vote }: { vote: VotePart }) {
             <details>
               <summary className="dim">answer of the judge{cost.length ? ` · ${cost.join(" · ")}` : ""}</summary>
               {vote.answers.map((answer, index) => (
-                <pre key={index} className={styles.answer}>
-                  <Clipped clip={answer} mono />
-                </pre>
+                <div key={index}>
+                  <CopySmall text={answer.text} what="Copy the answer of the judge" />
+                  <pre className={styles.answer}>
+                    <Clipped clip={answer} mono />
+                  </pre>
+                </div>
               ))}
             </details>
           )}
@@ -170,7 +174,7 @@ function Vote({ vote }: { vote: VotePart }) {
   );
 }
 
-/** What the judge was asked, put together again when somebody wants to see it. */
+/** The prompt of the judge, reconstructed on demand. */
 function JudgePrompt({ ballot, path, judging }: { ballot: BallotPart; path: string; judging: string | null }) {
   const [open, setOpen] = useState(false);
   const prompt = pathOf(`${path}/judges/${encodeURIComponent(ballot.metric)}/prompt`, { turn: ballot.turn, judging });
@@ -183,10 +187,12 @@ function JudgePrompt({ ballot, path, judging }: { ballot: BallotPart; path: stri
       {open && !data && (error ? <ErrorNote error={error} /> : <Skeleton rows={3} />)}
       {open && data && (
         <>
-          <p className={data.same || !data.messages.length ? "dim" : styles.void}>{safeText(data.told)}</p>
+          <p className={data.same || !data.messages.length ? "dim" : styles.void}>{safeText(data.note)}</p>
           {data.messages.map((message, index) => (
             <div key={index}>
-              <div className="dim small">{message.role}</div>
+              <div className="dim small">
+                {message.role} <CopySmall text={message.text.text} what={`Copy the ${message.role} message`} />
+              </div>
               <pre className={styles.prompt} tabIndex={0}>
                 <Clipped clip={message.text} mono />
               </pre>

@@ -3,6 +3,7 @@ import { Link } from "wouter";
 import { useAddress } from "../../../app/address";
 import { useData } from "../../../data/queries";
 import type { SpanPart, SpansPage } from "../../../data/types";
+import { CopySmall } from "../../../components/text/Copy";
 import { Clipped } from "../../../components/text/Clipped";
 import { Empty } from "../../../components/feedback/Empty";
 import { ErrorNote } from "../../../components/feedback/ErrorNote";
@@ -25,7 +26,7 @@ interface Props {
 export function Spans({ path, run, position, number }: Props) {
   const { data, error, refetch } = useData<SpansPage>(path, { fresh: 60_000, keep: false });
   if (!data) return error ? <ErrorNote error={error} retry={refetch} /> : <Skeleton rows={8} />;
-  if (!data.spans.length) return <Empty inside title="No spans to show" does={data.told} />;
+  if (!data.spans.length) return <Empty inside title="No spans to show" does={data.note} />;
   return <Waterfall page={data} link={`/runs/${run}/cases/${position}?trial=${number + 1}`} />;
 }
 
@@ -40,7 +41,7 @@ function Waterfall({ page, link }: { page: SpansPage; link: string }) {
   }, []); // eslint-disable-line
   return (
     <>
-      <p className="dim">{page.told}</p>
+      <p className="dim">{page.note}</p>
       <TruncationNotes notes={page.cut} />
       <div className={`panel ${styles.waterfall}`} style={nesting(page)} role="table" aria-label="Spans" aria-rowcount={page.spans.length + 1}>
         <div role="row" className={styles.head}>
@@ -82,7 +83,7 @@ function Waterfall({ page, link }: { page: SpansPage; link: string }) {
   );
 }
 
-/** What of the traced spans is not here, or not as it was. */
+/** Notes on traced spans that are missing or truncated. */
 function TruncationNotes({ notes }: { notes: string[] }) {
   if (!notes.length) return null;
   return (
@@ -100,13 +101,13 @@ function TruncationNotes({ notes }: { notes: string[] }) {
 const NAMES: Record<SpanPart["kind"], string> = { turn: "", agent: "agent", model: "model", tool: "tool", step: "step", event: "event" };
 const DEEPEST = 12;
 
-/** How deep the spans are nested, for the steps between them: names keep room beside many. */
+/** How deep the spans are nested, for the steps between them: long names keep room. */
 function nesting({ spans }: SpansPage): CSSProperties {
   const deepest = spans.reduce((most, { depth }) => Math.max(most, depth), 1);
   return { "--deepest": Math.min(deepest, DEEPEST) } as CSSProperties;
 }
 
-/** A name without what its kind says already: `execute_tool look` is the tool look. */
+/** A name without its kind: `execute_tool look` is the tool look. */
 function short({ kind, name }: SpanPart): string {
   return kind === "tool" || kind === "agent" ? name.replace(/^(execute_tool|invoke_agent) (?=\S)/, "") : name;
 }
@@ -185,7 +186,7 @@ const MAX_ONE_LINE = 90;
 const MAX_OPEN_SIZE = 600;
 const MAX_OPEN_LINES = 15;
 
-/** What was said in a span, as text, whatever it is; a long one is opened by whoever wants to read it. */
+/** A text of a span. A long text is collapsed. */
 function SpanText({ head, clip, failed }: { head: string; clip: NonNullable<SpanPart["request"]>; failed?: boolean }) {
   const size = clip.text.length + clip.left_out;
   const shown = clip.left_out || size <= MAX_ONE_LINE ? clip.text : indentJson(clip.text);
@@ -193,7 +194,9 @@ function SpanText({ head, clip, failed }: { head: string; clip: NonNullable<Span
   if (size <= MAX_OPEN_SIZE && shown.split("\n").length <= MAX_OPEN_LINES)
     return (
       <div className={styles.text}>
-        <div className={failed ? styles.failed : styles.kind}>{head}</div>
+        <div className={failed ? styles.failed : styles.kind}>
+          {head} <CopySmall text={shown} what={`Copy the ${head}`} />
+        </div>
         {text}
       </div>
     );
@@ -202,6 +205,7 @@ function SpanText({ head, clip, failed }: { head: string; clip: NonNullable<Span
       <summary>
         {head} <span className="dim">{numText(size)} characters</span>
       </summary>
+      <CopySmall text={shown} what={`Copy the ${head}`} />
       {text}
     </details>
   );

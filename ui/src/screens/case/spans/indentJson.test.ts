@@ -8,8 +8,8 @@ describe("JSON that was asked or answered", () => {
     ['{"n": 12345678901234567890, "f": 1.0, "e": 1e400}', '{\n  "n": 12345678901234567890,\n  "f": 1.0,\n  "e": 1e400\n}'],
     ['{"a": "} , \\" [ {"}', '{\n  "a": "} , \\" [ {"\n}'],
   ])("%s has a line for each value", (text, shown) => expect(indentJson(text)).toBe(shown));
-  it.each(["It rains.", '{"cut": "in the mid', "[cut: 3 characters", "", "{}}"])("%j stays as it is", (text) => expect(indentJson(text)).toBe(text));
-  it("says the same, however it is spelled", () => {
+  it.each(["It rains.", '{"cut": "in the mid', "[cut: 3 characters", "", "{}}"])("%j stays unchanged", (text) => expect(indentJson(text)).toBe(text));
+  it("has the same meaning in every spelling", () => {
     const value = { a: [[], {}, [1, [2, "\n\u2028"]], null], "b:": "[,]", c: { d: { e: true } } };
     expect(JSON.parse(indentJson(JSON.stringify(value)))).toEqual(value);
   });

@@ -1,4 +1,4 @@
-/** JSON with a line for each value, every token as it stands (a number of twenty digits keeps them all); other text as it is. */
+/** JSON with a line for each value, every token unchanged (a number of twenty digits keeps them all); other text unchanged. */
 export function indentJson(text: string): string {
   if (!/^\s*[[{]/.test(text) || !isJson(text)) return text;
   const tokens = text.match(/"(?:[^"\\]|\\.)*"|[[\]{},:]|[^\s[\]{},:"]+/gs) ?? [];

@@ -7,13 +7,13 @@ const span = (start: number | null, seconds: number | null, timing: SpanPart["ti
 const page = (seconds: number | null, ...spans: SpanPart[]): SpansPage => ({ seconds, spans }) as SpansPage;
 
 describe("bars", () => {
-  it("stand where the times say", () => {
+  it("are placed by their times", () => {
     expect(barsOf(page(4, span(0, 4), span(1, 2, "events"))).bars).toEqual([{ left: 0, width: 100 }, { left: 25, width: 50 }]);
   });
   it("are not made up where no time is recorded", () => {
     expect(barsOf(page(4, span(null, 2), span(1, null), span(1, 2, "none"))).bars).toEqual([null, null, null]);
   });
-  it("make room for what took longer than the trial says", () => expect(barsOf(page(1, span(0, 4))).seconds).toBe(4));
+  it("make room for spans longer than the recorded trial", () => expect(barsOf(page(1, span(0, 4))).seconds).toBe(4));
   it("never reach beyond the end", () => {
     for (const bar of barsOf(page(1, span(0.5, 0.5), span(0.999, 0.1))).bars) expect((bar?.left ?? 0) + (bar?.width ?? 0)).toBeLessThanOrEqual(100);
   });
@@ -39,7 +39,7 @@ describe("how votes fell", () => {
     [[vote(), vote("429")], 3, 1, "1 of 2 votes usable, 1 more could not change the result"],
     [[vote("429")], 3, null, "0 of 1 votes usable, 2 not requested"],
     [[vote(), vote(), vote()], 3, 0.67, "3 votes, votes disagree"],
-  ])("%#", (votes, planned, agreement, told) => {
-    expect(votesText({ votes, planned, agreement } as Parameters<typeof votesText>[0])).toBe(told);
+  ])("%#", (votes, planned, agreement, text) => {
+    expect(votesText({ votes, planned, agreement } as Parameters<typeof votesText>[0])).toBe(text);
   });
 });

@@ -7,13 +7,13 @@ import { ObjectInput, ValueInput } from "./ValueField";
 import { JsonInput, CollapsedOtherKeys, TextInput } from "../fields/jsonFields";
 import { CheckInput, ChoiceInput, NumberInput, WordListInput } from "../fields/scalarFields";
 
-/** How often a call may come, beside which call it is: of calls in order, of limits, or nothing of the sort. */
+/** How often a call may occur: an option of calls in order and of limits. */
 export type Times = "calls" | "limits" | "none";
 
 const KEYS = ["tool", "args", "other_args", "response"];
 const MORE: Readonly<Record<Times, readonly string[]>> = { calls: ["optional", "at_least", "at_most"], limits: ["at_least", "at_most"], none: [] };
 
-/** Which call is meant: a tool's name, or a tool with its arguments, its response, and how often. */
+/** A pattern of a call: a tool's name, or a tool with its arguments, its response, and how often. */
 export function CallPattern({ label, path, times = "none" }: { label: string; path: Path; times?: Times }) {
   const { set, readOnly } = useEdit();
   const value = useValue(path);

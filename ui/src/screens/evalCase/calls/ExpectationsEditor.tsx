@@ -33,7 +33,7 @@ export function ExpectationsEditor({ path, label }: { path: Path; label: string 
       {value.map((_, index) => (
         <Item key={index} path={path} items={value} index={index} what="expectation">
           <b>Expectation {index + 1}</b>
-          <Block path={[...path, index]} tells />
+          <Block path={[...path, index]} showsErrors />
         </Item>
       ))}
       {!readOnly && <Button look="quiet" onClick={() => set(path, [...value, { calls: [] }])}>+ another expectation</Button>}
@@ -64,14 +64,14 @@ export function Item({ path, items, index, what, children }: { path: Path; items
   );
 }
 
-/** `tells`: what is said of it as a whole is told here. */
-function Block({ path, tells = false }: { path: Path; tells?: boolean }) {
+/** `showsErrors`: errors of the whole expectation are shown here. */
+function Block({ path, showsErrors = false }: { path: Path; showsErrors?: boolean }) {
   const value = useValue(path);
   const notes = useNotes(path);
   if (!isObject(value)) return <JsonInput label="Expectation, as JSON" path={path} />;
   return (
     <>
-      {tells && notes.error && <p role="alert" className={styles.wrong}>{notes.error}</p>}
+      {showsErrors && notes.error && <p role="alert" className={styles.wrong}>{notes.error}</p>}
       <div className={styles.pair}>
         <NumberInput label="Turn" path={[...path, "turn"]} hint="From 1. Empty: all turns together." />
         <ChoiceInput label="Other calls in between" path={[...path, "others"]} usual="forbidden (default)" options={[["allowed", "allowed"], ["forbidden", "forbidden"]]} />
@@ -92,7 +92,7 @@ interface CallsProps {
   /** What a new one is. */
   first?: Json;
   times?: Times;
-  /** Groups of calls may stand among them. */
+  /** Groups of calls are allowed among them. */
   grouped?: boolean;
   /** Of alternatives: one may be several calls in order. */
   listed?: boolean;

@@ -11,7 +11,7 @@ import { JsonInput, CollapsedOtherKeys, TextInput } from "../fields/jsonFields";
 import { type KindHistory, switchKind } from "./matchers";
 import { NumberInput, FieldsOrJson, WordListInput } from "../fields/scalarFields";
 
-/** A kind of rule: its keys, and what stands under them; `second` is a call, or the most times. */
+/** A kind of rule: its keys and their values; `second` is a call, or the maximum number of times. */
 interface Kind {
   words: string;
   first: string;
@@ -20,7 +20,7 @@ interface Kind {
   secondWords?: string;
 }
 
-/** By the key that tells the kinds apart. */
+/** By the key that distinguishes the kinds. */
 const KINDS: Readonly<Record<string, Kind>> = {
   never: { words: "A is never called", first: "never", firstWords: "A, which is never called" },
   at_most: { words: "A is called at most N times", first: "call", firstWords: "A", second: "at_most", secondWords: "At most" },
@@ -80,8 +80,8 @@ function Rule({ path, number }: { path: Path; number: number }) {
   };
   const names = ["name", "same", kind.first, ...(kind.second ? [kind.second] : [])].filter((name) => name !== "same" || kind.second);
   return (
-    <div role="group" aria-label={`Rule ${number}`}>
-      <SelectField label={`Rule ${number} says that`} error={notes.error} hint={notes.hint} disabled={readOnly} value={key} options={OPTIONS} onChange={(event) => choose(event.target.value)} />
+    <div role="group" aria-label={`Kind of rule ${number}`}>
+      <SelectField label={`Kind of rule ${number}`} error={notes.error} hint={notes.hint} disabled={readOnly} value={key} options={OPTIONS} onChange={(event) => choose(event.target.value)} />
       <div className={styles.done}>
         <CallPattern label={kind.firstWords} path={[...path, kind.first]} />
         {kind.second === "at_most" && <NumberInput label={kind.secondWords ?? ""} path={[...path, kind.second]} />}

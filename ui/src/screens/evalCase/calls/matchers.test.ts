@@ -48,7 +48,7 @@ describe("looking at other kinds and coming back", () => {
     }
   });
 
-  test("what was changed meanwhile is what counts", () => {
+  test("a change made in between takes precedence", () => {
     const away = switchKind(many, "text", null);
     expect(switchKind({ $match: "text", value: "c" }, "one_of", away).now).toEqual({ $match: "one_of", values: ["c"] });
   });
@@ -81,7 +81,7 @@ describe("rules", () => {
     [["a"], null],
   ] as [Json, string | null][])("%j is of kind %s", (rule, kind) => expect(ruleKind(rule)).toBe(kind));
 
-  test("a rule of another kind is about the same calls, and keeps what else it says", () => {
+  test("a rule of another kind keeps its calls and its other keys", () => {
     const rule = { call: { tool: "a", args: {} }, only_after: "b", same: "id", name: "n", mine: 1 };
     expect(convertRule(rule, "only_after", "before")).toEqual({ no: rule.call, before: "b", same: "id", name: "n", mine: 1 });
     expect(convertRule(rule, "only_after", "at_most")).toEqual({ call: rule.call, at_most: 1, same: "id", name: "n", mine: 1 });

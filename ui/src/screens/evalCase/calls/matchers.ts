@@ -1,4 +1,4 @@
-// What stands in the place of a value: the value itself, or a matcher (`{"$match": kind, …}`). The kinds and their options
+// A value or its matcher: the value itself, or a matcher (`{"$match": kind, …}`). The kinds and their options
 // are those of the server (`matchers.json`; a test holds the two against each other).
 import { ExactNumber, type Json, type JsonObject, isObject, isEqual } from "../editing/exactJson";
 import KINDS from "./matchers.json";
@@ -43,14 +43,14 @@ export const OPTION_WORDS: Readonly<Record<string, string>> = {
   parse: "A text that holds JSON counts as its value",
 };
 
-/** The kind that a value names: empty for a plain value; it may be one that nobody knows. */
+/** The kind that a value names: empty for a plain value; it may be an unknown kind. */
 export function kindOf(value: Json | undefined): string {
   if (!isObject(value) || !Object.hasOwn(value, MATCH)) return "";
   const kind = value[MATCH];
   return typeof kind === "string" ? kind : "?";
 }
 
-/** Whether a matcher stands in a value, at any depth. */
+/** Whether a value contains a matcher, at any depth. */
 export function containsMatcher(value: Json | undefined): boolean {
   if (Array.isArray(value)) return value.some(containsMatcher);
   return isObject(value) && (Object.hasOwn(value, MATCH) || Object.values(value).some(containsMatcher));
@@ -65,13 +65,13 @@ export function convertKind(value: Json | undefined, kind: string): Json {
   return { [MATCH]: kind, ...initialOptions(kind, stated), ...(Object.fromEntries(others) as JsonObject) };
 }
 
-/** What an expectation was in other kinds, for as long as nobody has changed what became of it. */
+/** The expectation in other kinds, until the user changes the converted one. */
 export interface KindHistory {
   now: Json;
   were: ReadonlyMap<string, Json>;
 }
 
-/** An expectation in another kind, or as it was in that kind before: looking at another kind and coming back loses nothing. */
+/** An expectation in another kind, or its previous form in that kind: switching kinds and back loses nothing. */
 export function switchKind(value: Json | undefined, kind: string, left: KindHistory | null, from = kindOf(value), make = convertKind): KindHistory {
   const were = new Map(left && isEqual(left.now, value) ? left.were : []);
   if (value !== undefined) were.set(from, value);
@@ -80,7 +80,7 @@ export function switchKind(value: Json | undefined, kind: string, left: KindHist
 
 const ANY_OPTION = new Set(Object.values(OPTIONS).flatMap((options) => Object.keys(options)));
 
-/** The value that is expected, as far as a matcher says one. */
+/** The expected value, if the matcher has one. */
 function expectedValue(value: Json | undefined): Json {
   if (kindOf(value) === "" || !isObject(value)) return value === undefined ? "" : value;
   if (Object.hasOwn(value, "value")) return value.value ?? null;

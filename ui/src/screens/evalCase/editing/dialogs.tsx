@@ -65,15 +65,15 @@ interface ConflictProps {
   mine: Json;
   theirs: Json | null;
   close: () => void;
-  /** Go on with this value, over what the file says now. */
+  /** Continue with this value, and overwrite the file. */
   take: (value: Json) => void;
   /** What was changed, in words. */
   what: string;
-  /** What is said and can be done where theirs is gone. */
+  /** The message and the actions if their version was deleted. */
   gone?: { title: string; words: string; yes: string; go: () => void };
 }
 
-/** Somebody else has saved the same: both sides, place by place. */
+/** Another user has saved the same case: both versions, place by place. */
 export function ConflictDialog({ base, mine, theirs, close, take, what, gone }: ConflictProps) {
   const [found, setFound] = useState<Conflict[]>(() => (theirs === null ? [] : findConflicts(base, mine, theirs)));
   if (theirs === null) {

@@ -5,7 +5,7 @@ import { type Json, isObject, readJson, writeJson } from "./exactJson";
 
 export type Refusal = Partial<Omit<CaseRefusal, "theirs">> & { theirs?: Json };
 
-/** What the server refused, with all that it said. */
+/** A refused request, with the whole answer of the server. */
 export class RefusedError extends SourceError {
   readonly refusal: Refusal;
 
@@ -43,7 +43,7 @@ export async function previewCase(set: string, id: string, value: Json): Promise
   return (await ask(path, sent("POST", writeJson({ value })))) as unknown as CasePreview;
 }
 
-/** What is wrong with a case as it is being written; nothing is saved. */
+/** The errors of a case while it is edited; nothing is saved. */
 export async function checkCase(set: string, value: Json, signal: AbortSignal): Promise<CaseChecked> {
   const path = `/api/eval-sets/${encodeURIComponent(set)}/case/check`;
   return (await ask(path, { ...sent("POST", writeJson({ value })), signal })) as unknown as CaseChecked;

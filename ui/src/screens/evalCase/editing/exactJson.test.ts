@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ExactNumber, readJson, isEqual, jsonError, writeJson } from "./exactJson";
 
-describe("JSON comes back as it was", () => {
+describe("JSON is returned unchanged", () => {
   test.each([
     ["1.0"], ["1.50"], ["1e3"], ["1E+2"], ["-0"], ["-0.0"], ["12345678901234567890123"], ["0.1"], ["-5"], ["1e999"],
     ['"1.0"'], ['"a \\" 1.0"'], ['"\\\\"'], ["[1.0,1,2.50]"], ['{"a":1.0,"b":{"c":[null,true,""]}}'], ['{"__proto__":1.0}'],
@@ -22,7 +22,7 @@ describe("JSON comes back as it was", () => {
     expect(isEqual(readJson(one), readJson(other))).toBe(expected);
   });
 
-  test("what is no JSON is told with its place", () => {
+  test("invalid JSON is reported with its place", () => {
     expect(jsonError('{\n  "a": 1,\n}')).toMatch(/line 3, column 1/);
     expect(jsonError("{}")).toBe("");
   });

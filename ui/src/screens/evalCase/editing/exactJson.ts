@@ -1,4 +1,4 @@
-// JSON that comes back as it was: a number that JavaScript would write in other digits (1.0, 1e3, twenty digits) keeps its own.
+// JSON without loss: a number that JavaScript would write in other digits (1.0, 1e3, twenty digits) keeps its own.
 
 /** A number as the text has it. */
 export class ExactNumber {
@@ -18,7 +18,7 @@ const MARKED = /"\\u0000exact:(-?[0-9.eE+-]+)"/g;
 
 /** Read JSON. Throws SyntaxError, as JSON.parse. */
 export function readJson(text: string): Json {
-  JSON.parse(text); // what is wrong is said in the words of the text that came
+  JSON.parse(text); // the error then refers to the original text
   const marked = text.replace(TOKEN, (token) =>
     token.startsWith('"') || String(Number(token)) === token ? token : JSON.stringify(MARK + token),
   );
@@ -37,7 +37,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber);
 }
 
-/** Whether two values are the same JSON, whatever the order of keys. */
+/** Whether two values are the same JSON, in any order of keys. */
 export function isEqual(one: Json | undefined, other: Json | undefined): boolean {
   if (one === other) return true;
   if (one instanceof ExactNumber || other instanceof ExactNumber) return one instanceof ExactNumber && other instanceof ExactNumber && one.text === other.text;
@@ -53,10 +53,10 @@ export function jsonError(text: string): string {
     JSON.parse(text);
     return "";
   } catch (error) {
-    const said = error instanceof Error ? error.message : String(error);
-    const at = /position (\d+)/.exec(said)?.[1];
-    if (at === undefined) return `This is not JSON: ${said}`;
+    const message = error instanceof Error ? error.message : String(error);
+    const at = /position (\d+)/.exec(message)?.[1];
+    if (at === undefined) return `This is not JSON: ${message}`;
     const before = text.slice(0, Number(at)).split("\n");
-    return `This is not JSON: line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}: ${said.replace(/ (?:in JSON )?at position.*$/s, "")}`;
+    return `This is not JSON: line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}: ${message.replace(/ (?:in JSON )?at position.*$/s, "")}`;
   }
 }

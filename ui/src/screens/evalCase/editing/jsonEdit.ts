@@ -1,5 +1,5 @@
 // A case that is being edited is the very JSON of its file: an edit changes one place of it, and every key that no field
-// shows stays where it is. Names of the format stand in either spelling; a new key takes that of the case.
+// shows stays where it is. Names of the format may have either spelling; a new key takes that of the case.
 import { type Json, type JsonObject, isObject, isEqual } from "./exactJson";
 
 export type Path = readonly (string | number)[];
@@ -14,7 +14,7 @@ export function valueAt(value: Json | undefined, path: Path): Json | undefined {
   return found;
 }
 
-/** The same value with another one at `path`; `undefined` takes the place out. All that is not on the way is kept as it is. */
+/** The same value with another one at `path`; `undefined` takes the place out. Everything outside the path is unchanged. */
 export function setAt(value: Json | undefined, path: Path, next: Json | undefined): Json {
   const [step, ...rest] = path;
   if (step === undefined) return next ?? null;
@@ -79,7 +79,7 @@ export function renameKey(object: JsonObject, from: string, to: string): JsonObj
   return made;
 }
 
-/** What of an object none of `names` stands for. */
+/** The keys of an object that are not in `names`. */
 export function otherKeys(object: Json | undefined, names: readonly string[], exact = false): JsonObject {
   const shown = spellings(names, exact);
   const found: JsonObject = {};
@@ -87,7 +87,7 @@ export function otherKeys(object: Json | undefined, names: readonly string[], ex
   return found;
 }
 
-/** An object with its other keys exchanged for `others`; those that `names` stand for stay, and the order does. */
+/** An object with its other keys exchanged for `others`; those in `names` stay, in the same order. */
 export function replaceOtherKeys(object: Json | undefined, names: readonly string[], others: JsonObject, exact = false): JsonObject {
   const shown = spellings(names, exact);
   const made: JsonObject = {};

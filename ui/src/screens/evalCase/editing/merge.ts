@@ -1,4 +1,4 @@
-// Two people have changed one case: what each of them changed, and what comes of it.
+// Two people have changed one case: the changes of each, and the merged result.
 import { type Path, valueAt, differences, pointer, setAt } from "./jsonEdit";
 import { type Json, isEqual } from "./exactJson";
 

@@ -12,16 +12,16 @@ interface StoredDraft {
 const drafts = new Map<string, StoredDraft>();
 
 export interface Draft {
-  /** As it was read, or saved last. */
+  /** The version that was read, or saved last. */
   base: Json;
   version: string;
   value: Json;
   isChanged: boolean;
-  /** It was written before this page was opened anew. */
+  /** It was written before this page was reopened. */
   isRestored: boolean;
   set: (path: Path, next: Json | undefined) => void;
   replace: (value: Json) => void;
-  /** Take what the file says as what everything is compared with; `value`: what is edited from now on. */
+  /** Take the file's version as the base of comparison; `value`: the value to edit from now on. */
   rebase: (base: Json, version: string, value: Json) => void;
   undo: () => void;
   canUndo: boolean;

@@ -1,4 +1,4 @@
-// What comes between a draft and its file: what is wrong with it, comments that would be lost, the change of somebody else.
+// What can prevent saving a draft: errors in it, comments that would be lost, a change by another user.
 import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useState } from "react";
 import type { CasePreview, FieldNote } from "../../../data/types";
@@ -6,7 +6,7 @@ import { RefusedError } from "./evalSetApi";
 import type { Json } from "./exactJson";
 import type { Draft } from "./useDraft";
 
-/** What the server says of something that it wrote. */
+/** The answer of the server after a write. */
 export interface SaveResult {
   value: Json;
   version: string;
@@ -35,7 +35,7 @@ export interface Saving<Saved extends SaveResult> {
   write: (send: () => Promise<Saved>, words: string) => Promise<void>;
   closePreview: () => void;
   closeConflict: () => void;
-  /** Go on with `value`, over what the file says now. */
+  /** Continue with `value`, and overwrite the file. */
   take: (value: Json) => void;
 }
 
@@ -98,7 +98,7 @@ function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
 }
 
-/** How many fields hold a text that is no JSON by now. */
+/** How many fields contain invalid JSON. */
 export function useInvalidFields(): { count: number; report: (field: string, isInvalid: boolean) => void } {
   const [fields, setFields] = useState<ReadonlySet<string>>(new Set());
   const report = useCallback((field: string, isInvalid: boolean) => {

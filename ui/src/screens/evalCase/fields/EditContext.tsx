@@ -9,11 +9,11 @@ export interface Edit {
   readOnly: boolean;
   /** Put another value at a place; `undefined` takes it out. */
   set: (path: Path, next: Json | undefined) => void;
-  /** What the server said is wrong. */
+  /** The errors that the server reported. */
   wrong: readonly FieldNote[];
   /** What is doubtful, but may be saved. */
   doubtful: readonly FieldNote[];
-  /** A field whose text is no JSON by now: nothing is saved until it is. */
+  /** A field with invalid JSON: nothing is saved until it is valid. */
   reportInvalid: (field: string, isInvalid: boolean) => void;
   personas: readonly string[];
 }
@@ -36,7 +36,7 @@ export interface FieldMessages {
   hint: string | undefined;
 }
 
-/** What there is to say about a place; `below`: about all that is in it, too. */
+/** The notes on a place; `below`: also on everything in it. */
 export function useNotes(path: Path, below = false): FieldMessages {
   const { wrong, doubtful } = useEdit();
   const here = pointer(path);
@@ -48,7 +48,7 @@ export function useNotes(path: Path, below = false): FieldMessages {
   return { error: find(wrong) || null, hint: find(doubtful) || undefined };
 }
 
-/** Tells the editor while this field cannot be read. */
+/** Reports to the editor that this field cannot be read. */
 export function useInvalid(isInvalid: boolean): void {
   const { reportInvalid } = useEdit();
   const id = useId();

@@ -53,13 +53,13 @@ interface AreaProps {
   rows?: number;
 }
 
-/** A text that has to be JSON. While it is none it stays as it is typed, and nothing is saved. */
+/** A text that has to be JSON. Invalid text stays as typed, and nothing is saved. */
 export function JsonTextArea({ label, value, onChange, hint, error, takes, rows = 2 }: AreaProps) {
   const { readOnly } = useEdit();
   const [text, setText] = useState(() => writeJson(value, 2));
   const known = useRef(value);
   useLayoutEffect(() => {
-    if (!isEqual(known.current, value)) setText(writeJson(value, 2)); // changed elsewhere: taken back, or somebody else's
+    if (!isEqual(known.current, value)) setText(writeJson(value, 2)); // changed elsewhere: undone, or by another user
     known.current = value;
   }, [value]);
   const why = whyNot(text, takes);
@@ -104,7 +104,7 @@ export function OtherKeysInput({ path, names, label = "Everything else", hint, e
   if (!isObject(value) && value !== undefined) return null;
   const takes = (next: Json): string => {
     const bad = isObject(next) ? Object.keys(next).find((key) => !Object.hasOwn(otherKeys({ [key]: null }, names, exact), key)) : undefined;
-    return requireObject(next) || (bad === undefined ? "" : `“${bad}” has a field of its own above.`);
+    return requireObject(next) || (bad === undefined ? "" : `“${bad}” has its own field above.`);
   };
   return (
     <JsonTextArea label={label} hint={hint} value={others} takes={takes} rows={1} onChange={(next) => set(path, replaceOtherKeys(value, names, next as JsonObject, exact))} />

@@ -1,4 +1,4 @@
-// Fields of one number, one choice, one mark, some words. What stands there and is none of that is shown as the JSON that it is.
+// Fields of one number, one choice, one mark, some words. Any other value is shown as JSON.
 import { type ReactNode, useLayoutEffect, useRef, useState } from "react";
 import { Button } from "../../../components/forms/Button";
 import { CheckField, Field, SelectField } from "../../../components/forms/Field";
@@ -73,7 +73,7 @@ export function ChoiceInput({ label, path, hint, options, usual }: Props & { opt
   return <SelectField label={label} hint={notes.hint ?? hint} error={notes.error} disabled={readOnly} value={value ?? ""} options={all} onChange={(event) => set(path, event.target.value || undefined)} />;
 }
 
-/** Some words with commas between them; `single`: one of them is no list. */
+/** Words separated by commas; `single`: a single word is not a list. */
 export function WordListInput({ label, path, hint, single = false, optional = false }: Props & { single?: boolean; optional?: boolean }) {
   const { set, readOnly } = useEdit();
   const value = useValue(path);
@@ -98,7 +98,7 @@ export function WordListInput({ label, path, hint, single = false, optional = fa
   );
 }
 
-/** Fields, or the JSON that they stand for: the way out for what no field shows. */
+/** Fields, or their JSON for values that no field can show. */
 export function FieldsOrJson({ label, path, children, foot }: { label: string; path: Path; children: ReactNode; foot?: ReactNode }) {
   const { set } = useEdit();
   const value = useValue(path);

@@ -1,0 +1,26 @@
+/** What each statistic on the page means, in one sentence. */
+export const DEFINITIONS = {
+  passRate: "The share of cases that passed, of those that were run; cases that were skipped or not run do not count.",
+  confidenceInterval:
+    "A confidence interval (CI) is a range computed so that, over many repetitions of the measurement, it contains the true value in the stated percentage of them; more cases or trials make it narrower.",
+  passHatK: "pass^k estimates how likely it is that k trials of the same case all pass, averaged over the cases.",
+  meanScore: "The mean score over the cases, ± its standard error: how far the mean typically varies with the choice of cases.",
+  p95Turn: "The 95th percentile: 95 % of the turns took at most this long.",
+  cost: "The cost of all model calls of the run, as far as usage and prices are known.",
+  duration: "The time from the start of the run to its end.",
+  trials: "The outcome of each trial (each attempt at the case), in order; a case whose trials differ is flaky.",
+  trend: "The share of cases passed in the latest runs of this agent and these eval sets, oldest first.",
+  difference: "Candidate minus baseline, averaged over the cases that both runs share; an interval that excludes 0 is a significant difference.",
+  pValue: "The probability of a difference at least this large if baseline and candidate do not really differ.",
+  holm: "The p-value after Holm's correction, which allows for testing several metrics at once; only gating metrics are corrected.",
+  pairs: "The number of cases that both runs scored with this metric.",
+  margin: "The largest drop of the pass rate that is still acceptable: no regression means that the confidence interval rules out a larger drop.",
+  kappa: "Cohen's kappa is the agreement of the judge with human labels beyond chance: 1 is perfect agreement, 0 is chance.",
+  truePositiveRate: "Of the answers that people passed, the share that the judge passed.",
+  trueNegativeRate: "Of the answers that people failed, the share that the judge failed.",
+  labels: "The number of human labels that the calibration used.",
+  votes: "The number of times that the judge answered the same question; the majority decides.",
+  estimate: "An estimate from the cases of an earlier run; the prediction interval (PI) is the range in which the value of this run is expected.",
+} as const;
+
+export type TermName = keyof typeof DEFINITIONS;
