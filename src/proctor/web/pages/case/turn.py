@@ -186,7 +186,9 @@ class _TurnRecord:
             self._add_text(author, part.text, thought=bool(part.thought))
 
     def _add_text(self, author: str, text: str, *, thought: bool) -> None:
-        self.messages.append(MessagePart(author=author, text=clip(text), thought=thought, before=len(self.callers)))
+        self.messages.append(
+            MessagePart(author=author, text=clip(text), thought=thought, before=len(self.callers))
+        )
 
 
 def _steps(

@@ -65,7 +65,9 @@ def _page(path: Path, name: str) -> StartSet:
 
 
 def _case(case: EvalCase) -> StartCase:
-    return StartCase(eval_id=case.eval_id, tags=case_tags(case), message=shorten(first_message(case), _LONGEST))
+    return StartCase(
+        eval_id=case.eval_id, tags=case_tags(case), message=shorten(first_message(case), _LONGEST)
+    )
 
 
 def _is_config_name(name: str) -> bool:
