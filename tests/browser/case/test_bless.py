@@ -115,4 +115,4 @@ def test_a_case_leads_to_its_own_blessing(page: Page, site: Site) -> None:
 
 def test_where_nothing_failed_there_is_nothing_to_bless(page: Page, site: Site) -> None:
     page.goto(f"/runs/{run_of(site, 'dice')}/bless")
-    expect(page.get_by_role("heading", name="There is nothing to bless")).to_be_visible()
+    expect(page.get_by_role("heading", name="Nothing to bless")).to_be_visible()

@@ -1422,21 +1422,6 @@ export interface components {
             doubtful: components["schemas"]["FieldNote"][];
         };
         /**
-         * CaseDraft
-         * @description The new content of a case.
-         */
-        CaseDraft: {
-            /** Value */
-            value: {
-                [key: string]: unknown;
-            };
-            /**
-             * Comments May Go
-             * @default false
-             */
-            comments_may_go: boolean;
-        };
-        /**
          * CaseExtras
          * @description Tags and costs of the cases of a run.
          */
@@ -1906,6 +1891,21 @@ export interface components {
             text: string;
         };
         /**
+         * Draft
+         * @description The new keys of a case, or of a set without its cases.
+         */
+        Draft: {
+            /** Value */
+            value: {
+                [key: string]: unknown;
+            };
+            /**
+             * Comments May Go
+             * @default false
+             */
+            comments_may_go: boolean;
+        };
+        /**
          * EstimatePage
          * @description The estimate of a run, and its basis.
          */
@@ -2173,21 +2173,6 @@ export interface components {
         HTTPValidationError: {
             /** Detail */
             detail?: components["schemas"]["ValidationError"][];
-        };
-        /**
-         * HeadDraft
-         * @description The new keys of a set, without its cases.
-         */
-        HeadDraft: {
-            /** Value */
-            value: {
-                [key: string]: unknown;
-            };
-            /**
-             * Comments May Go
-             * @default false
-             */
-            comments_may_go: boolean;
         };
         /**
          * HistoryCase
@@ -4105,7 +4090,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["HeadDraft"];
+                "application/json": components["schemas"]["Draft"];
             };
         };
         responses: {
@@ -4167,7 +4152,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["HeadDraft"];
+                "application/json": components["schemas"]["Draft"];
             };
         };
         responses: {
@@ -4303,7 +4288,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["CaseDraft"];
+                "application/json": components["schemas"]["Draft"];
             };
         };
         responses: {
@@ -4365,7 +4350,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["CaseDraft"];
+                "application/json": components["schemas"]["Draft"];
             };
         };
         responses: {
@@ -4494,7 +4479,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["CaseDraft"];
+                "application/json": components["schemas"]["Draft"];
             };
         };
         responses: {
@@ -4556,7 +4541,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["CaseDraft"];
+                "application/json": components["schemas"]["Draft"];
             };
         };
         responses: {

@@ -387,7 +387,7 @@ class _Changes:
         self._blessing = blessing
         self._source = open_eval_set(blessing.path)
         self._after: dict[str, EvalCase] = {}
-        self._hunks: list[Hunk] = Field(default_factory=list)
+        self._hunks: list[Hunk] = []
         if blessing.cases:
             changed = dict.fromkeys(blessing.cases)
             after = check_edit(blessing.path, self._source, blessing.after, changed=changed)

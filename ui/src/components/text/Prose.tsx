@@ -1,3 +1,4 @@
+import { Breakable } from "./Breakable";
 import styles from "./Clipped.module.css";
 import { safeText } from "./safeText";
 
@@ -12,7 +13,7 @@ export function Prose({ text }: { text: string }) {
             {part.slice(1, -1)}
           </code>
         ) : (
-          <span key={index}>{part}</span>
+          <Breakable key={index} text={part} />
         ),
       )}
     </span>

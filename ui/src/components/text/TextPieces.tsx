@@ -24,7 +24,7 @@ export function TextPieces({ pieces, side }: { pieces: readonly Piece[]; side: S
 /** Expected → actual in one text, with the marks of both sides. */
 export function InlineDifference({ expected, actual }: { expected: readonly Piece[]; actual: readonly Piece[] }) {
   return (
-    <span className={styles.text}>
+    <span className={`${styles.text} ${styles.inline}`}>
       {mergePieces(expected, actual).map(({ text, side }, index) =>
         side === "both" ? <span key={index}>{safeText(text)}</span> : <Changed key={index} text={text} side={side} />,
       )}

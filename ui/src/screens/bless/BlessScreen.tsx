@@ -75,7 +75,7 @@ function Review({ page, request, path, again, choose }: ReviewProps) {
         <ErrorNote key={index} error={{ message: problem }} />
       ))}
       {!page.cases.length && (
-        <Empty inside title="There is nothing to bless" does="No case of this run failed. From a case's own page any case can be blessed." to={`/runs/${page.run_id}`} toName="Back to the run" />
+        <Empty inside title="Nothing to bless" does="No case of this run failed. From a case's own page any case can be blessed." to={`/runs/${page.run_id}`} toName="Back to the run" />
       )}
       {page.cases.map((one) => (
         <CaseReview key={one.position} run={page.run_id} one={one} on={!refused.has(one.position)} toggle={(on) => toggle(one.position, on)} choose={(trial) => choose(one.position, trial)} />

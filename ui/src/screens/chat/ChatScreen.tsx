@@ -37,7 +37,7 @@ function StartForm({ onStart }: { onStart: (id: string) => void }) {
   const [form, setForm] = useState({ agent: query.get("agent") ?? "", state: "{}", app_name: "", user_id: "" });
   if (!agents.data) return agents.error ? <ErrorNote error={agents.error} retry={agents.refetch} /> : <Skeleton rows={4} />;
   const names = agents.data.items.map(({ name }) => name).filter((name) => name !== "replay");
-  if (!names.length) return <Empty title="No agents to talk to" does="Start the server with a folder of agents, or name one as `agent` in proctor.toml." command="proctor web agents/" />;
+  if (!names.length) return <Empty title="No agents to talk to" does="Here you talk to an agent and save the conversation as a case. Start the server with a folder of agents, or name one as `agent` in proctor.toml." command="proctor web agents/" />;
   const agent = names.includes(form.agent) ? form.agent : (names[0] ?? "");
   const why = stateError(form.state);
   const begin = (): void =>

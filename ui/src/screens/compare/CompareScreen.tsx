@@ -206,7 +206,7 @@ function TooFew() {
   return (
     <Empty
       title="Nothing to compare yet"
-      does="Two runs of the same cases can be compared: run the eval set, change the agent, run it again."
+      does="A comparison shows which cases became worse or better between two runs. Run the eval set, change the agent, and run it again."
       command="proctor eval AGENT EVAL_SET"
     />
   );

@@ -110,7 +110,7 @@ function missed({ score, threshold }: Point): boolean {
 }
 
 function hasInterval({ points }: Series): boolean {
-  return points.some(({ low, high }) => low !== null && high !== null);
+  return points.some(({ low, high }) => low !== null && high !== null && low < high);
 }
 
 function seriesText({ points }: Series): string {

@@ -57,7 +57,7 @@ function NoRuns({ narrowed }: { narrowed: boolean }) {
   return (
     <Empty
       title="No history yet"
-      does="Every stored run adds to it: since when a case fails, and what changed."
+      does="History shows since when a case fails, and what changed. Every stored run adds to it."
       command="proctor eval AGENT EVAL_SET"
     />
   );

@@ -7,7 +7,7 @@ changed since.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
@@ -48,6 +48,7 @@ from proctor.web.server.eval_set_edits import (
 )
 
 router = APIRouter()
+_Versioned = TypeVar("_Versioned", EvalCasePage, EvalSetHead, EvalSetText)
 
 CaseId = Annotated[str, Query(alias="id", description="The id of the case; any characters are allowed.")]
 
@@ -62,16 +63,8 @@ class NewEvalSet(PageModel):
     form: Literal["json", "yaml", "lines"] = "json"
 
 
-class CaseDraft(PageModel):
-    """The new content of a case."""
-
-    value: dict[str, object]
-    comments_may_go: bool = False
-    """Confirms that comments in the replaced text are lost."""
-
-
-class HeadDraft(PageModel):
-    """The new keys of a set, without its cases."""
+class Draft(PageModel):
+    """The new keys of a case, or of a set without its cases."""
 
     value: dict[str, object]
     comments_may_go: bool = False
@@ -138,6 +131,12 @@ def _change_version(
     return _change_file(context, eval_set, sent, lambda file: change(file, version))
 
 
+def _with_etag(response: Response, page: _Versioned) -> _Versioned:
+    """Return a page, with its version as the ETag that a change has to name."""
+    response.headers["ETag"] = f'"{page.version}"'
+    return page
+
+
 def _preview(
     context: ContextDep, eval_set: str, value: dict[str, object], preview: Callable[[SetFile], cases.Draft]
 ) -> CasePreview | Response:
@@ -198,14 +197,12 @@ def migrate_eval_set(context: ContextDep, eval_set: str) -> SetMade:
 @router.get("/eval-sets/{eval_set}/head")
 def get_eval_set_head(context: ContextDep, response: Response, eval_set: str) -> EvalSetHead:
     """Return every key of a set except its cases; a change has to name the ETag."""
-    page = head_page(heads.head_of(edit_session(context).sets.find(eval_set)))
-    response.headers["ETag"] = f'"{page.version}"'
-    return page
+    return _with_etag(response, head_page(heads.head_of(edit_session(context).sets.find(eval_set))))
 
 
 @router.put("/eval-sets/{eval_set}/head", responses=REFUSALS, response_model=EvalSetHead)
 def save_eval_set_head(
-    context: ContextDep, eval_set: str, draft: HeadDraft, if_match: IfMatch = None
+    context: ContextDep, eval_set: str, draft: Draft, if_match: IfMatch = None
 ) -> Response:
     """Change the keys of a set; its cases, and equal keys, keep their bytes in the file."""
 
@@ -217,7 +214,7 @@ def save_eval_set_head(
 
 
 @router.post("/eval-sets/{eval_set}/head/preview", responses=REFUSALS, response_model=CasePreview)
-def preview_eval_set_head(context: ContextDep, eval_set: str, draft: HeadDraft) -> CasePreview | Response:
+def preview_eval_set_head(context: ContextDep, eval_set: str, draft: Draft) -> CasePreview | Response:
     """Return how saving the keys of a set would change its file, line by line; nothing is written."""
     return _preview(context, eval_set, draft.value, lambda file: heads.preview_head(file, draft.value))
 
@@ -241,13 +238,11 @@ def list_eval_cases(
 def get_eval_case(context: ContextDep, response: Response, eval_set: str, case: CaseId) -> EvalCasePage:
     """Return one case with all its keys; a change has to name the ETag."""
     session = edit_session(context)
-    page = session.loader.case(session.sets.find(eval_set), case)
-    response.headers["ETag"] = f'"{page.version}"'
-    return page
+    return _with_etag(response, session.loader.case(session.sets.find(eval_set), case))
 
 
 @router.post("/eval-sets/{eval_set}/case", status_code=201, responses=REFUSALS, response_model=CaseSaved)
-def add_eval_case(context: ContextDep, eval_set: str, draft: CaseDraft) -> Response:
+def add_eval_case(context: ContextDep, eval_set: str, draft: Draft) -> Response:
     """Append a new case to a set."""
     return _change_file(
         context, eval_set, draft.value, lambda file: saved_case(cases.add_case(file, draft.value)), 201
@@ -256,7 +251,7 @@ def add_eval_case(context: ContextDep, eval_set: str, draft: CaseDraft) -> Respo
 
 @router.put("/eval-sets/{eval_set}/case", responses=REFUSALS, response_model=CaseSaved)
 def save_eval_case(
-    context: ContextDep, eval_set: str, case: CaseId, draft: CaseDraft, if_match: IfMatch = None
+    context: ContextDep, eval_set: str, case: CaseId, draft: Draft, if_match: IfMatch = None
 ) -> Response:
     """Change a case; its equal parts keep their bytes in the file."""
 
@@ -271,14 +266,14 @@ def save_eval_case(
 
 @router.post("/eval-sets/{eval_set}/case/preview", responses=REFUSALS, response_model=CasePreview)
 def preview_eval_case(
-    context: ContextDep, eval_set: str, case: CaseId, draft: CaseDraft
+    context: ContextDep, eval_set: str, case: CaseId, draft: Draft
 ) -> CasePreview | Response:
     """Return how saving a case would change the file, line by line; nothing is written."""
     return _preview(context, eval_set, draft.value, lambda file: cases.preview(file, case, draft.value))
 
 
 @router.post("/eval-sets/{eval_set}/case/check")
-def check_eval_case(context: ContextDep, eval_set: str, draft: CaseDraft) -> CaseChecked:
+def check_eval_case(context: ContextDep, eval_set: str, draft: Draft) -> CaseChecked:
     """Validate a case that is being edited, field by field; nothing is written."""
     checks = check_case(draft.value, edit_session(context).sets.find(eval_set).path)
     return CaseChecked(
@@ -336,11 +331,9 @@ def get_eval_set_text(context: ContextDep, response: Response, eval_set: str) ->
     """Return the text of a set's file, valid or not; a change has to name the ETag."""
     file = edit_session(context).sets.find(eval_set)
     try:
-        page = text_page(file, text_of(file))
+        return _with_etag(response, text_page(file, text_of(file)))
     except REFUSAL_ERRORS as error:
         return refusal_response(error, None)
-    response.headers["ETag"] = f'"{page.version}"'
-    return page
 
 
 @router.put("/eval-sets/{eval_set}/text", responses=REFUSALS, response_model=EvalSetText)

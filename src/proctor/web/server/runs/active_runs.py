@@ -253,16 +253,6 @@ class ChildRuns:
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
-    def last_output(self, run_id: str) -> str:
-        """Return the last lines of the output of a run; empty if this server has none."""
-        if not run_id.isalnum():
-            return ""
-        try:
-            text = (self._folder / f"{run_id}.log").read_text(encoding="utf-8", errors="replace")
-        except OSError:
-            return ""
-        return "\n".join(text.splitlines()[-_LAST_LINES:])
-
     @staticmethod
     def interrupt(pid: int) -> None:
         """Interrupt a process as Ctrl-C does: running trials may finish, and finished ones are kept."""
