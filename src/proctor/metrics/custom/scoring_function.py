@@ -17,6 +17,7 @@ from proctor.common.error_text import safe_repr
 from proctor.errors import CriterionError, MetricError, did_you_mean
 from proctor.metrics.base import MetricFacts, beyond_range
 from proctor.schema.format.result import EvalStatus
+from proctor.schema.format.wire_model import to_camel
 from proctor.schema.results.score import MetricScore, Score, mean_score
 
 __all__ = [
@@ -290,16 +291,11 @@ def _rationales(details: dict[str, Any] | None) -> str:
 
 def _has(answer: object, name: str) -> bool:
     return (
-        (name in answer or _camel(name) in answer) if isinstance(answer, Mapping) else hasattr(answer, name)
+        (name in answer or to_camel(name) in answer) if isinstance(answer, Mapping) else hasattr(answer, name)
     )
 
 
 def _get(answer: object, name: str) -> Any:
     if isinstance(answer, Mapping):
-        return answer.get(name, answer.get(_camel(name)))
+        return answer.get(name, answer.get(to_camel(name)))
     return getattr(answer, name, None)
-
-
-def _camel(name: str) -> str:
-    first, *others = name.split("_")
-    return first + "".join(other.title() for other in others)
