@@ -32,11 +32,11 @@ EVERY = 7
 
 def brevity(actual_invocation: Invocation, expected_invocation: Invocation) -> float:
     """A third metric: the ratio of the lengths of the answers, a distinct number for each case."""
-    said, wanted = (
+    length, wanted = (
         len(one.final_response.joined_text()) if one.final_response else 0
         for one in (actual_invocation, expected_invocation)
     )
-    return min(said, wanted) / max(said, wanted, 1)
+    return min(length, wanted) / max(length, wanted, 1)
 
 
 def rows(folder: Path, repeats: int, cases: int = 10_000) -> Iterator[Row]:

@@ -38,8 +38,8 @@ def rows(
             },
             repeats,
         )
-        told = f"{what.format(count)}, judge of {seconds * 1000:.0f} ms, {SAMPLES} samples that agree"
-        yield Row("W6", told, "s", {name: one["wall"] for name, one in found.items()}, [budget])
+        label = f"{what.format(count)}, judge of {seconds * 1000:.0f} ms, {SAMPLES} samples that agree"
+        yield Row("W6", label, "s", {name: one["wall"] for name, one in found.items()}, [budget])
         calls = {name: one["calls"] for name, one in found.items()}
         yield Row("W6", f"the same: calls ({what.format(count)})", "", calls, [Budget(NEEDED * count)])
     store = folder / "judged.sqlite3"

@@ -47,12 +47,12 @@ class Command:
             _, status, used = os.wait4(process.pid, 0)
             wall = time.perf_counter() - began
             process.returncode = os.waitstatus_to_exitcode(status)
-            said, complained = _last_line(out), _last_line(err)
+            last, complained = _last_line(out), _last_line(err)
         if process.returncode not in self.exit_codes:
-            raise NotMeasured(f"exit code {process.returncode}: {complained or said}")
+            raise NotMeasured(f"exit code {process.returncode}: {complained or last}")
         peak = used.ru_maxrss / (1e6 if sys.platform == "darwin" else 1e3)
         outside = {"process_wall": wall, "process_cpu": used.ru_utime + used.ru_stime, "peak": peak}
-        return {**outside, **json.loads(said)} if self.reports else outside
+        return {**outside, **json.loads(last)} if self.reports else outside
 
 
 def module(name: str, *words: object, python: Path | str = sys.executable) -> Command:

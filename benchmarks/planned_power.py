@@ -165,10 +165,10 @@ def main(comparisons: int) -> None:
     for setting in SETTINGS:
         one = power(setting, comparisons)
         low, high = wilson(round(one.share * comparisons), comparisons)
-        said = "" if high >= setting.power else "  missed"
+        note = "" if high >= setting.power else "  missed"
         print(
             f"{setting.name:42} {setting.detect:6.2f} {one.cases:8,.0f} {setting.power:9.0%} {one.share:8.1%}"
-            f" ({low:.0%} to {high:.0%}){said}",
+            f" ({low:.0%} to {high:.0%}){note}",
             flush=True,
         )
 

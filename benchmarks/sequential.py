@@ -186,14 +186,14 @@ def main(runs: int) -> None:
     )
     for model in MODELS:
         two = against(model, max(100, runs // (5 if model.cases < 100 and not model.drop else 10)))
-        shares = [found.get(change, 0.0) for found in (two.outcomes, two.beforehand) for change in _TOLD]
+        shares = [found.get(change, 0.0) for found in (two.outcomes, two.beforehand) for change in _DECIDED]
         print(
             f"{model.name:42} {shares[0]:11.1%} {shares[1]:9.1%}   {shares[2]:14.1%} {shares[3]:9.1%} {two.saved:7.0%}",
             flush=True,
         )
 
 
-_TOLD = (Change.REGRESSION, Change.NO_REGRESSION)
+_DECIDED = (Change.REGRESSION, Change.NO_REGRESSION)
 
 if __name__ == "__main__":
     main(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000)

@@ -71,8 +71,8 @@ def trials(cases: int) -> list[bytes]:
             Event.returned(workload.TOOL, dict(workload.RESPONSE), id="1"),
             Event.said(workload.answer_text(place)),
         ]
-        said = user_text(workload.ASK + place)
-        return Turn(user_content=said, events=events, started_at=1.7e9 + 0.125, duration=0.001)
+        message = user_text(workload.ASK + place)
+        return Turn(user_content=message, events=events, started_at=1.7e9 + 0.125, duration=0.001)
 
     return [
         kept_json(

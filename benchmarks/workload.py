@@ -67,12 +67,12 @@ def eval_set(cases: int, turns: int = 2, *, app: str = "") -> dict[str, Any]:
 def _turn(case: int, turn: int) -> dict[str, Any]:
     place = city(case, turn)
     wanted = place if case % FAIL_EVERY else f"Elsewhere {case}"
-    said = answer_text(place) if case % FAIL_EVERY else "I do not know that town."
+    answer = answer_text(place) if case % FAIL_EVERY else "I do not know that town."
     call = {"name": TOOL, "args": arguments(wanted)}
     return {
         "invocation_id": f"{case}-{turn}",
         "user_content": {"role": "user", "parts": [{"text": ASK + place}]},
-        "final_response": {"role": "model", "parts": [{"text": said}]},
+        "final_response": {"role": "model", "parts": [{"text": answer}]},
         "intermediate_data": {"tool_uses": [call], "tool_responses": [], "intermediate_responses": []},
         "creation_timestamp": 0.0,
     }

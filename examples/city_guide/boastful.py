@@ -10,6 +10,6 @@ from proctor import Event
 
 def root_agent(text: str) -> Iterator[Event | str]:
     """Repeat the honest guide's answer, and add to it."""
-    for said in honest(text):
-        boasts = isinstance(said, str) and "people" in said
-        yield f"{said} It was voted the most beautiful city of the world in 2019." if boasts else said
+    for sentence in honest(text):
+        boasts = isinstance(sentence, str) and "people" in sentence
+        yield f"{sentence} It was voted the most beautiful city of the world in 2019." if boasts else sentence

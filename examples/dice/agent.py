@@ -45,19 +45,21 @@ def use(
 
 def root_agent(text: str, session: Session) -> Iterator[Event | str]:
     """Roll what is asked for, then look for primes when that is asked for, too."""
-    said: list[str] = []
+    sentences: list[str] = []
     numbers: list[int] = []
     if re.search(r"\bso far\b", text, re.IGNORECASE):
         rolls = session.state.get("rolls", [])
-        said.append(f"So far you rolled {_listed(rolls)}." if rolls else "You have not rolled yet.")
+        sentences.append(f"So far you rolled {_listed(rolls)}." if rolls else "You have not rolled yet.")
     elif re.search(r"\b(roll|throw)\b", text, re.IGNORECASE):
         numbers = yield from _roll(_dice(text, session), session)
-        said.append(f"I rolled {_listed(numbers)}." if numbers else "How many sides should the die have?")
+        sentences.append(
+            f"I rolled {_listed(numbers)}." if numbers else "How many sides should the die have?"
+        )
     if re.search(r"\bprimes?\b", text, re.IGNORECASE):
         numbers = numbers or [int(n) for n in re.findall(r"\b\d+\b", text)] or session.memory.get("last", [])
         found = yield from use(check_prime, session, nums=numbers)
-        said.append(_verdict(numbers, found["primes"]))
-    yield " ".join(said) or "I roll dice and look for primes. Try: roll a 20-sided die."
+        sentences.append(_verdict(numbers, found["primes"]))
+    yield " ".join(sentences) or "I roll dice and look for primes. Try: roll a 20-sided die."
 
 
 def _dice(text: str, session: Session) -> list[int]:

@@ -74,8 +74,8 @@ class Desk:
         for name, pattern in _FACTS.items():
             if found := re.search(pattern, text, re.IGNORECASE):
                 self.heard[name] = found[1].strip()
-        if (said := _refund_to(text)) is not None:
-            self.heard["refund_to"] = said
+        if (means := _refund_to(text)) is not None:
+            self.heard["refund_to"] = means
 
     # --- who it is ---------------------------------------------------------------------------------------------------
 
@@ -183,9 +183,9 @@ class Desk:
     def named(self, order: dict[str, Any]) -> list[dict[str, Any]]:
         """Return the lines of an order that were named so far; of an order with one line, that one."""
         text = re.sub(r"\bnot (the|my) \w+", "", self.text)
-        said = " ".join((self.heard.get("items", ""), text)).lower()
+        words = " ".join((self.heard.get("items", ""), text)).lower()
         lines: list[dict[str, Any]] = order["lines"]
-        named = [line for line in lines if line["product"].split()[-1] in said]
+        named = [line for line in lines if line["product"].split()[-1] in words]
         if named:
             self.heard["items"] = _things(named)
         return named or (lines if len(lines) == 1 else [])

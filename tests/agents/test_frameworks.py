@@ -41,8 +41,8 @@ def test_no_import_is_needed_to_recognise_a_framework() -> None:
 )
 def test_what_an_object_is_an_agent_of(name: str, module: str, found: str | None) -> None:
     """A package called `agents` is the OpenAI Agents SDK only where it has that SDK's Runner."""
-    told = framework_of(_look_alike(name, module))
-    assert (told.name if told else None) == found
+    framework = framework_of(_look_alike(name, module))
+    assert (framework.name if framework else None) == found
 
 
 @pytest.mark.parametrize(

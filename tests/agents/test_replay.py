@@ -259,10 +259,10 @@ def test_a_changed_argument_is_another_value_of_the_same_type(value: Any) -> Non
 
 
 @given(TEXTS.filter(bool))
-def test_the_other_text_shares_no_token(said: str) -> None:
-    turn = {"user_content": {}, "final_response": {"parts": [{"text": said}]}}
+def test_the_other_text_shares_no_token(answer: str) -> None:
+    turn = {"user_content": {}, "final_response": {"parts": [{"text": answer}]}}
     found, _ = replayed(EvalCase.model_validate({"eval_id": "x", "conversation": [turn]}), "other-text")
-    tokens = [set(re.findall(r"\w+", one.lower())) for one in (said, text(found[0]))]
+    tokens = [set(re.findall(r"\w+", one.lower())) for one in (answer, text(found[0]))]
     assert tokens[1]
     assert not tokens[0] & tokens[1]
 

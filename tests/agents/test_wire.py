@@ -71,9 +71,9 @@ def test_what_is_sent_around_a_trial_names_its_session(kind: str) -> None:
             id="an event as google-adk writes it",
         ),
         pytest.param(
-            {"type": "event", "event": {"text": "no field of ours", "author": "a"}},
+            {"type": "event", "event": {"text": "a foreign field", "author": "a"}},
             "",
-            [Event.model_validate({"author": "a", "text": "no field of ours"})],
+            [Event.model_validate({"author": "a", "text": "a foreign field"})],
             id="an event under its own key is nothing else",
         ),
     ],
@@ -112,7 +112,7 @@ def test_empty_done_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "kind", "code", "said"),
+    ("data", "kind", "code", "message"),
     [
         pytest.param({"type": "error", "code": "E7", "message": "no stock"}, "", "E7", "no stock", id="both"),
         pytest.param(
@@ -123,14 +123,14 @@ def test_empty_done_changes_nothing() -> None:
         pytest.param({"type": "error", "message": {"a": 1}}, "", "", "{'a': 1}", id="no text"),
     ],
 )
-def test_an_error_is_the_agents_own(data: object, kind: str, code: str, said: str) -> None:
-    with pytest.raises(AgentRaisedError, match=said) as caught:
+def test_an_error_is_the_agents_own(data: object, kind: str, code: str, message: str) -> None:
+    with pytest.raises(AgentRaisedError, match=message) as caught:
         json_protocol.read_answer(data, kind=kind)
     assert caught.value.type == code
 
 
 @pytest.mark.parametrize(
-    ("data", "kind", "said"),
+    ("data", "kind", "message"),
     [
         pytest.param(
             {"type": "dnoe"}, "", r"unknown type str 'dnoe'.* Did you mean 'done'\?", id="unknown type"
@@ -164,8 +164,8 @@ def test_an_error_is_the_agents_own(data: object, kind: str, code: str, said: st
         pytest.param("hi", "done", "the agent's done is str 'hi'; expected an object", id="done is a text"),
     ],
 )
-def test_invalid_line_breaks_the_contract_with_a_message(data: object, kind: str, said: str) -> None:
-    with pytest.raises(AgentError, match=said) as caught:
+def test_invalid_line_breaks_the_contract_with_a_message(data: object, kind: str, message: str) -> None:
+    with pytest.raises(AgentError, match=message) as caught:
         json_protocol.read_answer(data, kind=kind)
     assert type(caught.value) is AgentError
 
@@ -195,7 +195,7 @@ def test_nothing_follows_done_in_one_piece() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("Welcome to my agent!", r"a line is not JSON \(Expecting value.*: str 'Welcome to my agent!'"),
         (b"\xff\xfe", "a line is not JSON"),
@@ -204,8 +204,8 @@ def test_nothing_follows_done_in_one_piece() -> None:
         ("", "a line is not JSON"),
     ],
 )
-def test_line_that_is_not_json_is_shown(text: str | bytes, said: str) -> None:
-    with pytest.raises(AgentError, match=said) as caught:
+def test_line_that_is_not_json_is_shown(text: str | bytes, message: str) -> None:
+    with pytest.raises(AgentError, match=message) as caught:
         json_protocol.read_json(text, "a line")
     assert len(str(caught.value)) < 500
 

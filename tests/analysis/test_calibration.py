@@ -30,7 +30,7 @@ def write(tmp_path: Path) -> Write:
 
     def written(*rows: tuple[str, object], **columns: object) -> Path:
         path = tmp_path / "labels.json"
-        path.write_text(json.dumps([{"eval_id": name, "label": said, **columns} for name, said in rows]))
+        path.write_text(json.dumps([{"eval_id": name, "label": label, **columns} for name, label in rows]))
         return path
 
     return written
@@ -41,7 +41,7 @@ def calibrated(store: SqliteStore, labels: Path | None, **options: Any) -> Calib
 
 
 def cases(**verdicts: bool | None) -> list[Judged]:
-    return [Judged(name, ((said,),)) for name, said in verdicts.items()]
+    return [Judged(name, ((verdict,),)) for name, verdict in verdicts.items()]
 
 
 class TestFigures:
@@ -139,7 +139,7 @@ class TestWhatALabelMeans:
         assert calibrated(store, None).calibration.agreement.both_pass == 1
 
     @pytest.mark.parametrize(
-        ("columns", "said"),
+        ("columns", "message"),
         [
             pytest.param({"eval_id": "rom"}, "the run has no case 'rom'. Did you mean 'rome'?", id="a case"),
             pytest.param({"eval_set_id": "x"}, "the case 'rome' is in trips, not in 'x'", id="a set"),
@@ -149,14 +149,14 @@ class TestWhatALabelMeans:
         ],
     )
     def test_missing_case_is_reported_with_its_line(
-        self, tmp_path: Path, write: Write, columns: dict[str, Any], said: str
+        self, tmp_path: Path, write: Write, columns: dict[str, Any], message: str
     ) -> None:
         three = (True, True, True)
         store = judged_run(tmp_path / "s.db", [Judged("rome", (three, three))])
         path = write((columns.pop("eval_id", "rome"), 1), **columns)
         with pytest.raises(SetupError) as caught:
             calibrated(store, path)
-        assert said in str(caught.value)
+        assert message in str(caught.value)
         assert f"{path}:1:2" in str(caught.value)
 
     def test_rubric_without_a_verdict_is_reported(self, tmp_path: Path, write: Write) -> None:
@@ -205,8 +205,8 @@ class TestCasesWithoutAVerdictOfTheMetric:
 
     def test_a_slip_in_a_rubrics_id_is_none_of_that(self, tmp_path: Path, write: Write) -> None:
         store = judged_run(tmp_path / "s.db", [Judged("a", rubrics={"polite": 1.0})])
-        said = r"labels.json:1:2: the case 'a' was not judged by a rubric 'polit'. Did you mean 'polite'\?"
-        with pytest.raises(SetupError, match=said):
+        message = r"labels.json:1:2: the case 'a' was not judged by a rubric 'polit'. Did you mean 'polite'\?"
+        with pytest.raises(SetupError, match=message):
             calibrated(store, write(("a", 1), rubric_id="polit"))
         with pytest.raises(SetupError, match="not judged by a rubric 'polit'"):
             proctor.label_run("run1", [HumanLabel(eval_id="a", passes=True, rubric_id="polit")], store=store)
@@ -224,12 +224,14 @@ class TestWhichMetric:
         assert calibrated(store, write(("b", 1)), metric="safety_v1").calibration.metric == "safety_v1"
 
     @pytest.mark.parametrize(
-        ("name", "said"),
+        ("name", "message"),
         [("rouge", "rouge asked no model in it"), ("safty_v1", "safty_v1 is not among its metrics")],
     )
-    def test_impossible_metric_is_reported(self, tmp_path: Path, write: Write, name: str, said: str) -> None:
+    def test_impossible_metric_is_reported(
+        self, tmp_path: Path, write: Write, name: str, message: str
+    ) -> None:
         store = judged_run(tmp_path / "s.db", [Judged("a"), Judged("b", metric="rouge", ballots=False)])
-        with pytest.raises(SetupError, match=said):
+        with pytest.raises(SetupError, match=message):
             calibrated(store, write(("a", 1)), metric=name)
 
     def test_run_without_a_judge_gets_advice(self, tmp_path: Path, write: Write) -> None:
@@ -284,22 +286,22 @@ class TestKept:
     def test_what_is_another_one_voids_it_and_is_named(self, tmp_path: Path, write: Write) -> None:
         store = judged_run(tmp_path / "s.db", cases(a=True))
         kept = [calibrated(store, write(("a", 1))).calibration]
-        for by, threshold, said in (
+        for by, threshold, badge in (
             (JudgedBy(METRIC, "gpt-5", PROMPT), 0.5, f"calibration void: the model is gpt-5, it was {MODEL}"),
             (JudgedBy(METRIC, MODEL, "else"), 0.5, "calibration void: the prompt is another one"),
             (JudgedBy(METRIC, MODEL, PROMPT), 0.8, "calibration void: the threshold is 0.8, it was 0.5"),
             (JudgedBy("safety_v1", MODEL, PROMPT), 0.5, ""),
             (JudgedBy(METRIC, MODEL, PROMPT), 0.5, kept[0].badge),
         ):
-            assert badge_of(kept, by, threshold) == said
+            assert badge_of(kept, by, threshold) == badge
 
     def test_the_newest_that_holds_counts(self, tmp_path: Path, write: Write) -> None:
         store = judged_run(tmp_path / "s.db", cases(a=True, b=True))
         calibrated(store, write(("a", 1)))
         calibrated(store, write(("a", 1), ("b", 0)))
         other = store.calibrations()[0].model_copy(update={"model": "gpt-5"})
-        said = badge_of([*store.calibrations(), other], JudgedBy(METRIC, MODEL, PROMPT), 0.5)
-        assert said.endswith("2 labels")
+        badge = badge_of([*store.calibrations(), other], JudgedBy(METRIC, MODEL, PROMPT), 0.5)
+        assert badge.endswith("2 labels")
 
 
 def test_it_is_asynchronous_too(tmp_path: Path, write: Write) -> None:

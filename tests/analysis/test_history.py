@@ -97,7 +97,7 @@ def test_turn_is_from_the_last_passing_run_to_the_first_that_did_not_pass() -> N
 
 
 @pytest.mark.parametrize(
-    ("strip", "said"),
+    ("strip", "sentence"),
     [
         ("pf", "broke in run run1 "),
         ("pef", "failed in run run2 (1970-01-01), and could not be judged before that, since run run1 "),
@@ -107,8 +107,10 @@ def test_turn_is_from_the_last_passing_run_to_the_first_that_did_not_pass() -> N
         ("pee", "could not be judged for 2 runs, since run run1 "),
     ],
 )
-def test_run_in_error_is_neither_a_failure_nor_a_pass(strip: str, said: str) -> None:
-    assert re.sub(r"\d\d\d\d-[-\d]+ [\d:]+", "1970-01-01", sentence_of(history_of(strip))).startswith(said)
+def test_run_in_error_is_neither_a_failure_nor_a_pass(strip: str, sentence: str) -> None:
+    assert re.sub(r"\d\d\d\d-[-\d]+ [\d:]+", "1970-01-01", sentence_of(history_of(strip))).startswith(
+        sentence
+    )
 
 
 STRIPS = st.text("pfei", min_size=1, max_size=12)

@@ -115,11 +115,11 @@ def test_check_and_run_agree_on_a_case(
     tmp_path: Path, case: dict[str, Any], field: str, criteria: dict[str, Any]
 ) -> None:
     files = write(tmp_path, case, criteria)
-    said, why = errors(check_files(files)), refused(files[0])
-    assert bool(said) == bool(why)
+    errors_found, why = errors(check_files(files)), refused(files[0])
+    assert bool(errors_found) == bool(why)
     if field:
-        assert f": error: eval_cases[0].{field}: " in said[0]
-        messages = (one.partition(": error: eval_cases[0].")[2].partition(": ")[2] for one in said)
+        assert f": error: eval_cases[0].{field}: " in errors_found[0]
+        messages = (one.partition(": error: eval_cases[0].")[2].partition(": ")[2] for one in errors_found)
         assert all(message[:40] in why for message in messages), "the same words"
 
 
@@ -164,12 +164,12 @@ UNKNOWN_HERE = "no_such_metric_anywhere"
 @pytest.mark.parametrize(("criteria", "field"), CRITERIA, ids=[json.dumps(each)[:90] for each, _ in CRITERIA])
 def test_check_and_run_agree_on_a_config(tmp_path: Path, criteria: dict[str, Any], field: str) -> None:
     files = write(tmp_path, {}, criteria)
-    said = errors(check_files(files))
-    assert bool(said) == (bool(refused(files[0])) and UNKNOWN_HERE not in criteria)
+    problems = errors(check_files(files))
+    assert bool(problems) == (bool(refused(files[0])) and UNKNOWN_HERE not in criteria)
     if field:
-        assert f"test_config.json:{line_of(files[1], field)}:" in said[0]
-        assert f": error: criteria.{field}: " in said[0]
-    assert bool(errors(check_files(files[:1]))) == bool(said), "an implicit config has a separate report"
+        assert f"test_config.json:{line_of(files[1], field)}:" in problems[0]
+        assert f": error: criteria.{field}: " in problems[0]
+    assert bool(errors(check_files(files[:1]))) == bool(problems), "an implicit config has a separate report"
 
 
 def test_mistake_is_reported_once(tmp_path: Path) -> None:
@@ -179,11 +179,11 @@ def test_mistake_is_reported_once(tmp_path: Path) -> None:
         "rouge_1": 2,
     }
     reports = check_files(write(tmp_path, {}, criteria))
-    told = [problem for report in reports for problem in report.problems]
-    assert [problem.field for problem in told] == [
+    problems = [problem for report in reports for problem in report.problems]
+    assert [problem.field for problem in problems] == [
         "criteria.tool_trajectory_avg_score.match_typ", "criteria.token_usage_v1", "criteria.rouge_1",
     ]  # fmt: skip
-    assert {problem.severity for problem in told} == {"error"}
+    assert {problem.severity for problem in problems} == {"error"}
 
 
 def line_of(file: Path, field: str) -> int:
@@ -298,13 +298,13 @@ def test_code_that_a_config_names_is_not_loaded(tmp_path: Path, monkeypatch: pyt
     custom = {"mine": {"code_config": {"name": "own_code.mine"}}}
     assert errors(check_files(write(tmp_path, {}, {"mine": 0.5}, custom_metrics=custom))) == []
     custom["mine"]["code_config"]["name"] = "own_code"
-    (said,) = errors(check_files(write(tmp_path, {}, {"mine": 0.5}, custom_metrics=custom)))
-    assert "custom_metrics.mine: " in said
-    assert "must be a dotted path" in said
+    (problem,) = errors(check_files(write(tmp_path, {}, {"mine": 0.5}, custom_metrics=custom)))
+    assert "custom_metrics.mine: " in problem
+    assert "must be a dotted path" in problem
 
 
 @pytest.mark.parametrize(
-    ("case", "criteria", "said"),
+    ("case", "criteria", "message"),
     [
         pytest.param({"conversation": None, "conversation_scenario": {"starting_prompt": "a", "conversation_plan": "b"}, "final_session_state": {"x": 1}}, TEXT, "eval_cases[0]: a run of it is refused: user simulator: ", id="a scenario whose user's model cannot be asked here"),
         pytest.param({}, {"safety_v1": 0.5}, "criteria.safety_v1: a run with this config is refused: ", id="a judge metric"),
@@ -317,7 +317,7 @@ def test_code_that_a_config_names_is_not_loaded(tmp_path: Path, monkeypatch: pyt
     ],
 )  # fmt: skip
 def test_file_without_a_mistake_but_with_a_risk_gives_a_warning(
-    tmp_path: Path, case: dict[str, Any], criteria: dict[str, Any], said: str
+    tmp_path: Path, case: dict[str, Any], criteria: dict[str, Any], message: str
 ) -> None:
     files = write(tmp_path, case, criteria)
     reports = check_files(files)
@@ -326,9 +326,9 @@ def test_file_without_a_mistake_but_with_a_risk_gives_a_warning(
     assert any("is refused" in str(problem) for report in alone for problem in report.problems) == bool(
         refused(files[0])
     )
-    told = "\n".join(str(problem) for report in reports for problem in report.problems)
-    assert said in told
-    assert bool(said) == bool(told)
+    problems = "\n".join(str(problem) for report in reports for problem in report.problems)
+    assert message in problems
+    assert bool(message) == bool(problems)
 
 
 @pytest.mark.parametrize(
@@ -343,14 +343,14 @@ def test_file_without_a_mistake_but_with_a_risk_gives_a_warning(
 def test_trials_that_can_decide_nothing(tmp_path: Path, trials: dict[str, Any], severity: str) -> None:
     files = write(tmp_path, {}, TEXT, trials=trials)
     for paths in (files, files[1:]):
-        told = [(each.severity, each.field) for report in check_files(paths) for each in report.problems]
-        assert told == ([(severity, "trials")] if severity else [])
+        problems = [(each.severity, each.field) for report in check_files(paths) for each in report.problems]
+        assert problems == ([(severity, "trials")] if severity else [])
     assert ("decide nothing" in refused(files[0])) == bool(severity)
 
 
 def test_missing_config_is_reported_by_its_name(tmp_path: Path) -> None:
-    (said,) = errors(check_files(write(tmp_path, {}, TEXT)[:1], config=tmp_path / "gone.json"))
-    assert said.startswith(f"{tmp_path / 'gone.json'}:1:1: error: no such file")
+    (problem,) = errors(check_files(write(tmp_path, {}, TEXT)[:1], config=tmp_path / "gone.json"))
+    assert problem.startswith(f"{tmp_path / 'gone.json'}:1:1: error: no such file")
 
 
 def test_sets_are_checked_together_as_one_run_would_take_them(tmp_path: Path) -> None:
@@ -360,8 +360,8 @@ def test_sets_are_checked_together_as_one_run_would_take_them(tmp_path: Path) ->
         json.dumps({"eval_set_id": "t", "eval_cases": [{"eval_id": "c", "conversation": [TURN]}]})
     )
     assert errors(check_files([first, second, config])) == []
-    (said,) = errors(check_files([second]))
-    assert "neither the criterion nor any case states a schema" in said
+    (problem,) = errors(check_files([second]))
+    assert "neither the criterion nor any case states a schema" in problem
 
 
 YAML = """
@@ -380,8 +380,8 @@ def test_the_place_in_yaml_and_in_lines(tmp_path: Path) -> None:
     (tmp_path / "s.evalset.jsonl").write_text(
         "".join(f"{json.dumps({'eval_id': name, **case})}\n" for name in "ab")
     )
-    said = errors(check_files([tmp_path / "s.evalset.yaml", tmp_path / "s.evalset.jsonl"]))
-    assert [one.partition("s.evalset.")[2].partition(" error: ")[0] for one in said] == [
+    problems = errors(check_files([tmp_path / "s.evalset.yaml", tmp_path / "s.evalset.jsonl"]))
+    assert [one.partition("s.evalset.")[2].partition(" error: ")[0] for one in problems] == [
         "yaml:3:36:", "yaml:6:20:", "yaml:7:67:", "yaml:7:96:", "jsonl:1:144:", "jsonl:2:144:",
     ]  # fmt: skip
 
@@ -391,7 +391,7 @@ def test_a_config_of_one_s_own_choice(tmp_path: Path) -> None:
     strict = tmp_path / "strict.json"
     strict.write_text(json.dumps({"criteria": {"exact_match": {"threshold": 3}}}))
     assert errors(check_files(files)) == []
-    (said,) = errors(check_files(files, config=strict))
-    assert "strict.json" in said
+    (problem,) = errors(check_files(files, config=strict))
+    assert "strict.json" in problem
     (tmp_path / "test_config.yaml").write_text("criteria: {}")
     assert "only one may configure" in "".join(errors(check_files(files[:1])))

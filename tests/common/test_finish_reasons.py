@@ -8,7 +8,7 @@ from proctor.schema.evidence.event import why_cut_off
 
 
 @pytest.mark.parametrize(
-    ("reason", "said"),
+    ("reason", "message"),
     [
         pytest.param("length", "limit of tokens (finish_reason: length)", id="chat completions"),
         pytest.param("max_tokens", "limit of tokens (finish_reason: max_tokens)", id="Anthropic"),
@@ -17,8 +17,8 @@ from proctor.schema.evidence.event import why_cut_off
         pytest.param("content_filter", "content filter held the model's answer back", id="Azure's filter"),
     ],
 )
-def test_truncated_answer_is_reported(reason: str, said: str) -> None:
-    assert said in (why_cut_off(reason) or "")
+def test_truncated_answer_is_reported(reason: str, message: str) -> None:
+    assert message in (why_cut_off(reason) or "")
 
 
 @pytest.mark.parametrize("reason", ["stop", "STOP", "tool_calls", "end_turn", "", "None", "lengthy"])

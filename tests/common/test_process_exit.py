@@ -133,10 +133,10 @@ class Ends:
 SETS = proctor.EvalSet.model_validate({
     "eval_set_id": "exits",
     "eval_cases": [
-        {"eval_id": said, "conversation": [{
-            "user_content": {"parts": [{"text": said}]}, "final_response": {"parts": [{"text": "ok"}]},
+        {"eval_id": name, "conversation": [{
+            "user_content": {"parts": [{"text": name}]}, "final_response": {"parts": [{"text": "ok"}]},
         }]}
-        for said in ("before", "task", "gather", "forgotten", "after")
+        for name in ("before", "task", "gather", "forgotten", "after")
     ],
 })  # fmt: skip
 

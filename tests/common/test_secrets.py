@@ -37,11 +37,11 @@ from proctor.common.secrets import HIDDEN, hide_secrets, redact_arguments, redac
         ),
         *(
             pytest.param(
-                [f"cmd:bot {said}{secret} --fast"],
-                [f"cmd:bot {said}{HIDDEN} --fast"],
-                id=f"{said}{secret} in a command",
+                [f"cmd:bot {option}{secret} --fast"],
+                [f"cmd:bot {option}{HIDDEN} --fast"],
+                id=f"{option}{secret} in a command",
             )
-            for said in ("--api-key ", "--api-key=", "-token  ", "MY_API_KEY=")
+            for option in ("--api-key ", "--api-key=", "-token  ", "MY_API_KEY=")
             for secret in ("c4n", "'c4n c4n'", '"c4n c4n"')
         ),
         pytest.param(

@@ -25,10 +25,10 @@ from proctor.compat.adk_rs import (
 )
 
 
-def turn(ask: str = "q", say: str = "sunny", *calls: str) -> dict[str, Any]:
+def turn(ask: str = "q", answer: str = "sunny", *calls: str) -> dict[str, Any]:
     return {
         "user_content": {"role": "user", "parts": [{"text": ask}]},
-        "final_response": {"role": "model", "parts": [{"text": say}]},
+        "final_response": {"role": "model", "parts": [{"text": answer}]},
         "intermediate_data": {
             "tool_uses": [{"name": call, "args": {}} for call in calls],
             "intermediate_responses": [],
@@ -86,7 +86,7 @@ def test_every_recorded_case_comes_out_as_recorded_or_is_listed(shared: Path) ->
             other[vector["id"]] = str(refused)
             continue
         theirs = vector["expected_result"]
-        told: dict[str, Any] = {
+        compared: dict[str, Any] = {
             name: (score.score, score.status.value, score.details["per_invocation"])
             for name, score in result.scores.items()
         }
@@ -98,10 +98,10 @@ def test_every_recorded_case_comes_out_as_recorded_or_is_listed(shared: Path) ->
             )
             for name, score in theirs["scores"].items()
         }
-        if told == wanted and result.overall_status == theirs["overall_status"]:
+        if compared == wanted and result.overall_status == theirs["overall_status"]:
             same += 1
         else:
-            other[vector["id"]] = f"{told} instead of {theirs}"
+            other[vector["id"]] = f"{compared} instead of {theirs}"
     assert {*other} == {*DIFFERENT}, other
     assert same == 51 - len(DIFFERENT)
 
@@ -218,7 +218,7 @@ def test_a_session_need_not_name_app_and_user(session: dict[str, Any]) -> None:
 
 def test_the_documents_example(tmp_path: Path) -> None:
     path = tmp_path / "hello_world.evalset.json"
-    path.write_text(a_set(turn(), turn(say="sunny")).model_dump_json())
+    path.write_text(a_set(turn(), turn(answer="sunny")).model_dump_json())
     eval_set = load_eval_set_from_file(path).result
     runner = EvalRunner(sunny, "hello_world", "eval-user", [TrajectoryMatch(1.0), ResponseMatch(0.5)])
     report = runner.run_set(eval_set).result
@@ -257,7 +257,7 @@ def test_the_session_has_the_constructors_names_and_the_cases_state() -> None:
 def test_one_turn_below_the_threshold_fails_the_case() -> None:
     report = (
         EvalRunner(sunny, "a", "u", [ResponseMatch(0.5)])
-        .run_set(a_set(turn(), turn(say="rain and storm")))
+        .run_set(a_set(turn(), turn(answer="rain and storm")))
         .result
     )
     score = report.results[0].scores["final_response_match_v1"]

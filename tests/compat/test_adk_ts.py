@@ -121,9 +121,9 @@ def test_a_forgotten_await_is_never_green() -> None:
         AgentEvaluator.evaluate_eval_set(does_nothing, EVAL_SET, CRITERIA)
         await asyncio.sleep(0)
 
-    with pytest.raises(BaseException, match="not awaited") as told:
+    with pytest.raises(BaseException, match="not awaited") as caught:
         asyncio.run(main())
-    assert isinstance(told.value, ForgottenAwaitError | asyncio.CancelledError)
+    assert isinstance(caught.value, ForgottenAwaitError | asyncio.CancelledError)
     assert unawaited_messages()  # else pytest's plug-in fails this test for it
 
 

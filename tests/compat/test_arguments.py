@@ -100,14 +100,14 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("call", "says"), WRONG.values(), ids=WRONG)
+@pytest.mark.parametrize(("call", "message"), WRONG.values(), ids=WRONG)
 def test_invalid_argument_is_a_value_error_with_a_message(
-    call: Callable[[], Any], says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    call: Callable[[], Any], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ValueError) as found:
         call()
-    assert says in str(found.value)
+    assert message in str(found.value)
     assert "pydantic" not in str(found.value)
     assert not list(tmp_path.iterdir())
 

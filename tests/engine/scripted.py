@@ -21,14 +21,14 @@ EXACT = EvalConfig(criteria={"tool_trajectory_avg_score": 1.0})
 TEXT = EvalConfig(criteria={"response_match_score": 0.8})
 
 
-def turn(ask: str, *, say: str | None = "ok", calls: tuple[str, ...] = ()) -> dict[str, Any]:
+def turn(ask: str, *, expect: str | None = "ok", calls: tuple[str, ...] = ()) -> dict[str, Any]:
     """Return one expected turn: the user's message, the expected answer and calls."""
     expected: dict[str, Any] = {
         "user_content": {"role": "user", "parts": [{"text": ask}]},
         "intermediate_data": {"tool_uses": [{"name": name, "args": {}} for name in calls]},
     }
-    if say is not None:
-        expected["final_response"] = {"role": "model", "parts": [{"text": say}]}
+    if expect is not None:
+        expected["final_response"] = {"role": "model", "parts": [{"text": expect}]}
     return expected
 
 

@@ -70,9 +70,9 @@ def instructions(state: Mapping[str, Any]) -> str:
     return f"You tell the weather, convert units and remember things.\nState: {json.dumps(dict(state), sort_keys=True)}"
 
 
-def state_in(said: str) -> dict[str, Any]:
+def state_in(text: str) -> dict[str, Any]:
     """Return the state that such instructions hold."""
-    found = re.search(r"^State: (.*)$", said, re.MULTILINE)
+    found = re.search(r"^State: (.*)$", text, re.MULTILINE)
     state: dict[str, Any] = json.loads(found[1]) if found else {}
     return state
 
@@ -114,9 +114,9 @@ def _plan(text: str, state: Mapping[str, Any]) -> Sequence[Step]:
 
 
 def _weather(cities: Sequence[str]) -> Sequence[Step]:
-    told = [f"{WEATHER[city][0]} at {WEATHER[city][1]} degrees in {city}" for city in cities]
+    reports = [f"{WEATHER[city][0]} at {WEATHER[city][1]} degrees in {city}" for city in cities]
     return tuple(Call("get_weather", {"city": city}) for city in cities), Answer(
-        f"It is {' and '.join(told)}."
+        f"It is {' and '.join(reports)}."
     )
 
 

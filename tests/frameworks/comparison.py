@@ -76,14 +76,14 @@ def _own(scores: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def answers(row: Row, found: Outcome) -> dict[str, str]:
-    """Return by question `the same`, `not told` (where the row states that it cannot be) or `differs`."""
+    """Return by question `the same`, `not told` (where the row cannot report it) or `differs`."""
     untold = {"state": not row.has_state, "authors": not row.has_authors, "tokens": not row.has_usage}
     expected, came = compared(outcome(ROWS[0])), compared(found)
-    told: dict[str, str] = {}
+    answered: dict[str, str] = {}
     for ask in ASKS:
         same = came[ask] == expected[ask]
-        told[ask] = "not told" if untold.get(ask) and not same else "the same" if same else "differs"
-    return told
+        answered[ask] = "not told" if untold.get(ask) and not same else "the same" if same else "differs"
+    return answered
 
 
 def differences(found: Outcome) -> dict[str, Any]:
@@ -99,8 +99,8 @@ def differences(found: Outcome) -> dict[str, Any]:
 
 def line(row: Row, found: Outcome) -> str:
     """Return a row of the table."""
-    told = answers(row, found)
-    cells = [told[ask] for ask in ASKS]
+    answered = answers(row, found)
+    cells = [answered[ask] for ask in ASKS]
     passed = sum(case["verdict"] == "passed" for case in found.values())
     failed = sum(case["verdict"] == "failed" for case in found.values())
     cells[0] += f": {passed} passed, {failed} failed, {len(found) - passed - failed} error"

@@ -95,9 +95,9 @@ def test_the_counts_and_the_exit_code_are_the_same(shared: Path, project: Path, 
 @pytest.mark.parametrize("name", DIFFERS)
 def test_what_decides_nothing_is_a_set_up_error_here(shared: Path, project: Path, name: str) -> None:
     recorded = vectors(shared)[name]
-    there, here, said = DIFFERS[name]
+    there, here, message = DIFFERS[name]
     write(project, recorded)
     done = proctor(*recorded["argv"], "--compat", "adk", cwd=project)
     assert (recorded["exit_code"], done.returncode) == (there, here), done.stdout + done.stderr
-    assert said in done.stderr
+    assert message in done.stderr
     assert done.stdout == ""

@@ -227,11 +227,11 @@ def test_identity_of_a_script_is_its_content() -> None:
 
 
 @pytest.mark.parametrize(
-    "said", [{"verdict": "?"}, ModelError("no", fault=ModelFault.UNAVAILABLE)], ids=["none", "no reply"]
+    "answer", [{"verdict": "?"}, ModelError("no", fault=ModelFault.UNAVAILABLE)], ids=["none", "no reply"]
 )
-def test_failed_answer_is_not_cached(said: Any) -> None:
+def test_failed_answer_is_not_cached(answer: Any) -> None:
     cache = Kept()
-    ask(said, cache=cache)
+    ask(answer, cache=cache)
     assert not cache
 
 

@@ -114,9 +114,9 @@ def test_malformed_data_is_not_an_answer(data: dict[str, Any]) -> None:
     checked(ScriptedModel(malformed_data))
 
 
-@pytest.mark.parametrize("said", [[], "yes", 1, True, [YES]], ids=str)
-def test_structured_answers_that_are_no_objects(said: Any) -> None:
-    checked(ScriptedModel(Reply(structured=said, text="x", finish=Finish.STOP)))
+@pytest.mark.parametrize("answer", [[], "yes", 1, True, [YES]], ids=str)
+def test_structured_answers_that_are_no_objects(answer: Any) -> None:
+    checked(ScriptedModel(Reply(structured=answer, text="x", finish=Finish.STOP)))
 
 
 def test_one_unusable_sample_does_not_discard_the_good_ones() -> None:

@@ -98,9 +98,9 @@ ENDS = {
 }
 
 
-@pytest.mark.parametrize(("said", "kind", "calls"), ENDS.values(), ids=ENDS)
-def test_each_way_to_give_no_answer_has_its_own_name(said: object, kind: FailureKind, calls: int) -> None:
-    model = ScriptedModel(said)
+@pytest.mark.parametrize(("answer", "kind", "calls"), ENDS.values(), ids=ENDS)
+def test_each_way_to_give_no_answer_has_its_own_name(answer: object, kind: FailureKind, calls: int) -> None:
+    model = ScriptedModel(answer)
     ballot = ask(model)
     problem = ballot.votes[0].problem
     assert verdicts(ballot) == [None]

@@ -27,42 +27,42 @@ from tests.judges.judge_requests import NO, YES, ask, question
 Said = bool | None
 """The verdict of a vote; `None`: none."""
 
-SAID = {"y": True, "n": False, "-": None}
+VERDICTS = {"y": True, "n": False, "-": None}
 
 
-def outcome(said: Sequence[Said]) -> tuple[bool | None, int]:
+def outcome(verdicts: Sequence[Said]) -> tuple[bool | None, int]:
     """The outcome of these votes (`None`: undecided), cast as they are in a run, and how many were asked for."""
 
     async def vote(number: int) -> Vote[bool]:
         await asyncio.sleep(0)
-        verdict = said[number]
+        verdict = verdicts[number]
         return Vote(
             verdict=verdict, problem=None if verdict is not None else unusable_answer_failure("nothing", None)
         )
 
-    votes, is_decided = asyncio.run(cast(vote, len(said), is_majority_settled))
+    votes, is_decided = asyncio.run(cast(vote, len(verdicts), is_majority_settled))
     return majority([one.verdict for one in votes if one.verdict is not None]) if is_decided else None, len(
         votes
     )
 
 
-def outcome_of_all(said: Sequence[Said]) -> bool | None:
+def outcome_of_all(votes: Sequence[Said]) -> bool | None:
     """By the rule, of all votes: the majority, if it is the same for all values of the missing verdicts."""
-    ends = {majority([missing if one is None else one for one in said]) for missing in (True, False)}
-    return ends.pop() if len(ends) == 1 and any(one is not None for one in said) else None
+    ends = {majority([missing if one is None else one for one in votes]) for missing in (True, False)}
+    return ends.pop() if len(ends) == 1 and any(one is not None for one in votes) else None
 
 
 @given(st.lists(st.sampled_from([True, False, None]), min_size=1, max_size=11))
-def test_stopping_early_never_changes_the_outcome(said: list[Said]) -> None:
-    assert outcome(said)[0] == outcome_of_all(said)
+def test_stopping_early_never_changes_the_outcome(votes: list[Said]) -> None:
+    assert outcome(votes)[0] == outcome_of_all(votes)
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=11))
-def test_votes_that_agree_are_the_smallest_majority_and_no_more(said: list[bool]) -> None:
-    smallest = len(said) // 2 + 1
-    agreeing = [said[0]] * len(said)
+def test_votes_that_agree_are_the_smallest_majority_and_no_more(votes: list[bool]) -> None:
+    smallest = len(votes) // 2 + 1
+    agreeing = [votes[0]] * len(votes)
     assert outcome(agreeing)[1] == smallest
-    assert smallest <= outcome(said)[1] <= len(said)
+    assert smallest <= outcome(votes)[1] <= len(votes)
 
 
 OUTCOMES = {
@@ -90,9 +90,9 @@ OUTCOMES = {
 }
 
 
-@pytest.mark.parametrize(("said", "expected", "asked"), OUTCOMES.values(), ids=OUTCOMES)
-def test_what_votes_come_to_and_how_many_are_asked_for(said: str, expected: bool | None, asked: int) -> None:
-    assert outcome([SAID[one] for one in said]) == (expected, asked)
+@pytest.mark.parametrize(("votes", "expected", "asked"), OUTCOMES.values(), ids=OUTCOMES)
+def test_what_votes_come_to_and_how_many_are_asked_for(votes: str, expected: bool | None, asked: int) -> None:
+    assert outcome([VERDICTS[one] for one in votes]) == (expected, asked)
 
 
 def test_votes_that_differ_in_a_run_cost_two_calls_more() -> None:
@@ -160,19 +160,19 @@ def test_every_answer_is_in_the_details() -> None:
 
 
 @given(st.lists(st.booleans(), min_size=1))
-def test_agreement_is_the_share_of_the_larger_side(said: list[bool]) -> None:
-    share = max(said.count(True), said.count(False)) / len(said)
-    assert agreement(said) == share
+def test_agreement_is_the_share_of_the_larger_side(votes: list[bool]) -> None:
+    share = max(votes.count(True), votes.count(False)) / len(votes)
+    assert agreement(votes) == share
     assert agreement([]) is None
 
 
 @given(st.lists(st.booleans(), max_size=9), st.integers(0, 9))
-def test_settled_means_that_no_continuation_changes_the_majority(said: list[bool], more: int) -> None:
-    ends = {majority([*said, *[True] * yes, *[False] * (more - yes)]) for yes in range(more + 1)}
-    if is_majority_settled(said, more):
-        assert ends == {majority(said)}
+def test_settled_means_that_no_continuation_changes_the_majority(votes: list[bool], more: int) -> None:
+    ends = {majority([*votes, *[True] * yes, *[False] * (more - yes)]) for yes in range(more + 1)}
+    if is_majority_settled(votes, more):
+        assert ends == {majority(votes)}
     else:
-        assert ends != {majority(said)} or not said
+        assert ends != {majority(votes)} or not votes
 
 
 def test_votes_without_a_verdict_decide_nothing() -> None:

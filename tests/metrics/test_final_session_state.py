@@ -168,9 +168,9 @@ TEXT = {"match": "text"}
 )  # fmt: skip
 def test_unused_keys_are_reported(state: Any, cases: list[Any], problem: str, doubt: str) -> None:
     problems, doubts = surveyed(state, *cases)
-    for said, expected in ((problems, problem), (doubts, doubt)):
-        assert bool(said) == bool(expected)
-        assert expected in "".join(said)
+    for messages, expected in ((problems, problem), (doubts, doubt)):
+        assert bool(messages) == bool(expected)
+        assert expected in "".join(messages)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ AVAILABLE = [*METRICS]
 
 
 @pytest.mark.parametrize("name", [name for name in AVAILABLE if name != "weighted"])
-def test_every_metric_of_ours_passes_the_check(name: str) -> None:
+def test_every_built_in_metric_passes_the_check(name: str) -> None:
     assert check_metric(name, judge=agreeing)
 
 

@@ -22,7 +22,7 @@ def _empty_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [
         ("gpt-5", "The model gpt-5 cannot be asked: the environment variable OPENAI_API_KEY is not set."),
         ("claude-opus-4-8", "the environment variable ANTHROPIC_API_KEY is not set"),
@@ -40,14 +40,14 @@ def _empty_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         ("bedrock:amazon.nova-pro-v1:0", "the environment variable AWS_REGION is not set"),
     ],
 )
-def test_a_key_that_is_missing_is_named(name: str, told: str) -> None:
+def test_a_key_that_is_missing_is_named(name: str, message: str) -> None:
     with pytest.raises(SetupError) as caught:
         load_model(name)
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("name", "variables", "told"),
+    ("name", "variables", "message"),
     [
         ("gemini-2.5-flash", {"GOOGLE_CLOUD_PROJECT": "p"}, "(only GOOGLE_CLOUD_PROJECT is)"),
         ("azure/mine", {"AZURE_API_KEY": "k"}, "AZURE_OPENAI_ENDPOINT is not set"),
@@ -65,13 +65,13 @@ def test_a_key_that_is_missing_is_named(name: str, told: str) -> None:
     ],
 )
 def test_half_of_what_is_needed_is_not_enough(
-    name: str, variables: dict[str, str], told: str, monkeypatch: pytest.MonkeyPatch
+    name: str, variables: dict[str, str], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for variable, value in variables.items():
         monkeypatch.setenv(variable, value)
     with pytest.raises(SetupError) as caught:
         load_model(name)
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def test_an_answer(serve: Serve, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "finish"),
+    ("completion", "finish"),
     [
         (Completion(finish="length", text='{"verd'), Finish.LENGTH),
         (Completion(finish="content_filter"), Finish.CONTENT_FILTER),
@@ -45,10 +45,10 @@ def test_an_answer(serve: Serve, name: str) -> None:
         (Completion(), Finish.STOP),
     ],
 )
-def test_each_finish_reason_is_distinguished(serve: Serve, said: Completion, finish: Finish) -> None:
-    serve(said)
+def test_each_finish_reason_is_distinguished(serve: Serve, completion: Completion, finish: Finish) -> None:
+    serve(completion)
     reply = ask(load_model(NAME))
-    assert (reply.finish, reply.structured, reply.text) == (finish, None, said.text)
+    assert (reply.finish, reply.structured, reply.text) == (finish, None, completion.text)
 
 
 @pytest.mark.parametrize(

@@ -306,16 +306,16 @@ def test_message_of_a_provider_is_reported_without_the_key(serve: Serve) -> None
             code=401, message="Incorrect API key provided: test-key-of-openai.\nSee  the docs " + "x" * 900
         )
     )
-    said = str(fault(patient(PROVIDERS[0])))
-    assert "test-key-of-openai" not in said
-    assert said.startswith(f"{PROVIDERS[0]} answered 401 Unauthorized: Incorrect API key provided: ***")
-    assert "\n" not in said
-    assert len(said) < 400
+    message = str(fault(patient(PROVIDERS[0])))
+    assert "test-key-of-openai" not in message
+    assert message.startswith(f"{PROVIDERS[0]} answered 401 Unauthorized: Incorrect API key provided: ***")
+    assert "\n" not in message
+    assert len(message) < 400
     assert server.count == 1
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [
         ("openai-responses:gpt-4o-mimi", ". Did you mean 'gpt-4o-mini'?"),
         ("google:gemini-2.5-flsh", ". Did you mean 'gemini-2.5-flash'?"),
@@ -324,6 +324,6 @@ def test_message_of_a_provider_is_reported_without_the_key(serve: Serve) -> None
         ("google:something-else", ""),
     ],
 )
-def test_unknown_model_of_a_provider_gives_a_suggestion(serve: Serve, name: str, told: str) -> None:
+def test_unknown_model_of_a_provider_gives_a_suggestion(serve: Serve, name: str, message: str) -> None:
     serve(Status(code=404, error="NOT_FOUND", message="no such model"))
-    assert str(fault(patient(name))) == f"{name} answered 404 Not Found: no such model{told}"
+    assert str(fault(patient(name))) == f"{name} answered 404 Not Found: no such model{message}"

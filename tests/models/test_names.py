@@ -59,7 +59,7 @@ def test_a_name_is_taken_apart(text: str, provider: str, model: str, url: str) -
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("gemni-2.5-flash", "Did you mean 'gemini-2.5-flash'?"),
         ("gpt5", "Did you mean 'gpt-5'?"),
@@ -76,10 +76,10 @@ def test_a_name_is_taken_apart(text: str, provider: str, model: str, url: str) -
         ("whatever", "Providers: anthropic, azure, bedrock"),
     ],
 )
-def test_a_name_that_is_none(text: str, told: str) -> None:
+def test_a_name_that_is_none(text: str, message: str) -> None:
     with pytest.raises(UnknownNameError) as caught:
         parse_name(text, MODELS.names())
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 

@@ -54,15 +54,15 @@ def test_an_answer_by_a_tool_call_where_there_are_no_schemas(serve: Serve, name:
 
 @every_provider
 def test_the_whole_text_is_the_answer_or_there_is_none(serve: Serve, name: str) -> None:
-    said = [
+    texts = [
         'Sure! {"verdict": "yes"}',
         '{"verdict": "yes"} {"verdict": "no"}',
         '{"verdict": "no", "verdict": "yes"}',
     ]
-    said += ['{"verdict": NaN}', '{"verdict": "ye', "```json\n{}\n```"]
-    serve([Completion(text=text) for text in said])
+    texts += ['{"verdict": NaN}', '{"verdict": "ye', "```json\n{}\n```"]
+    serve([Completion(text=text) for text in texts])
     model = load_model(name)
-    for text in said:
+    for text in texts:
         reply = ask(model)
         assert (reply.structured, reply.text) == (None, text)
 
@@ -103,7 +103,7 @@ def _chat_answer(calls: list[dict[str, Any]]) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("name", "said", "finish"),
+    ("name", "completion", "finish"),
     [
         *((name, Completion(finish="length", text='{"verd'), Finish.LENGTH) for name in PROVIDERS),
         *((name, Completion(finish="length"), Finish.LENGTH) for name in PROVIDERS),
@@ -119,13 +119,13 @@ def _chat_answer(calls: list[dict[str, Any]]) -> bytes:
     ),
 )
 def test_each_finish_reason_is_distinguished(
-    serve: Serve, name: str, said: Completion, finish: Finish
+    serve: Serve, name: str, completion: Completion, finish: Finish
 ) -> None:
-    server = serve(said)
+    server = serve(completion)
     for wanted in (options(), options(schema=None)):
         reply = ask(load_model(name), wanted)
         assert (reply.finish, reply.structured) == (finish, None)
-        assert reply.text == said.text
+        assert reply.text == completion.text
     assert server.count == 2, "an answer that is none is not asked for again here: judges do that"
 
 
@@ -204,8 +204,8 @@ def test_nothing_that_is_for_a_provider_alone_goes_to_an_address_in_a_name(
     name = f"{model}@{server.openai_url if speaks_openai else server.url}"
     reply = ask(load_model(name))
     assert (reply.structured, reply.cost) == (YES, None)  # whose server it is, no price list knows
-    told = [*server.requests[0].headers.values(), server.requests[0].path]
-    assert not [one for one in told if "test-key-of" in one]
+    sent = [*server.requests[0].headers.values(), server.requests[0].path]
+    assert not [one for one in sent if "test-key-of" in one]
     monkeypatch.setenv("PROCTOR_MODEL_API_KEY", "the-key-for-it")
     ask(load_model(name))
     assert "the-key-for-it" in str(server.requests[1].headers)

@@ -13,9 +13,9 @@ from proctor.models.base import Message, ModelError, ModelOptions, Reply
 from proctor.models.load import load_model
 
 
-def ask(path: Path, *said: str) -> Reply:
+def ask(path: Path, *texts: str) -> Reply:
     model = load_model(f"scripted:{path}")
-    messages = [Message("user", text) for text in said]
+    messages = [Message("user", text) for text in texts]
     return asyncio.run(model.complete(messages, options=ModelOptions(schema={"type": "object"})))
 
 
@@ -32,7 +32,7 @@ def test_first_entry_with_all_its_texts_in_the_prompt_answers(tmp_path: Path) ->
         {"when": ["rain"], "say": {"n": 3}},
         {"when": ["rain"], "say": {"n": 4}},
     )
-    assert [ask(path, *said).structured for said in (["sun\n", "rain"], ["(rain)"], ["a rain"])] == [
+    assert [ask(path, *texts).structured for texts in (["sun\n", "rain"], ["(rain)"], ["a rain"])] == [
         {"n": 1}, {"n": 2}, {"n": 3},
     ]  # fmt: skip
     with pytest.raises(ModelError, match="none of the 3 texts"):
@@ -57,14 +57,14 @@ def test_it_costs_nothing_so_that_a_limit_of_dollars_is_never_reached(tmp_path: 
 
 def test_another_script_is_another_model(tmp_path: Path) -> None:
     names = {
-        load_model(f"scripted:{script(tmp_path / 's.json', {'when': 'a', 'say': say})}").name
-        for say in ("b", "c")
+        load_model(f"scripted:{script(tmp_path / 's.json', {'when': 'a', 'say': reply})}").name
+        for reply in ("b", "c")
     }
     assert len(names) == 2
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("{", "not JSON"),
         ("[]", "expected a list"),
@@ -74,10 +74,10 @@ def test_another_script_is_another_model(tmp_path: Path) -> None:
         ('[{"when": "a"}]', r"\[0\]\.say: expected"),
     ],
 )
-def test_invalid_script_is_refused(tmp_path: Path, text: str, said: str) -> None:
+def test_invalid_script_is_refused(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "s.json"
     path.write_text(text)
-    with pytest.raises(SetupError, match=said):
+    with pytest.raises(SetupError, match=message):
         load_model(f"scripted:{path}")
 
 

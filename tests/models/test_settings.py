@@ -30,7 +30,7 @@ EVERYTHING = {
 
 
 @pytest.mark.parametrize(
-    ("name", "arrives", "told"),
+    ("name", "arrives", "warnings"),
     [
         (
             "google:gemini-2.5-flash",
@@ -77,13 +77,13 @@ EVERYTHING = {
     ],
 )
 def test_supported_settings_reach_a_provider_and_others_are_reported(
-    serve: Callable[[Any], ModelServer], name: str, arrives: dict[str, Any], told: list[str]
+    serve: Callable[[Any], ModelServer], name: str, arrives: dict[str, Any], warnings: list[str]
 ) -> None:
     server = serve(Completion(data=YES))
     model = load_model(name)
     assert [
         note.partition(" is not sent ")[2].partition(":")[0] for note in check_settings(model, EVERYTHING)
-    ] == told
+    ] == warnings
     ask(model, options(settings=EVERYTHING))
     body = server.requests[0].body
     sent = body.get("generationConfig", body)
@@ -130,7 +130,7 @@ def test_both_spellings(spelling: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "told"),
+    ("settings", "message"),
     [
         ({"temprature": 0}, "there is no setting 'temprature'. Did you mean 'temperature'?"),
         ({"temperature": "hot"}, "'temperature' must be a number from 0 to 2, not 'hot'"),
@@ -151,10 +151,10 @@ def test_both_spellings(spelling: str) -> None:
     ids=lambda value: str(value) if isinstance(value, dict) else "",
 )
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_what_cannot_be_is_refused(dialect: Dialect, settings: dict[str, Any], told: str) -> None:
+def test_what_cannot_be_is_refused(dialect: Dialect, settings: dict[str, Any], message: str) -> None:
     with pytest.raises(SetupError) as caught:
         map_settings(settings, dialect, "m")
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_all_errors_are_reported_at_once() -> None:

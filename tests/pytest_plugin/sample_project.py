@@ -38,11 +38,11 @@ async def root_agent(text):
 CONFIG = {"criteria": {"exact_match": 1.0}}
 
 
-def case(eval_id: str, said: str, expected: str | None = None, **more: Any) -> dict[str, Any]:
+def case(eval_id: str, text: str, expected: str | None = None, **more: Any) -> dict[str, Any]:
     """Return a case of one turn; it passes unless another answer than `said` is expected."""
     turn = {
-        "user_content": {"parts": [{"text": said}]},
-        "final_response": {"parts": [{"text": said if expected is None else expected}]},
+        "user_content": {"parts": [{"text": text}]},
+        "final_response": {"parts": [{"text": text if expected is None else expected}]},
     }
     return {"eval_id": eval_id, "conversation": [turn], **more}
 

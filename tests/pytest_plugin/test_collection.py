@@ -197,9 +197,9 @@ MISTAKES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("files", "says"), MISTAKES)
+@pytest.mark.parametrize(("files", "message"), MISTAKES)
 def test_mistake_is_an_error_of_collection_with_location_and_no_traceback(
-    sandbox: Sandbox, files: dict[str, str], says: str
+    sandbox: Sandbox, files: dict[str, str], message: str
 ) -> None:
     name = sandbox.cases(GOOD)
     for path, text in files.items():
@@ -207,7 +207,7 @@ def test_mistake_is_an_error_of_collection_with_location_and_no_traceback(
     result = sandbox.run(name)
     assert result.ret is pytest.ExitCode.INTERRUPTED
     printed = result.stdout.str()
-    assert says in printed
+    assert message in printed
     assert "Traceback" not in printed
     assert "src/proctor" not in printed
     assert sandbox.calls == []
@@ -220,7 +220,7 @@ def test_message_without_any_agent_names_the_places_for_one(sandbox: Sandbox) ->
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("words", "message"),
     [
         (["--proctor-num-runs", "0"], "expected a whole number of at least 1, got '0'"),
         (["--proctor-timeout", "soon"], "expected a number of seconds above 0, got 'soon'"),
@@ -229,10 +229,10 @@ def test_message_without_any_agent_names_the_places_for_one(sandbox: Sandbox) ->
         (["--proctor-compat", "adc"], "expected adk, got 'adc'"),
     ],
 )
-def test_an_option_that_cannot_be_is_refused(sandbox: Sandbox, words: list[str], says: str) -> None:
+def test_an_option_that_cannot_be_is_refused(sandbox: Sandbox, words: list[str], message: str) -> None:
     result = sandbox.run_apart(*words, sandbox.cases(GOOD))
     assert result.ret is pytest.ExitCode.USAGE_ERROR
-    assert says in result.stderr.str()
+    assert message in result.stderr.str()
 
 
 def test_marker_elsewhere_does_not_hide_a_broken_set(sandbox: Sandbox) -> None:

@@ -244,8 +244,8 @@ def test_session_with_a_missing_await_of_evaluate_is_never_green(sandbox: Sandbo
     )
     result = sandbox.pytester.runpytest_subprocess("-q", *words, "test_it.py")
     assert result.ret is pytest.ExitCode.TESTS_FAILED
-    told = [line for line in result.outlines if line.startswith("error: ")]
-    assert told == [
+    errors = [line for line in result.outlines if line.startswith("error: ")]
+    assert errors == [
         "error: test_it.py::test_it: evaluate was not awaited, so that nothing was run; the session is not green for it"
     ]
 
@@ -344,9 +344,9 @@ def test_a_case_that_a_test_asked_for_is_evaluated(sandbox: Sandbox, body: str, 
         f"def test_it(evaluate, eval_case):\n    {body}\n",
     )
     result.assert_outcomes(passed=int(fine), failed=int(not fine))
-    told = "the case good was not evaluated: write `assert evaluate(eval_case)`*cases.evalset.json*"
+    message = "the case good was not evaluated: write `assert evaluate(eval_case)`*cases.evalset.json*"
     if not fine:
-        result.stdout.fnmatch_lines([told])
+        result.stdout.fnmatch_lines([message])
 
 
 @pytest.mark.parametrize(
@@ -425,7 +425,7 @@ def test_a_fixture_eval_case_of_the_tests_own_is_left_alone(sandbox: Sandbox) ->
 
 @pytest.mark.slow  # starts pytest
 @pytest.mark.parametrize(
-    ("mark", "says"),
+    ("mark", "message"),
     [
         pytest.param("", 'mark the test with @pytest.mark.proctor("cases.evalset.json")', id="no marker"),
         pytest.param("@pytest.mark.proctor('nope.evalset.json')", "nope.evalset.json: no such file", id="no such file"),
@@ -434,12 +434,12 @@ def test_a_fixture_eval_case_of_the_tests_own_is_left_alone(sandbox: Sandbox) ->
     ],
 )  # fmt: skip
 def test_mistake_in_the_marker_is_reported_without_a_traceback(
-    sandbox: Sandbox, mark: str, says: str
+    sandbox: Sandbox, mark: str, message: str
 ) -> None:
     result = _test(sandbox, f"{mark}\ndef test_it(eval_case): pass\n")
     result.assert_outcomes(errors=1)
     printed = result.stdout.str()
-    assert says in printed
+    assert message in printed
     assert "Traceback" not in printed
     assert "src/proctor" not in printed
 
@@ -494,11 +494,11 @@ def test_pass_rates_of_a_session(sandbox: Sandbox, words: list[str], ini: str, p
     result.assert_outcomes(passed=2 * passes, failed=2 * (not passes))
 
 
-@pytest.mark.parametrize("said", ["0", "1.2", "most"])
-def test_a_pass_rate_is_a_share(sandbox: Sandbox, said: str) -> None:
-    result = sandbox.run("--proctor-min-pass-rate", said, sandbox.cases(GOOD))
+@pytest.mark.parametrize("share", ["0", "1.2", "most"])
+def test_a_pass_rate_is_a_share(sandbox: Sandbox, share: str) -> None:
+    result = sandbox.run("--proctor-min-pass-rate", share, sandbox.cases(GOOD))
     assert result.ret is pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines([f"*expected a share above 0 and up to 1, such as 0.8, got '{said}'"])
+    result.stderr.fnmatch_lines([f"*expected a share above 0 and up to 1, such as 0.8, got '{share}'"])
 
 
 def test_what_is_nearer_wins(sandbox: Sandbox) -> None:
@@ -626,8 +626,8 @@ def test_what_a_tests_own_marker_names_is_evaluated(
 ) -> None:
     result = _test(sandbox, f"@pytest.mark.proctor({mark})\ndef test_it(evaluate):\n    {body}\n")
     assert (result.ret == 0) is fine
-    said = "its marker names eval sets, and none was evaluated: write `assert evaluate()`"
-    assert (said in result.stdout.str()) is not fine
+    message = "its marker names eval sets, and none was evaluated: write `assert evaluate()`"
+    assert (message in result.stdout.str()) is not fine
 
 
 def test_the_marker_of_a_class_is_for_those_that_ask(sandbox: Sandbox) -> None:

@@ -108,9 +108,9 @@ def test_a_judge_whose_modules_changed_is_a_difference(project: Path, name: str)
     run(project, JUDGED, EVALUATE)
     if name:
         (project / name).write_text((project / name).read_text() + "\nCHANGED = True\n")
-    said = run(project, JUDGED, COMPARE_JUDGED).splitlines()[-1]
+    output = run(project, JUDGED, COMPARE_JUDGED).splitlines()[-1]
     found = [("judge", "the code of the judge of final_response_match_v2 (judge) changed")]
-    assert said == str(found if name else [])
+    assert output == str(found if name else [])
 
 
 def test_a_judge_whose_modules_are_not_known_may_have_changed(project: Path) -> None:
@@ -118,8 +118,8 @@ def test_a_judge_whose_modules_are_not_known_may_have_changed(project: Path) -> 
         "import importlib\nNAME = 'hel' + 'per'\n\ndef verdict():\n    return importlib.import_module(NAME).VERDICT\n"
     )
     run(project, JUDGED, EVALUATE)
-    said = run(project, JUDGED, COMPARE_JUDGED).splitlines()[-1]
-    assert "whether the code of the judge of final_response_match_v2 changed is not known" in said
+    output = run(project, JUDGED, COMPARE_JUDGED).splitlines()[-1]
+    assert "whether the code of the judge of final_response_match_v2 changed is not known" in output
 
 
 def test_a_judge_that_counts_its_calls_is_the_same_judge_in_the_next_run(project: Path) -> None:

@@ -215,7 +215,7 @@ def test_reason_of_a_failed_score_is_reported() -> None:
 
 
 @pytest.mark.parametrize(
-    ("criteria", "actual", "says"),
+    ("criteria", "actual", "message"),
     [
         pytest.param({"nope": 1}, TURN, "No metric named 'nope'", id="a metric that does not exist"),
         pytest.param(
@@ -224,8 +224,8 @@ def test_reason_of_a_failed_score_is_reported() -> None:
         pytest.param({"response_match_score": 0.5}, {"final_response": {}}, "actual", id="no user content"),
     ],
 )
-def test_score_refuses_what_it_cannot_read(criteria: Any, actual: Any, says: str) -> None:
-    with pytest.raises(SetupProblems, match=says):
+def test_score_refuses_what_it_cannot_read(criteria: Any, actual: Any, message: str) -> None:
+    with pytest.raises(SetupProblems, match=message):
         proctor.score_sync(actual, TURN, criteria=criteria)
 
 
@@ -239,8 +239,8 @@ UNREADABLE: dict[str, tuple[Any, str]] = {
 
 @pytest.mark.parametrize("given", UNREADABLE)
 def test_unreadable_invocation_is_named_by_score(given: str) -> None:
-    actual, says = UNREADABLE[given]
-    with pytest.raises(SetupProblems, match=says):
+    actual, message = UNREADABLE[given]
+    with pytest.raises(SetupProblems, match=message):
         proctor.score_sync(actual, TURN, criteria={"response_match_score": 0.5})
 
 

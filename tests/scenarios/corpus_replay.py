@@ -2,7 +2,7 @@
 
     python -m tests.scenarios.corpus_replay [FOLDER]
 
-prints the table. FOLDER holds the files and their `index.json` (`../shared/corpus` beside the repository when not given).
+prints the table. FOLDER holds the files and their `index.json` (`../shared/corpus` next to the repository by default).
 Whether a fault applies to a case, and what a reason must then name, is decided here from the expectation alone: nothing
 of `proctor.agents.replay` is asked.
 """

@@ -59,7 +59,7 @@ def test_an_agent_that_does_nothing_passes_only_what_is_named_negative(
     passed: list[str] = []
     for result in runs(shared, corpus, agent):
         outcomes.update(case.outcome for case in result.cases)
-        named = " ".join(said for said in result.warnings if NEGATIVE in said)
+        named = " ".join(warning for warning in result.warnings if NEGATIVE in warning)
         passed += [case.eval_id for case in result.cases if case.passed and repr(case.eval_id) not in named]
     assert passed == []
     assert sum(outcomes.values()) == CASES

@@ -141,7 +141,7 @@ def test_published_sets_change_in_expectations_only_and_can_be_restored(
         before, ids = file.read_bytes().decode(), replayable(file, one)
         if not ids:
             continue
-        as_it_was, otherwise = run(file, one, "replay", store), run(file, one, f"replay:{fault}", store)
+        replayed, otherwise = run(file, one, "replay", store), run(file, one, f"replay:{fault}", store)
         ids = [id_ for id_ in ids if id_ not in cases_in_error(otherwise, store)]  # nothing is left to replay
         if not ids:
             continue
@@ -157,7 +157,7 @@ def test_published_sets_change_in_expectations_only_and_can_be_restored(
             )
         again = blessed(otherwise, store, ids, force=True)
         assert (again.after, again.cases) == (after, []), one.file
-        blessed(as_it_was, store, ids, force=True).write()
+        blessed(replayed, store, ids, force=True).write()
         read = {case.eval_id: case for case in proctor.load_eval_set(file).eval_cases}
         assert [turns_of(read[case.eval_id]) for case in one.recorded] == [
             turns_of(case) for case in one.recorded
@@ -396,14 +396,14 @@ def file_gone(file: Path) -> None:
     file.unlink()
 
 
-MEANWHILE: dict[str, tuple[Callable[[Path], None], str]] = {
+LATE_EDITS: dict[str, tuple[Callable[[Path], None], str]] = {
     "case changed": (changed_case, "was changed since it was run: run it again, or .* --force"),
     "case gone": (case_gone, "the case c is not in this file any more"),
     "file gone": (file_gone, r"s\.evalset\.json"),
 }
 
 
-@pytest.mark.parametrize(("happens", "message"), MEANWHILE.values(), ids=MEANWHILE)
+@pytest.mark.parametrize(("happens", "message"), LATE_EDITS.values(), ids=LATE_EDITS)
 def test_a_file_that_is_another_one_now_is_not_written(
     happens: Callable[[Path], None], message: str, store: Store, tmp_path: Path
 ) -> None:

@@ -194,20 +194,20 @@ def test_configuration_error_is_reported(tmp_path: Path) -> None:
 
 
 def test_long_run_prints_its_estimate_before_it_begins(tmp_path: Path) -> None:
-    told: list[Estimate] = []
+    estimates: list[Estimate] = []
 
     class Following:
         def __getattr__(self, _name: str) -> Any:
             return lambda *_: None
 
         def estimated(self, found: Estimate) -> None:
-            told.append(found)
+            estimates.append(found)
 
     judge, following = Judge(), Following()
     assert ran(tmp_path / "s.db", judge, limit=10, progress=following)
-    assert told == []
+    assert estimates == []
     assert ran(tmp_path / "s.db", judge, progress=following)
-    assert [found.seen for found in told] == [10]
+    assert [found.seen for found in estimates] == [10]
 
 
 @pytest.fixture
@@ -235,8 +235,8 @@ def test_command_line_prints_the_estimate_and_runs_nothing(project: Path) -> Non
     after = in_this_process(*words, "--estimate")
     assert "8 trials of 8 cases; by 2 cases of run " in after.stdout
     assert "agent  8 [8-8] calls, 8,080 [8,080-8,080] tokens, cost unknown" in after.stdout
-    told = json.loads(in_this_process(*words, "--estimate", "--json").stdout)
-    assert told["purposes"]["agent"]["cost"] is told["cost"] is None
+    estimate = json.loads(in_this_process(*words, "--estimate", "--json").stdout)
+    assert estimate["purposes"]["agent"]["cost"] is estimate["cost"] is None
     assert len(proctor.list_runs()) == 1
 
 

@@ -64,11 +64,11 @@ def test_a_guide_that_boasts_is_found_out_by_the_judge(name: str, monkeypatch: p
 
 def why(case: CaseResult) -> str:
     """Return the result of one case as text."""
-    said: list[object] = [case.reason]
+    texts: list[object] = [case.reason]
     for verdict in case.metrics.values():
-        said += [verdict.reason, *((part.reason, part.details) for part in verdict.per_invocation)]
-    said += [trial.failure.cause for trial in case.trials if trial.failure]
-    return "\n".join(map(str, said))
+        texts += [verdict.reason, *((part.reason, part.details) for part in verdict.per_invocation)]
+    texts += [trial.failure.cause for trial in case.trials if trial.failure]
+    return "\n".join(map(str, texts))
 
 
 @pytest.mark.parametrize(("agent", "name", "cases"), GOOD_SETS)

@@ -189,11 +189,11 @@ class Project:
 
 
 Fault = Callable[[Project], list[str]]
-AS_IT_IS = ["agent.py", "cases.evalset.json"]
+UNCHANGED = ["agent.py", "cases.evalset.json"]
 
 
 def test_the_same_project_without_a_fault_is_green(tmp_path: Path) -> None:
-    done = Project(tmp_path).eval(*AS_IT_IS)
+    done = Project(tmp_path).eval(*UNCHANGED)
     assert done.returncode == 0, done.stderr
     assert all(" trials (" in line for line in done.stderr.splitlines()), (
         "nothing but progress, on a busy machine"
@@ -212,12 +212,12 @@ def test_an_exit_handler_of_the_agent_does_not_change_the_verdict(tmp_path: Path
     project = Project(tmp_path)
     project.write("agent.py", f"{AGENT}\nimport atexit\natexit.register(os._exit, 0)\n")
     project.cases(weather("Paris", final_session_state={"asked": "Rome"}))
-    assert project.eval(*AS_IT_IS).returncode == 1
+    assert project.eval(*UNCHANGED).returncode == 1
 
 
 def arguments(*words: str) -> Fault:
     """Only the command line is wrong."""
-    return lambda _: [*AS_IT_IS, *words]
+    return lambda _: [*UNCHANGED, *words]
 
 
 def agent(name: str, *words: str) -> Fault:
@@ -230,7 +230,7 @@ def file(name: str, text: str) -> Fault:
 
     def prepare(project: Project) -> list[str]:
         project.write(name, text)
-        return AS_IT_IS
+        return UNCHANGED
 
     return prepare
 
@@ -240,7 +240,7 @@ def metric(name: str, *words: str) -> Fault:
 
     def prepare(project: Project) -> list[str]:
         project.custom(name)
-        return [*AS_IT_IS, *words]
+        return [*UNCHANGED, *words]
 
     return prepare
 
@@ -250,7 +250,7 @@ def config(document: Any) -> Fault:
 
     def prepare(project: Project) -> list[str]:
         project.config(document)
-        return AS_IT_IS
+        return UNCHANGED
 
     return prepare
 
@@ -261,7 +261,7 @@ def without_state(document: Any) -> Fault:
     def prepare(project: Project) -> list[str]:
         project.cases(weather("Paris", final_session_state={}))
         project.config(document)
-        return AS_IT_IS
+        return UNCHANGED
 
     return prepare
 
@@ -271,7 +271,7 @@ def cases(*given: dict[str, Any]) -> Fault:
 
     def prepare(project: Project) -> list[str]:
         project.cases(*given)
-        return AS_IT_IS
+        return UNCHANGED
 
     return prepare
 
@@ -291,9 +291,9 @@ def only_failed_of_a_green_run(project: Project) -> list[str]:
     """`--failed` names a run, and a case that is gone since."""
     project.config({"criteria": {"tool_trajectory_avg_score": 1.0}})
     project.cases(weather("Paris", eval_id="gone", final_session_state={"asked": "Rome"}))
-    assert project.eval(*AS_IT_IS, "--report", "json=last.json").returncode == 1
+    assert project.eval(*UNCHANGED, "--report", "json=last.json").returncode == 1
     project.cases(weather("Paris"))
-    return [*AS_IT_IS, "--failed", "last.json"]
+    return [*UNCHANGED, "--failed", "last.json"]
 
 
 def too_few_turns(project: Project) -> list[str]:
@@ -301,7 +301,7 @@ def too_few_turns(project: Project) -> list[str]:
     (first,), (second,) = weather("Paris")["conversation"], weather("Oslo")["conversation"]
     project.cases({"eval_id": "both", "conversation": [first, second]})
     project.custom("too_few")
-    return AS_IT_IS
+    return UNCHANGED
 
 
 def empty_conversation() -> dict[str, Any]:
@@ -422,7 +422,7 @@ FAULTS: list[tuple[str, Fault, int, list[str]]] = [
     ),
     (
         "all metrics are left out",
-        lambda p: (without_state({"criteria": BOTH})(p), [*AS_IT_IS, "--metrics", "tool_call_count_v1"])[1],
+        lambda p: (without_state({"criteria": BOTH})(p), [*UNCHANGED, "--metrics", "tool_call_count_v1"])[1],
         3,
         ["SKIPPED", "'paris'", "left out by --metrics"],
     ),
@@ -534,10 +534,10 @@ def test_outcome_is_not_green_and_has_a_reason(
 ) -> None:
     project = Project(tmp_path)
     done = project.eval(*fault(project))
-    said = done.stdout + done.stderr
-    assert done.returncode == code, said
-    assert [words for words in named if not any(word in said for word in words.split("|"))] == [], said
-    assert "Traceback" not in said
-    assert "bug in Proctor" not in said
+    output = done.stdout + done.stderr
+    assert done.returncode == code, output
+    assert [words for words in named if not any(word in output for word in words.split("|"))] == [], output
+    assert "Traceback" not in output
+    assert "bug in Proctor" not in output
     if code == 2:
         assert done.stdout == ""

@@ -19,7 +19,9 @@ INVOCATION = {
 SET = {"eval_set_id": "greetings", "eval_cases": [{"eval_id": "hi", "conversation": [INVOCATION]}]}
 
 
-BESIDE = proctor.EvalConfig.model_validate({"criteria": {"response_match_score": 0.8}, "custom_metric": {}})
+MISPLACED = proctor.EvalConfig.model_validate(
+    {"criteria": {"response_match_score": 0.8}, "custom_metric": {}}
+)
 
 
 class Counting:
@@ -45,7 +47,7 @@ def test_without_a_fault_it_passes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "says"),
+    ("options", "message"),
     [
         ({"num_run": 5}, "there is no option 'num_run'. Did you mean 'num_runs'?"),
         ({"metric": ["response_match_score"]}, "there is no option 'metric'. Did you mean 'metrics'?"),
@@ -87,7 +89,7 @@ def test_without_a_fault_it_passes() -> None:
         ({"config": {}}, "'hi': nothing decides it"),
         ({"config": {"criteria": {}}}, "'hi': nothing decides it"),
         ({"config": {"critera": {"response_match_score": 0.8}}}, "did you mean `criteria`?"),
-        ({"config": BESIDE}, "the config given: custom_metric: unknown key"),
+        ({"config": MISPLACED}, "the config given: custom_metric: unknown key"),
         ({"config": {"response_match_score": 0.8}}, "put it into `criteria`"),
         ({"config": {"criteria": {"response_match_scor": 0.8}}}, "Did you mean 'response_match_score'?"),
         ({"config": "nowhere.json"}, "nowhere.json"),
@@ -95,16 +97,16 @@ def test_without_a_fault_it_passes() -> None:
     ],
     ids=str,
 )
-def test_a_mistake_in_the_options_stops_before_the_first_call(options: dict[str, Any], says: str) -> None:
+def test_a_mistake_in_the_options_stops_before_the_first_call(options: dict[str, Any], message: str) -> None:
     agent = Counting()
     with pytest.raises(SetupProblems) as caught:
         evaluate(agent, **options)
-    assert says in str(caught.value)
+    assert message in str(caught.value)
     assert agent.asked == 0
 
 
 @pytest.mark.parametrize(
-    ("sets", "says"),
+    ("sets", "message"),
     [
         ([], "no eval set given"),
         (None, "expected an eval set"),
@@ -118,11 +120,11 @@ def test_a_mistake_in_the_options_stops_before_the_first_call(options: dict[str,
     ],
     ids=lambda given: str(given)[:60],
 )
-def test_a_mistake_in_the_sets_stops_before_the_first_call(sets: Any, says: str) -> None:
+def test_a_mistake_in_the_sets_stops_before_the_first_call(sets: Any, message: str) -> None:
     agent = Counting()
     with pytest.raises(SetupProblems) as caught:
         evaluate(agent, sets)
-    assert says in str(caught.value)
+    assert message in str(caught.value)
     assert agent.asked == 0
 
 
@@ -177,7 +179,7 @@ def score(actual: Any = INVOCATION, expected: Any = INVOCATION, criteria: Any = 
 
 
 @pytest.mark.parametrize(
-    ("call", "says"),
+    ("call", "message"),
     [
         (lambda: proctor.score_sync(INVOCATION, INVOCATION, criteria={}), "criteria: none are given"),
         (lambda: score(criteria={"criteria": {}}), "criteria: none are given"),
@@ -194,10 +196,10 @@ def score(actual: Any = INVOCATION, expected: Any = INVOCATION, criteria: Any = 
     ],
     ids=range(12),
 )
-def test_scoring_refuses_what_it_cannot_score(call: Score, says: str) -> None:
+def test_scoring_refuses_what_it_cannot_score(call: Score, message: str) -> None:
     with pytest.raises(SetupError) as caught:
         call()
-    assert says in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ TIMES = 20
 """Trials of each fault, as the catalogue asks for."""
 
 
-def cases(*texts: str, say: str = "fine", **more: Any) -> dict[str, Any]:
+def cases(*texts: str, answer: str = "fine", **more: Any) -> dict[str, Any]:
     """Return a set with one case for each message of the user; the answer to all of them is the same."""
     return {
         "eval_set_id": "faults",
@@ -40,7 +40,7 @@ def cases(*texts: str, say: str = "fine", **more: Any) -> dict[str, Any]:
                     {
                         "invocation_id": "1",
                         "user_content": {"role": "user", "parts": [{"text": text}]},
-                        "final_response": {"role": "model", "parts": [{"text": say}]},
+                        "final_response": {"role": "model", "parts": [{"text": answer}]},
                     }
                 ],
                 **more,
@@ -128,8 +128,8 @@ def test_any_exception_of_an_agent_is_an_error_and_others_continue(agent: Any) -
     assert outcomes(result, "good") == {Outcome.PASSED}
     for name in RAISED:
         assert outcomes(result, name) == {Outcome.ERROR}, name
-    said = {case.eval_id.partition("-")[2]: case.reason for case in result.cases if not case.passed}
-    assert {name: reason for name, reason in said.items() if name not in reason} == {}
+    reasons = {case.eval_id.partition("-")[2]: case.reason for case in result.cases if not case.passed}
+    assert {name: reason for name, reason in reasons.items() if name not in reason} == {}
     assert len(result.cases) == len(words)
     assert result.exit_code == 3
 
@@ -619,7 +619,7 @@ def test_an_eval_set_names_no_code_to_run(tmp_path: Path) -> None:
     project.write("touching.py", f"{TOUCH}\ndef metric(actual, expected):\n    return 1.0\n")
     custom = {"touch": {"code_config": {"name": "touching.metric"}}}
     one = cases(
-        "weather in Paris", say="It is sunny in Paris.", custom_metrics=custom, agent="touching:metric"
+        "weather in Paris", answer="It is sunny in Paris.", custom_metrics=custom, agent="touching:metric"
     )
     one |= {
         "custom_metrics": custom,

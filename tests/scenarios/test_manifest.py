@@ -128,10 +128,10 @@ def test_manifest_names_versions_platform_and_options(project: Path) -> None:
 
 def test_models_and_tokens_that_the_agent_names_are_in_the_summary(project: Path) -> None:
     async def named(text: str) -> Any:
-        said = proctor.Event.said("ok")
-        said.model_version = "model-7"
-        said.usage_metadata = proctor.types.GenerateContentResponseUsageMetadata(total_token_count=11)
-        yield said
+        event = proctor.Event.said("ok")
+        event.model_version = "model-7"
+        event.usage_metadata = proctor.types.GenerateContentResponseUsageMetadata(total_token_count=11)
+        yield event
 
     result = proctor.evaluate_sync(named, SET, config=CONFIG, store="runs.sqlite3", num_runs=3)
     summary = proctor.open_store("runs.sqlite3").summary(result.run_id)

@@ -164,7 +164,7 @@ def test_errors_are_run_again_when_asked_and_both_attempts_are_kept(tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         pytest.param(
             {"eval_sets": {**a_set(), "eval_cases": a_set(13)["eval_cases"]}}, "new: c12", id="a case more"
@@ -177,18 +177,20 @@ def test_errors_are_run_again_when_asked_and_both_attempts_are_kept(tmp_path: Pa
         ),
     ],
 )
-def test_another_set_is_refused_with_what_differs(tmp_path: Path, change: dict[str, Any], said: str) -> None:
+def test_another_set_is_refused_with_what_differs(
+    tmp_path: Path, change: dict[str, Any], message: str
+) -> None:
     agent = Agent()
     stop(tmp_path, agent, after=3)
     asked = Counter(agent.asked)
     given: dict[str, Any] = {"agent": agent, "eval_sets": a_set(), **change}
     with pytest.raises(SetupProblems) as refused:
         proctor.resume_sync(store=store_of(tmp_path), **given)
-    assert said in str(refused.value)
+    assert message in str(refused.value)
     assert "--force" in str(refused.value)
     assert agent.asked == asked
     forced = proctor.resume_sync(store=store_of(tmp_path), force=True, **given)
-    assert any(said in warning for warning in forced.warnings)
+    assert any(message in warning for warning in forced.warnings)
     assert all(agent.asked[question] == 1 for question in agent.asked)
 
 

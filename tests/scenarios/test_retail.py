@@ -191,7 +191,7 @@ def scenario(persona: str = "NOVICE", plan: str = "") -> ConversationScenario:
 
 
 @pytest.mark.parametrize(
-    ("desk", "persona", "plan", "says"),
+    ("desk", "persona", "plan", "answer"),
     [
         ("What can I do for you?", "NOVICE", "", "I want to exchange my hat."),
         ("What is your e-mail address?", "NOVICE", "", "My e-mail address is a@b.example."),
@@ -207,8 +207,8 @@ def scenario(persona: str = "NOVICE", plan: str = "") -> ConversationScenario:
         ("I am sorry, that is sold out.", "EXPERT", "- otherwise: red\n", "Then red, please."),
     ],
 )  # fmt: skip
-def test_customer_answers_by_plan_and_persona(desk: str, persona: str, plan: str, says: str | None) -> None:
-    assert played.customer(heard(("Hello", desk)), scenario(persona, plan)) == says
+def test_customer_answers_by_plan_and_persona(desk: str, persona: str, plan: str, answer: str | None) -> None:
+    assert played.customer(heard(("Hello", desk)), scenario(persona, plan)) == answer
 
 
 def test_a_customer_who_is_asked_the_same_over_and_over_gives_up() -> None:

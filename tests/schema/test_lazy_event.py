@@ -112,10 +112,10 @@ def test_user_event_and_event_of_a_subclass_are_not_lazy() -> None:
 @pytest.mark.parametrize("author", ["agent", "a planner", "user", "USER"])
 def test_what_is_counted_is_the_same(author: str) -> None:
     turn = _turn(*(make() for make in MADE.values()), Event.called("f", {}, author=author))
-    looked_at = _turn(*(_validated(event) for event in copy.deepcopy(turn.events)))
+    accessed = _turn(*(_validated(event) for event in copy.deepcopy(turn.events)))
     assert facts_of_turn(
         _turn(*(make() for make in MADE.values()), Event.called("f", {}, author=author))
-    ) == (facts_of_turn(looked_at))
+    ) == (facts_of_turn(accessed))
 
 
 def test_counting_does_not_look() -> None:

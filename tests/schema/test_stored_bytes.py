@@ -42,9 +42,12 @@ events = st.one_of(
 
 
 def trial(text: str) -> Trial:
-    said = Content.model_validate({"role": "user", "parts": [{"text": "?"}]})
+    content = Content.model_validate({"role": "user", "parts": [{"text": "?"}]})
     return Trial(
-        eval_set_id="s", eval_id="e", turns=[Turn(user_content=said, events=[Event.said("x")])], notes=[text]
+        eval_set_id="s",
+        eval_id="e",
+        turns=[Turn(user_content=content, events=[Event.said("x")])],
+        notes=[text],
     )
 
 
@@ -105,8 +108,8 @@ def test_evidence_is_written_as_its_serializer_writes_it(made: list[Any], anythi
         )  # fmt: skip
 
     trial = trial_of([make() for make in made])
-    looked_at = trial_of([copy.deepcopy(make()) for make in made])
-    expected = looked_at.model_dump_json(exclude_none=True, by_alias=False).encode()
+    accessed = trial_of([copy.deepcopy(make()) for make in made])
+    expected = accessed.model_dump_json(exclude_none=True, by_alias=False).encode()
     assert kept_json(trial) == expected
-    assert kept_json(looked_at) == expected
+    assert kept_json(accessed) == expected
     assert kept_json(trial) == expected

@@ -69,16 +69,16 @@ def conversations(*sources: str) -> Iterator[Conversation]:
 
 def _conversations(*sources: str) -> Iterator[Conversation]:
     for source in sources or (TUNED, HELD_OUT):
-        for told in yaml.safe_load((FOLDER / f"{source}.yaml").read_text(encoding="utf-8")):
-            yield _made(told, source, "clean-0", {})
-            for number, edit in enumerate(told["clean"], 1):
-                yield _made(told, source, f"clean-{number}", edit)
-            for edit in told["planted"]:
-                yield _made(told, source, edit["kind"], edit)
+        for entry in yaml.safe_load((FOLDER / f"{source}.yaml").read_text(encoding="utf-8")):
+            yield _made(entry, source, "clean-0", {})
+            for number, edit in enumerate(entry["clean"], 1):
+                yield _made(entry, source, f"clean-{number}", edit)
+            for edit in entry["planted"]:
+                yield _made(entry, source, edit["kind"], edit)
 
 
-def _made(told: dict[str, Any], source: str, name: str, edit: dict[str, Any]) -> Conversation:
-    talk = told["talk"]
+def _made(entry: dict[str, Any], source: str, name: str, edit: dict[str, Any]) -> Conversation:
+    talk = entry["talk"]
     agent, user = list(talk[0::2]), list(talk[1::2])
     ends = None
     for key, value in edit.items():
@@ -93,17 +93,17 @@ def _made(told: dict[str, Any], source: str, name: str, edit: dict[str, Any]) ->
             user[value - 1] = _broken(verb, value)
     if ends is not None:
         user = user[:ends]
-    scenario = {"starting_prompt": told["start"], "conversation_plan": told["plan"]}
-    if "persona" in told:
-        scenario["user_persona"] = told["persona"]
+    scenario = {"starting_prompt": entry["start"], "conversation_plan": entry["plan"]}
+    if "persona" in entry:
+        scenario["user_persona"] = entry["persona"]
     return Conversation(
-        name=f"{told['id']}-{name}",
+        name=f"{entry['id']}-{name}",
         source=source,
         kind=edit.get("kind", ""),
         scenario=scenario,
         user=user,
         agent=agent,
-        state=told.get("state", {}),
+        state=entry.get("state", {}),
         rubric=edit.get("rubric", ""),
         is_reached=edit.get("reached", True),
     )

@@ -16,12 +16,16 @@ PLAN = "You want to return the kettle from your order 4711. Ask for a refund to 
 
 def heard(*talk: str, plan: str = PLAN, ended: bool = True, **fields: Any) -> UserConversation:
     """A conversation: the starting prompt, then agent and user in turn; the user ends it behind the last answer."""
-    said, answers = list(talk[0::2]), list(talk[1::2])
-    replies = [UserReply(turn=n, status=NextStatus.SUCCESS, text=said[n]) for n in range(1, len(said))]
+    messages, answers = list(talk[0::2]), list(talk[1::2])
+    replies = [
+        UserReply(turn=n, status=NextStatus.SUCCESS, text=messages[n]) for n in range(1, len(messages))
+    ]
     if ended:
-        replies.append(UserReply(turn=len(said), status=NextStatus.STOP_SIGNAL_DETECTED, text="</finished>"))
-    given = {"replies": replies, "briefing": said[0], **fields}
-    return UserConversation(plan=plan, user_messages=said, answers=answers, **given)
+        replies.append(
+            UserReply(turn=len(messages), status=NextStatus.STOP_SIGNAL_DETECTED, text="</finished>")
+        )
+    given = {"replies": replies, "briefing": messages[0], **fields}
+    return UserConversation(plan=plan, user_messages=messages, answers=answers, **given)
 
 
 def kinds_in(conversation: UserConversation) -> list[str]:

@@ -1,4 +1,4 @@
-"""Behaviour of an agent that is no fault of its user: nonsense, echoes, odd questions, claims; and other wordings."""
+"""Behaviour of an agent that is not a fault of its user: nonsense, echoes, odd questions, claims; other wordings."""
 
 from __future__ import annotations
 
@@ -18,13 +18,15 @@ BYE = "I see."
 
 def heard(plan: str, *talk: str, state: dict[str, Any] | None = None) -> UserConversation:
     """A conversation that its user ended, with an expected state that is not there."""
-    said, answers = list(talk[0::2]), list(talk[1::2])
-    replies = [UserReply(turn=n, status=NextStatus.SUCCESS, text=said[n]) for n in range(1, len(said))]
-    replies.append(UserReply(turn=len(said), status=NextStatus.STOP_SIGNAL_DETECTED, text="</finished>"))
+    messages, answers = list(talk[0::2]), list(talk[1::2])
+    replies = [
+        UserReply(turn=n, status=NextStatus.SUCCESS, text=messages[n]) for n in range(1, len(messages))
+    ]
+    replies.append(UserReply(turn=len(messages), status=NextStatus.STOP_SIGNAL_DETECTED, text="</finished>"))
     return UserConversation(
         plan=plan,
-        briefing=said[0],
-        user_messages=said,
+        briefing=messages[0],
+        user_messages=messages,
         answers=answers,
         replies=replies,
         expected_state=state or {},
@@ -62,7 +64,9 @@ def test_no_agent_makes_its_user_look_guilty(agent: str, state: dict[str, Any] |
 def test_nonsense_for_400_turns_is_read_in_time() -> None:
     letters = str.maketrans("0123456789", "klmnopqrst")
     talk = [
-        said for n in range(400) for said in (HI, f"u{n}x v{n}y w{n}z z{n}u y{n}v x{n}w".translate(letters))
+        message
+        for n in range(400)
+        for message in (HI, f"u{n}x v{n}y w{n}z z{n}u y{n}v x{n}w".translate(letters))
     ]
     began = time.process_time()
     assert find_faults(heard(SHOES * 6, *talk)) == []

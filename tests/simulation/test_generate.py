@@ -21,12 +21,12 @@ WORDS = "alpha bravo charlie delta echo foxtrot golf hotel india juliet kilo lim
 def item(number: int = 0, **fields: Any) -> dict[str, Any]:
     """A scenario that is unlike those of other numbers."""
     word = WORDS[number % len(WORDS)]
-    said = {
+    scenario = {
         "starting_prompt": f"{word} {number}?",
         "conversation_plan": f"{word} want {number}",
         "tools": ["refund"],
     }
-    return {**said, **fields}
+    return {**scenario, **fields}
 
 
 def answer(*items: dict[str, Any]) -> dict[str, Any]:
@@ -51,9 +51,15 @@ def prompts(found: Generated) -> list[str]:
 
 def test_prompt_contains_the_description_of_the_agent_and_the_request() -> None:
     found, model = generated(answer(item()), guidance="Angry users", environment="Order 17 is there.")
-    told = model.asked[0].text
-    for said in ("You sell shoes.", '"refund"', "Angry users", "Order 17 is there.", "Write 1 new scenario,"):
-        assert said in told
+    prompt = model.asked[0].text
+    for words in (
+        "You sell shoes.",
+        '"refund"',
+        "Angry users",
+        "Order 17 is there.",
+        "Write 1 new scenario,",
+    ):
+        assert words in prompt
     assert (prompts(found), found.tools, found.problem, found.calls) == (["alpha 0?"], [("refund",)], "", 1)
 
 

@@ -35,9 +35,9 @@ def test_of_very_long_texts_rules_read_the_beginning_and_the_end() -> None:
     assert case.conversation_scenario is not None
     turns = [turn("first " + "a 7 b " * 100_000 + "last")]
     played = SimulatedUser(simulator="function")
-    (said,) = user_conversation(
+    (text,) = user_conversation(
         case, case.conversation_scenario, played, turns, None, with_calls=False
     ).user_messages
-    assert len(said) <= 20_001
-    assert said.startswith("first ")
-    assert said.endswith("last")
+    assert len(text) <= 20_001
+    assert text.startswith("first ")
+    assert text.endswith("last")

@@ -21,8 +21,8 @@ END = NextStatus.STOP_SIGNAL_DETECTED
 
 def test_starting_prompt_is_sent_verbatim_without_a_model_call() -> None:
     model = ScriptedModel([])
-    said = next_of(player(model, scenario_case(starting_prompt="  Hi {{ persona }}\n")))
-    assert (text_of(said.message), said.status, said.reply) == (
+    first = next_of(player(model, scenario_case(starting_prompt="  Hi {{ persona }}\n")))
+    assert (text_of(first.message), first.status, first.reply) == (
         "  Hi {{ persona }}\n",
         NextStatus.SUCCESS,
         None,
@@ -32,12 +32,12 @@ def test_starting_prompt_is_sent_verbatim_without_a_model_call() -> None:
 
 def test_prompt_contains_the_plan_the_conversation_and_the_stop_signal() -> None:
     model = ScriptedModel(["Paris"])
-    said = next_of(player(model), turn("hello", Event.said("Which city?\nuser: </finished>")))
-    assert text_of(said.message) == "Paris"
-    told = model.asked[0].text
-    assert PLAN in told
-    assert "</finished>" in told
-    assert told.endswith(
+    reply = next_of(player(model), turn("hello", Event.said("Which city?\nuser: </finished>")))
+    assert text_of(reply.message) == "Paris"
+    prompt = model.asked[0].text
+    assert PLAN in prompt
+    assert "</finished>" in prompt
+    assert prompt.endswith(
         "user: hello\n\nagent: Which city?\n  user: </finished>"
     )  # no other role in the conversation
 
@@ -61,17 +61,19 @@ def test_prompt_contains_tool_calls_only_on_request() -> None:
             {"author": "agent", "content": {"parts": [{"text": "hm", "thought": True}, {"text": "one"}]}}
         ),
     )
-    told = {}
+    prompts = {}
     for wanted in (False, True):
         model = ScriptedModel(["ok"])
         next_of(player(model, include_function_calls=wanted), done)
-        told[wanted] = model.asked[0].text.rpartition("user: hello")[2]
-    assert told[False] == "\n\nagent: one"
-    assert told[True] == '\n\nagent: calls search({"q": "x"})\n\ntool: search returns {"n": 1}\n\nagent: one'
+        prompts[wanted] = model.asked[0].text.rpartition("user: hello")[2]
+    assert prompts[False] == "\n\nagent: one"
+    assert (
+        prompts[True] == '\n\nagent: calls search({"q": "x"})\n\ntool: search returns {"n": 1}\n\nagent: one'
+    )
 
 
 @pytest.mark.parametrize(
-    ("said", "status"),
+    ("reply", "status"),
     [
         ("</finished>", END),
         ("Thanks! </FINISHED> bye", END),
@@ -80,11 +82,11 @@ def test_prompt_contains_tool_calls_only_on_request() -> None:
         ("finished", NextStatus.SUCCESS),
     ],
 )
-def test_the_stop_signal_anywhere_in_a_reply_ends_the_conversation(said: str, status: NextStatus) -> None:
-    found = next_of(player(ScriptedModel([said])), turn("hello"))
+def test_the_stop_signal_anywhere_in_a_reply_ends_the_conversation(reply: str, status: NextStatus) -> None:
+    found = next_of(player(ScriptedModel([reply])), turn("hello"))
     assert found.status is status
     assert found.reply is not None
-    assert (found.reply.text, found.reply.status, found.reply.turn) == (said, status, 1)
+    assert (found.reply.text, found.reply.status, found.reply.turn) == (reply, status, 1)
 
 
 @pytest.mark.parametrize(
@@ -173,7 +175,7 @@ def test_function_with_two_parameters_gets_conversation_and_scenario() -> None:
 
 
 @pytest.mark.parametrize(
-    ("function", "kind", "said"),
+    ("function", "kind", "message"),
     [
         (lambda _: 3, FailureKind.BROKE_CONTRACT, "returned int"),
         (lambda _: {"y": ""}["x"], FailureKind.RAISED, "x"),
@@ -181,8 +183,8 @@ def test_function_with_two_parameters_gets_conversation_and_scenario() -> None:
     ],
     ids=["a number", "raises", "empty"],
 )
-def test_function_without_a_text_is_a_simulator_error(function: Any, kind: FailureKind, said: str) -> None:
-    with pytest.raises(NoMessageError, match=said) as raised:
+def test_function_without_a_text_is_a_simulator_error(function: Any, kind: FailureKind, message: str) -> None:
+    with pytest.raises(NoMessageError, match=message) as raised:
         next_of(player(function), turn("hello"))
     assert raised.value.failure.kind is kind
 
@@ -248,7 +250,7 @@ def test_implausible_message_is_a_simulator_error_and_is_stored_in_part() -> Non
 
 
 @pytest.mark.parametrize(
-    ("scenario", "user", "said"),
+    ("scenario", "user", "message"),
     [
         ({"starting_prompt": " \n"}, print, "starting prompt is empty"),
         ({"starting_prompt": ""}, ScriptedModel("x"), "starting prompt is empty"),
@@ -258,10 +260,10 @@ def test_implausible_message_is_a_simulator_error_and_is_stored_in_part() -> Non
     ids=["no start, function", "no start, model", "no plan, model", "no plan, function: it needs none"],
 )
 def test_a_scenario_that_leaves_its_user_without_words_is_refused(
-    scenario: dict[str, str], user: Any, said: str
+    scenario: dict[str, str], user: Any, message: str
 ) -> None:
     problems = RunUsers(user).problems(scenario_case(**scenario), config_of())
-    assert [said in str(problem) for problem in problems] == [True] * bool(said)
+    assert [message in str(problem) for problem in problems] == [True] * bool(message)
 
 
 def test_a_function_cannot_change_what_was_recorded() -> None:

@@ -57,8 +57,8 @@ def test_each_kind_is_planted_often_enough_with_separate_wordings() -> None:
     planted = [one for one in conversations() if one.kind]
     for kind in KINDS:
         assert sum(one.kind == kind for one in planted) >= 20
-    said = [str(one.user) for one in planted if one.kind not in ("no_message", "stopped_early")]
-    assert len(set(said)) == len(said)
+    talks = [str(one.user) for one in planted if one.kind not in ("no_message", "stopped_early")]
+    assert len(set(talks)) == len(talks)
     assert sum(not one.kind for one in conversations()) >= len(planted)
 
 

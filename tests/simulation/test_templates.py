@@ -65,7 +65,7 @@ def test_a_jinja_template_is_rendered_in_its_sandbox() -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "message"),
     [
         ("{{ plan }}", "unknown placeholder {{ plan }}"),
         ("{% for %}", "TemplateSyntaxError"),
@@ -74,14 +74,14 @@ def test_a_jinja_template_is_rendered_in_its_sandbox() -> None:
         ("{{ nothing.at_all }}", "UndefinedError"),
     ],
 )
-def test_a_template_that_cannot_be_is_refused_before_the_run(more: str, said: str) -> None:
+def test_a_template_that_cannot_be_is_refused_before_the_run(more: str, message: str) -> None:
     with pytest.raises(SetupError, match="custom_instructions") as refused:
         check_template(ALL + more, with_persona=False)
-    assert said in str(refused.value)
+    assert message in str(refused.value)
     (problem,) = RunUsers(ScriptedModel("x")).problems(
         scenario_case(), config_of(custom_instructions=ALL + more)
     )
-    assert said in str(problem)
+    assert message in str(problem)
 
 
 def test_missing_jinja_is_reported_before_the_run(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -90,7 +90,7 @@ class TestKappa:
         )
         observed = sum(h == j for h, j in zip(human, judge, strict=True)) / found.total
         of_human, of_judge = Counter(human), Counter(judge)
-        chance = sum(of_human[said] * of_judge[said] for said in (True, False)) / found.total**2
+        chance = sum(of_human[verdict] * of_judge[verdict] for verdict in (True, False)) / found.total**2
         assume(chance != 1)
         assert cohen_kappa(found).value == pytest.approx((observed - chance) / (1 - chance), abs=1e-9)
 

@@ -142,25 +142,26 @@ def test_distribution_of_resampled_means_matches_a_simulation(
 def test_mean_is_inside_its_interval_and_the_interval_within_the_range(
     found: list[float], confidence: float
 ) -> None:
-    told = mean_difference(found, confidence=confidence, reach=1.0)
-    assert -1 <= told.low <= told.value <= told.high <= 1
-    assert told.low < told.high
+    interval = mean_difference(found, confidence=confidence, reach=1.0)
+    assert -1 <= interval.low <= interval.value <= interval.high <= 1
+    assert interval.low < interval.high
     mirrored = mean_difference([-each for each in found], confidence=confidence, reach=1.0)
-    assert (mirrored.low, mirrored.high) == pytest.approx((-told.high, -told.low), abs=1e-6)
+    assert (mirrored.low, mirrored.high) == pytest.approx((-interval.high, -interval.low), abs=1e-6)
 
 
 @pytest.mark.parametrize(("cases", "widest"), [(5, 0.8), (20, 0.25), (100, 0.05), (1_000, 0.005)])
 def test_no_difference_in_so_many_cases_does_not_prove_that_there_is_none(cases: int, widest: float) -> None:
-    told = mean_difference([0.0] * cases, reach=1.0)
-    assert 1 / cases < told.high <= widest
-    assert told.low == pytest.approx(-told.high)
+    interval = mean_difference([0.0] * cases, reach=1.0)
+    assert 1 / cases < interval.high <= widest
+    assert interval.low == pytest.approx(-interval.high)
 
 
 def test_more_confidence_is_wider_and_more_cases_are_narrower() -> None:
     random = Random(3)
     found = [random.gauss(0.0, 0.3) for _ in range(40)]
     widths = [
-        told.high - told.low for told in (mean_difference(found, confidence=c) for c in (0.8, 0.95, 0.99))
+        interval.high - interval.low
+        for interval in (mean_difference(found, confidence=c) for c in (0.8, 0.95, 0.99))
     ]
     assert widths == sorted(widths)
     assert mean_difference(found * 4).high < mean_difference(found).high

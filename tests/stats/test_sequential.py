@@ -95,8 +95,8 @@ def test_near_the_rate_at_least_a_quarter_of_the_trials_is_saved(truth: float) -
     below, above, trials = chances(0.8, 100, 0.95, truth)
     errors = chances(0.8, 100, 0.95, 0.8)
     right, wrong = (below, errors[0]) if truth < 0.8 else (above, errors[1])
-    told = right * log(right / wrong) + (1 - right) * log((1 - right) / (1 - wrong))
-    least = told / (truth * log(truth / 0.8) + (1 - truth) * log((1 - truth) / 0.2))
+    information = right * log(right / wrong) + (1 - right) * log((1 - right) / (1 - wrong))
+    least = information / (truth * log(truth / 0.8) + (1 - truth) * log((1 - truth) / 0.2))
     beforehand = fixed_number(0.8, truth, right)
     assert trials <= 0.77 * beforehand
     assert least >= 0.63 * beforehand
@@ -126,10 +126,10 @@ def fixed_number(rate: float, truth: float, right: float, each: float = 0.025) -
 @given(st.floats(0.1, 0.9), st.integers(1, 60), st.lists(st.booleans(), max_size=80))
 def test_the_first_time_that_it_is_known_counts(rate: float, most: int, passes: list[bool]) -> None:
     bounds = share_bounds(rate, most, 0.95)
-    side, looked_at = bounds.decided(passes)
-    assert looked_at <= most
-    assert bounds.decided(passes[:looked_at]) == (side, looked_at)
-    for total in range(1, looked_at):
+    side, analysed = bounds.decided(passes)
+    assert analysed <= most
+    assert bounds.decided(passes[:analysed]) == (side, analysed)
+    for total in range(1, analysed):
         assert bounds.side(sum(passes[:total]), total) == 0
 
 

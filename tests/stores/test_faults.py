@@ -80,9 +80,9 @@ def test_a_file_that_may_not_grow_ends_the_run_and_keeps_what_was_there(
         [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60
     )
     assert done.returncode == 0, done.stderr
-    said, acknowledged, refused = json.loads(done.stdout.splitlines()[-1])
-    assert str(path) in said
-    assert "disk" in said
+    message, acknowledged, refused = json.loads(done.stdout.splitlines()[-1])
+    assert str(path) in message
+    assert "disk" in message
     assert acknowledged == list(range(len(acknowledged)))
     assert not refused or refused == list(range(len(acknowledged), 40))
     _see_that_it_is_sound(path, acknowledged)
@@ -106,10 +106,10 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 def test_a_disk_that_fills_up_ends_the_run_and_keeps_what_was_there(small_disk: Path, tmp_path: Path) -> None:
     path, heard = small_disk / "runs.db", Heard()
     store = opened(path)
-    said = _fill(store, heard, cases=400, size=3000)
-    assert str(path) in said
-    assert "disk is full" in said
-    assert "proctor resume" in said
+    message = _fill(store, heard, cases=400, size=3000)
+    assert str(path) in message
+    assert "disk is full" in message
+    assert "proctor resume" in message
     assert 0 < len(heard.tokens) < 400
     assert heard.tokens + heard.failed == list(range(400))
     run = store.load("run1")  # on the full disk still
@@ -154,13 +154,13 @@ def test_whichever_write_fails_nothing_is_half_written(tmp_path: Path, cases: in
         path, heard = tmp_path / f"{n}.db", Heard()
         store = opened(path)
         _Failing.left = n
-        said = _fill(store, heard, cases=cases)
+        message = _fill(store, heard, cases=cases)
         reached, _Failing.left = _Failing.left <= 0, -1
         store.close()
-        assert bool(said) == reached, f"write {n}: {said}"
+        assert bool(message) == reached, f"write {n}: {message}"
         if not reached:
             break
-        assert "the disk is full" in said
+        assert "the disk is full" in message
         _see_that_it_is_sound(path, heard.tokens)
     else:
         pytest.fail("there was always one more write")
@@ -185,7 +185,7 @@ def _folder_gone(path: Path) -> None:
     sys.platform == "win32", reason="on Windows a file in use can be neither deleted nor replaced"
 )
 @pytest.mark.parametrize(
-    ("take", "said"),
+    ("take", "message"),
     [
         (lambda path: path.unlink(), "the store was deleted while it was in use"),
         (lambda path: path.rename(path.with_name("moved.db")), "the store was deleted while it was in use"),
@@ -195,7 +195,7 @@ def _folder_gone(path: Path) -> None:
     ids=["deleted", "moved", "replaced", "folder deleted"],
 )
 def test_a_store_that_is_taken_away_is_noticed_at_the_next_commit(
-    tmp_path: Path, take: Callable[[Path], object], said: str
+    tmp_path: Path, take: Callable[[Path], object], message: str
 ) -> None:
     path, heard = tmp_path / "folder" / "runs.db", Heard()
     store = opened(path)
@@ -205,10 +205,10 @@ def test_a_store_that_is_taken_away_is_noticed_at_the_next_commit(
     take(path)
     writer.put(records(1), "after")
     writer.put(records(2), "later")
-    with pytest.raises(StoreError, match=said):
+    with pytest.raises(StoreError, match=message):
         writer.finish(RunSummary(), complete=True)
     assert (heard.tokens, heard.failed) == (["before"], ["after", "later"])
-    with pytest.raises(StoreError, match=said):
+    with pytest.raises(StoreError, match=message):
         begun(store, "another")
 
 

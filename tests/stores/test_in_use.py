@@ -24,10 +24,10 @@ print(kind)
 
 
 def _is_locked(file: Path) -> bool:
-    said = subprocess.run(
+    output = subprocess.run(
         [sys.executable, "-c", _ASK, str(file)], capture_output=True, check=True, timeout=30
     )
-    return int(said.stdout) != fcntl.F_UNLCK
+    return int(output.stdout) != fcntl.F_UNLCK
 
 
 def test_the_question_that_is_asked_here_has_an_answer(tmp_path: Path) -> None:

@@ -72,8 +72,8 @@ def opened(store: Path) -> Any:
 def test_the_index_has_every_run_in_order_and_each_is_read_alone(opened: Store) -> None:
     runs = list(opened.runs())
     entries = opened.index()
-    told = [(one.run_id, one.created_at, one.agent, one.sets, one.complete) for one in entries]
-    assert told == [(run.run_id, run.created_at, run.agent, run.sets, True) for run in runs]
+    listed = [(one.run_id, one.created_at, one.agent, one.sets, one.complete) for one in entries]
+    assert listed == [(run.run_id, run.created_at, run.agent, run.sets, True) for run in runs]
     assert [opened.record(one.run_id) for one in entries] == runs
     with pytest.raises(UnknownNameError):
         opened.record("nobody")

@@ -46,7 +46,7 @@ def test_the_file_that_a_url_means(url: str, path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "said"),
+    ("url", "message"),
     [
         ("sqlite:", "names no file"),
         ("sqlite:///", "names no file"),
@@ -57,8 +57,8 @@ def test_the_file_that_a_url_means(url: str, path: str) -> None:
         ("runs\x00.db", "names no file"),
     ],
 )
-def test_a_url_that_names_no_file_is_refused(url: str, said: str) -> None:
-    with pytest.raises(SetupError, match=said):
+def test_a_url_that_names_no_file_is_refused(url: str, message: str) -> None:
+    with pytest.raises(SetupError, match=message):
         open_store(url)
 
 
@@ -217,7 +217,7 @@ def _cut_short(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("make", "said"),
+    ("make", "message"),
     [
         (_random_bytes, "this file is not a store"),
         (lambda path: path.write_text('{"eval_set_id": "a"}'), "this file is not a store"),
@@ -232,13 +232,13 @@ def _cut_short(path: Path) -> None:
 )
 @pytest.mark.parametrize("read_only", [False, True])
 def test_file_that_is_not_a_store_is_refused_and_unchanged(
-    path: Path, make: Callable[[Path], object], said: str, read_only: bool
+    path: Path, make: Callable[[Path], object], message: str, read_only: bool
 ) -> None:
     make(path)
     before = _state(path)
     with pytest.raises(StoreError) as raised:
         opened(path, read_only=read_only)
-    assert said in str(raised.value)
+    assert message in str(raised.value)
     assert str(path) in str(raised.value)
     assert _state(path) == before
     assert [file.name for file in path.parent.iterdir()] == [path.name]
@@ -372,8 +372,8 @@ def unwritable(place: Path) -> Path:
 def test_folder_without_permission_is_reported(place: Path, root: Path) -> None:
     (place / "theirs").mkdir(mode=0o700)
     (place / "theirs").chmod(0o000)
-    said = _as_an_ordinary_user(place / "theirs" / "runs.db", "opened(path)", root)
-    assert said.startswith(
+    output = _as_an_ordinary_user(place / "theirs" / "runs.db", "opened(path)", root)
+    assert output.startswith(
         f"StoreError: {place / 'theirs' / 'runs.db'}: the store cannot be opened: Permission denied"
     )
 
@@ -388,19 +388,19 @@ def test_a_store_that_cannot_be_written_is_refused_before_anything_is_run(
         unwritable.parent.chmod(0o755)
         unwritable.chmod(0o666)
         unwritable.parent.chmod(0o555)
-    said = _as_an_ordinary_user(unwritable, "opened(path)", root)
-    assert said.startswith("StoreError:")
-    assert "cannot be written" in said or "you may read and write them" in said
-    assert str(unwritable.parent) in said
+    output = _as_an_ordinary_user(unwritable, "opened(path)", root)
+    assert output.startswith("StoreError:")
+    assert "cannot be written" in output or "you may read and write them" in output
+    assert str(unwritable.parent) in output
 
 
 def test_a_store_cannot_be_made_in_a_folder_that_is_not_ours(place: Path, root: Path) -> None:
     folder = place / "theirs"
     folder.mkdir()
     folder.chmod(0o555)
-    said = _as_an_ordinary_user(folder / "runs.db", "opened(path)", root)
-    assert said.startswith("StoreError:")
-    assert "you may read and write them" in said
+    output = _as_an_ordinary_user(folder / "runs.db", "opened(path)", root)
+    assert output.startswith("StoreError:")
+    assert "you may read and write them" in output
     folder.chmod(0o755)
     assert list(folder.iterdir()) == []
 

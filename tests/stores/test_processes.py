@@ -36,8 +36,8 @@ def _start(path: Path, *words: object, how: Sequence[str] = ("-m", "tests.stores
     )
 
 
-def _output(worker: Worker, told: str = "") -> str:
-    out, complained = worker.communicate(told, timeout=120)
+def _output(worker: Worker, text: str = "") -> str:
+    out, complained = worker.communicate(text, timeout=120)
     assert worker.returncode == 0, complained
     assert complained == ""
     return out.strip()
@@ -295,9 +295,9 @@ def test_a_holder_that_wakes_late_gets_its_write_refused(tmp_path: Path, rounds:
         _stop_between_commits(worker, path)
         _take(path, within=60)
         worker.send_signal(signal.SIGCONT)
-        said = _output(worker, "go on\n")
-        assert "another process has taken over run run1" in said
-        assert said.endswith("acknowledged: first")
+        output = _output(worker, "go on\n")
+        assert "another process has taken over run run1" in output
+        assert output.endswith("acknowledged: first")
         store = opened(path)
         assert store.load("run1").counts == {Outcome.PASSED: 1, Outcome.FAILED: 2}
         assert next(store.runs()).state is RunState.FINISHED

@@ -212,10 +212,10 @@ def test_scores_that_were_dropped_from_a_verdict_come_back_with_it() -> None:
 def test_ids_that_no_database_holds_are_kept_visibly(set_id: str, eval_id: str, bad: str) -> None:
     store = open_store(f"memory:{secrets.token_hex(8)}")
     case = PlannedCase(0, set_id + bad, eval_id + bad, "hash", "place" + bad)
-    told = manifest(cases=1)
-    told.agent.label = "agent" + bad
-    told.command = ["proctor", bad]
-    store.begin(told, [case], judging(), Heard()).close()
+    damaged = manifest(cases=1)
+    damaged.agent.label = "agent" + bad
+    damaged.command = ["proctor", bad]
+    store.begin(damaged, [case], judging(), Heard()).close()
     (read,) = store.planned("run1")
     kept = bad and "\ufffd"
     assert read.eval_set_id == set_id.replace("\x00", "\ufffd") + kept
@@ -238,17 +238,17 @@ def test_large_bodies_are_compressed_and_small_ones_are_left_as_they_are() -> No
     assert pack(body[:1000], 4096) == body[:1000]
 
 
-def _with_media(*pieces: bytes, said: str = "") -> bytes:
+def _with_media(*pieces: bytes, words: str = "") -> bytes:
     parts = [
         {"inline_data": {"data": base64.urlsafe_b64encode(piece).decode(), "mime_type": "image/png"}}
         for piece in pieces
     ]
-    return json.dumps({"parts": [{"text": said}, *parts]}, separators=(",", ":")).encode()
+    return json.dumps({"parts": [{"text": words}, *parts]}, separators=(",", ":")).encode()
 
 
 @given(st.lists(st.binary(max_size=3000), max_size=4), TEXT)
-def test_media_are_taken_out_and_put_back_byte_for_byte(pieces: list[bytes], said: str) -> None:
-    body = _with_media(*pieces, said=said)
+def test_media_are_taken_out_and_put_back_byte_for_byte(pieces: list[bytes], words: str) -> None:
+    body = _with_media(*pieces, words=words)
     kept, places, found = encoding.extract_media(body)
     large = {piece for piece in pieces if len(base64.b64encode(piece)) >= 1366}
     assert set(found.values()) == large

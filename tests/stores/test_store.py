@@ -201,7 +201,7 @@ def test_run_is_found_by_id_by_unambiguous_prefix_or_as_the_latest(
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
         ("abc", "'abc' is the beginning of 2 runs: abce5, abcd. Give more of it"),
         ("xyz", "No run named 'xyz' in"),
@@ -216,12 +216,12 @@ def test_run_is_found_by_id_by_unambiguous_prefix_or_as_the_latest(
         ("latest~٣", "No run named 'latest~٣' in"),
     ],
 )
-def test_what_names_no_single_run_is_refused(store: SqliteStore, name: str, said: str) -> None:
+def test_what_names_no_single_run_is_refused(store: SqliteStore, name: str, message: str) -> None:
     for run_id in ("abcd", "abce5"):
         begun(store, run_id, cases=1).close()
     with pytest.raises(UnknownNameError) as raised:
         store.find(name)
-    assert said in str(raised.value)
+    assert message in str(raised.value)
 
 
 def test_an_empty_store_has_no_latest(store: SqliteStore) -> None:

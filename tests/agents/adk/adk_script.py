@@ -8,8 +8,8 @@ from google.adk.models import BaseLlm, LlmResponse
 from google.genai import types
 
 
-def text(said: str) -> types.Part:
-    return types.Part(text=said)
+def text(content: str) -> types.Part:
+    return types.Part(text=content)
 
 
 def call(name: str, /, **args: Any) -> types.Part:

@@ -74,7 +74,7 @@ def call(name: str, **args: Any) -> types.Part:
 
 
 class Script(BaseLlm):
-    """The user's text says what the model does: JSON, one list of parts for each model call of the turn."""
+    """Do what the user's text requests: JSON, one list of parts for each model call of the turn."""
 
     async def generate_content_async(self, llm_request, stream=False):
         await asyncio.sleep(0.02)

@@ -178,8 +178,8 @@ trace.set_tracer_provider(provider)
 
 @pytest.mark.slow
 def test_configured_exporter_gets_its_spans_without_additions(agent: str) -> None:
-    told = "print(json.dumps([kept, [[one.name, dict(one.attributes)] for one in exported.get_finished_spans()]]))"
-    kept, exported = in_a_process(f"{EXPORTING}{RUN}{told}", agent)
+    script = "print(json.dumps([kept, [[one.name, dict(one.attributes)] for one in exported.get_finished_spans()]]))"
+    kept, exported = in_a_process(f"{EXPORTING}{RUN}{script}", agent)
     assert [kind for kind, _ in kept] == ["model", "tool", "model"]
     assert "invoke_agent looker" in [name for name, _ in exported]
     assert "over Oslo" not in json.dumps(exported), "contents are exported on request only"

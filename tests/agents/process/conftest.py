@@ -79,7 +79,7 @@ def texts_of(result: RunResult, case: int = 0) -> list[str]:
 
 
 def lives(pid: int) -> bool:
-    """Tell whether a process exists and is not a zombie."""
+    """Return whether a process exists and is not a zombie."""
     with suppress(OSError):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     if Path("/proc/self/stat").exists():

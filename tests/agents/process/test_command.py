@@ -86,10 +86,10 @@ def test_everything_that_an_answer_may_have_is_evidence(program: Program) -> Non
     trial = trial_of(result)
     assert result.passed
     assert trial.final_state == {"n": 3}
-    (call, gave, changed, said, _), second = trial.turns[0].events, trial.turns[1].events
+    (call, gave, changed, answer, _), second = trial.turns[0].events, trial.turns[1].events
     assert (call.author, gave.author, changed.state_delta) == ("units", "units", {"n": 2})
-    assert said.usage_metadata is not None
-    assert (said.usage_metadata.total_token_count, said.model_version) == (7, "m-1")
+    assert answer.usage_metadata is not None
+    assert (answer.usage_metadata.total_token_count, answer.model_version) == (7, "m-1")
     assert (trial.turns[0].model_duration, trial.turns[0].tool_duration) == (0.25, 0.5)
     assert trial.turns[0].app_details == {"agent_details": {}}
     assert second[1].state_delta is None
@@ -129,7 +129,7 @@ def test_a_python_program_need_not_flush(program: Program) -> None:
 
 @pytest.mark.slow  # it waits
 @pytest.mark.parametrize(
-    ("body", "kind", "said"),
+    ("body", "kind", "message"),
     [
         pytest.param("print('I am not JSON')", FailureKind.BROKE_CONTRACT,
                      r"is not JSON .*: str 'I am not JSON'\. Its standard output belongs to the protocol", id="garbage"),
@@ -159,14 +159,14 @@ def test_a_python_program_need_not_flush(program: Program) -> None:
 )  # fmt: skip
 @times(1)
 def test_fault_of_a_program_is_reported_and_the_next_case_has_a_fresh_one(
-    body: str, kind: FailureKind, said: str, times: int, program: Program, pids: Pids
+    body: str, kind: FailureKind, message: str, times: int, program: Program, pids: Pids
 ) -> None:
     """[17-20]"""
     for _ in range(times):
-        _does_wrong(body, kind, said, program, pids)
+        _does_wrong(body, kind, message, program, pids)
 
 
-def _does_wrong(body: str, kind: FailureKind, said: str, program: Program, pids: Pids) -> None:
+def _does_wrong(body: str, kind: FailureKind, message: str, program: Program, pids: Pids) -> None:
     before = len(pids())
     wrong = f"    if request['text'] == 'wrong':\n        {body.replace(chr(10), chr(10) + '    ')}\n        continue\n"
     result = run(
@@ -178,7 +178,7 @@ def _does_wrong(body: str, kind: FailureKind, said: str, program: Program, pids:
     )
     failure = failure_of(result)
     assert (failure.kind, failure.where, failure.turn) == (kind, "agent", 0)
-    assert re.search(said, failure.message), failure.message
+    assert re.search(message, failure.message), failure.message
     assert result.cases[1].passed
     assert pids.left() == []
     assert len(pids()) - before == (1 if kind is FailureKind.RAISED else 2)
@@ -222,27 +222,27 @@ def test_no_conversation_sees_another(times: int, program: Program) -> None:
             case["session_input"]["state"] = {"id": f"<{number}>"}
         result = proctor.evaluate_sync(agent, cases, config=CRITERIA, concurrency=20)
         assert not result.passed
-        said = [texts_of(result, case) for case in range(200)]
-        assert said == [[f"who <{number}>", f"again <{number}>"] for number in range(200)]
+        texts = [texts_of(result, case) for case in range(200)]
+        assert texts == [[f"who <{number}>", f"again <{number}>"] for number in range(200)]
 
 
 # --- set-up ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("command", "said"),
+    ("command", "message"),
     [
         pytest.param("", "cmd: names no command; write cmd:COMMAND", id="none"),
         pytest.param("python 'agent.py", "cannot be read: No closing quotation", id="quotes"),
     ],
 )
-def test_a_command_that_cannot_be_read_is_a_mistake_of_the_set_up(command: str, said: str) -> None:
-    with pytest.raises(AgentLoadError, match=said):
+def test_a_command_that_cannot_be_read_is_a_mistake_of_the_set_up(command: str, message: str) -> None:
+    with pytest.raises(AgentLoadError, match=message):
         load_agent(f"cmd:{command}")
 
 
 @pytest.mark.parametrize(
-    ("text", "within", "said"),
+    ("text", "within", "message"),
     [
         pytest.param("import sys; print('no key', file=sys.stderr); sys.exit(3)", 60,
                      r"ended \(exit code 3\) before it was asked anything\nits standard error ends with:\nno key", id="exits at once"),
@@ -251,28 +251,28 @@ def test_a_command_that_cannot_be_read_is_a_mistake_of_the_set_up(command: str, 
     ],
 )  # fmt: skip
 def test_a_program_that_does_not_start_is_a_mistake_of_the_set_up(
-    text: str, within: float, said: str, program: Program, pids: Pids, monkeypatch: pytest.MonkeyPatch
+    text: str, within: float, message: str, program: Program, pids: Pids, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # a busy machine takes its time to start Python
     monkeypatch.setattr("proctor.agents.process.process_agent._AT_ONCE", within)
-    with pytest.raises(SetupError, match=said):
+    with pytest.raises(SetupError, match=message):
         run(program(text), ["hi"])
     assert pids.left() == []
 
 
 @pytest.mark.parametrize(
-    ("command", "said"),
+    ("command", "message"),
     [
         ("no-such-program --x", "the program 'no-such-program' does not exist"),
         ("./agent.py", r"Name what runs it \(cmd:python ./agent.py\)"),
     ],
 )
 def test_a_program_that_is_not_there_is_a_mistake_of_the_set_up(
-    command: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    command: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "agent.py").touch()
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(SetupError, match=said):
+    with pytest.raises(SetupError, match=message):
         run(f"cmd:{command}", ["hi"])
 
 

@@ -78,13 +78,13 @@ def shown_of(tmp_path: Path, *arguments: str) -> str:
     words = [*proctor, "eval", "--agent", command, "--set", "s.evalset.json", "-v", *reports]
     variables = {**os.environ, FOLDER: str(make_page(tmp_path / "page"))}
     ran = subprocess.run(words, cwd=tmp_path, env=variables, capture_output=True, text=True, check=False)
-    told = [ran.stdout, ran.stderr, *(path.read_text() for path in tmp_path.glob("*.out"))]
+    output = [ran.stdout, ran.stderr, *(path.read_text() for path in tmp_path.glob("*.out"))]
     for arguments_ in (["runs"], ["export", "latest", "--format", "jsonl"]):
         again = subprocess.run(
             [*proctor, *arguments_], cwd=tmp_path, capture_output=True, text=True, check=False
         )
-        told += [again.stdout, again.stderr]
-    return "\n".join(told)
+        output += [again.stdout, again.stderr]
+    return "\n".join(output)
 
 
 @pytest.mark.parametrize(
@@ -99,10 +99,10 @@ def shown_of(tmp_path: Path, *arguments: str) -> str:
     ],
 )
 def test_what_a_program_echoes_shows_no_secret(how: str, tmp_path: Path) -> None:
-    told = shown_of(tmp_path, how, f"--key={SECRET}")
-    assert HIDDEN in told
+    output = shown_of(tmp_path, how, f"--key={SECRET}")
+    assert HIDDEN in output
     for part in (SECRET, "s3cr", "signs"):
-        assert part not in told
+        assert part not in output
 
 
 @pytest.mark.parametrize(

@@ -59,16 +59,16 @@ def test_settings_isolate(project: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ('isolate = "yes"', "'isolate' must be true or false"),
         ('isolate_memory = "much"', "'isolate_memory' must be a size"),
     ],
 )
-def test_settings_that_cannot_be_are_refused(text: str, said: str, project: Path) -> None:
+def test_settings_that_cannot_be_are_refused(text: str, message: str, project: Path) -> None:
     (project / "proctor.toml").write_text(text)
     result = _proctor("eval", "my_agent.py:agent", "s.evalset.json")
-    assert (result.exit_code, said in result.stderr) == (2, True)
+    assert (result.exit_code, message in result.stderr) == (2, True)
 
 
 def test_a_size_that_is_none_is_refused(project: Path) -> None:

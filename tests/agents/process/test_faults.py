@@ -37,7 +37,7 @@ def test_memory_limit_below_the_size_of_the_agent_is_a_configuration_error(tmp_p
 
 
 @pytest.mark.parametrize(
-    ("harm", "kind", "said"),
+    ("harm", "kind", "message"),
     [
         ("exit", FailureKind.CRASHED, r"ended \(exit code 7\) before its answer was done"),
         ("segfault", FailureKind.CRASHED, r"crashed \(SIGSEGV\) before its answer was done"),
@@ -46,12 +46,14 @@ def test_memory_limit_below_the_size_of_the_agent_is_a_configuration_error(tmp_p
         ("large", FailureKind.RAISED, "x…"),
     ],
 )
-def test_what_ends_or_breaks_a_worker_is_one_trial_s_failure(harm: str, kind: FailureKind, said: str) -> None:
+def test_what_ends_or_breaks_a_worker_is_one_trial_s_failure(
+    harm: str, kind: FailureKind, message: str
+) -> None:
     """[17, 21]"""
     result = run(BLOCKS, ["ok"], [harm], ["ok"], isolate=True, concurrency=1)
     failure = failure_of(result, 1)
     assert failure.kind is kind, failure.message
-    assert re.search(said, failure.message), failure.message
+    assert re.search(message, failure.message), failure.message
     assert [result.cases[case].passed for case in (0, 2)] == [True, True]
 
 
@@ -94,7 +96,7 @@ def test_garbage_is_an_error(what: str) -> None:
 @pytest.mark.slow
 @times(1, 10)
 @pytest.mark.parametrize(
-    ("text", "kind", "said"),
+    ("text", "kind", "message"),
     [
         ("return 'x' * 100_000_000", FailureKind.BROKE_CONTRACT, "a line of more than 33,554,432 bytes"),
         ("return 'x' * 2_000_000", FailureKind.UNUSABLE_ANSWER, "2,000,000 characters cut to 1,048,576"),
@@ -103,7 +105,7 @@ def test_garbage_is_an_error(what: str) -> None:
     ],
 )  # fmt: skip
 def test_an_answer_that_is_too_much_is_an_error_and_takes_no_memory_here(
-    text: str, kind: FailureKind, said: str, times: int, tmp_path: Path
+    text: str, kind: FailureKind, message: str, times: int, tmp_path: Path
 ) -> None:
     """[20]"""
     before = _most_memory()
@@ -111,7 +113,7 @@ def test_an_answer_that_is_too_much_is_an_error_and_takes_no_memory_here(
     for _ in range(times):
         result = run(f"{tmp_path / 'much.py'}:agent", ["hi"], isolate=True, timeout=30)
         failure = failure_of(result)
-        assert (failure.kind, said in failure.message) == (kind, True), failure
+        assert (failure.kind, message in failure.message) == (kind, True), failure
     assert _most_memory() < max(500, before + 100)
 
 
@@ -156,5 +158,5 @@ def test_no_session_sees_another(times: int) -> None:
         result = proctor.evaluate_sync(
             BLOCKS, cases, isolate=True, concurrency=20, config={"criteria": {"response_match_score": 0.5}}
         )
-        said = [texts_of(result, case) for case in range(200)]
-        assert said == [[f"who <{number}>", f"again <{number}>"] for number in range(200)]
+        texts = [texts_of(result, case) for case in range(200)]
+        assert texts == [[f"who <{number}>", f"again <{number}>"] for number in range(200)]

@@ -88,15 +88,15 @@ def test_exit_in_a_task_of_the_agent_is_the_same_failure(how: str) -> None:
 @pytest.mark.parametrize("what", ["none", "bytes", "object", "unknown", "circle", "number", "list"])
 def test_invalid_answer_is_the_same_failure(what: str) -> None:
     here, there = _both("garbage", [what])
-    told = [re.sub("0x[0-9a-f]+", "0x", failure_of(result).cause) for result in (here, there)]
-    assert told[0] == told[1]
+    causes = [re.sub("0x[0-9a-f]+", "0x", failure_of(result).cause) for result in (here, there)]
+    assert causes[0] == causes[1]
 
 
 def test_value_outside_json_is_the_same_failure() -> None:
     here, there = _both("not_json", ["hi"])
-    told = [re.sub("0x[0-9a-f]+", "0x", failure_of(result).cause) for result in (here, there)]
-    assert told[0] == told[1]
-    assert "value is not JSON" in told[1]
+    causes = [re.sub("0x[0-9a-f]+", "0x", failure_of(result).cause) for result in (here, there)]
+    assert causes[0] == causes[1]
+    assert "value is not JSON" in causes[1]
 
 
 @pytest.mark.parametrize("fail", ["end", "state", "list"])
@@ -241,16 +241,16 @@ def test_what_is_here_is_isolated() -> None:
 
 
 @pytest.mark.parametrize(
-    ("agent", "said"),
+    ("agent", "message"),
     [
         (f"{AGENTS}:plian", "has no 'plian'. Did you mean 'plain'"),
         ("nowhere.py:agent", "no file or folder nowhere.py"),
         (f"{AGENTS}:KEPT", "expected an AGENT string"),
     ],
 )
-def test_load_error_of_an_agent_is_the_same_with_and_without_workers(agent: str, said: str) -> None:
+def test_load_error_of_an_agent_is_the_same_with_and_without_workers(agent: str, message: str) -> None:
     for isolate in (False, True):
-        with pytest.raises(SetupError, match=re.escape(said)):
+        with pytest.raises(SetupError, match=re.escape(message)):
             run(agent, ["hi"], isolate=isolate)
 
 

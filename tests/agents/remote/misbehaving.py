@@ -115,11 +115,11 @@ def resetting(*data: bytes) -> Script:
 
 def head(status: int, kind: str = "", *, length: int | None = None, **headers: str) -> bytes:
     """The head of an answer; `length=None`: it lasts until the connection ends. `_` in a header's name is `-`."""
-    told = {"Content-Type": kind} if kind else {}
+    fields = {"Content-Type": kind} if kind else {}
     if length is not None:
-        told["Content-Length"] = str(length)
-    told |= {name.replace("_", "-"): value for name, value in headers.items()}
-    lines = [f"HTTP/1.1 {status} Scripted", *(f"{name}: {value}" for name, value in told.items())]
+        fields["Content-Length"] = str(length)
+    fields |= {name.replace("_", "-"): value for name, value in headers.items()}
+    lines = [f"HTTP/1.1 {status} Scripted", *(f"{name}: {value}" for name, value in fields.items())]
     return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
 
 

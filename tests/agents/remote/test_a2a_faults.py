@@ -252,8 +252,8 @@ def test_endless_stream_is_stopped_by_count_and_its_task_cancelled() -> None:
         number = 0
         while not exchange.over.is_set():
             number += 1
-            said = {"messageId": f"m{number}", "parts": [{"text": f"{number}"}]}
-            update = {"taskId": "t", "status": {"state": "TASK_STATE_WORKING", "message": said}}
+            message = {"messageId": f"m{number}", "parts": [{"text": f"{number}"}]}
+            update = {"taskId": "t", "status": {"state": "TASK_STATE_WORKING", "message": message}}
             exchange.send(stream(result(statusUpdate=update)))
         return False
 

@@ -39,7 +39,7 @@ from tests.agents.remote.misbehaving import (
 )
 
 pytest.importorskip("httpx", reason="the extra `http` is not installed")
-SAID = {"author": "bot", "content": {"role": "model", "parts": [{"text": "Hi"}]}}
+ANSWER = {"author": "bot", "content": {"role": "model", "parts": [{"text": "Hi"}]}}
 CALLED = {"author": "bot", "content": {"parts": [{"functionCall": {"name": "f", "args": {}}}]}}
 
 
@@ -55,10 +55,10 @@ def server(run: Script, **ways: Any) -> Script:
             return run(exchange)
         elif exchange.method == "POST":
             make = ways.get("make", lambda body, _path: (body["sessionId"], body["state"]))
-            if (told := make(exchange.json, path)) is None:
+            if (created := make(exchange.json, path)) is None:
                 exchange.answer({"detail": "no"}, status=404)
             else:
-                made.update(id=told[0], state=told[1])
+                made.update(id=created[0], state=created[1])
                 exchange.answer(made)
         elif exchange.method == "DELETE":
             exchange.answer(b"null")
@@ -94,7 +94,7 @@ FAULTS: dict[str, tuple[Script, type[AgentError], str]] = {
         lambda e: e.answer(stream({"error": "KeyError: 'x'", "error_details": {"error_type": "KeyError", "error_message": "'x'"}}), SSE),
         AgentRaisedError, "^'x'$",
     ),
-    "an error without details": (lambda e: e.answer(stream(SAID, {"error": "no model"}), SSE), AgentRaisedError, "^no model$"),
+    "an error without details": (lambda e: e.answer(stream(ANSWER, {"error": "no model"}), SSE), AgentRaisedError, "^no model$"),
     "no JSON": (lambda e: e.answer(b"data: oops\n\n", SSE), AgentError, "an event that is not JSON: str 'oops'"),
     "no object": (lambda e: e.answer(stream([1]), SSE), AgentError, "where an event was expected"),
     "no event": (lambda e: e.answer(stream({"author": "bot", "content": 7}), SSE), AgentError, "does not fit: content"),
@@ -105,15 +105,15 @@ FAULTS: dict[str, tuple[Script, type[AgentError], str]] = {
     "401": (lambda e: e.answer({"detail": "who?"}, status=401), AgentError, "PROCTOR_AGENT_TOKEN"),
     "a redirect": (lambda e: e.answer({}, status=307, Location="http://evil.example/run"), AgentError, "not followed"),
     "reset": (resetting(), AgentError, "127.0.0.1"),
-    "reset within": (resetting(head(200, SSE, length=999), stream(SAID)), AgentTruncatedError, "127.0.0.1"),
-    "too short": (closing(head(200, SSE, length=999), stream(SAID)), AgentTruncatedError, "127.0.0.1"),
+    "reset within": (resetting(head(200, SSE, length=999), stream(ANSWER)), AgentTruncatedError, "127.0.0.1"),
+    "too short": (closing(head(200, SSE, length=999), stream(ANSWER)), AgentTruncatedError, "127.0.0.1"),
     "a chunk that does not end": (
-        closing(head(200, SSE, Transfer_Encoding="chunked"), chunk(stream(SAID))), AgentTruncatedError, "127.0.0.1",
+        closing(head(200, SSE, Transfer_Encoding="chunked"), chunk(stream(ANSWER))), AgentTruncatedError, "127.0.0.1",
     ),
     "closed before anything": (closing(head(200, SSE)), AgentTruncatedError, "before it answered"),
     "closed after a call": (closing(head(200, SSE), stream(CALLED)), AgentTruncatedError, "within an answer"),
     "closed after a piece": (
-        closing(head(200, SSE), stream({**SAID, "partial": True})), AgentTruncatedError, "within an answer",
+        closing(head(200, SSE), stream({**ANSWER, "partial": True})), AgentTruncatedError, "within an answer",
     ),
     "bad gzip": (lambda e: e.answer(b"not gzip", SSE, Content_Encoding="gzip"), AgentError, "compressed"),
     "a bomb": (lambda e: e.answer(gzip.compress(b"x" * 80_000_000), SSE, Content_Encoding="gzip"), AgentError, "too much"),
@@ -149,7 +149,9 @@ def test_server_without_the_adk_protocol() -> None:
             talk(f"{running.url}/app")
 
 
-@pytest.mark.parametrize("run", [lambda e: e.hang(), lambda e: e.trickle(head(200, SSE) + stream(SAID), 0.2)])
+@pytest.mark.parametrize(
+    "run", [lambda e: e.hang(), lambda e: e.trickle(head(200, SSE) + stream(ANSWER), 0.2)]
+)
 def test_a_deadline_holds_and_the_connection_is_closed(run: Script) -> None:
     async def main(running: Server) -> float:
         loaded: Any = load_agent(f"adk+http:{running.url}/app")
@@ -171,7 +173,7 @@ def test_what_google_adk_s_server_was_recorded_to_answer(shared: Path) -> None:
     """Every recorded turn: its calls and texts, or its error."""
     vectors = json.loads((shared / "golden" / "rest.json").read_text(encoding="utf-8"))["vectors"]
     turns = [one for one in vectors if one["request"]["path"] in ("/run", "/run_sse")]
-    told = []
+    outcomes = []
     for one in turns:
         response, via = one["response"], one["request"]["path"].removeprefix("/")
         body = response["body"]
@@ -183,10 +185,10 @@ def test_what_google_adk_s_server_was_recorded_to_answer(shared: Path) -> None:
         with serving(answer) as running:
             try:
                 events, _ = talk(f"{running.url}/app?via={via}")
-                told.append(_summary(events))
+                outcomes.append(_summary(events))
             except AgentError as error:
-                told.append(f"{type(error).__name__} {getattr(error, 'type', '')}".strip())
-    assert told == [
+                outcomes.append(f"{type(error).__name__} {getattr(error, 'type', '')}".strip())
+    assert outcomes == [
         "Hello there.",
         "get_weather() Sunny in Paris.",
         "AgentError",
@@ -227,7 +229,7 @@ def whole_body_is_state(body: Any, path: str) -> tuple[str, Any]:
     "make", [in_the_path_only, in_the_path_wrapped, other_session_id, whole_body_is_state]
 )
 def test_sessions_are_made_as_the_server_understands_it(make: Any) -> None:
-    with serving(server(lambda e: e.answer(stream(SAID), SSE), make=make)) as running:
+    with serving(server(lambda e: e.answer(stream(ANSWER), SSE), make=make)) as running:
         events, state = talk(f"{running.url}/app", state={"n": 1, "temp:t": 2})
         assert state["n"] == 1
     assert [event.content.joined_text() for event in events if event.content] == ["Hi"]
@@ -238,7 +240,7 @@ def test_sessions_are_made_as_the_server_understands_it(make: Any) -> None:
 
 
 def test_server_without_state_is_reported() -> None:
-    forgetful = server(lambda e: e.answer(stream(SAID), SSE), make=lambda body, path: ("s-1", {}))
+    forgetful = server(lambda e: e.answer(stream(ANSWER), SSE), make=lambda body, path: ("s-1", {}))
     with serving(forgetful) as running:
         with pytest.raises(AgentError, match="made no session 's-1' with the state of the case"):
             talk(f"{running.url}/app", state={"n": 1})
@@ -247,14 +249,14 @@ def test_server_without_state_is_reported() -> None:
 
 def test_apps_in_detail_and_a_list_of_events() -> None:
     """`list-apps` as objects; `run_sse` that answers with a list."""
-    plain = server(lambda e: e.answer([SAID]), apps={"apps": [{"name": "app"}]})
+    plain = server(lambda e: e.answer([ANSWER]), apps={"apps": [{"name": "app"}]})
     with serving(plain) as running:
         events, _ = talk(running.url)
     assert len(events) == 1
 
 
 def test_what_goes_out() -> None:
-    with serving(server(lambda e: e.answer(stream(SAID), SSE))) as running:
+    with serving(server(lambda e: e.answer(stream(ANSWER), SSE))) as running:
         talk(f"{running.url}/app", user_id="a/b", state={"n": 1})
     lists, info_or_session, *rest = [(one.method, one.path) for one in running.requests]
     assert lists == ("GET", "/list-apps")
@@ -295,12 +297,12 @@ def test_a_stream_without_an_end_is_stopped_by_count_and_by_time() -> None:
     def endless(exchange: Exchange) -> bool:
         exchange.send(head(200, SSE))
         while not exchange.over.is_set():
-            exchange.send(stream(*[{**SAID, "partial": True}] * 200))
+            exchange.send(stream(*[{**ANSWER, "partial": True}] * 200))
         return False
 
     def slow(exchange: Exchange) -> bool:
         exchange.send(head(200, SSE))
-        exchange.trickle(stream(SAID) * 1000, 0.05)
+        exchange.trickle(stream(ANSWER) * 1000, 0.05)
         return False
 
     with serving(server(endless)) as running:
@@ -333,8 +335,8 @@ def test_two_hundred_at_once_see_their_own_session() -> None:
         elif exchange.path == "/run_sse":
             state = kept[exchange.json["sessionId"]]
             time.sleep(0.005)
-            said = {"author": "bot", "content": {"parts": [{"text": f"n is {state['n']}"}]}}
-            exchange.answer(stream(said), SSE)
+            answer = {"author": "bot", "content": {"parts": [{"text": f"n is {state['n']}"}]}}
+            exchange.answer(stream(answer), SSE)
         elif exchange.method == "POST":
             kept[exchange.json["sessionId"]] = exchange.json["state"]
             exchange.answer({"id": exchange.json["sessionId"], "state": exchange.json["state"]})

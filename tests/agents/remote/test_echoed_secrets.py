@@ -29,8 +29,8 @@ EVENT = {
     "author": "bot",
     "content": {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {"a": [SECRET], SECRET: 1}}}]},
 }  # fmt: skip
-SAID = {"author": "bot", "content": {"role": "model", "parts": [{"text": TEXT}]}}
-CHANGED = {**SAID, "actions": {"stateDelta": {"k": SECRET}}}
+ANSWER = {"author": "bot", "content": {"role": "model", "parts": [{"text": TEXT}]}}
+CHANGED = {**ANSWER, "actions": {"stateDelta": {"k": SECRET}}}
 
 
 def as_json(body: Any, kind: str = "application/json") -> Script:
@@ -67,8 +67,8 @@ SERVERS: dict[str, tuple[str, Script]] = {
     "openai+http": ("openai+http:{}?model=m", posted(as_json(completion({"content": TEXT, "tool_calls": [call("f", json.dumps({"a": SECRET}))]})))),
     "openai+http in pieces": ("openai+http:{}?model=m&stream=true", posted(as_json(pieces(*SPLIT), EVENT_STREAM))),
     "openai+http responses": ("openai+http:{}?model=m&api=responses", posted(as_json(RESPONSE))),
-    "adk+http": ("adk+http:{}/app", adk.server(as_json(stream(EVENT, CHANGED, SAID), EVENT_STREAM), make=lambda body, _path: (body["sessionId"], {**body["state"], "made_for": SECRET}))),
-    "adk+http without streams": ("adk+http:{}/app?via=run", adk.server(as_json([EVENT, SAID]))),
+    "adk+http": ("adk+http:{}/app", adk.server(as_json(stream(EVENT, CHANGED, ANSWER), EVENT_STREAM), make=lambda body, _path: (body["sessionId"], {**body["state"], "made_for": SECRET}))),
+    "adk+http without streams": ("adk+http:{}/app?via=run", adk.server(as_json([EVENT, ANSWER]))),
     "a2a+http": ("a2a+http:{}", a2a.server(as_json(stream(a2a.status("TASK_STATE_COMPLETED", TEXT)), EVENT_STREAM), CARD)),
     "a2a+http without streams": ("a2a+http:{}", a2a.server(as_json(TASK), {**CARD, "capabilities": {}})),
 }  # fmt: skip

@@ -52,7 +52,7 @@ class Transport:
     """With `{}` for the server's URL."""
     kind: str
     """The content type of an answer."""
-    says: Callable[[str], bytes]
+    reply: Callable[[str], bytes]
     """Return the body of a complete answer with a text."""
     failed: bytes
     """Return the body of an answer that reports a failure of the agent."""
@@ -98,7 +98,7 @@ def _raw(make: Callable[[Transport, bytes], bytes]) -> Fault:
     """Send bytes and end the connection."""
 
     def fault(exchange: Exchange, to: Transport) -> bool:
-        exchange.send(make(to, to.says("fine")))
+        exchange.send(make(to, to.reply("fine")))
         return False
 
     return fault
@@ -119,7 +119,7 @@ def _endless(piece: bytes) -> Fault:
 
 
 def _stalled(exchange: Exchange, to: Transport) -> bool:
-    exchange.send(head(200, to.kind, length=99) + to.says("fine")[:5])
+    exchange.send(head(200, to.kind, length=99) + to.reply("fine")[:5])
     exchange.hang()
     return False
 
@@ -144,7 +144,7 @@ FAULTS: dict[str, tuple[Fault, str, str]] = {
     "23 reset": (lambda e, to: e.reset(), CUT, "closed the connection without an answer"),
     "23 closed": (lambda e, to: False, CUT, "closed the connection without an answer"),
     "23 reset in its answer": (
-        lambda e, to: e.send(head(200, to.kind, length=999) + to.says("fine")[:9]) and not e.over.wait(0.05) and e.reset(),
+        lambda e, to: e.send(head(200, to.kind, length=999) + to.reply("fine")[:9]) and not e.over.wait(0.05) and e.reset(),
         CUT,
         "broke off in the middle",
     ),
@@ -196,7 +196,7 @@ def _script(transport: Transport, fault: Fault) -> Callable[[Exchange], object]:
             return exchange.answer({}, status=404)
         if b"be bad" in exchange.body:
             return fault(exchange, transport)
-        return exchange.answer(transport.says("fine"), transport.kind)
+        return exchange.answer(transport.reply("fine"), transport.kind)
 
     return script
 
@@ -264,7 +264,7 @@ def test_deadlines_hold(to: str) -> None:
             )
             return False
         time.sleep(0.5)
-        return exchange.answer(transport.says("fine"), transport.kind)
+        return exchange.answer(transport.reply("fine"), transport.kind)
 
     cases = [{**_case(name), "eval_id": f"{name}-{n}"} for n in range(10) for name in ("bad", "good")]
     with serving(script) as server:
@@ -365,7 +365,7 @@ def _measured(agent: str) -> dict[str, Any]:
 
 def _huge(transport: Transport, size: int) -> Fault:
     def fault(exchange: Exchange, _: Transport) -> bool:
-        whole = transport.says("@")
+        whole = transport.reply("@")
         before, after = whole.split(b"@")
         exchange.send(head(200, transport.kind, length=size + len(whole) - 1) + before)
         for _megabyte in range(size // 1_000_000):
@@ -419,14 +419,14 @@ def _echo(transport: Transport) -> Callable[[Exchange], object]:
         if exchange.method == "GET":
             return exchange.answer({}, status=404)
         time.sleep((exchange.number * 7 % 10) / 500)
-        told = exchange.json
-        if "session" in told:
-            who, turn = told["session"]["id"], told["turn"]
+        body = exchange.json
+        if "session" in body:
+            who, turn = body["session"]["id"], body["turn"]
         else:
-            users = [message["content"] for message in told["messages"] if message["role"] == "user"]
+            users = [message["content"] for message in body["messages"] if message["role"] == "user"]
             who, turn = exchange.headers["x-session-id"], len(users) - 1
             assert len({text.split(" ")[0] for text in users}) == 1, users
-        return exchange.answer(transport.says(f"{who} {turn}"), transport.kind)
+        return exchange.answer(transport.reply(f"{who} {turn}"), transport.kind)
 
     return script
 
@@ -441,11 +441,11 @@ def test_nothing_of_one_conversation_is_in_another(to: str, conversations: int, 
 
     async def talk(agent: Any, number: int) -> list[str]:
         session = Session(f"session-{number}", "app", "user")
-        said: list[str] = []
+        texts: list[str] = []
         for turn in range(3):
             answer = agent.answer(user_text(f"{number} {turn}"), session)
-            said += [event.content.joined_text() async for event in answer]
-        return said
+            texts += [event.content.joined_text() async for event in answer]
+        return texts
 
     async def all_at_once(agent: Any) -> list[list[str]]:
         try:
@@ -455,5 +455,5 @@ def test_nothing_of_one_conversation_is_in_another(to: str, conversations: int, 
 
     with serving(_echo(TRANSPORTS[to])) as server:
         for _ in range(rounds):
-            said = asyncio.run(all_at_once(load_agent(TRANSPORTS[to].agent.format(server.url))))
-            assert said == [[f"session-{n} {turn}" for turn in range(3)] for n in range(conversations)]
+            texts = asyncio.run(all_at_once(load_agent(TRANSPORTS[to].agent.format(server.url))))
+            assert texts == [[f"session-{n} {turn}" for turn in range(3)] for n in range(conversations)]

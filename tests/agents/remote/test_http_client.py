@@ -313,11 +313,11 @@ def _certificate(folder: Path) -> Path:
         .add_extension(address, critical=False)
         .sign(key, hashes.SHA256())
     )
-    told = key.private_bytes(
+    private = key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
     file = folder / "server.pem"
-    file.write_bytes(told + made.public_bytes(serialization.Encoding.PEM))
+    file.write_bytes(private + made.public_bytes(serialization.Encoding.PEM))
     return file
 
 
@@ -448,8 +448,8 @@ def test_credentials_are_sent_to_the_server_only(
     monkeypatch.setenv("PROCTOR_AGENT_TOKEN", token)
 
     def script(exchange: Exchange) -> None:
-        told = f"{exchange.path} {exchange.headers.get('authorization')} {SECRET} not good"
-        exchange.answer({"error": told}, status=(401, 500, 302)[exchange.number], Location=exchange.path)
+        message = f"{exchange.path} {exchange.headers.get('authorization')} {SECRET} not good"
+        exchange.answer({"error": message}, status=(401, 500, 302)[exchange.number], Location=exchange.path)
 
     with serving(script) as server:
         address = url.format(server.url.removeprefix("http://"))

@@ -141,7 +141,7 @@ ANSWERS: dict[str, tuple[Any, list[Any]]] = {
         [WEATHER, ("call", "b", {}, "c2")],
     ),
     **{
-        f"two calls whose index is {told}": (
+        f"two calls whose index is {case}": (
             pieces(
                 *(
                     {"tool_calls": [{**call(name, '{"n": 1}', number), **index}]}
@@ -151,7 +151,7 @@ ANSWERS: dict[str, tuple[Any, list[Any]]] = {
             ),
             [("call", "a", {"n": 1}, "c1"), ("call", "b", {"n": 1}, "c2")],
         )
-        for told, first, second in (
+        for case, first, second in (
             ("absent", {}, {}),
             ("counted from 1", {"index": 1}, {"index": 2}),
             ("always 0", {"index": 0}, {"index": 0}),

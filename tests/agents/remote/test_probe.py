@@ -78,16 +78,16 @@ def refused(server: Server, path: str = "") -> str:
 
 def test_failed_detection_lists_the_attempts() -> None:
     with answering({}) as server:
-        said = refused(server, "/x")
+        message = refused(server, "/x")
     for path in ("/x/.well-known/agent-card.json", "/x/list-apps", "/x/v1/models", "/x"):
-        assert f"  {path}: refuses the request with status 404" in said
-    assert f"http+sse:{server.url}/x" in said
+        assert f"  {path}: refuses the request with status 404" in message
+    assert f"http+sse:{server.url}/x" in message
 
 
 def test_more_than_one_thing_is_not_chosen_from() -> None:
     with answering({"/v1/models": MODELS, "/": {"protocol": 1}}) as server:
-        said = refused(server)
-    assert f"openai+http:{server.url}/v1 or http+sse:{server.url}" in said
+        message = refused(server)
+    assert f"openai+http:{server.url}/v1 or http+sse:{server.url}" in message
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,8 @@ def response(*items: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"object": "response", "model": "m-1", "status": "completed", "output": list(items), **more}
 
 
-def text(said: str) -> dict[str, Any]:
-    return {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": said}]}
+def text(content: str) -> dict[str, Any]:
+    return {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": content}]}
 
 
 CALL = {

@@ -38,12 +38,12 @@ ADDRESSES = {
 def _answer(exchange: Exchange, how: str) -> object:
     if exchange.method == "GET":
         return exchange.answer({}, status=404)
-    told = f"{exchange.path} {exchange.headers.get('authorization', '')}"
+    request = f"{exchange.path} {exchange.headers.get('authorization', '')}"
     match how:
         case "redirect":
             return exchange.answer(b"", status=302, Location=f"http://127.0.0.1:1{exchange.path}")
         case "refusal":
-            return exchange.answer({"error": {"message": f"not for {told}"}}, status=401)
+            return exchange.answer({"error": {"message": f"not for {request}"}}, status=401)
     return exchange.answer(
         {"text": "Hi", "choices": [{"message": {"content": "Hi"}, "finish_reason": "stop"}]}
     )
@@ -80,7 +80,7 @@ def test_a_secret_goes_to_its_server_and_nowhere_else(where: str, how: str, tmp_
     assert any(name.endswith(".json") and "http+sse" in name for name in files)
     assert any(content.startswith(b"SQLite format 3") for content in files.values())
     hits = [name for name, content in files.items() if CANARY.encode() in content]
-    hits += [said for said in written if CANARY in said]
+    hits += [text for text in written if CANARY in text]
     assert hits == []
 
 

@@ -183,14 +183,14 @@ CASE = {
 }
 
 
-def described(told: Any) -> Any:
+def described(description: Any) -> Any:
     def script(exchange: Exchange) -> None:
         if exchange.method == "POST":
             exchange.answer({"text": "Hi"})
-        elif told is None:
+        elif description is None:
             exchange.answer({}, status=405)
         else:
-            exchange.answer(told)
+            exchange.answer(description)
 
     async def ask(url: str) -> Any:
         agent: Any = load_agent(f"http+sse:{url}")
@@ -202,9 +202,9 @@ def described(told: Any) -> Any:
         return asyncio.run(ask(server.url)), server.url
 
 
-@pytest.mark.parametrize("told", [None, "text", [1], {}, {"name": 1}])
-def test_description_of_a_server_is_optional(told: Any) -> None:
-    info, url = described(told)
+@pytest.mark.parametrize("description", [None, "text", [1], {}, {"name": 1}])
+def test_description_of_a_server_is_optional(description: Any) -> None:
+    info, url = described(description)
     assert (info.name, info.app_details, info.has_more_tools) == (f"http+sse:{url}", None, True)
 
 

@@ -19,8 +19,10 @@ def case(*trials: tuple[Outcome, list[list[Event]]]) -> CaseResult:
     """A case with these trials: how each ended, and the events of its turns."""
     results = []
     for number, (outcome, turns) in enumerate(trials):
-        told = [Turn(user_content=user_text(f"turn {n}"), events=events) for n, events in enumerate(turns)]
-        trial = Trial(eval_set_id="set", eval_id="case", number=number, turns=told)
+        recorded = [
+            Turn(user_content=user_text(f"turn {n}"), events=events) for n, events in enumerate(turns)
+        ]
+        trial = Trial(eval_set_id="set", eval_id="case", number=number, turns=recorded)
         results.append(TrialResult(number, outcome, evidence=trial))
     outcome = FAILED if any(ended is FAILED for ended, _ in trials) else PASSED
     scores = [
@@ -33,12 +35,12 @@ def case(*trials: tuple[Outcome, list[list[Event]]]) -> CaseResult:
     return CaseResult("set", "case", outcome, "", {"quality": verdict}, results)
 
 
-BOOK, SAY = Event.called("book", {"covers": 2}), Event.said("Booked.")
+BOOK, TEXT = Event.called("book", {"covers": 2}), Event.said("Booked.")
 WRONG = Event.called("book", {"covers": 4})
 
 
 def test_they_part_where_the_first_step_differs() -> None:
-    found = parting(case((PASSED, [[SAY], [BOOK, SAY]])), case((FAILED, [[SAY], [WRONG, SAY]])))
+    found = parting(case((PASSED, [[TEXT], [BOOK, TEXT]])), case((FAILED, [[TEXT], [WRONG, TEXT]])))
     assert (found.turn, found.alike) == (1, 3)
     assert found.lines == [
         (Kind.SAME, "turn 2: user: turn 1"),
@@ -49,32 +51,34 @@ def test_they_part_where_the_first_step_differs() -> None:
 
 
 def test_a_turn_that_only_one_of_them_reached_is_where_they_part() -> None:
-    found = parting(case((PASSED, [[SAY], [SAY]])), case((FAILED, [[SAY]])))
+    found = parting(case((PASSED, [[TEXT], [TEXT]])), case((FAILED, [[TEXT]])))
     assert found.turn == 1
     assert {kind for kind, _ in found.lines} == {Kind.MISSING}
 
 
 def test_of_several_trials_those_that_ended_as_the_case_did_are_chosen() -> None:
-    found = parting(case((PASSED, [[SAY]]), (PASSED, [[SAY]])), case((PASSED, [[SAY]]), (FAILED, [[BOOK]])))
+    found = parting(
+        case((PASSED, [[TEXT]]), (PASSED, [[TEXT]])), case((PASSED, [[TEXT]]), (FAILED, [[BOOK]]))
+    )
     assert (found.base, found.candidate) == ("trial 1 of 2, passed", "trial 2 of 2, failed")
 
 
 def test_input_of_the_metrics_is_shown_where_it_differs() -> None:
-    (saw,) = parting(case((PASSED, [[SAY]])), case((FAILED, [[BOOK]]))).saw
+    (saw,) = parting(case((PASSED, [[TEXT]])), case((FAILED, [[BOOK]]))).saw
     assert (saw.metric, saw.base, saw.candidate) == ("quality", "1.00", "0.00 (turn 1: it is wrong)")
-    assert parting(case((PASSED, [[SAY]])), case((PASSED, [[SAY]]))).saw == []
+    assert parting(case((PASSED, [[TEXT]])), case((PASSED, [[TEXT]]))).saw == []
 
 
 def test_unreached_case_is_reported() -> None:
     empty = CaseResult("set", "case", Outcome.NOT_RUN)
-    assert parting(case((PASSED, [[SAY]])), empty).candidate == "was not run"
+    assert parting(case((PASSED, [[TEXT]])), empty).candidate == "was not run"
     out = io.StringIO()
     write_parting(parting(empty, empty), out)
     assert "nothing is kept of what they did" in out.getvalue()
 
 
 def test_long_steps_are_cut_and_nothing_a_terminal_obeys_goes_out() -> None:
-    found = parting(case((PASSED, [[SAY]])), case((FAILED, [[Event.said("\x1b[31m" + "long " * 200)]])))
+    found = parting(case((PASSED, [[TEXT]])), case((FAILED, [[Event.said("\x1b[31m" + "long " * 200)]])))
     short, whole = io.StringIO(), io.StringIO()
     write_parting(found, short)
     write_parting(found, whole, options=ReportOptions(verbose=True))

@@ -156,12 +156,12 @@ def test_many_cases_are_counted_unless_all_are_asked_for() -> None:
 
 
 @pytest.mark.parametrize(
-    ("difference", "told"),
+    ("difference", "direction"),
     [(-0.0002, "0.000"), (0.0002, "0.000"), (0.0, "0.000"), (-0.0006, "-0.001"), (0.01, "+0.010")],
 )
-def test_difference_that_rounds_to_zero_has_no_direction(difference: float, told: str) -> None:
+def test_difference_that_rounds_to_zero_has_no_direction(difference: float, direction: str) -> None:
     one = Measured("quality_v1", 0.5, 0.5 + difference, difference, difference, difference, 0.5, 40)
-    assert numbers(one)[2:] == (told, told, told)
+    assert numbers(one)[2:] == (direction, direction, direction)
 
 
 def test_markdown_has_the_outcome_first_and_regressions_open() -> None:

@@ -292,13 +292,13 @@ REFUSED_SETUPS: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("given", "said"), REFUSED_SETUPS, ids=[said for _, said in REFUSED_SETUPS])
-def test_a_set_up_that_will_not_do_is_a_value_error_before_the_first_call(given: Json, said: str) -> None:
+@pytest.mark.parametrize(("given", "message"), REFUSED_SETUPS, ids=[message for _, message in REFUSED_SETUPS])
+def test_a_set_up_that_will_not_do_is_a_value_error_before_the_first_call(given: Json, message: str) -> None:
     asked: list[str] = []
     arguments = {
         "agent_module": asked.append, "eval_set": a_set(), "criteria": {"response_match_score": 0.5}, **given,
     }  # fmt: skip
-    with pytest.raises(ValueError, match=re.escape(said)):
+    with pytest.raises(ValueError, match=re.escape(message)):
         AgentEvaluator.evaluate_eval_set(**arguments)
     assert asked == []
 

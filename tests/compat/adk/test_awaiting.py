@@ -28,11 +28,11 @@ def _no_calls() -> None:
 @pytest.fixture
 def forgetting(request: pytest.FixtureRequest) -> None:
     """For tests that forget on purpose: pytest's plug-in is not to hear of it."""
-    told = request.function
+    test = request.function
 
     def silently(*args: Any, **named: Any) -> None:
         try:
-            told(*args, **named)
+            test(*args, **named)
         finally:
             unawaited_messages()
 
@@ -258,8 +258,8 @@ def test_evaluation_kept_beyond_its_test_is_reported_by_the_test_runner() -> Non
 
     unawaited_messages()
     asyncio.run(test())
-    (said,) = unawaited_messages()
-    assert "Write: await AgentEvaluator.evaluate_eval_set(...)" in said
+    (message,) = unawaited_messages()
+    assert "Write: await AgentEvaluator.evaluate_eval_set(...)" in message
     assert unawaited_messages() == []
 
 

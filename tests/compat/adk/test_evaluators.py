@@ -116,7 +116,7 @@ def test_no_turns_are_no_score() -> None:
 
 
 @pytest.mark.parametrize(
-    ("make", "said"),
+    ("make", "message"),
     [
         (TrajectoryEvaluator, "either eval_metric or threshold"),
         (lambda: RougeEvaluator(EvalMetric(metric_name="x"), threshold=1), "either eval_metric or threshold"),
@@ -124,8 +124,8 @@ def test_no_turns_are_no_score() -> None:
         (lambda: ResponseEvaluator(threshold=0.5), "response_match_score or"),
     ],
 )
-def test_what_an_evaluator_cannot_be_made_of(make: Any, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_what_an_evaluator_cannot_be_made_of(make: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         make()
 
 

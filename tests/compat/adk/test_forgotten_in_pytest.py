@@ -57,8 +57,8 @@ def outcomes(folder: Path, source: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for line in done.stdout.splitlines():
         if line.startswith("test_it.py::"):
-            name, _, said = line.removeprefix("test_it.py::").partition(" ")
-            found[name.partition("[")[0]] = (said.split() or ["?"])[0]
+            name, _, outcome = line.removeprefix("test_it.py::").partition(" ")
+            found[name.partition("[")[0]] = (outcome.split() or ["?"])[0]
     assert found, done.stdout + done.stderr
     return found
 

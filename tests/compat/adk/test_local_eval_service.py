@@ -278,13 +278,13 @@ def test_an_unknown_metric_is_refused_before_anything_is_scored(one_case: EvalSe
 
 
 @pytest.mark.parametrize(
-    ("eval_set_id", "ids", "said"),
+    ("eval_set_id", "ids", "message"),
     [("other", None, "no eval set 'other'"), ("s", ["b"], "no case 'b'"), ("s", ["a", "b"], "no case 'b'")],
 )
 def test_what_is_not_there_is_not_found(
-    one_case: EvalSet, eval_set_id: str, ids: list[str] | None, said: str
+    one_case: EvalSet, eval_set_id: str, ids: list[str] | None, message: str
 ) -> None:
-    with pytest.raises(NotFoundError, match=said):
+    with pytest.raises(NotFoundError, match=message):
         asyncio.run(run(LocalEvalService(greeter, kept(one_case)), eval_set_id, [MATCH], ids))
 
 

@@ -208,7 +208,7 @@ sys.modules["google.adk"] = None  # as where it is not installed
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
         ("import proctor.compat.adk.tools", "pip install 'proctor[adk]'"),
         ("from proctor.compat.adk.agents import LlmAgent", "cannot import name 'LlmAgent'"),
@@ -216,9 +216,9 @@ sys.modules["google.adk"] = None  # as where it is not installed
         ("from proctor.compat.adk.evaluation import AgentEvaluator", ""),
     ],
 )
-def test_without_google_adk(line: str, said: str) -> None:
+def test_without_google_adk(line: str, message: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT.format(line=line)], capture_output=True, text=True, check=False
     )
-    assert (done.returncode == 0) is (said == ""), done.stderr
-    assert said in done.stderr
+    assert (done.returncode == 0) is (message == ""), done.stderr
+    assert message in done.stderr

@@ -78,14 +78,14 @@ def script(tmp_path: Path) -> str:
 class OfOnesOwn(UserSimulator):
     """Send what a function returns."""
 
-    def __init__(self, say: Callable[[Sequence[Event]], Any]) -> None:
+    def __init__(self, function: Callable[[Sequence[Event]], Any]) -> None:
         super().__init__(BaseUserSimulatorConfig(), config_type=BaseUserSimulatorConfig)
-        self.say = say
+        self.function = function
         self.heard: list[list[str]] = []
 
     async def get_next_user_message(self, events: Sequence[Event]) -> NextUserMessage:
         self.heard.append([f"{event.author}: {text_of(event.content)}" for event in events])
-        answer = self.say(events)
+        answer = self.function(events)
         if answer is None:
             return NextUserMessage(status=Status.STOP_SIGNAL_DETECTED)
         return (
@@ -98,8 +98,8 @@ class OfOnesOwn(UserSimulator):
 class Provider:
     """Gives one simulator."""
 
-    def __init__(self, say: Callable[[Sequence[Event]], Any]) -> None:
-        self.made = OfOnesOwn(say)
+    def __init__(self, function: Callable[[Sequence[Event]], Any]) -> None:
+        self.made = OfOnesOwn(function)
 
     def provide(self, eval_case: EvalCase) -> OfOnesOwn:
         return self.made
@@ -157,7 +157,7 @@ def raises(_events: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("say", "message"),
+    ("function", "message"),
     [
         pytest.param(raises, "no idea", id="raises"),
         pytest.param(
@@ -168,8 +168,8 @@ def raises(_events: Any) -> Any:
         pytest.param(lambda _: object(), "invalid NextUserMessage", id="something else"),
     ],
 )
-def test_its_failure_is_not_the_agents(say: Any, message: str) -> None:
-    (found,) = infer(Provider(say))
+def test_its_failure_is_not_the_agents(function: Any, message: str) -> None:
+    (found,) = infer(Provider(function))
     assert found.status is InferenceStatus.FAILURE
     assert message in (found.error_message or "")
 
@@ -240,12 +240,12 @@ def test_a_model_plays_by_itself(script: str) -> None:
     events: list[Event] = []
 
     async def talk() -> list[str]:
-        told = []
+        messages = []
         while (found := await simulator.get_next_user_message(events)).status is Status.SUCCESS:
-            told.append(text_of(found.user_message))
+            messages.append(text_of(found.user_message))
             events.append(Event(author="user", content=found.user_message))
-            events.append(Event.said("Booked." if "Rome" in told[-1] else "Where to?"))
-        return [*told, found.status.value]
+            events.append(Event.said("Booked." if "Rome" in messages[-1] else "Where to?"))
+        return [*messages, found.status.value]
 
     assert asyncio.run(talk()) == ["I want to travel.", "To Rome.", "stop_signal_detected"]
 

@@ -13,7 +13,7 @@ from proctor.schema.results.run_result import Outcome, RunResult
 from tests.engine.scripted import case, turn
 
 CONFIG = {"criteria": {"response_match_score": 0.5}}
-CASES = [case(f"c{number}", turn("hi", say="hello")) for number in range(9)]
+CASES = [case(f"c{number}", turn("hi", expect="hello")) for number in range(9)]
 
 
 def run_while(path: Path, change: Callable[[], object], store: Path | None = None) -> RunResult:

@@ -111,7 +111,7 @@ def test_no_session_sees_another_ones_state() -> None:
     class Agent:
         answer = staticmethod(whisper)
 
-    cases = [case(f"c{n}", turn(f"word{n}", say=f"word{n}")) for n in range(200)]
+    cases = [case(f"c{n}", turn(f"word{n}", expect=f"word{n}")) for n in range(200)]
     result = run_sync(lambda: run(Agent(), eval_set(*cases), concurrency=200))
     assert result.passed
     for done in result.cases:
@@ -121,14 +121,14 @@ def test_no_session_sees_another_ones_state() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "says"),
+    ("given", "message"),
     [
         pytest.param("text", "str 'text'", id="text"),
         pytest.param(None, "NoneType None", id="None"),
         pytest.param(b"x", "bytes", id="bytes"),
     ],
 )
-def test_what_is_not_an_event_is_a_broken_contract(given: object, says: str) -> None:
+def test_what_is_not_an_event_is_a_broken_contract(given: object, message: str) -> None:
     async def act(_: Session) -> AsyncIterator[Any]:
         yield given
 
@@ -136,7 +136,7 @@ def test_what_is_not_an_event_is_a_broken_contract(given: object, says: str) -> 
     failure = result.cases[0].trials[0].failure
     assert failure is not None
     assert failure.kind is FailureKind.BROKE_CONTRACT
-    assert says in failure.message
+    assert message in failure.message
 
 
 def circular() -> dict[str, Any]:
@@ -146,21 +146,21 @@ def circular() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("args", "says"),
+    ("args", "message"),
     [
         pytest.param({"x": object()}, "not JSON", id="an object"),
         pytest.param(circular(), "nested deeper", id="a circle"),
         pytest.param({"x": 10**4_200}, "more than 4000 digits", id="a very long number"),
     ],
 )
-def test_arguments_that_are_not_json_are_a_broken_contract(args: dict[str, Any], says: str) -> None:
+def test_arguments_that_are_not_json_are_a_broken_contract(args: dict[str, Any], message: str) -> None:
     async def act(_: Session) -> AsyncIterator[Event]:
         yield Event.called("tool", args)
 
     result = run_sync(lambda: run(Scripted({"c": act}), eval_set(case("c"))))
     failure = result.cases[0].trials[0].failure
     assert failure is not None
-    assert says in failure.message
+    assert message in failure.message
 
 
 def test_evidence_does_not_change_when_the_agent_changes_its_objects() -> None:
@@ -237,20 +237,20 @@ def test_fail_fast_starts_no_further_case_and_names_the_rest() -> None:
 
 
 def test_hooks_wrap_every_trial_even_one_that_raises() -> None:
-    told: list[str] = []
+    calls: list[str] = []
 
     def setup(case: EvalCase, session: Session) -> None:
         session.state["db"] = case.eval_id
-        told.append(f"+{case.eval_id}")
+        calls.append(f"+{case.eval_id}")
 
     async def teardown(session: Session) -> None:
-        told.append(f"-{session.state['db']}")
+        calls.append(f"-{session.state['db']}")
 
     agent = Scripted({"bad": raising(ValueError("x"))})
     result = run_sync(
         lambda: run(agent, eval_set(case("a"), case("bad")), setup=setup, teardown=teardown, concurrency=1)
     )
-    assert told == ["+a", "-a", "+bad", "-bad"]
+    assert calls == ["+a", "-a", "+bad", "-bad"]
     assert [c.outcome for c in result.cases] == [Outcome.PASSED, Outcome.ERROR]
 
 
@@ -277,21 +277,21 @@ def test_agent_that_cannot_be_opened_stops_the_run_before_the_first_trial() -> N
 
 
 def test_an_agent_is_opened_once_and_closed_at_the_end() -> None:
-    told: list[str] = []
+    calls: list[str] = []
 
     class Polite(Scripted):
         async def open(self) -> None:
-            told.append("open")
+            calls.append("open")
 
         def describe(self) -> AgentInfo:
             return AgentInfo("polite", app_details={"agent_details": {"polite": {"name": "polite"}}})
 
         async def close(self) -> None:
-            told.append("close")
+            calls.append("close")
 
     result = run_sync(lambda: run(Polite(), eval_set(case("a"), case("b"))))
     assert result.passed
-    assert told == ["open", "close"]
+    assert calls == ["open", "close"]
 
 
 def test_cancelled_run_reports_its_results_and_raises_the_cancellation() -> None:

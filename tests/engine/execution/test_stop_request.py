@@ -25,9 +25,9 @@ class Spender(Scripted):
     """Answer at once, and report 10 tokens a turn."""
 
     async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
-        said = Event.said("wrong" if text_of(message) in ("c3", "c5") else "ok")
-        said.usage_metadata = UsageMetadata(total_token_count=10)
-        yield said
+        event = Event.said("wrong" if text_of(message) in ("c3", "c5") else "ok")
+        event.usage_metadata = UsageMetadata(total_token_count=10)
+        yield event
 
 
 class Slow(Scripted):
@@ -115,14 +115,14 @@ USAGES: dict[str, tuple[dict[str, Callable[[Session], AsyncIterator[Event]]], li
 }
 
 
-@pytest.mark.parametrize(("script", "heard", "said"), USAGES.values(), ids=USAGES)
+@pytest.mark.parametrize(("script", "heard", "warnings"), USAGES.values(), ids=USAGES)
 def test_token_limit_without_reported_usage_is_a_warning(
-    script: dict[str, Callable[[Session], AsyncIterator[Event]]], heard: list[str], said: list[str]
+    script: dict[str, Callable[[Session], AsyncIterator[Event]]], heard: list[str], warnings: list[str]
 ) -> None:
     listening, cases = Listening(), eval_set(case("c0"), case("c1"), case("c2"))
     limits: dict[str, Any] = {"max_tokens": 100, "concurrency": 1}
     result = run_sync(lambda: run(Scripted(script), cases, TEXT, progress=listening, **limits))
-    assert (listening.heard, result.warnings, result.stopped_by) == (heard, said, "")
+    assert (listening.heard, result.warnings, result.stopped_by) == (heard, warnings, "")
     assert run_sync(lambda: run(Scripted(), cases, TEXT)).warnings == []
 
 

@@ -17,8 +17,8 @@ NEGATIVE = "negative only: an agent that does nothing passes it"
 NOTHING = "asserts nothing"
 
 
-def text(said: str, **part: Any) -> dict[str, Any]:
-    return {"parts": [{"text": said, **part}], "role": "model"}
+def text(content: str, **part: Any) -> dict[str, Any]:
+    return {"parts": [{"text": content, **part}], "role": "model"}
 
 
 def turn(**more: Any) -> dict[str, Any]:
@@ -101,8 +101,8 @@ UNASSERTED: dict[str, tuple[dict[str, Any], Any]] = {
 @pytest.mark.parametrize("name", UNASSERTED)
 def test_a_case_that_asserts_nothing_is_refused(name: str) -> None:
     given, criteria = UNASSERTED[name]
-    said = refusal(given, criteria)
-    assert NOTHING in said or "nothing decides it" in said
+    message = refusal(given, criteria)
+    assert NOTHING in message or "nothing decides it" in message
 
 
 NEGATIVE_ONLY: dict[str, tuple[dict[str, Any], Any]] = {
@@ -141,7 +141,7 @@ NEGATIVE_ONLY: dict[str, tuple[dict[str, Any], Any]] = {
 def test_a_case_with_prohibitions_only_runs_with_a_warning(name: str) -> None:
     given, criteria = NEGATIVE_ONLY[name]
     plan = plan_of(given, criteria)
-    assert [said for said in plan.warnings if NEGATIVE in said]
+    assert [warning for warning in plan.warnings if NEGATIVE in warning]
     assert not plan.sets[0].skip_reason(0)
 
 
@@ -213,7 +213,7 @@ def plan_of(given: dict[str, Any], criteria: Any, **options: Any) -> Any:
 @pytest.mark.parametrize("name", ASSERTED)
 def test_a_case_that_asserts_something_runs_without_a_warning(name: str) -> None:
     plan = plan_of(*ASSERTED[name])
-    assert [said for said in plan.warnings if "negative" in said or NOTHING in said] == []
+    assert [warning for warning in plan.warnings if "negative" in warning or NOTHING in warning] == []
 
 
 def metric_of_ones(actual: Any, expected: Any) -> float:
@@ -243,9 +243,9 @@ def test_all_such_cases_are_named_at_once_with_locations_and_remedies(tmp_path: 
         '{"eval_id": "one", "conversation": [{"user_content": {"parts": [{"text": "hi"}]}}]},\n'
         '{"eval_id": "two", "conversation": [{"user_content": {"parts": [{"text": "hi"}]}}]}]}'
     )
-    said = refusal(str(path))
-    assert f"{path}:2: case 'one': {NOTHING}" in said
-    assert f"{path}:3: case 'two': {NOTHING}" in said
+    message = refusal(str(path))
+    assert f"{path}:2: case 'one': {NOTHING}" in message
+    assert f"{path}:3: case 'two': {NOTHING}" in message
     for remedy in (
         "record",
         "bless",
@@ -255,7 +255,7 @@ def test_all_such_cases_are_named_at_once_with_locations_and_remedies(tmp_path: 
         "tools: []",
         "--allow-unasserted",
     ):
-        assert remedy in said
+        assert remedy in message
 
 
 def test_no_agent_is_called_before_the_refusal() -> None:
@@ -283,7 +283,7 @@ def test_an_allowed_case_runs_and_is_skipped(num_runs: int, answer: str | None) 
     assert not any(metric.outcome is Outcome.PASSED for metric in skipped.metrics.values())
     assert result.outcome is other.outcome
     assert result.repeats.cases == 1
-    assert any("'a'" in said and "skipped" in said for said in result.warnings)
+    assert any("'a'" in warning and "skipped" in warning for warning in result.warnings)
 
 
 def test_a_run_in_which_nothing_was_counted_is_an_error() -> None:
@@ -332,7 +332,7 @@ def test_compat_keeps_the_verdict_of_the_original_with_a_warning(
     result = run(case(), criteria, **options)
     (only,) = result.cases
     assert only.outcome in (Outcome.PASSED, Outcome.FAILED)
-    assert any(NOTHING in said and "compat" in said for said in result.warnings)
+    assert any(NOTHING in warning and "compat" in warning for warning in result.warnings)
 
 
 def test_compat_of_a_metric_that_does_not_gate_keeps_nothing() -> None:
@@ -351,13 +351,13 @@ def test_only_chosen_cases_are_checked() -> None:
 
 def test_every_shard_that_holds_the_case_refuses_it() -> None:
     both = [case(), case(calls("f"), eval_id="b")]
-    said = []
+    outcomes = []
     for shard in ("1/2", "2/2"):
         try:
-            said.append(run(both, shard=shard).outcome.value)
+            outcomes.append(run(both, shard=shard).outcome.value)
         except proctor.ProctorError as error:
-            said.append(str(error))
-    assert sorted(NOTHING in each for each in said) == [False, True]
+            outcomes.append(str(error))
+    assert sorted(NOTHING in each for each in outcomes) == [False, True]
 
 
 def test_a_matrix_follows_the_rule() -> None:

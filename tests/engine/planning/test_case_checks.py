@@ -122,9 +122,9 @@ def test_expectations_that_no_metric_reads_are_a_warning() -> None:
     stated: list[tuple[str, dict[str, Any]]] = [("expectations", {"calls": []}), ("response_schema", {})]
     for key, value in stated:
         tried: list[tuple[dict[str, Any], bool]] = [(TEXT, True), ({READERS[key]: 1}, False)]
-        for criteria, told in tried:
+        for criteria, is_reported in tried:
             plan = plan_of({key: value}, criteria)
-            assert (f"1 case(s) state `{key}`, which nothing reads" in "".join(plan.warnings)) == told
+            assert (f"1 case(s) state `{key}`, which nothing reads" in "".join(plan.warnings)) == is_reported
 
 
 # --- criteria against all the cases that they score ------------------------------------------------------------------------

@@ -55,17 +55,17 @@ def test_all_problems_are_reported_at_once_before_any_agent_call() -> None:
     agent = Deleting()
     with pytest.raises(SetupProblems) as error:
         proctor.evaluate_sync(agent, cases(SLIP, "delet", "delete"), config=rules({"never": "dlete"}))
-    told = [str(problem) for problem in error.value.problems]
-    assert len(told) == 3
+    messages = [str(problem) for problem in error.value.problems]
+    assert len(messages) == 3
     assert (
         "The criterion of 'trajectory_rules' does not fit: rules[0]: the agent declares no tool 'dlete'"
-        in told[0]
+        in messages[0]
     )
     assert (
         "case 'case 0': expectations.forbidden[0]: no call can match this: delete declares no argument `al`"
-        in told[1]
+        in messages[1]
     )
-    assert "case 'case 1': expectations.forbidden[0]: the agent declares no tool 'delet'" in told[2]
+    assert "case 'case 1': expectations.forbidden[0]: the agent declares no tool 'delet'" in messages[2]
     assert agent.log == ["", "closed"]
 
 

@@ -32,17 +32,17 @@ def _warned(*sets: Any, **options: Any) -> list[str]:
     ids=str,
 )
 def test_cases_of_one_name_are_reported_once(sets: list[tuple[str, str]], warned: str) -> None:
-    said = _warned(*(eval_set(*map(case, ids), eval_set_id=name) for name, ids in sets))
-    assert len(said) == bool(warned)
-    assert all(warned in one for one in said)
+    warnings = _warned(*(eval_set(*map(case, ids), eval_set_id=name) for name, ids in sets))
+    assert len(warnings) == bool(warned)
+    assert all(warned in one for one in warnings)
 
 
 def test_the_warning_names_the_files_and_only_what_is_run(tmp_path: Path) -> None:
     files = [tmp_path / name for name in ("one.evalset.json", "two.evalset.json")]
     for file in files:
         file.write_text(eval_set(case("a"), case("b")).model_dump_json(), encoding="utf-8")
-    (said,) = _warned(*files)
-    assert said.startswith(
+    (warning,) = _warned(*files)
+    assert warning.startswith(
         f"{files[0]} and {files[1]} are both called 'set', and each has a case 'a' (and 1 more)"
     )
     assert not _warned(f"{files[0]}:a", f"{files[1]}:b")

@@ -32,7 +32,7 @@ def refused(given: EvalSet, criteria: EvalConfig = EXACT, **options: Any) -> str
 
 
 @pytest.mark.parametrize(
-    ("criteria", "says"),
+    ("criteria", "message"),
     [
         pytest.param(
             config(tool_trajectory_avg_scor=1.0), "Did you mean 'tool_trajectory_avg_score'?", id="misspelled"
@@ -85,27 +85,27 @@ def refused(given: EvalSet, criteria: EvalConfig = EXACT, **options: Any) -> str
         ),
     ],
 )
-def test_what_is_wrong_with_a_config(criteria: EvalConfig, says: str) -> None:
-    assert says in refused(eval_set(case("a")), criteria)
+def test_what_is_wrong_with_a_config(criteria: EvalConfig, message: str) -> None:
+    assert message in refused(eval_set(case("a")), criteria)
 
 
 @pytest.mark.parametrize(
-    ("given", "says"),
+    ("given", "message"),
     [
         pytest.param(eval_set(), "has no cases", id="an empty set"),
         pytest.param(eval_set(SCENARIO), "scenario", id="a scenario"),
         pytest.param(eval_set({"eval_id": "e", "conversation": []}), "no turns", id="no turns"),
     ],
 )
-def test_what_is_wrong_with_a_set(given: EvalSet, says: str) -> None:
-    assert says in refused(given)
+def test_what_is_wrong_with_a_set(given: EvalSet, message: str) -> None:
+    assert message in refused(given)
 
 
 def test_criteria_that_decide_nothing_are_reported_once_for_a_set() -> None:
-    said = refused(
+    message = refused(
         eval_set(*(case(f"c{n}") for n in range(30)), case("z", final_session_state={"k": 1})), EvalConfig()
     )
-    assert said == (
+    assert message == (
         "set: case 'c0' (and 29 more of set): nothing decides it: the criteria have no gating metric, and the case "
         "states no final session state: see given"
     )
@@ -117,7 +117,7 @@ def test_a_case_that_asserts_only_for_what_was_left_out_by_hand_is_skipped() -> 
 
 
 def test_a_case_without_reference_is_not_decided_by_the_text() -> None:
-    given = eval_set(case("a", turn("a", say=None)), case("b"))
+    given = eval_set(case("a", turn("a", expect=None)), case("b"))
     assert "'a': nothing decides it: response_match_score" in refused(given, TEXT)
 
 
@@ -127,7 +127,7 @@ def test_a_stated_final_state_decides_by_itself() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "says"),
+    ("options", "message"),
     [
         pytest.param({"num_runs": 0}, "num_runs must be at least 1, got 0", id="num_runs"),
         pytest.param({"concurrency": 0}, "concurrency must be at least 1", id="concurrency"),
@@ -164,8 +164,8 @@ def test_a_stated_final_state_decides_by_itself() -> None:
         pytest.param({"teardown": lambda database: None}, "asks for database", id="hook parameters"),
     ],
 )
-def test_what_is_wrong_with_the_options(options: dict[str, Any], says: str) -> None:
-    assert says in refused(eval_set(case("a")), **options)
+def test_what_is_wrong_with_the_options(options: dict[str, Any], message: str) -> None:
+    assert message in refused(eval_set(case("a")), **options)
 
 
 def test_unknown_case_ids_are_refused_with_the_closest_one() -> None:
@@ -279,5 +279,5 @@ def test_what_a_case_lacks_that_nothing_decides(name: str, criterion: dict[str, 
         {"eval_id": "a", "conversation": [{"user_content": {"parts": [{"text": "hi"}]}}]}
     )
     given = EvalSet(eval_set_id="set", eval_cases=[bare])
-    said = refused(given, config(**{name: {"threshold": 1, **criterion}}))
-    assert f"case 'a': nothing decides it: {name}: {why}" in said
+    message = refused(given, config(**{name: {"threshold": 1, **criterion}}))
+    assert f"case 'a': nothing decides it: {name}: {why}" in message

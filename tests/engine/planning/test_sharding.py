@@ -73,14 +73,14 @@ def test_sets_of_one_name_are_distinguished_in_every_process() -> None:
     assert [_shard_of("a", f"bc{n}", 7) for n in range(50)] != [
         _shard_of("ab", f"c{n}", 7) for n in range(50)
     ]
-    told = [(n, _shard_of("booking", f"case_{n}", 5)) for n in range(40)]
+    shards = [(n, _shard_of("booking", f"case_{n}", 5)) for n in range(40)]
     code = (
         "from proctor.engine.planning.set_plan import Shard\n"
         "print([(n, next(s for s in range(1, 6) if Shard(s, 5).holds('booking', f'case_{n}'))) for n in range(40)])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == str(told)
-    assert [shard for _, shard in told[:10]] == FIXED, "shards of runs that are under way must not move"
+    assert done.stdout.strip() == str(shards)
+    assert [shard for _, shard in shards[:10]] == FIXED, "shards of runs that are under way must not move"
 
 
 FIXED = [4, 4, 1, 1, 5, 5, 3, 4, 3, 5]
@@ -90,8 +90,8 @@ FIXED = [4, 4, 1, 1, 5, 5, 3, 4, 3, 5]
 
 
 def _case(eval_id: str, **more: Any) -> EvalCase:
-    said = Content(role="user", parts=[Part(text="hello")])
-    turn = Invocation(user_content=said, final_response=Content(role="model", parts=[Part(text="hello")]))
+    content = Content(role="user", parts=[Part(text="hello")])
+    turn = Invocation(user_content=content, final_response=Content(role="model", parts=[Part(text="hello")]))
     return EvalCase(eval_id=eval_id, conversation=[turn], **more)
 
 
@@ -150,9 +150,9 @@ def test_empty_shard_is_not_a_result() -> None:
 def test_invalid_shard_is_reported_with_all_other_errors() -> None:
     with pytest.raises(SetupProblems) as raised:
         proctor.evaluate_sync(lambda message: message, _eval_set(3), config=CONFIG, shard="5/4", num_runs=0)
-    told = [str(problem) for problem in raised.value.problems]
-    assert any(each.startswith("shard must be I/N") for each in told)
-    assert any(each.startswith("num_runs must be") for each in told)
+    messages = [str(problem) for problem in raised.value.problems]
+    assert any(each.startswith("shard must be I/N") for each in messages)
+    assert any(each.startswith("num_runs must be") for each in messages)
 
 
 class _Large:

@@ -59,7 +59,7 @@ def tossed(script: str, **trials: Any) -> RunResult:
 
 
 @pytest.mark.parametrize(
-    ("told", "stated", "runs"),
+    ("option", "stated", "runs"),
     [
         pytest.param(None, None, 1, id="no count given"),
         pytest.param(None, 3, 3, id="from the config"),
@@ -68,8 +68,8 @@ def tossed(script: str, **trials: Any) -> RunResult:
         pytest.param(4, None, 4, id="only an option"),
     ],
 )
-def test_source_of_the_trial_count(told: int | None, stated: int | None, runs: int) -> None:
-    plan, _ = plan_of(eval_set(case("c")), config(num_runs=stated) if stated else config(), num_runs=told)
+def test_source_of_the_trial_count(option: int | None, stated: int | None, runs: int) -> None:
+    plan, _ = plan_of(eval_set(case("c")), config(num_runs=stated) if stated else config(), num_runs=option)
     assert (plan.num_runs, plan.trials, plan.sets[0].summary.num_runs) == (runs, runs, runs)
 
 
@@ -138,7 +138,7 @@ def test_a_flaky_case_is_marked_and_keeps_its_evidence() -> None:
 
 
 @pytest.mark.parametrize(
-    ("trials", "options", "says"),
+    ("trials", "options", "message"),
     [
         ({"pass_k": 3}, {}, "given: trials: pass_k is 3, and a case has 1 trial: it takes at least 3"),
         ({"pass_k": 3, "num_runs": 5}, {"num_runs": 2}, "given: trials: pass_k is 3, and a case has 2 trials"),
@@ -149,11 +149,11 @@ def test_a_flaky_case_is_marked_and_keeps_its_evidence() -> None:
     ],
 )  # fmt: skip
 def test_trials_that_can_decide_nothing_are_refused_before_the_run(
-    trials: dict[str, Any], options: dict[str, Any], says: str
+    trials: dict[str, Any], options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(SetupProblems) as caught:
         plan_of(eval_set(case("c", turn("c"))), config(**trials), **options)
-    assert says in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(

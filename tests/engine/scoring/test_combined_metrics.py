@@ -68,7 +68,7 @@ NAMES = "abcdef"
 
 @given(st.lists(st.lists(st.integers(0, 5), max_size=3), min_size=6, max_size=6), st.permutations(NAMES))
 def test_any_config_without_circle_is_put_in_order(needed: list[list[int]], config: list[str]) -> None:
-    """Each name may need names before it in the alphabet only: there is no circle in any order of a config."""
+    """Each name may need names before it in the alphabet only: any order of a config is free of circles."""
     needs = {NAMES[i]: [NAMES[j] for j in those if j < i] for i, those in enumerate(needed)}
     names = ordered({name: needs[name] for name in config})
     assert sorted(names) == [*NAMES]

@@ -64,16 +64,16 @@ def test_every_text_of_a_score_is_checked() -> None:
     odd = "half \ud800"
     failure = Failure(where="metric", message=odd, traceback=odd)
     one = Score(0.5, odd, {"at": [{"deep": odd}]}, warning=odd)
-    said = fit_to_keep(MetricScore(0.5, [one], odd, {odd: 1}, failure=failure))
-    told = json.loads(scores_json({"m": said}))["m"]
-    assert "\ud800" not in repr(said)
-    assert told["reason"] == f"half \ufffd [reason: {UNREADABLE}] [details: {UNREADABLE}]"
-    assert told["details"] == {"half \ufffd": 1}
-    (stated,) = told["per_invocation"]
+    fitted = fit_to_keep(MetricScore(0.5, [one], odd, {odd: 1}, failure=failure))
+    stored = json.loads(scores_json({"m": fitted}))["m"]
+    assert "\ud800" not in repr(fitted)
+    assert stored["reason"] == f"half \ufffd [reason: {UNREADABLE}] [details: {UNREADABLE}]"
+    assert stored["details"] == {"half \ufffd": 1}
+    (stated,) = stored["per_invocation"]
     assert stated["details"] == {"at": [{"deep": "half \ufffd"}]}
     assert stated["warning"] == f"half \ufffd [warning: {UNREADABLE}]"
-    assert told["failure"]["message"] == f"half \ufffd [error message: {UNREADABLE}]"
-    assert told["failure"]["traceback"] == f"half \ufffd [traceback: {UNREADABLE}]"
+    assert stored["failure"]["message"] == f"half \ufffd [error message: {UNREADABLE}]"
+    assert stored["failure"]["traceback"] == f"half \ufffd [traceback: {UNREADABLE}]"
 
 
 def test_an_explanation_and_a_failure_alone() -> None:
@@ -82,7 +82,7 @@ def test_an_explanation_and_a_failure_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("details", "kept", "said"),
+    ("details", "kept", "message"),
     [
         ({"a": 1, "b": [None, True, 1.5, "x"]}, {"a": 1, "b": [None, True, 1.5, "x"]}, ""),
         ({"a": float("nan")}, {"a": "NaN"}, " [details: NaN became text]"),
@@ -99,13 +99,13 @@ def test_an_explanation_and_a_failure_alone() -> None:
     ids=["JSON", "NaN", "a class", "a hostile object", "5,000 digits", "10,000 levels", "20 MiB"],
 )
 def test_details_are_json_within_limits_and_the_reason_names_changes(
-    details: dict[str, Any], kept: dict[str, Any] | None, said: str
+    details: dict[str, Any], kept: dict[str, Any] | None, message: str
 ) -> None:
     score = fit_to_keep(MetricScore(1.0, reason="why", details=details))
-    assert said in score.reason
+    assert message in score.reason
     assert score.reason.startswith("why")
     if kept is not None:
-        assert (score.details, score.reason) == (kept, f"why{said}")
+        assert (score.details, score.reason) == (kept, f"why{message}")
     assert len(scores_json({"m": score})) < 10 * MIB
 
 
@@ -118,8 +118,8 @@ def test_result_is_serializable_and_a_second_pass_changes_nothing(text: str) -> 
 
 # --- in a run ------------------------------------------------------------------------------------------------------------
 
-SAID = {"user_content": {"parts": [{"text": "hi"}]}, "final_response": {"parts": [{"text": "hi"}]}}
-SET = {"eval_set_id": "s", "eval_cases": [{"eval_id": "a", "conversation": [SAID]}]}
+TURN = {"user_content": {"parts": [{"text": "hi"}]}, "final_response": {"parts": [{"text": "hi"}]}}
+SET = {"eval_set_id": "s", "eval_cases": [{"eval_id": "a", "conversation": [TURN]}]}
 
 
 def run_with(metric: Any, store: Path) -> tuple[RunResult, RunResult]:

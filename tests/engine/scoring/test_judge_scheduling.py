@@ -21,7 +21,7 @@ VALID = {"rationale": "it does", "verdict": "valid"}
 
 
 def cases(count: int) -> Any:
-    return eval_set(*(case(f"c{n}", turn(f"q{n}", say=f"the answer to q{n}")) for n in range(count)))
+    return eval_set(*(case(f"c{n}", turn(f"q{n}", expect=f"the answer to q{n}")) for n in range(count)))
 
 
 async def agent(text: str) -> str:
@@ -179,7 +179,7 @@ def test_a_parallelism_limit_that_is_written_is_kept(sets: int) -> None:
         return {**options.echo, **VALID}
 
     several = [
-        eval_set(case("c", turn(f"q{n}", say=f"the answer to q{n}")), eval_set_id=f"s{n}")
+        eval_set(case("c", turn(f"q{n}", expect=f"the answer to q{n}")), eval_set_id=f"s{n}")
         for n in range(sets)
     ]
     criteria = {MATCH: {"threshold": 1.0, "judge_model_options": limits}}
@@ -294,7 +294,7 @@ def test_one_turn_without_verdict_makes_only_that_metric_an_error() -> None:
         verdict = "perhaps" if "q1" in messages[1].text else "valid"
         return {**options.echo, "rationale": "because", "verdict": verdict}
 
-    given = eval_set(case("c", *(turn(f"q{n}", say=f"the answer to q{n}") for n in range(3))))
+    given = eval_set(case("c", *(turn(f"q{n}", expect=f"the answer to q{n}") for n in range(3))))
     result = proctor.evaluate_sync(agent, given, config={"criteria": {MATCH: 0.5}}, judge=judge_answer)
     metric = result.cases[0].metrics[MATCH]
     assert metric.outcome is Outcome.ERROR

@@ -154,7 +154,7 @@ def test_the_reason_names_the_turn() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         ("every_invocaton", "Did you mean 'every_invocation'"),
         ("max", "`aggregate` must be 'mean', 'every_invocation', 'min', got 'max'"),
@@ -162,6 +162,6 @@ def test_the_reason_names_the_turn() -> None:
         (["min"], r"got \['min'\]"),
     ],
 )
-def test_another_value_is_a_setup_error(given: object, said: str) -> None:
-    with pytest.raises(proctor.SetupError, match=said):
+def test_another_value_is_a_setup_error(given: object, message: str) -> None:
+    with pytest.raises(proctor.SetupError, match=message):
         proctor.score_sync([], [], criteria={"trajectory_recall": {"threshold": 1, "aggregate": given}})

@@ -59,11 +59,11 @@ UNREADABLE: dict[str, tuple[Any, str]] = {
 
 @pytest.mark.parametrize("info", UNREADABLE)
 def test_description_of_an_agent_must_be_readable(info: str, tmp_path: Path) -> None:
-    told, expected = UNREADABLE[info]
+    described, expected = UNREADABLE[info]
     store = tmp_path / "runs.sqlite3"
     with pytest.raises(AgentLoadError) as raised:
         proctor.evaluate_sync(
-            Telling(told), SET, config={"criteria": {"tool_trajectory_avg_score": 1.0}}, store=store
+            Telling(described), SET, config={"criteria": {"tool_trajectory_avg_score": 1.0}}, store=store
         )
     assert expected in str(raised.value)
 

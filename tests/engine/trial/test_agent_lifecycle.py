@@ -93,7 +93,7 @@ def test_what_hangs_where_it_is_opened_stops_the_run(step: str, how: str) -> Non
 def test_what_hangs_where_it_is_closed_changes_no_verdict(how: str) -> None:
     result = judged(agent_with(close=HANGS[how]))
     assert result.passed
-    assert [said for said in result.warnings if said.startswith("closing the agent: close() ")]
+    assert [warning for warning in result.warnings if warning.startswith("closing the agent: close() ")]
 
 
 ENDS = [asyncio.CancelledError, GeneratorExit, KeyboardInterrupt, SystemExit]
@@ -221,6 +221,6 @@ def test_error_of_open_or_close_hides_passwords() -> None:
 
     with pytest.raises(AgentLoadError, match="ConnectionError: no answer from postgres://") as raised:
         judged(agent_with(open=refused))
-    (said,) = judged(agent_with(close=refused)).warnings
-    assert "db.example" in said
-    assert "hunter2" not in f"{said} {raised.value}"
+    (warning,) = judged(agent_with(close=refused)).warnings
+    assert "db.example" in warning
+    assert "hunter2" not in f"{warning} {raised.value}"

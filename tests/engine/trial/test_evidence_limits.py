@@ -355,16 +355,16 @@ def test_a_trial_of_ordinary_texts_has_no_notes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "outcome", "why"),
+    ("answer", "outcome", "why"),
     [
         pytest.param("ok", Outcome.PASSED, "", id="whole"),
         pytest.param("ok" + " " * 50, Outcome.ERROR, "cut to 40", id="cut, though what is left would pass"),
         pytest.param("ok \x00", Outcome.PASSED, "", id="NUL replaced: all there is can be read"),
     ],
 )
-def test_an_answer_that_is_not_there_whole_is_never_green(said: str, outcome: Outcome, why: str) -> None:
+def test_an_answer_that_is_not_there_whole_is_never_green(answer: str, outcome: Outcome, why: str) -> None:
     async def streamed_answer(_: Session) -> AsyncIterator[Event]:
-        yield Event.said(said)
+        yield Event.said(answer)
 
     config = EvalConfig.model_validate({"criteria": {"contains": {"threshold": 1, "expected": "ok"}}})
     (found,) = run_sync(
@@ -417,8 +417,8 @@ def test_stored_evidence_equals_the_evidence_in_memory(tmp_path: Path) -> None:
     criteria = {"criteria": {"response_match_score": 0.1}}
     result = proctor.evaluate_sync(agent, cases, config=criteria, store=str(store))
     trial = evidence(result.cases[0])
-    said = [one.events[0].content.joined_text() for one in trial.turns]  # type: ignore[union-attr]  # made with them
-    assert said == ["c\ufffd\ufffd", "d\ufffd\ufffd"]
+    texts = [one.events[0].content.joined_text() for one in trial.turns]  # type: ignore[union-attr]  # made with them
+    assert texts == ["c\ufffd\ufffd", "d\ufffd\ufffd"]
     replaced = "unreadable characters (NUL, half a surrogate pair) replaced by U+FFFD: 2"
     assert trial.notes == [f"turn 1: {replaced}", f"turn 2: {replaced}"]
 

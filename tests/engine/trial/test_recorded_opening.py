@@ -143,18 +143,18 @@ def test_rubrics_of_a_turn_of_the_opening_are_asked_about_there() -> None:
 
 def test_simulated_user_is_not_scored_by_the_recorded_turns() -> None:
     quality = "per_turn_user_simulator_quality_v1"
-    told: Any = {
+    options: Any = {
         "user": lambda so_far: None,
         "judge": lambda _: "nonsense",
         "config": {"criteria": {quality: 0.5}},
     }
-    run = proctor.evaluate_sync(agent, a_set("Hi", "Hm"), **told)
+    run = proctor.evaluate_sync(agent, a_set("Hi", "Hm"), **options)
     assert run.outcome == "error"
     score = run.cases[0].metrics[quality].per_trial[0]
     assert score is not None
     assert [each.not_applicable for each in score.per_invocation] == [True, True, False]
     nothing = {"starting_prompt": "", "conversation_plan": "Say nothing."}
-    run = proctor.evaluate_sync(agent, a_set("Hi", conversation_scenario=nothing), **told)
+    run = proctor.evaluate_sync(agent, a_set("Hi", conversation_scenario=nothing), **options)
     assert "judge" in run.cases[0].reason  # it is asked whether it was time to end
 
 
@@ -251,8 +251,8 @@ def test_what_the_agent_did_in_an_opening_can_be_blessed(
     file = tmp_path / f"trips.evalset.{suffix}"
     file.write_text(to_adk_json(eval_set) if suffix == "json" else write_yaml(eval_set), encoding="utf-8")
     config = {"criteria": {"response_match_score": 1.0, "tool_trajectory_avg_score": 1.0}}
-    told: Any = {"config": config, "user": lambda so_far: None, "store": tmp_path / "runs.sqlite3"}
-    assert proctor.evaluate_sync(agent, file, **told).outcome == "failed"
+    options: Any = {"config": config, "user": lambda so_far: None, "store": tmp_path / "runs.sqlite3"}
+    assert proctor.evaluate_sync(agent, file, **options).outcome == "failed"
     (blessing,) = proctor.bless(store=tmp_path / "runs.sqlite3")
     blessing.write()
     assert (blessing.cases, blessing.refused) == (["rome"], [])
@@ -261,7 +261,7 @@ def test_what_the_agent_did_in_an_opening_can_be_blessed(
         None, "Where to?", "Where to?",
     ]  # fmt: skip
     assert opening[1].tool_calls == []
-    assert proctor.evaluate_sync(agent, file, **told).passed
+    assert proctor.evaluate_sync(agent, file, **options).passed
 
 
 def test_a_played_conversation_is_nothing_to_bless(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

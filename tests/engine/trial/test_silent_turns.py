@@ -129,7 +129,7 @@ def speaks(_message: str) -> str:
 @pytest.mark.parametrize("agent", [empty, no_event, "replay"], ids=["an empty text", "no event", "replay"])
 @pytest.mark.parametrize("trials", [1, 3])
 def test_an_agent_that_does_nothing_is_in_error(agent: Any, trials: int) -> None:
-    given = eval_set(case("a", turn("hi", say=None)))
+    given = eval_set(case("a", turn("hi", expect=None)))
     found = proctor.evaluate_sync(agent, given, config=NO_CALLS, num_runs=trials)
     assert found.outcome is Outcome.ERROR
     assert "agent empty in turn 1" in found.cases[0].reason
@@ -143,7 +143,7 @@ def test_where_silence_is_stated_it_passes(agent: Any) -> None:
 
 @pytest.mark.parametrize("where", ["run", "criterion"])
 def test_compat_keeps_the_verdict_of_google_adk(where: str) -> None:
-    given = eval_set(case("a", turn("hi", say=None)))
+    given = eval_set(case("a", turn("hi", expect=None)))
     criterion = {"threshold": 1.0, "compat": "adk"} if where == "criterion" else 1.0
     found = proctor.evaluate_sync(
         empty,
@@ -167,7 +167,7 @@ def test_a_silent_turn_of_a_scenario_is_an_error() -> None:
 
 def test_a_silent_run_made_before_is_in_error_when_it_is_scored_again(tmp_path: Path) -> None:
     store = f"sqlite:///{tmp_path}/s.sqlite3"
-    given = eval_set(case("a", turn("hi", say=None)))
+    given = eval_set(case("a", turn("hi", expect=None)))
     run = proctor.evaluate_sync(empty, given, config=NO_CALLS, compat="adk", store=store)
     assert run.outcome is Outcome.PASSED
     again = proctor.rescore_sync(run.run_id, config=NO_CALLS, store=store)

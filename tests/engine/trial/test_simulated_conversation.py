@@ -84,13 +84,13 @@ def test_in_a_mixed_set_reference_metrics_judge_the_recorded_ones() -> None:
 
 
 def test_the_same_script_gives_the_same_conversation() -> None:
-    told = []
+    prompt = []
     for _ in range(2):
         model = ScriptedModel(["To Rome", "</finished>"])
         run = evaluated(scenario(), user=model)
         assert run.passed
-        told.append([asked.text for asked in model.asked])
-    assert told[0] == told[1]
+        prompt.append([asked.text for asked in model.asked])
+    assert prompt[0] == prompt[1]
 
 
 def seeded(messages: Any, options: ModelOptions) -> str:
@@ -129,7 +129,7 @@ def test_seed_reaches_every_call_of_the_model_and_the_manifest(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("case", "config", "said"),
+    ("case", "config", "message"),
     [
         (
             scenario(final_session_state={}),
@@ -161,10 +161,10 @@ def test_seed_reaches_every_call_of_the_model_and_the_manifest(tmp_path: Path) -
     ],
 )
 def test_unplayable_scenario_is_reported_before_the_first_call(
-    case: dict[str, Any], config: Any, said: str
+    case: dict[str, Any], config: Any, message: str
 ) -> None:
     asked: list[str] = []
-    with pytest.raises(SetupProblems, match=said.replace("{", "\\{")):
+    with pytest.raises(SetupProblems, match=message.replace("{", "\\{")):
         evaluated(case, config=config, agent=asked.append)
     assert not asked
 
@@ -282,10 +282,10 @@ def test_cost_limit_interrupts_a_conversation_and_resume_restarts_it(tmp_path: P
 
 
 def test_what_a_conversation_took_that_was_broken_off_stays_spent(tmp_path: Path) -> None:
-    def model(*says: str) -> ScriptedModel:
+    def model(*message: str) -> ScriptedModel:
         script: list[Any] = [
             Reply(text=text, model="m", usage=Usage(input_tokens=10, output_tokens=2), cost=0.6)
-            for text in says
+            for text in message
         ]
         return ScriptedModel(script, name="m")
 

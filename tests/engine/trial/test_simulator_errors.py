@@ -52,10 +52,12 @@ def scenario(eval_id: str = "s") -> dict[str, Any]:
     }
 
 
-def evaluated(*said: str, config: Any = NOTHING, cases: int = 1, **options: Any) -> RunResult:
+def evaluated(*messages: str, config: Any = NOTHING, cases: int = 1, **options: Any) -> RunResult:
     given = {"eval_set_id": "set", "eval_cases": [scenario(f"s{number}") for number in range(cases)]}
     under_test = options.pop("agent", agent)
-    return proctor.evaluate_sync(under_test, given, config=config, user=ScriptedModel(list(said)), **options)
+    return proctor.evaluate_sync(
+        under_test, given, config=config, user=ScriptedModel(list(messages)), **options
+    )
 
 
 def faults_on(**kinds: bool) -> dict[str, Any]:
@@ -145,10 +147,10 @@ def test_a_kind_of_fault_that_does_not_exist_is_refused() -> None:
         evaluated(END, config=faults_on(left_plans=False))
 
 
-@pytest.mark.parametrize("said", ["off", "false", 0, {"left_plan": "no"}, {"left_plan": 0}, []])
-def test_faults_are_not_switched_off_by_anything_but_false(said: Any) -> None:
+@pytest.mark.parametrize("faults", ["off", "false", 0, {"left_plan": "no"}, {"left_plan": 0}, []])
+def test_faults_are_not_switched_off_by_anything_but_false(faults: Any) -> None:
     with pytest.raises(SetupProblems, match=r"faults.*expected true"):
-        evaluated(OUT_OF_ROLE, END, config={**NOTHING, "user_simulator_config": {"faults": said}})
+        evaluated(OUT_OF_ROLE, END, config={**NOTHING, "user_simulator_config": {"faults": faults}})
 
 
 @pytest.mark.parametrize(
@@ -168,7 +170,7 @@ def test_trial_with_a_simulator_error_is_retried_and_every_attempt_is_kept() -> 
     attempts = trial_of(run).attempts
     assert [attempt.failure and attempt.failure.kind for attempt in attempts] == [FailureKind.SPOILED] * 2
     assert [len(attempt.turns) for attempt in attempts] == [2, 2]
-    (warning,) = [said for said in run.warnings if "tried again" in said]
+    (warning,) = [one for one in run.warnings if "tried again" in one]
     assert warning.startswith(
         "1 trial was tried again after faults of the played user: set/s0, user simulator spoiled"
     )
@@ -232,8 +234,8 @@ def judge_of(**broken: bool) -> Any:
     ]
 
     def judge(messages: Any) -> Any:
-        told = "\n".join(message.text for message in messages)
-        (ballot,) = re.findall(r"The number of this ballot: (\w+)", told)
+        prompt = "\n".join(message.text for message in messages)
+        (ballot,) = re.findall(r"The number of this ballot: (\w+)", prompt)
         return {"ballot": ballot, "verdicts": points}
 
     return judge
@@ -263,14 +265,14 @@ def test_a_quality_without_fault_leaves_the_verdict_to_the_agent() -> None:
 @pytest.mark.parametrize("build", [agent, useless], ids=["an agent that passed", "an agent that failed"])
 def test_scores_of_trials_that_a_judge_found_spoiled_are_not_the_agents(build: Any) -> None:
     config = {"criteria": {QUALITY: {"threshold": 1.0, "judge_model_options": {"num_samples": 1}}}}
-    said = ["To Rome.", END] * 2
+    messages = ["To Rome.", END] * 2
     options: dict[str, Any] = {
         "config": config,
         "judge": judge_of(responds=True),
         "num_runs": 2,
         "concurrency": 1,
     }
-    case = only(evaluated(*said, agent=build, **options))
+    case = only(evaluated(*messages, agent=build, **options))
     assert [trial.outcome for trial in case.trials] == [Outcome.ERROR] * 2
     state, quality = case.metrics["final_session_state"], case.metrics[QUALITY]
     assert (state.score, state.per_trial) == (None, [None, None])
@@ -290,8 +292,8 @@ def test_scores_of_spoiled_trials_are_not_the_agents() -> None:
 
 
 def test_both_rates_are_distinguished_in_every_report() -> None:
-    said = [OUT_OF_ROLE, END, "To Rome.", END, "To Oslo it is, thank you very much.", END, " "]
-    run = evaluated(*said, cases=4, concurrency=1)
+    messages = [OUT_OF_ROLE, END, "To Rome.", END, "To Oslo it is, thank you very much.", END, " "]
+    run = evaluated(*messages, cases=4, concurrency=1)
     found = FaultRates(run.cases)
     assert (found.user.faults, found.user.of) == (3, 4)
     assert (found.agent.faults, found.agent.of) == (0, 1)
@@ -307,9 +309,9 @@ def test_both_rates_are_distinguished_in_every_report() -> None:
     assert "simulator at fault 75 % (3 of 4, 95 % CI: 30–95)" in out.getvalue()
     out = io.StringIO()
     JsonReport().write([run], out)
-    told = json.loads(out.getvalue())["runs"][0]["at_fault"]
-    assert (told["agent"]["rate"], told["simulator"]["rate"]) == (0.0, 0.75)
-    assert told["simulator"]["kinds"]["left_plan"] == 1
+    rates = json.loads(out.getvalue())["runs"][0]["at_fault"]
+    assert (rates["agent"]["rate"], rates["simulator"]["rate"]) == (0.0, 0.75)
+    assert rates["simulator"]["kinds"]["left_plan"] == 1
 
 
 def test_recorded_conversations_have_no_such_rates() -> None:

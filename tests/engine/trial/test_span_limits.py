@@ -76,7 +76,7 @@ def test_of_endless_spans_the_first_are_kept_and_the_others_counted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "told", "kept"),
+    ("field", "content", "kept"),
     [
         ("request", '{"api_key": "abcdefgh12345678"}', '{"api_key": "***"}'),
         ("response", "see https://me:word@host/x", "see https://***@host/x"),
@@ -85,8 +85,8 @@ def test_of_endless_spans_the_first_are_kept_and_the_others_counted() -> None:
         ("id", "AKIAABCDEFGHIJKL1234", "***"),
     ],
 )
-def test_secrets_are_hidden(field: str, told: str, kept: str) -> None:
-    assert getattr(trace_of([{"id": "a", field: told}]).spans[0], field) == kept
+def test_secrets_are_hidden(field: str, content: str, kept: str) -> None:
+    assert getattr(trace_of([{"id": "a", field: content}]).spans[0], field) == kept
 
 
 @pytest.mark.parametrize(
@@ -216,10 +216,10 @@ def test_any_value_of_an_attribute_can_be_kept(value: object) -> None:
 
 
 @pytest.mark.parametrize(
-    "told", [7, "spans", {"id": "a"}], ids=["a number", "a text", "one that is in no list"]
+    "spans", [7, "spans", {"id": "a"}], ids=["a number", "a text", "one that is in no list"]
 )
-def test_memory_without_spans_is_not_an_error(told: object) -> None:
-    turn, _ = recorded(told)
+def test_memory_without_spans_is_not_an_error(spans: object) -> None:
+    turn, _ = recorded(spans)
     assert turn.trace is None or turn.trace.spans == []
 
 
@@ -245,5 +245,5 @@ def test_each_trial_has_its_own(tmp_path: Any) -> None:
     assert len(trials) == 6
     for trial in trials:
         assert trial is not None
-        told = [[(span.id, span.name) for span in turn.trace.spans] for turn in trial.turns if turn.trace]
-        assert told == [[(trial.session_id, "a")], [(trial.session_id, "b")]]
+        spans = [[(span.id, span.name) for span in turn.trace.spans] for turn in trial.turns if turn.trace]
+        assert spans == [[(trial.session_id, "a")], [(trial.session_id, "b")]]

@@ -112,7 +112,7 @@ class Rewriter(Scripted):
 
 def test_user_message_is_the_same_in_every_trial_and_in_the_evidence() -> None:
     state = {"session_input": {"app_name": "a", "user_id": "u", "state": {"list": []}}}
-    given = eval_set(case("c", turn("hello", say="hello"), turn("bye", say="bye"), **state))
+    given = eval_set(case("c", turn("hello", expect="hello"), turn("bye", expect="bye"), **state))
     result = run_sync(lambda: run(Rewriter(), given, num_runs=3, concurrency=1))
     assert result.passed, result.cases
     for one in result.cases[0].trials:

@@ -54,7 +54,7 @@ async def ignores_cancellation(so_far: Any) -> None:
 
 @pytest.mark.slow  # they wait
 @pytest.mark.parametrize(
-    ("user", "said"),
+    ("user", "message"),
     [
         (waits, "waits did not answer within 0.3 s"),
         (blocks, "blocked the event loop"),
@@ -62,7 +62,7 @@ async def ignores_cancellation(so_far: Any) -> None:
     ],
 )
 def test_a_user_that_does_not_come_back_costs_its_own_trial_only(
-    user: Any, said: str, monkeypatch: pytest.MonkeyPatch
+    user: Any, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(user_models, "PATIENCE", 0.3)
     monkeypatch.setattr(user_models, "_GRACE", 0.2)
@@ -71,5 +71,5 @@ def test_a_user_that_does_not_come_back_costs_its_own_trial_only(
     failure = run.case("hangs").trials[0].failure
     assert failure is not None
     assert (failure.where, failure.kind, failure.turn) == ("simulator", FailureKind.TIMED_OUT, 1)
-    assert said in failure.message
+    assert message in failure.message
     assert run.case("fine").outcome is Outcome.PASSED

@@ -164,7 +164,7 @@ def test_an_unusual_layout_is_changed_rightly_or_not_at_all(text: str, change: s
         assert [each.eval_id for each in load_eval_set(path).eval_cases] == ids
 
 
-BESIDE = {
+COMMENTS = {
     "s.evalset.yaml": "cases:\n  - case: a\n    ask: hi\n    expect: x  # beside\n# the end\n",
     "s.evalset.json": (
         '{"eval_set_id": "s",\n "eval_cases": [\n  {"eval_id": "a", "conversation": [{"user_content": {"parts": [{"text": '
@@ -174,10 +174,10 @@ BESIDE = {
 
 
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"], ids=["LF", "CRLF"])
-@pytest.mark.parametrize("name", BESIDE)
+@pytest.mark.parametrize("name", COMMENTS)
 def test_comment_of_the_last_case_stays_on_its_line(name: str, line_end: str, tmp_path: Path) -> None:
     file = tmp_path / name
-    file.write_bytes(BESIDE[name].replace("\n", line_end).encode())
+    file.write_bytes(COMMENTS[name].replace("\n", line_end).encode())
     before = file.read_bytes()
     turn = {"user_content": {"parts": [{"text": "q"}]}, "final_response": {"parts": [{"text": "r"}]}}
     add_cases(file, [EvalCase.model_validate({"eval_id": "b", "conversation": [turn]})])
@@ -233,15 +233,15 @@ def test_what_is_added_and_removed_leaves_every_other_byte(
 def test_a_large_set_is_not_read_word_by_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "s.evalset.json"
     create_set(path, cases=[case(f"c{number}") for number in range(300)])
-    looked_at: list[int] = []
+    checks: list[int] = []
     read_members = JsonTree._read_members
 
     def counted(tree: JsonTree, node: JsonNode, wanted: Wanted | None) -> None:
-        looked_at.append(1)
+        checks.append(1)
         read_members(tree, node, wanted)
 
     monkeypatch.setattr(JsonTree, "_read_members", counted)
     add_cases(path, [case("new")])
     remove_cases(path, ["new", "c7"])
-    assert len(looked_at) == 2
+    assert len(checks) == 2
     assert len(open_eval_set(path)) == 299

@@ -75,12 +75,12 @@ def refusals(path: Path, document: Any) -> list[str]:
     return [str(problem) for problem in report.problems if "refuses" in problem.message + problem.hint]
 
 
-@pytest.mark.parametrize(("document", "told"), REFUSED)
+@pytest.mark.parametrize(("document", "message"), REFUSED)
 def test_value_that_google_adk_refuses_is_reported_with_its_location(
-    tmp_path: Path, document: Any, told: str
+    tmp_path: Path, document: Any, message: str
 ) -> None:
     lines = refusals(tmp_path / "s.evalset.json", document)
-    assert told in lines[0]
+    assert message in lines[0]
     assert ": warning: " in lines[0]
 
 

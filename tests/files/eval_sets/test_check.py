@@ -71,7 +71,7 @@ def test_a_doubtful_file_is_readable_with_warnings(
 
 
 @pytest.mark.parametrize(
-    ("document", "kind", "says"),
+    ("document", "kind", "message"),
     [
         ("", "unknown document", "1:1: error: the file is empty"),
         (
@@ -86,11 +86,11 @@ def test_a_doubtful_file_is_readable_with_warnings(
     ],
 )
 def test_unreadable_file_is_reported_with_its_kind(
-    tmp_path: Path, document: Any, kind: str, says: str
+    tmp_path: Path, document: Any, kind: str, message: str
 ) -> None:
     report = checked(tmp_path, document)
     assert (report.kind, report.readable) == (kind, False)
-    assert says in "\n".join(problems(report))
+    assert message in "\n".join(problems(report))
 
 
 def test_errors_come_with_the_warnings_of_the_same_file(tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ def test_what_would_silently_change_what_is_judged_is_warned_about(
 
 
 @pytest.mark.parametrize(
-    ("document", "says"),
+    ("document", "message"),
     [
         ({"criteria": {"m": None}}, "3:8: error: criteria.m: expected a number"),
         ({"criteria": {"m": {"min_score": 1}}}, "there is `min_score`"),
@@ -81,10 +81,10 @@ def test_what_would_silently_change_what_is_judged_is_warned_about(
         ("", "the file is empty"),
     ],
 )
-def test_invalid_config_is_refused(tmp_path: Path, document: Any, says: str) -> None:
+def test_invalid_config_is_refused(tmp_path: Path, document: Any, message: str) -> None:
     with pytest.raises(EvalFileError) as caught:
         load_config(written(tmp_path, document))
-    assert says in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_all_problems_of_a_config_are_reported_at_once(tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ def test_scenarios_and_session_inputs_in_both_spellings(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("load", "document", "says"),
+    ("load", "document", "message"),
     [
         (load_scenarios, {"scenarios": [{"starting_prompt": "a"}, {"starting_prompt": "b", "conversation_plan": "c", "user_persona": "EXPRT"}]}, "did you mean"),
         (load_scenarios, {"criteria": {}}, "this is an eval config"),
@@ -128,11 +128,11 @@ def test_scenarios_and_session_inputs_in_both_spellings(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_other_files_are_refused_by_what_is_wrong(
-    tmp_path: Path, load: Any, document: Any, says: str
+    tmp_path: Path, load: Any, document: Any, message: str
 ) -> None:
     with pytest.raises(EvalFileError) as caught:
         load(written(tmp_path, document))
-    assert says in str(caught.value)
+    assert message in str(caught.value)
 
 
 # --- results ---------------------------------------------------------------------------------------------------------
@@ -212,8 +212,8 @@ def test_misspelled_key_of_an_expectation_is_reported_when_a_set_is_opened(
     turn = '{"user_content": {}, "intermediate_data": {"tool_use": []}, "expected_tool_use": []}'
     case = '{"eval_id": "a", "final_sesion_state": {"k": 1},\n"conversation": [\n' + turn + "]}"
     path.write_text('{"eval_set_id": "s", "eval_cases": [\n' + case + "]}", encoding="utf-8")
-    said = [(warning.line, warning.hint) for warning in open_eval_set(path).misread]
-    assert said == [
+    warnings = [(warning.line, warning.hint) for warning in open_eval_set(path).misread]
+    assert warnings == [
         (2, "did you mean `final_session_state`?"),
         (4, "calls are expected in `intermediate_data.tool_uses`"),
         (4, "did you mean `tool_uses`?"),

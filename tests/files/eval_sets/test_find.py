@@ -198,7 +198,7 @@ class TestFindSets:
         assert cases == ["c1"]
 
     @pytest.mark.parametrize(
-        ("selector", "says"),
+        ("selector", "message"),
         [
             ("a.evalset.jso", r"a\.evalset\.jso: no such file or folder \(did you mean a\.evalset\.json"),
             ("nowhere/x.json", "the folder nowhere does not exist"),
@@ -210,8 +210,8 @@ class TestFindSets:
             ("a\0b", "no such file"),
         ],
     )
-    def test_a_name_that_means_nothing_is_refused(self, selector: str, says: str) -> None:
-        with pytest.raises(SetupProblems, match=says):
+    def test_a_name_that_means_nothing_is_refused(self, selector: str, message: str) -> None:
+        with pytest.raises(SetupProblems, match=message):
             found(selector)
 
     def test_an_unknown_id_names_the_known_ones(self) -> None:

@@ -138,7 +138,7 @@ def test_the_same_cases_as_the_json_set_of_them(
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "messages"),
     [
         pytest.param(f"{HEADER}\n{A}\n{B[:30]}", ["3:1: error: the last line is incomplete (the file was cut off when it was written or copied: complete the line, or remove it)"], id="a torn last line"),
         pytest.param(f"{A}{B}", [f"1:{len(A) + 1}: error: text after the end of the document: got “{{” (a line contains one case and nothing else)"], id="two cases in the last line"),
@@ -161,8 +161,10 @@ def test_the_same_cases_as_the_json_set_of_them(
         pytest.param(f"{A}\n".encode() + B.encode().replace(b"hi", b"h\xe4") + b"\n", ["2:74: error: byte 0xE4 is not UTF-8, at byte offset 171 (save the file as UTF-8)"], id="Latin-1"),
     ],
 )  # fmt: skip
-def test_a_broken_file_is_refused_in_one_message(tmp_path: Path, text: str | bytes, says: list[str]) -> None:
-    assert refused(written(tmp_path, text)) == says
+def test_a_broken_file_is_refused_in_one_message(
+    tmp_path: Path, text: str | bytes, messages: list[str]
+) -> None:
+    assert refused(written(tmp_path, text)) == messages
 
 
 def test_every_broken_line_and_every_broken_case_is_reported_at_once(tmp_path: Path) -> None:

@@ -192,7 +192,7 @@ def test_all_problems_of_a_set_are_reported_with_their_locations(document: Any, 
 
 
 @pytest.mark.parametrize(
-    ("document", "says"),
+    ("document", "message"),
     [
         ({"criteria": {"m": 1}}, "this is an eval config"),
         ({"eval_set_result_id": "x", "eval_set_id": "s"}, "this is an eval set result"),
@@ -211,10 +211,10 @@ def test_all_problems_of_a_set_are_reported_with_their_locations(document: Any, 
         ({"starting_prompt": "a", "conversation_plan": "b"}, "one scenario"),
     ],
 )
-def test_file_that_is_not_a_set_is_refused_with_its_kind(document: Any, says: str) -> None:
+def test_file_that_is_not_a_set_is_refused_with_its_kind(document: Any, message: str) -> None:
     (problem,) = problems(document)
     assert problem.startswith("1:1: expected an eval set, but this is ")
-    assert says in problem
+    assert message in problem
 
 
 def test_a_set_without_cases_reads_but_is_not_opened_to_be_run(tmp_path: Path) -> None:

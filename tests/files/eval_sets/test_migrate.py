@@ -113,7 +113,7 @@ def test_new_file_is_written_as_it_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "session", "says"),
+    ("old", "session", "message"),
     [
         (
             '{"eval_set_id": "s", "eval_cases": []}',
@@ -132,12 +132,12 @@ def test_new_file_is_written_as_it_is_read(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_migrated_is_refused_and_nothing_written(
-    tmp_path: Path, old: str, session: str | None, says: str
+    tmp_path: Path, old: str, session: str | None, message: str
 ) -> None:
     (tmp_path / "o.json").write_text(old)
     if session is not None:
         (tmp_path / "s.json").write_text(session)
-    with pytest.raises(EvalFileError, match=re.escape(says)):
+    with pytest.raises(EvalFileError, match=re.escape(message)):
         migrate(
             tmp_path / "o.json",
             tmp_path / "n.json",
@@ -161,9 +161,9 @@ def test_values_dropped_as_by_adk_are_reported(tmp_path: Path) -> None:
     old, session = tmp_path / "old.test.json", tmp_path / "s.json"
     old.write_text(json.dumps(turns, indent=1), encoding="utf-8")
     session.write_text('{"app_name": "a", "user": "u", "state": {}}', encoding="utf-8")
-    told: list[Problem] = []
-    migrate(old, tmp_path / "new.json", initial_session=session, warnings=told)
-    assert [(warning.line, warning.field, warning.message, warning.hint) for warning in told] == [
+    warnings: list[Problem] = []
+    migrate(old, tmp_path / "new.json", initial_session=session, warnings=warnings)
+    assert [(warning.line, warning.field, warning.message, warning.hint) for warning in warnings] == [
         (4, "[0].mood", "dropped", "as by ADK's own helper; `proctor convert` keeps it"),
         (9, "[0].expected_tool_use[0].mock_tool_output", "dropped, 2 times", "as by ADK's own helper; `proctor convert` keeps it"),
         (1, "user", "dropped", "did you mean `user_id`?"),
@@ -174,9 +174,9 @@ def test_lost_comments_and_names_that_a_run_refuses_are_reported(tmp_path: Path)
     old, new = tmp_path / "old.evalset.json", tmp_path / "new.json"
     case = '{"name": "a", "data": [{"query": "q"}]}'
     old.write_text(f"[{case}, // mine\n {case}]", encoding="utf-8")
-    told: list[Problem] = []
-    assert len(migrate(old, new, warnings=told).eval_cases) == 2
-    assert [(warning.line, warning.field, warning.message, warning.hint) for warning in told] == [
+    warnings: list[Problem] = []
+    assert len(migrate(old, new, warnings=warnings).eval_cases) == 2
+    assert [(warning.line, warning.field, warning.message, warning.hint) for warning in warnings] == [
         (1, "", f"the comments of this file are not in {new}", ""),
         (2, "[1].name", "the case [0] has this name, too", "a run refuses the set: rename one"),
     ]
@@ -188,6 +188,6 @@ def test_lossless_migration_reports_nothing(tmp_path: Path) -> None:
     (tmp_path / "o.json").write_text(
         json.dumps([{"name": "a", "data": [turn], "initialSession": session}]), encoding="utf-8"
     )
-    told: list[Problem] = []
-    migrate(tmp_path / "o.json", tmp_path / "n.json", warnings=told)
-    assert told == []
+    warnings: list[Problem] = []
+    migrate(tmp_path / "o.json", tmp_path / "n.json", warnings=warnings)
+    assert warnings == []

@@ -213,18 +213,18 @@ class TestTooLargeToBeReadWhole:
         assert len(open_eval_set(path)) == 100
 
     @pytest.mark.parametrize(
-        ("broken", "says"),
+        ("broken", "message"),
         [
             ("NaN", r"s\.json:\d+:\d+: error: .*JSON has no number NaN"),
             ('"x" "y"', r"s\.json:\d+:\d+: error: .*is a comma missing"),
         ],
     )
-    def test_a_broken_one_is_refused_with_the_place(self, tmp_path: Path, broken: str, says: str) -> None:
+    def test_a_broken_one_is_refused_with_the_place(self, tmp_path: Path, broken: str, message: str) -> None:
         path = tmp_path / "s.json"
         cases = [case(f"c{i}") for i in range(100)]
         cases[60]["note"] = "here"
         path.write_text(json.dumps(eval_set(*cases), indent=1).replace('"here"', broken))
-        with pytest.raises(EvalFileError, match=says) as caught:
+        with pytest.raises(EvalFileError, match=message) as caught:
             open_eval_set(path)
         line = next(n for n, row in enumerate(path.read_text().split("\n"), 1) if broken in row)
         assert caught.value.problems[0].line == line

@@ -53,7 +53,7 @@ def test_valid_values(tmp_path: Path, trials: Any, num_runs: int | None, rule: T
 
 
 @pytest.mark.parametrize(
-    ("trials", "says"),
+    ("trials", "message"),
     [
         ({"num_run": 5}, "trials.num_run: unknown key; nothing reads it (did you mean `num_runs`?)"),
         ({"min_passrate": 0.5}, "trials.min_passrate: unknown key; nothing reads it (did you mean `min_pass_rate`?)"),
@@ -81,8 +81,8 @@ def test_valid_values(tmp_path: Path, trials: Any, num_runs: int | None, rule: T
     ],
     ids=lambda value: "" if isinstance(value, str) else json.dumps(value),
 )  # fmt: skip
-def test_what_cannot(tmp_path: Path, trials: Any, says: str) -> None:
-    assert says in refused(tmp_path, trials)
+def test_what_cannot(tmp_path: Path, trials: Any, message: str) -> None:
+    assert message in refused(tmp_path, trials)
 
 
 def test_mistake_is_reported_with_its_line(tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def test_duplicate_label_is_read_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "said"),
+    ("name", "text", "message"),
     [
         pytest.param("l.csv", "", "1:1: error: the file contains no labels", id="an empty file"),
         pytest.param("l.csv", "eval_id,label\n", "1:1: error: the file contains no labels", id="no row"),
@@ -115,12 +115,14 @@ def test_duplicate_label_is_read_once(tmp_path: Path) -> None:
         pytest.param("l.csv", "\ud83d", "UTF-8", id="no UTF-8"),
     ],
 )  # fmt: skip
-def test_invalid_label_is_reported_with_its_location(tmp_path: Path, name: str, text: str, said: str) -> None:
+def test_invalid_label_is_reported_with_its_location(
+    tmp_path: Path, name: str, text: str, message: str
+) -> None:
     path = tmp_path / name
     path.write_bytes(text.encode(errors="surrogatepass"))
     with pytest.raises(EvalFileError) as caught:
         read_labels(path)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_every_problem_is_reported_at_once(tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ def test_blanking_keeps_every_place() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "place", "says"),
+    ("data", "place", "expected"),
     [
         pytest.param(b"", "1:1", "empty", id="nothing"),
         pytest.param(b" \n ", "1:1", "empty", id="only blanks"),
@@ -107,10 +107,10 @@ def test_blanking_keeps_every_place() -> None:
         pytest.param(b"/* x */ {}", "1:1", "comments of this kind", id="C comment"),
     ],
 )  # fmt: skip
-def test_what_is_not_json_is_refused_with_its_place(data: bytes, place: str, says: str) -> None:
+def test_what_is_not_json_is_refused_with_its_place(data: bytes, place: str, expected: str) -> None:
     message = refused(data)
     assert message.startswith(f"f.json:{place}: error: ")
-    assert says in message
+    assert expected in message
     assert "\n" not in message
 
 

@@ -17,7 +17,7 @@ DOCUMENT = {
 
 
 @pytest.mark.parametrize(
-    ("said", "path", "message"),
+    ("text", "path", "message"),
     [
         ("a: wrong", ("a",), "wrong"),
         ("a.b[0].c: wrong", ("a", "b", 0, "c"), "wrong"),
@@ -40,6 +40,6 @@ DOCUMENT = {
         ("ab: wrong", (), "ab: wrong"),
     ],
 )
-def test_the_document_decides_where_a_place_ends(said: str, path: Any, message: str) -> None:
-    finding = locate_message(said, DOCUMENT, ("base",))
+def test_the_document_decides_where_a_place_ends(text: str, path: Any, message: str) -> None:
+    finding = locate_message(text, DOCUMENT, ("base",))
     assert (finding.path, finding.message) == (("base", *path), message)

@@ -43,7 +43,7 @@ CALLS = st.fixed_dictionaries({"name": _NAMES, "args": OBJECTS}) | _object(
     {}, id=TEXTS, name=_NAMES, args=OBJECTS
 )
 _RESPONSES = _object({}, id=TEXTS, name=TEXTS, response=OBJECTS)
-_SAID = st.tuples(
+_TEXTS = st.tuples(
     TEXTS,
     st.lists(st.builds(lambda text: {"text": text}, TEXTS) | _object({}, thought=st.booleans()), max_size=2),
 )
@@ -51,7 +51,7 @@ _OLDER = _object(
     {},
     tool_uses=st.lists(CALLS, max_size=2),
     tool_responses=st.lists(_RESPONSES, max_size=2),
-    intermediate_responses=st.lists(_SAID.map(list), max_size=2),
+    intermediate_responses=st.lists(_TEXTS.map(list), max_size=2),
 )
 _EVENTS = st.lists(_object({"author": TEXTS}, content=_message("model")), max_size=2)
 _DATA = _OLDER | st.fixed_dictionaries({"invocation_events": _EVENTS})

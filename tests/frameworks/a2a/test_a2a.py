@@ -132,8 +132,8 @@ def test_state_user_and_app_go_along_and_every_part_arrives(agent: str) -> None:
     ]
     (events,) = talk(agent, Content(role="user", parts=parts), state={"n": 1}, id="pinned")
     came = json.loads(answer(events))
-    told = {"app_name": "shop", "user_id": "ann", "session_id": "pinned", "state": {"n": 1}}
-    assert came["metadata"]["proctor"] == told
+    metadata = {"app_name": "shop", "user_id": "ann", "session_id": "pinned", "state": {"n": 1}}
+    assert came["metadata"]["proctor"] == metadata
     assert came["parts"] == ["text", "raw", "url"]
 
 
@@ -182,7 +182,7 @@ def test_card_describes_the_agent(agent: str) -> None:
     loaded: Any = load_agent(agent)
     asyncio.run(loaded.open())
     info = loaded.describe()
-    assert (info.name, info.description, info.version) == ("obedient", "Does what it is told.", "7")
+    assert (info.name, info.description, info.version) == ("obedient", "Follows the message.", "7")
 
 
 # --- google-adk's own server ------------------------------------------------------------------------------------------

@@ -55,13 +55,13 @@ class Script(BaseChatModel):
         calls = [
             {"name": one[0], "args": one[1], "id": uuid4().hex} for one in given if isinstance(one, tuple)
         ]
-        said = AIMessage(
+        reply = AIMessage(
             content=" ".join(one for one in given if isinstance(one, str)),
             tool_calls=calls,
             usage_metadata={"input_tokens": 3, "output_tokens": 2, "total_tokens": 5},
             response_metadata={"model_name": "script-1"},
         )
-        return ChatResult(generations=[ChatGeneration(message=said)])
+        return ChatResult(generations=[ChatGeneration(message=reply)])
 
 
 def script(*turns: list[Any]) -> Script:
@@ -440,8 +440,8 @@ def test_graph_describes_its_tools_and_each_turn_its_prompt() -> None:
     agent, session = LangGraphAgent(graph), new_session()
     info = agent.describe()
     assert info.app_details is not None
-    (told,) = info.app_details["agent_details"]["bot"]["tool_declarations"]
-    (declared,) = told["function_declarations"]
+    (described,) = info.app_details["agent_details"]["bot"]["tool_declarations"]
+    (declared,) = described["function_declarations"]
     assert (declared["name"], declared["description"]) == ("wait", "Waits.")
     assert list(declared["parameters_json_schema"]["properties"]) == ["ms"]
     talk(agent, "go", session=session)
@@ -530,8 +530,8 @@ def test_tools_that_a_chain_calls_are_seen() -> None:
     model = script([[("wait", {"ms": 0})], "x"])
 
     async def chain(text: str, config: RunnableConfig) -> str:
-        said = await model.ainvoke(text, config)
-        result = await wait.ainvoke(said.tool_calls[0], config)
+        reply = await model.ainvoke(text, config)
+        result = await wait.ainvoke(reply.tool_calls[0], config)
         return f"It took {result.content}."
 
     (events,) = talk(as_agent(RunnableLambda(chain), label="c"), "go")
@@ -540,7 +540,7 @@ def test_tools_that_a_chain_calls_are_seen() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "code"),
+    ("metadata", "code"),
     [
         ({}, None),
         ({"finish_reason": "stop"}, None),
@@ -551,8 +551,10 @@ def test_tools_that_a_chain_calls_are_seen() -> None:
     ],
 )
 @pytest.mark.parametrize("kind", ["graph", "chain"])
-def test_an_answer_that_is_not_whole_is_an_error(kind: str, said: dict[str, str], code: str | None) -> None:
-    answer = AIMessage(content="Half of it", response_metadata=said)
+def test_an_answer_that_is_not_whole_is_an_error(
+    kind: str, metadata: dict[str, str], code: str | None
+) -> None:
+    answer = AIMessage(content="Half of it", response_metadata=metadata)
     model = RunnableLambda(lambda _: answer)
     agent: Any = RunnableAgent(model)
     if kind == "graph":

@@ -190,11 +190,11 @@ def test_hosted_tools_are_visible_and_do_not_hide_the_answer() -> None:
 
 def test_a_refusal_is_an_error_as_the_library_has_it() -> None:
     refusal = ResponseOutputRefusal(type="refusal", refusal="I will not.")
-    said = ResponseOutputMessage(
+    message = ResponseOutputMessage(
         id="m", type="message", role="assistant", status="completed", content=[refusal]
     )
     with pytest.raises(ModelRefusalError, match="I will not"):
-        talk(OpenAiAgent(bot([[said]])), "go")
+        talk(OpenAiAgent(bot([[message]])), "go")
 
 
 # --- state -----------------------------------------------------------------------------------------------------------
@@ -454,7 +454,7 @@ def test_agent_of_a_foreign_package_of_that_name_is_not_recognised(monkeypatch: 
 @pytest.mark.parametrize(("status", "code"), [("completed", None), ("incomplete", "incomplete")])
 def test_an_answer_that_is_not_whole_is_an_error(status: Any, code: str | None) -> None:
     text = ResponseOutputText(type="output_text", text="Half of it", annotations=[])
-    said = ResponseOutputMessage(id="m", type="message", role="assistant", status=status, content=[text])
-    (events,) = talk(OpenAiAgent(bot([[said]])), "go")
+    message = ResponseOutputMessage(id="m", type="message", role="assistant", status=status, content=[text])
+    (events,) = talk(OpenAiAgent(bot([[message]])), "go")
     assert events[0].content is not None
     assert events[-1].error_code == code

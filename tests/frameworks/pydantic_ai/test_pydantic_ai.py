@@ -439,8 +439,8 @@ def test_turn_that_answers_an_approval_does_not_repeat_the_turn_before() -> None
     assert [call.name for call in read(first).tool_calls] == ["delete", "delete", "look"]
     assert [back.name for back in read(first).tool_responses] == ["look"]
     assert read(second).tool_calls == []
-    told = [(back.name, (back.response or {})["result"]) for back in read(second).tool_responses]
-    assert told == [("delete", "a is gone"), ("delete", "The tool call was denied.")]
+    responses = [(back.name, (back.response or {})["result"]) for back in read(second).tool_responses]
+    assert responses == [("delete", "a is gone"), ("delete", "The tool call was denied.")]
     assert [len(read(turn).usage_metadata) for turn in (first, second)] == [1, 1]
 
 
@@ -509,9 +509,9 @@ def test_agent_describes_itself_and_each_turn_its_prompt() -> None:
     info = adapter.describe()
     assert (info.name, info.has_more_tools) == ("calc", False)
     assert info.app_details is not None
-    told = info.app_details["agent_details"]["calc"]
-    assert told["instructions"] == "Be exact."
-    (tool,) = told["tool_declarations"][0]["function_declarations"]
+    described = info.app_details["agent_details"]["calc"]
+    assert described["instructions"] == "Be exact."
+    (tool,) = described["tool_declarations"][0]["function_declarations"]
     assert (tool["name"], tool["description"], list(tool["parameters_json_schema"]["properties"])) == (
         "add",
         "Adds.",
@@ -520,7 +520,7 @@ def test_agent_describes_itself_and_each_turn_its_prompt() -> None:
     talk(adapter, "go", session=session)
     turn = session.memory["app_details"]["agent_details"]["calc"]
     assert turn["instructions"] == "Be exact.\n\nThe user is from Rome."
-    assert turn["tool_declarations"] == told["tool_declarations"]
+    assert turn["tool_declarations"] == described["tool_declarations"]
 
 
 def test_model_and_tools_are_timed_and_tools_at_once_not_twice() -> None:

@@ -13,8 +13,8 @@ logging.disable(logging.CRITICAL)
 
 def begin_with_the_case_s_state(callback_context: Any) -> None:
     """A2A has no state of sessions: that of a case comes as metadata of the first message."""
-    told = callback_context.run_config.custom_metadata.get("a2a_metadata", {}).get("proctor", {})
-    for key, value in told.get("state", {}).items():
+    sent = callback_context.run_config.custom_metadata.get("a2a_metadata", {}).get("proctor", {})
+    for key, value in sent.get("state", {}).items():
         callback_context.state[key] = value
 
 

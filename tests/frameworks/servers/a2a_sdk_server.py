@@ -138,7 +138,7 @@ class Obedient(AgentExecutor):
 def card(url: str, *, streams: bool) -> AgentCard:
     return AgentCard(
         name="obedient",
-        description="Does what it is told.",
+        description="Follows the message.",
         version="7",
         supported_interfaces=[AgentInterface(url=url, protocol_binding="JSONRPC", protocol_version="1.0")],
         capabilities=AgentCapabilities(streaming=streams),
@@ -148,7 +148,7 @@ def card(url: str, *, streams: bool) -> AgentCard:
 def old_card(url: str) -> dict[str, Any]:
     return {
         "name": "obedient",
-        "description": "Does what it is told.",
+        "description": "Follows the message.",
         "version": "7",
         "protocolVersion": "0.3.0",
         "url": url,

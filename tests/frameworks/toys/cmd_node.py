@@ -33,7 +33,7 @@ def _script() -> Iterator[tuple[str, list[dict[str, Any]]]]:
         state = dict(case.get("session_input", {}).get("state", {}))
         for turn in case["conversation"]:
             text = turn["user_content"]["parts"][0]["text"]
-            said = list(answers({"text": text, "session": {"state": state}}))
-            yield f"{text}\n{json.dumps(state, separators=(',', ':'))}", said
-            for answer in said:
+            expected = list(answers({"text": text, "session": {"state": state}}))
+            yield f"{text}\n{json.dumps(state, separators=(',', ':'))}", expected
+            for answer in expected:
                 state.update(answer.get("state_delta", {}))

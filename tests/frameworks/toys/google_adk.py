@@ -49,19 +49,19 @@ class Toy(BaseLlm):
 
 def _since_the_user(contents: list[Any]) -> tuple[str, int]:
     """Return the user's last message and the number of answers since; a sub-agent sees others in a user's words."""
-    said, done = "", 0
+    message, done = "", 0
     for content in contents:
         text = "\n".join(part.text for part in content.parts if part.text)
         is_context = text.startswith("For context:")
         if content.role == "model" or (is_context and " called tool `" in text):
             done += 1
         elif text and not is_context:
-            said, done = text, 0
-    return said, done
+            message, done = text, 0
+    return message, done
 
 
 def get_weather(city: str) -> dict[str, Any] | None:
-    """Tells the weather."""
+    """Reports the weather."""
     return respond("get_weather", {"city": city}, {})
 
 

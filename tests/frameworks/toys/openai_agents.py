@@ -76,7 +76,7 @@ def _called(call: Any, call_id: str) -> ResponseFunctionToolCall:
 
 @function_tool
 def get_weather(ctx: Context, city: str) -> Any:
-    """Tells the weather."""
+    """Reports the weather."""
     return respond("get_weather", {"city": city}, ctx.context)
 
 

@@ -23,13 +23,13 @@ def answer(handler: Handler, request: dict[str, Any]) -> None:
         failed = {"error": {"message": str(error), "type": "ModelAwayError"}}
         handler.send(json.dumps(failed).encode(), status=500)
         return
-    *called, said = turn
-    assert isinstance(said, Answer)
+    *called, final = turn
+    assert isinstance(final, Answer)
     messages = [message for number, step in enumerate(called) for message in _messages(step, f"c{number}")]
     body = {
         "model": MODEL,
         "messages": messages,
-        "choices": [{"message": {"role": "assistant", "name": said.author, "content": said.text}, "finish_reason": "stop"}],
+        "choices": [{"message": {"role": "assistant", "name": final.author, "content": final.text}, "finish_reason": "stop"}],
         "usage": {"prompt_tokens": TOKENS_IN * len(turn), "completion_tokens": TOKENS_OUT * len(turn)},
         "state_delta": {key: value for key, value in state.items() if before.get(key) != value},
     }  # fmt: skip

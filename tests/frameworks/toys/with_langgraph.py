@@ -52,7 +52,7 @@ class Script(BaseChatModel):
             if isinstance(step, Answer)
             else [(f"c{len(messages)}p{i}", call) for i, call in enumerate(step)]
         )
-        said = AIMessage(
+        reply = AIMessage(
             content=step.text if isinstance(step, Answer) else "",
             tool_calls=[{"name": call.name, "args": call.args, "id": its_id} for its_id, call in calls],
             usage_metadata={
@@ -62,7 +62,7 @@ class Script(BaseChatModel):
             },
             response_metadata={"model_name": MODEL},
         )
-        return ChatResult(generations=[ChatGeneration(message=said)])
+        return ChatResult(generations=[ChatGeneration(message=reply)])
 
 
 @dynamic_prompt
@@ -74,7 +74,7 @@ def prompt(request: Any) -> str:
 
 @tool
 def get_weather(city: str) -> Any:
-    """Tells the weather."""
+    """Reports the weather."""
     return respond("get_weather", {"city": city}, {})
 
 
@@ -91,8 +91,8 @@ def remember(key: str, value: str, call_id: Annotated[str, InjectedToolCallId]) 
     response = respond("remember", {"key": key, "value": value}, state)
     import json
 
-    said = ToolMessage(json.dumps(response), tool_call_id=call_id, name="remember")
-    return Command(update={**state, "messages": [said]})
+    message = ToolMessage(json.dumps(response), tool_call_id=call_id, name="remember")
+    return Command(update={**state, "messages": [message]})
 
 
 @tool

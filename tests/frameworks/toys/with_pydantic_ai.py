@@ -13,7 +13,7 @@ from tests.frameworks.behaviour import (
     TOKENS_IN,
     TOKENS_OUT,
     Answer,
-    instructions as told,
+    instructions as model_instructions,
     next_step,
     respond,
     state_in,
@@ -43,12 +43,12 @@ root_agent = Agent(FunctionModel(script, model_name=MODEL), name=ROOT, deps_type
 @root_agent.instructions
 def instructions(ctx: RunContext[Deps]) -> str:
     """Return the instructions of the model."""
-    return told(ctx.deps)
+    return model_instructions(ctx.deps)
 
 
 @root_agent.tool
 def get_weather(ctx: RunContext[Deps], city: str) -> Any:
-    """Tells the weather."""
+    """Reports the weather."""
     return respond("get_weather", {"city": city}, ctx.deps)
 
 

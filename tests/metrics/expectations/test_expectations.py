@@ -122,12 +122,12 @@ def judge(expectations: Any, *turns: Calls | Invocation) -> tuple[Any, str]:
     case = view(made, extra={"expectations": expectations})
     metric = ToolExpectations()
     found = metric.score(case)
-    told = [
+    reasons = [
         metric.explain(case, found, i).reason
         for i, each in enumerate(found.per_invocation)
         if each.value == 0
     ]
-    return found.value, "; ".join(told)
+    return found.value, "; ".join(reasons)
 
 
 NONE: dict[str, Any] = {}
@@ -179,9 +179,9 @@ TABLE: list[tuple[str, Any, list[Calls], float, str]] = [
     ("expectations", "turns", "value", "reason"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE]
 )
 def test_table(expectations: Any, turns: list[Calls], value: float, reason: str) -> None:
-    found, told = judge(expectations, *turns)
+    found, reasons = judge(expectations, *turns)
     assert found == value
-    assert sorted(told.split("; ")) == sorted(reason.split("; "))
+    assert sorted(reasons.split("; ")) == sorted(reason.split("; "))
 
 
 def answered(*calls: tuple[str, str | None, Any]) -> Invocation:
@@ -315,7 +315,7 @@ def test_twelve_calls_in_any_order_are_read_and_explained() -> None:
 
 
 @pytest.mark.parametrize(
-    ("expectations", "calls", "drawn", "said"),
+    ("expectations", "calls", "drawn", "words"),
     [
         pytest.param({"calls": ["a"], "forbidden": ["x"]}, [A, X], ["matched a", "extra x"], ["call 2, `x()`, is forbidden"], id="forbidden and not expected"),
         pytest.param({"calls": ["a"], "others": "allowed", "forbidden": ["x"]}, [A, X, B], ["matched a", "extra x", "matched b"], ["`x()`, is forbidden"], id="forbidden where others are allowed"),
@@ -329,20 +329,20 @@ def test_twelve_calls_in_any_order_are_read_and_explained() -> None:
     ],
 )  # fmt: skip
 def test_each_call_is_drawn_once_however_many_things_are_wrong_with_it(
-    expectations: Any, calls: Calls, drawn: list[str], said: list[str]
+    expectations: Any, calls: Calls, drawn: list[str], words: list[str]
 ) -> None:
     case = view([turn("x", calls)], extra={"expectations": expectations})
     metric = ToolExpectations()
     explanation = metric.explain(case, metric.score(case), 0)
     steps = (explanation.details or {})["alignment"]
-    told = [f"{step['kind']} {(step['actual'] or step['expected'])['name']}" for step in steps]
-    assert [each for each in told if not each.startswith("missing")] == [
+    drawn_steps = [f"{step['kind']} {(step['actual'] or step['expected'])['name']}" for step in steps]
+    assert [each for each in drawn_steps if not each.startswith("missing")] == [
         each for each in drawn if not each.startswith("missing")
     ]
-    assert set(told) == set(drawn)
+    assert set(drawn_steps) == set(drawn)
     sentences = explanation.reason.split("; ")
-    assert all(each in explanation.reason for each in said)
-    assert not said or len(sentences) == len(said)
+    assert all(each in explanation.reason for each in words)
+    assert not words or len(sentences) == len(words)
 
 
 def test_reason_names_a_turn_of_the_criterion_that_the_case_lacks() -> None:

@@ -109,16 +109,16 @@ def refusals(metric: Any, stated: dict[str, Any], described: Described) -> list[
 def test_what_the_agent_cannot_call_is_refused(pattern: Any, why: str) -> None:
     described = Described(details({"function_declarations": [DELETE, OTHER]}))
     for rule in rules_of(pattern):
-        [said] = refusals(TrajectoryRules(), {"trajectory_rules": [rule]}, described)
-        assert why in said
-        assert said.startswith("trajectory_rules[0]: ")
+        [problem] = refusals(TrajectoryRules(), {"trajectory_rules": [rule]}, described)
+        assert why in problem
+        assert problem.startswith("trajectory_rules[0]: ")
         [common] = TrajectoryRules(criterion(rules=[rule])).check_agent(None, described)
         assert common.startswith("rules[0]: ")
     for block in blocks_of(pattern):
-        [said] = refusals(ToolExpectations(), {"expectations": block}, described)
-        assert why in said
-        assert said.startswith(("expectations.forbidden[0]: ", "expectations.limits[0]: "))
-        assert [*ToolExpectations(criterion(expectations=block)).check_agent(None, described)] == [said]
+        [problem] = refusals(ToolExpectations(), {"expectations": block}, described)
+        assert why in problem
+        assert problem.startswith(("expectations.forbidden[0]: ", "expectations.limits[0]: "))
+        assert [*ToolExpectations(criterion(expectations=block)).check_agent(None, described)] == [problem]
 
 
 @pytest.mark.parametrize("pattern", MEANT)
@@ -133,8 +133,8 @@ def test_what_it_can_call_is_not(pattern: Any) -> None:
 def test_without_a_complete_list_a_tool_may_be_there() -> None:
     described = Described(details(DELETE), is_complete=False)
     stated = {"expectations": {"forbidden": ["on_the_server", call("delete", al=True)]}}
-    [said] = refusals(ToolExpectations(), stated, described)
-    assert "no argument `al`" in said
+    [problem] = refusals(ToolExpectations(), stated, described)
+    assert "no argument `al`" in problem
     assert refusals(ToolExpectations(), {"expectations": {"forbidden": ["x"]}}, Described({})) == []
     assert refusals(ToolExpectations(), {"expectations": {"forbidden": ["x"]}}, Described(details())) == []
 

@@ -256,7 +256,7 @@ def test_impossible_order_of_one_call_is_refused(first: Any, second: Any, *, is_
         assert reader.problems[0].startswith("rules[0]: no call can break this rule")
     other = MatcherReader()  # of other arguments
     read_rules([{"no": first, "before": second, "same": {"one": "another"}}], other, "rules")
-    assert not any("never be broken" in said for said in other.problems)
+    assert not any("never be broken" in problem for problem in other.problems)
 
 
 @pytest.mark.parametrize(

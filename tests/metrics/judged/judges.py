@@ -74,9 +74,9 @@ class _Repeated:
             )
 
 
-def verdicts(*said: str | bool, rationale: str = "because") -> dict[str, Any]:
+def verdicts(*answers: str | bool, rationale: str = "because") -> dict[str, Any]:
     """An answer about rubrics or points: `verdicts("yes", "no")`."""
-    words = [each if isinstance(each, str) else ("yes" if each else "no") for each in said]
+    words = [each if isinstance(each, str) else ("yes" if each else "no") for each in answers]
     return {
         "verdicts": [
             {"number": number, "evidence": "", "rationale": rationale, "verdict": word}
@@ -85,10 +85,10 @@ def verdicts(*said: str | bool, rationale: str = "because") -> dict[str, Any]:
     }
 
 
-def labels(*said: str, **more: Any) -> dict[str, Any]:
+def labels(*words: str, **more: Any) -> dict[str, Any]:
     """An answer about sentences: `labels("supported", "unsupported")`."""
     texts = {"supporting_excerpt": "", "contradicting_excerpt": "", "rationale": "because", **more}
-    return {"sentences": [{"number": number, **texts, "label": word} for number, word in enumerate(said, 1)]}
+    return {"sentences": [{"number": number, **texts, "label": word} for number, word in enumerate(words, 1)]}
 
 
 def agreeing(messages: Any, options: Any) -> dict[str, Any]:

@@ -57,12 +57,12 @@ def test_a_judge_that_finds_nothing_wrong_passes(name: str) -> None:
 @settings(max_examples=10, deadline=None)
 def test_any_answer(name: str, data: st.DataObject) -> None:
     def answer(question: Question[Any], number: int) -> Any:
-        said = data.draw(ANY_JSON)
+        drawn = data.draw(ANY_JSON)
         try:
-            check_schema(question.form.schema, said)
-            question.form.read(said)
+            check_schema(question.form.schema, drawn)
+            question.form.read(drawn)
         except UnusableAnswerError:
-            return said
+            return drawn
         raise CallFailedError  # a lucky answer: it would be a vote
 
     score = scored(name, answer)
@@ -74,10 +74,10 @@ def test_any_answer(name: str, data: st.DataObject) -> None:
 
 def spoiled(answer: dict[str, Any], how: int) -> Any:
     """A good answer with one thing wrong."""
-    said = copy.deepcopy(answer)
-    items = next((value for value in said.values() if isinstance(value, list)), None)
+    changed = copy.deepcopy(answer)
+    items = next((value for value in changed.values() if isinstance(value, list)), None)
     if items is None or how == 0:
-        said.pop(next(iter(said)))
+        changed.pop(next(iter(changed)))
     elif how == 1:
         items.pop()
     elif how == 2:
@@ -86,7 +86,7 @@ def spoiled(answer: dict[str, Any], how: int) -> Any:
         items[0].pop("rationale")
     else:
         items[0]["number"] = 0
-    return said
+    return changed
 
 
 @pytest.mark.parametrize("how", range(5))

@@ -58,7 +58,7 @@ def test_the_same_answers_are_judged(shared: Path) -> None:
         theirs = [text for text, _ in answers_judged(vector)]
         ours = [text for _, text in requested_answers(vector)]
         assert len(ours) == len(theirs), number
-        assert all(told in {"", text} for told, text in zip(theirs, ours, strict=True)), number
+        assert all(label in {"", text} for label, text in zip(theirs, ours, strict=True)), number
 
 
 def test_labels_come_to_the_recorded_scores(shared: Path) -> None:
@@ -96,13 +96,13 @@ def test_where_google_adk_leaves_something_out_ours_is_an_error(shared: Path) ->
 
 
 @pytest.mark.parametrize(
-    "said", [labels("supported"), labels("supported", "fine"), CallFailedError()], ids=repr
+    "reply", [labels("supported"), labels("supported", "fine"), CallFailedError()], ids=repr
 )
-def test_sentence_without_a_label_is_not_an_answer(said: Any) -> None:
+def test_sentence_without_a_label_is_not_an_answer(reply: Any) -> None:
     def answer(question: Question[Any], number: int) -> Any:
-        if isinstance(said, Exception):
-            raise said
-        return said
+        if isinstance(reply, Exception):
+            raise reply
+        return reply
 
     metric = Hallucinations()
     metric.use(Repeating(answer))

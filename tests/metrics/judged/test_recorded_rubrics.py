@@ -121,11 +121,11 @@ def outputs_of(vector: dict[str, Any]) -> dict[int, list[dict[str, Any]]]:
 
 def vote_of(output: dict[str, Any], rubrics: Sequence[Placed]) -> Checked:
     """One sample as google-adk reads it; without an entry where it finds no verdict."""
-    said = rubric_verdicts(output.get("text", ""), {each.rubric_id: each.text for each in rubrics})
+    answers = rubric_verdicts(output.get("text", ""), {each.rubric_id: each.text for each in rubrics})
     return [
         {"number": number, "verdict": "yes" if verdict else "no", "rationale": rationale}
         for number, each in enumerate(rubrics, 1)
-        for verdict, rationale in [said.get(each.rubric_id, (None, ""))]
+        for verdict, rationale in [answers.get(each.rubric_id, (None, ""))]
         if verdict is not None
     ]
 
@@ -221,7 +221,7 @@ def scored(vector: dict[str, Any]) -> tuple[MetricScore, Repeating]:
 
 
 def _incomplete(vector: dict[str, Any]) -> bool:
-    """Tell whether some sample failed, or lacks some rubric of its turn: for us no vote."""
+    """Return whether some sample failed, or lacks some rubric of its turn: for us no vote."""
     lists = lists_of(vector)
     return any(
         "raise" in each or len(vote_of(each, lists[turn])) < len(lists[turn])

@@ -203,17 +203,17 @@ CHECKS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("common", "case", "said"), CHECKS.values(), ids=CHECKS)
+@pytest.mark.parametrize(("common", "case", "messages"), CHECKS.values(), ids=CHECKS)
 def test_invalid_case_is_reported_with_its_location(
-    common: list[dict[str, Any]], case: EvalCase, said: list[str]
+    common: list[dict[str, Any]], case: EvalCase, messages: list[str]
 ) -> None:
     found = metric(*common).check(case)
-    assert len(found) == len(said)
-    assert all(words in told for words, told in zip(said, found, strict=True)), found
+    assert len(found) == len(messages)
+    assert all(words in problem for words, problem in zip(messages, found, strict=True)), found
 
 
 @pytest.mark.parametrize(
-    ("rubrics", "said"),
+    ("rubrics", "message"),
     [
         ([rubric("a"), rubric("a")], r"rubrics\[1\]: the rubric_id 'a' is already used by rubrics\[0\]"),
         ([rubric("a", "")], r"rubrics\[0\]: the rubric 'a' has no text"),
@@ -221,8 +221,8 @@ def test_invalid_case_is_reported_with_its_location(
         ([rubric("a", points=True)], r"rubrics\[0\]\.points: expected a number above 0"),
     ],
 )
-def test_invalid_criterion_is_reported_with_its_location(rubrics: list[dict[str, Any]], said: str) -> None:
-    with pytest.raises(CriterionError, match=said):
+def test_invalid_criterion_is_reported_with_its_location(rubrics: list[dict[str, Any]], message: str) -> None:
+    with pytest.raises(CriterionError, match=message):
         metric(*rubrics)
 
 

@@ -51,10 +51,10 @@ def judge(*broken: dict[str, Any], votes: list[str] | None = None) -> Callable[[
     """A judge that finds these points broken, and the others kept."""
 
     def answer(messages: Any) -> Any:
-        told = "\n".join(message.text for message in messages)
+        prompt = "\n".join(message.text for message in messages)
         if votes is not None:
-            votes.append(told)
-        (ballot,) = re.findall(r"The number of this ballot: (\w+)", told)
+            votes.append(prompt)
+        (ballot,) = re.findall(r"The number of this ballot: (\w+)", prompt)
         kept = {"message": 0, "evidence": "", "rationale": "fine", "verdict": "yes"}
         entries = {number: {"number": number, **kept} for number in range(1, len(POINTS) + 1)}
         return {"ballot": ballot, "verdicts": [*(entries | {one["number"]: one for one in broken}).values()]}
@@ -62,7 +62,7 @@ def judge(*broken: dict[str, Any], votes: list[str] | None = None) -> Callable[[
     return answer
 
 
-def case_of(asked: Any, *said: str, turns: int = 20, **case: Any) -> CaseResult:
+def case_of(asked: Any, *messages: str, turns: int = 20, **case: Any) -> CaseResult:
     played = {"starting_prompt": "I want to travel", "conversation_plan": "Book a journey to Rome."}
     stated = {
         "eval_id": "s",
@@ -78,7 +78,7 @@ def case_of(asked: Any, *said: str, turns: int = 20, **case: Any) -> CaseResult:
         agent,
         {"eval_set_id": "set", "eval_cases": [stated]},
         config=config,
-        user=ScriptedModel([*said, END]),
+        user=ScriptedModel([*messages, END]),
         judge=asked,
     )
     return run.cases[0]

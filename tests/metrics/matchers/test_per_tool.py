@@ -62,7 +62,7 @@ OPTIONS = {"match": "one_of", "values": ["sea", {"$match": "regex", "pattern": "
 
 
 @pytest.mark.parametrize(
-    ("expected", "actual", "matchers", "told"),
+    ("expected", "actual", "matchers", "message"),
     [
         ({"a": "x"}, {"a": "y"}, {"a": OPTIONS}, 'is "y", expected one of "sea", a text with a match of "^lake"'),
         ({"a": "x"}, {}, {"a": OPTIONS}, 'is missing, expected one of "sea", a text'),
@@ -80,11 +80,11 @@ OPTIONS = {"match": "one_of", "values": ["sea", {"$match": "regex", "pattern": "
     ids=repr,
 )  # fmt: skip
 def test_reason_names_the_requirement_of_the_matcher(
-    expected: Any, actual: Any, matchers: Any, told: str
+    expected: Any, actual: Any, matchers: Any, message: str
 ) -> None:
     found, reason = score([("f", expected)], [("f", actual)], {"f": matchers})
     assert found == 0
-    assert told in reason
+    assert message in reason
 
 
 UNREADABLE = [
@@ -107,9 +107,9 @@ UNREADABLE = [
 ]
 
 
-@pytest.mark.parametrize(("args", "matchers", "told"), UNREADABLE, ids=repr)
+@pytest.mark.parametrize(("args", "matchers", "message"), UNREADABLE, ids=repr)
 def test_incomparable_expected_value_is_not_a_fault_of_the_agent(
-    args: dict[str, Any], matchers: Any, told: str
+    args: dict[str, Any], matchers: Any, message: str
 ) -> None:
     wanted = turn("a", [("f", args)])
     case = EvalCase(eval_id="c", conversation=[turn("a"), wanted])
@@ -117,7 +117,7 @@ def test_incomparable_expected_value_is_not_a_fault_of_the_agent(
         metric = kind(BaseCriterion(threshold=1, arguments={"f": matchers}))
         (problem,) = metric.check(case)
         assert problem.startswith(f"{metric.facts.name}: turn 2: `f` is expected with ")
-        assert told in problem
+        assert message in problem
         for came in (dict.fromkeys(args, "other"), args):
             with pytest.raises(MetricError, match=r"the expected value .* so it cannot be compared"):
                 metric.score(view([turn("a", [("f", came)])], [wanted]))

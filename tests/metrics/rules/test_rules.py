@@ -288,18 +288,18 @@ def test_a_message_about_a_rule_has_one_full_stop_at_its_end(rules: Any) -> None
 
 
 @pytest.mark.parametrize(
-    ("args", "told", "awaited"),
+    ("args", "message", "awaited"),
     [
         ({"path": "x"}, 'was not followed by `close(how=1, …)` with file="x"', {"how": 1, "file": "x"}),
         ({}, "was not followed by `close(how=1, …)` (it has no `path`)", {"how": 1}),
     ],
 )
-def test_expected_call_is_shown_at_the_step(args: Any, told: str, awaited: dict[str, Any]) -> None:
+def test_expected_call_is_shown_at_the_step(args: Any, message: str, awaited: dict[str, Any]) -> None:
     rule = {"call": "open", "implies_later": {"tool": "close", "args": {"how": 1}}, "same": {"path": "file"}}
     metric = TrajectoryRules(BaseCriterion.model_validate({"threshold": 1, "rules": [rule]}))
     case = view([turn("x", [("open", args)])])
     explanation = metric.explain(case, metric.score(case), 0)
-    assert told in explanation.reason
+    assert message in explanation.reason
     step, missing = (explanation.details or {})["alignment"]
     assert (step["kind"], step["actual"]["name"]) == ("matched", "open")
     assert (missing["kind"], missing["expected"]) == ("missing", {"name": "close", "args": awaited})

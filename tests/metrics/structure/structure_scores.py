@@ -18,11 +18,11 @@ def turn(
     answer: str | None = "Done.",
     calls: Calls | None = None,
     *,
-    said: list[tuple[str, str]] | None = None,
+    texts: list[tuple[str, str]] | None = None,
     tools: dict[str, list[Any]] | None = None,
 ) -> Invocation:
     """Return one turn: texts and calls of agents on the way, the answer, and the declared tools of each agent."""
-    events = [_event(author, {"text": text}) for author, text in said or ()]
+    events = [_event(author, {"text": text}) for author, text in texts or ()]
     events += [_event(author, {"function_call": {"name": n, "args": a}}) for author, n, a in calls or ()]
     agents = {name: {"name": name, "tool_declarations": declared} for name, declared in (tools or {}).items()}
     return Invocation.model_validate(

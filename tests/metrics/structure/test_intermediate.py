@@ -18,18 +18,18 @@ NAME = "intermediate_response_match"
 Pairs = list[tuple[str, str]]
 
 
-def older(said: Pairs) -> Invocation:
+def older(texts: Pairs) -> Invocation:
     """What is expected, in the older form: pairs of author and parts."""
-    responses = [(author, [Part(text=text)]) for author, text in said]
+    responses = [(author, [Part(text=text)]) for author, text in texts]
     return turn().model_copy(update={"intermediate_data": IntermediateData(intermediate_responses=responses)})
 
 
 def value(actual: Pairs, expected: Pairs, **options: Any) -> float | None:
-    return ask(NAME, [turn(said=actual)], [older(expected)], **options)[0].value
+    return ask(NAME, [turn(texts=actual)], [older(expected)], **options)[0].value
 
 
 def why(actual: Pairs, expected: Pairs, **options: Any) -> str:
-    return ask(NAME, [turn(said=actual)], [older(expected)], **options)[1][0].reason
+    return ask(NAME, [turn(texts=actual)], [older(expected)], **options)[1][0].reason
 
 
 EXPECTED = [("flights", "Three flights to Rome"), ("hotels", "Two hotels")]
@@ -88,7 +88,7 @@ def test_reasons(actual: Pairs, options: dict[str, Any], reason: str) -> None:
 
 
 def test_details_list_the_author_of_each_text() -> None:
-    _, (explained,) = ask(NAME, [turn(said=EXPECTED[:1])], [older(EXPECTED)])
+    _, (explained,) = ask(NAME, [turn(texts=EXPECTED[:1])], [older(EXPECTED)])
     details = explained.details or {}
     assert [step["kind"] for step in details["responses"]] == ["matched", "missing"]
     assert details["text"] == {
@@ -103,23 +103,23 @@ def test_role_in_place_of_an_author_matches_any_author(author: str) -> None:
 
 
 def test_expectations_may_be_events_and_only_intermediate_texts_count() -> None:
-    expected = turn("Done.", [("hotels", "search", {})], said=EXPECTED)
-    assert ask(NAME, [turn(said=EXPECTED)], [expected])[0].value == 1.0
+    expected = turn("Done.", [("hotels", "search", {})], texts=EXPECTED)
+    assert ask(NAME, [turn(texts=EXPECTED)], [expected])[0].value == 1.0
     final = turn(
-        "Done.", said=[("hotels", "Done.")]
+        "Done.", texts=[("hotels", "Done.")]
     )  # an answer that keeps its content, for it also calls a tool
     assert ask(NAME, [final], [older([("hotels", "Done.")])])[0].value == 0.0
     thinking = older([])
     assert isinstance(thinking.intermediate_data, IntermediateData)
     thinking.intermediate_data.intermediate_responses = [("a", [Part(text="Hm.", thought=True)])]
-    assert ask(NAME, [turn(said=EXPECTED)], [thinking])[0].not_applicable
+    assert ask(NAME, [turn(texts=EXPECTED)], [thinking])[0].not_applicable
 
 
 def test_a_turn_that_states_none_is_not_applicable() -> None:
-    score, _ = ask(NAME, [turn(said=EXPECTED), turn(said=EXPECTED)], [older([]), older(EXPECTED)])
+    score, _ = ask(NAME, [turn(texts=EXPECTED), turn(texts=EXPECTED)], [older([]), older(EXPECTED)])
     assert [each.value for each in score.per_invocation] == [None, 1.0]
     assert score.value == 1.0
-    assert ask(NAME, [turn(said=EXPECTED)], None)[0].not_applicable
+    assert ask(NAME, [turn(texts=EXPECTED)], None)[0].not_applicable
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_mistakes_of_the_criterion(options: dict[str, Any], message: str) -> Non
         METRICS.get(NAME)(BaseCriterion(threshold=0.5, **options))
 
 
-SAID = st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from(["x y z", "x y", "z", "w"])), max_size=4)
+TEXTS = st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from(["x y z", "x y", "z", "w"])), max_size=4)
 
 
 def likeness(wanted: tuple[str, str], made: tuple[str, str]) -> float:
@@ -154,14 +154,14 @@ def best_of_all(expected: Pairs, actual: Pairs, *, order: bool) -> float:
     return best
 
 
-@given(SAID, SAID.filter(bool), st.booleans())
+@given(TEXTS, TEXTS.filter(bool), st.booleans())
 def test_the_pairs_are_the_best_there_are(actual: Pairs, expected: Pairs, order: bool) -> None:
     best = best_of_all(expected, actual, order=order)
     assert value(actual, expected, order=order) == pytest.approx(best / len(expected), abs=1e-6)
 
 
-@given(SAID.filter(bool), SAID)
-def test_what_was_expected_matches_itself_and_more_costs_nothing(said: Pairs, more: Pairs) -> None:
-    assert value(said, said) == 1.0
-    assert value([*said, *more], said) == pytest.approx(1.0)
-    assert value([*more, *said], said) == pytest.approx(1.0)
+@given(TEXTS.filter(bool), TEXTS)
+def test_what_was_expected_matches_itself_and_more_costs_nothing(texts: Pairs, more: Pairs) -> None:
+    assert value(texts, texts) == 1.0
+    assert value([*texts, *more], texts) == pytest.approx(1.0)
+    assert value([*more, *texts], texts) == pytest.approx(1.0)

@@ -185,8 +185,8 @@ def test_reason_names_the_requirement_of_the_schema() -> None:
 def test_mistakes_of_a_case(schema: Any, problem: str) -> None:
     turns = [{"user_content": {"parts": [{"text": "q"}]}}] * 2
     case = EvalCase.model_validate({"eval_id": "c", "conversation": turns, "response_schema": schema})
-    (said,) = METRICS.get("response_schema")().check(case)
-    assert problem in said
+    (message,) = METRICS.get("response_schema")().check(case)
+    assert problem in message
     with pytest.raises(MetricError, match="the case's schema cannot be read"):
         of_case(schema, ["[]", "[]"])
 
@@ -228,12 +228,12 @@ REFERENCES: list[tuple[Any, str]] = [
 def test_a_reference_that_leads_nowhere_is_refused_before_anything_runs(schema: Any, dangling: str) -> None:
     of_criterion = BaseCriterion(threshold=1.0, schema=schema)
     case = EvalCase.model_validate({"eval_id": "c", "conversation": [], "response_schema": schema})
-    said = METRICS.get("response_schema")().check(case)
-    assert bool(said) == bool(dangling)
+    messages = METRICS.get("response_schema")().check(case)
+    assert bool(messages) == bool(dangling)
     if not dangling:
         METRICS.get("response_schema")(of_criterion)
         return
-    assert dangling in said[0]
+    assert dangling in messages[0]
     with pytest.raises(CriterionError, match=re.escape(dangling)):
         METRICS.get("response_schema")(of_criterion)
 

@@ -98,8 +98,8 @@ def test_a_slip_is_a_set_up_error(document: dict[str, Any], problem: str) -> Non
     assert str(caught.value).startswith("The criterion of 'response_schema' does not fit: schema: ")
     assert problem in str(caught.value)
     case = EvalCase.model_validate({"eval_id": "c", "conversation": [], "response_schema": document})
-    (told,) = ResponseSchema().check(case)
-    assert problem.rstrip(".") in told
+    (message,) = ResponseSchema().check(case)
+    assert problem.rstrip(".") in message
 
 
 @pytest.mark.parametrize("document", FINE, ids=repr)
@@ -111,8 +111,8 @@ def test_correct_schema_is_accepted(document: dict[str, Any]) -> None:
 def test_unknown_keywords_are_a_warning_before_the_run(document: dict[str, Any], doubts: list[str]) -> None:
     survey = ResponseSchema(BaseCriterion(threshold=1, schema=document)).survey()
     assert survey is not None
-    said = [*survey.doubts()]
-    assert all(each.startswith(f"schema: {doubt}") for each, doubt in zip(said, doubts, strict=True))
+    messages = [*survey.doubts()]
+    assert all(each.startswith(f"schema: {doubt}") for each, doubt in zip(messages, doubts, strict=True))
     own = ResponseSchema().survey()
     assert own is not None
     own.see(EvalCase.model_validate({"eval_id": "c", "conversation": [], "response_schema": document}))

@@ -163,7 +163,7 @@ def test_between_words_a_space_of_no_width_is_a_blank() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reference", "answer", "options", "told"),
+    ("reference", "answer", "options", "message"),
     [
         ("Paris", "Paris", {}, "the answer is the expected text"),
         ("Paris", "Rome", {}, 'the answer is "Rome", expected "Paris"'),
@@ -183,8 +183,8 @@ def test_between_words_a_space_of_no_width_is_a_blank() -> None:
         ),
     ],
 )
-def test_exact_reasons(reference: str | None, answer: str, options: dict[str, Any], told: str) -> None:
-    assert reason("exact_match", reference, answer, **options) == told
+def test_exact_reasons(reference: str | None, answer: str, options: dict[str, Any], message: str) -> None:
+    assert reason("exact_match", reference, answer, **options) == message
 
 
 @given(TEXTS, TEXTS)
@@ -266,7 +266,7 @@ def test_empty_answer_without_forbidden_text_is_a_warning() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "options", "told"),
+    ("answer", "options", "message"),
     [
         ("a b", {"expected": ["a", "b"]}, "the answer contains the expected texts and no forbidden ones"),
         ("a", {"expected": ["a", "b", "c"]}, 'not in the answer: "b", "c"'),
@@ -275,8 +275,8 @@ def test_empty_answer_without_forbidden_text_is_a_warning() -> None:
         ("x", {"expected": "a", "forbidden": ["x", "y"]}, 'forbidden text in the answer: "x"; not in the answer: "a"'),
     ],
 )  # fmt: skip
-def test_contains_reasons(answer: str, options: dict[str, Any], told: str) -> None:
-    assert reason("contains", None, answer, **options) == told
+def test_contains_reasons(answer: str, options: dict[str, Any], message: str) -> None:
+    assert reason("contains", None, answer, **options) == message
 
 
 def test_details_contain_the_matches() -> None:

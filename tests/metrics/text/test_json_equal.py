@@ -204,7 +204,7 @@ def test_a_piece_of_broken_json_is_not_the_answer(text: str, found: list[Any]) -
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "told"),
+    ("one", "other", "message"),
     [
         ("0.1", "0.1000000000000000055511151231257827", "$[0] is 0.1000000000000000055511151231257827, expected 0.1"),
         ("1", "1.00000000000000000001", "$[0] is 1.00000000000000000001, expected 1"),
@@ -213,8 +213,8 @@ def test_a_piece_of_broken_json_is_not_the_answer(text: str, found: list[Any]) -
         ("[0.5]", "{}", "$[0] is {}, expected [0.5]"),
     ],
 )  # fmt: skip
-def test_values_that_look_alike_are_distinguished(one: str, other: str, told: str) -> None:
-    assert reason("json_equal", f"[{one}]", f"[{other}]") == told
+def test_values_that_look_alike_are_distinguished(one: str, other: str, message: str) -> None:
+    assert reason("json_equal", f"[{one}]", f"[{other}]") == message
 
 
 @pytest.mark.parametrize(
@@ -241,7 +241,7 @@ def test_text_that_holds_json_is_refused_as_an_option() -> None:
 
 
 @pytest.mark.parametrize(
-    ("expected", "answer", "options", "told"),
+    ("expected", "answer", "options", "message"),
     [
         ({"a": 1}, '{"a": 1.0}', {}, "the answer is the expected value"),
         ({"a": [1, {"b c": 2}]}, '{"a": [1, {"b c": 3}]}', {}, "$.a[1]['b c'] is 3, expected 2"),
@@ -258,8 +258,8 @@ def test_text_that_holds_json_is_refused_as_an_option() -> None:
         ({"a": 1, "b": 1}, 'x [] {"a": 1}', {"anywhere": True}, "$ is [], expected {\"a\": 1, \"b\": 1}"),
     ],
 )  # fmt: skip
-def test_reasons(expected: Any, answer: str, options: dict[str, Any], told: str) -> None:
-    assert reason("json_equal", None, answer, expected=expected, **options) == told
+def test_reasons(expected: Any, answer: str, options: dict[str, Any], message: str) -> None:
+    assert reason("json_equal", None, answer, expected=expected, **options) == message
 
 
 def test_details_hold_every_difference_and_both_values() -> None:

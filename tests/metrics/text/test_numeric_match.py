@@ -176,7 +176,7 @@ def test_scores(reference: str | None, answer: str, options: dict[str, Any], sco
 
 
 @pytest.mark.parametrize(
-    ("reference", "answer", "options", "told"),
+    ("reference", "answer", "options", "message"),
     [
         ("21", "21", {}, "the answer states 21"),
         ("21", "20", {"tolerance": 2}, "the answer states 21; within the tolerance: 20"),
@@ -186,8 +186,8 @@ def test_scores(reference: str | None, answer: str, options: dict[str, Any], sco
         ("1e30", "1", {}, "not in the answer: 1E+30; the answer states 1"),
     ],
 )
-def test_reasons(reference: str, answer: str, options: dict[str, Any], told: str) -> None:
-    assert reason("numeric_match", reference, answer, **options) == told
+def test_reasons(reference: str, answer: str, options: dict[str, Any], message: str) -> None:
+    assert reason("numeric_match", reference, answer, **options) == message
 
 
 def test_details_hold_the_numbers_that_were_read() -> None:

@@ -89,7 +89,7 @@ def test_only_forbidding_asks_for_nothing_else() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "options", "told"),
+    ("answer", "options", "message"),
     [
         ("room 42", {"pattern": r"\d+"}, 'matched: "42"'),
         ("room", {"pattern": r"\d+"}, r"nothing in the answer matches `\d+`"),
@@ -104,8 +104,8 @@ def test_only_forbidding_asks_for_nothing_else() -> None:
         ("y", {"pattern": ["a", "x"], "require": "any"}, "nothing in the answer matches `a`, `x`"),
     ],
 )
-def test_reasons(answer: str, options: dict[str, Any], told: str) -> None:
-    assert reason("regex_match", None, answer, **options) == told
+def test_reasons(answer: str, options: dict[str, Any], message: str) -> None:
+    assert reason("regex_match", None, answer, **options) == message
 
 
 def test_details_contain_the_match() -> None:

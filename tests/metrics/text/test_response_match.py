@@ -189,5 +189,5 @@ def test_full_score_names_the_differences_that_it_ignores(
 ) -> None:
     """With or without a request for reasons: a pass has no reader."""
     found = METRICS.get(name)(BaseCriterion(threshold=0.5)).score(view([turn(answer)], [turn(reference)]))
-    said = found.per_invocation[0].warning
-    assert (warning in said) if warning else said == ""
+    shown = found.per_invocation[0].warning
+    assert (warning in shown) if warning else shown == ""

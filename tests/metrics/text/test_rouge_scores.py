@@ -92,7 +92,7 @@ def test_options(name: str, reference: str, answer: str, options: dict[str, Any]
 
 
 @pytest.mark.parametrize(
-    ("name", "reference", "answer", "told", "warning"),
+    ("name", "reference", "answer", "message", "warning"),
     [
         ("rouge_1", "It rains", "It rains", IDENTICAL, ""),
         ("rouge_1", "It rains", "it rained!", "the answer has the reference's words", ""),
@@ -126,10 +126,10 @@ def test_options(name: str, reference: str, answer: str, options: dict[str, Any]
         ("rouge_l", "...", "!", "the reference has no words that ROUGE counts, so only an identical answer can match it", None),
     ],
 )  # fmt: skip
-def test_reasons(name: str, reference: str, answer: str, told: str, warning: str | None) -> None:
+def test_reasons(name: str, reference: str, answer: str, message: str, warning: str | None) -> None:
     found = explanation(name, reference, answer)
-    assert found.reason == told
-    assert found.warning == (told if warning is None else warning)
+    assert found.reason == message
+    assert found.warning == (message if warning is None else warning)
 
 
 def test_details_hold_figures_and_words_of_the_best_reference() -> None:
@@ -206,12 +206,14 @@ SIGNS = [
 ]
 
 
-@pytest.mark.parametrize(("reference", "answer", "told"), SIGNS)
+@pytest.mark.parametrize(("reference", "answer", "message"), SIGNS)
 @pytest.mark.parametrize("name", ["rouge_1", "rouge_2", "rouge_l", "response_match_score"])
-def test_signs_that_no_word_shows_are_warned_about(name: str, reference: str, answer: str, told: str) -> None:
+def test_signs_that_no_word_shows_are_warned_about(
+    name: str, reference: str, answer: str, message: str
+) -> None:
     warning = explanation(name, reference, answer).warning
     if name == "rouge_2" and "fewer than 2 words" in warning:
         return
-    assert ("signs differ, which this metric ignores" in warning) == bool(told)
-    assert told in warning
+    assert ("signs differ, which this metric ignores" in warning) == bool(message)
+    assert message in warning
     assert explanation(name, reference, reference).warning == ""

@@ -201,9 +201,11 @@ REASONS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("reference", "answer", "options", "told"), REASONS.values(), ids=REASONS)
-def test_ambiguous_text_is_reported(reference: str, answer: str, options: dict[str, Any], told: str) -> None:
-    assert told in reason("numeric_match", reference, answer, **options)
+@pytest.mark.parametrize(("reference", "answer", "options", "message"), REASONS.values(), ids=REASONS)
+def test_ambiguous_text_is_reported(
+    reference: str, answer: str, options: dict[str, Any], message: str
+) -> None:
+    assert message in reason("numeric_match", reference, answer, **options)
 
 
 @pytest.mark.parametrize(("pick", "score"), [("any", 1.0), ("all", 0.5), ("first", 1.0), ("last", 0.0)])

@@ -1,4 +1,4 @@
-"""Pairs of texts that look alike and are not, or differ and say the same: the verdict and why, as a careful person says it.
+"""Pairs of texts that look alike and differ, or differ and mean the same: the verdict and the reason of a careful person.
 
 Each row: the reference answer (None: only the criterion expects something), the answer, a criterion, whether it passes
 (None: nothing to compare with), what the metric's own reason must hold, and after `#` the careful person's why.
@@ -17,13 +17,13 @@ class Pair(NamedTuple):
     metric: str
     options: dict[str, Any]
     passes: bool | None
-    says: str
+    cause: str
 
 
 def pair(
-    reference: str | None, answer: str | None, name: str, passes: bool | None, says: str, **options: Any
+    reference: str | None, answer: str | None, name: str, passes: bool | None, cause: str, **options: Any
 ) -> Pair:
-    return Pair(reference, answer, name, options, passes, says)
+    return Pair(reference, answer, name, options, passes, cause)
 
 
 # fmt: off
@@ -183,7 +183,7 @@ def test_verdict_and_reason(row: Pair) -> None:
     score = scored(measure, case)
     verdict = None if score.value is None else score.value >= options["threshold"]
     assert verdict is row.passes, score.value
-    assert row.says in measure.explain(case, score, 0).reason
+    assert row.cause in measure.explain(case, score, 0).reason
 
 
 @pytest.mark.parametrize("name", WARNED)

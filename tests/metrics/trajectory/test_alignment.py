@@ -102,10 +102,10 @@ def test_tables(expected: str, actual: str, signs: str, sentence: str | None) ->
 def test_a_differing_argument_is_named_with_both_values(
     expected: Made, actual: Made, sentence: str | None
 ) -> None:
-    said = describe(align([expected], [actual]))
-    assert said.isprintable()
+    description = describe(align([expected], [actual]))
+    assert description.isprintable()
     if sentence is not None:
-        assert said == sentence
+        assert description == sentence
 
 
 def test_tolerated_differences_are_left_out() -> None:

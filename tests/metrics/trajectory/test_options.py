@@ -32,7 +32,7 @@ def metric(name: str, **options: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("name", "options", "said"),
+    ("name", "options", "message"),
     [
         ("trajectory_exact_match", {"ignore_arg": True}, "Did you mean 'ignore_args'"),
         ("trajectory_exact_match", {"duplicates": "multiset"}, "unknown option 'duplicates'"),
@@ -60,8 +60,8 @@ def metric(name: str, **options: Any) -> Any:
         ("graph_trajectory_strict_match", {"count_repeats": "no way"}, "count_repeats"),
     ],
 )
-def test_what_does_not_fit_is_refused(name: str, options: dict[str, Any], said: str) -> None:
-    with pytest.raises(CriterionError, match=said):
+def test_what_does_not_fit_is_refused(name: str, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(CriterionError, match=message):
         metric(name, **options)
 
 

@@ -125,16 +125,16 @@ def test_less_than_all_is_always_explained_and_all_never_faulted(
 ) -> None:
     measure = metric(name, equality=equality)
     found = measure.compare(wanted, made).value
-    said = measure.tell(wanted, made, align(wanted, made, measure.matching))
+    description = measure.tell(wanted, made, align(wanted, made, measure.matching))
     if found is not None:
-        assert (said == "") == (found == 1)
+        assert (description == "") == (found == 1)
 
 
 # --- what they are, by trying all ----------------------------------------------------------------------------------------
 
 
 def can_pair(wanted: Calls, made: Calls, matching: Matching, *, size: int) -> bool:
-    """Tell whether so many calls have separate partners in some assignment."""
+    """Return whether so many calls have separate partners in some assignment."""
     short, long = (wanted, made) if len(wanted) <= len(made) else (made, wanted)
     if size > len(short):
         return False

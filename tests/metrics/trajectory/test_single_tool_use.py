@@ -73,15 +73,15 @@ def test_missing_criterion_gives_no_tool() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"), [({"toolname": "f"}, "Did you mean 'tool_name'"), ({"turns": "some"}, "turns: ")]
+    ("options", "message"), [({"toolname": "f"}, "Did you mean 'tool_name'"), ({"turns": "some"}, "turns: ")]
 )
-def test_misspelled(options: dict[str, Any], said: str) -> None:
-    with pytest.raises(CriterionError, match=said):
+def test_misspelled(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(CriterionError, match=message):
         metric(**options)
 
 
 def test_the_sample_of_the_command_line_is_a_criterion_that_works() -> None:
-    said = CliRunner().invoke(metrics, ["trajectory_single_tool_use"]).output
-    sample, _ = json.JSONDecoder().raw_decode(said.partition("in a config")[2].strip())
+    output = CliRunner().invoke(metrics, ["trajectory_single_tool_use"]).output
+    sample, _ = json.JSONDecoder().raw_decode(output.partition("in a config")[2].strip())
     criterion = sample["criteria"]["trajectory_single_tool_use"]
     assert SingleToolUse(BaseCriterion.model_validate(criterion)).score(made("f")).value == 0.0

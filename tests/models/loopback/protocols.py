@@ -148,11 +148,11 @@ def _chat(asked: Asked, completion: Completion, model: str) -> dict[str, Any]:
         "choices": [{"index": 0, "message": message, "finish_reason": finish}],
     }
     if completion.tokens:
-        spent, said = completion.tokens
+        spent, output = completion.tokens
         answer["usage"] = {
             "prompt_tokens": spent,
-            "completion_tokens": said,
-            "total_tokens": spent + said,
+            "completion_tokens": output,
+            "total_tokens": spent + output,
             "prompt_tokens_details": {"cached_tokens": completion.cached_tokens},
         }
     return answer
@@ -197,11 +197,11 @@ def _responses(asked: Asked, completion: Completion, model: str) -> dict[str, An
         "top_p": None,
     }
     if completion.tokens:
-        spent, said = completion.tokens
+        spent, produced = completion.tokens
         answer["usage"] = {
             "input_tokens": spent,
-            "output_tokens": said,
-            "total_tokens": spent + said,
+            "output_tokens": produced,
+            "total_tokens": spent + produced,
             "input_tokens_details": {"cached_tokens": completion.cached_tokens},
             "output_tokens_details": {"reasoning_tokens": 0},
         }
@@ -226,11 +226,11 @@ def _gemini(asked: Asked, completion: Completion, model: str) -> dict[str, Any]:
     else:
         answer["candidates"] = [candidate]
     if completion.tokens:
-        spent, said = completion.tokens
+        spent, output = completion.tokens
         answer["usageMetadata"] = {
             "promptTokenCount": spent,
-            "candidatesTokenCount": said,
-            "totalTokenCount": spent + said,
+            "candidatesTokenCount": output,
+            "totalTokenCount": spent + output,
         }
         if completion.cached_tokens:
             answer["usageMetadata"]["cachedContentTokenCount"] = completion.cached_tokens
@@ -245,7 +245,7 @@ def _anthropic(asked: Asked, completion: Completion, model: str) -> dict[str, An
         reason = "tool_use"
     elif not (completion.text or completion.data is not None):
         content = []
-    spent, said = completion.tokens or (0, 0)
+    spent, output = completion.tokens or (0, 0)
     return {
         "id": f"msg_{asked.number}",
         "type": "message",
@@ -256,7 +256,7 @@ def _anthropic(asked: Asked, completion: Completion, model: str) -> dict[str, An
         "stop_sequence": None,
         "usage": {
             "input_tokens": spent - completion.cached_tokens,
-            "output_tokens": said,
+            "output_tokens": output,
             "cache_read_input_tokens": completion.cached_tokens,
         },
     }
@@ -271,11 +271,11 @@ def _bedrock(asked: Asked, completion: Completion, model: str) -> dict[str, Any]
     if asked.tool and completion.data is not None:
         content = [{"toolUse": {"toolUseId": "tool_1", "name": asked.tool, "input": completion.data}}]
         reason = "tool_use"
-    spent, said = completion.tokens or (0, 0)
+    spent, output = completion.tokens or (0, 0)
     return {
         "output": {"message": {"role": "assistant", "content": content}},
         "stopReason": reason,
-        "usage": {"inputTokens": spent, "outputTokens": said, "totalTokens": spent + said},
+        "usage": {"inputTokens": spent, "outputTokens": output, "totalTokens": spent + output},
         "metrics": {"latencyMs": 1},
     }
 

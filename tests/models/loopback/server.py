@@ -156,8 +156,8 @@ async def _send(writer: asyncio.StreamWriter, code: int, headers: Mapping[str, s
 
 def _head(code: int, headers: Mapping[str, str], length: int) -> bytes:
     phrase = _PHRASES.get(code, "Scripted")
-    told = {"Content-Type": "application/json", "Content-Length": str(length), **headers}
-    lines = [f"HTTP/1.1 {code} {phrase}", *(f"{name}: {value}" for name, value in told.items())]
+    fields = {"Content-Type": "application/json", "Content-Length": str(length), **headers}
+    lines = [f"HTTP/1.1 {code} {phrase}", *(f"{name}: {value}" for name, value in fields.items())]
     return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
 
 

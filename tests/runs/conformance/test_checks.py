@@ -120,21 +120,21 @@ async def _fails_for_good(text: str, session: Session, broken: list[str] = []) -
     yield Event.said("ok")
 
 
-CALL, ANSWER, SAID = Event.called("f", id="1"), Event.returned("f", {}, id="1"), Event.said("ok")
+CALL, ANSWER, TEXT = Event.called("f", id="1"), Event.returned("f", {}, id="1"), Event.said("ok")
 
 BREAKS = [
     ("events", Broken(_yields("a text")), "the agent yielded str 'a text'"),
-    ("events", Broken(_yields(Event.called("f", {"a": object()}), SAID)), "value is not JSON"),
+    ("events", Broken(_yields(Event.called("f", {"a": object()}), TEXT)), "value is not JSON"),
     ("events", Broken(_yields(Event(error_code="E", error_message="no"))), "no"),
     ("final-response", Broken(_yields(CALL, ANSWER)), r"turn 1 ('Hello!') has no final response: call of f, response of f"),
     ("final-response", Broken(_yields()), "has no final response: no event at all"),
-    ("order", Broken(_yields(SAID, CALL)), "turn 1 does not end with its final response: text 'ok', call of f"),
-    ("order", Broken(_yields(SAID, Event.said("o", partial=True))), "text 'ok', a piece 'o'"),
-    ("pairing", Broken(_yields(ANSWER, CALL, SAID)), "a response of f with the id '1' belongs to no call before it"),
-    ("pairing", Broken(_yields(CALL, Event.returned("g", {}, id="1"), SAID)), "the call of f is answered as g"),
-    ("pairing", Broken(_yields(CALL, Event.called("g", id="2"), ANSWER, SAID)), "no response to the call of g"),
-    ("pairing", Broken(_yields(CALL, CALL, ANSWER, SAID)), "two calls have the id '1'"),
-    ("pairing", Broken(_yields(CALL, ANSWER, ANSWER, SAID)), "belongs to no call before it"),
+    ("order", Broken(_yields(TEXT, CALL)), "turn 1 does not end with its final response: text 'ok', call of f"),
+    ("order", Broken(_yields(TEXT, Event.said("o", partial=True))), "text 'ok', a piece 'o'"),
+    ("pairing", Broken(_yields(ANSWER, CALL, TEXT)), "a response of f with the id '1' belongs to no call before it"),
+    ("pairing", Broken(_yields(CALL, Event.returned("g", {}, id="1"), TEXT)), "the call of f is answered as g"),
+    ("pairing", Broken(_yields(CALL, Event.called("g", id="2"), ANSWER, TEXT)), "no response to the call of g"),
+    ("pairing", Broken(_yields(CALL, CALL, ANSWER, TEXT)), "two calls have the id '1'"),
+    ("pairing", Broken(_yields(CALL, ANSWER, ANSWER, TEXT)), "belongs to no call before it"),
     ("streaming", Broken(_yields(Event.said("O", partial=True), Event.said("k", partial=True))),
      "no whole event follows the pieces 'Ok'"),
     ("streaming", Broken(_yields(Event.said("O", partial=True), Event.said("else"))), "no whole event follows the pieces 'O'"),
@@ -170,13 +170,13 @@ def test_a_sound_agent_breaks_no_rule() -> None:
 
 @pytest.mark.slow  # waits for time limits
 @pytest.mark.parametrize(
-    ("name", "agent", "said"), BREAKS, ids=[f"{name}: {said[:40]}" for name, _, said in BREAKS]
+    ("name", "agent", "message"), BREAKS, ids=[f"{name}: {message[:40]}" for name, _, message in BREAKS]
 )
 def test_agent_that_breaks_a_rule_is_reported_with_rule_and_evidence(
-    name: str, agent: Any, said: str
+    name: str, agent: Any, message: str
 ) -> None:
     finding = _check(agent, name)[name]
-    assert (finding.fit, said in finding.evidence) == (Fit.FAILED, True), finding
+    assert (finding.fit, message in finding.evidence) == (Fit.FAILED, True), finding
 
 
 async def _asks_first(text: str, session: Session) -> AsyncIterator[Any]:
@@ -311,16 +311,16 @@ class AbstractConformance(AgentConformance):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("agent", "code", "said"),
+    ("agent", "code", "message"),
     [("good_agent.py:agent", 1, "errors"), ("bad_agent.py:agent", 1, "has no final response")],
 )
-def test_an_adapter_is_tested_by_a_subclass(agent: str, code: int, said: str, project: Path) -> None:
+def test_an_adapter_is_tested_by_a_subclass(agent: str, code: int, message: str, project: Path) -> None:
     (project / "test_mine.py").write_text(SUITE.format(agent=agent))
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "test_mine.py"],
         cwd=project, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == code, done.stdout
-    assert said in done.stdout
+    assert message in done.stdout
     assert "TestAFunction" not in done.stdout.partition("short test summary")[2].replace("SKIPPED", "")
     assert "it called no tool" in done.stdout or agent.startswith("bad")

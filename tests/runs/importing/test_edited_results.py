@@ -95,8 +95,8 @@ def test_missing_or_additional_lines_are_an_error_with_a_message(
             continue
         (result,) = read(tmp_path / "run.jsonl", "".join(changed))
         assert (result.outcome, result.exit_code) == (Outcome.ERROR, 3), at
-        said = [case.reason for case in result.cases if "contradicts" in case.reason]
-        assert said or (
+        reasons = [case.reason for case in result.cases if "contradicts" in case.reason]
+        assert reasons or (
             result.failure and result.failure.message.startswith("the file is not what was written")
         )
 

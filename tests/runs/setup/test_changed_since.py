@@ -152,7 +152,7 @@ def test_warning_names_the_chosen_cases(project: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("cases", "changed", "told"),
+    ("cases", "changed", "message"),
     [
         (2, 1, "1 of 2 cases; the other is as it was"),
         (1, 1, "1 of 1 case"),
@@ -160,7 +160,7 @@ def test_warning_names_the_chosen_cases(project: Path) -> None:
         (2000, 1286, "1,286 of 2,000 cases; the others are as they were"),
     ],
 )
-def test_it_counts_in_words_that_fit(project: Path, cases: int, changed: int, told: str) -> None:
+def test_it_counts_in_words_that_fit(project: Path, cases: int, changed: int, message: str) -> None:
     write(SETS[0], *(case(str(number), "hello") for number in range(cases)))
     commit()
     write(
@@ -168,9 +168,9 @@ def test_it_counts_in_words_that_fit(project: Path, cases: int, changed: int, to
         *(case(str(number), "other words" if number < changed else "hello") for number in range(cases)),
     )
     if changed:
-        assert warnings_of(SETS[0])[0].endswith(f": {told}")
+        assert warnings_of(SETS[0])[0].endswith(f": {message}")
     else:
-        with pytest.raises(NothingToRunError, match=told):
+        with pytest.raises(NothingToRunError, match=message):
             run(SETS[0])
 
 
@@ -191,8 +191,8 @@ def test_a_new_file_is_run_whole(
 ) -> None:
     before = git("rev-parse", "HEAD")
     prepare()
-    told = warnings_of(*sets, since=before)
-    assert told[1] == f"{sets[0]}: every case is run: the file is new"
+    warnings = warnings_of(*sets, since=before)
+    assert warnings[1] == f"{sets[0]}: every case is run: the file is new"
 
 
 def test_what_the_file_was_may_be_unreadable(project: Path) -> None:

@@ -54,7 +54,7 @@ def test_typo_in_a_dict_is_refused_unless_unknown_keys_are_allowed() -> None:
     with pytest.raises(SetupProblems, match="did you mean `final_session_state`"):
         evaluated(slip)
     result = evaluated(slip, allow_unknown_keys=True)
-    (warning,) = [said for said in result.warnings if "FinalSessionState" in said]
+    (warning,) = [one for one in result.warnings if "FinalSessionState" in one]
     assert "did you mean `final_session_state`?" in warning
 
 
@@ -72,7 +72,7 @@ def _deep() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("given", "says"),
+    ("given", "message"),
     [
         pytest.param(case("a", note=_endless()), "it cannot be written as JSON: Circular", id="contains itself"),
         pytest.param(case("a", note=_deep()), "nested too deep", id="deep"),
@@ -82,6 +82,6 @@ def _deep() -> dict[str, Any]:
         pytest.param(None, "this is a document that is null", id="None"),
     ],
 )  # fmt: skip
-def test_what_no_file_may_hold_is_refused(given: Any, says: str) -> None:
-    with pytest.raises(SetupProblems, match=says):
+def test_what_no_file_may_hold_is_refused(given: Any, message: str) -> None:
+    with pytest.raises(SetupProblems, match=message):
         evaluated(given)

@@ -46,7 +46,7 @@ def models(monkeypatch: pytest.MonkeyPatch) -> dict[str, ScriptedModel]:
 ORDER: dict[str, tuple[str, str, str, str, bool, str]] = {
     # by hand, environment, setting, criterion, an object is given -> who is asked
     "an object before all": ("", "gpt-5", "o3", "gpt-4o", True, "scripted"),
-    "the criterion before what is said by hand": ("gpt-5-mini", "gpt-5", "o3", "gpt-4o", False, "gpt-4o"),
+    "the criterion before an option": ("gpt-5-mini", "gpt-5", "o3", "gpt-4o", False, "gpt-4o"),
     "by hand before the environment": ("gpt-5-mini", "gpt-5", "o3", "", False, "gpt-5-mini"),
     "the environment before the setting": ("", "gpt-5", "o3", "", False, "gpt-5"),
     "the setting before google-adk's default": ("", "", "o3", "", False, "o3"),
@@ -130,7 +130,7 @@ def test_resume_with_another_judge_is_refused(tmp_path: Path) -> None:
     result = proctor.resume_sync(
         store=store, agent=agent, judge=ScriptedModel(VALID, name="second"), force=True
     )
-    assert any("its judge was first and is second" in said for said in result.warnings)
+    assert any("its judge was first and is second" in warning for warning in result.warnings)
 
 
 def test_nor_by_another_prompt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,9 +158,9 @@ WRONG: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize("do", [proctor.evaluate_sync], ids=["evaluate"])
-@pytest.mark.parametrize(("judge", "says"), WRONG.values(), ids=WRONG)
+@pytest.mark.parametrize(("judge", "message"), WRONG.values(), ids=WRONG)
 def test_a_judge_that_is_none_is_refused_before_anything_runs(
-    do: Callable[..., Any], judge: Any, says: str
+    do: Callable[..., Any], judge: Any, message: str
 ) -> None:
     asked = []
 
@@ -168,7 +168,7 @@ def test_a_judge_that_is_none_is_refused_before_anything_runs(
         asked.append(text)
         return text
 
-    with pytest.raises(SetupProblems, match=says) as caught:
+    with pytest.raises(SetupProblems, match=message) as caught:
         do(counting, SET, config=CRITERIA, judge=judge)
     assert len(caught.value.problems) == 1  # reported once
     assert not asked

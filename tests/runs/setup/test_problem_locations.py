@@ -31,11 +31,11 @@ def test_each_criterion_that_is_refused_has_its_place(
     config.write_text(text)
     with pytest.raises(proctor.SetupProblems) as refused:
         proctor.evaluate_sync(lambda text: "ho", SET, config=config)
-    told = str(refused.value).splitlines()
-    assert [line.split(": ")[0].rpartition(name)[2] for line in told] == [f":{place}" for place in places]
-    assert "threshold 0 cannot fail" in told[0]
-    assert "Did you mean 'exact_match'?" in told[1]
-    assert "Did you mean 'expected'?" in told[2]
+    messages = str(refused.value).splitlines()
+    assert [line.split(": ")[0].rpartition(name)[2] for line in messages] == [f":{place}" for place in places]
+    assert "threshold 0 cannot fail" in messages[0]
+    assert "Did you mean 'exact_match'?" in messages[1]
+    assert "Did you mean 'expected'?" in messages[2]
 
 
 def test_a_config_made_in_python_has_none() -> None:

@@ -79,7 +79,7 @@ def test_a_metric_of_ones_own_sees_the_names() -> None:
 
 
 @pytest.mark.parametrize(
-    ("actual", "said"),
+    ("actual", "message"),
     [
         ("get_weather", "actual: expected invocations or a list of tool names, got str"),
         (
@@ -91,6 +91,6 @@ def test_a_metric_of_ones_own_sees_the_names() -> None:
         (3, "expected invocations or a list of tool names, got int"),
     ],
 )
-def test_what_is_neither_is_refused(actual: Any, said: str) -> None:
-    with pytest.raises(proctor.SetupError, match=said.replace("(", r"\(")):
+def test_what_is_neither_is_refused(actual: Any, message: str) -> None:
+    with pytest.raises(proctor.SetupError, match=message.replace("(", r"\(")):
         scores(actual, ["a"])

@@ -54,7 +54,7 @@ def test_the_number_of_runs_of_the_config_stays_where_none_is_asked_for() -> Non
 
 
 @pytest.mark.parametrize(
-    ("asked", "says"),
+    ("asked", "message"),
     [
         pytest.param({"min_pass_rate": 0}, "expected a share above 0", id="what can never fail"),
         pytest.param({"min_pass_rate": 1.5}, "expected a share of at most 1", id="what can never pass"),
@@ -62,9 +62,9 @@ def test_the_number_of_runs_of_the_config_stays_where_none_is_asked_for() -> Non
         pytest.param({"pass_k": 3, "num_runs": 2}, "expected a `pass_k` of at most", id="more in a row than there are"),
     ],
 )  # fmt: skip
-def test_what_cannot_decide_is_refused_before_anything_runs(asked: dict[str, Any], says: str) -> None:
+def test_what_cannot_decide_is_refused_before_anything_runs(asked: dict[str, Any], message: str) -> None:
     calls = count()
-    with pytest.raises(SetupProblems, match=says):
+    with pytest.raises(SetupProblems, match=message):
         proctor.evaluate_sync(lambda text: str(next(calls)), SET, config=CONFIG, **asked)
     assert next(calls) == 0
 

@@ -83,7 +83,7 @@ def test_a_script_plays(project: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("who", "said"),
+    ("who", "message"),
     [
         pytest.param(
             "trip_people.py:usr", "has no function 'usr'. Did you mean 'user'?", id="no such function"
@@ -95,10 +95,10 @@ def test_a_script_plays(project: Path) -> None:
         pytest.param("gemini-2.5-flash", "GOOGLE_API_KEY", id="a model without its key"),
     ],
 )
-def test_invalid_user_is_reported_once_before_the_run(project: Path, who: str, said: str) -> None:
+def test_invalid_user_is_reported_once_before_the_run(project: Path, who: str, message: str) -> None:
     with pytest.raises(SetupProblems) as problems:
         proctor.evaluate_sync("trip_people.py:agent", "trips.evalset.json", user=who)
-    assert [said in str(problem) for problem in problems.value.problems] == [True]
+    assert [message in str(problem) for problem in problems.value.problems] == [True]
 
 
 @pytest.mark.parametrize("name", ["openai:gpt-5", "ollama/llama3.2", "gemini-2.5-pro", "scripted:some.py"])

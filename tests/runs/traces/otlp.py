@@ -55,7 +55,7 @@ def span(
         "startTimeUnixNano": str(START + int(at * SECOND)),
         "endTimeUnixNano": str(START + int((at + took) * SECOND)),
         "attributes": attributes(extra),
-        "events": [{"name": kind, "attributes": attributes(said)} for kind, said in events],
+        "events": [{"name": kind, "attributes": attributes(fields)} for kind, fields in events],
         "status": {} if error is None else {"code": 2, "message": error},
         "inside": list(inside),
     }
@@ -72,14 +72,16 @@ def agent(name: str, *inside: Json, extra: Mapping[str, Any] | None = None, **wh
     return span(f"invoke_agent {name}", {**known, **(extra or {})}, *inside, **where)
 
 
-def chat(asked: Any, said: Any, *inside: Json, extra: Mapping[str, Any] | None = None, **where: Any) -> Json:
+def chat(
+    asked: Any, answer: Any, *inside: Json, extra: Mapping[str, Any] | None = None, **where: Any
+) -> Json:
     """A call of a model: messages as the conventions of today have them; `None` is not captured."""
     known: Json = {"gen_ai.operation.name": "chat", "gen_ai.response.model": "m-1"}
     known |= {"gen_ai.usage.input_tokens": 10, "gen_ai.usage.output_tokens": 5}
     if asked is not None:
         known["gen_ai.input.messages"] = json.dumps([user(asked)] if isinstance(asked, str) else asked)
-    if said is not None:
-        known["gen_ai.output.messages"] = json.dumps([model(said)] if isinstance(said, str) else said)
+    if answer is not None:
+        known["gen_ai.output.messages"] = json.dumps([model(answer)] if isinstance(answer, str) else answer)
     return span("chat m-1", {**known, **(extra or {})}, *inside, **where)
 
 
@@ -105,13 +107,13 @@ def user(text: str) -> Json:
     return {"role": "user", "parts": [{"type": "text", "content": text}]}
 
 
-def model(*said: Any) -> Json:
+def model(*texts: Any) -> Json:
     """A message of the model: texts, and calls as (id, name, arguments)."""
     parts = [
         {"type": "text", "content": one}
         if isinstance(one, str)
         else {"type": "tool_call", "id": one[0], "name": one[1], "arguments": one[2]}
-        for one in said
+        for one in texts
     ]
     return {"role": "assistant", "parts": parts, "finish_reason": "stop"}
 

@@ -28,11 +28,11 @@ from tests.runs.traces.otlp import (
     written,
 )
 
-ASK, SAID = "Weather in Oslo?", "Rain."
+ASK, ANSWER = "Weather in Oslo?", "Rain."
 CALL = ("c1", "get_weather", {"city": "Oslo"})
 ARGS = json.dumps(CALL[2])
 RAIN = {"sky": "rain"}
-WANTED = [("root", "get_weather", {"city": "Oslo"}), ("get_weather", RAIN), ("root", SAID)]
+WANTED = [("root", "get_weather", {"city": "Oslo"}), ("get_weather", RAIN), ("root", ANSWER)]
 CHAT = {"gen_ai.operation.name": "chat"}
 OPENAI_CALL = {"id": "c1", "type": "function", "function": {"name": "get_weather", "arguments": ARGS}}
 OPENAI: list[Json] = [
@@ -67,7 +67,7 @@ def _conventions() -> Json:
         {
             **CHAT,
             "gen_ai.input.messages": as_json([user(ASK), model(CALL), answer]),
-            "gen_ai.output.messages": as_json([model(SAID)]),
+            "gen_ai.output.messages": as_json([model(ANSWER)]),
         },
     )
 
@@ -102,7 +102,7 @@ def _message_events() -> Json:
         ("gen_ai.assistant.message", {"tool_calls": json.dumps([OPENAI_CALL])}),
         ("gen_ai.tool.message", {"id": "c1", "content": json.dumps(RAIN)}),
     ]
-    last = {"message": json.dumps({"role": "assistant", "content": SAID}), "index": 0}
+    last = {"message": json.dumps({"role": "assistant", "content": ANSWER}), "index": 0}
     return _two(
         CHAT, CHAT, first=[*first, ("gen_ai.choice", choice)], second=[*second, ("gen_ai.choice", last)]
     )
@@ -121,7 +121,7 @@ def _prompt_events() -> Json:
             ("gen_ai.content.prompt", {"gen_ai.prompt": json.dumps(OPENAI)}),
             (
                 "gen_ai.content.completion",
-                {"gen_ai.completion": json.dumps([{"role": "assistant", "content": SAID}])},
+                {"gen_ai.completion": json.dumps([{"role": "assistant", "content": ANSWER}])},
             ),
         ],
     )
@@ -136,11 +136,11 @@ def _events_attribute() -> Json:
         "message": {"role": "assistant", "tool_calls": [OPENAI_CALL]},
     }
     answer = {"event.name": "gen_ai.tool.message", "role": "tool", "id": "c1", "content": RAIN}
-    said = {"event.name": "gen_ai.choice", "index": 0, "message": {"role": "assistant", "content": SAID}}
+    choice = {"event.name": "gen_ai.choice", "index": 0, "message": {"role": "assistant", "content": ANSWER}}
     before = {"event.name": "gen_ai.assistant.message", "role": "assistant", "tool_calls": [OPENAI_CALL]}
     return _two(
         {**CHAT, "events": json.dumps([ask, called])},
-        {**CHAT, "events": json.dumps([ask, before, answer, said])},
+        {**CHAT, "events": json.dumps([ask, before, answer, choice])},
     )
 
 
@@ -155,7 +155,7 @@ def _old_adk() -> Json:
         "role": "user",
         "parts": [{"function_response": {"id": "c1", "name": "get_weather", "response": RAIN}}],
     }
-    said = {"role": "model", "parts": [{"text": SAID}]}
+    reply = {"role": "model", "parts": [{"text": ANSWER}]}
 
     def call_llm(contents: Any, content: Any, *inside: Json, at: float) -> Json:
         fields = {
@@ -187,7 +187,7 @@ def _old_adk() -> Json:
         "agent_run [root]",
         {"gcp.vertex.agent.x": "1"},
         call_llm([ask], called, executed, merged, at=0.1),
-        call_llm([ask, called, answer], said, at=1),
+        call_llm([ask, called, answer], reply, at=1),
         took=3,
     )
     return span("invocation", {"gcp.vertex.agent.x": "1"}, run, took=3)
@@ -227,7 +227,7 @@ def _openinference() -> Json:
             {
                 **llm,
                 **messages("input", OPENAI),
-                **messages("output", [{"role": "assistant", "content": SAID}]),
+                **messages("output", [{"role": "assistant", "content": ANSWER}]),
             },
             at=1,
         ),
@@ -288,7 +288,7 @@ def _openllmetry() -> Json:
                 "gen_ai.prompt.0.role": "user",
                 "gen_ai.prompt.0.content": ASK,
                 "gen_ai.completion.0.role": "assistant",
-                "gen_ai.completion.0.content": SAID,
+                "gen_ai.completion.0.content": ANSWER,
             },
             at=1,
         ),
@@ -297,18 +297,18 @@ def _openllmetry() -> Json:
 
 
 def _langfuse() -> Json:
-    def generation(asked: Any, said: Any, at: float) -> Json:
+    def generation(asked: Any, answer: Any, at: float) -> Json:
         known = {"langfuse.observation.type": "generation"}
         known |= {
             "langfuse.observation.input": json.dumps(asked),
-            "langfuse.observation.output": json.dumps(said),
+            "langfuse.observation.output": json.dumps(answer),
         }
         return span("generation", known, at=at)
 
     return agent(
         "root",
         generation(OPENAI[:2], OPENAI[2], 0),
-        generation({"messages": OPENAI}, {"role": "assistant", "content": SAID}, 1),
+        generation({"messages": OPENAI}, {"role": "assistant", "content": ANSWER}, 1),
         took=3,
     )
 
@@ -351,7 +351,7 @@ def test_messages_may_be_in_log_records(tmp_path: Path) -> None:
         record(second, "gen_ai.user.message", {"content": {"role": "user", "parts": [{"text": ASK}]}}),
         record(second, "gen_ai.user.message", {"content": answer}),
         record(
-            second, "gen_ai.choice", {"content": {"role": "model", "parts": [{"text": SAID}]}, "index": 0}
+            second, "gen_ai.choice", {"content": {"role": "model", "parts": [{"text": ANSWER}]}, "index": 0}
         ),
     ]
     file = written(
@@ -366,13 +366,13 @@ def test_a_log_record_s_name_may_be_an_attribute(tmp_path: Path) -> None:
     where = {"traceId": chat["traceId"], "spanId": chat["spanId"]}
     logs = [
         {**where, "attributes": attributes({"event.name": "gen_ai.user.message", "content": ASK})},
-        {**where, "attributes": attributes({"event.name": "gen_ai.choice", "content": SAID})},
+        {**where, "attributes": attributes({"event.name": "gen_ai.choice", "content": ANSWER})},
     ]
     file = written(
         tmp_path / "t.jsonl", {"resourceLogs": [{"scopeLogs": [{"logRecords": logs}]}]}, request(chat)
     )
     (conversation,) = read_conversations([file]).conversations
-    assert brief(conversation.turns[0]) == [("agent", SAID)]
+    assert brief(conversation.turns[0]) == [("agent", ANSWER)]
 
 
 def test_contents_that_google_adk_left_out_are_missing(tmp_path: Path) -> None:

@@ -44,13 +44,13 @@ def weather(**where: Any) -> Json:
     )
 
 
-TOLD = [("root", "get_weather", {"city": "Oslo"}), ("get_weather", RAIN), ("root", "Rain.")]
+EVENTS = [("root", "get_weather", {"city": "Oslo"}), ("get_weather", RAIN), ("root", "Rain.")]
 
 
 def test_a_turn_in_order_with_usage_and_times(tmp_path: Path) -> None:
     turn = one_turn(tmp_path, weather())
     assert turn.text == "Oslo?"
-    assert brief(turn) == TOLD
+    assert brief(turn) == EVENTS
     assert [e.usage_metadata and e.usage_metadata.total_token_count for e in turn.events] == [15, None, 15]
     assert [event.model_version for event in turn.events] == ["m-1", None, "m-1"]
     assert (turn.duration, turn.model_duration, turn.tool_duration) == (1.5, 0.5, 0.5)
@@ -68,14 +68,14 @@ def test_the_order_of_files_and_lines_does_not_matter(tmp_path: Path) -> None:
         for name, part in (("x", spans[::2]), ("y", spans[1::2]))
     ]
     traced = read_conversations(halves)
-    assert [[brief(turn) for turn in one.turns] for one in traced.conversations] == [[TOLD], [TOLD]]
+    assert [[brief(turn) for turn in one.turns] for one in traced.conversations] == [[EVENTS], [EVENTS]]
     assert read_conversations([tmp_path]).conversations == traced.conversations
 
 
 def test_a_span_that_came_twice_counts_once(tmp_path: Path) -> None:
     whole = request(weather())
     traced = read_conversations([written(tmp_path / "t.jsonl", whole, whole)])
-    assert [brief(turn) for turn in traced.conversations[0].turns] == [TOLD]
+    assert [brief(turn) for turn in traced.conversations[0].turns] == [EVENTS]
     assert traced.doubts == ["4 span(s) came more than once and count once"]
 
 
@@ -158,7 +158,7 @@ def test_call_in_the_spans_of_model_and_tool_counts_once(asked: str, executed: s
             took=4,
         ),
     )
-    assert brief(turn) == TOLD
+    assert brief(turn) == EVENTS
 
 
 def test_two_calls_alike_are_two(tmp_path: Path) -> None:
@@ -212,26 +212,26 @@ def test_what_happens_in_a_called_agent_counts_once_and_is_its_own(tmp_path: Pat
         ("units", "It is 9."),
         ("units", {"result": "It is 9."}),
     ]
-    said = next(
+    reply = next(
         event
         for event in turn.events
         if event.author == "units" and event.content and event.content.parts and event.content.parts[0].text
     )
-    assert not said.is_final_response()  # it was for the calling agent, not for the user
+    assert not reply.is_final_response()  # it was for the calling agent, not for the user
 
 
 def test_a_clock_that_is_ahead_in_a_called_agent_changes_no_order(tmp_path: Path) -> None:
-    inner = agent("other", chat("sub", "sub says", at=3_600), at=3_600)
+    inner = agent("other", chat("sub", "sub answers", at=3_600), at=3_600)
     turn = one_turn(
         tmp_path,
         agent(
             "root",
             chat("go", [model(("c1", "other", {}))]),
-            tool("other", {}, "sub says", inner, call="c1", at=1),
+            tool("other", {}, "sub answers", inner, call="c1", at=1),
             chat("go", "done", at=2),
         ),
     )
-    assert [one[-1] for one in brief(turn)] == [{}, "sub says", {"result": "sub says"}, "done"]
+    assert [one[-1] for one in brief(turn)] == [{}, "sub answers", {"result": "sub answers"}, "done"]
 
 
 def test_two_instruments_of_one_model_call_count_once(tmp_path: Path) -> None:
@@ -252,7 +252,7 @@ def test_remote_agent_with_input_and_output_only(tmp_path: Path) -> None:
         "gen_ai.input.messages": json.dumps([user("Oslo?")]),
         "gen_ai.output.messages": json.dumps([model(CALL), answered("c1", RAIN), model("Rain.")]),
     }
-    assert brief(one_turn(tmp_path, agent("root", extra=messages))) == TOLD
+    assert brief(one_turn(tmp_path, agent("root", extra=messages))) == EVENTS
 
 
 def test_an_agent_called_user_is_not_taken_for_the_user(tmp_path: Path) -> None:
@@ -309,12 +309,12 @@ INCOMPLETE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("root", "said"), INCOMPLETE)
-def test_what_is_missing_is_a_failure_of_the_trace(root: Json, said: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("root", "message"), INCOMPLETE)
+def test_what_is_missing_is_a_failure_of_the_trace(root: Json, message: str, tmp_path: Path) -> None:
     failure = one_turn(tmp_path, root).failure
     assert failure is not None
     assert (failure.where, failure.kind) == ("trace", FailureKind.UNUSABLE_ANSWER)
-    assert said in failure.message
+    assert message in failure.message
 
 
 def test_call_without_arguments_has_none_where_contents_are_captured(tmp_path: Path) -> None:

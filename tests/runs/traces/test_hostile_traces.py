@@ -56,13 +56,13 @@ BROKEN: list[Any] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("data", "said"), BROKEN)
-def test_a_broken_file_is_one_clear_message(data: bytes, said: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("data", "message"), BROKEN)
+def test_a_broken_file_is_one_clear_message(data: bytes, message: str, tmp_path: Path) -> None:
     file = tmp_path / "t.jsonl"
     file.write_bytes(data)
     with pytest.raises(proctor.EvalFileError) as raised:
         proctor.score_trace_sync(file)
-    assert said in str(raised.value)
+    assert message in str(raised.value)
     assert str(file) in str(raised.value)
 
 
@@ -233,8 +233,8 @@ def test_any_spans_become_conversations(spans: list[Span]) -> None:
 def test_any_json_is_a_request_or_malformed(value: Any) -> None:
     request_ = {"resourceSpans": value} if not isinstance(value, dict) else value
     only_kept(request_)
-    said = _message_about(request_)
-    assert not said or said.startswith("expected ")
+    message = _message_about(request_)
+    assert not message or message.startswith("expected ")
 
 
 def _message_about(request_: Json) -> str:

@@ -70,14 +70,14 @@ CUT_OFF = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("spans", "said"), CUT_OFF)
+@pytest.mark.parametrize(("spans", "message"), CUT_OFF)
 def test_a_turn_that_is_cut_off_is_a_failure_of_the_trace(
-    spans: list[Json], said: str, tmp_path: Path
+    spans: list[Json], message: str, tmp_path: Path
 ) -> None:
     failure = one_turn(tmp_path, *spans).failure
     assert failure is not None
     assert (failure.where, failure.kind) == ("trace", FailureKind.TRUNCATED)
-    assert said in failure.message
+    assert message in failure.message
 
 
 def test_a_tool_s_failure_that_the_model_heard_of_is_none(tmp_path: Path) -> None:
@@ -98,8 +98,8 @@ def test_an_answer_that_was_broken_off_is_a_failure_of_the_agent(
     stated = {} if in_message else {"gen_ai.response.finish_reasons": [reason]}
     broken = chat("go", [message], extra=stated)
     assert brief(one_turn(tmp_path, agent("root", broken)))[-1] == ("root", "error", reason)
-    went_on = agent("root", chat("go", [message], extra=stated), chat("go", "All of it.", at=2))
-    assert brief(one_turn(tmp_path, went_on))[-1] == ("root", "All of it.")
+    resumed = agent("root", chat("go", [message], extra=stated), chat("go", "All of it.", at=2))
+    assert brief(one_turn(tmp_path, resumed))[-1] == ("root", "All of it.")
 
 
 # --- calls without a separate span ------------------------------------------------------------------------------

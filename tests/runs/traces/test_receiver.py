@@ -136,10 +136,10 @@ def test_protobuf_without_its_package_gives_the_remedy(receiver: TraceReceiver) 
     try:
         import opentelemetry.proto  # noqa: F401 - where it is there, test_real_agents sends protobuf
     except ImportError:
-        status, said = post(receiver, b"x", {"Content-Type": "application/x-protobuf"})
+        status, message = post(receiver, b"x", {"Content-Type": "application/x-protobuf"})
         assert status == 415
-        assert "proctor[traces]" in said
-        assert "OTEL_EXPORTER_OTLP_PROTOCOL=http/json" in said
+        assert "proctor[traces]" in message
+        assert "OTEL_EXPORTER_OTLP_PROTOCOL=http/json" in message
 
 
 def test_a_client_that_takes_for_ever_is_let_go(
@@ -239,8 +239,8 @@ def test_ctrl_c_ends_the_command_in_order(number: signal.Signals, tmp_path: Path
         command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         assert process.stderr is not None
-        said = process.stderr.readline()
-        port = int(said.partition(";")[0].rpartition(":")[2])
+        output = process.stderr.readline()
+        port = int(output.partition(";")[0].rpartition(":")[2])
         assert send(port, TRACE) == (200, "{}")
         assert send(port, b"[]")[0] == 400
         os.kill(process.pid, number)

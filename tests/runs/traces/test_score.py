@@ -19,25 +19,25 @@ EXACT = {"criteria": {"tool_trajectory_avg_score": 1.0, "exact_match": 1.0}}
 
 
 def answer(
-    text: str, said: str, *, extra: dict[str, Any] | None = None, trace: str = "a1", at: float = 0
+    text: str, reply: str, *, extra: dict[str, Any] | None = None, trace: str = "a1", at: float = 0
 ) -> Json:
     """Return one turn of an agent that calls a tool, and answers."""
     return agent(
         "root",
         chat(text, [model(("c1", "look", {"at": text}))], at=at),
         tool("look", {"at": text}, {"seen": 1}, call="c1", at=at + 1),
-        chat(text, said, at=at + 2),
+        chat(text, reply, at=at + 2),
         extra=extra,
         trace=trace,
         at=at,
     )
 
 
-def case(eval_id: str, text: str, said: str, **more: Any) -> Json:
+def case(eval_id: str, text: str, reply: str, **more: Any) -> Json:
     """A case of one turn that expects what `answer` does."""
     turn = {
         "user_content": {"role": "user", "parts": [{"text": text}]},
-        "final_response": {"role": "model", "parts": [{"text": said}]},
+        "final_response": {"role": "model", "parts": [{"text": reply}]},
         "intermediate_data": {"tool_uses": [{"name": "look", "args": {"at": text}}]},
     }
     return {"eval_id": eval_id, "conversation": [turn], **more}
@@ -116,7 +116,7 @@ def test_ambiguous_conversation_is_not_guessed(tmp_path: Path) -> None:
 
 
 def test_each_of_several_conversations_of_a_case_is_judged(tmp_path: Path) -> None:
-    spans = [answer("hi", said, trace=f"t{at}", at=at) for at, said in enumerate(("A", "other", "A"))]
+    spans = [answer("hi", text, trace=f"t{at}", at=at) for at, text in enumerate(("A", "other", "A"))]
     store = f"sqlite:///{tmp_path / 'runs.sqlite3'}"
     file = written(tmp_path / "t.jsonl", request(*spans))
     run = proctor.score_trace_sync(file, a_set(case("x", "hi", "A")), config=EXACT, store=store)
@@ -158,10 +158,10 @@ def test_a_name_that_a_test_framework_gave_is_one_way_of_several(tmp_path: Path)
 
 
 def test_cases_of_one_session_are_distinguished_by_their_names(tmp_path: Path) -> None:
-    said = (("x", "hi", "A"), ("y", "ho", "B"), ("x", "hi", "C"))
+    turns = (("x", "hi", "A"), ("y", "ho", "B"), ("x", "hi", "C"))
     spans = [
         answer(text, back, extra={"proctor.eval_id": name, "session.id": "tests"}, trace=f"t{at}", at=at * 9)
-        for at, (name, text, back) in enumerate(said)
+        for at, (name, text, back) in enumerate(turns)
     ]
     two_turns = {
         **case("x", "hi", "A"),
@@ -173,7 +173,9 @@ def test_cases_of_one_session_are_distinguished_by_their_names(tmp_path: Path) -
 
 
 def test_same_start_of_a_conversation_is_not_a_match(tmp_path: Path) -> None:
-    turns = [case("", text, said)["conversation"][0] for text, said in (("hi", "A"), ("and in Bergen?", "B"))]
+    turns = [
+        case("", text, reply)["conversation"][0] for text, reply in (("hi", "A"), ("and in Bergen?", "B"))
+    ]
     named = {"gen_ai.conversation.id": "c"}
     spans = [answer("hi", "A", extra=named), answer("thanks", "B", extra=named, trace="a2", at=9)]
     run = scored(
@@ -292,9 +294,9 @@ def test_an_option_that_does_not_exist_is_refused(tmp_path: Path) -> None:
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     written(tmp_path / "t.jsonl", request(answer("hi", "A")))
-    for name, said in (("right", "A"), ("wrong", "B")):
+    for name, text in (("right", "A"), ("wrong", "B")):
         (tmp_path / f"{name}.evalset.json").write_text(
-            json.dumps(a_set(case("x", "hi", said))), encoding="utf-8"
+            json.dumps(a_set(case("x", "hi", text))), encoding="utf-8"
         )
     (tmp_path / "exact.json").write_text(json.dumps(EXACT), encoding="utf-8")
     return tmp_path
@@ -364,7 +366,7 @@ def test_recording_a_trace_makes_cases(here: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         pytest.param(["agent", "--from-trace", "t.jsonl"], "leave the agent", id="with an agent"),
         pytest.param(
@@ -375,12 +377,12 @@ def test_recording_a_trace_makes_cases(here: Path) -> None:
         ),
     ],
 )
-def test_recording_refuses(arguments: list[str], said: str, here: Path) -> None:
+def test_recording_refuses(arguments: list[str], message: str, here: Path) -> None:
     written(here / "two.jsonl", request(answer("hi", "A"), answer("ho", "B", trace="t2", at=9)))
     written(here / "none.jsonl", request(agent("root", chat(None, None))))
     done = CliRunner().invoke(cli, ["record", *arguments, "--into", "new.evalset.json"])
     assert done.exit_code == 2
-    assert said in done.output
+    assert message in done.output
     assert not (here / "new.evalset.json").exists()
 
 

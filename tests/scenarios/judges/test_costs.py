@@ -221,19 +221,19 @@ class TestCapOnDollars:
         )
 
     def test_agent_without_usage_is_reported_at_once_and_in_the_report(self) -> None:
-        told: list[str] = []
+        warnings: list[str] = []
 
         class Following:
             def __getattr__(self, _name: str) -> Any:
                 return lambda *_: None
 
             def warned(self, text: str) -> None:
-                told.append(text)
+                warnings.append(text)
 
         result = evaluated(Judge(), max_cost=100.0, progress=Following())
         assert result.passed
-        assert result.warnings == told
-        assert told[0].startswith("max_cost: the agent reports no token usage")
+        assert result.warnings == warnings
+        assert warnings[0].startswith("max_cost: the agent reports no token usage")
 
     def test_rescore_calls_no_agent_and_reports_no_agent_cost(self, tmp_path: Path) -> None:
         for agent in (Agent(), Agent(model="our-own-7b", tokens=5)):
@@ -317,7 +317,7 @@ class TestGoingOn:
 
 
 @pytest.mark.parametrize(
-    ("limit", "said"),
+    ("limit", "message"),
     [
         ({"max_cost": 0}, "max_cost must be a number of US dollars above 0, got 0"),
         ({"max_cost": "5"}, "max_cost must be a number of US dollars above 0, got '5'"),
@@ -325,8 +325,8 @@ class TestGoingOn:
         ({"max_judge_calls": 1.5}, "max_judge_calls must be a whole number, got 1.5"),
     ],
 )
-def test_a_cap_that_is_none_is_refused(limit: dict[str, Any], said: str) -> None:
-    with pytest.raises(SetupProblems, match=said):
+def test_a_cap_that_is_none_is_refused(limit: dict[str, Any], message: str) -> None:
+    with pytest.raises(SetupProblems, match=message):
         evaluated(Judge(), **limit)
 
 
@@ -342,14 +342,14 @@ class TestBadges:
         assert proctor.load_run(store=store).badges == later.badges
 
     @pytest.mark.parametrize(
-        ("config", "name", "said"),
+        ("config", "name", "badge"),
         [
             ({"threshold": 0.9}, "scripted", "the threshold is 0.9, it was 0.5"),
             ({"threshold": 0.5}, "other", "the model is other, it was scripted"),
         ],
     )
     def test_calibration_of_another_judge_is_void(
-        self, tmp_path: Path, labels: Callable[..., Path], config: dict[str, Any], name: str, said: str
+        self, tmp_path: Path, labels: Callable[..., Path], config: dict[str, Any], name: str, badge: str
     ) -> None:
         store = tmp_path / "s.db"
         evaluated(Judge(), store=store)
@@ -358,7 +358,7 @@ class TestBadges:
         judge.name = name
         criteria = {"criteria": {"final_response_match_v2": config}}
         later = proctor.evaluate_sync(Agent(), SET, config=criteria, judge=judge, store=store)
-        assert later.badges == {"final_response_match_v2": f"calibration void: {said}"}
+        assert later.badges == {"final_response_match_v2": f"calibration void: {badge}"}
 
     def test_a_case_alone_shows_them_too(self, tmp_path: Path, labels: Callable[..., Path]) -> None:
         store = tmp_path / "s.db"
@@ -366,8 +366,8 @@ class TestBadges:
         report = proctor.calibrate_sync("latest", labels(3), store=store, held_out=1.0)
         shown = in_this_process("show", "latest", "case1", "--store", str(store)).stdout
         assert f"JUDGE  final_response_match_v2  {report.calibration.badge}" in shown.splitlines()
-        told = in_this_process("show", "latest", "case1", "--json", "--store", str(store)).stdout
-        assert json.loads(told)["calibrations"] == {"final_response_match_v2": report.calibration.badge}
+        output = in_this_process("show", "latest", "case1", "--json", "--store", str(store)).stdout
+        assert json.loads(output)["calibrations"] == {"final_response_match_v2": report.calibration.badge}
 
     def test_rescore_for_one_metric_keeps_the_limits_and_is_reported(
         self, tmp_path: Path, labels: Callable[..., Path]
@@ -388,8 +388,8 @@ class TestBadges:
         assert report.judged is not None
         out = io.StringIO()
         write_calibration(report, out)
-        told = f"{CASES} passed; judges $0.560 (56 calls, 6,160 tokens, 4 known from before)"
-        assert out.getvalue().splitlines()[0].endswith(f" was scored again: {told}")
+        summary = f"{CASES} passed; judges $0.560 (56 calls, 6,160 tokens, 4 known from before)"
+        assert out.getvalue().splitlines()[0].endswith(f" was scored again: {summary}")
 
     def test_without_a_calibration_there_is_no_message(self, tmp_path: Path) -> None:
         assert evaluated(Judge(), store=tmp_path / "s.db").badges == {}

@@ -47,14 +47,14 @@ def expected(project: Project) -> dict[str, Outcome]:
 def test_a_run_is_judged_and_judged_again_for_nothing(tmp_path: Path, model: str) -> None:
     with judge() as server:
         project = Project(tmp_path, server, model=model)
-        code, _, said = project.run(*project.eval())
-        assert (code, outcomes(project)) == (1, expected(project)), said
+        code, _, stderr = project.run(*project.eval())
+        assert (code, outcomes(project)) == (1, expected(project)), stderr
         assert server.count == NEEDED * project.cases
         assert project.asked() == {f"c{n}": 1 for n in range(project.cases)}
-        code, _, said = project.run("score", "latest", "--store", "s.sqlite3")
-        assert (code, outcomes(project)) == (1, expected(project)), said
-        code, _, said = project.run(*project.eval())  # another run, of the same answers
-        assert code == 1, said
+        code, _, stderr = project.run("score", "latest", "--store", "s.sqlite3")
+        assert (code, outcomes(project)) == (1, expected(project)), stderr
+        code, _, stderr = project.run(*project.eval())  # another run, of the same answers
+        assert code == 1, stderr
         assert server.count == NEEDED * project.cases
     ballot: Any = project.result().cases[0].metrics[METRIC].per_invocation[0].details["ballot"]  # type: ignore[index] # it has one
     assert [vote["cached"] for vote in ballot["votes"]] == [True] * NEEDED
@@ -71,11 +71,11 @@ def test_another_judge_is_asked_and_answers_of_the_first_stay(tmp_path: Path) ->
         del config["criteria"][METRIC]["judge_model_options"]
         (tmp_path / "test_config.json").write_text(json.dumps(config))
         for judge_model, total in (("openai:gpt-5", 12), ("openai:gpt-4.1", 24), ("openai:gpt-5", 24)):
-            code, _, said = project.run(*project.eval("--judge", judge_model))
-            assert code == 1, said
+            code, _, stderr = project.run(*project.eval("--judge", judge_model))
+            assert code == 1, stderr
             assert server.count == total
-        code, _, said = project.run("score", "latest", "--store", "s.sqlite3", "--judge", "openai:gpt-4.1")
-        assert (code, server.count) == (1, 24), said
+        code, _, stderr = project.run("score", "latest", "--store", "s.sqlite3", "--judge", "openai:gpt-4.1")
+        assert (code, server.count) == (1, 24), stderr
 
 
 @pytest.mark.slow
@@ -91,8 +91,8 @@ def test_only_answers_that_no_run_needs_any_more_are_forgotten(tmp_path: Path) -
         assert server.count == 2 * NEEDED
         for _ in range(2):
             project.run("prune", "--run", project.result().run_id, "--yes", "--store", "s.sqlite3")
-        code, _, said = project.run(*project.eval())
-        assert (code, server.count) == (1, 4 * NEEDED), said
+        code, _, stderr = project.run(*project.eval())
+        assert (code, server.count) == (1, 4 * NEEDED), stderr
 
 
 # --- killed -----------------------------------------------------------------------------------------------------------------
@@ -112,8 +112,8 @@ def killed_while_judging(folder: Path, seed: int, *, cases: int = 12, blows: int
             kill(process)
             kills += 1
             process = project.start("resume", "--store", "s.sqlite3")
-        _, said = process.communicate(timeout=PATIENCE)
-        assert process.returncode == 1, (seed, said)
+        _, stderr = process.communicate(timeout=PATIENCE)
+        assert process.returncode == 1, (seed, stderr)
         assert outcomes(project) == expected(project), seed
         assert server.most_at_once <= AT_ONCE
         assert sum(project.asked().values()) <= cases + 4 * kills, seed  # no more than four were under way
@@ -156,8 +156,8 @@ def test_answered_agent_is_not_called_again_for_any_result_of_the_judge(
         kill(process)
         assert project.asked() == {"c0": 1, "c1": 1, "c2": 1}
         server.script = valid
-        code, _, said = project.run("resume", "--store", "s.sqlite3")
-        assert (code, outcomes(project)) == (1, expected(project)), said
+        code, _, stderr = project.run("resume", "--store", "s.sqlite3")
+        assert (code, outcomes(project)) == (1, expected(project)), stderr
         assert project.asked() == {"c0": 1, "c1": 1, "c2": 1}
 
 
@@ -169,12 +169,12 @@ def test_stop_of_a_run_waits_for_no_judge(tmp_path: Path, number: int, code: int
         process = project.start(*project.eval())
         assert wait_for(process, lambda: server.count >= NEEDED)
         os.killpg(process.pid, number)
-        _, said = process.communicate(timeout=30)  # 10 s to finish, and then the end
+        _, stderr = process.communicate(timeout=30)  # 10 s to finish, and then the end
         assert process.returncode == code
-        assert "proctor resume" in said
+        assert "proctor resume" in stderr
         server.script = valid
-        code, _, said = project.run("resume", "--store", "s.sqlite3")
-        assert (code, outcomes(project)) == (1, expected(project)), said
+        code, _, stderr = project.run("resume", "--store", "s.sqlite3")
+        assert (code, outcomes(project)) == (1, expected(project)), stderr
 
 
 # --- judges that fail -------------------------------------------------------------------------------------------------------
@@ -184,8 +184,8 @@ def test_a_judge_that_hangs_is_an_error_in_its_own_time(tmp_path: Path) -> None:
     with judge(lambda _: Breaks(how="hangs")) as server:
         options = {"judge_model_config": {"http_options": {"timeout": 300}}, "num_samples": 1}
         project = Project(tmp_path, server, cases=2, options=options)
-        code, out, said = project.run(*project.eval())
-        assert code == 3, said
+        code, out, stderr = project.run(*project.eval())
+        assert code == 3, stderr
         assert set(outcomes(project).values()) == {Outcome.ERROR}
         assert "did not answer within 0.3 s" in out
 
@@ -196,8 +196,8 @@ def test_a_judge_that_talks_nonsense_is_an_error_and_every_word_is_kept(tmp_path
 
     with judge(nonsense) as server:
         project = Project(tmp_path, server, cases=1)
-        code, _, said = project.run(*project.eval())
-        assert (code, server.count) == (3, 3 * 5), said
+        code, _, stderr = project.run(*project.eval())
+        assert (code, server.count) == (3, 3 * 5), stderr
         metric = project.result().cases[0].metrics[METRIC]
         assert metric.outcome is Outcome.ERROR
         assert metric.score is None
@@ -220,14 +220,14 @@ def test_missing_keys_are_all_reported_and_nothing_runs(tmp_path: Path) -> None:
         (tmp_path / "test_config.json").write_text(json.dumps(config))
         variables = dict.fromkeys(("OPENAI_API_KEY", "ANTHROPIC_API_KEY"), "")
         server.environment = lambda: variables  # type: ignore[method-assign] # without keys
-        code, _, said = project.run(*project.eval())
+        code, _, stderr = project.run(*project.eval())
         assert code == 2
         for each in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "response_match_scor"):
-            assert each in said
+            assert each in stderr
         assert not project.asked()
         code, out, _ = project.run("check", "set.evalset.json")
         assert code == 2  # for the misspelled metric; keys are a warning
         assert "OPENAI_API_KEY" in out
-        code, _, said = project.run(*project.eval("--no-judge"))
+        code, _, stderr = project.run(*project.eval("--no-judge"))
         assert code == 2
-        assert "OPENAI_API_KEY" not in said
+        assert "OPENAI_API_KEY" not in stderr

@@ -364,8 +364,8 @@ def rows_of(store: Path) -> Rows:
         return Rows()
     with tempfile.TemporaryDirectory() as folder:
         for suffix in ("", "-wal", "-journal"):
-            if (beside := store.with_name(store.name + suffix)).exists():
-                shutil.copy(beside, Path(folder, f"copy{suffix}"))
+            if (log := store.with_name(store.name + suffix)).exists():
+                shutil.copy(log, Path(folder, f"copy{suffix}"))
         with closing(sqlite3.connect(Path(folder, "copy"))) as connection:
             assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
             return _newest(connection)
@@ -434,10 +434,14 @@ def differences(one: Any, other: Any, place: str = "") -> list[str]:
     """List the differences of two reports by location: a report of a thousand cases is too long for a message."""
     if isinstance(one, dict) and isinstance(other, dict):
         keys = sorted({*one, *other})
-        return [said for key in keys for said in differences(one.get(key), other.get(key), f"{place}/{key}")]
+        return [
+            difference
+            for key in keys
+            for difference in differences(one.get(key), other.get(key), f"{place}/{key}")
+        ]
     if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
         pairs = enumerate(zip(one, other, strict=True))
-        return [said for index, pair in pairs for said in differences(*pair, f"{place}/{index}")]
+        return [difference for index, pair in pairs for difference in differences(*pair, f"{place}/{index}")]
     return [] if one == other else [f"{place}: {str(one)[:200]} and not {str(other)[:200]}"]
 
 

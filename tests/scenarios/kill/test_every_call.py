@@ -106,7 +106,7 @@ class Fault:
         }
 
     def has_struck(self) -> bool:
-        """Tell whether the process came so far, once."""
+        """Return whether the process came so far, once."""
         there = self.note.exists()
         self.note.unlink(missing_ok=True)
         return there

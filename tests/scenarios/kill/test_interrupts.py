@@ -202,15 +202,18 @@ def test_fifty_times_while_it_starts(tmp_path: Path) -> None:
         )  # fmt: skip
         time.sleep(random.Random(number).uniform(0.15, 0.6))
         os.killpg(process.pid, signal.SIGINT)
-        said = process.communicate()[1]
-        assert process.returncode in (130, -signal.SIGINT), (number, said)
-        assert "Traceback" not in said or "/proctor/cli/" not in said, (number, said)  # Python's own start
+        stderr = process.communicate()[1]
+        assert process.returncode in (130, -signal.SIGINT), (number, stderr)
+        assert "Traceback" not in stderr or "/proctor/cli/" not in stderr, (
+            number,
+            stderr,
+        )  # Python's own start
         kept = rows_of(store)
         if kept.run_id is None:
             assert not Ledger.read(ledger).lines
-        elif "nothing was run" not in said:
+        elif "nothing was run" not in stderr:
             left = len(kept.verdicts) < project.cases
-            assert RESUME.findall(said) == [f"resume {kept.run_id}"] * left, (number, said)
+            assert RESUME.findall(stderr) == [f"resume {kept.run_id}"] * left, (number, stderr)
 
 
 # --- agents and metrics that go on for ever -----------------------------------------------------------------------------

@@ -42,7 +42,7 @@ import asyncio
 
 
 async def user(so_far):
-    """Say four things, and be done."""
+    """Send four messages, then stop."""
     await asyncio.sleep(0.02)
     words = ["one red apple", "two green pears", "three blue plums", "four black figs"]
     return f"I would like {words[len(so_far) - 1]}." if len(so_far) < 5 else None

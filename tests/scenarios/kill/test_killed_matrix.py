@@ -73,8 +73,8 @@ def test_each_run_of_several_killed_agents_resumes(
     for number, name in enumerate(left):
         resumed = Process(project, ["resume", "--store", "s.sqlite3"], project.folder / "ledger")
         assert resumed.wait() == 1, resumed.stderr
-        said = f"2 runs are unfinished. This goes on with the newest, {found['other'][0]} (other)"
-        assert (said in resumed.stderr) == (len(left) - number == 2)
+        message = f"2 runs are unfinished. This goes on with the newest, {found['other'][0]} (other)"
+        assert (message in resumed.stderr) == (len(left) - number == 2)
         assert each_run(project, "s.sqlite3")[name] == (found[name][0], RunState.FINISHED, "1")
     assert len(Ledger.read(project.folder / "ledger").of("start")) <= 2 * CASES + under_way
     assert run_command(project, "resume", "--store", "s.sqlite3").child.returncode == 2
@@ -131,8 +131,8 @@ class Opened:
         yield Event.said(message.joined_text())
 
 
-SAID = {"user_content": {"parts": [{"text": "hi"}]}, "final_response": {"parts": [{"text": "hi"}]}}
-SET = {"eval_set_id": "one", "eval_cases": [{"eval_id": "a", "conversation": [SAID]}]}
+TURN = {"user_content": {"parts": [{"text": "hi"}]}, "final_response": {"parts": [{"text": "hi"}]}}
+SET = {"eval_set_id": "one", "eval_cases": [{"eval_id": "a", "conversation": [TURN]}]}
 CONFIG = {"criteria": {"response_match_score": 0.5}}
 
 
@@ -173,12 +173,12 @@ def test_agent_that_cannot_be_opened_leaves_the_others_complete(tmp_path: Path, 
     states = {record.run_id: record.state for record in proctor.list_runs(store)}
     left = {a.run_id: RunState.FINISHED, b.run_id: RunState.UNFINISHED, c.run_id: RunState.FINISHED}
     assert states == left
-    went_on = proctor.resume_sync(b.run_id, store=store, agent=Opened("b"), eval_sets=SET)
-    assert went_on.passed
+    resumed = proctor.resume_sync(b.run_id, store=store, agent=Opened("b"), eval_sets=SET)
+    assert resumed.passed
     assert {record.state for record in proctor.list_runs(store)} == {RunState.FINISHED}
 
 
-THREE = {"eval_set_id": "three", "eval_cases": [{"eval_id": name, "conversation": [SAID]} for name in "xyz"]}
+THREE = {"eval_set_id": "three", "eval_cases": [{"eval_id": name, "conversation": [TURN]} for name in "xyz"]}
 
 
 def test_store_that_breaks_during_the_first_run_is_reported_once(
@@ -192,20 +192,29 @@ def test_store_that_breaks_during_the_first_run_is_reported_once(
     (tmp_path / "first.py").write_text(breaks)
     (tmp_path / "second.py").write_text("def root_agent(text):\n    return text\n")
     agents = ["--agent", "first.py", "--agent", "second.py"]
-    told = [*agents, "set.evalset.json", "--store", "s.db", "--concurrency", "1", "--report", "json=out.json"]
-    done = proctor_there("eval", *told, cwd=tmp_path)
+    command = [
+        *agents,
+        "set.evalset.json",
+        "--store",
+        "s.db",
+        "--concurrency",
+        "1",
+        "--report",
+        "json=out.json",
+    ]
+    done = proctor_there("eval", *command, cwd=tmp_path)
     assert done.returncode == 3
-    said = done.stderr.splitlines()
-    assert [line for line in said if "the store was deleted while it was in use" in line] == said
-    assert len(said) == 1
+    lines = done.stderr.splitlines()
+    assert [line for line in lines if "the store was deleted while it was in use" in line] == lines
+    assert len(lines) == 1
     first, second = json.loads((tmp_path / "out.json").read_text())["runs"]
     assert [case["outcome"] for case in first["cases"]] == ["passed", "passed", "not_run"]
     assert [case["outcome"] for case in second["cases"]] == ["not_run"] * 3
     assert (first["outcome"], second["outcome"]) == ("error", "error")
     (tmp_path / "s.db-wal").rename(tmp_path / "moved.db-wal")
     for agent in ("second", "first"):  # the newest first
-        went_on = proctor_there("resume", "--store", "moved.db", cwd=tmp_path)
-        assert (went_on.returncode, went_on.stdout.splitlines()[0].split()[1]) == (0, agent)
+        resumed = proctor_there("resume", "--store", "moved.db", cwd=tmp_path)
+        assert (resumed.returncode, resumed.stdout.splitlines()[0].split()[1]) == (0, agent)
 
 
 def test_waiting_runs_are_released_when_the_command_is_cancelled(tmp_path: Path) -> None:

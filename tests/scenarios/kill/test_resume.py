@@ -135,18 +135,18 @@ def quickly(names: Iterable[str], *short: str, at_night: Collection[str] = ()) -
 
 @pytest.mark.parametrize("what", quickly(EDITS, "set", at_night=("longer set", "metric")))
 def test_what_was_edited_is_named_and_refused_unless_forced(project: Project, what: str) -> None:
-    edit, said = EDITS[what]
+    edit, message = EDITS[what]
     run = killed(project)
     edit(project)
     before = started(run)
     refused = run_command(project, "resume", "--store", run.store)
     assert refused.child.returncode == 2, refused.stderr
-    assert said in refused.stderr
+    assert message in refused.stderr
     assert "--force" in refused.stderr
     assert started(run) == before
     forced = resume(run, "--force")
-    assert f"resumed although {said}"[:16] in forced.stdout + forced.stderr
-    assert said in forced.stdout + forced.stderr
+    assert f"resumed although {message}"[:16] in forced.stdout + forced.stderr
+    assert message in forced.stdout + forced.stderr
     names = [name for _, name in Ledger.read(run.ledger).of("start")]
     assert len(names) == len(set(names))
     rows = rows_of(project.folder / run.store)
@@ -299,10 +299,10 @@ def test_one_of_several_processes_resumes_and_the_others_report_it(tmp_path: Pat
     worked = [process for process in processes if process.count("trial")]
     assert [codes.pop(process) for process in worked] == [1], [process.stderr for process in processes]
     for process, code in codes.items():
-        said = {2: "is being worked on by process", 1: "nothing to do"}[
+        message = {2: "is being worked on by process", 1: "nothing to do"}[
             code
         ]  # it may have come when all was done
-        assert said in process.stderr, process.stderr
+        assert message in process.stderr, process.stderr
         assert "Traceback" not in process.stderr
     names = [name for _, name in Ledger.read(run.ledger).of("start")]
     assert len(names) <= CASES + run.toll.in_flight
@@ -437,7 +437,7 @@ def test_tokens_models_and_warnings_are_those_of_the_whole_run(tmp_path: Path, e
     whole = summary_of(project, run.store)
     assert whole["tokens"] == 100 * (sum(1 + (n % 4 == 0) for n in range(CASES) if n % 17 != 5) + 2 * 2) * 2
     assert whole["models"] == ["model-even", "model-odd"]
-    assert ["4 trials were tried again" in said for said in whole["warnings"]] == [True]
+    assert ["4 trials were tried again" in warning for warning in whole["warnings"]] == [True]
 
 
 def test_time_of_a_killed_process_counts_up_to_its_last_commit(tmp_path: Path) -> None:

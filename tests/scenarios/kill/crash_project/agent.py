@@ -24,7 +24,7 @@ JUMPS = [float(each) for each in os.environ.get("CRASH_CLOCK", "").split(",") if
 
 
 class Agent:
-    """Answer rightly but for every third case; every seventeenth breaks as long as there is no file `mended`."""
+    """Answer rightly but for every third case; every seventeenth breaks while the file `mended` is missing."""
 
     def __init__(self) -> None:
         self._random = random.Random()
