@@ -65,7 +65,7 @@ def test_the_evidence_of_a_failure_is_that_of_the_terminal(sandbox: Sandbox, roo
             '*≠ *book_table(restaurant="La Trattoria", covers=[[]-2-[]], time="19:00")',
             '*→ *book_table(restaurant="La Trattoria", covers={+4+}, time="19:00")',
             '*+ *send_sms(text="See you at La Trattoria!")',
-            "*state    table.covers: 2 → 4",
+            "*state    table.covers: [[]-2-[]] → {+4+}",
             "travel/bookings.evalset.json:6: failed",
         ],
         consecutive=False,

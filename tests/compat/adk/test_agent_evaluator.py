@@ -77,11 +77,12 @@ def write(project: Path, recorded: Json) -> None:
 
 
 def evaluate(project: Path, recorded: Json, **more: Any) -> Any:
-    """As the recording called it; in the plain form."""
+    """As the recording called it, with google-adk's default of `print_detailed_results`; in the plain form."""
+    more.setdefault("print_detailed_results", recorded["kwargs"].get("print_detailed_results", True))
     write(project, recorded)
     module = {"module .agent": "scripted_app.agent", "module without agent": "golden_custom"}
     agent = module.get(recorded["name"], "scripted_app")
-    return AgentEvaluator.evaluate(agent, recorded["path"], **recorded["kwargs"], **more)
+    return AgentEvaluator.evaluate(agent, recorded["path"], **{**recorded["kwargs"], **more})
 
 
 SUMMARY = re.compile(r"^Summary: .*$", re.MULTILINE)
@@ -204,7 +205,7 @@ def test_every_file_of_a_folder_is_run_and_every_failure_reported(project: Path)
     with pytest.raises(AssertionError) as failed:
         AgentEvaluator.evaluate(echo, "tests", 1)
     assert [
-        line.strip().split(":")[0] for line in str(failed.value).splitlines() if line.startswith("  ")
+        line.strip().split(":")[0] for line in str(failed.value).splitlines() if re.match(r"  \S", line)
     ] == [
         "a (tests/a.test.json",
         "a (tests/c.test.json",
@@ -326,6 +327,19 @@ def test_migration_needs_both_names(old: Any, new: Any) -> None:
 HOSTILE = "=cmd|'/c calc'!A1\x1b[31m\u202eevil\x00"
 
 
+def test_a_failure_shows_what_was_expected_and_made_and_no_table(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(AssertionError) as failed:
+        AgentEvaluator.evaluate_eval_set(
+            lambda text: "No.", a_set(answer="Yes, I do."), {"response_match_score": 0.5}, num_runs=1
+        )
+    assert capsys.readouterr().out == ""
+    lines = [" ".join(line.split()) for line in str(failed.value).splitlines()]
+    assert "expected [-Yes, I do-]." in lines
+    assert "actual {+No+}." in lines
+
+
 def test_text_of_an_agent_is_data_in_the_table_the_csv_and_the_message(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -339,6 +353,7 @@ def test_text_of_an_agent_is_data_in_the_table_the_csv_and_the_message(
             {"response_match_score": 0.5},
             num_runs=1,
             output_file="all.csv",
+            print_detailed_results=True,
         )
     for text in (
         capsys.readouterr().out,

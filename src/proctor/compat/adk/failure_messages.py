@@ -1,14 +1,20 @@
-"""What a test reads when an evaluation did not pass: google-adk's lines, with the reasons that it does not give."""
+"""What a test reads when an evaluation did not pass: google-adk's lines, with the reason and the evidence of each case."""
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 
 from proctor.common.safe_text import clean
+from proctor.reports.base import ReportOptions
+from proctor.reports.evidence.case_evidence import evidence_block
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, RunResult
 from proctor.schema.results.score import Outcome
 
 HEADING = "Following are all the test failures."
+MOST_EVIDENCE = 50
+"""Cases whose evidence is in the message."""
+_WIDTH = 100
 
 
 class FailedEvaluationError(AssertionError):
@@ -33,9 +39,12 @@ def require_pass(result: RunResult, agent: str) -> None:
 
 
 def _lines(result: RunResult, agent: str) -> Iterator[str]:
-    for case in result.cases:
-        if not case.passed:
-            yield from _of_case(case, agent)
+    failed = [case for case in result.cases if not case.passed]
+    for number, case in enumerate(failed):
+        yield from _of_case(case, agent)
+        yield from _evidence_lines(case) if number < MOST_EVIDENCE else ()
+    if len(failed) > MOST_EVIDENCE:
+        yield f"  … the evidence of {len(failed) - MOST_EVIDENCE} more cases is in `result` of this exception"
     for one in result.sets:
         if one.failure is not None:
             yield f"{one.eval_set_id} for {agent} was not evaluated."
@@ -60,6 +69,17 @@ def _of_case(case: CaseResult, agent: str) -> Iterator[str]:
     elif not stands_in_the_way:
         yield f"{case.eval_id} for {agent} did not pass: {case.outcome.value.replace('_', ' ')}."
         yield f"  {case.eval_id}{at}{': ' if case.reason else ''}{case.reason}"
+
+
+def _evidence_lines(case: CaseResult) -> Iterator[str]:
+    """Return the calls, texts and state that were expected and made, as the report on a terminal draws them."""
+    from proctor.reports.terminal.block_drawing import EvidenceDrawing, call_width
+    from proctor.reports.terminal.console import Page
+
+    out = io.StringIO()
+    page = Page(out, ReportOptions(width=_WIDTH, color=False))
+    EvidenceDrawing(page, evidence_block(case, longest_call=call_width(page))).draw()
+    yield from out.getvalue().splitlines()
 
 
 def _of_metric(metric: MetricVerdict, agent: str) -> tuple[str, str] | None:

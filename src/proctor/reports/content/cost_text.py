@@ -10,7 +10,7 @@ from proctor.schema.results.run_result import RunResult
 
 VOID = "calibration void"
 """The start of a badge that is no longer valid (`proctor.schema.analysis.calibration`)."""
-PURPOSE_NAMES = {"judge": "judges", "user": "played users", "agent": "agent"}
+PURPOSE_NAMES = {"judge": "judges", "user": "simulated users", "agent": "agent"}
 
 
 def money_of(run: RunResult) -> list[str]:

@@ -6,13 +6,11 @@ from collections.abc import Iterator
 from typing import TextIO
 
 from proctor.common.json_values import JsonObject
-from proctor.reports.content.cost_text import dollars
+from proctor.reports.content.cost_text import PURPOSE_NAMES, dollars
 from proctor.reports.content.summary import duration
 from proctor.reports.content.text_blocks import Block, Column, text_line, text_table
 from proctor.reports.terminal.choose import write_blocks
 from proctor.schema.results.model_usage import Estimate, Forecast, PurposeEstimate
-
-_NAMES = {"judge": "judges", "agent": "agent", "user": "played users"}
 
 
 def write_estimate(estimate: Estimate, out: TextIO) -> None:
@@ -53,7 +51,9 @@ def estimate_blocks(estimate: Estimate) -> Iterator[Block]:
     """Return an estimate as blocks, the same in every form."""
     basis = f"; by {_count(estimate.seen, 'case')} of run {estimate.run_id}" if estimate.run_id else ""
     yield text_line(f"{_count(estimate.trials, 'trial')} of {_count(estimate.cases, 'case')}{basis}")
-    rows = [(_NAMES.get(part.purpose, part.purpose), ", ".join(_figures(part))) for part in estimate.parts]
+    rows = [
+        (PURPOSE_NAMES.get(part.purpose, part.purpose), ", ".join(_figures(part))) for part in estimate.parts
+    ]
     if len(estimate.parts) > 1:
         rows.append(("together", _cost(estimate.cost)))
     if estimate.seconds is not None:

@@ -31,6 +31,7 @@ from proctor.reports.content.text_blocks import (
     Line,
     Look,
     Note,
+    Piece,
     Reason,
     Record,
     Remark,
@@ -46,7 +47,7 @@ from proctor.reports.content.text_blocks import (
     TextDifference,
     Verdict,
 )
-from proctor.reports.terminal.console import STEP_STYLES, STYLES, Page
+from proctor.reports.terminal.console import ACTUAL_COLOR, EXPECTED_COLOR, STEP_STYLES, STYLES, Page
 from proctor.schema.results.score import Outcome
 
 _ROLE_STYLES: dict[Role, str] = {
@@ -98,8 +99,8 @@ class _BlockDrawing:
 
     @draw.register
     def _(self, block: Fact) -> None:
-        parts = self._page.joined(self._text(part) for part in block.parts)
-        self._page.print(Text.assemble((f"{block.label:{_LABEL}}", "dim"), parts))
+        label, *parts = map(self._text, block.parts)
+        self._page.print_parts([Text.assemble((f"{block.label:{_LABEL}}", "dim"), label), *parts])
 
     @draw.register
     def _(self, block: Note) -> None:
@@ -201,8 +202,8 @@ def _rich_column(column: Column) -> RichColumn:
 INDENT = 6
 LABEL = 9
 _TWO_COLUMNS_FROM = 84
-_EXPECTED = ("bold green underline", ("[-", "-]"))
-_ACTUAL = ("bold red underline", ("{+", "+}"))
+_EXPECTED = (f"bold {EXPECTED_COLOR} underline", ("[-", "-]"))
+_ACTUAL = (f"bold {ACTUAL_COLOR} underline", ("{+", "+}"))
 
 
 def call_width(page: Page) -> int:
@@ -250,7 +251,9 @@ class EvidenceDrawing:
             return
         sides = [RichColumn(width=call_width(self._page), overflow="fold") for _ in range(2)]
         grid = self._page.grid(RichColumn(width=LABEL - 2, no_wrap=True), *sides)
-        grid.add_row(self._page.text(head, "bold"), Text("expected", "dim"), Text("actual", "dim"))
+        grid.add_row(
+            self._page.text(head, "bold"), Text("expected", EXPECTED_COLOR), Text("actual", ACTUAL_COLOR)
+        )
         for line in block.lines:
             grid.add_row(*self._step(line))
         self._page.print(grid, indent=INDENT)
@@ -288,12 +291,12 @@ class EvidenceDrawing:
 
     @_draw.register
     def _text(self, block: TextDifference, head: str) -> None:
-        for label, pieces, look in (
-            ("expected", block.expected, _EXPECTED),
-            ("actual", block.actual, _ACTUAL),
+        for label, color, pieces, look in (
+            ("expected", EXPECTED_COLOR, block.expected, _EXPECTED),
+            ("actual", ACTUAL_COLOR, block.actual, _ACTUAL),
         ):
             text = self._page.pieces(pieces, "", *look)
-            self._draw_labelled(label, text if text.plain else Text("(no text)", "dim"))
+            self._draw_labelled(label, text if text.plain else Text("(no text)", "dim"), color)
 
     @_draw.register
     def _state(self, block: StateDifference, head: str) -> None:
@@ -301,16 +304,12 @@ class EvidenceDrawing:
             self._draw_labelled("state" if index == 0 else "", self._state_line(line))
 
     def _state_line(self, line: StateLine) -> Text:
+        expected, actual = ([Piece(value or NOT_SET, changed=True)] for value in (line.expected, line.actual))
         return Text.assemble(
             self._page.text(f"{line.key}: "),
-            self._state_side(line.expected, "green"),
+            self._page.pieces(expected, "", *_EXPECTED),
             f" {self._page.marks.arrow} ",
-            self._state_side(line.actual, "red"),
-        )
-
-    def _state_side(self, value: str, color: str) -> Text:
-        return (
-            self._page.text(value, f"bold {color}") if value else self._page.text(NOT_SET, f"italic {color}")
+            self._page.pieces(actual, "", *_ACTUAL),
         )
 
     @_draw.register

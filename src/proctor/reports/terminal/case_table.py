@@ -301,9 +301,18 @@ class CaseRows:
 
     def _draw_row(self, case: CaseResult) -> None:
         reason = reason_of(case)
-        grid = self._page.grid(*self._layout.columns())
-        grid.add_row(*self._cells(case, reason))
-        self._page.print(grid)
+        cells = self._cells(case, reason)
+        if (
+            cells[1].cell_len > self._layout.case
+        ):  # a name that is longer than its column has a line to itself
+            self._page.print(
+                Text.assemble(cells[0], " " * (2 + self._layout.outcome - cells[0].cell_len), cells[1])
+            )
+            cells[:2] = Text(), Text()
+        if any(cell.plain for cell in cells):
+            grid = self._page.grid(*self._layout.columns())
+            grid.add_row(*cells)
+            self._page.print(grid)
         self._draw_notes(case, reason)
         self.shown_warnings.update(warnings_of(case))
 
@@ -380,7 +389,7 @@ class CaseRows:
         if not scores:
             return
         grid = self._page.grid(Column(width=LABEL - 2), Column(overflow="fold"))
-        grid.add_row(Text("scores", "dim"), self._page.joined(scores))
+        grid.add_row(Text("scores", "dim"), self._page.filled(scores, self._page.width - INDENT - LABEL))
         self._page.print(grid, indent=INDENT)
 
     def _draw_rest(self, hidden: Mapping[Outcome, int]) -> None:

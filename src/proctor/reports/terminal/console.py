@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TextIO
+from typing import Any, TextIO
 
+from rich.cells import cell_len
 from rich.console import Console, RenderableType
+from rich.containers import Lines
 from rich.padding import Padding
 from rich.segment import Segment, Segments
 from rich.style import Style
@@ -26,11 +28,14 @@ STYLES = {
     Outcome.INCONCLUSIVE: "magenta",
 }
 FLAKY_STYLE = "yellow"
+EXPECTED_COLOR = "red"
+ACTUAL_COLOR = "green"
+"""As in a diff, and on the page: expected is red with `-`, actual is green with `+`."""
 STEP_STYLES = {
     Kind.SAME: "dim",
-    Kind.DIFFERS: "red",
-    Kind.MISSING: "red",
-    Kind.EXTRA: "yellow",
+    Kind.DIFFERS: "bold",
+    Kind.MISSING: EXPECTED_COLOR,
+    Kind.EXTRA: ACTUAL_COLOR,
     Kind.MOVED: "magenta",
 }
 _CODE = re.compile(r"`([^`]+)`")
@@ -107,6 +112,22 @@ class Page:
             found.append(safe, changed if piece.changed else "")
         return found
 
+    def print_parts(self, parts: Iterable[Text], *, indent: int = 2) -> None:
+        """Print texts with dots between them; a line ends between two of them."""
+        self.print(self.filled(parts, self.width - indent), indent=indent)
+
+    def filled(self, parts: Iterable[Text], width: int) -> Text:
+        """Return texts with dots between them, in lines of at most `width` columns that end between two of them."""
+        lines = [Text()]
+        for part in parts:
+            if not lines[-1].cell_len:
+                lines[-1] = part
+            elif lines[-1].cell_len + 3 + part.cell_len > width:
+                lines.append(part)
+            else:
+                lines[-1] = self.joined([lines[-1], part])
+        return Text("\n").join(lines)
+
     def joined(self, parts: Iterable[Text]) -> Text:
         """Return texts in a line, with dots between."""
         found = Text()
@@ -121,7 +142,8 @@ class Page:
         if what == "":
             self.console.print()
             return
-        padded = Padding(what, (0, 0, 0, indent), expand=False)
+        shown = WrappedText.of(what) if isinstance(what, Text) else what
+        padded = Padding(shown, (0, 0, 0, indent), expand=False)
         for line in self.console.render_lines(padded, pad=False):
             self.console.print(
                 Segments([*_without_trailing_space(line), Segment.line()]), end="", soft_wrap=True
@@ -129,8 +151,53 @@ class Page:
 
     def grid(self, *columns: Column) -> Table:
         """Return a table without lines, its columns two apart."""
-        return Table(
+        return _Grid(
             *columns, box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False, collapse_padding=True
+        )
+
+
+_ATOM = re.compile(r"[+-]?\d[\d.,:]*\d|\w[\w.@-]*\w|.", re.DOTALL)
+"""A name or a number, within which no line ends; else one character."""
+
+
+class WrappedText(Text):
+    """Text in which a word that is longer than the line is broken between names and numbers, not inside of them."""
+
+    @classmethod
+    def of(cls, text: Text) -> WrappedText:
+        """Return the same text."""
+        wrapped = cls(style=text.style, justify=text.justify, overflow=text.overflow, no_wrap=text.no_wrap)
+        wrapped.append_text(text)
+        return wrapped
+
+    def wrap(self, console: Console, width: int, *args: Any, **options: Any) -> Lines:
+        """Return the lines."""
+        longest = max(map(cell_len, self.plain.split()), default=0)
+        parts = self.divide(_breaks(self.plain, width)) if longest > width else [self]
+        return Text("\n").join(parts).wrap(console, width, *args, **options)
+
+
+def _breaks(text: str, width: int) -> list[int]:
+    """Return where words that are longer than `width` are broken."""
+    offsets = []
+    for word in re.finditer(r"\S+", text):
+        used = 0
+        for atom in _ATOM.finditer(text, *word.span()):
+            length = cell_len(atom[0])
+            if used and used + length > width:
+                offsets.append(atom.start())
+                used = 0
+            used += length
+    return offsets
+
+
+class _Grid(Table):
+    """A table whose texts wrap between names."""
+
+    def add_row(self, *cells: RenderableType | None, **options: Any) -> None:
+        """Add a row."""
+        super().add_row(
+            *(WrappedText.of(cell) if isinstance(cell, Text) else cell for cell in cells), **options
         )
 
 

@@ -87,7 +87,7 @@ def _draw_header(page: Page, run: RunResult, *, agent: str = "") -> None:
     parts.append(page.text(summary.set_name(run.sets[0]) if len(run.sets) == 1 else f"{len(run.sets)} sets"))
     parts.append(page.text(_cases_text(page, run)))
     parts += [page.text(text, "dim") for text in _common_settings(sources, rules)]
-    page.print(page.joined(parts))
+    page.print_parts(parts)
     is_broken = len(run.sets) > 1 and any(one.failure for one in run.sets)
     if len(sources) > 1 or len(rules) > 1 or is_broken:
         _draw_sets(page, run)
@@ -155,7 +155,7 @@ def _draw_bar(page: Page, run: RunResult, digest: Digest) -> None:
     if run.duration:
         whole.append(f"   {summary.duration(run.duration)}", "dim")
     if run.judging_duration is not None:
-        whole.append(f"   judged again in {summary.duration(run.judging_duration)}", "dim")
+        whole.append(f"   scored again in {summary.duration(run.judging_duration)}", "dim")
     page.print(whole)
 
 
@@ -206,12 +206,12 @@ def _draw_verdict(
     if digest.is_repeated:
         rules = summary.rules(run.sets)
         if parts := [*below, *_row_of_trials(page, digest.repeats, rules)]:
-            page.print(page.joined(parts), indent=4)
+            page.print_parts(parts, indent=4)
         _draw_sets_of_trials(page, digest.repeats, rules)
         _draw_means(page, digest)
         below = []
     if below or figures:
-        page.print(page.joined([*below, *figures]), indent=4)
+        page.print_parts([*below, *figures], indent=4)
     _draw_faults(page, digest)
     _draw_money(page, run)
 
@@ -226,17 +226,15 @@ def _draw_warnings(page: Page, warnings: Sequence[str], *, gap: bool) -> None:
 def _draw_faults(page: Page, digest: Digest) -> None:
     """Draw the agent-fault and simulator-fault rates of failed simulated conversations."""
     if texts := fault_texts(digest.whose_fault, page.marks):
-        page.print(
-            page.joined([page.text("played", "dim"), *(page.text(one, "dim") for one in texts)]), indent=4
+        page.print_parts(
+            [page.text("simulated users", "dim"), *(page.text(one, "dim") for one in texts)], indent=4
         )
 
 
 def _draw_money(page: Page, run: RunResult) -> None:
     """Draw the model usage and the calibration of the judges."""
     if spent := money_of(run):
-        page.print(
-            page.joined([page.text("cost", "dim"), *(page.text(one, "dim") for one in spent)]), indent=4
-        )
+        page.print_parts([page.text("cost", "dim"), *(page.text(one, "dim") for one in spent)], indent=4)
     for name, badge in run.badges.items():
         page.print(
             Text.assemble(
@@ -278,7 +276,8 @@ def _draw_means(page: Page, digest: Digest) -> None:
         for name, mean in means.items()
     ]
     if texts:
-        page.print(Text.assemble(("means ", "dim"), page.joined(texts)), indent=4)
+        texts[0] = Text.assemble(("means ", "dim"), texts[0])
+        page.print_parts(texts, indent=4)
 
 
 # --- several agents on the same cases, side by side -------------------------------------------------------------------
@@ -329,7 +328,7 @@ class Matrix:
         heads = [self._page.cut(run.agent, self._cell_width(), "bold") for run in self._runs]
         says_metric = self._has_room_for_metrics(heads)
         count = 1 + len(heads) + says_metric
-        grid = self._page.grid(*(Column(overflow="fold") for _ in range(count)))
+        grid = self._page.grid(Column(overflow="fold"), *(Column(no_wrap=True) for _ in range(count - 1)))
         grid.add_row(*[Text("case", "dim"), *heads, Text("score of", "dim")][:count])
         for row in rows:
             cells = [self._cell(case, row.metric) for case in row.cases]

@@ -71,7 +71,8 @@ class AgentEvaluator:
     """Evaluates agents in tests.
 
     `evaluate` and `evaluate_eval_set` may be awaited (in an `async def` test) or called plainly (in a `def` test). They
-    raise an AssertionError, which has the `result`, unless everything passed, and return the result when it did.
+    raise an AssertionError, which has the `result`, unless everything passed, and return the result when it did. The message
+    contains the evidence of each failed case; `print_detailed_results` also prints google-adk's tables.
     `agent_module` is a dotted module, or any other agent that `proctor.evaluate` takes: a path, an object, a function.
     """
 
@@ -83,7 +84,7 @@ class AgentEvaluator:
         eval_config: EvalConfig | Mapping[str, Any] | None = None,
         num_runs: int = NUM_RUNS,
         agent_name: str | None = None,
-        print_detailed_results: bool = True,  # noqa: FBT001, FBT002 - google-adk's signature
+        print_detailed_results: bool = False,  # noqa: FBT001, FBT002 - google-adk's signature
         artifact_service: Any = None,
         output_file: str | os.PathLike[str] | None = None,
         app_name: str | None = None,
@@ -114,7 +115,7 @@ class AgentEvaluator:
         num_runs: int = NUM_RUNS,
         agent_name: str | None = None,
         initial_session_file: str | os.PathLike[str] | None = None,
-        print_detailed_results: bool = True,  # noqa: FBT001, FBT002 - google-adk's signature
+        print_detailed_results: bool = False,  # noqa: FBT001, FBT002 - google-adk's signature
         artifact_service: Any = None,
         output_file: str | os.PathLike[str] | None = None,
         app_name: str | None = None,
