@@ -13,7 +13,8 @@ from proctor.errors import EvalFileError, SetupError, SetupProblems, did_you_mea
 from proctor.files.edit.bless import bless_case, same_calls, same_text, turns_to_bless
 from proctor.files.edit.case import case_edits
 from proctor.files.edit.editable_file import check_edit, text_of_file
-from proctor.files.eval_sets.source import EvalSetFile, open_eval_set
+from proctor.files.eval_sets.eval_set_file import EvalSetFile
+from proctor.files.eval_sets.source import open_eval_set
 from proctor.runs.storage.failed_attempts import find_current_run
 from proctor.runs.storage.open import StoreLike, as_store
 from proctor.schema.evidence.trial import Trial

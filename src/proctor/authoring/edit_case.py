@@ -21,9 +21,10 @@ from proctor.errors import EvalFileError, SetupError, UnknownNameError, did_you_
 from proctor.files.edit import add_remove_cases
 from proctor.files.edit.case import EditedText, read_edited_case, reason_not_editable, with_case
 from proctor.files.edit.editable_file import lock_folder, text_of_file
+from proctor.files.eval_sets.eval_set_file import EvalSetFile
 from proctor.files.eval_sets.save import write_text
 from proctor.files.eval_sets.selectors import require_new_case_id
-from proctor.files.eval_sets.source import EvalSetFile, open_eval_set
+from proctor.files.eval_sets.source import open_eval_set
 from proctor.files.text.json_decode import parse
 from proctor.files.text.validation_messages import Finding, locate_message
 from proctor.schema.format.case import EvalCase

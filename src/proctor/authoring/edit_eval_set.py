@@ -13,9 +13,10 @@ from proctor.authoring.check import assertion_problems_of_file
 from proctor.errors import SetupError, did_you_mean
 from proctor.files.edit import add_remove_cases
 from proctor.files.eval_sets.documents import read_yaml
+from proctor.files.eval_sets.eval_set_file import EvalSetFile
 from proctor.files.eval_sets.load import load_scenarios, load_session_input
 from proctor.files.eval_sets.selectors import find_sets, require_new_case_id, require_new_set_id, set_path
-from proctor.files.eval_sets.source import EvalSetFile, open_document, open_eval_set
+from proctor.files.eval_sets.source import open_document, open_eval_set
 from proctor.files.text.problems import Problem
 from proctor.files.yaml.writer import emit
 from proctor.runs.output_guard import check_growing_set

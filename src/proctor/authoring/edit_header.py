@@ -17,7 +17,7 @@ from proctor.authoring.edit_case import (
 from proctor.authoring.eval_set_files import SetFile
 from proctor.files.edit.editable_file import lock_folder, text_of_file
 from proctor.files.edit.header import Header, header_findings, read_header_of_file, with_header
-from proctor.files.eval_sets.source import EvalSetFile
+from proctor.files.eval_sets.eval_set_file import EvalSetFile
 from proctor.files.text.validation_messages import Finding
 
 

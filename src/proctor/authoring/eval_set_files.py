@@ -9,8 +9,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from proctor.errors import SetupError, UnknownNameError
-from proctor.files.eval_sets.detect_format import set_id_of
-from proctor.files.eval_sets.documents import LINES_SUFFIX, YAML_SUFFIXES
+from proctor.files.eval_sets.documents import LINES_SUFFIX, YAML_SUFFIXES, set_id_of
 from proctor.files.eval_sets.selectors import find_sets, path_segment_fault, require_new_set_id, sets_in
 from proctor.runs.setup.settings import load_settings
 

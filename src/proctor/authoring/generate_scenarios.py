@@ -171,8 +171,7 @@ def load_generation_config(path: str | Path) -> ConversationGenerationConfig:
     Raises:
         EvalFileError: it is none.
     """
-    from proctor.files.eval_sets.detect_format import Kind
-    from proctor.files.eval_sets.documents import read_document
+    from proctor.files.eval_sets.documents import Kind, read_document
     from proctor.files.eval_sets.load import read_model
 
     document = read_document(Path(path))

@@ -145,7 +145,7 @@ def as_list(eval_sets: EvalSetLike | Sequence[EvalSetLike]) -> list[EvalSetLike]
 
 
 def _is_one(items: list[Any]) -> bool:
-    from proctor.files.eval_sets.detect_format import Kind, kind
+    from proctor.files.eval_sets.documents import Kind, kind
 
     lists = (Kind.CASE_LIST, Kind.OLD_TURNS, Kind.OLD_CASES)
     all_dicts = bool(items) and all(isinstance(item, dict) for item in items)
@@ -189,7 +189,8 @@ def _read_inline(
     entry: EvalSet | Mapping[str, object], *, allow_duplicate_ids: bool, allow_unknown_keys: bool
 ) -> tuple[EvalSet, list[str]]:
     """Return the set and its warnings."""
-    from proctor.files.eval_sets.source import keys_of_set, open_eval_set_text, refusal_of, refuse_keys
+    from proctor.files.eval_sets.source import open_eval_set_text, refusal_of
+    from proctor.files.keys.key_findings import keys_of_set, refuse_keys
 
     if isinstance(entry, EvalSet):
         misread, doubtful = keys_of_set(entry)
@@ -220,7 +221,7 @@ def _plain(value: Any) -> Any:
 
 
 def _rename_duplicates(eval_set: EvalSet) -> EvalSet:
-    from proctor.files.eval_sets.case_reader import rename_duplicates
+    from proctor.files.eval_sets.eval_set_file import rename_duplicates
 
     renamed = rename_duplicates([case.eval_id for case in eval_set.eval_cases])
     cases = [

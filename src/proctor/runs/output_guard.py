@@ -256,7 +256,7 @@ def _kept_kind(path: Path, head: bytes, kind: str) -> str:
     if re.match(_BASELINE_HEAD, head.decode("utf-8", "replace")):
         return "a baseline"
     from proctor.files.eval_sets.check_file import check_file
-    from proctor.files.eval_sets.detect_format import SETS, Kind
+    from proctor.files.eval_sets.documents import SETS, Kind
 
     found = check_file(path, allow_duplicate_ids=True).kind
     if found in SETS or _SET_MARK.search(head):

@@ -240,7 +240,7 @@ def _refuse_keys(recorded: Sequence[RecordedSet]) -> None:
     Raises:
         SetupProblems: one error per key.
     """
-    from proctor.files.eval_sets.source import keys_of_models, refuse_keys
+    from proctor.files.keys.key_findings import keys_of_models, refuse_keys
 
     refuse_keys(
         [

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from proctor.files.eval_sets.check_file import check_file
-from proctor.files.eval_sets.detect_format import Kind
+from proctor.files.eval_sets.documents import Kind
 
 _PAGE_BREAK = re.compile(r"\n```\n+```\n")
 

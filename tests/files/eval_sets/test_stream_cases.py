@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from proctor.errors import EvalFileError
-from proctor.files.eval_sets import opened_set, source
+from proctor.files.eval_sets import source
 from proctor.files.eval_sets.load import load_eval_set_text, open_eval_set
 from proctor.files.text import json_stream
 from proctor.files.text.json_stream import BrokenTextError, LineCounter, Walk
@@ -204,8 +204,7 @@ def test_replaced_case_is_detected_even_with_equal_size_and_time(
 class TestTooLargeToBeReadWhole:
     @pytest.fixture(autouse=True)
     def small_limit(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        for module in (source, opened_set):
-            monkeypatch.setattr(module, "WHOLE_LIMIT", 1000)
+        monkeypatch.setattr(source, "WHOLE_LIMIT", 1000)
 
     def test_a_plain_set_is_streamed(self, tmp_path: Path) -> None:
         path = tmp_path / "s.json"

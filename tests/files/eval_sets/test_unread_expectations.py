@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from proctor.files.eval_sets.convert import convert
-from proctor.files.eval_sets.source import keys_of_set, load_eval_set, open_eval_set
+from proctor.files.eval_sets.source import load_eval_set, open_eval_set
+from proctor.files.keys.key_findings import keys_of_set
 from proctor.schema.format.invocation import IntermediateData
 from proctor.schema.format.wire_model import to_camel
 from tests.files.sample_sets import case, content, eval_set, turn
@@ -438,9 +439,9 @@ class TestDuplicateKeys:
         assert f"{path}:1:" in message
 
     def test_in_a_large_set(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        from proctor.files.keys import duplicate_keys
+        from proctor.files.keys import key_findings
 
-        monkeypatch.setattr(duplicate_keys, "QUICK", 100)
+        monkeypatch.setattr(key_findings, "QUICK", 100)
         path = tmp_path / "s.json"
         text = json.dumps(eval_set(*(case(f"c{i}") for i in range(20))))
         path.write_text(text.replace('"eval_id": "c7"', '"eval_id": "x", "eval_id": "c7"'))

@@ -121,7 +121,7 @@ async def _evaluate(asked: Asked, prepared: Prepared) -> RunResult:
 
 
 def _warn_of_old_formats(prepared: Prepared) -> None:
-    from proctor.files.eval_sets.detect_format import Kind
+    from proctor.files.eval_sets.documents import Kind
 
     for chosen in prepared.plan.sets:
         if (kind := getattr(chosen.source, "kind", None)) in (Kind.OLD_TURNS, Kind.OLD_CASES):

@@ -15,7 +15,7 @@ from proctor.compat.adk.argument_errors import setup_error
 from proctor.engine.planning.plan import Plan
 from proctor.engine.planning.set_plan import CaseSource
 from proctor.files.eval_sets.convert import read_initial_session
-from proctor.files.eval_sets.detect_format import Kind
+from proctor.files.eval_sets.documents import Kind
 from proctor.schema.format.case import EvalCase, SessionInput
 
 

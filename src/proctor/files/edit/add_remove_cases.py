@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from proctor.errors import EvalFileError, SetupError, did_you_mean
 from proctor.files.edit.editable_file import ENCODED_TWICE, cases_of, check_edit, edit_of, text_of_file
-from proctor.files.eval_sets.detect_format import Kind
-from proctor.files.eval_sets.documents import LINES_SUFFIX, YAML_SUFFIXES
+from proctor.files.eval_sets.documents import LINES_SUFFIX, YAML_SUFFIXES, Kind
+from proctor.files.eval_sets.eval_set_file import EvalSetFile
 from proctor.files.eval_sets.save import save_eval_set, write_text
 from proctor.files.eval_sets.selectors import SET_SUFFIXES
-from proctor.files.eval_sets.source import EvalSetFile, open_eval_set
+from proctor.files.eval_sets.source import open_eval_set
 from proctor.schema.format.case import EvalCase, EvalSet
 from proctor.schema.format.content import text_content, user_text
 from proctor.schema.format.invocation import Invocation

@@ -11,11 +11,9 @@ from proctor.errors import EvalFileError
 from proctor.files.edit.editable_file import ENCODED_TWICE, IN_PLACE, check_edit
 from proctor.files.edit.json_edit import JsonEdit, change_value, same_json
 from proctor.files.edit.text_edits import SplicedText
-from proctor.files.eval_sets.case_reader import read_case
-from proctor.files.eval_sets.detect_format import Kind
-from proctor.files.eval_sets.documents import YAML_SUFFIXES
-from proctor.files.eval_sets.source import EvalSetFile
-from proctor.files.keys.unknown_keys import key_findings
+from proctor.files.eval_sets.documents import YAML_SUFFIXES, Kind
+from proctor.files.eval_sets.eval_set_file import EvalSetFile, read_case
+from proctor.files.keys.key_findings import key_findings
 from proctor.files.text.json_decode import parse
 from proctor.files.text.validation_messages import Finding, explain
 from proctor.schema.format.case import EvalCase

@@ -13,8 +13,9 @@ from weakref import WeakValueDictionary
 
 from proctor.errors import EvalFileError
 from proctor.files.edit.json_edit import JsonEdit
-from proctor.files.eval_sets.detect_format import Kind
-from proctor.files.eval_sets.source import EvalSetFile, open_eval_set
+from proctor.files.eval_sets.documents import Kind
+from proctor.files.eval_sets.eval_set_file import EvalSetFile
+from proctor.files.eval_sets.source import open_eval_set
 from proctor.files.text.json_tree import JsonNode
 from proctor.schema.format.case import EvalCase
 from proctor.schema.serialize import case_hash, kept_json
@@ -130,19 +131,28 @@ def check_edit(
     Raises:
         EvalFileError: the text cannot be read, or another case than those named would change: do not write it.
     """
-    new = changed or {}
-    stated = {case.eval_id: case for case in (*filter(None, new.values()), *added)}
-    remaining = [eval_id for eval_id in before.ids() if eval_id not in removed]
-    moved = [case.eval_id if (case := new.get(eval_id)) else eval_id for eval_id in remaining]
-    wanted = [*dict.fromkeys([*moved, *(case.eval_id for case in added)])]
+    changed = changed or {}
+    stated = {case.eval_id: case for case in (*filter(None, changed.values()), *added)}
+    wanted = _ids_after_edit(before, changed, added, removed)
     after = _open_text(path, text)
     if list(after.ids()) != wanted:
         raise _edit_error(path, "its cases would differ")
+    anything = {eval_id for eval_id, case in changed.items() if case is None}
     for eval_id in wanted:
-        may_be_any = eval_id in new and new[eval_id] is None
-        if not may_be_any and not _is_as_expected(after, eval_id, before, stated.get(eval_id)):
+        if eval_id not in anything and not _is_as_expected(after, eval_id, before, stated.get(eval_id)):
             raise _edit_error(path, f"the case {eval_id} would change")
     return after
+
+
+def _ids_after_edit(
+    before: EvalSetFile,
+    changed: Mapping[str, EvalCase | None],
+    added: Sequence[EvalCase],
+    removed: Collection[str],
+) -> list[str]:
+    remaining = (eval_id for eval_id in before.ids() if eval_id not in removed)
+    moved = (case.eval_id if (case := changed.get(eval_id)) else eval_id for eval_id in remaining)
+    return [*dict.fromkeys([*moved, *(case.eval_id for case in added)])]
 
 
 def _open_text(path: Path, text: str) -> EvalSetFile:

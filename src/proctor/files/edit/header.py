@@ -16,11 +16,9 @@ from proctor.files.edit.case import EditedText, as_whole, case_start, in_parts
 from proctor.files.edit.editable_file import check_edit
 from proctor.files.edit.json_edit import JsonEdit, same_json
 from proctor.files.edit.yaml_edit import YamlEdit, entry_keys
-from proctor.files.eval_sets.detect_format import Kind, is_set_fields, kind
-from proctor.files.eval_sets.documents import YAML_SUFFIXES, read_yaml
-from proctor.files.eval_sets.opened_set import read_header
-from proctor.files.eval_sets.source import EvalSetFile
-from proctor.files.keys.unknown_keys import unknown_in
+from proctor.files.eval_sets.documents import YAML_SUFFIXES, Kind, is_set_fields, kind, read_yaml
+from proctor.files.eval_sets.eval_set_file import EvalSetFile, read_header
+from proctor.files.keys.key_findings import unknown_in
 from proctor.files.text.json_decode import parse
 from proctor.files.text.validation_messages import Finding
 from proctor.files.yaml.object_reader import EXTRA, SET_KEYS, known_key

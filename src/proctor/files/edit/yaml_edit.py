@@ -129,8 +129,11 @@ class YamlEdit(SplicedText):
                 last = key
             if key not in before or emit({key: before[key]}) != emit({key: value}):
                 self.put(node, key, value, after=last, before=before.get(key))
-        for key in present:
-            if key not in remaining:
+        self._keep_entries(node, remaining)
+
+    def _keep_entries(self, node: yaml.Node, keys: Collection[str]) -> None:
+        for key in entry_keys(node):
+            if key not in keys:
                 self.remove_entry(node, key)
 
     def _put_parts(self, node: yaml.Node, before: object, value: object) -> bool:

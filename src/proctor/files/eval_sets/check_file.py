@@ -15,29 +15,33 @@ from pydantic.alias_generators import to_snake
 
 from proctor.errors import EvalFileError
 from proctor.files.eval_sets import load
-from proctor.files.eval_sets.case_reader import read_case
-from proctor.files.eval_sets.detect_format import SETS, Kind, kind
 from proctor.files.eval_sets.documents import (
     LINES_SUFFIX,
     RESULT_LIMIT,
+    SETS,
     WHOLE_LIMIT,
     YAML_SUFFIXES,
     Document,
+    Kind,
+    kind,
+    not_a,
     problems_at,
     read_document,
     unreadable,
 )
+from proctor.files.eval_sets.eval_set_file import EvalSetFile, read_case
 from proctor.files.eval_sets.json_lines import starts_like_lines
-from proctor.files.eval_sets.opened_set import not_a
+from proctor.files.eval_sets.old_formats import OLD_KINDS, old_objects
 from proctor.files.eval_sets.selectors import CONFIG_NAMES, SET_SUFFIXES
-from proctor.files.eval_sets.source import EvalSetFile, open_document, open_eval_set
-from proctor.files.keys.duplicate_keys import duplicate_keys_in_document
-from proctor.files.keys.unknown_keys import OPEN_IN_ADK, UNKNOWN_KEY, unknown_in
+from proctor.files.eval_sets.source import open_document, open_eval_set
+from proctor.files.keys.key_findings import OPEN_IN_ADK, UNKNOWN_KEY, duplicate_keys_in_document, unknown_in
+from proctor.files.keys.unknown_key_meaning import Place
 from proctor.files.text.json_stream import FileBytes, no_collection
 from proctor.files.text.problems import Path_, Problem, file_error
 from proctor.files.text.validation_messages import Finding, resolve
 from proctor.schema.format.case import EvalCase, SessionInput
 from proctor.schema.format.content import FunctionCall
+from proctor.schema.format.legacy import TURN_KEYS
 from proctor.schema.format.persona import UserBehavior, UserPersona
 from proctor.schema.format.result import EvalCaseResult, EvalSetResult
 from proctor.schema.format.wire_model import WireModel, to_camel, unknown_keys
@@ -140,7 +144,8 @@ def _check_document(
         opened = open_document(document, allow_duplicate_ids=allow_duplicate_ids, allow_empty=True)
         _check_set(opened, report, allows=allows)
         header_keys = _header_key_findings(document.value) if found is Kind.EVAL_SET else ()
-        findings = chain(header_keys, _old_turn_findings(document.value, found))
+        old_keys = _old_turn_findings(document.value, found) if found in OLD_KINDS else ()
+        findings = chain(header_keys, old_keys)
         report.problems += problems_at(document, islice(findings, _MAX_WARNINGS), "warning")
     else:
         _add_duplicate_keys(document, report, is_config=found is Kind.CONFIG)
@@ -202,7 +207,7 @@ def _check_set(opened: EvalSetFile, report: Report, *, allows: bool) -> None:
         report.problems.append(
             Problem("warning", report.file, 1, 1, "", NO_CASES, "a run of this set is refused")
         )
-    if opened.kind in {Kind.OLD_TURNS, Kind.OLD_CASES}:
+    if opened.kind in OLD_KINDS:
         return
     is_json = Path(report.file).suffix.lower() not in {LINES_SUFFIX, *YAML_SUFFIXES}
     if is_json:  # ADK may read this file, too
@@ -232,36 +237,26 @@ def _case_findings(value: object) -> Iterator[Finding]:
 _SET_KEYS = ("eval_set_id", "name", "description", "eval_cases", "creation_timestamp")
 
 
-_TURN_KEYS = ("query", "reference", "expected_tool_use", "expected_intermediate_agent_responses")
-
-
 def _old_turn_findings(value: Any, found: Kind) -> Iterator[Finding]:
-    """Report doubts about the turns of an old format, in which ADK drops all unknown keys."""
-    cases: list[tuple[Path_, Any]] = [((), value)] if found is Kind.OLD_TURNS else []
-    if found is Kind.OLD_CASES:
-        cases = [((index, "data"), case["data"]) for index, case in enumerate(value)]
-    for base, turns in cases:
-        for index, turn in enumerate(turns):
-            yield from _old_turn(turn, (*base, index))
-            if found is Kind.OLD_TURNS and index == 0:
+    """Report keys of old turns that ADK drops: it reads only snake_case; and expectations that its default metrics need."""
+    for path, turn, place in old_objects(value, found):
+        if place is Place.OLD_TURN:
+            for key in turn:
+                if (name := to_snake(key)) in TURN_KEYS and key == to_camel(name) != name:
+                    yield Finding((*path, key), f"ADK reads only `{name}` here", at_key=True)
+            if path == (0,):
                 yield from _missing_expectations(turn)
 
 
 def _missing_expectations(first_turn: dict[str, object]) -> Iterator[Finding]:
-    """Report expectations that ADK's default metrics need, and looks for in the first turn."""
-    expectations = ("expected_tool_use", "reference")
-    missing = [f"`{key}`" for key in expectations if first_turn.keys().isdisjoint((key, to_camel(key)))]
+    missing = [f"`{key}`" for key in _EXPECTATIONS if first_turn.keys().isdisjoint((key, to_camel(key)))]
     if missing:
         message = f"no {' and '.join(missing)}: ADK's default metrics refuse this file"
         yield Finding((0,), message, "Proctor reads it as not stated")
 
 
-def _old_turn(turn: dict[str, object], path: Path_) -> Iterator[Finding]:
-    for key in turn:
-        if key in _TURN_KEYS or key.startswith("_"):
-            continue
-        if to_snake(key) in _TURN_KEYS and to_camel(to_snake(key)) == key:
-            yield Finding((*path, key), f"ADK reads only `{to_snake(key)}` here", at_key=True)
+_EXPECTATIONS = ("expected_tool_use", "reference")
+"""What ADK's default metrics need, and look for in the first turn of a list of turns."""
 
 
 def _header_key_findings(value: dict[str, object]) -> Iterator[Finding]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -14,25 +14,31 @@ from pydantic import ValidationError
 from pydantic.alias_generators import to_snake
 
 from proctor.errors import EvalFileError
-from proctor.files.eval_sets.detect_format import Kind, kind, set_id_of
 from proctor.files.eval_sets.documents import (
     LINES_SUFFIX,
     YAML_SUFFIXES,
     Document,
+    Kind,
+    kind,
+    not_a,
     problems_at,
     read_document,
+    set_id_of,
 )
-from proctor.files.eval_sets.opened_set import not_a, path_findings
+from proctor.files.eval_sets.old_formats import (
+    OLD_KEYS,
+    OLD_KINDS,
+    adapt_document,
+    old_objects,
+    path_findings,
+)
 from proctor.files.eval_sets.save import save_eval_set, save_lines, write_text
 from proctor.files.eval_sets.source import open_document, open_eval_set
-from proctor.files.eval_sets.variants import CALL_INPUTS, adapt_turns
 from proctor.files.text.problems import Path_, Problem, file_error
 from proctor.files.text.validation_messages import Finding, explain, kind_of, near_key
 from proctor.schema.format.case import EvalSet, SessionInput
 from proctor.schema.format.legacy import (
-    CALL_KEYS,
     SESSION_KEYS,
-    TURN_KEYS,
     PathError,
     convert_cases,
     convert_turns,
@@ -128,41 +134,27 @@ def convert_document(document: Document, eval_id: str, session: dict[str, object
     if found is not Kind.OLD_TURNS and session is not None:
         message = f"an initial session belongs to a list of turns, but this is {_article(found)}"
         raise file_error(problems_at(document, [Finding((), message, "leave the initial session out")]))
-    if found not in {Kind.OLD_TURNS, Kind.OLD_CASES}:
+    if found not in OLD_KINDS:
         if found is Kind.UNKNOWN:
             raise file_error([*document.warnings, *not_a(document, "an old test file or eval set", found)])
         return open_document(document, allow_empty=True).eval_set()
     created = time.time()
+    adapted, _ = adapt_document(document.value, found)
     try:
-        if found is Kind.OLD_TURNS:
-            return _turns(document.value, eval_id, session, created)
-        set_id = set_id_of(document.name)
-        return convert_cases(
-            _adapt_cases(document.value), eval_set_id=set_id, created=created, compat_adk=True
+        if found is Kind.OLD_CASES:
+            return convert_cases(
+                adapted, eval_set_id=set_id_of(document.name), created=created, compat_adk=True
+            )
+        return convert_turns(
+            adapted,
+            eval_set_id=str(uuid.uuid4()),
+            eval_id=eval_id,
+            initial_session=session,
+            created=created,
+            compat_adk=True,
         )
     except PathError as error:
         raise file_error(problems_at(document, path_findings(error, document.value))) from None
-
-
-def _turns(turns: list[object], eval_id: str, session: dict[str, object] | None, created: float) -> EvalSet:
-    adapted, _ = adapt_turns(turns, ())
-    return convert_turns(
-        adapted,
-        eval_set_id=str(uuid.uuid4()),
-        eval_id=eval_id,
-        initial_session=session,
-        created=created,
-        compat_adk=True,
-    )
-
-
-def _adapt_cases(cases: list[object]) -> list[object]:
-    return [
-        {**case, "data": adapt_turns(case["data"], ())[0]}
-        if isinstance(case, dict) and "data" in case
-        else case
-        for case in cases
-    ]
 
 
 # --- warnings ----------------------------------------------------------------------------------------------------------
@@ -171,13 +163,13 @@ def _adapt_cases(cases: list[object]) -> list[object]:
 def _dropped_key_warnings(document: Document) -> list[Problem]:
     """Report the keys of an old document that ADK's helper drops, each at its first position."""
     found = kind(document.value, document.name)
-    if found not in {Kind.OLD_TURNS, Kind.OLD_CASES}:
+    if found not in OLD_KINDS:
         return []
     places: dict[str, list[Path_]] = {}
-    for path in (
-        _unknown_in_turns(document.value, ()) if found is Kind.OLD_TURNS else _unknown_in(document.value)
-    ):
-        places.setdefault(str(path[-1]), []).append(path)
+    for path, value, place in old_objects(document.value, found):
+        for key in value:
+            if key not in OLD_KEYS[place] and to_snake(key) not in OLD_KEYS[place]:
+                places.setdefault(key, []).append((*path, key))
     hint = "as by ADK's own helper; `proctor convert` keeps it"
     findings = [
         Finding(paths[0], f"dropped, {len(paths)} times" if len(paths) > 1 else "dropped", hint, at_key=True)
@@ -207,30 +199,6 @@ def _duplicate_name_warnings(document: Document) -> list[Problem]:
         if first.setdefault(name := case["name"], index) != index
     ]
     return problems_at(document, findings[:100], "warning")
-
-
-def _unknown_in(cases: list[dict[str, Any]]) -> Iterator[Path_]:
-    for index, case in enumerate(cases):
-        for key, inside in case.items():
-            if key == "data":
-                yield from _unknown_in_turns(inside, (index, key))
-            elif to_snake(key) == "initial_session":
-                yield from _unknown_keys(inside or {}, SESSION_KEYS, (index, key))
-            elif key != "name":
-                yield index, key
-
-
-def _unknown_in_turns(turns: list[dict[str, Any]], base: Path_) -> Iterator[Path_]:
-    for index, turn in enumerate(turns):
-        yield from _unknown_keys(turn, TURN_KEYS, (*base, index))
-        for key in turn.keys() & {"expected_tool_use", "expectedToolUse"}:
-            for number, call in enumerate(turn[key] or ()):
-                known = {*CALL_KEYS, *CALL_INPUTS[3:]}  # with the alternative keys of the input
-                yield from _unknown_keys(call, known, (*base, index, key, number))
-
-
-def _unknown_keys(value: dict[str, object], known: Collection[str], base: Path_) -> Iterator[Path_]:
-    return ((*base, key) for key in value if to_snake(key) not in known)
 
 
 def _session_key_warnings(path: str | Path | None, session: dict[str, object] | None) -> Iterator[Problem]:

@@ -1,16 +1,29 @@
-"""A document that was read whole: its value, and the positions of its parts."""
+"""A document that was read whole: its value, the positions of its parts, and its kind, which its content decides."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from enum import StrEnum
+from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
+
+from pydantic.alias_generators import to_camel, to_snake
 
 from proctor.errors import EvalFileError
 from proctor.files.text.json_decode import JsonText, parse
 from proctor.files.text.json_tree import Places
-from proctor.files.text.problems import Path_, Place, Problem, Severity, SourceText, field_name, file_error
-from proctor.files.text.validation_messages import Finding
+from proctor.files.text.problems import (
+    Path_,
+    Place,
+    Problem,
+    Severity,
+    SourceText,
+    field_name,
+    file_error,
+    quote,
+)
+from proctor.files.text.validation_messages import Finding, kind_of, near_key
 
 WHOLE_LIMIT = 32 << 20
 """The largest file, in bytes, that is read whole; a larger one is only read as a stream of cases."""
@@ -169,3 +182,212 @@ def problem_of(name: str, places: Located, path: Path_, finding: Finding, severi
     """Return the problem of a finding at its position."""
     position = places.key(path) if finding.at_key else places.value(path)
     return Problem(severity, name, *position, field_name(path), finding.message, finding.hint)
+
+
+# --- kinds -------------------------------------------------------------------------------------------------------------
+
+
+_SUFFIXES = (
+    ".evalset.json", ".test.json", ".evalset.yaml", ".evalset.yml", ".test.yaml", ".test.yml", ".evalset.jsonl",
+    ".test.jsonl", ".json", ".yaml", ".yml", ".jsonl",
+)  # fmt: skip
+
+
+class Kind(StrEnum):
+    """The documents of the format; the value is the name in messages."""
+
+    EVAL_SET = "eval set"
+    CASE_LINES = "eval set (a case a line)"
+    EVAL_CASE = "eval case"
+    CASE_LIST = "list of eval cases"
+    OLD_TURNS = "old test file (a list of turns)"
+    OLD_CASES = "old eval set (a list of cases)"
+    CONFIG = "eval config"
+    SCENARIOS = "conversation scenarios"
+    SESSION_INPUT = "session input"
+    RESULT = "eval set result"
+    UNKNOWN = "unknown document"
+
+
+SETS = (Kind.EVAL_SET, Kind.CASE_LINES, Kind.EVAL_CASE, Kind.CASE_LIST, Kind.OLD_TURNS, Kind.OLD_CASES)
+"""Kinds that contain cases."""
+
+CONFIG_KEYS = ("criteria", "custom_metrics", "user_simulator_config", "live_model_config")
+_CASE_MARKS = frozenset({"conversation", "conversation_scenario", "prompt"})
+_SESSION_MARKS = frozenset({"app_name", "user_id"})
+_SESSION_KEYS = frozenset({"app_name", "user_id", "session_id", "state"})
+_ID_MARKS = frozenset({"eval_id", "eval_case_id"})
+_DISTINCTIVE = {
+    spelling: name
+    for name in (
+        "eval_set_result_id eval_case_results eval_cases scenarios criteria custom_metrics user_simulator_config "
+        "live_model_config conversation conversation_scenario prompt app_name user_id session_id state events eval_id "
+        "eval_case_id data name initial_session query expected_tool_use starting_prompt conversation_plan"
+    ).split()
+    for spelling in (name, to_camel(name))
+}
+_CASE_LISTS = (
+    "test_cases",
+    "tests",
+    "cases",
+    "evals",
+    "evaluations",
+    "test_scenarios",
+    "examples",
+    "samples",
+)
+
+
+def kind(value: object, name: str = "") -> Kind:
+    """Return which document `value` is; UNKNOWN if no key decides.
+
+    The file's `name` decides only for an empty list.
+    """
+    if isinstance(value, list):
+        empty = Kind.OLD_TURNS if name.lower().endswith(".test.json") else Kind.OLD_CASES
+        return _kind_of_list(value) if value else empty
+    return _kind_of_object(value) if isinstance(value, dict) else Kind.UNKNOWN
+
+
+def _kind_of_object(value: dict[str, object]) -> Kind:
+    keys = _names(value)
+    for marks, found in _MARKS:
+        if keys & marks:
+            return found
+    if keys & _CASE_MARKS:
+        return Kind.EVAL_CASE
+    is_small = len(value) == len(keys) and keys <= _SESSION_KEYS
+    if keys & _SESSION_MARKS and (is_small or (keys >= _SESSION_MARKS and "events" not in keys)):
+        return Kind.SESSION_INPUT
+    return Kind.UNKNOWN
+
+
+# The first match counts: a result also has an `eval_set_id`.
+_MARKS: tuple[tuple[frozenset[str], Kind], ...] = (
+    (frozenset({"eval_set_result_id", "eval_case_results"}), Kind.RESULT),
+    (frozenset({"eval_cases"}), Kind.EVAL_SET),
+    (frozenset({"scenarios"}), Kind.SCENARIOS),
+    (frozenset(CONFIG_KEYS), Kind.CONFIG),
+)
+
+
+def is_set_fields(value: object) -> bool:
+    """Whether a line of JSON lines contains the header of the set and not a case.
+
+    Without the id of the set this requires that it has only header keys: a case with misspelled keys is not a header.
+    """
+    if not isinstance(value, dict) or not value or is_case_like(value):
+        return False
+    return not _SET_MARKS.isdisjoint(value) or value.keys() <= _SET_FIELDS
+
+
+def is_case_like(value: object) -> bool:
+    """Whether a line of JSON lines is intended as a case, valid or not."""
+    return isinstance(value, dict) and bool(_names(value) & (_CASE_MARKS | _ID_MARKS))
+
+
+_SET_MARKS = frozenset({"eval_set_id", "evalSetId", "eval_cases", "evalCases"})
+_SET_FIELDS = frozenset({"id", "name", "description", "creation_timestamp", "creationTimestamp"})
+
+
+def _names(value: dict[str, object]) -> set[str]:
+    """Return the distinctive keys of an object, as the format's names."""
+    return {name for spelling, name in _DISTINCTIVE.items() if spelling in value}
+
+
+def set_id_of(name: str) -> str:
+    """Return the default id of a set: the file's name without its suffix."""
+    stem = Path(name).name
+    for suffix in _SUFFIXES:
+        if stem.lower().endswith(suffix) and len(stem) > len(suffix):
+            return stem[: -len(suffix)]
+    return stem
+
+
+def _kind_of_list(items: list[object]) -> Kind:
+    first = next((item for item in items if isinstance(item, dict)), None)
+    if first is None:
+        return Kind.UNKNOWN
+    keys = _names(first)
+    if "data" in keys and keys & {"name", "initial_session"}:
+        return Kind.OLD_CASES
+    if "query" in keys or "expected_tool_use" in keys:
+        return Kind.OLD_TURNS
+    if keys & {"conversation", "conversation_scenario"} or keys & _ID_MARKS:
+        return Kind.CASE_LIST
+    return Kind.UNKNOWN
+
+
+def describe(value: object) -> tuple[str, str]:
+    """Describe a document of an unknown kind for a message, and return a hint."""
+    if isinstance(value, list):
+        return _describe_list(value)
+    if not isinstance(value, dict):
+        return (
+            f"a document that is {kind_of(value)}",
+            "an eval set is an object with `eval_set_id` and `eval_cases`",
+        )
+    if not value:
+        return "an empty object", "an eval set has `eval_set_id` and `eval_cases`"
+    if hint := _hint_for_other_format(value) or _hint_for_misspelling(value):
+        return f"an object with {_key_list(value)}", hint
+    for key in islice(value, 100):
+        if isinstance(key, str) and to_snake(key) in _CASE_LISTS and isinstance(value[key], list):
+            return f"an object with {_key_list(value)}", _hint_for_other_layout(key, value[key])
+    return (
+        f"an object with {_key_list(value)}",
+        "an eval set has `eval_set_id` and `eval_cases`; a config has `criteria`",
+    )
+
+
+def _describe_list(items: list[object]) -> tuple[str, str]:
+    first = next((item for item in items if isinstance(item, dict)), None)
+    if first is None:
+        return "an empty list" if not items else f"a list that starts with {kind_of(items[0])}", (
+            "a list of turns has objects with `query`; an eval set is an object with `eval_cases`"
+        )
+    return f"a list of objects with {_key_list(first)}", (
+        "these are neither turns of the old format (`query`) nor its cases (`name` and `data`), but another tool's layout"
+    )
+
+
+def _hint_for_misspelling(value: dict[str, object]) -> str:
+    for key in islice(value, 100):
+        near = near_key(key, ("eval_cases", "criteria", "scenarios", "conversation", "conversation_scenario"))
+        if near:
+            return f"is `{key}` meant to be `{near}`?"
+    return ""
+
+
+def _hint_for_other_layout(key: str, items: list[object]) -> str:
+    first = next((item for item in items if isinstance(item, dict)), {})
+    inside = f" (its `{key}` have {_key_list(first)})" if first else ""
+    return f"this is another tool's layout{inside}; an eval set has `eval_cases`, each with `eval_id` and `conversation`"
+
+
+def _hint_for_other_format(value: dict[str, object]) -> str:
+    if "eval_results_by_eval_id" in value:
+        return "this is a report of trpc-agent, not a set"
+    if isinstance(value.get("metrics"), list):
+        return "this lists `metrics`; a config has `criteria`, an object of metric name and threshold"
+    if {"starting_prompt", "conversation_plan"} <= _names(value):
+        return 'this is one scenario; a file of scenarios is `{"scenarios": [ … ]}`'
+    if {"events", "id"} <= value.keys():
+        return "this is a session, not an eval set"
+    return ""
+
+
+def _key_list(keys: Iterable[str], limit: int = 5) -> str:
+    names = [quote(key, 30)[1:-1] for key in islice(keys, limit + 1)]
+    return ", ".join(f"`{name}`" for name in names[:limit]) + (" …" if len(names) > limit else "")
+
+
+def not_a(document: Document, wanted: str, found: Kind) -> list[Problem]:
+    """Return the problem of a document of another kind than `wanted`."""
+    if found is not Kind.UNKNOWN:
+        article = "an" if str(found)[0] in "aeio" else "a"
+        message, hint = f"expected {wanted}, but this is {article} {found}", ""
+    else:
+        looks, hint = describe(document.value)
+        message = f"expected {wanted}, but this is {looks}"
+    return problems_at(document, [Finding((), message, hint)])

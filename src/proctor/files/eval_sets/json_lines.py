@@ -15,17 +15,9 @@ from typing import Any, NamedTuple
 from pydantic_core import from_json
 
 from proctor.errors import EvalFileError
-from proctor.files.eval_sets.case_reader import MAX_REPORTED, Collector, SpanCases
-from proctor.files.eval_sets.detect_format import Kind, describe, is_case_like, is_set_fields
-from proctor.files.eval_sets.opened_set import (
-    OpenedSet,
-    add_case_results,
-    add_duplicate_keys,
-    add_header_keys,
-    hash_file,
-    read_header,
-)
-from proctor.files.keys.duplicate_keys import DuplicateKeys, duplicate_keys_in
+from proctor.files.eval_sets.documents import Kind, describe, is_case_like, is_set_fields
+from proctor.files.eval_sets.eval_set_file import MAX_REPORTED, EvalSetFile, SpanCases, hash_file
+from proctor.files.keys.key_findings import Collector, DuplicateKeys, add_duplicate_keys, duplicate_keys_in
 from proctor.files.text.json_decode import decode, has_refused_values, is_suspect
 from proctor.files.text.json_scanner import scan
 from proctor.files.text.json_stream import CHUNK, LARGEST_ELEMENT, Bytes, FileBytes, Spans, start_of
@@ -231,21 +223,20 @@ def _is_incomplete(text: bytes) -> bool:
 _DECODER = json.JSONDecoder()
 
 
-def open_lines(source: FileBytes) -> OpenedSet:
+def open_lines(source: FileBytes) -> EvalSetFile:
     """Read every line of a set once, and record where its cases are."""
     walk = LineWalk(source)
     collector = Collector()
     for index, value in walk:
         collector.take(index, value)
-    header, findings, doubts = read_header(walk.spans.header, source.name, needs_id=False)
     cases = SpanCases(source, walk.spans)
-    opened = OpenedSet(source.name, header, cases, lambda: hash_file(source), Kind.CASE_LINES)
+    opened = collector.to_set(
+        source.name, walk.spans.header, cases, lambda: hash_file(source), Kind.CASE_LINES
+    )
     opened.has_comments = walk.has_comments
-    opened.problems += walk.problems + cases.header_problems(findings, "error")
-    opened.warnings += walk.warnings + cases.header_problems(doubts, "warning")
-    add_case_results(opened, collector)
+    opened.errors += walk.problems
+    opened.other_warnings += walk.warnings
     add_duplicate_keys(opened, walk.duplicate_keys)
-    add_header_keys(opened, walk.spans.header, cases.header_problems)
     return opened
 
 

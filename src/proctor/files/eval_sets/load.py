@@ -11,17 +11,19 @@ from pydantic import ValidationError
 from pydantic.alias_generators import to_camel, to_snake
 
 from proctor.common.registry import METRICS
-from proctor.files.eval_sets.detect_format import CONFIG_KEYS, Kind, kind
-from proctor.files.eval_sets.documents import RESULT_LIMIT, Document, problems_at, read_document
-from proctor.files.eval_sets.opened_set import not_a
-from proctor.files.eval_sets.source import (
-    EvalSetFile,
-    load_eval_set,
-    load_eval_set_text,
-    open_document,
-    open_eval_set,
+from proctor.files.eval_sets.documents import (
+    CONFIG_KEYS,
+    RESULT_LIMIT,
+    Document,
+    Kind,
+    kind,
+    not_a,
+    problems_at,
+    read_document,
 )
-from proctor.files.keys.duplicate_keys import duplicate_keys_in_document
+from proctor.files.eval_sets.eval_set_file import EvalSetFile
+from proctor.files.eval_sets.source import load_eval_set, load_eval_set_text, open_document, open_eval_set
+from proctor.files.keys.key_findings import duplicate_keys_in_document
 from proctor.files.text.json_stream import no_collection
 from proctor.files.text.problems import Problem, file_error
 from proctor.files.text.validation_messages import Finding, explain, near_key

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from proctor.files.text.problems import Path_
-from proctor.files.text.validation_messages import Finding
 
 ROW_IDS = ("eval_id", "evalId", "eval_case_id", "evalCaseId", "id", "case_id", "caseId")
 ROW_KEYS = ("prompt", "reference", "reference_trajectory", "expected_tools")
@@ -89,53 +88,3 @@ def _content(value: object, role: str) -> dict[str, object] | None:
     if isinstance(value, str):
         return {"parts": [{"text": value}], "role": role}
     return value if isinstance(value, dict) and isinstance(value.get("parts"), list) else None
-
-
-def adapt_turns(turns: object, base: Path_) -> tuple[object, list[Finding]]:
-    """Convert turns of the old formats with other keys, and return a warning for each change.
-
-    Plain texts as intermediate responses (without an author), and inputs of a tool under another key.
-    """
-    if not isinstance(turns, list):
-        return turns, []
-    findings: list[Finding] = []
-    adapted = [_adapt_turn(turn, (*base, index), findings) for index, turn in enumerate(turns)]
-    return adapted, findings
-
-
-def _adapt_turn(turn: object, path: Path_, findings: list[Finding]) -> object:
-    from proctor.schema.format.legacy import TURN_KEYS, in_snake_case  # only old files need it
-
-    if not isinstance(turn, dict):
-        return turn
-    turn = in_snake_case(turn, TURN_KEYS)
-    calls, texts = turn.get("expected_tool_use"), turn.get("expected_intermediate_agent_responses")
-    if isinstance(calls, list):
-        turn["expected_tool_use"] = [
-            _adapt_call(call, (*path, "expected_tool_use", i), findings) for i, call in enumerate(calls)
-        ]
-    if isinstance(texts, list):
-        here = (*path, "expected_intermediate_agent_responses")
-        turn["expected_intermediate_agent_responses"] = [
-            _adapt_text(text, (*here, i), findings) for i, text in enumerate(texts)
-        ]
-    return turn
-
-
-def _adapt_call(call: object, path: Path_, findings: list[Finding]) -> object:
-    if not isinstance(call, dict) or any(key in call for key in CALL_INPUTS[:3]):
-        return call
-    other = next((key for key in CALL_INPUTS[3:] if isinstance(call.get(key), dict)), None)
-    if other is None:
-        return call
-    findings.append(
-        Finding((*path, other), f"`{other}` is read as `tool_input`", "ADK refuses this file", at_key=True)
-    )
-    return {("tool_input" if key == other else key): item for key, item in call.items()}
-
-
-def _adapt_text(text: object, path: Path_, findings: list[Finding]) -> object:
-    if not isinstance(text, str):
-        return text
-    findings.append(Finding(path, "an intermediate response without its author", "ADK refuses this file"))
-    return {"author": "", "text": text}

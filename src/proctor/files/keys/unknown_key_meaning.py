@@ -111,6 +111,7 @@ _KNOWN: Mapping[Place, tuple[str, ...]] = {
     Place.OLD_TURN: (*_OLD_TURN_KEYS, *Invocation.model_fields),
     Place.OLD_CASE: ("name", "data", "initial_session", *EvalCase.model_fields, *EXTENSION_KEYS, "tags"),
 }
+_CASE_KEYS = frozenset(spelling for key in _KNOWN[Place.CASE] for spelling in (key, to_camel(key)))
 
 _NEW_WORDS = {CALLS: "calls are expected in `intermediate_data.tool_uses`", ANSWER: "the expected answer is `final_response`",
               END: "the state at the end is expected in `final_session_state`",
@@ -181,9 +182,9 @@ def _meaning_of_misspelling(near: str) -> KeyMeaning:
 
 def is_silent_in_case(key: str) -> bool:
     """Whether an unknown key of a case is reported nowhere: it describes the case, or extends ADK's format."""
-    is_known = any(key in {each, to_camel(each)} for each in _KNOWN[Place.CASE])
-    name = re.sub(r"\W+", "_", to_snake(key.strip()))
-    return is_known or key.startswith(("_", "$")) or name in HARMLESS
+    if key in _CASE_KEYS or key.startswith(("_", "$")):
+        return True
+    return re.sub(r"\W+", "_", to_snake(key.strip())) in HARMLESS
 
 
 def _meaning_by_similarity(place: Place, key: str, name: str, known: tuple[str, ...]) -> KeyMeaning:

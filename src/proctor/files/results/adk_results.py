@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
-from proctor.files.results.report_format import RecordedCase, RuleForm
+from proctor.files.results.report_format import RecordedCase
 from proctor.schema.evidence.convert_events import events_of, invocation_of
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.trial import Failure, FailureKind, Trial
@@ -363,9 +363,12 @@ def of_metric(extra: dict[str, object], name: str) -> dict[str, Any]:
 def rule_of(data: object) -> TrialRule | None:
     """Return the required share of passed trials, if there is one."""
     try:
-        return RuleForm.model_validate(data).rule() if data is not None else None
+        return _RULE.validate_python(data) if data is not None else None
     except ValidationError:
         return None
+
+
+_RULE = TypeAdapter(TrialRule)
 
 
 def failure_of(data: object) -> Failure | None:

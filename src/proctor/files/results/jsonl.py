@@ -239,7 +239,7 @@ class _Run:
         """Add a case to the summary of its set; of several trials, each line repeats the case."""
         summary.cases += self._seen.add(case.number)
         summary.metrics += [name for name in case.metrics if name not in summary.metrics]
-        summary.rule = summary.rule or (case.rule.rule() if case.rule else None)
+        summary.rule = summary.rule or case.rule
 
     def to_recorded_run(self, path: Path, agent: str, run_id: str) -> RecordedRun:
         self._run.agent, self._run.run_id = agent, run_id

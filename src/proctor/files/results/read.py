@@ -13,8 +13,7 @@ from pydantic import ValidationError
 
 from proctor.common.error_text import safe_repr
 from proctor.errors import EvalFileError
-from proctor.files.eval_sets.detect_format import Kind, kind
-from proctor.files.eval_sets.documents import RESULT_LIMIT, Document, problems_at, read_document
+from proctor.files.eval_sets.documents import RESULT_LIMIT, Document, Kind, kind, problems_at, read_document
 from proctor.files.eval_sets.load import read_results
 from proctor.files.results.adk_results import adk_cases, adk_criteria, adk_run
 from proctor.files.results.jsonl import READABLE, is_lines, read_lines

@@ -124,19 +124,6 @@ class MetricForm(BaseModel):
         )
 
 
-class RuleForm(BaseModel):
-    """The required share of passed trials."""
-
-    min_pass_rate: float = 1.0
-    pass_k: int = 1
-    confidence: float | None = None
-    at_most: int | None = None
-
-    def rule(self) -> TrialRule:
-        """Return the engine's model."""
-        return TrialRule(self.min_pass_rate, self.pass_k, self.confidence, self.at_most)
-
-
 class RateForm(BaseModel):
     """The share of a case's trials that passed."""
 
@@ -153,7 +140,7 @@ class VerdictForm(BaseModel):
     place: str = ""
     missed: str = ""
     played: bool = False
-    rule: RuleForm | None = None
+    rule: TrialRule | None = None
     metrics: dict[str, MetricForm] = Field(default_factory=dict)
 
     def case(self, eval_set_id: str, eval_id: str) -> CaseResult:
@@ -164,7 +151,7 @@ class VerdictForm(BaseModel):
             self.outcome,
             self.reason,
             place=self.place,
-            rule=self.rule.rule() if self.rule else None,
+            rule=self.rule,
             missed=self.missed,
             is_played=self.played,
         )
@@ -240,7 +227,7 @@ class SetForm(BaseModel):
     metrics: list[str] = Field(default_factory=list)
     skipped_metrics: dict[str, str] = Field(default_factory=dict)
     num_runs: int = 1
-    rule: RuleForm | None = None
+    rule: TrialRule | None = None
     failure: Failure | None = None
 
     def summary(self) -> SetSummary:
@@ -254,7 +241,7 @@ class SetForm(BaseModel):
             self.skipped_metrics,
             self.failure,
             self.num_runs,
-            self.rule.rule() if self.rule else None,
+            self.rule,
         )
 
 
@@ -326,7 +313,7 @@ class HeadVerdictForm(BaseModel):
     """The part of a line's verdict that concerns the run."""
 
     number: int = Field(ge=0)
-    rule: RuleForm | None = None
+    rule: TrialRule | None = None
     metrics: dict[str, Any] = Field(default_factory=dict)
 
 

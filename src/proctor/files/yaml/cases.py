@@ -13,8 +13,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from proctor.files.eval_sets.detect_format import Kind, kind, set_id_of
-from proctor.files.eval_sets.documents import Located, problems_at
+from proctor.files.eval_sets.documents import Kind, Located, kind, problems_at, set_id_of
 from proctor.files.text.json_stream import no_collection
 from proctor.files.text.problems import Path_, Place, Problem, file_error
 from proctor.files.text.validation_messages import explain

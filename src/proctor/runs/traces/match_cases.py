@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from proctor.engine.planning.plan import Plan
 from proctor.engine.planning.set_plan import CaseSource
-from proctor.files.eval_sets.case_reader import rename_duplicates
+from proctor.files.eval_sets.eval_set_file import rename_duplicates
 from proctor.files.traces.conversations import TracedConversation
 from proctor.files.traces.semantic_conventions import CASE
 from proctor.runs.traces.to_trials import differing_turn, plain

@@ -9,7 +9,7 @@ from typing import Any
 from proctor.compat.adk.argument_errors import a_path, set_up
 from proctor.compat.adk.errors.not_found_error import NotFoundError
 from proctor.compat.adk.eval_set_storage import SetsInDocuments
-from proctor.files.eval_sets.detect_format import Kind
+from proctor.files.eval_sets.documents import Kind
 from proctor.files.eval_sets.source import open_eval_set
 from proctor.schema.format.case import EvalSet
 from proctor.schema.format.legacy import convert_cases

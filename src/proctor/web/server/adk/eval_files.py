@@ -17,7 +17,7 @@ from proctor.errors import SetupError, did_you_mean
 from proctor.files.edit import add_remove_cases
 from proctor.files.edit.case import with_case
 from proctor.files.edit.editable_file import text_of_file
-from proctor.files.eval_sets.case_reader import read_case
+from proctor.files.eval_sets.eval_set_file import EvalSetFile, read_case
 from proctor.files.eval_sets.save import write_text
 from proctor.files.eval_sets.selectors import (
     SET_SUFFIXES,
@@ -26,7 +26,7 @@ from proctor.files.eval_sets.selectors import (
     require_path_segment,
     set_path,
 )
-from proctor.files.eval_sets.source import EvalSetFile, open_eval_set
+from proctor.files.eval_sets.source import open_eval_set
 from proctor.schema.format.case import EvalCase, EvalSet
 from proctor.schema.format.wire_model import to_camel
 from proctor.schema.serialize import to_adk_json

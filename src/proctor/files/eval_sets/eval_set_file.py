@@ -1,23 +1,23 @@
-"""The cases of an eval set: where they are stored, how one is read, and what is collected during a pass over them."""
+"""An eval set of any generation or layout, of which one case at a time is in memory; and where its cases are stored."""
 
 from __future__ import annotations
 
+import hashlib
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from pydantic import ValidationError
 from pydantic_core import from_json
 
-from proctor.files.eval_sets.documents import Document, problem_of, problems_at
+from proctor.files.eval_sets.documents import Document, Kind, problem_of, problems_at, set_id_of
 from proctor.files.eval_sets.variants import ROW_IDS, adapt_case
-from proctor.files.keys.unknown_keys import KeyProblems
-from proctor.files.text.json_stream import FileBytes, LineCounter, Spans
+from proctor.files.text.json_stream import CHUNK, FileBytes, LineCounter, Spans, changed_since
 from proctor.files.text.json_tree import Places
 from proctor.files.text.problems import Path_, Place, Problem, Severity, SourceText
 from proctor.files.text.validation_messages import Finding, explain
-from proctor.schema.format.case import EvalCase
+from proctor.schema.format.case import EvalCase, EvalSet
 from proctor.schema.format.wire_model import UnknownKeys
 
 MAX_REPORTED = 200  # problems of one file that get a position: each costs a look at its case
@@ -48,6 +48,10 @@ class Cases(Protocol):
         """Return findings (whose paths start at their case) with their positions in the file."""
         ...
 
+    def header_problems(self, findings: Sequence[Finding], severity: Severity) -> list[Problem]:
+        """Return findings about the header with their positions in the file."""
+        ...
+
 
 def read_case(value: object, unknown: UnknownKeys | None = None) -> tuple[EvalCase, str]:
     """Return the case of a JSON value, and a note if it uses keys of another format; collect its unknown keys in `unknown`.
@@ -63,60 +67,6 @@ def read_case(value: object, unknown: UnknownKeys | None = None) -> tuple[EvalCa
             raise
     note = "a row of a data set (`prompt`, `reference`) is read as a case of one turn"
     return EvalCase.model_validate(adapted, context=unknown), note
-
-
-class Collector:
-    """Collects the ids, problems and warnings of the cases of a set during a pass over it."""
-
-    def __init__(self, *, has_free_keys: bool = False) -> None:
-        self.ids: list[str | None] = []  # None: the case cannot be read
-        self.errors: list[tuple[int, list[Finding]]] = []
-        self.warnings: list[tuple[int, list[Finding]]] = []
-        self.keys = KeyProblems(has_free_keys=has_free_keys)
-        self._noted: set[str] = set()
-
-    def take(self, index: int, value: object) -> None:
-        """Collect the id, the problems and the warnings of the next case."""
-        unknown = UnknownKeys()
-        try:
-            case, note = read_case(value, unknown)
-        except ValidationError as error:
-            self.ids.append(None)
-            self.errors.append((index, explain(error, value)))
-            return
-        self.ids.append(case.eval_id)
-        if note and note not in self._noted:
-            self._noted.add(note)
-            self.warnings.append((index, [Finding((), note, "ADK refuses this file")]))
-        self.keys.look(index, case, value, unknown, is_row=bool(note))
-        if case.conversation and len(case.conversation) > 1:
-            self._check_invocation_ids(index, case)
-
-    def _check_invocation_ids(self, index: int, case: EvalCase) -> None:
-        ids = [invocation.invocation_id for invocation in case.conversation or () if invocation.invocation_id]
-        if len(set(ids)) < len(ids):
-            duplicate = next(name for name in ids if ids.count(name) > 1)
-            finding = Finding(
-                ("conversation",),
-                f"the invocation id {duplicate!r} appears twice",
-                "give each turn a different id",
-            )
-            self.warnings.append((index, [finding]))
-
-    def errors_in(self, cases: Cases) -> list[Problem]:
-        """Return all errors with their positions."""
-        errors: list[tuple[int, Sequence[Finding]]] = list(self.errors[:MAX_REPORTED])
-        if len(self.errors) > MAX_REPORTED:
-            index, _ = self.errors[MAX_REPORTED]
-            more = Finding(
-                (), f"this and {len(self.errors) - MAX_REPORTED - 1} more cases have problems, too"
-            )
-            errors.append((index, [more]))
-        return cases.problems(errors)
-
-    def warnings_in(self, cases: Cases) -> list[Problem]:
-        """Return the warnings with their positions."""
-        return cases.problems(self.warnings[:MAX_REPORTED], "warning")
 
 
 class SpanCases:
@@ -218,10 +168,169 @@ class DocumentCases:
         ]
         return problems_at(self._document, moved, severity)
 
+    def header_problems(self, findings: Sequence[Finding], severity: Severity) -> list[Problem]:
+        """Return findings about the header with their positions."""
+        return problems_at(self._document, findings, severity)
+
 
 def id_key(case: object) -> str:
     """Return the key of a case's id; `eval_id` if it has none."""
     return next((key for key in ROW_IDS if isinstance(case, dict) and key in case), "eval_id")
+
+
+class EvalSetFile:
+    """An eval set that was read and checked as a whole, and of which one case at a time is in memory.
+
+    `eval_set_id`, `name`, `label` (the file's name in messages), `warnings`, `has_comments`; `ids()`, `case(i)`,
+    iteration, `place(eval_id)`, `where(i)`, `content_hash`. Cases read again are equal but not the same objects.
+    """
+
+    def __init__(
+        self,
+        label: str,
+        header: EvalSet,
+        cases: Cases,
+        content_hash: Callable[[], str],
+        kind: Kind = Kind.EVAL_SET,
+    ) -> None:
+        self.label, self.header, self.kind = label, header, kind
+        self.has_comments = False
+        self.errors: list[Problem] = []
+        """Errors of the file, until it is open: they are raised then."""
+        self.other_warnings: list[Problem] = []
+        self.misread: list[Problem] = []
+        """Unknown keys, as warnings, that probably state an expectation: a verdict is refused."""
+        self.doubtful: list[Problem] = []
+        """Other unknown keys, as warnings."""
+        self.duplicate_keys: list[Problem] = []
+        """Duplicate keys, as warnings, in objects of the format: a verdict is refused."""
+        self.cases = cases
+        self.case_ids: list[str | None] = []
+        """The ids of all cases; `None` for a case that cannot be read, until the file is open."""
+        self.renamed: set[int] = set()
+        """Cases whose ids differ from those in the file, where another case has them."""
+        self._positions: dict[str, int] = {}
+        self._hash = content_hash
+
+    @property
+    def warnings(self) -> list[Problem]:
+        """All doubts about the file."""
+        return [*self.other_warnings, *self.duplicate_keys, *self.misread, *self.doubtful]
+
+    def split_warnings(self, *, allow_unknown_keys: bool) -> tuple[list[Problem], list[Problem]]:
+        """Return, as errors, the warnings that rule out a verdict, and the other warnings."""
+        refused = [*self.duplicate_keys, *([] if allow_unknown_keys else self.misread)]
+        errors = [replace(problem, severity="error") for problem in refused]
+        return errors, [problem for problem in self.warnings if problem not in refused]
+
+    @property
+    def eval_set_id(self) -> str:
+        """The id of the set."""
+        return self.header.eval_set_id
+
+    @property
+    def name(self) -> str | None:
+        """The name of the set, or `None`."""
+        return self.header.name
+
+    @property
+    def content_hash(self) -> str:
+        """SHA-256 of the file's bytes, in hex."""
+        return self._hash()
+
+    def ids(self) -> Sequence[str]:
+        """The ids of all cases, in order, without duplicates."""
+        return cast("list[str]", self.case_ids)
+
+    def position(self, eval_id: str) -> int | None:
+        """Return the index of the case with this id, or `None`."""
+        if not self._positions:
+            self._positions = {name: index for index, name in enumerate(self.ids())}
+        return self._positions.get(eval_id)
+
+    def __len__(self) -> int:
+        return len(self.cases)
+
+    def case(self, index: int) -> EvalCase:
+        """Read one case.
+
+        Raises:
+            EvalFileError: the file changed since it was opened.
+        """
+        eval_id = self.ids()[index]
+        try:
+            case, _ = read_case(self.value(index))
+        except ValueError:
+            raise changed_since(self.label) from None
+        if index in self.renamed:
+            case.eval_id = eval_id
+        elif case.eval_id != eval_id:
+            raise changed_since(self.label)
+        return case
+
+    def case_of(self, eval_id: str) -> EvalCase:
+        """Read the case with this id. Raises KeyError for an unknown id; errors as `case`."""
+        if (index := self.position(eval_id)) is None:
+            raise KeyError(eval_id)
+        return self.case(index)
+
+    def value(self, index: int) -> Any:
+        """Return one case as plain data: as the file has it, or as an old format was converted."""
+        return from_json(self.cases.piece(index))
+
+    @property
+    def is_encoded_twice(self) -> bool:
+        """Whether the file is JSON inside a JSON string; such a file is read-only."""
+        return isinstance(self.cases, DocumentCases) and self.cases.is_encoded_twice
+
+    def piece(self, index: int) -> bytes:
+        """Return one case as JSON: the bytes of its file, if that is plain JSON."""
+        return self.cases.piece(index)
+
+    def byte_ranges(self) -> Iterator[tuple[int, int]]:
+        """Return the range of bytes of each case in the file; empty if the file was read whole."""
+        return self.cases.byte_ranges() if isinstance(self.cases, SpanCases) else iter(())
+
+    def problems(self, found: CaseFindings, severity: Severity = "warning") -> list[Problem]:
+        """Return findings about cases with their positions; paths start at the case."""
+        return self.cases.problems(found, severity)
+
+    def header_problems(self, look: Callable[[dict[str, object]], Iterable[Finding]]) -> list[Problem]:
+        """Return the findings of `look` in the header, as warnings with positions; empty if the file was read whole."""
+        if not isinstance(self.cases, SpanCases):
+            return []
+        return self.cases.header_problems(list(look(self.cases.header)), "warning")
+
+    def source(self, index: int) -> SourceText | None:
+        """Return the text of one case in the file, or `None` if the file was read whole."""
+        return self.cases.source(index) if isinstance(self.cases, SpanCases) else None
+
+    def __iter__(self) -> Iterator[EvalCase]:
+        return map(self.case, range(len(self)))
+
+    def place(self, eval_id: str) -> Place:
+        """Return the line and column of a case. Raises KeyError for an unknown id."""
+        if eval_id not in self.case_ids:
+            raise KeyError(eval_id)
+        return self.cases.start(self.case_ids.index(eval_id))
+
+    def where(self, index: int) -> str:
+        """Return `file:line` of a case."""
+        return f"{self.label}:{self.cases.start(index).line}"
+
+    def line(self, index: int) -> int:
+        """Return the first line of a case."""
+        return self.cases.start(index).line
+
+    def start(self, index: int) -> Place:
+        """Return the line and column of a case."""
+        return self.cases.start(index)
+
+    def eval_set(self) -> EvalSet:
+        """Return the whole set, in memory."""
+        whole = self.header.model_copy()
+        whole.eval_cases = list(self)
+        return whole
 
 
 # --- duplicate ids ----------------------------------------------------------------------------------------------------
@@ -265,3 +374,33 @@ def _finding(path: Path_, name: str, first: Problem, new_id: str | None) -> Find
     if new_id is not None:
         return Finding(path, f"{message}; it runs as {new_id!r}")
     return Finding(path, message, "rename one, or run with --allow-duplicate-ids")
+
+
+# --- header and hash --------------------------------------------------------------------------------------------------
+
+
+def read_header(
+    fields: dict[str, object], name: str, *, needs_id: bool = True
+) -> tuple[EvalSet, list[Finding], list[Finding]]:
+    """Return the set without its cases, its errors, and its doubts."""
+    warnings: list[Finding] = []
+    if not fields.keys() & {"eval_set_id", "evalSetId", "id"}:
+        fallback = set_id_of(name)
+        if needs_id:
+            warnings.append(
+                Finding((), f"`eval_set_id` is missing; {fallback!r} is used", "ADK refuses this file")
+            )
+        fields = {"eval_set_id": fallback, **fields}
+    try:
+        return EvalSet.model_validate({**fields, "eval_cases": []}), [], warnings
+    except ValidationError as error:
+        placeholder = EvalSet(eval_set_id=set_id_of(name), eval_cases=[])
+        return placeholder, explain(error, fields), warnings
+
+
+def hash_file(source: FileBytes) -> str:
+    """Return the SHA-256 of the whole file, in hex."""
+    digest = hashlib.sha256()
+    for at in range(0, source.size, CHUNK):
+        digest.update(source.read(at, at + CHUNK))
+    return digest.hexdigest()
