@@ -362,6 +362,30 @@ cases:
     assert found.lost == ["12: # only one"]
 
 
+LONG_FORM = """\
+eval_set_id: s
+eval_cases:
+  - eval_id: a  # mine
+    conversation:
+      - user_content:
+          parts: [{text: hi}]
+          role: user
+        final_response:
+          parts: [{text: old}]
+          role: model
+"""
+
+
+def test_a_yaml_case_with_the_keys_of_the_format_is_not_rewritten(store: Store, tmp_path: Path) -> None:
+    file = tmp_path / "s.evalset.yaml"
+    file.write_text(LONG_FORM)
+    result = proctor.evaluate_sync(
+        agent(text="new"), file, config={"criteria": {"exact_match": 1}}, store=store
+    )
+    with pytest.raises(SetupProblems, match="a turn in the long form cannot be edited in place"):
+        bless(result.run_id, ["a"], store=store)
+
+
 def test_matching_yaml_expectation_is_unchanged(store: Store, tmp_path: Path) -> None:
     file = tmp_path / "s.evalset.yaml"
     file.write_text(YAML)

@@ -308,7 +308,7 @@ class _File:
     def _change_cases(self, settled: list[_Picked], asked: list[_Picked]) -> Blessing:
         """Return the file with all of these cases changed, after reading it again. Raises EvalFileError: the result differs from the intended one."""
         made = Blessing(self._path, self._before, self._before)
-        edits = case_edits(self._source, self._before)
+        edits = case_edits(self._source, self._before, may_rewrite=False)
         trials = {}
         for case, trial in [*settled, *asked]:
             index = self._index_of(case)

@@ -67,8 +67,10 @@ def with_case(path: Path, source: EvalSetFile, text: str, index: int, value: obj
 # --- changes of several cases of one text -----------------------------------------------------------------------------
 
 
-def case_edits(source: EvalSetFile, text: str) -> JsonCases | YamlCases:
+def case_edits(source: EvalSetFile, text: str, *, may_rewrite: bool = True) -> JsonCases | YamlCases:
     """Return the `text` of a set's file, in which cases can be changed.
+
+    `may_rewrite`: cases of YAML in the long form may be written again in the short form, without their comments.
 
     Raises:
         EvalFileError: the form is read-only.
@@ -82,7 +84,7 @@ def case_edits(source: EvalSetFile, text: str) -> JsonCases | YamlCases:
             f"{source.label}: {ENCODED_TWICE}; use `proctor convert` to make it plain JSON first"
         )
     is_yaml = Path(source.label).suffix.lower() in YAML_SUFFIXES
-    return YamlCases(source, text) if is_yaml else JsonCases(source, text)
+    return YamlCases(source, text, may_rewrite=may_rewrite) if is_yaml else JsonCases(source, text)
 
 
 class JsonCases(SplicedText):
@@ -120,10 +122,10 @@ class JsonCases(SplicedText):
 class YamlCases:
     """The cases of a YAML file."""
 
-    def __init__(self, source: EvalSetFile, text: str) -> None:
+    def __init__(self, source: EvalSetFile, text: str, *, may_rewrite: bool) -> None:
         from proctor.files.edit.yaml_edit import YamlEdit
 
-        self._set, self._edit = source, YamlEdit(source.label, text)
+        self._set, self._edit, self._may_rewrite = source, YamlEdit(source.label, text), may_rewrite
         self.text, self.lost_comments = self._edit.text, self._edit.lost_comments
 
     def change(self, index: int, value: object) -> bool:
@@ -132,7 +134,8 @@ class YamlCases:
 
         changes = self._edit.changes
         try:
-            change_yaml_case(self._edit, index, self._set.case(index), read_case(value)[0])
+            before, after = self._set.case(index), read_case(value)[0]
+            change_yaml_case(self._edit, index, before, after, may_rewrite=self._may_rewrite)
         except EvalFileError:
             self._edit.undo(changes)
             raise

@@ -304,11 +304,15 @@ def _children(node: yaml.Node) -> list[yaml.Node]:
 # --- a case -------------------------------------------------------------------------------------------------------------
 
 
-def change_yaml_case(edit: YamlEdit, index: int, before: EvalCase, after: EvalCase) -> None:
+def change_yaml_case(
+    edit: YamlEdit, index: int, before: EvalCase, after: EvalCase, *, may_rewrite: bool
+) -> None:
     """Change the case at `index` to `after`; equal entries keep their bytes, comments and layout.
 
+    A turn in the long form is written again in the short form, if it `may_rewrite`.
+
     Raises:
-        EvalFileError: the case shares an anchor or a line with something else.
+        EvalFileError: the case shares an anchor or a line with something else, or would have to be rewritten.
     """
     cases = edit.cases
     node = cases[index] if cases else edit.root
@@ -317,10 +321,25 @@ def change_yaml_case(edit: YamlEdit, index: int, before: EvalCase, after: EvalCa
     has_derived_id = "case" in old and "case" not in present
     if has_derived_id and before.eval_id == after.eval_id:
         del old["case"], new["case"]
+    if emit(old) == emit(new):
+        return
+    if not may_rewrite and _has_long_turns(edit, node):
+        raise EvalFileError(
+            f"{before.eval_id}: a turn in the long form cannot be edited in place: edit it by hand, or as JSON"
+        )
     if old.keys() == {*present} and not old.keys().isdisjoint(new):
         edit.change_entries(node, old, new)
-    elif emit(old) != emit(new):
+    else:
         edit.replace_value(node, new)
+
+
+def _has_long_turns(edit: YamlEdit, case: yaml.Node) -> bool:
+    """Whether a case has recorded turns with the keys of the format instead of `ask` and `expect`."""
+    lists = (edit.at(case, key) for key in ("turns", "conversation", "opening"))
+    turns = next((each.value for each in lists if isinstance(each, yaml.SequenceNode)), None)
+    if turns is None:
+        return "user_content" in entry_keys(case)
+    return any("ask" not in entry_keys(turn) for turn in turns if isinstance(turn, yaml.MappingNode))
 
 
 _ALIASED_FIELDS = ("eval_id", "final_session_state", "trajectory_rules")
