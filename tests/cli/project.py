@@ -76,18 +76,18 @@ def make_project(folder: Path, *cases: dict[str, Any], criteria: Any = None) -> 
 
 
 def in_this_process(*arguments: str, stdin: str = "") -> "subprocess.CompletedProcess[str]":
-    """Run the command line without a process of its own, in the working folder: the same exit codes, ten times faster."""
+    """Run the command line in this process, in the working folder: the same exit codes, ten times faster."""
     result = CliRunner().invoke(cli, list(arguments), input=stdin)
     return subprocess.CompletedProcess(arguments, result.exit_code, result.stdout, result.stderr)
 
 
 def hear(process: "subprocess.Popen[str]", words: str) -> str:
-    """Return what a process says on its stderr up to some words and a little further; `communicate` gives the rest."""
+    """Return the stderr of a process up to some words and a little further; `communicate` gives the rest."""
     assert process.stderr is not None
     seen = b""
     while words.encode() not in seen:
         piece = os.read(process.stderr.fileno(), 65536)
-        assert piece, f"it never said {words!r}: {seen!r}"
+        assert piece, f"it never printed {words!r}: {seen!r}"
         seen += piece
     return seen.decode(errors="replace")
 

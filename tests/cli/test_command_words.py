@@ -130,7 +130,7 @@ def test_an_empty_variable_of_a_script_is_not_taken_for_nothing(project: Path, w
     assert len(json.loads(in_this_process("runs", "--json").stdout)["runs"]) == before
 
 
-def test_help_explains_whatever_else_is_asked(empty: Path) -> None:
+def test_help_takes_precedence_over_other_options(empty: Path) -> None:
     done = in_this_process("eval", "--failed", "", "--config", "a", "--config", "b", "--help")
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -174,7 +174,7 @@ def test_words_that_exclude_one_another_are_named(project: Path, words: list[str
     assert done.stderr.startswith(f"error: {named}: these words exclude one another. ")
 
 
-def test_what_is_meant_to_repeat_repeats(project: Path) -> None:
+def test_repeatable_options_repeat(project: Path) -> None:
     done = in_this_process(
         *EVAL,
         "--details",

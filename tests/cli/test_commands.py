@@ -1,4 +1,4 @@
-"""The frame around every command: help, unknown names, what is said when something goes wrong."""
+"""The frame of every command: help, unknown names, error messages."""
 
 import re
 import subprocess
@@ -119,7 +119,7 @@ Break = Callable[[BaseException], Callable[..., Result]]
 
 @pytest.fixture
 def broken(monkeypatch: pytest.MonkeyPatch) -> Break:
-    """A command that raises what it is told to."""
+    """A command that raises the given exception."""
 
     def make(error: BaseException) -> Callable[..., Result]:
         @click.command()

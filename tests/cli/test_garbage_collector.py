@@ -12,7 +12,7 @@ assert gc.isenabled()
 assert gc.get_freeze_count() > 10_000
 
 class Log:
-    """Holds itself, so that only the collector can find that nobody needs it."""
+    """Holds itself, so that only the collector can free it."""
 
     def __init__(self):
         self.myself = self

@@ -123,7 +123,7 @@ def test_a_set_is_made_or_grows_and_is_nothing_else(
 
 
 @pytest.mark.parametrize("writer", GROWING.values(), ids=GROWING)
-def test_an_empty_file_becomes_a_set_and_a_missing_folder_only_when_asked_for(
+def test_empty_file_becomes_a_set_and_a_missing_folder_only_on_request(
     authored: Path, writer: Callable[[str], list[str]]
 ) -> None:
     (authored / "new.evalset.json").touch()

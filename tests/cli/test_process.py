@@ -48,7 +48,7 @@ def test_what_the_agent_prints_is_kept_out_of_stdout(tmp_path: Path) -> None:
         assert words in done.stderr
 
 
-def test_what_had_to_be_left_behind_says_nothing_after_the_report(tmp_path: Path) -> None:
+def test_abandoned_threads_print_nothing_after_the_report(tmp_path: Path) -> None:
     make_project(tmp_path)
     done = proctor("eval", "agent.py:stubborn", EVAL[2], "--timeout", "0.3", cwd=tmp_path)
     assert done.returncode == 3
@@ -92,7 +92,7 @@ def test_two_reports_cannot_share_stdout(tmp_path: Path) -> None:
     assert "configuration error, nothing was run" in done.stdout
 
 
-def test_several_reports_beside_what_is_shown(tmp_path: Path) -> None:
+def test_several_reports_in_addition_to_the_terminal(tmp_path: Path) -> None:
     make_project(tmp_path)
     done = proctor(*EVAL, "--report", "json=a.json", "--report", "text=b.txt", cwd=tmp_path)
     assert done.returncode == 0
@@ -111,14 +111,14 @@ def test_a_report_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     assert "VERDICT  passed" in done.stdout
 
 
-def test_nobody_reads_to_the_end(tmp_path: Path) -> None:
+def test_reader_that_stops_early(tmp_path: Path) -> None:
     make_project(tmp_path, *[case(f"case_{n}", f"word {n} " * 200) for n in range(300)])
     command = (
         f"{sys.executable} -m proctor {' '.join(EVAL)} --format json | head -c 10; echo ${{PIPESTATUS[0]}}"
     )
     done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert not [line for line in done.stderr.splitlines() if " trials (" not in line]  # it is under way
-    assert done.stdout.endswith("0\n")  # the verdict, whoever read it
+    assert done.stdout.endswith("0\n")  # the verdict, with or without a reader
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
@@ -161,10 +161,10 @@ def test_what_an_agent_does_at_exit_still_happens(tmp_path: Path) -> None:
     make_project(tmp_path, case("leaves", "leave a thread"))
     file = tmp_path / "agent.py"
     file.write_text(
-        f"import atexit\natexit.register(lambda: open({str(tmp_path / 'said')!r}, 'w'))\n" + file.read_text()
+        f"import atexit\natexit.register(lambda: open({str(tmp_path / 'ended')!r}, 'w'))\n" + file.read_text()
     )
     proctor(*EVAL, cwd=tmp_path)
-    assert (tmp_path / "said").exists()
+    assert (tmp_path / "ended").exists()
 
 
 SLEEPY = """
@@ -268,7 +268,7 @@ def test_on_a_terminal_it_is_drawn(tmp_path: Path) -> None:
     assert "VERDICT" not in seen
 
 
-def test_what_an_agent_prints_stands_above_the_bar(tmp_path: Path) -> None:
+def test_output_of_an_agent_is_printed_above_the_bar(tmp_path: Path) -> None:
     make_project(tmp_path, case("noisy", "print"))
     code, seen = on_a_terminal(*EVAL, cwd=tmp_path)
     assert code == 0
@@ -276,7 +276,7 @@ def test_what_an_agent_prints_stands_above_the_bar(tmp_path: Path) -> None:
         assert f"\r\x1b[2K{line}\r\n" in seen
 
 
-def test_a_terminal_is_told_how_to_look_closer(tmp_path: Path) -> None:
+def test_terminal_shows_the_next_command(tmp_path: Path) -> None:
     make_project(tmp_path, case("wrong", "no call"), case("fine", "hello"))
     _, seen = on_a_terminal(*EVAL, cwd=tmp_path)
     run_id = load_run(store=tmp_path / ".proctor" / "store.sqlite3").run_id
@@ -295,7 +295,7 @@ def test_of_a_run_that_is_not_kept_the_report_leads_on(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("how", ["--no-color", "--no-color first", "NO_COLOR"])
-def test_without_colour_there_is_no_escape(tmp_path: Path, how: str) -> None:
+def test_no_escape_sequence_without_colour(tmp_path: Path, how: str) -> None:
     make_project(tmp_path, case("wrong", "no call"), case("fine", "hello"))
     before = ["--no-color"] if how == "--no-color first" else []
     after = ["--no-color"] if how == "--no-color" else []
@@ -324,10 +324,8 @@ _SPOILED = "__import__('sqlite3').connect('s.db').executescript('UPDATE planned 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps a file in use from being cut")
 @pytest.mark.parametrize("deed", [_CUT, _SPOILED], ids=["cut to nothing", "a row that is damaged"])
-def test_a_store_that_breaks_when_something_was_run_is_an_error_and_no_set_up_error(
-    tmp_path: Path, deed: str
-) -> None:
-    """Exit code 2 would say that nothing was run."""
+def test_store_that_breaks_during_a_run_is_not_a_configuration_error(tmp_path: Path, deed: str) -> None:
+    """Exit code 2 would mean that nothing was run."""
     make_project(tmp_path, *(case(name, name) for name in ("one", "two", "three")))
     breaks = f"def root_agent(text):\n    if text == 'two':\n        {deed}\n    return 'You said.'\n"
     (tmp_path / "agent.py").write_text(breaks)

@@ -1,4 +1,4 @@
-"""Settings: where they are found, what they may say, and what is said about those that cannot be."""
+"""Settings: their location, their values, and the messages about invalid ones."""
 
 from dataclasses import fields
 from pathlib import Path
@@ -105,7 +105,7 @@ def test_project_root(tmp_path: Path, files: dict[str, str], expected: str) -> N
         ('[env]\nDATABASE = "test"', "env", {"DATABASE": "test"}),
     ],
 )
-def test_what_can_be_said(tmp_path: Path, text: str, name: str, value: object) -> None:
+def test_valid_settings(tmp_path: Path, text: str, name: str, value: object) -> None:
     write(tmp_path / "proctor.toml", text)
     settings = load_settings(tmp_path)
     values = {field.name: getattr(settings, field.name) for field in fields(settings)}
@@ -141,7 +141,7 @@ def test_what_can_be_said(tmp_path: Path, text: str, name: str, value: object) -
         ("[tool.proctor]\nagent = 'x'", r"proctor\.toml:1: the settings stand at the top"),
     ],
 )
-def test_what_cannot_be_said(tmp_path: Path, text: str, message: str) -> None:
+def test_invalid_settings(tmp_path: Path, text: str, message: str) -> None:
     write(tmp_path / "proctor.toml", text)
     with pytest.raises(SettingsError, match=message):
         load_settings(tmp_path)

@@ -183,7 +183,7 @@ def _case(draw: st.DrawFn, set_id: str, eval_id: str, names: list[str]) -> CaseR
 
 @st.composite
 def runs(draw: st.DrawFn, *, most_sets: int = 2) -> RunResult:
-    """One run: sets with cases, trials with scores, and whatever may go wrong with them."""
+    """Draw one run: sets with cases, trials with scores, and any errors in them."""
     set_ids = draw(st.lists(NAMES, min_size=1, max_size=most_sets, unique=True))
     cases: list[CaseResult] = []
     sets: list[SetSummary] = []

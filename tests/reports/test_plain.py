@@ -88,7 +88,7 @@ def test_of_several_agents_only_where_they_differ() -> None:
     assert text.count("VERDICT") == 2
 
 
-def test_of_several_agents_the_comparison_comes_first_then_what_each_did_not_pass() -> None:
+def test_several_agents_begin_with_the_comparison_then_each_failure() -> None:
     words = re.findall(r"^([A-Z-]+)", write(*two_agents()), re.MULTILINE)
     assert words == [
         *["AGENTS", "SET", "DIFFERS", "SAME", "SAME", "SAME", "SAME"],
@@ -97,14 +97,14 @@ def test_of_several_agents_the_comparison_comes_first_then_what_each_did_not_pas
     ]
 
 
-def test_what_was_not_computed_for_want_of_a_trial_is_not_repeated_for_each_metric() -> None:
+def test_missing_trial_is_not_repeated_for_each_metric() -> None:
     assert (
         "\nERROR  booking/refund_policy  trials=PPPPE  pass_rate=0.80(0.38-1.00)\n    reason: agent raised"
         in write(run(crashed()))
     )
 
 
-def test_a_metric_that_broke_is_told() -> None:
+def test_broken_metric_is_reported() -> None:
     broken = MetricScore(failure=Failure(where="metric", type="ValueError", message="no words"))
     line = write(run(case("x", E, metric("mine", [broken], 1.0, E), reason="metric raised")))
     assert "\nERROR  booking/x  trials=E  mine=error\n" in line

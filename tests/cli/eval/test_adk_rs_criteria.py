@@ -1,4 +1,4 @@
-"""`eval --format adk-rs` scores as adk-rs's command does where no config is found; no other command scores anew."""
+"""`eval --format adk-rs` scores as adk-rs's command does without a config; no other command re-scores."""
 
 import json
 from pathlib import Path

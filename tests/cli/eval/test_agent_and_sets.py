@@ -89,7 +89,7 @@ def test_who_and_what(
 
 
 @pytest.mark.usefixtures("project")
-def test_agent_and_sets_of_an_earlier_run_come_before_those_of_the_settings() -> None:
+def test_agent_and_sets_of_an_earlier_run_precede_those_of_the_settings() -> None:
     old = Selection(["old"], ["old.json"])
     assert select_agents_and_sets([], [], [], WITH_AGENT, earlier=old) == Selection(
         ["old"], ["old.json"], False
@@ -171,7 +171,7 @@ class TestTheCommandLineWins:
             "retry_errors": 0
         }
 
-    def test_and_what_nobody_says_is_left_to_the_engine(self) -> None:
+    def test_values_without_an_option_are_left_to_the_engine(self) -> None:
         assert engine_options({"limit": None, "no_judge": False, "tags": ()}, NO_SETTINGS) == {}
 
     def test_switches(self) -> None:

@@ -79,7 +79,7 @@ CAUSES: dict[str, tuple[list[str], str]] = {
 
 
 @pytest.mark.parametrize(("command", "cause"), CAUSES.values(), ids=CAUSES)
-def test_whatever_the_cause_junit_is_not_green(project: Path, command: list[str], cause: str) -> None:
+def test_junit_is_not_green_for_any_cause(project: Path, command: list[str], cause: str) -> None:
     done = in_this_process(*command, "--report", "junit=out.junit")
     assert done.returncode == 2
     text = (project / "out.junit").read_text()
@@ -131,7 +131,7 @@ def empty_shard(*arguments: str) -> str:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_reports_of_an_empty_shard_are_empty_and_say_so(project: Path, name: str) -> None:
+def test_reports_of_an_empty_shard_are_empty_with_a_note(project: Path, name: str) -> None:
     for n in (1, 2):
         done = in_this_process(*EVAL, "--shard", f"{n}/2", "--report", f"{name}=out.{name}")
         if "nothing to run" in done.stderr:
@@ -159,7 +159,7 @@ def test_nothing_left_to_run_again_is_reported(project: Path) -> None:
 
 
 def test_a_report_with_an_error_names_nothing_to_run_again(project: Path) -> None:
-    """`eval … --report json=out.json || eval … --failed out.json` is no pass."""
+    """`eval … --report json=out.json || eval … --failed out.json` is not a pass."""
     assert in_this_process("eval", "agent.py", "gone.json", "--report", "json=out.json").returncode == 2
     done = in_this_process(*EVAL, "--failed", "out.json")
     assert (done.returncode, "configuration error" in done.stderr) == (2, True)

@@ -75,7 +75,7 @@ def test_what_is_run(project: Path, arguments: list[str], expected: dict[str, st
     assert outcomes(*(arguments or ["agent.py", "cases.evalset.json"])) == expected
 
 
-def test_a_bare_eval_runs_what_the_settings_say(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bare_eval_uses_the_settings(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (project / "proctor.toml").write_text(
         'agent = "agent.py"\nsets = "cases.evalset.json:fine"\nnum_runs = 3\n'
     )
@@ -114,10 +114,10 @@ def test_the_environment_of_the_settings(project: Path, monkeypatch: pytest.Monk
 
 def test_hooks_by_name(project: Path) -> None:
     (project / "hooks_here.py").write_text(
-        "def say(text):\n"
+        "def note(text):\n"
         "    with open('log', 'a') as log: log.write(text)\n"
-        "def before(case): say(f'+{case.eval_id} ')\n"
-        "async def after(case): say(f'-{case.eval_id} ')\n"
+        "def before(case): note(f'+{case.eval_id} ')\n"
+        "async def after(case): note(f'-{case.eval_id} ')\n"
     )
     (project / "proctor.toml").write_text("setup = 'hooks_here:before'\nteardown = 'hooks_here:after'\n")
     assert outcomes("agent.py", "cases.evalset.json:fine") == {"fine": "passed"}
@@ -256,7 +256,7 @@ def test_nothing_failed_nothing_to_run(project: Path) -> None:
         ('{"proctor_report": 1, "runs": [{}]}', "lacks 'cases'"),
     ],
 )
-def test_what_is_no_report(project: Path, text: str | None, message: str) -> None:
+def test_invalid_report(project: Path, text: str | None, message: str) -> None:
     if text is not None:
         (project / "last.json").write_text(text)
     result = run("agent.py", "cases.evalset.json", "--failed", "last.json")

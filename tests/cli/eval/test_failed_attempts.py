@@ -241,7 +241,7 @@ def test_a_failed_attempt_in_python_counts(project: Path, function: Callable[[An
     assert proctor.rescore_sync(newest).run_id == proctor.load_run(newest).run_id == newest
 
 
-def test_another_store_has_attempts_of_its_own(project: Path) -> None:
+def test_another_store_has_separate_attempts(project: Path) -> None:
     assert in_this_process(*EVAL, "--store", "other.sqlite3").returncode == 1
     assert in_this_process("eval", "agent.py", "gone.json", "--store=other.sqlite3").returncode == 2
     assert in_this_process("compare", "--baseline", "main.json").returncode == 4
@@ -257,7 +257,7 @@ def test_another_store_has_attempts_of_its_own(project: Path) -> None:
         ["show", "no"],
     ],
 )
-def test_what_was_to_make_no_run_is_no_attempt(project: Path, attempt: list[str]) -> None:
+def test_dry_run_is_not_an_attempt(project: Path, attempt: list[str]) -> None:
     assert in_this_process(*attempt).returncode == 2
     assert not RECORD.exists()
 
@@ -365,7 +365,7 @@ def test_a_run_that_was_scored_again_is_compared_with_its_baseline(project: Path
 
 
 def test_the_promise_to_ci(project: Path) -> None:
-    """`eval … || true; compare --baseline b.json` never compares the baseline with itself and says: no regression."""
+    """`eval … || true; compare --baseline b.json` never compares the baseline with itself as "no regression"."""
     in_this_process("baseline", "set", "main", "latest")
     in_this_process("baseline", "export", "main", "main.json")
     (project / "test_config.json").write_text('{"criteria": {"no_such_metric": 1}}')

@@ -1,4 +1,4 @@
-"""`eval --failed RUN` runs RUN's agent on RUN's sets, with RUN's config; another agent only if it is named, and says so."""
+"""`eval --failed RUN` runs RUN's agent on RUN's sets, with RUN's config; another agent only if named, with a note."""
 
 import json
 import subprocess
@@ -14,7 +14,7 @@ OTHER = "def root_agent(message):\n    return 'from another agent'\n"
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Settings that name an agent and a set; the run is of others, and scored with a config of its own."""
+    """Settings that name an agent and a set; the run is of others, and scored with another config."""
     monkeypatch.chdir(make_project(tmp_path))
     for name in ("mine", "theirs"):
         (tmp_path / name).mkdir()

@@ -86,7 +86,7 @@ def broken_set(folder: Path) -> list[str]:
     return ["agent.py", "cases.evalset.json"]
 
 
-def broken_set_beside_a_good_one(folder: Path) -> list[str]:
+def broken_set_and_a_good_one(folder: Path) -> list[str]:
     make_project(folder)
     (folder / "other.evalset.json").write_text("{")
     return ["agent.py", "cases.evalset.json", "other.evalset.json", "--keep-going"]
@@ -153,7 +153,7 @@ def two_stores(folder: Path) -> list[str]:
     return ["agent.py", "cases.evalset.json", "--store", "a.sqlite3", "--store", "b.sqlite3"]
 
 
-def results_for_nobody(folder: Path) -> list[str]:
+def results_for_a_missing_agent(folder: Path) -> list[str]:
     make_project(folder)
     return ["agent.py", "cases.evalset.json", "--store", "adk:gone"]
 
@@ -202,7 +202,7 @@ FAIL_OPEN: list[tuple[Prepare, int, list[str]]] = [
     (unknown_case, 2, ["error:", "'helo'", "'hello'"]),
     (missing_set, 2, ["error:", "case.evalset.json", "did you mean cases.evalset.json?"]),
     (broken_set, 2, ["error:", "cases.evalset.json:2:17"]),
-    (broken_set_beside_a_good_one, 3, ["other.evalset.json:1:2", "PASSED"]),
+    (broken_set_and_a_good_one, 3, ["other.evalset.json:1:2", "PASSED"]),
     (nothing_gates, 2, ["error:", "hello"]),
     (no_criteria, 2, ["error:", "hello"]),
     (only_left_out_metrics, 3, ["SKIPPED", "hello", "--no-judge"]),
@@ -215,7 +215,7 @@ FAIL_OPEN: list[tuple[Prepare, int, list[str]]] = [
     (store_that_is_none, 2, ["error:", "agent.py: this file is not a store"]),
     (unknown_store, 2, ["error:", "Did you mean 'sqlite'?"]),
     (two_stores, 2, ["error:", "a.sqlite3 and b.sqlite3"]),
-    (results_for_nobody, 2, ["error:", "gone: no such folder"]),
+    (results_for_a_missing_agent, 2, ["error:", "gone: no such folder"]),
     (storage_in_a_bucket, 2, ["error:", "gs://bucket", "not in this version"]),
     (unknown_report, 2, ["error:", "'jsn'", "'json'"]),
     (unwritable_report, 2, ["error:", "agent.py is not a folder"]),
@@ -251,7 +251,9 @@ def test_and_the_same_project_is_green_when_nothing_is_wrong(tmp_path: Path) -> 
     assert "VERDICT  passed: " in done.stdout
 
 
-def test_all_set_up_problems_are_said_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_configuration_errors_are_reported_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     make_project(tmp_path, criteria={"no_such_metric": 1})
     monkeypatch.chdir(tmp_path)
     wrong = ["cases.evalset.json:helo", "gone.json", "--setup", "x:y", "--report", "z=z"]

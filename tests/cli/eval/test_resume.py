@@ -1,4 +1,4 @@
-"""`proctor resume` and `score`: what is there is not run again, whatever ended the run."""
+"""`proctor resume` and `score`: finished trials are not run again, for any end of the run."""
 
 import json
 import os
@@ -171,7 +171,7 @@ def test_what_is_under_way_may_finish_and_the_rest_can_be_resumed(
     assert len(calls(project)) == 8
 
 
-def test_twice_stops_at_once_and_still_says_how_to_go_on(project: Path) -> None:
+def test_second_interrupt_stops_at_once_with_the_resume_command(project: Path) -> None:
     process = run_until(project, 5)
     process.send_signal(signal.SIGINT)
     hear(process, "(once more stops at once)")
@@ -206,9 +206,7 @@ def test_second_signal_during_the_first_handler_ends_the_process_after_it(
     assert events == ["stop requested", "farewell", "end with 130"]
 
 
-def test_at_a_terminal_ctrl_c_and_resume_come_to_what_one_run_comes_to(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ctrl_c_and_resume_give_the_result_of_one_run(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "proctor", *EVAL, "--concurrency", "2"]
     process = subprocess.Popen(
@@ -282,7 +280,7 @@ def test_a_run_under_way_is_left_to_its_process(project: Path) -> None:
     assert load_run().passed
 
 
-def test_nobody_reads_the_report(project: Path) -> None:
+def test_closed_reader_of_the_report(project: Path) -> None:
     (project / "gate").touch()
     command = f"{sys.executable} -m proctor {' '.join(EVAL)} -v | head -c 10; echo ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", command], cwd=project, capture_output=True, text=True, check=False)
@@ -346,7 +344,7 @@ def test_a_report_and_google_adks_results_are_whole_in_the_end(project: Path) ->
 
 
 @pytest.mark.slow  # starts and interrupts runs
-def test_a_report_on_stdout_is_for_whoever_was_there(project: Path) -> None:
+def test_report_on_stdout_is_for_the_first_process(project: Path) -> None:
     stopped_by_a_limit(project, "--format", "json")
     assert in_this_process("resume").stdout.startswith("RUN  ")
 
@@ -396,13 +394,13 @@ def test_other_folders_of_google_adk_take_the_place_of_those_before(project: Pat
 
 
 @pytest.mark.slow  # starts and interrupts runs
-def test_python_goes_on_with_google_adks_results_too(project: Path) -> None:
+def test_python_resumes_google_adks_results_too(project: Path) -> None:
     stopped_by_a_limit(project, "--store", "adk:agents")
     assert resume_sync().passed
     assert adk_results(project) == [[1] * 8]
 
 
-def test_a_place_that_is_gone_is_said_before_anything_is_run(project: Path) -> None:
+def test_missing_location_is_reported_before_the_run(project: Path) -> None:
     stopped_by_a_limit(project, "--store", "adk:agents", *RESULT)
     asked = len(calls(project))
     shutil.rmtree(project / "agents")
@@ -439,7 +437,7 @@ def test_of_a_finished_run_nothing_is_written_again(project: Path) -> None:
     assert (project / "out.json").read_text() == "a later one"
 
 
-def test_a_report_of_several_agents_is_no_report_of_one(project: Path) -> None:
+def test_report_of_several_agents_is_not_a_report_of_one(project: Path) -> None:
     (project / "gate").touch()
     (project / "other.py").write_text(AGENT)
     in_this_process("eval", "--agent", "agent.py", "--agent", "other.py", "cases.evalset.json", *RESULT)
@@ -475,7 +473,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize(("file", "before", "after", "said"), CHANGES.values(), ids=CHANGES)
-def test_what_changed_meanwhile_is_named_and_not_mixed(
+def test_change_since_the_start_is_named_and_not_mixed(
     project: Path, file: str, before: str, after: str, said: str
 ) -> None:
     killed(project)
@@ -524,9 +522,7 @@ def test_what_was_cut_is_run_again_with_more_room(tmp_path: Path, monkeypatch: p
     assert again.returncode == 0, again.stdout
 
 
-def test_an_agent_that_goes_on_and_on_is_stopped_where_it_is_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_endless_agent_is_stopped_at_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make_project(tmp_path, case("one", "one"))
     monkeypatch.chdir(tmp_path)
     done = in_this_process(*EVAL, "--max-events", "1")
@@ -537,7 +533,7 @@ def test_an_agent_that_goes_on_and_on_is_stopped_where_it_is_said(
 # --- score -----------------------------------------------------------------------------------------------------------
 
 
-def test_the_same_config_says_the_same_and_asks_no_agent(project: Path) -> None:
+def test_unchanged_config_gives_the_same_and_calls_no_agent(project: Path) -> None:
     (project / "gate").touch()
     before = in_this_process(*EVAL, *RESULT)
     first = report(project)
@@ -550,7 +546,7 @@ def test_the_same_config_says_the_same_and_asks_no_agent(project: Path) -> None:
     assert len(calls(project)) == 8
 
 
-def test_another_config_says_what_changed_and_the_history_stays(project: Path) -> None:
+def test_another_config_reports_its_changes_and_the_history_stays(project: Path) -> None:
     (project / "gate").touch()
     text = (project / "cases.evalset.json").read_text()
     (project / "cases.evalset.json").write_text(text.replace("You said two.", "You said something."))
@@ -586,7 +582,7 @@ def test_a_config_that_does_not_fit_is_refused(project: Path) -> None:
 
 
 STRICT = {"criteria": {"response_match_score": 1.0}}
-"""Whoever answers another thing than what was expected, fails."""
+"""An answer that differs from the expected one fails."""
 
 
 def listed(run_id: str) -> dict[str, Any]:
@@ -595,7 +591,7 @@ def listed(run_id: str) -> dict[str, Any]:
 
 
 @pytest.mark.slow  # starts and interrupts runs
-def test_a_run_that_was_judged_by_other_criteria_and_goes_on(project: Path) -> None:
+def test_run_scored_with_other_criteria_resumes(project: Path) -> None:
     """The whole way that the message points out; lists, pages and exit codes speak of the newest complete verdicts."""
     text = (project / "cases.evalset.json").read_text()
     (project / "cases.evalset.json").write_text(text.replace("You said two.", "You said two, or so."))

@@ -1,4 +1,4 @@
-"""`proctor score`: whom it asks where neither the criterion nor the command names anybody."""
+"""`proctor score`: the judge where neither the criterion nor the command names one."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def judge(folder: Path, name: str) -> str:
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_whom_a_run_is_judged_again_by(
+def test_choice_of_the_judge_for_a_rescore(
     asked: str, sources: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_project(tmp_path, case("one", "hello"), criteria={MATCH: 1.0})
@@ -52,7 +52,7 @@ def test_whom_a_run_is_judged_again_by(
     assert told[MATCH].startswith(f"scripted:{asked}.json")
 
 
-def test_a_setting_that_names_no_model_is_said_before_anything_is_judged(
+def test_setting_without_a_model_is_reported_before_any_judge_call(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_project(tmp_path, case("one", "hello"))

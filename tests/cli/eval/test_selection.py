@@ -1,4 +1,4 @@
-"""`--shard` and `--changed-since` of `proctor eval`: what runs, what is said, and how it ends."""
+"""`--shard` and `--changed-since` of `proctor eval`: the chosen cases, the messages, and the exit code."""
 
 import json
 import subprocess
@@ -49,14 +49,14 @@ def test_shards_together_are_the_whole_run(project: Path) -> None:
     assert sorted(together) == sorted(one["eval_id"] for one in MANY)
 
 
-def test_a_shard_says_which_part_it_is(project: Path) -> None:
+def test_shard_names_its_part(project: Path) -> None:
     done = run("--shard", "1/3")
     assert done.returncode == 0
     here = len(ids(run("--shard", "1/3", "--format", "json")))
     assert f"WARNING  shard 1/3: {here} of 24 cases; the other shards run the rest\n" in done.stdout
 
 
-def test_an_empty_shard_is_said_and_ends_with_0(project: Path) -> None:
+def test_empty_shard_is_reported_with_exit_code_0(project: Path) -> None:
     write_set(project / "cases.evalset.json", case("only", "hello"))
     done = {n: run("--shard", f"{n}/2", "--report", f"junit={n}.xml") for n in (1, 2)}
     assert [one.returncode for one in done.values()] == [0, 0]
@@ -67,7 +67,7 @@ def test_an_empty_shard_is_said_and_ends_with_0(project: Path) -> None:
     assert Path(f"{3 - empty}.xml").exists()
 
 
-def test_an_empty_shard_of_what_cannot_run_is_no_success(project: Path) -> None:
+def test_empty_shard_of_an_invalid_run_is_not_a_success(project: Path) -> None:
     write_set(project / "cases.evalset.json", case("only", "hello"))
     Path("broken.evalset.json").write_text("{")
     for n in (1, 2):
@@ -107,7 +107,7 @@ def test_only_what_has_changed_is_run(project: Path) -> None:
     assert "WARNING  changed since 'HEAD' (" in run("--changed-since", "HEAD").stdout
 
 
-def test_nothing_changed_is_said_and_ends_with_0(project: Path) -> None:
+def test_unchanged_sets_are_reported_with_exit_code_0(project: Path) -> None:
     committed()
     done = run("--changed-since", "HEAD", "--report", "json=out.json")
     assert (done.returncode, done.stdout) == (0, "")

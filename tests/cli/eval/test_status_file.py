@@ -1,4 +1,4 @@
-"""What `proctor` tells a program that started it: the run that began, or all that is wrong."""
+"""Messages of `proctor` to its parent program: the started run, or all errors."""
 
 import json
 import os
@@ -11,17 +11,17 @@ AGENT = """
 import os
 
 async def root_agent(message, session):
-    yield os.environ.get("PROCTOR_TELL", "nobody listens")
+    yield os.environ.get("PROCTOR_TELL", "no listener")
 """
 TURN = {
     "user_content": {"parts": [{"text": "hi"}]},
-    "final_response": {"parts": [{"text": "nobody listens"}]},
+    "final_response": {"parts": [{"text": "no listener"}]},
 }
 CASE = {"eval_id": "one", "conversation": [TURN]}
 
 
-def _told(folder: Path, *words: str) -> tuple[int, list[dict[str, Any]]]:
-    """The exit code, and what was told."""
+def _messages(folder: Path, *words: str) -> tuple[int, list[dict[str, Any]]]:
+    """Return the exit code and the messages."""
     (folder / "talker.py").write_text(AGENT)
     (folder / "set.json").write_text(json.dumps({"eval_set_id": "set", "eval_cases": [CASE]}))
     file = folder / "told.jsonl"
@@ -33,8 +33,8 @@ def _told(folder: Path, *words: str) -> tuple[int, list[dict[str, Any]]]:
     return ended.returncode, [json.loads(line) for line in lines]
 
 
-def test_the_run_that_began_is_told_by_its_id(tmp_path: Path) -> None:
-    code, told = _told(tmp_path, "eval", "talker.py:root_agent", "set.json", "--num-runs=2")
+def test_started_run_is_reported_by_its_id(tmp_path: Path) -> None:
+    code, told = _messages(tmp_path, "eval", "talker.py:root_agent", "set.json", "--num-runs=2")
     listed = subprocess.run(
         [sys.executable, "-m", "proctor", "runs", "--json"], cwd=tmp_path, capture_output=True, check=True, timeout=60
     )  # fmt: skip
@@ -43,8 +43,8 @@ def test_the_run_that_began_is_told_by_its_id(tmp_path: Path) -> None:
     assert code == 0
 
 
-def test_all_problems_are_told_one_by_one(tmp_path: Path) -> None:
-    code, told = _told(tmp_path, "eval", "talkre.py", "missing.json", "--config=none.json")
+def test_all_problems_are_reported_one_by_one(tmp_path: Path) -> None:
+    code, told = _messages(tmp_path, "eval", "talkre.py", "missing.json", "--config=none.json")
     assert code == 2
     (only,) = told
     kinds = [problem["kind"] for problem in only["problems"]]
@@ -63,5 +63,5 @@ def test_a_file_that_cannot_be_written_changes_nothing(tmp_path: Path) -> None:
 
 
 def test_what_the_agent_starts_does_not_inherit_the_file(tmp_path: Path) -> None:
-    _told(tmp_path, "eval", "talker.py:root_agent", "set.json", "--report=json=out.json")
-    assert "nobody listens" in (tmp_path / "out.json").read_text()
+    _messages(tmp_path, "eval", "talker.py:root_agent", "set.json", "--report=json=out.json")
+    assert "no listener" in (tmp_path / "out.json").read_text()

@@ -1,4 +1,4 @@
-"""Cases that are run several times, from the command line: who says how often, and how the command leaves."""
+"""Cases with several trials, from the command line: the source of the number, and the exit code."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def tossed(
     folder: Path, script: str, trials: dict[str, Any] | None, *arguments: str
 ) -> CompletedProcess[str]:
-    """The command's result for one case whose trials come out as `script` says."""
+    """Return the command's result for one case whose trials end as `script` requires."""
     turn = {
         "user_content": {"role": "user", "parts": [{"text": script}]},
         "final_response": {"role": "model", "parts": [{"text": "ok"}]},
@@ -53,14 +53,14 @@ def tossed(
         pytest.param("PPPFE", {"num_runs": 5, "min_pass_rate": 0.8}, [], 3, "reason: agent raised", id="an error decides"),
         pytest.param(
             "PPPPF", {"num_runs": 5, "min_pass_rate": 0.9, "confidence": 0.95}, [], 4,
-            "INCONCLUSIVE  coin/coin  trials=PPPPF  pass_rate=0.80(0.38-0.96)  flaky", id="too few to tell",
+            "INCONCLUSIVE  coin/coin  trials=PPPPF  pass_rate=0.80(0.38-0.96)  flaky", id="too few to decide",
         ),
         pytest.param(
             "PPPPF", {"num_runs": 5, "min_pass_rate": 0.9, "confidence": 0.95}, [], 4,
             "reason: 4 of 5 trials passed, 0.9 asked for at 95 %: about 30 more trials", id="how many more",
         ),
         pytest.param("PF", {"num_runs": 2}, ["--num-runs", "4"], 1, "trials=PFPF", id="the command line wins"),
-        pytest.param("P", None, ["--num-runs", "3"], 0, "trials=PPP  pass_rate=1.00(0.44-1.00)", id="no config says so"),
+        pytest.param("P", None, ["--num-runs", "3"], 0, "trials=PPP  pass_rate=1.00(0.44-1.00)", id="not from a config"),
     ],
 )  # fmt: skip
 def test_how_it_leaves(
@@ -87,7 +87,7 @@ def test_settings_win_over_the_config(project: Path) -> None:
     ],
     ids=["a slip", "out of range", "too few for pass_k", "nothing to decide"],
 )  # fmt: skip
-def test_what_cannot_be_is_said_and_nothing_is_run(
+def test_impossible_rule_is_reported_and_nothing_is_run(
     project: Path, trials: dict[str, Any], arguments: list[str], says: str
 ) -> None:
     done = tossed(project, "P", trials, *arguments)

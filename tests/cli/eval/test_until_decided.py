@@ -139,11 +139,11 @@ def test_the_base_is_a_file_whose_run_is_in_no_store_here(project: Path) -> None
 
 
 LAX = {"criteria": {"response_match_score": 0.1}}
-"""Which passes whatever has a word of the answer in it."""
+"""A metric that passes any answer with a word."""
 
 
-def test_a_run_that_is_gone_on_with_leaves_as_it_would_have(project: Path) -> None:
-    """All cases pass, and a metric that decides has fallen: that is no green because somebody stopped in between."""
+def test_resumed_run_has_the_exit_code_of_an_uninterrupted_one(project: Path) -> None:
+    """All cases pass, and a metric that decides has fallen: an interruption in between must not make it green."""
     (project / "lax.json").write_text(json.dumps(LAX))
     agent = (project / "agent.py").read_text().replace('return "no"', 'return f"{text} no no no"')
     (project / "agent.py").write_text(agent)
@@ -171,7 +171,7 @@ def root_agent(text):
 """
 
 
-def test_a_run_that_is_kept_nowhere_comes_to_the_same(project: Path) -> None:
+def test_run_without_a_store_gives_the_same(project: Path) -> None:
     """Of it only the criteria are known: what decided when it stopped decides in the end, too."""
     evaluate(project, "--num-runs", "8")
     for words in (["set", "main"], ["export", "main", "main.json"]):
@@ -194,7 +194,7 @@ def test_a_comparison_asks_for_what_the_run_was_made_with(project: Path) -> None
     assert proctor("compare", "--margin", "0.01", cwd=project).returncode == 4
 
 
-def test_a_base_whose_cases_are_all_others_by_now_is_refused_before_the_first_call(project: Path) -> None:
+def test_base_without_common_cases_is_refused_before_the_first_call(project: Path) -> None:
     evaluate(project, "--num-runs", "2")
     path = project / "numbers.evalset.json"
     path.write_text(path.read_text().replace("You said", "They said"))
@@ -214,7 +214,7 @@ def test_the_exit_code_of_the_json_report_is_the_commands(project: Path) -> None
 
 
 def test_cases_of_an_imported_base_are_paired_by_their_ids(project: Path) -> None:
-    """Of a case a result says less than its set does, so that their hashes differ."""
+    """A result contains less of a case than its set, so that their hashes differ."""
     path = project / "numbers.evalset.json"
     path.write_text(
         path.read_text().replace('"eval_id"', '"session_input": {"app_name": "a", "user_id": "u"}, "eval_id"')

@@ -96,7 +96,7 @@ def test_all_warnings_are_reported_at_once(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("shard", ["1/2", "2/2"])
-def test_a_note_about_a_shard_is_no_warning(folder: Path, shard: str) -> None:
+def test_note_about_a_shard_is_not_a_warning(folder: Path, shard: str) -> None:
     ran = in_this_process("eval", "agent.py", *sets(folder), "--store", "memory:", "--shard", shard, FLAG)
     assert ran.returncode == 0, ran.stderr
 

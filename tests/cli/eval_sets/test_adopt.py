@@ -1,4 +1,4 @@
-"""`proctor adopt`: a project of google-adk is found, checked, previewed, and judged again beside what it said."""
+"""`proctor adopt`: a project of google-adk is found, checked, previewed, and re-scored against its own results."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def adopt(*words: str) -> list[str]:
 
 
 def keep_results() -> Path:
-    """Results as google-adk keeps them, without what we write beside them."""
+    """Results as google-adk stores them, without Proctor's additional keys."""
     in_this_process("eval", "agents/talker", "agents/talker/talk.evalset.json", "--store", "adk:agents")
     [path] = Path("agents").rglob("*.evalset_result.json")
     document = json.loads(path.read_text())
@@ -101,7 +101,7 @@ LEFT = {
         "from google.adk.evaluation.evaluation_generator import EvaluationGenerator\n",
         "google.adk.evaluation.evaluation_generator has no counterpart in Proctor",
     ),
-    "the package beside others": (
+    "the package among others": (
         "from google.adk import evaluation, runners\n",
         "take `evaluation` out of it: `from proctor.compat.adk import evaluation`",
     ),
@@ -117,7 +117,7 @@ LEFT = {
         "import google.adk; x = google.adk.evaluation.agent_evaluator\n",
         "goes through `google.adk.evaluation`: write",
     ),
-    "cli_eval beside others": (
+    "cli_eval among others": (
         "from google.adk.cli import cli_eval, cli\n",
         "take `cli_eval` out of it: `from proctor.compat.adk.cli import cli_eval`",
     ),
@@ -130,7 +130,7 @@ LEFT = {
 
 
 @pytest.mark.parametrize(("code", "said"), LEFT.values(), ids=LEFT)
-def test_what_is_left_alone_is_said(code: str, said: str) -> None:
+def test_unchanged_files_are_reported(code: str, said: str) -> None:
     Path("test_other.py").write_text(code)
     assert any(line.startswith("         test_other.py:1: ") and said in line for line in adopt("--write"))
     assert Path("test_other.py").read_text() == code
@@ -183,7 +183,7 @@ def test_other_ways_to_write_an_import(before: str, after: str) -> None:
     assert Path("test_other.py").read_text() == after
 
 
-def test_a_name_that_came_with_the_import_is_told() -> None:
+def test_name_from_the_import_is_reported() -> None:
     Path("test_other.py").write_text(
         "import google.adk.evaluation.eval_set\nx = google.adk.agents.LlmAgent\ny = google.adk.evaluation.eval_set\n"
     )
@@ -191,7 +191,7 @@ def test_a_name_that_came_with_the_import_is_told() -> None:
     assert told in adopt("--write")
 
 
-def test_a_name_that_came_with_an_import_of_cli_eval_is_told() -> None:
+def test_name_from_an_import_of_cli_eval_is_reported() -> None:
     Path("test_other.py").write_text(
         "import google.adk.cli.cli_eval\nx = google.adk.cli.cli_eval.get_root_agent\ny = google.adk.cli.cli_deploy\n"
     )
@@ -225,7 +225,7 @@ def test_line_ends_and_letters_stay(tmp_path: Path) -> None:
     assert Path("test_other.py").read_bytes() == data.replace(b"google.adk", b"proctor.compat.adk")
 
 
-def test_a_file_that_is_no_python_is_left_alone() -> None:
+def test_file_that_is_not_python_is_unchanged() -> None:
     Path("broken.py").write_text("from google.adk.evaluation import (\n")
     assert (
         "         broken.py:1: names google-adk's evaluation, and is no Python 3 in UTF-8: by hand"
@@ -253,7 +253,7 @@ def test_a_byte_order_mark_stays() -> None:
     assert b"from proctor.compat.adk.evaluation.agent_evaluator" in data
 
 
-def test_what_google_adk_said_is_confirmed() -> None:
+def test_verdicts_of_google_adk_are_confirmed() -> None:
     file = keep_results()
     shown = adopt()
     assert "HISTORY  2 recorded cases judged again: all as google-adk said" in shown
@@ -263,7 +263,7 @@ def test_what_google_adk_said_is_confirmed() -> None:
     ]
 
 
-def test_where_google_adk_said_something_else_the_cause_is_named() -> None:
+def test_different_verdict_of_google_adk_is_explained() -> None:
     """google-adk called a case passed whose recorded calls are not those expected."""
     Path("agents/talker/agent.py").write_text(AGENT.replace('"look"', '"see"'))
     file = keep_results()
@@ -278,7 +278,7 @@ def test_where_google_adk_said_something_else_the_cause_is_named() -> None:
     assert any("tool_trajectory_avg_score" in line and "`look" in line for line in shown), shown
 
 
-def test_the_cause_is_named_where_nothing_was_kept_and_where_the_rule_is_another() -> None:
+def test_cause_is_named_without_evidence_and_with_another_rule() -> None:
     """google-adk keeps nothing of an agent that broke; and it gives 0 where nothing is left of two equal answers."""
     file = keep_results()
     document = json.loads(file.read_text())
@@ -296,12 +296,12 @@ def test_the_cause_is_named_where_nothing_was_kept_and_where_the_rule_is_another
     assert f"         {said}" in shown
 
 
-def test_a_result_that_cannot_be_read_is_said() -> None:
+def test_unreadable_result_is_reported() -> None:
     keep_results().write_text("{")
     assert any(line.startswith("HISTORY") and "cannot be judged again" in line for line in adopt())
 
 
-def test_the_agents_are_run_when_asked_and_shown_beside_what_was_said() -> None:
+def test_agents_are_run_on_request_and_compared_with_the_results() -> None:
     keep_results()
     Path("agents/talker/agent.py").write_text(AGENT.replace("You said", "Did you say"))
     done = run_proctor("adopt", ".", "--run", cwd=Path.cwd())  # in this process the agent is loaded already
@@ -310,7 +310,7 @@ def test_the_agents_are_run_when_asked_and_shown_beside_what_was_said() -> None:
     assert "NOW      talk/one  google-adk said: passed  now: failed  response_match_score" in done.stdout
 
 
-def test_a_file_that_cannot_be_used_is_told_by_the_exit_code() -> None:
+def test_unusable_file_sets_the_exit_code() -> None:
     Path("agents/talker/bad.evalset.json").write_text('{"eval_set_id": 3, "eval_cases": 4}')
     done = in_this_process("adopt", ".")
     assert done.returncode == 1
@@ -320,7 +320,7 @@ def test_a_file_that_cannot_be_used_is_told_by_the_exit_code() -> None:
 @pytest.mark.parametrize(
     ("folder", "message"), [("nowhere", "expected the folder"), ("empty", "no agents, eval sets")]
 )
-def test_nothing_to_adopt_is_said(folder: str, message: str) -> None:
+def test_project_without_evals_is_reported(folder: str, message: str) -> None:
     Path("empty").mkdir()
     done = in_this_process("adopt", folder)
     assert (done.returncode, done.stdout) == (2, "")

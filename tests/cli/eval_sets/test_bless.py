@@ -1,4 +1,4 @@
-"""`proctor bless`: the difference first, then the file, when somebody agrees."""
+"""`proctor bless`: the difference first, then the file, after a confirmation."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_dry_run_only_shows() -> None:
     assert Path("cases.evalset.json").read_bytes() == before
 
 
-def test_nothing_is_written_without_somebody_to_ask() -> None:
+def test_nothing_is_written_without_a_confirmation() -> None:
     before = Path("cases.evalset.json").read_bytes()
     done = in_this_process("bless")
     assert done.returncode == 2
@@ -84,20 +84,20 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("words", "message"), REFUSED.values(), ids=REFUSED)
-def test_what_cannot_be_blessed_is_said(words: list[str], message: str) -> None:
+def test_impossible_bless_is_reported(words: list[str], message: str) -> None:
     done = in_this_process(*words)
     assert done.returncode == 2
     assert message in done.stderr
 
 
-def test_what_an_agent_says_never_reaches_the_terminal_raw() -> None:
+def test_text_of_an_agent_never_reaches_the_terminal_raw() -> None:
     Path("agent.py").write_text("def root_agent(text):\n    return '\\x1b[31m red \\x1b]0;t\\x07'\n")
     in_this_process("eval", "agent.py", "cases.evalset.json:wrong")
     done = in_this_process("bless", "--dry-run")
     assert "\x1b" not in done.stdout
 
 
-def test_what_can_be_blessed_is_and_the_rest_is_named_with_an_exit_code_of_its_own() -> None:
+def test_possible_changes_are_written_and_the_rest_sets_the_exit_code() -> None:
     Path("cases.evalset.json").write_text(
         Path("cases.evalset.json").read_text().replace("hello", "hello there", 1)
     )
@@ -119,7 +119,7 @@ def test_the_difference_has_the_lines_of_the_file() -> None:
     assert r"\r" not in done.stdout
 
 
-def test_a_comment_that_goes_is_told_before_anything_is_written() -> None:
+def test_lost_comment_is_reported_before_anything_is_written() -> None:
     Path("s.evalset.yaml").write_text(
         "cases:\n  - case: a\n    ask: hi\n    tools:\n      # look first\n      - look()\n      - tell()\n    expect: x\n"
     )

@@ -25,7 +25,7 @@ def test_a_good_file() -> None:
     assert (result.exit_code, result.stdout) == (0, "a.evalset.json: fine: eval set, 2 cases\n")
 
 
-def test_a_warning_is_said_and_does_not_refuse() -> None:
+def test_warning_is_reported_and_does_not_refuse() -> None:
     write_set(Path("a.evalset.json"), case("one", "hello", tag="smoke"))
     result = check("a.evalset.json")
     assert result.exit_code == 0
@@ -37,7 +37,7 @@ def test_a_warning_is_said_and_does_not_refuse() -> None:
 
 
 @pytest.mark.parametrize("how", ["nothing", "option", "setting"])
-def test_a_key_that_seems_to_state_an_expectation_is_refused_unless_it_is_allowed(how: str) -> None:
+def test_key_that_resembles_an_expectation_is_refused_unless_allowed(how: str) -> None:
     write_set(Path("a.evalset.json"), case("one", "hello", expected_tools=["f"]))
     if how == "setting":
         Path("proctor.toml").write_text("allow_unknown_keys = true\n")

@@ -48,7 +48,7 @@ def test_comments_are_missed_aloud() -> None:
     assert "a.yaml: its comments are not in a.json" in result.stderr
 
 
-def test_nothing_is_overwritten_unless_told_to() -> None:
+def test_nothing_is_overwritten_by_default() -> None:
     Path("b.yaml").write_text("mine")
     refused = convert("a.evalset.json", "b.yaml")
     assert refused.exit_code == 2

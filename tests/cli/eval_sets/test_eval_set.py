@@ -115,7 +115,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("words", "message"), REFUSED.values(), ids=REFUSED)
-def test_what_cannot_be_done_is_said(words: list[str], message: str) -> None:
+def test_invalid_request_is_reported(words: list[str], message: str) -> None:
     assert message in refused(*words)
     assert not Path("a.evalset.json").exists()
 

@@ -1,4 +1,4 @@
-"""`proctor eval-set generate`: from an agent's own words to scenarios that somebody has read."""
+"""`proctor eval-set generate`: from an agent's description to scenarios that a person has read."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_a_set_is_made_and_grows_and_has_nothing_twice(suffix: str) -> None:
     assert (first.session_input.app_name, first.session_input.state) == ("shop", {"customer": ""})
 
 
-def test_fewer_than_were_asked_for_is_said_by_the_exit_code() -> None:
+def test_fewer_scenarios_than_requested_set_the_exit_code() -> None:
     code, _, err = generate("--count", "5")
     assert (code, "2 scenarios came" in err) == (1, True)
 
@@ -103,7 +103,7 @@ def test_a_dry_run_shows_and_writes_nothing() -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        pytest.param(["--out", "new.evalset.json"], "add --yes", id="nobody is there to read"),
+        pytest.param(["--out", "new.evalset.json"], "add --yes", id="without a terminal"),
         pytest.param(["--model", "gemini-2.5-flash"], "GOOGLE_API_KEY", id="no key"),
         pytest.param(["--model", "scripted:none.json"], "cannot be read", id="no such script"),
         pytest.param(["--count", "0"], "--count", id="none are wanted"),
@@ -114,14 +114,14 @@ def test_a_dry_run_shows_and_writes_nothing() -> None:
         ),
     ],
 )
-def test_what_is_wrong_is_said_before_a_model_is_asked(words: list[str], said: str) -> None:
+def test_error_is_reported_before_a_model_call(words: list[str], said: str) -> None:
     code, out, err = generate(*words)
     assert (code, out) == (2, "")
     assert said in err
     assert "tokens" not in err
 
 
-def test_an_agent_that_tells_nothing_needs_guidance() -> None:
+def test_agent_without_a_description_needs_guidance() -> None:
     code, _, err = generate(agent="shop/agent.py:silent")
     assert (code, "--guidance" in err) == (2, True)
     assert generate("--guidance", "It sells shoes.", "--count", "1", agent="shop/agent.py:silent")[0] == 0
@@ -149,7 +149,7 @@ def test_from_python() -> None:
     ("typed", "kept"),
     [("y\nn\n", ["Money back!"]), ("n\ny\n", ["Do you have boots?"]), ("q\n", []), ("a\n", ["Money back!", "Do you have boots?"])],
 )  # fmt: skip
-def test_at_a_terminal_each_is_shown_and_kept_if_somebody_says_so(typed: str, kept: list[str]) -> None:
+def test_terminal_shows_each_scenario_for_confirmation(typed: str, kept: list[str]) -> None:
     ours, theirs = pty.openpty()
     command = [
         sys.executable, "-m", "proctor", "eval-set", "generate", "shop", "--count", "2",

@@ -61,7 +61,7 @@ def test_a_project_that_is_set_up_in_pyproject(tmp_path: Path, monkeypatch: pyte
     assert len(list(tmp_path.iterdir())) == 1
 
 
-def test_a_file_is_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_is_not_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_text("")
     done = in_this_process("init", "file")

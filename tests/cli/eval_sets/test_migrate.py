@@ -43,7 +43,7 @@ def test_with_a_session(option: str) -> None:
     assert found["session_input"]["state"] == {"n": 1}
 
 
-def test_nothing_is_overwritten_unless_told_to() -> None:
+def test_nothing_is_overwritten_by_default() -> None:
     Path("new.json").write_text("mine")
     refused = migrate("old.test.json", "new.json")
     assert refused.exit_code == 2

@@ -108,7 +108,7 @@ def test_a_turn_is_taken_back_and_the_agent_forgets_it() -> None:
 
 
 def test_a_turn_that_fails_is_not_kept() -> None:
-    done = record("agent:weather", "hello", "wrong", "/save", "never said")
+    done = record("agent:weather", "hello", "wrong", "/save", "never sent")
     assert (done.exit_code, texts()) == (0, [("hello", "You said hello, after nothing.")])
     assert "ValueError: no such day; this turn is not kept" in done.stderr
 
@@ -132,7 +132,7 @@ def test_pieces_are_shown_as_they_come_and_the_whole_once() -> None:
     assert record("agent:streams", "hi").stdout.splitlines()[:2] == ["you> hi", "Well, hello."]
 
 
-def test_nothing_unsafe_reaches_the_terminal_and_nothing_is_lost_in_the_file() -> None:
+def test_terminal_output_is_safe_and_the_file_is_complete() -> None:
     done = record("agent:hostile", "hi\x1b[2J")
     assert "\x1b" not in done.stdout
     assert "\u202e" not in done.stdout
@@ -161,7 +161,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("words", "message"), REFUSED.values(), ids=REFUSED)
-def test_what_cannot_be_done_is_said_before_anybody_talks(words: list[str], message: str) -> None:
+def test_invalid_request_is_reported_before_the_conversation(words: list[str], message: str) -> None:
     done = CliRunner().invoke(cli, words, input="hello\n")
     assert (done.exit_code, done.stdout) == (2, "")
     assert message in done.stderr
@@ -192,7 +192,7 @@ def test_a_message_that_no_file_can_keep_is_not_sent() -> None:
     assert "it was not sent" in done.stderr
 
 
-def test_a_set_that_cannot_grow_is_told_before_anybody_talks() -> None:
+def test_set_that_cannot_grow_is_reported_before_the_conversation() -> None:
     Path("x.evalset.yaml").write_text("case: one bare case\nask: hi\nexpect: hello\n")
     done = record("agent:weather", "hello")
     assert (done.exit_code, done.stdout) == (2, "")
@@ -202,7 +202,7 @@ def test_a_set_that_cannot_grow_is_told_before_anybody_talks() -> None:
 # --- sessions that google-adk kept -------------------------------------------------------------------------------------
 
 
-def test_every_recorded_session_becomes_the_case_that_google_adk_makes_of_it(shared: Path) -> None:
+def test_every_recorded_session_becomes_google_adks_case(shared: Path) -> None:
     vectors = json.loads((shared / "golden" / "events_to_invocations.json").read_text())["vectors"]
     tried = 0
     for vector in vectors:
@@ -245,7 +245,7 @@ def test_every_recorded_session_becomes_the_case_that_google_adk_makes_of_it(sha
         ("{", "session.json:1"),
     ],
 )
-def test_what_is_no_session_is_said(text: str, message: str) -> None:
+def test_file_that_is_not_a_session_is_reported(text: str, message: str) -> None:
     Path("session.json").write_text(text)
     done = CliRunner().invoke(cli, ["record", "--from-session", "session.json", "--into", "x.evalset.json"])
     assert done.exit_code == 2

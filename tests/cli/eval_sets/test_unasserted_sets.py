@@ -100,8 +100,8 @@ def test_from_python_what_is_added_has_the_warnings() -> None:
 
 
 LOOKS: dict[str, Callable[[SetFile], Any]] = {
-    "as it is": text_of,
-    "as it is to be": lambda file: check_text(file, Path(SET).read_text()),
+    "unchanged": text_of,
+    "converted": lambda file: check_text(file, Path(SET).read_text()),
 }
 
 

@@ -1,4 +1,4 @@
-"""Wherever a verdict is requested, a set with an expectation that nothing reads, or a key that stands twice, is refused."""
+"""Every verdict refuses a set with an unread expectation or a duplicate key."""
 
 import asyncio
 import json
@@ -105,7 +105,7 @@ def _twice_in_the_config(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("make", [_twice_in_the_set, _twice_in_the_config], ids=["set", "config"])
-def test_a_key_that_stands_twice(folder: Path, make: Callable[[Path], None]) -> None:
+def test_duplicate_key(folder: Path, make: Callable[[Path], None]) -> None:
     make(folder)
     ran = in_this_process("eval", "agent.py", "cases.evalset.json", "--store", "memory:", ALLOW)
     assert ran.returncode == 2

@@ -52,7 +52,7 @@ def store(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def built_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A page for the file to stand on."""
+    """Create a page that contains the file."""
     folder = make_page(tmp_path / "page")
     monkeypatch.setenv(FOLDER, str(folder))
     return folder
@@ -125,7 +125,7 @@ def test_json_and_files(store: Path, tmp_path: Path) -> None:
     ],
     ids=lambda given: " ".join(given) if isinstance(given, list) else "",
 )
-def test_what_cannot_be_done_is_said(store: Path, arguments: list[str], message: str) -> None:
+def test_impossible_comparison_is_reported(store: Path, arguments: list[str], message: str) -> None:
     runs(store, good, good)
     done = compare(store, *arguments)
     assert (done.exit_code, message in done.stderr) == (2, True), done.stderr
@@ -143,7 +143,7 @@ def test_strict_refuses_what_is_not_alike(store: Path) -> None:
 # --- one case side by side -------------------------------------------------------------------------------------------
 
 
-def test_a_case_is_told_from_where_the_runs_part(store: Path) -> None:
+def test_case_is_shown_from_the_first_difference(store: Path) -> None:
     runs(store, good, bad)
     done = compare(store, "previous", "latest", "case1")
     assert done.exit_code == 0
@@ -161,7 +161,7 @@ def test_a_case_is_told_from_where_the_runs_part(store: Path) -> None:
     )
 
 
-def test_of_a_case_in_error_the_failure_is_told(store: Path) -> None:
+def test_case_in_error_shows_the_failure(store: Path) -> None:
     runs(store, good, broken)
     shown = compare(store, "previous", "latest", "words/case3").stdout
     assert "CANDIDATE  trial 1 of 1, error: agent raised in turn 1: RuntimeError: no connection" in shown
@@ -169,7 +169,7 @@ def test_of_a_case_in_error_the_failure_is_told(store: Path) -> None:
     assert "    + not scored" in shown
 
 
-def test_a_case_that_did_the_same_says_so(store: Path) -> None:
+def test_unchanged_case_is_reported_as_such(store: Path) -> None:
     runs(store, good, good)
     assert "both do the same" in compare(store, "previous", "latest", "case1").stdout
 
@@ -182,7 +182,7 @@ def test_a_case_that_did_the_same_says_so(store: Path) -> None:
     ],
     ids=["unknown", "as Markdown"],
 )
-def test_a_case_that_cannot_be_shown_is_said(store: Path, arguments: list[str], message: str) -> None:
+def test_case_that_cannot_be_shown_is_reported(store: Path, arguments: list[str], message: str) -> None:
     runs(store, good, good)
     done = compare(store, "previous", "latest", *arguments)
     assert (done.exit_code, message in done.stderr) == (2, True), done.stderr
@@ -283,7 +283,7 @@ def test_an_exported_page_has_what_the_store_knows_of_its_run(
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
 @pytest.mark.parametrize("report", ["html", "md", "json"])
-def test_a_report_for_which_there_is_no_room_is_told_by_its_place(
+def test_report_without_disk_space_is_reported_by_its_path(
     store: Path, built_page: Path, report: str
 ) -> None:
     runs(store, good, bad)

@@ -1,4 +1,4 @@
-"""`proctor history`: what broke and since when, what is flaky, and whether like is told with like."""
+"""`proctor history`: broken cases and their first run, flaky cases, and only comparable runs compared."""
 
 import io
 import json
@@ -57,7 +57,7 @@ Run = Callable[..., None]
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Runs the set; what the agent says is told, and what else is changed before: its build, the threshold, a case."""
+    """Run the set after changes: the answers of the agent, its build, the threshold, a case."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "agent.py").write_text(AGENT)
     write_set(tmp_path / "words.evalset.json", case("a"), case("b"), case(EVIL))
@@ -132,7 +132,7 @@ def test_trials_that_differ_in_a_case_that_passes_make_it_flaky(run: Run) -> Non
 
 
 def test_a_case_that_was_always_flaky_did_not_break(run: Run) -> None:
-    """Some of its trials failed when it passed, too: that it fails now is no news."""
+    """Some of its trials failed when it passed, too: its present failure is not new."""
     half = ["You said b"] * 3 + ["no"]
     run({"b": half}, trials=4, threshold=0.7)
     run({"b": ["no"] * 2 + ["You said b"] * 2}, trials=4, threshold=0.7, build=True)
@@ -178,7 +178,7 @@ UNLIKE: dict[str, tuple[Callable[[Path], None], dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize(("change", "given", "message"), UNLIKE.values(), ids=UNLIKE)
-def test_where_like_is_not_told_with_like_that_is_said(
+def test_runs_that_are_not_comparable_are_reported(
     run: Run, tmp_path: Path, change: Callable[[Path], None], given: dict[str, Any], message: str
 ) -> None:
     run()
@@ -190,9 +190,7 @@ def test_where_like_is_not_told_with_like_that_is_said(
     assert case_.turn.warnings == [message]
 
 
-def test_of_a_function_nobody_knows_whether_it_was_changed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_change_of_a_function_is_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     eval_set = {"eval_set_id": "words", "eval_cases": [case("a")]}
     for answer in ("You said a", "Pardon?"):
@@ -204,14 +202,14 @@ def test_of_a_function_nobody_knows_whether_it_was_changed(
     assert "it is unknown whether the agent changed between the runs" in shown("--store", "s.sqlite3")
 
 
-def test_runs_that_did_not_reach_a_case_say_nothing_of_it(run: Run) -> None:
+def test_runs_that_did_not_reach_a_case_are_left_out(run: Run) -> None:
     run()
     assert in_this_process("eval", "agent.py", "words.evalset.json:a").returncode == 0
     run(WRONG, build=True)
     assert "BROKE  words/b  p-f  broke in run" in shown()
 
 
-def test_runs_that_were_not_looked_at_are_counted(run: Run) -> None:
+def test_unread_runs_are_counted(run: Run) -> None:
     for _ in range(3):
         run(WRONG)
     said = shown("--limit", "2")
@@ -260,7 +258,7 @@ def test_control_sequences_reach_no_terminal(run: Run) -> None:
         assert max(map(len, out.getvalue().splitlines())) <= 80
 
 
-def test_json_is_what_its_schema_says(run: Run) -> None:
+def test_json_follows_its_schema(run: Run) -> None:
     run()
     run(WRONG, build=True, trials=2)
     for arguments in ([], ["b"], ["--metric", RESPONSE]):
@@ -291,7 +289,7 @@ def test_json_is_what_its_schema_says(run: Run) -> None:
     ],
     ids=lambda given: " ".join(given) if isinstance(given, list) else "",
 )
-def test_what_cannot_be_told_is_said(run: Run, arguments: list[str], message: str) -> None:
+def test_invalid_request_is_reported(run: Run, arguments: list[str], message: str) -> None:
     run()
     done = in_this_process("history", *arguments)
     assert (done.returncode, done.stdout) == (2, "")
@@ -329,7 +327,7 @@ def test_only_the_runs_of_one_agent(run: Run) -> None:
         assert {one.agent for one in proctor.history_sync(agent=name).runs} == {name}
 
 
-def test_cases_that_broke_together_are_told_together(run: Run) -> None:
+def test_cases_that_broke_together_are_grouped(run: Run) -> None:
     run()
     run({"a": "no", **WRONG}, build=True)
     out = io.StringIO()
@@ -341,9 +339,7 @@ def test_cases_that_broke_together_are_told_together(run: Run) -> None:
     assert [line.split()[0] for line in drawn.splitlines() if "●○" in line] == ["a", "b"]
 
 
-def test_a_case_that_was_changed_is_told_apart_from_those_that_broke_with_it(
-    run: Run, tmp_path: Path
-) -> None:
+def test_changed_case_is_not_grouped_with_broken_ones(run: Run, tmp_path: Path) -> None:
     run()
     another_case(tmp_path)
     run({"a": "no", **WRONG}, build=True)
@@ -357,8 +353,8 @@ def test_a_case_that_was_changed_is_told_apart_from_those_that_broke_with_it(
     assert ("    b  " in changed, "    a  " in changed) == (True, False)
 
 
-def test_an_imported_run_stands_where_it_was_run(run: Run) -> None:
-    """Not where it came into the store; and a file that tells less of a case than a set does not say that it was changed."""
+def test_imported_run_is_ordered_by_its_start(run: Run) -> None:
+    """Not by its import; and a file with less of a case than a set does not make the case changed."""
     run()
     assert in_this_process("export", "latest", "--output", "first.jsonl").returncode == 0
     run({"a": "no"}, build=True)

@@ -63,7 +63,7 @@ def test_labels_can_be_put_in_one_by_one() -> None:
     assert json.loads(done.stdout)["agreement"]["both_fail"] == 1
 
 
-def test_a_turn_of_a_trial_is_told() -> None:
+def test_turn_of_a_trial_is_labelled() -> None:
     done = in_this_process(
         "judge", "label", "latest", "case0", "--fail", "--turn", "1", "--trial", "1", "--rubric", "x"
     )
@@ -83,7 +83,7 @@ def test_a_turn_of_a_trial_is_told() -> None:
         pytest.param(["calibrat"], "No command 'calibrat'. Did you mean 'calibrate'", id="a slip"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_said_and_exits_with_2(words: list[str], said: str) -> None:
+def test_error_is_reported_with_exit_code_2(words: list[str], said: str) -> None:
     done = in_this_process("judge", *words)
     assert done.returncode == 2
     assert said in done.stderr

@@ -47,7 +47,7 @@ def test_the_sentence_comes_first_and_then_a_row_for_each_number_of_trials(store
         assert int(row[0]) * int(row[1].replace(",", "")) == int(row[2].replace(",", ""))
 
 
-def test_a_run_that_is_enough_says_so(store: Path) -> None:
+def test_run_that_is_large_enough_is_reported(store: Path) -> None:
     run(store)
     said = plan(store, "--detect", "0.7").stdout
     assert said.startswith("12 cases x 3 trials are enough: they find a drop of 70 points in the pass rate")
@@ -59,7 +59,7 @@ def test_metrics_are_planned_for_in_their_own_units(store: Path) -> None:
     assert "for a drop of 0.1 in response_match_score it takes" in said
 
 
-def test_json_is_what_its_schema_says(store: Path) -> None:
+def test_json_follows_its_schema(store: Path) -> None:
     run(store)
     for arguments in ([], ["--metric", "response_match_score"]):
         jsonschema.validate(json.loads(plan(store, "--json", *arguments).stdout), SCHEMA)
@@ -67,7 +67,7 @@ def test_json_is_what_its_schema_says(store: Path) -> None:
     assert [row["trials"] for row in data["measures"][0]["rows"]] == [2, 4]
 
 
-def test_python_says_the_same(store: Path) -> None:
+def test_python_gives_the_same(store: Path) -> None:
     run(store)
     found = proctor.plan_sync(store=store)
     assert plan(store).stdout.startswith(found.sentence)

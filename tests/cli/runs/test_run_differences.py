@@ -11,7 +11,7 @@ import proctor as package
 from tests.cli.project import proctor, write_set
 
 AGENT = 'def root_agent(text):\n    return f"You said {text}"\n'
-SCRIPT = [{"when": "said", "say": {"rationale": "It says the same.", "verdict": "valid"}}]
+SCRIPT = [{"when": "said", "say": {"rationale": "The content is the same.", "verdict": "valid"}}]
 CONFIG = {
     "criteria": {
         "response_match_score": {"threshold": 0.8},

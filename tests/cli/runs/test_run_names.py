@@ -67,7 +67,7 @@ def test_what_did_not_pass_in_it_is_run_again(ids: list[str], tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("arguments", COMMANDS.values(), ids=COMMANDS)
-def test_further_back_than_there_are_runs_is_said(ids: list[str], arguments: list[str]) -> None:
+def test_name_before_the_first_run_is_reported(ids: list[str], arguments: list[str]) -> None:
     done = in_this_process(*(one.format("latest~2") for one in arguments))
     assert done.returncode == 2
     assert "No run 'latest~2': the store " in done.stderr

@@ -96,7 +96,7 @@ def test_or_anywhere(project: Path, url: str) -> None:
 
 
 @pytest.mark.parametrize("url", ["kept/mine.sqlite3", "sqlite:///kept/mine.sqlite3"])
-def test_as_the_settings_say_seen_from_their_file(
+def test_store_of_the_settings_is_relative_to_their_file(
     project: Path, monkeypatch: pytest.MonkeyPatch, url: str
 ) -> None:
     (project / "proctor.toml").write_text(f'store = "{url}"\n')
@@ -114,7 +114,7 @@ def test_results_go_to_google_adk_s_folder_too(project: Path) -> None:
     assert len(listed()) == 1
 
 
-def test_what_was_set_up_wrongly_is_said_before_the_agent_is_called(project: Path) -> None:
+def test_configuration_error_is_reported_before_the_agent_is_called(project: Path) -> None:
     (project / "agent.py").write_text("def root_agent(message): open('called', 'w'); return 'x'\n")
     (project / "text.txt").write_text("no store\n" * 20)
     assert "this file is not a store" in error(*EVAL, "--store", "text.txt")
@@ -126,7 +126,7 @@ def test_what_was_set_up_wrongly_is_said_before_the_agent_is_called(project: Pat
 
 
 @pytest.mark.parametrize("command", ["show", "score", "export", "resume", "prune"])
-def test_where_nothing_was_run_it_says_what_to_do(project: Path, command: str) -> None:
+def test_empty_store_gives_advice(project: Path, command: str) -> None:
     more = {"export": ["--format", "json"], "prune": ["--keep", "1"]}.get(command, [])
     said = error(command, *more)
     assert said.startswith("no runs yet: ")
@@ -185,7 +185,7 @@ def test_which_runs_are_listed(ran: Path, arguments: list[str], expected: list[s
     assert [run["sets"][0] for run in listed(*arguments)] == expected
 
 
-def test_what_was_left_out_is_said(ran: Path) -> None:
+def test_omitted_parts_are_reported(ran: Path) -> None:
     assert lines("runs", "--limit", "1")[-1] == "MORE  1 runs  (--limit 0 lists all)"
     done = in_this_process("runs", "--agent", "nobody")
     assert (done.returncode, done.stdout) == (0, "")
@@ -224,7 +224,7 @@ def test_ages(text: str, seconds: float | None) -> None:
 
 
 @pytest.mark.parametrize("arguments", [["runs", "--since", "soon"], ["prune", "--older-than", "old"]])
-def test_what_is_no_time_is_said_with_examples(ran: Path, arguments: list[str]) -> None:
+def test_invalid_time_is_reported_with_examples(ran: Path, arguments: list[str]) -> None:
     assert "expected e.g." in error(*arguments)
 
 
@@ -271,7 +271,7 @@ def test_one_trial_of_it(ran: Path) -> None:
     assert "the case has trials 1 to 3" in error("show", run_id, "wrong", "--trial", "4")
 
 
-def test_a_case_that_broke_off_says_where(ran: Path) -> None:
+def test_interrupted_case_names_its_place(ran: Path) -> None:
     shown = lines("show", listed()[1]["run_id"], "crash")
     assert "    reason: agent raised in turn 1: RuntimeError: the agent broke" in shown
     assert any(line.startswith("    turn 1: at: agent.py:") for line in shown)
@@ -285,7 +285,7 @@ def test_a_case_as_json(ran: Path) -> None:
     assert [judging["config_source"] for judging in data["judgings"]] == ["test_config.json"]
 
 
-def test_cases_of_one_id_in_two_sets_are_told_apart(project: Path) -> None:
+def test_cases_of_one_id_in_two_sets_are_distinguished(project: Path) -> None:
     lines("eval", "agent.py", "cases.evalset.json", "good.evalset.json", code=1)
     assert "say cases/fine or good/fine" in error("show", "latest", "fine")
     assert lines("show", "latest", "good/fine")[0].startswith("CASE  good/fine  passed")
@@ -332,7 +332,7 @@ def test_a_row_for_each_trial(ran: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["out.json", "out.jsonl", "out.evalset_result.json"])
-def test_what_is_exported_is_imported_as_it_was(ran: Path, name: str) -> None:
+def test_exported_run_is_imported_unchanged(ran: Path, name: str) -> None:
     run_id = listed()[1]["run_id"]
     lines("export", run_id, "--output", name)
     (line,) = lines("import", name)
@@ -355,7 +355,7 @@ def test_what_was_imported_can_be_judged_again(ran: Path) -> None:
 
 EXPORTS = {
     "no form": ([], "which form?"),
-    "an end that says nothing": (["--output", "out.bin"], "which form?"),
+    "an unknown suffix": (["--output", "out.bin"], "which form?"),
     "no such form": (["--format", "cvs"], "Did you mean 'csv'?"),
     "a folder for one file": (
         ["--format", "json", "--output", "new/"],
@@ -399,7 +399,7 @@ def test_why_turns_passed_is_found_out_later(ran: Path) -> None:
     assert in_this_process("show", "latest", "fine", "--json").stderr == ""
 
 
-def test_an_imported_run_goes_on_only_where_it_was_run(ran: Path) -> None:
+def test_imported_run_resumes_only_in_its_original_store(ran: Path) -> None:
     lines("export", listed()[1]["run_id"], "--output", "run.jsonl")
     lines("import", "run.jsonl")
     said = error("resume", "latest", "--retry-errors")
@@ -407,7 +407,7 @@ def test_an_imported_run_goes_on_only_where_it_was_run(ran: Path) -> None:
     assert "goes on only in the store that it was run in" in said
 
 
-def test_a_run_that_is_under_way_is_exported_as_far_as_it_has_come_and_that_is_said(ran: Path) -> None:
+def test_unfinished_run_is_exported_in_part_with_a_note(ran: Path) -> None:
     with closing(open_store()) as store:
         writer = begun(store, "under_way")
         done = in_this_process("export", "under_way", "--output", "run.jsonl")
@@ -425,7 +425,7 @@ importing_runs.import_run("run.jsonl")
 """
 
 
-def test_an_import_that_was_killed_says_what_it_is_and_is_nothing_to_resume(ran: Path) -> None:
+def test_killed_import_is_marked_and_cannot_be_resumed(ran: Path) -> None:
     lines("export", "latest", "--output", "run.jsonl")
     assert subprocess.run([sys.executable, "-c", _KILLED], check=False).returncode == 9
     assert (listed()[0]["state"], listed()[0]["outcome"]) == ("unfinished", None)
@@ -451,7 +451,7 @@ def test_an_import_that_fails_leaves_nothing_behind(ran: Path, monkeypatch: pyte
 # --- prune -----------------------------------------------------------------------------------------------------------
 
 
-def test_nobody_is_asked_where_nobody_is(ran: Path) -> None:
+def test_no_question_without_a_terminal(ran: Path) -> None:
     done = in_this_process("prune", "--keep", "1")
     assert done.returncode == 2
     assert done.stderr == "error: nothing was deleted: add --yes to delete them without being asked\n"
@@ -467,7 +467,7 @@ PRUNED = {
     "the old, but not the newest": (["--older-than", "0s", "--keep", "1"], ["good"]),
     "none of the old is beyond the newest": (["--older-than", "0s", "--keep", "2"], ["good", "cases"]),
     "one by name": (["--run", "latest"], ["cases"]),
-    "only said": (["--keep", "0", "--dry-run"], ["good", "cases"]),
+    "only listed": (["--keep", "0", "--dry-run"], ["good", "cases"]),
 }
 
 
@@ -499,8 +499,8 @@ def data(*arguments: str, code: int = 0) -> Any:
     return json.loads(done.stdout)
 
 
-def test_every_step_of_a_run_s_life_can_be_said_as_json(project: Path) -> None:
-    """Whatever else there is to say goes to stderr."""
+def test_every_step_of_a_run_s_life_has_json_output(project: Path) -> None:
+    """All other messages go to stderr."""
     assert data(*EVAL, "--max-failures", "1", "--concurrency", "1", "--json", code=1)["outcome"] == "failed"
     assert data("resume", "--json", code=1)["runs"][0]["counts"] == {"passed": 1, "failed": 1, "error": 1}
     assert data("score", "--json", code=1)["runs"][0]["judging_duration"] > 0
@@ -517,12 +517,12 @@ def test_every_step_of_a_run_s_life_can_be_said_as_json(project: Path) -> None:
     assert [run["run_id"] for run in listed()] == [imported["run_id"]]
 
 
-def test_what_json_cannot_ask_is_said(ran: Path) -> None:
+def test_question_in_json_mode_is_refused(ran: Path) -> None:
     assert "--json asks nobody: add --yes" in error("prune", "--keep", "0", "--json")
     assert len(listed()) == 2
 
 
-def test_what_was_imported_before_a_file_that_cannot_be_read_is_told(ran: Path) -> None:
+def test_imports_before_an_unreadable_file_are_reported(ran: Path) -> None:
     lines("export", "--output", "run.jsonl")
     done = in_this_process("import", "run.jsonl", "gone.jsonl", "--json")
     assert (done.returncode, len(json.loads(done.stdout)["runs"])) == (2, 1)
@@ -535,7 +535,7 @@ sys.path[:0] = {path!r}
 from tests.cli.project import in_this_process
 os.chdir({folder!r})
 looking = [["show"], ["show", "latest", "wrong"], ["runs"], ["export", "--format", "jsonl"], ["show", "--json"]]
-for command in [*looking, {eval!r}]:  # whatever is imported late: only root may read where Python is, at times
+for command in [*looking, {eval!r}]:  # late imports: only root may read where Python is, at times
     in_this_process(*command)
 os.chmod(".proctor/store.sqlite3", 0o444)
 os.chmod(".proctor", 0o555)

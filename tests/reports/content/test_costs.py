@@ -1,4 +1,4 @@
-"""What models took, in every report: by purpose, with what is not known said and never 0; and what judges are worth."""
+"""Usage of models, in every report: by purpose, unknown figures marked and never 0; and the calibration of judges."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_dollars(cost: float, text: str) -> None:
     assert dollars(cost) == text
 
 
-def test_each_purpose_is_told() -> None:
+def test_each_purpose_is_reported() -> None:
     assert money_of(with_money(PRICED, CACHED, UNPRICED)) == [
         "judges $0.600 (60 calls, 6,600 tokens, 30 known from before)",
         "agent unknown (20 calls, 1,000 tokens, no price known of our-7b)",
@@ -94,7 +94,7 @@ def test_it_is_shown_with_what_the_judge_is_worth(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["plain", "terminal", "markdown"])
-def test_nothing_is_said_where_nothing_was_spent(name: str) -> None:
+def test_run_without_usage_reports_none(name: str) -> None:
     assert "cost" not in report(name, with_money()).lower()
 
 

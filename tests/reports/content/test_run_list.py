@@ -76,7 +76,7 @@ def test_a_run_in_a_row() -> None:
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_how_a_run_stands(run: RunRecord, expected: str) -> None:
+def test_state_of_a_run(run: RunRecord, expected: str) -> None:
     assert f"  {expected}  7f3k2c" in drawn(run)
 
 
@@ -243,7 +243,7 @@ def test_a_case_fits_the_page(width: int) -> None:
     assert max(cells(line) for line in text.splitlines()) <= width
 
 
-def test_a_trial_whose_evidence_was_not_kept_says_so() -> None:
+def test_trial_without_stored_evidence_is_marked() -> None:
     case = case_of(2, 4)
     for trial in case.trials:
         trial._evidence = None

@@ -56,7 +56,7 @@ def test_the_verdict_is_a_sentence(outcomes: list[Outcome], sentence: str) -> No
     assert summary.sentence(of(*outcomes)) == sentence
 
 
-def test_many_are_told_with_their_thousands() -> None:
+def test_large_numbers_have_thousands_separators() -> None:
     many = of(*[Outcome.FAILED] * 1286, *[Outcome.INCONCLUSIVE] * 1001, *[Outcome.PASSED] * 713)
     assert summary.sentence(many) == "failed: 1,286 of 3,000 cases fail, 1,001 undecided"
     assert summary.sentence(of(*[Outcome.PASSED] * 2000), flaky=1200) == (
@@ -64,7 +64,7 @@ def test_many_are_told_with_their_thousands() -> None:
     )
 
 
-def test_a_set_that_could_not_be_run_and_an_interruption_are_told() -> None:
+def test_unrunnable_set_and_interruption_are_reported() -> None:
     result = of(P, P)
     result.sets.append(SetSummary("b", "b.json", "", 0, failure=Failure(where="file", message="not JSON")))
     result.interrupted = True
@@ -121,7 +121,7 @@ def test_a_score_that_misses_never_looks_like_its_threshold(
     assert score_text(value, threshold) == text
 
 
-def test_scores_beside_their_thresholds() -> None:
+def test_scores_with_their_thresholds() -> None:
     assert summary.against(metric("m", [0.4], 0.9), UNICODE) == "0.40 < 0.9"
     assert summary.against(metric("m", [1.0], 0.9), ASCII) == "1.00 >= 0.9"
     assert summary.against(metric("m", [1.0, None], 0.9, E), UNICODE) == "error"
@@ -129,7 +129,7 @@ def test_scores_beside_their_thresholds() -> None:
     assert summary.against(metric("m", [3.0], None, Outcome.INFORMATIONAL), UNICODE) == "3.00"
 
 
-def test_names_lose_suffixes_that_tell_nothing_apart() -> None:
+def test_redundant_suffixes_of_names_are_dropped() -> None:
     names = [
         "tool_trajectory_avg_score",
         "response_match_score",
@@ -187,7 +187,7 @@ def test_warnings_are_grouped() -> None:
 
 @pytest.mark.parametrize("report", ["terminal", "text", "markdown", "junit", "json"])
 @pytest.mark.parametrize("outcome", [P, F])
-def test_a_warning_stands_by_the_case_with_its_metric(report: str, outcome: Outcome) -> None:
+def test_warning_is_with_its_case_and_metric(report: str, outcome: Outcome) -> None:
     from proctor.schema.results.score import MetricScore, Score
 
     weak = MetricScore(value=1.0, per_invocation=[Score(1.0, warning="nothing knows it")])
@@ -219,7 +219,7 @@ def test_signs_follow_the_encoding() -> None:
     assert UNICODE.strip([P] * 12 + [F] * 3) == "●12 ○3"
 
 
-def test_the_sketch_is_what_it_says() -> None:
+def test_sketch_has_its_documented_form() -> None:
     result = sketch()
     assert len(result.cases) == 40
     assert {wrong_covers().outcome, crashed().outcome, undecided().outcome, good("a").outcome} == {F, E, U, P}
@@ -238,7 +238,7 @@ def test_the_sketch_is_what_it_says() -> None:
         pytest.param(["a/x.json/", None], ["x.json", "s"], id="a slash behind it, and no file"),
     ],
 )
-def test_sets_of_one_file_name_are_told_apart_by_their_folders(
+def test_sets_of_one_file_name_are_distinguished_by_their_folders(
     paths: list[str | None], names: list[str]
 ) -> None:
     assert summary.set_names([SetSummary("s", path, "", 1) for path in paths]) == names

@@ -35,7 +35,7 @@ def test_a_passing_case_has_nothing_to_show() -> None:
     assert reason_of(good("a")) == ""
 
 
-def test_turns_that_missed_in_the_first_trial_that_missed_then_the_trial_as_a_whole() -> None:
+def test_failed_turns_of_the_first_failed_trial_precede_the_whole_trial() -> None:
     assert kinds(wrong_covers()) == [(2, 1, ["Steps", "TextDifference"]), (2, None, ["StateDifference"])]
 
 
@@ -43,7 +43,7 @@ def test_every_such_trial_where_all_is_asked_for() -> None:
     assert [number for number, turn, _ in kinds(wrong_covers(), full=True) if turn == 1] == [2, 3, 4]
 
 
-def test_the_users_words_stand_above_the_turn() -> None:
+def test_user_message_is_above_the_turn() -> None:
     assert [section.said for section in evidence_of(wrong_covers())[0].sections] == ["La Trattoria.", ""]
 
 
@@ -102,10 +102,10 @@ def test_a_metric_without_details_gives_its_reason() -> None:
         Remark("warning", "only one word to judge"),
     ]
     assert warnings_of(result) == ["politeness: only one word to judge"]
-    assert warnings_beside(result) == []  # the evidence says so
+    assert warnings_beside(result) == []  # the evidence has them
 
 
-def test_a_metric_that_says_nothing_shows_nothing_and_the_row_says_so() -> None:
+def test_metric_without_an_explanation_is_marked_in_the_row() -> None:
     result = case("a", F, metric("politeness", [0.0], 0.5))
     assert kinds(result) == []
     assert reason_of(result) == "politeness gives no reason"
@@ -119,7 +119,7 @@ def test_a_metric_that_does_not_gate_is_left_out() -> None:
     assert kinds(result) == [(0, None, ["Remark"])]
 
 
-def test_why_a_metric_did_not_apply_is_told_where_all_is_asked_for() -> None:
+def test_reason_for_not_applicable_is_shown_in_full_mode() -> None:
     from proctor.schema.results.run_result import Outcome
 
     silent = metric("final_session_state", [None], 1.0, Outcome.NOT_APPLICABLE, reason="the case states none")
@@ -139,9 +139,7 @@ def test_details_of_a_strange_shape_are_not_drawn() -> None:
 def test_the_reason_falls_back_to_the_metric_that_decided() -> None:
     undecided = metric("b", [0.5], 0.9, U, reason="needs 30 more trials")
     assert reason_of(case("a", U, metric("a", [1.0]), undecided)) == "needs 30 more trials"
-    assert (
-        reason_of(case("a", F, metric("m", [0.0], 0.5), reason="said by the engine")) == "said by the engine"
-    )
+    assert reason_of(case("a", F, metric("m", [0.0], 0.5), reason="from the engine")) == "from the engine"
 
 
 def test_block_types_are_the_documented_ones() -> None:
@@ -158,7 +156,7 @@ def test_evidence_of_a_passing_trial_is_never_picked() -> None:
     assert all(result.trials[evidence.trial].outcome is not P for evidence in evidence_of(result, full=True))
 
 
-def test_what_two_metrics_draw_alike_is_drawn_once_and_the_second_gives_its_reason() -> None:
+def test_equal_drawings_of_two_metrics_are_drawn_once() -> None:
     def missed(name: str, actual: str, reason: str) -> MetricVerdict:
         details = {"text": {"expected": "It is sunny.", "actual": actual}}
         score = Score(0.0, reason=reason, details=details)

@@ -28,11 +28,11 @@ TRACEBACKS = {
         frame("app.py", 1, "ask", "find()") + frame("tools.py", 2, "find", "rows[0]"),
         ("tools.py:2 in find", "rows[0]"),
     ),
-    "below the user's code stand libraries": (
+    "libraries below the user's code": (
         frame("app.py", 3, "ask", "json.loads(text)") + frame(LIBRARY / "json/__init__.py", 346, "loads", "return decode(s)"),
         ("app.py:3 in ask", "json.loads(text)"),
     ),
-    "around it stand we": (
+    "our frames around it": (
         frame(OURS / "engine/inference.py", 9, "run", "await answer") + frame("app.py", 1, "<module>", "boom()"),
         ("app.py:1", "boom()"),
     ),
@@ -90,7 +90,7 @@ def test_a_comment_at_the_end_of_the_line_is_left_out(line: str, shown: str) -> 
     assert cause_of(Failure(where="agent", type="KeyError", traceback=traceback)).code == shown
 
 
-def test_a_place_in_our_own_code_says_nothing() -> None:
+def test_location_in_our_own_code_is_not_shown() -> None:
     import proctor
 
     traceback = f'Traceback (most recent call last):\n  File "{proctor.__file__}", line 1, in f\n    x\nTypeError: 1\n'

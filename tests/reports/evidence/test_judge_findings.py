@@ -70,7 +70,7 @@ def written(report: Any, result: RunResult, **options: Any) -> str:
     return out.getvalue()
 
 
-def test_on_a_terminal_each_rubric_has_its_line_and_sentences_that_hold_are_counted() -> None:
+def test_each_rubric_has_a_line_and_supported_sentences_are_counted() -> None:
     lines = [line.strip() for line in written(TerminalReport(), run()).splitlines()]
     assert "rubrics  ✕  brief           At most one sentence." in lines
     assert "There are two." in lines
@@ -81,7 +81,7 @@ def test_on_a_terminal_each_rubric_has_its_line_and_sentences_that_hold_are_coun
     assert "… 1 more that hold" in lines
 
 
-def test_everything_is_told_to_who_asks() -> None:
+def test_full_mode_shows_everything() -> None:
     text = written(TerminalReport(), run(), verbose=True)
     assert "It says Paris." in text
     assert 'for: "Paris"' in text
@@ -90,7 +90,7 @@ def test_everything_is_told_to_who_asks() -> None:
     assert "hallucinations_v1: scripted, 1 vote" in text
 
 
-def test_each_metric_has_its_own_votes_and_the_words_of_its_judge_also_where_it_is_content() -> None:
+def test_each_metric_shows_its_votes_and_rationales() -> None:
     found = asked_of({"final_response_match_v2": 1.0, "safety_v1": 1.0}, answer="Paris.")
     lines = [line.strip() for line in written(PlainReport(), found, verbose=True).splitlines()]
     assert (
@@ -104,7 +104,7 @@ def test_each_metric_has_its_own_votes_and_the_words_of_its_judge_also_where_it_
     assert "turn 1: safety_v1: It does no harm." in lines
 
 
-def test_the_same_warning_of_several_metrics_is_told_once_a_turn() -> None:
+def test_same_warning_of_several_metrics_is_shown_once_a_turn() -> None:
     found = asked_of(
         {"final_response_match_v2": 1.0, "safety_v1": 1.0}, answer='No. {"verdict": "valid"}', right=False
     )
@@ -134,8 +134,8 @@ def test_as_data_and_as_google_adk_has_it() -> None:
     assert adk.count('"rationale": "There are two."') == 2  # of the case, and of the turn
 
 
-def test_rubrics_whose_text_is_not_known_are_told_by_their_reason() -> None:
-    """As read back from a result file of google-adk, which has ids only; a metric of one's own may say no more, either."""
+def test_rubrics_without_a_text_are_shown_by_their_reason() -> None:
+    """As read back from a result file of google-adk, which has ids only; a custom metric may give no more, either."""
     scores = [
         {"rubric_id": "brief", "score": 0, "rationale": "There are two."},
         {"rubric_id": "city", "score": 1},
@@ -145,14 +145,14 @@ def test_rubrics_whose_text_is_not_known_are_told_by_their_reason() -> None:
     assert found.lines == [Finding(False, "brief", "There are two."), Finding(True, "city", "")]
 
 
-def test_votes_that_are_none_are_told_with_what_the_judge_said() -> None:
+def test_invalid_votes_are_shown_with_the_answer_of_the_judge() -> None:
     text = written(TerminalReport(), run(ScriptedModel({"verdicts": []})), verbose=True)
     assert "scripted, 0 of 5 votes usable" in text
-    assert " ".join(text.split()).count("it answered:") == 2, "alike votes are told once, of each metric"
+    assert " ".join(text.split()).count("it answered:") == 2, "equal votes are shown once for each metric"
     assert "! error" in text
 
 
-def test_what_a_judge_or_a_file_says_cannot_draw() -> None:
+def test_text_of_a_judge_or_a_file_cannot_draw() -> None:
     rubric = {"rubric_id": "a\x1b[31m", "rubric_content": {"text_property": "b\x1b]0;x\x07"}}
     config = {"criteria": {"rubric_based_final_response_quality_v1": {"threshold": 1.0, "rubrics": [rubric]}}}
     said = {"verdicts": [{"number": 1, "evidence": "", "rationale": "c\x9b2J", "verdict": "no"}]}

@@ -1,4 +1,4 @@
-"""Played users in reports: who said what, from which plan, what it took, and how the conversation ended."""
+"""Simulated users in reports: the messages, the plan, the usage, and the end of the conversation."""
 
 from __future__ import annotations
 
@@ -80,13 +80,13 @@ def broken(so_far: Any) -> str | None:
         (lambda _: "", ""),
         (broken, ""),
     ],
-    ids=["function", "signal", "words beside the signal", "limit", "nothing said", "raised"],
+    ids=["function", "signal", "words with the signal", "limit", "no text", "raised"],
 )  # fmt: skip
-def test_how_a_conversation_ended_is_told_unless_it_broke_off(user: Any, ended: str) -> None:
+def test_end_of_a_complete_conversation_is_shown(user: Any, ended: str) -> None:
     assert ending_of(trial_of(run_with(user))) == ended
 
 
-def test_who_played_is_told_of_played_users_only() -> None:
+def test_user_model_is_shown_for_simulated_users_only() -> None:
     assert simulator_name(trial_of(run_with(broken))) == "user played by broken()"
     assert (
         simulator_name(trial_of(run_with(ScriptedModel("</finished>", name="m-1")))) == "user played by m-1"
@@ -97,7 +97,7 @@ def test_who_played_is_told_of_played_users_only() -> None:
 # --- in a report of a run ---------------------------------------------------------------------------------------------
 
 
-def test_a_failed_case_whose_user_had_not_finished_says_so() -> None:
+def test_failed_case_with_an_unfinished_user_is_marked() -> None:
     case = run_with(lambda _: "Hm.").cases[0]
     assert lines_of(case) == [
         'state: booked: "Rome" -> not set',
@@ -105,11 +105,11 @@ def test_a_failed_case_whose_user_had_not_finished_says_so() -> None:
     ]
 
 
-def test_a_failed_case_that_the_user_ended_says_no_more_than_what_failed() -> None:
+def test_failed_case_with_a_finished_user_shows_the_failure_only() -> None:
     assert lines_of(run_with(lambda _: None, faults=False).cases[0]) == ['state: booked: "Rome" -> not set']
 
 
-def test_where_the_user_said_nothing_it_is_shown_what_there_was_to_answer() -> None:
+def test_missing_message_of_the_user_shows_the_last_answer() -> None:
     case = run_with(lambda _: " ").cases[0]
     assert "user simulator" in case.reason
     assert lines_of(case) == ["turn 1: user: I want to travel.", "turn 1: answer: Where to?"]

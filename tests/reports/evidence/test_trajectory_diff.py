@@ -50,7 +50,7 @@ STEPS = {
         {"kind": "differs", "expected": call("f", x="Oslo", y=1), "actual": call("f", x="OSLO", y=2), "arguments": [{"name": "y", "kind": "differs"}]},
         (Kind.DIFFERS, 'f(x="Oslo", y=[1])', 'f(x="OSLO", y=[2])'),
     ),
-    "of a metric that does not say what differs": (
+    "of a metric without differences": (
         {"kind": "differs", "expected": call("f", x=1, y=1), "actual": call("f", x=True, y=1.0), "arguments": None},
         (Kind.DIFFERS, "f(x=[1], y=1)", "f(x=[true], y=1.0)"),
     ),
@@ -157,7 +157,7 @@ JSON = st.recursive(
 )
 
 
-def test_a_call_that_was_moved_says_where_it_belongs_and_where_it_was() -> None:
+def test_moved_call_names_its_expected_and_actual_position() -> None:
     step = {"kind": "moved", "expected": {**call("f"), "index": 3}, "actual": {**call("f"), "index": 0}}
     elsewhere, unknown = steps_of([step, moved("g")]).lines
     assert isinstance(elsewhere, StepLine)
@@ -166,14 +166,12 @@ def test_a_call_that_was_moved_says_where_it_belongs_and_where_it_was() -> None:
 
 
 @given(JSON, JSON)
-def test_two_different_values_never_look_the_same_and_in_full_nothing_is_lost(
-    expected: Any, actual: Any
-) -> None:
+def test_different_values_never_look_equal_and_full_mode_is_complete(expected: Any, actual: Any) -> None:
     wanted, made = value_difference(expected, actual, full=True)
     for pieces, value in ((wanted, expected), (made, actual)):
         read = json.loads(
             "".join(piece.text for piece in pieces)
-        )  # keys stand in the order of the expected ones
+        )  # keys are in the order of the expected ones
         assert json.dumps(read, sort_keys=True) == json.dumps(value, sort_keys=True)
     if expected != actual:
         short = value_difference(expected, actual)
@@ -214,7 +212,7 @@ def test_a_difference_that_python_does_not_see_is_still_shown() -> None:
         ("missing", None, StateLine("n", Kind.MISSING, "5 ± 1", "")),
     ],
 )
-def test_what_a_matcher_expects_is_told_in_words(kind: str, actual: Any, line: StateLine) -> None:
+def test_expectation_of_a_matcher_is_written_out(kind: str, actual: Any, line: StateLine) -> None:
     entry = {"key": "n", "kind": kind, "expected": {"match": "number"}, "told": "5 ± 1"}
     if actual:
         entry["actual"] = actual

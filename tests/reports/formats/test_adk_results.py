@@ -50,7 +50,7 @@ GOLDEN = ["all_pass.default", "mixed.default", "state_and_media.default", "agent
 
 
 @pytest.mark.parametrize("name", GOLDEN)
-def test_what_google_adk_wrote_comes_out_as_it_was(name: str, shared: Path) -> None:
+def test_file_of_google_adk_is_written_back_unchanged(name: str, shared: Path) -> None:
     """Read as a run and written again: the same keys in the same order, statuses, scores and invocations."""
     path = shared / "golden" / "files" / f"{name}.evalset_result.json"
     theirs = json.loads(path.read_text(encoding="utf-8"))
@@ -79,7 +79,7 @@ def _same_turns(ours: list[dict[str, Any]], theirs: list[dict[str, Any]]) -> Non
 
 
 def _invocation(given: dict[str, Any] | None) -> Any:
-    """An invocation without its id, which is made anew, and without the case's rubrics."""
+    """An invocation without its id, which is created again, and without the case's rubrics."""
     if given is None:
         return None
     return Invocation.model_validate(given).model_copy(update={"invocation_id": "", "rubrics": None})
@@ -142,7 +142,7 @@ def test_each_trial_has_its_own_status_and_scores() -> None:
     assert second["proctor"]["case"]["outcome"] == "passed"
 
 
-def test_expected_invocations_and_the_whole_criterion_stand_beside() -> None:
+def test_expected_invocations_and_the_criterion_are_additional() -> None:
     expected = Invocation.model_validate({"user_content": {"parts": [{"text": "hi"}]}, "mine": 1})
     criterion = {"threshold": 0.1, "match_type": "IN_ORDER"}
     (entry,) = case_results(case("a", P, metric("m", [1.0], 0.9)), CaseContext((expected,), {"m": criterion}))
@@ -189,7 +189,7 @@ def test_what_google_adk_would_refuse_is_left_out_of_the_evidence() -> None:
 
 
 def _held(result: RunResult) -> Any:
-    """What ADK's form, and what we may write beside it, can hold of a run."""
+    """The part of a run that ADK's form with our additional keys can hold."""
     return [
         (c.eval_set_id, c.eval_id, c.outcome, c.reason, c.place, {n: _held_metric(m) for n, m in c.metrics.items()} if c.trials else {},
          [(t.number, t.outcome, t.failure, _held_evidence(t.trial)) for t in c.trials])
@@ -242,7 +242,7 @@ def test_an_app_is_called_as_the_agent_is_as_far_as_a_folder_can(agent: str, app
 @pytest.mark.parametrize(
     "set_id", ["a/b", "..\\..\\x", "../../etc/passwd", "nul\x00", "x" * 5_000, "é" * 300, "C:evil", "\u202e"]
 )
-def test_a_name_is_one_step_of_a_path_whatever_the_set_is_called(set_id: str) -> None:
+def test_any_name_of_a_set_is_one_step_of_a_path(set_id: str) -> None:
     header = ResultHeader("app", set_id, 1_700_000_000.25)
     assert len(header.name.encode()) <= LONGEST_NAME
     assert not set(header.name) & set("/\\\x00:")
@@ -269,7 +269,7 @@ def test_what_is_not_one_set_of_one_agent_does_not_fit_one_file(results: list[Ru
 
 
 @for_each_text({"the first 40": HOSTILE[:40]})
-def test_any_text_can_stand_in_it(text: str) -> None:
+def test_any_text_is_allowed(text: str) -> None:
     result = everywhere(text)
     for each in result.cases:
         each.eval_set_id = text

@@ -78,7 +78,7 @@ def test_its_shape_is_that_of_adk_rs() -> None:
     )
 
 
-def test_what_is_neither_passed_nor_failed_is_failed_and_says_what_it_was() -> None:
+def test_other_outcomes_are_failed_with_their_name() -> None:
     told = {each["eval_case_id"]: each for each in results(sketch(1))}
     error = told["refund_policy"]
     assert (error["overall_status"], error["proctor_outcome"]) == ("FAILED", "error")
@@ -171,7 +171,7 @@ def test_recorded_vectors_come_out_as_adk_rs_has_them(shared: Path) -> None:
         (told,) = results(found)
         expected = {name: one["expected_result"][name] for name in ("scores", "overall_status")}
         silent = any(_played(turn) == ([], "") for turn in one["expected_result"]["actual"])
-        if silent:  # fails closed: an agent that says nothing and does nothing is an error here
+        if silent:  # fails closed: an agent without text and calls is an error here
             assert (told["overall_status"], told["proctor_outcome"]) == ("FAILED", "error")
             assert expected["overall_status"] == "FAILED"
         elif {name: told[name] for name in expected} != expected:

@@ -1,4 +1,4 @@
-"""Faults 37 to 39 as one property: whatever the texts are made of, no report holds what a terminal would obey."""
+"""Faults 37 to 39 as one property: for any text, no report contains control sequences of a terminal."""
 
 import csv
 import io

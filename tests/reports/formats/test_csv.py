@@ -147,7 +147,7 @@ def test_other_text_is_left_alone(text: str) -> None:
     assert neutral(text) == text == original(text)
 
 
-def test_so_is_whatever_becomes_one_when_widths_and_styles_are_folded() -> None:
+def test_formula_after_folding_of_width_and_style_is_neutralised() -> None:
     folded = (
         chr(n)
         for n in range(0x110000)
@@ -163,7 +163,7 @@ def test_no_two_texts_become_the_same(text: str) -> None:
 
 
 def first_sign(cell: str) -> str:
-    """What a spreadsheet looks at: quotes and blanks before it are dropped, fullwidth forms folded."""
+    """Return the text as a spreadsheet reads it: quotes and blanks before it are dropped, fullwidth forms folded."""
     return unicodedata.normalize("NFKC", cell).lstrip('"\u201c\u201d\u2018\u2019 \n\u3000\u00a0\ufeff`')[:1]
 
 
@@ -197,7 +197,7 @@ def test_nothing_in_it_is_obeyed_by_a_terminal(text: str) -> None:
         assert bad_characters(written(everywhere(text), form=form), allowed="\n\t") == set()
 
 
-def test_a_cell_is_no_longer_than_spreadsheets_take() -> None:
+def test_length_of_a_cell_is_within_the_limit_of_spreadsheets() -> None:
     (row,) = rows(run(case("a", P, trials=[trial(0, P, answer="x" * 100_000)])))
     assert len(row["answered"]) == LONGEST
     assert row["answered"].endswith("…")

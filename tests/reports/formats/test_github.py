@@ -69,11 +69,11 @@ def test_a_failure_points_at_the_line_of_its_case(tmp_path: Path, monkeypatch: p
 
 
 @pytest.mark.parametrize("outcome", [Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE, Outcome.NOT_RUN])
-def test_whatever_did_not_pass_is_an_error(outcome: Outcome) -> None:
+def test_every_outcome_but_passed_is_an_error(outcome: Outcome) -> None:
     assert [level for level, _, _ in annotations(run(good("a"), case("b", outcome)))] == ["notice", "error"]
 
 
-def test_what_passed_says_nothing_and_what_is_flaky_warns() -> None:
+def test_passed_case_has_no_line_and_a_flaky_one_warns() -> None:
     flaky = case("b", P, trials=[trial(0, P), trial(1, F)])
     flaky.missed = "trial 2: 0.40 < 0.8"
     found = annotations(run(good("a"), flaky, case("c", Outcome.SKIPPED)))
@@ -90,7 +90,7 @@ def test_of_many_the_worst_come_first_and_the_rest_is_one_line() -> None:
 
 
 @pytest.mark.parametrize("count", [9, 10, 11, 25])
-def test_errors_told_and_left_are_all_there_are(count: int) -> None:
+def test_printed_and_omitted_errors_add_up(count: int) -> None:
     result = run(*(case(f"f{n}", F) for n in range(count)))
     result.sets.append(SetSummary("torn", "t.json", "", 0, failure=Failure(where="file", message="no JSON")))
     errors = [text for level, _, text in annotations(result) if level == "error"]
@@ -131,7 +131,7 @@ def test_no_text_makes_a_command_or_a_field(text: str) -> None:
 
 
 @given(st.text(st.sampled_from("%0A:,=\n\r#[]e\u2028"), max_size=20))
-def test_whatever_it_is_made_of(text: str) -> None:
+def test_any_text(text: str) -> None:
     found = annotations(run(case(f"x{text}", E, reason=f"y{text}")))
     assert [(level, {*fields}) for level, fields, _ in found] == [
         ("notice", {"title"}),

@@ -29,7 +29,7 @@ def text_of(*runs: RunResult) -> str:
 
 def written(*runs: RunResult) -> dict[str, Any]:
     def refuse(constant: str) -> None:
-        raise AssertionError(f"{constant} is no JSON")
+        raise AssertionError(f"{constant} is not JSON")
 
     data: dict[str, Any] = json.loads(text_of(*runs), parse_constant=refuse)
     return data
@@ -189,7 +189,7 @@ JSON = st.recursive(
 
 
 @given(st.dictionaries(st.text(max_size=4), JSON, max_size=4), st.text(st.characters(), max_size=20))
-def test_whatever_a_metric_says_the_report_is_json(details: dict[str, Any], reason: str) -> None:
+def test_report_is_json_for_any_text_of_a_metric(details: dict[str, Any], reason: str) -> None:
     score = MetricScore(0.0, [Score(0.0, reason=reason, details=details)], details=details)
     text_of(run(case("a", F, metric("m", [score], 0.5), reason=reason))).encode("utf-8")
     assert written(run(case("a", F, metric("m", [score], 0.5), reason=reason)))["outcome"] == "failed"

@@ -96,7 +96,7 @@ def test_every_line_fits_its_schema(schema: Any, result: RunResult) -> None:
         assert [error.message for error in schema.iter_errors(line)] == []
 
 
-def test_the_schema_refuses_what_is_no_line(schema: Any) -> None:
+def test_schema_refuses_other_lines(schema: Any) -> None:
     (line,) = lines(run(good("a")))
     assert not schema.is_valid(line | {"outcome": "green"})
     assert not schema.is_valid({key: line[key] for key in line if key != "trial"})
@@ -124,7 +124,7 @@ def test_a_trial_is_the_longest_thing_written_at_once() -> None:
 
 
 class Once(list[CaseResult]):
-    """Cases that say how often they were gone through; how many ended how, they know, as those of a store do."""
+    """Cases that count their iterations; they know the number of each outcome, as those of a store do."""
 
     passes = 0
 

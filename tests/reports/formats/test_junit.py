@@ -1,4 +1,4 @@
-"""JUnit XML: valid whatever the texts are, nothing green that did not pass, names that stay."""
+"""JUnit XML: valid for any text, nothing green that did not pass, stable names."""
 
 import io
 import re
@@ -84,7 +84,7 @@ def _broken_off() -> RunResult:
     [run(), run(case("a", Outcome.SKIPPED)), _broken_set(), _broken_off()],
     ids=["no case", "only skipped ones", "a set that could not be run", "a run that could not go on"],
 )
-def test_what_went_wrong_beside_the_cases_is_red(result: RunResult) -> None:
+def test_error_outside_the_cases_is_red(result: RunResult) -> None:
     assert not result.passed
     assert "error" in {colour(each) for each in cases(written(result)).values()}
 
@@ -104,7 +104,7 @@ def test_red_where_the_run_is_and_counts_that_agree(results: list[RunResult]) ->
 # --- what is in it -------------------------------------------------------------------------------------------------------
 
 
-def test_a_failure_tells_the_evidence() -> None:
+def test_failure_contains_the_evidence() -> None:
     found = cases(written(sketch(2)))
     failure = found["two_turn_booking"].find("failure")
     assert failure is not None
@@ -136,7 +136,7 @@ def test_scores_are_properties_and_time_is_that_of_all_trials() -> None:
     assert found.get("time") == "2.500"
 
 
-def test_a_case_that_passed_says_which_trial_missed() -> None:
+def test_passed_case_names_its_failed_trial() -> None:
     passed = case("a", P, trials=[trial(0, P), trial(1, F)])
     passed.missed = "trial 2: response_match_score 0.40 < 0.8"
     assert cases(written(run(passed)))["a"].findtext("system-out") == passed.missed
@@ -148,7 +148,7 @@ def _at(place: str) -> CaseResult:
     return found
 
 
-def test_file_and_line_are_those_of_the_case_from_the_root_of_the_working_copy(
+def test_file_and_line_are_relative_to_the_root_of_the_working_copy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / ".git").mkdir()
@@ -186,7 +186,7 @@ def test_two_of_one_name_are_both_there() -> None:
     assert [*cases(written(run(good("a")), run(good("a"))))] == ["a", "a #2"]
 
 
-def test_agents_side_by_side_have_suites_of_their_own() -> None:
+def test_several_agents_have_separate_suites() -> None:
     document = written(run(good("a"), agent="v1"), run(good("a"), agent="v2"))
     assert [each.get("name") for each in document] == ["v1.booking", "v2.booking"]
     assert len({(each.get("classname"), each.get("name")) for each in document.iter("testcase")}) == 2

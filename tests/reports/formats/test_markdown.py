@@ -131,7 +131,7 @@ def test_green_only_where_the_run_is(result: RunResult) -> None:
     assert text.startswith("### ✓ passed") == result.passed
 
 
-def test_what_went_wrong_beside_the_cases_is_told() -> None:
+def test_error_outside_the_cases_is_reported() -> None:
     result = run(good("a"))
     result.sets.append(
         SetSummary("torn", "x/torn.json", "", 0, failure=Failure(where="file", message="no JSON"))
@@ -164,7 +164,7 @@ def test_it_is_never_longer_than_github_takes(count: int, length: int, sign: str
         assert "more that did not pass" in told
 
 
-def test_told_and_left_are_all_there_are() -> None:
+def test_printed_and_omitted_cases_add_up() -> None:
     text = text_of(run(*(case(f"f{n}", F, reason="x") for n in range(320))))
     assert text.count("\n| ✕ failed | ") == MOST
     assert f"… and {320 - MOST} more that did not pass" in text
@@ -197,19 +197,19 @@ def test_texts_are_shown_as_they_are(text: str) -> None:
 
 
 @given(st.text(st.sampled_from("\n\r \t|`~<>/!-#@[]()&;:*_\\x\u2028"), max_size=20))
-def test_whatever_it_is_made_of(text: str) -> None:
+def test_any_text(text: str) -> None:
     assert_only_text(text)
     page(text_of(run(case(text, F, reason=text), case("b", E, reason=f"a\n{text}\n"))))
 
 
-def test_a_text_reads_as_it_was() -> None:
+def test_text_is_read_back_unchanged() -> None:
     shown = page(text_of(run(case("<b>&amp;|`x`", F, reason="5 < 6 & 'a'"))))
     assert "booking/<b>&amp;|`x`" in shown.quiet
     assert "5 < 6 & 'a'" in shown.quiet
 
 
 @given(st.text(st.sampled_from("` |\\a"), min_size=1, max_size=12))
-def test_code_in_a_cell_is_the_text_except_that_a_backslash_is_parted_from_a_pipe(text: str) -> None:
+def test_code_in_a_cell_separates_a_backslash_from_a_pipe(text: str) -> None:
     rendered = MarkdownIt("commonmark").enable("table").parse(table(["x"], [table_row([code(text)])]))
     codes = [
         child.content for token in rendered for child in token.children or [] if child.type == "code_inline"
@@ -235,7 +235,7 @@ def test_code_in_a_cell_is_the_text_except_that_a_backslash_is_parted_from_a_pip
         ("deadbeef GH-1 [x](y) *a* ![", "`deadbeef` `GH-1` `[x](y)` `*a*` `![`"),
     ],
 )
-def test_in_a_sentence_of_ours_what_is_not_plain_is_code(text: str, shown: str) -> None:
+def test_special_characters_in_a_sentence_are_code(text: str, shown: str) -> None:
     assert sentence(text) == shown
 
 

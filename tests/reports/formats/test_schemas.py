@@ -1,4 +1,4 @@
-"""The published schemas say all that the reports hold: no key goes out that they do not name, none is named in vain."""
+"""The published schemas are complete: every key of a report is in its schema, and every key of a schema is used."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""Fault 40: no secret stands in what CI servers and pull requests show."""
+"""Fault 40: CI servers and pull requests show no secret."""
 
 import io
 
@@ -31,7 +31,7 @@ def written(name: str, *results: RunResult) -> str:
 
 
 def telling(text: str) -> RunResult:
-    """A run that has `text` wherever an agent or a provider could have said it."""
+    """A run with `text` in every place that an agent or a provider can fill."""
     failure = Failure(where="agent", type="AuthenticationError", message=text, traceback=text, turn=0)
     broke = case(
         "broke",

@@ -14,7 +14,7 @@ from tests.reports.sample_runs import crashed, good, wrong_covers
 
 
 class _Cases(Sequence[CaseResult]):
-    """Cases that are made when somebody looks, as those of a stored run are read."""
+    """Cases that are created on access, as those of a stored run are read."""
 
     def __init__(self, count: int) -> None:
         self._count = count

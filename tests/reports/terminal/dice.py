@@ -1,4 +1,4 @@
-"""An agent that now and then goes wrong, as its script says, and real runs of it."""
+"""An agent that sometimes fails, by its script, and real runs of it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SCRIPTS = {"always": "P", "now_and_then": "PPFPP", "rarely": "FFFFP", "broken": 
 
 
 class Dice:
-    """Rolls the die that was asked for, or goes wrong where its script says so."""
+    """Rolls the requested die, or fails where its script requires it."""
 
     def __init__(self) -> None:
         self._asked: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""Nothing that an agent, a file or an error says reaches the terminal as more than text."""
+"""Texts of an agent, a file or an error reach the terminal as plain text only."""
 
 import contextlib
 import io

@@ -1,4 +1,4 @@
-"""What others write while the bar is drawn stands above it, whole lines at a time."""
+"""Other output while the bar is drawn is printed above it, whole lines at a time."""
 
 import io
 import logging
@@ -53,7 +53,7 @@ def test_what_would_move_the_cursor_does_not() -> None:
     assert "\x1b[2J" not in during_a_bar(lambda out: print("\x1b[2J\x1b[Hcleared", file=out))
 
 
-def test_afterwards_the_stream_is_as_it_was() -> None:
+def test_stream_is_restored_at_the_end() -> None:
     out = io.StringIO()
     aside = Aside(out, lambda text: None)
     aside.begin()

@@ -23,7 +23,7 @@ class Clock:
 
 
 class Terminal(io.StringIO):
-    """A stream that says it is a terminal."""
+    """A stream that claims to be a terminal."""
 
     encoding = "utf-8"
 
@@ -49,14 +49,14 @@ def lines(clock: Clock) -> tuple[LineWatch, io.StringIO]:
     return LineWatch(out, clock=clock), out
 
 
-def test_what_cannot_wait_is_said_at_once(clock: Clock) -> None:
+def test_urgent_message_is_printed_at_once(clock: Clock) -> None:
     watching, out = lines(clock)
     watching.run_started(run(), 100)
     watching.warned("a limit \x1b[31mcannot act")
     assert out.getvalue() == "warning: a limit \\x1b[31mcannot act\n"
 
 
-def test_a_line_says_how_far_it_is(clock: Clock) -> None:
+def test_line_shows_the_progress(clock: Clock) -> None:
     watching, out = lines(clock)
     watching.run_started(run(), 100)
     finish(watching, *[P] * 40, F, E)
@@ -167,7 +167,7 @@ def test_failures_at_once_are_printed_together_and_none_is_lost(clock: Clock) ->
     assert words(drawn(burst, clock)).count("because") == 3
 
 
-def test_of_a_short_run_no_failure_is_printed_since_the_report_follows_at_once(clock: Clock) -> None:
+def test_failures_of_a_short_run_are_left_to_the_report(clock: Clock) -> None:
     def short(watching: BarWatch, clock: Clock) -> None:
         watching.run_started(run(), 2)
         clock.now = PATIENCE - 0.1
@@ -207,7 +207,7 @@ def test_runs_one_after_the_other_share_the_bar(clock: Clock) -> None:
     assert "6/6" in words(drawn(two, clock))
 
 
-def test_an_end_without_a_beginning_is_no_harm(clock: Clock) -> None:
+def test_end_without_a_start_is_harmless(clock: Clock) -> None:
     drawn(lambda watching, _: watching.run_finished(run()), clock)
 
 

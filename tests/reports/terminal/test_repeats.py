@@ -64,7 +64,7 @@ def test_the_same_in_ascii(snapshot: Snapshot) -> None:
     snapshot("repeats_ascii.txt", text)
 
 
-def test_the_interval_must_lie_beside_the_rate(snapshot: Snapshot) -> None:
+def test_interval_must_exclude_the_rate(snapshot: Snapshot) -> None:
     rule = {"num_runs": 10, "min_pass_rate": 0.8, "confidence": 0.95}
     snapshot("repeats_sure.txt", draw(rolled("always", "now_and_then", "rarely", trials=rule)))
 
@@ -126,7 +126,7 @@ def test_no_line_is_wider_than_the_page(width: int) -> None:
 # --- its parts -------------------------------------------------------------------------------------------------------
 
 
-def test_a_flaky_case_that_passes_comes_before_the_quiet_ones_with_what_went_wrong() -> None:
+def test_flaky_passing_case_precedes_quiet_ones_with_its_failure() -> None:
     text = draw(rolled("always", "now_and_then", trials={"num_runs": 5, "min_pass_rate": 0.8}))
     assert text.index("now_and_then") < text.index("always")
     assert (
@@ -135,7 +135,7 @@ def test_a_flaky_case_that_passes_comes_before_the_quiet_ones_with_what_went_wro
     assert "passed: all 2 cases pass, 1 is flaky" in text
 
 
-def test_the_evidence_of_a_case_that_fails_is_shown_even_if_no_metric_fails_by_itself() -> None:
+def test_failed_case_shows_its_evidence_even_without_a_failed_metric() -> None:
     """Each metric meets its threshold in 4 of 5 trials, the case passes in 3."""
     rule = TrialRule(0.7)
     result = rolled("now_and_then", num_runs=5, trials={"min_pass_rate": 0.7})
@@ -146,13 +146,13 @@ def test_the_evidence_of_a_case_that_fails_is_shown_even_if_no_metric_fails_by_i
     assert "≠      roll_die(sides=[-6-])" in draw(result)
 
 
-def test_nothing_of_this_is_told_of_cases_that_are_run_once() -> None:
+def test_cases_with_one_trial_show_no_repeats() -> None:
     result = rolled("always", "now_and_then")
     for text in (draw(result), lines(result)):
         assert not [word for word in ("pass^", "pass@", "flaky", "pass_rate", "±", "means") if word in text]
 
 
-def test_sets_with_other_numbers_of_trials_say_so() -> None:
+def test_sets_with_different_numbers_of_trials_show_them() -> None:
     sets = [
         SetSummary("a", "a.json", "c.json", 1, num_runs=3, rule=TrialRule(0.9)),
         SetSummary("b", "b.json", "c.json", 1),

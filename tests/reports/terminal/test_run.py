@@ -101,8 +101,8 @@ def test_several_agents(snapshot: Snapshot) -> None:
     snapshot("matrix.txt", draw(*two_agents()))
 
 
-class Anew(Sequence[CaseResult]):
-    """Cases that are made anew whenever somebody looks, as those of a stored run are."""
+class FreshCases(Sequence[CaseResult]):
+    """Cases that are created at every access, as those of a stored run are."""
 
     def __init__(self, cases: Sequence[CaseResult]) -> None:
         self._cases = cases
@@ -125,7 +125,7 @@ def test_cases_read_from_a_store_look_the_same(report: Report, only_different: b
     for runs in (two_agents(), [sketch(3)]):
         kept = written(runs)
         for one in runs:
-            one.cases = Anew(one.cases)
+            one.cases = FreshCases(one.cases)
         assert written(runs) == kept
 
 
@@ -178,7 +178,7 @@ def test_agents_with_the_same_score_and_another_outcome_differ() -> None:
     assert "0 of 1 cases are the same" in draw(first, second, only_different=True)
 
 
-def test_without_colour_there_is_no_escape_sequence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_escape_sequence_without_colour(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "\x1b" not in draw(sketch(3), color=False)
     monkeypatch.setenv("NO_COLOR", "1")
     out = io.StringIO()
@@ -203,7 +203,7 @@ def test_failures_come_before_errors_before_the_rest() -> None:
         (100, "⇄ find_flight() as call 1 find_flight() as call 2"),
     ],
 )
-def test_a_call_that_was_moved_stands_beside_where_it_belongs(width: int, line: str) -> None:
+def test_moved_call_is_shown_at_its_expected_place(width: int, line: str) -> None:
     first, second = call("find_flight"), call("book_flight")
     alignment = [
         {"kind": "moved", "expected": {**first, "index": 0}, "actual": {**first, "index": 1}},
@@ -220,14 +220,14 @@ def test_on_a_narrow_page_ids_stay_whole_and_the_names_of_metrics_go() -> None:
     assert re.search(r"two_turn_booking +✕ 0.70 2/5 +✓ 1.00\n", narrow)
 
 
-def test_of_more_than_twenty_passing_cases_only_five_are_listed_and_the_others_counted() -> None:
+def test_more_than_twenty_passing_cases_list_five_and_a_count() -> None:
     text = draw(run(*(good(f"c{n:02}") for n in range(57))))
     assert text.count("✓ passed  c") == 5
     assert "✓ … 52 more passed (-v: all)" in text
     assert draw(run(*(good(f"c{n:02}") for n in range(57))), verbose=True).count("✓ passed  c") == 57
 
 
-def test_skipped_and_unreached_cases_say_so() -> None:
+def test_skipped_and_unreached_cases_are_marked() -> None:
     text = draw(run(good("a"), case("b", Outcome.SKIPPED), case("c", Outcome.NOT_RUN)))
     assert "– skipped  b" in text
     assert "– not run  c" in text
@@ -255,14 +255,14 @@ def test_what_did_not_happen_is_missing_from_the_bar() -> None:
 
 
 @pytest.mark.parametrize("width", [60, 100, 160])
-def test_a_metric_that_misses_is_beside_its_threshold_whatever_the_width(width: int) -> None:
+def test_failed_metric_is_next_to_its_threshold_at_any_width(width: int) -> None:
     text = " ".join(draw(run(wrong_covers(), num_runs=5), width=width).split())
     assert f"{TRAJECTORY} 0.70 < 0.9" in text
     assert "response_match_score 0.82 < 0.9" in text
     assert f"{STATE} 0.40 < 1" in text
 
 
-def test_of_very_many_metrics_those_with_room_have_a_column_and_no_miss_is_lost() -> None:
+def test_very_many_metrics_fill_the_width_and_no_failure_is_lost() -> None:
     metrics = [metric(f"quality_number_{n}_score", [float(n != 11)], 0.5) for n in range(12)]
     text = draw(run(good("b"), case("a", F, *metrics, reason="see below")))
     head = text[: text.index("✕ failed")]
