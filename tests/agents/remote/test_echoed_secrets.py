@@ -113,7 +113,7 @@ def _asked_by(exchange: Exchange) -> str:
 
 def test_names_of_the_protocol_are_as_they_are(tmp_path: Path) -> None:
     """A password that is part of an app's name does not change the address that is asked."""
-    app_server = adk.server(as_json(stream(adk.SAID), EVENT_STREAM), apps=["demo_app"])
+    app_server = adk.server(as_json(stream(adk.ANSWER), EVENT_STREAM), apps=["demo_app"])
     with serving(app_server) as server:
         agent = f"adk+http:http://me:demo@127.0.0.1:{server.port}/demo_app"
         run = proctor.evaluate_sync(agent, {"eval_set_id": "s", "eval_cases": [CASE]}, config={"criteria": {"exact_match": 1}})  # fmt: skip
