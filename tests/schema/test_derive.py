@@ -8,13 +8,14 @@ import pytest
 from hypothesis import given, strategies as st
 
 from proctor.schema.evidence.convert_events import (
+    Recorded,
     facts_of_invocation,
     facts_of_turn,
     invocation_of,
     to_invocations,
 )
 from proctor.schema.evidence.event import Event
-from proctor.schema.evidence.trial import Recorded, Trial
+from proctor.schema.evidence.trial import Trial
 from proctor.schema.evidence.turn import Turn
 from proctor.schema.format.content import Content, FunctionCall, Part, user_text
 from proctor.schema.format.invocation import Invocation, InvocationEvents
@@ -190,7 +191,7 @@ def test_the_facts_of_a_turn_are_those_of_its_invocation(
 def test_invocations_are_created_on_first_access() -> None:
     turns = [Turn(user_content=user_text(text), events=[Event.said(text)]) for text in ("a", "b")]
     trial = Trial(eval_set_id="set", eval_id="case", turns=turns)
-    recorded = Recorded(trial)
+    recorded = Recorded(trial.turns, trial.app_details)
     assert len(recorded) == 2
     assert [_text(one) for one in recorded] == ["a", "b"]
     assert [*recorded[1:]] == trial.invocations[1:]

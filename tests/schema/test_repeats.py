@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from proctor.schema.results.case_statistics import Repeats
+from proctor.schema.results.case_result import Repeats
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult, TrialResult
 from proctor.schema.results.score import MetricScore, TrialRule
 from proctor.stats.intervals import wilson

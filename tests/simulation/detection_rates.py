@@ -10,7 +10,7 @@ from typing import Any
 
 import proctor
 from proctor.schema.evidence.simulated_user import FaultKind
-from proctor.schema.results.case_statistics import FaultRates, user_faults
+from proctor.schema.results.case_result import FaultRates, user_faults
 from proctor.schema.results.run_result import CaseResult
 from tests.simulation.planted_conversations import Conversation, conversations
 

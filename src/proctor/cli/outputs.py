@@ -18,7 +18,7 @@ from proctor.errors import SetupError, SetupProblems, StoreError
 from proctor.reports.base import Report, ReportOptions, load_report
 from proctor.runs.output_guard import OutputGuard, kept_stores
 from proctor.runs.setup.settings import Settings
-from proctor.runs.storage.open import is_for_results, open_store
+from proctor.runs.storage.open import is_for_results, open_store, project_store
 from proctor.schema.evidence.trial import CONFIGURATION, Failure, FailureKind
 from proctor.schema.results.run_result import RunResult
 
@@ -129,12 +129,16 @@ def parse_target(word: str) -> tuple[str, Path | None]:
     ).absolute()  # the agent may change the working folder
 
 
-def output_guard(given: Mapping[str, Any], **files: Any) -> OutputGuard:
-    """Return the output guard of a command, from its options and from the stores of the command and the project."""
+def output_guard(given: Mapping[str, Any], *, project: str | Path | None = None, **files: Any) -> OutputGuard:
+    """Return the output guard of a command, from its options and from the stores of the command and the project.
+
+    `project`: the project's store, if the command knows it already.
+    """
+    named = [*(given.get("stores") or ()), *([given["store"]] if given.get("store") else [])]
     return OutputGuard(
         overwrite=bool(given.get("overwrite")),
         make_parents=bool(given.get("make_parents")),
-        stores=kept_stores([*(given.get("stores") or ()), *([given["store"]] if given.get("store") else [])]),
+        stores=kept_stores([*named, project]),
         **files,
     )
 
@@ -269,7 +273,7 @@ def open_targets(given: Sequence[str], settings: Settings) -> RunTargets:
     """
     asked = list(given) or list(settings.store)
     store, adk = store_of(asked), result_folders(asked)
-    return RunTargets(None if store == NOWHERE else open_store(store), adk)
+    return RunTargets(None if store == NOWHERE else open_store(store or project_store(settings)), adk)
 
 
 def store_of(urls: Sequence[str]) -> str | None:

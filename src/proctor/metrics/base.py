@@ -8,8 +8,8 @@ from typing import Any, Protocol
 
 from proctor.errors import MetricError
 from proctor.metrics.text.visible_text import is_blank
-from proctor.schema.evidence.convert_events import TurnFacts, facts_of_invocation
-from proctor.schema.evidence.trial import Recorded, Trial
+from proctor.schema.evidence.convert_events import Recorded, TurnFacts, facts_of_invocation
+from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.case import ConversationScenario, EvalCase, Statement
 from proctor.schema.format.content import text_of
 from proctor.schema.format.criterion import BaseCriterion

@@ -188,13 +188,13 @@ def check_growing_set(path: Path, *, make_parents: bool = False, inputs: Sequenc
     guard.check(path, EVAL_SET, appends=True)
 
 
-def kept_stores(urls: Sequence[str] = ()) -> list[Path]:
-    """Return the files of the stores with these URLs, and of the project's store."""
+def kept_stores(urls: Sequence[str | Path | None] = (None,)) -> list[Path]:
+    """Return the files of the stores with these URLs (`None`: the project's store), and the default store."""
     from proctor.runs.storage.open import default_store, store_url
     from proctor.stores.open import store_file
 
     stores = [default_store()]
-    for url in [*urls, None]:
+    for url in urls:
         try:
             if (file := store_file(store_url(url))) is not None:
                 stores.append(file.absolute())

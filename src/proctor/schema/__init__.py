@@ -30,7 +30,8 @@ _WHERE = {
         "CodeConfig CustomMetricConfig EvalConfig LiveModelConfig LlmAudioUserSimulatorConfig"
         " LlmBackedUserSimulatorConfig TrialsConfig"
     ),
-    "results.case_statistics": "Repeats TrialRule",
+    "results.case_result": "Repeats",
+    "results.score": "TrialRule",
     "format.result": (
         "DurationDetails EvalCaseResult EvalMetricResult EvalMetricResultDetails EvalMetricResultPerInvocation"
         " EvalSetResult EvalStatus InferenceStatus TokenUsageDetails"

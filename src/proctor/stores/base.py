@@ -78,6 +78,8 @@ class RunWriter(Protocol):
 
     run_id: str
     judging: int
+    created_at: float
+    """When the run began, in seconds since 1970; of a resumed run, when it began first."""
 
     def put(self, records: Sequence[Record | AnswerRecord], token: object = None) -> None:
         """Queue records to be written together; `committed` is called with `token` when they are on disk."""
@@ -261,6 +263,10 @@ class Store(Protocol):
 
     def load(self, run_id: str, judging: int | None = None) -> RunResult:
         """Return a run as a result whose cases are read from the store on access."""
+        ...
+
+    def cases(self, run_id: str, judging: int | None = None) -> Sequence[CaseResult]:
+        """Return the cases of a run, which are read from the store on access."""
         ...
 
     def planned(self, run_id: str) -> Iterator[PlannedCase]:

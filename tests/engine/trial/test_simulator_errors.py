@@ -21,7 +21,7 @@ from proctor.reports.terminal.run import TerminalReport
 from proctor.runs.importing.import_runs import import_run
 from proctor.schema.evidence.simulated_user import FaultKind
 from proctor.schema.evidence.trial import FailureKind, Trial
-from proctor.schema.results.case_statistics import FaultRates, user_faults
+from proctor.schema.results.case_result import FaultRates, user_faults
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
 
 END = "</finished>"

@@ -13,7 +13,7 @@ from proctor.agents.base import Session
 from proctor.errors import SetupProblems
 from proctor.models.scripted import ScriptedModel
 from proctor.schema.evidence.simulated_user import FaultKind
-from proctor.schema.results.case_statistics import user_faults
+from proctor.schema.results.case_result import user_faults
 from proctor.schema.results.run_result import CaseResult, Outcome
 
 NAME = "user_simulator_faults_v1"

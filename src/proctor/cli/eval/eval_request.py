@@ -43,7 +43,7 @@ from proctor.runs.setup.settings import (
     relative_to_working_folder,
 )
 from proctor.runs.storage.failed_attempts import attempts_recorded_by_caller
-from proctor.runs.storage.open import is_for_results
+from proctor.runs.storage.open import is_for_results, project_store
 from proctor.schema.results.run_result import RunResult
 
 if TYPE_CHECKING:
@@ -199,6 +199,7 @@ def input_guard(words: Sequence[str], given: Mapping[str, Any], settings: Settin
             continue
     return output_guard(
         given,
+        project=project_store(settings),
         inputs=[Path(split_existing(one)[0]) for one in named if one],
         folders=[folder for folder in folders if folder is not None],
     )

@@ -122,7 +122,7 @@ def _export(
         run_id = find_current_run(opened, run)
         shown = judging_of(opened, run_id, judging)
         result, beside = opened.load(run_id, shown), StoreExtras(opened, shown)
-        stores = kept_stores([opened.url])
+        stores = kept_stores([opened.url, None])
         for path in export_run(result, form, target or sys.stdout, beside=beside, stores=stores, **how):
             say(f"{path}: run {run_id} as {form}")
         if listed_run(opened, run_id).run.state is RunState.RUNNING:

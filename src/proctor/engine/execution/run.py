@@ -106,9 +106,7 @@ class Run:
         if self.stored is not None:
             self.stored.begin(info)
             run.run_id = self.stored.writer.run_id
-            run.started_at = self.stored.store.manifest(
-                run.run_id
-            ).created_at  # also of a run that is resumed
+            run.started_at = self.stored.writer.created_at
             self._counts.update(self.stored.earlier_outcomes())
             if (earlier := self.stored.earlier) is not None:
                 self._spending.begin_with(self.stored.attempts())
@@ -329,8 +327,9 @@ class Run:
         except StoreError as error:
             run.failure = run.failure or _broken(error)
         try:
-            kept = stored.load()
-            run.cases, run.badges = kept.cases, kept.badges
+            run.cases = stored.cases()
+            if run.judged_by:
+                run.badges = stored.badges()
         except StoreError as error:
             run.failure = run.failure or _broken(error)
 

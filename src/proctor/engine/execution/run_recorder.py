@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from proctor.agents.base import AgentInfo
-from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
+from proctor.schema.results.run_result import CaseResult, Outcome
 from proctor.stores.base import AnswerRecord, Committed, Record, RunWriter, Store, StoredTrial
 
 if TYPE_CHECKING:
@@ -125,13 +125,13 @@ class StoredRun:
         self.writer.put(records, token)
         await token
 
-    def results(self) -> Sequence[CaseResult]:
+    def cases(self) -> Sequence[CaseResult]:
         """Return the cases of the run, read from the store when they are asked for."""
-        return self.load().cases
+        return self.store.cases(self.writer.run_id, self.writer.judging)
 
-    def load(self) -> RunResult:
-        """Return the run as the store has it."""
-        return self.store.load(self.writer.run_id, self.writer.judging)
+    def badges(self) -> dict[str, str]:
+        """Return the calibration of each metric's judge, according to the store."""
+        return self.store.load(self.writer.run_id, self.writer.judging).badges
 
     def finish(self, summary: RunSummary, *, complete: bool) -> None:
         """Write the remaining records and the summary of the run.

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from proctor.reports.content.summary import against, bounds, interval, percent, short_names
 from proctor.reports.content.symbols import ASCII, Marks
-from proctor.schema.results.case_statistics import Repeats
+from proctor.schema.results.case_result import Repeats
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult, SetSummary
 from proctor.schema.results.score import TrialRule
 from proctor.stats.intervals import Mean

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from proctor.reports.content.case_text import warnings_of
 from proctor.reports.content.summary import FLAKY_ATTENTION, attention
-from proctor.schema.results.case_statistics import FaultRates, Repeats
+from proctor.schema.results.case_result import FaultRates, Repeats
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from proctor.reports.content.symbols import WORDS, Marks
 from proctor.schema.evidence.trial import CONFIGURATION
-from proctor.schema.results.case_statistics import FaultRate, FaultRates
+from proctor.schema.results.case_result import FaultRate, FaultRates
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult, SetSummary, worst
 from proctor.schema.results.score import TrialRule, score_text
 from proctor.stats.intervals import wilson

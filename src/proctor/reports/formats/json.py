@@ -28,7 +28,7 @@ from proctor.reports.formats.json_data import (
     score_data,
 )
 from proctor.schema.evidence.trial import Failure
-from proctor.schema.results.case_statistics import FaultRates, Repeats
+from proctor.schema.results.case_result import FaultRates, Repeats
 from proctor.schema.results.run_result import (
     CaseResult,
     MetricVerdict,

@@ -32,7 +32,7 @@ from proctor.reports.content.summary import fault_fields
 from proctor.reports.content.symbols import ASCII
 from proctor.reports.plain.block_lines import evidence_lines, fields, write_lines
 from proctor.schema.evidence.trial import CONFIGURATION
-from proctor.schema.results.case_statistics import Repeats
+from proctor.schema.results.case_result import Repeats
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult
 from proctor.schema.results.score import TrialRule, score_text
 from proctor.stats.intervals import Mean

@@ -29,7 +29,7 @@ from proctor.reports.content.summary import fault_texts, short_names
 from proctor.reports.content.symbols import WORDS
 from proctor.reports.terminal.case_table import CaseRows
 from proctor.reports.terminal.console import FLAKY_STYLE, STYLES, Page
-from proctor.schema.results.case_statistics import Repeats
+from proctor.schema.results.case_result import Repeats
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult, SetSummary
 from proctor.schema.results.score import TrialRule, score_text
 

@@ -9,7 +9,7 @@ from proctor.common.error_text import safe_repr
 from proctor.common.project_root import project_root
 from proctor.errors import StoreError
 from proctor.runs.arguments import is_open
-from proctor.runs.setup.settings import load_settings
+from proctor.runs.setup.settings import Settings, load_settings
 from proctor.stores.base import Store
 from proctor.stores.open import store_file
 
@@ -30,8 +30,7 @@ def store_url(url: str | Path | None = None) -> str:
         StoreError: `url` is a place for results only, which holds no runs.
     """
     if url is None:
-        settings = load_settings(Path.cwd())
-        url = next((one for one in settings.store if not is_for_results(one)), None) or default_store()
+        url = project_store(load_settings(Path.cwd()))
     if is_open(url) or not str(url).strip():
         raise StoreError(f"store: expected a URL (sqlite:///PATH, memory:) or a path, got {safe_repr(url)}")
     if is_for_results(str(url)):
@@ -40,6 +39,11 @@ def store_url(url: str | Path | None = None) -> str:
             "`proctor import FILE` takes such results into a store"
         )
     return str(url)
+
+
+def project_store(settings: Settings) -> str | Path:
+    """Return the store of a project with these settings: the setting `store`, or else the default file."""
+    return next((one for one in settings.store if not is_for_results(one)), None) or default_store()
 
 
 def default_store() -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 from proctor.schema.evidence.event import Event, WaitingEvent, call_of, recipe_of
 from proctor.schema.evidence.turn import Turn
@@ -41,6 +41,14 @@ def invocation_of(
     if app_details is not None:
         invocation.app_details = AppDetails.model_validate(app_details)
     return invocation
+
+
+def invocations_of(turns: Iterable[Turn], app_details: dict[str, Any] | None) -> list[Invocation]:
+    """Return the invocations of a trial, one per turn."""
+    return [
+        invocation_of(turn, invocation_id=f"e-{index}", app_details=turn.app_details or app_details)
+        for index, turn in enumerate(turns)
+    ]
 
 
 @dataclass(slots=True)
@@ -114,6 +122,35 @@ def facts_of_invocation(invocation: Invocation) -> TurnFacts:
         invocation.model_duration,
         invocation.tool_duration,
     )
+
+
+class Recorded(Sequence[Invocation]):
+    """The invocations of recorded turns, built on first access: many metrics need only the facts."""
+
+    __slots__ = ("_app_details", "_made", "_turns")
+
+    def __init__(self, turns: Sequence[Turn], app_details: dict[str, Any] | None) -> None:
+        """Keep the turns, and the agent's description of itself."""
+        self._turns, self._app_details = turns, app_details
+        self._made: list[Invocation] | None = None
+
+    def facts(self) -> list[TurnFacts]:
+        """The facts of each turn."""
+        return [facts_of_turn(turn) for turn in self._turns]
+
+    @overload
+    def __getitem__(self, index: int) -> Invocation: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Invocation]: ...
+
+    def __getitem__(self, index: int | slice) -> Invocation | list[Invocation]:
+        if self._made is None:
+            self._made = invocations_of(self._turns, self._app_details)
+        return self._made[index]
+
+    def __len__(self) -> int:
+        return len(self._turns)
 
 
 def _of_group(invocation_id: str, events: Sequence[Event]) -> Invocation:

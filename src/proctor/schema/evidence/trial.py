@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Any, overload
+from typing import Any
 
 from pydantic import Field
 
-from proctor.schema.evidence.convert_events import TurnFacts, facts_of_turn, invocation_of
+from proctor.schema.evidence.convert_events import invocations_of
 from proctor.schema.evidence.simulated_user import SimulatedUser, UserFault
 from proctor.schema.evidence.turn import Turn
 from proctor.schema.format.invocation import Invocation
@@ -115,10 +115,7 @@ class Trial(WireModel):
     @property
     def invocations(self) -> list[Invocation]:
         """The invocations, one per turn, built from the events."""
-        return [
-            invocation_of(turn, invocation_id=f"e-{index}", app_details=turn.app_details or self.app_details)
-            for index, turn in enumerate(self.turns)
-        ]
+        return invocations_of(self.turns, self.app_details)
 
 
 def simulator_failure(faults: Sequence[UserFault]) -> Failure:
@@ -133,32 +130,3 @@ def simulator_failure(faults: Sequence[UserFault]) -> Failure:
     return Failure(
         where="simulator", kind=FailureKind.SPOILED, type=first.kind.words, message=message, turn=first.turn
     )
-
-
-class Recorded(Sequence[Invocation]):
-    """The invocations of a trial, built on first access: many metrics need only the facts."""
-
-    __slots__ = ("_made", "_trial", "_turns")
-
-    def __init__(self, trial: Trial) -> None:
-        """Create the invocations of `trial`."""
-        self._trial, self._turns = trial, trial.turns
-        self._made: list[Invocation] | None = None
-
-    def facts(self) -> list[TurnFacts]:
-        """The facts of each turn."""
-        return [facts_of_turn(turn) for turn in self._turns]
-
-    @overload
-    def __getitem__(self, index: int) -> Invocation: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[Invocation]: ...
-
-    def __getitem__(self, index: int | slice) -> Invocation | list[Invocation]:
-        if self._made is None:
-            self._made = self._trial.invocations
-        return self._made[index]
-
-    def __len__(self) -> int:
-        return len(self._turns)

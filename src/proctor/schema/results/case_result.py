@@ -1,18 +1,21 @@
-"""Results of a case and of its trials: scores under their criteria, and outcomes."""
+"""Results of a case and of its trials, and statistics over the trials of many cases: pass rates, fault rates."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any
 
 from proctor.common.safe_text import clean
+from proctor.schema.evidence.simulated_user import FaultKind, UserFault, faults_in
 from proctor.schema.evidence.trial import Failure, Trial
 from proctor.schema.format.result import EvalStatus
 from proctor.schema.format.wire_model import LazyObject
 from proctor.schema.results.score import CONFIDENCE, MetricVerdict, Outcome, TrialRule
-from proctor.stats.intervals import pass_at, pass_hat, wilson
+from proctor.stats.intervals import ClusteredMean, Mean, pass_at, pass_hat, wilson
 
 
 class TrialResult:
@@ -182,3 +185,190 @@ class _WaitingResult(LazyObject, CaseResult):
 
     def __repr__(self) -> str:
         return CaseResult.__repr__(self)  # does not access the metrics
+
+
+# --- Pass rates of repeated trials -------------------------------------------------------------------------------------
+
+
+class Repeats:
+    """Statistics over the trials of many cases, updated one case at a time, in constant memory.
+
+    Skipped cases, and cases with trials that were not reached, do not count. A trial in error is not a pass.
+    """
+
+    def __init__(self, cases: Iterable[CaseResult] = (), *, split: bool = True) -> None:
+        """Add `cases`; `split` also computes the statistics by eval set."""
+        self.by_set: dict[str, Repeats] = {}
+        """The statistics for each eval set, by its id."""
+        self.cases = 0
+        """Cases that have trials."""
+        self.flaky = 0
+        """Cases of which some trials passed and some failed."""
+        self._counts: Counter[tuple[int, int]] = Counter()  # (passed, trials) of a case
+        self._means: dict[str, ClusteredMean] = {}
+        self._split = split
+        for case in cases:
+            self.add(case)
+
+    def add(self, case: CaseResult) -> None:
+        """Add one case."""
+        if not case.trials or case.outcome in (Outcome.NOT_RUN, Outcome.SKIPPED):
+            return
+        if self._split:
+            self.by_set.setdefault(case.eval_set_id, Repeats(split=False)).add(case)
+        self.cases += 1
+        self.flaky += case.flaky
+        self._counts[case.trials_passed, len(case.trials)] += 1
+        for name, metric in case.metrics.items():
+            if metric.score is not None and isfinite(metric.score):
+                self._means.setdefault(name, ClusteredMean()).add(metric.score, metric.scored)
+
+    @property
+    def most_trials(self) -> int:
+        """The largest number of trials of a case; 0 without cases."""
+        return max((total for _, total in self._counts), default=0)
+
+    @property
+    def trials(self) -> int:
+        """The number of trials of all cases."""
+        return sum(total * cases for (_, total), cases in self._counts.items())
+
+    @property
+    def trials_passed(self) -> int:
+        """The number of passed trials."""
+        return sum(passed * cases for (passed, _), cases in self._counts.items())
+
+    def pass_hat(self, k: int) -> Mean | None:
+        """Return pass^k, the mean over the cases with at least `k` trials; `None` without such a case.
+
+        Raises:
+            ValueError: k is less than 1.
+        """
+        return self._mean_of(pass_hat, k)
+
+    def pass_at(self, k: int) -> Mean | None:
+        """Return pass@k, the mean over the cases with at least `k` trials; `None` without such a case.
+
+        Raises:
+            ValueError: k is less than 1.
+        """
+        return self._mean_of(pass_at, k)
+
+    def means(self, *, confidence: float = CONFIDENCE) -> dict[str, Mean]:
+        """Return each metric's mean over all trials that have a score, its standard error clustered by case."""
+        found = {name: mean.result(confidence=confidence) for name, mean in self._means.items()}
+        return {name: mean for name, mean in found.items() if mean is not None}
+
+    def _mean_of(self, estimate: Callable[[int, int, int], float], k: int) -> Mean | None:
+        if k < 1:
+            raise ValueError(f"expected k >= 1, got {k}")
+        mean = ClusteredMean()
+        for (passed, total), cases in self._counts.items():
+            if total >= k:
+                mean.add(estimate(passed, total, k), 1, times=cases)
+        return mean.result()
+
+
+# --- Fault rates of simulated conversations ---------------------------------------------------------------------------
+
+
+_SIMULATOR = "simulator"
+
+
+@dataclass(frozen=True, slots=True)
+class FaultRate:
+    """A rate of faults."""
+
+    faults: int
+    of: int
+
+    @property
+    def rate(self) -> float | None:
+        """The rate, from 0 to 1; `None` without conversations."""
+        return self.faults / self.of if self.of else None
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % Wilson interval; (0, 1) without conversations."""
+        return wilson(self.faults, self.of)
+
+
+class FaultRates:
+    """The fault rates of agent and user simulator over all simulated conversations, updated one case at a time.
+    Every attempt is a conversation, including attempts that were retried. The simulator's rate covers all conversations: it
+    counts those in which the simulated user went off script, or that ended because it gave no message. The agent's rate covers the
+    other conversations that could be scored: it counts those that failed, or in which the agent caused an error. A worse
+    simulator thus leaves fewer conversations to count, and does not raise the agent's rate.
+    """
+
+    def __init__(self, cases: Iterable[CaseResult] = ()) -> None:
+        self.kinds: Counter[FaultKind] = Counter()
+        """Faults of simulated users by kind; a conversation may have several."""
+        self._conversations = self._spoiled = self._judged = self._agents = 0
+        for case in cases:
+            self.add(case)
+
+    @property
+    def user(self) -> FaultRate:
+        """Conversations with a fault of the simulated user, of all conversations."""
+        return FaultRate(self._spoiled, self._conversations)
+
+    @property
+    def agent(self) -> FaultRate:
+        """Conversations with a fault of the agent, of those that could be scored and have no simulator fault."""
+        return FaultRate(self._agents, self._judged)
+
+    def __bool__(self) -> bool:
+        """Return whether any conversation was simulated."""
+        return self._conversations > 0
+
+    def add(self, case: CaseResult) -> None:
+        """Add one case; a recorded conversation does not count."""
+        if not case.is_played:
+            return
+        for place, trial in enumerate(case.trials):
+            if trial.outcome in (Outcome.NOT_RUN, Outcome.SKIPPED):
+                continue
+            for failure in _earlier(trial):
+                self._take(Outcome.ERROR, failure)
+            self._take(trial.outcome, trial.failure)
+            self.kinds.update(fault.kind for one in trial.earlier for fault in _by_rules(one))
+            self.kinds.update(fault.kind for fault in user_faults(case, place))
+
+    def _take(self, outcome: Outcome, failure: Failure | None) -> None:
+        self._conversations += 1
+        if failure is not None and failure.where == _SIMULATOR:
+            self._spoiled += 1
+        elif outcome in (Outcome.PASSED, Outcome.FAILED) or (
+            failure is not None and failure.where == "agent"
+        ):
+            self._judged += 1
+            self._agents += outcome is not Outcome.PASSED
+
+
+def _earlier(trial: TrialResult) -> Iterator[Failure | None]:
+    """Return why each earlier attempt at a trial was retried: attempts in the store, and those within the evidence."""
+    for one in (*trial.earlier, trial):
+        for attempt in (one.evidence_data() or {}).get("attempts") or ():
+            failure = attempt.get("failure")
+            yield Failure.model_validate(failure) if failure else None
+        if one is not trial:
+            yield one.failure
+
+
+def user_faults(case: CaseResult, place: int) -> list[UserFault]:
+    """Return the simulated user's faults in the trial at `place` and its earlier attempts: by rules, then by judges."""
+    if not case.is_played:
+        return []
+    found = _by_rules(case.trials[place])
+    for metric in case.metrics.values():
+        score = metric.per_trial[place] if place < len(metric.per_trial) else None
+        found += faults_in(score.details) if score is not None else []
+    return found
+
+
+def _by_rules(trial: TrialResult) -> list[UserFault]:
+    """Return the faults that rules detected in a trial and in the attempts within its evidence."""
+    data: dict[str, Any] = trial.evidence_data() or {}
+    played = [one.get("played_user") or {} for one in (*(data.get("attempts") or ()), data)]
+    return [UserFault.model_validate(fault) for one in played for fault in one.get("faults") or ()]

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.common.safe_text import clean
 from proctor.schema.evidence.trial import CONFIGURATION, Failure
-from proctor.schema.results.case_result import CaseResult, TrialResult
-from proctor.schema.results.case_statistics import Repeats
+from proctor.schema.results.case_result import CaseResult, Repeats, TrialResult
 from proctor.schema.results.score import (
     InvocationVerdict,
     MetricVerdict,

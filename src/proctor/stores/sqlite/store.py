@@ -76,6 +76,7 @@ class SqliteStore(LabelledStore):
         self.url = url
         self.read_only = read_only
         self._place = place
+        self._name = place.name
         self._connection = place.open()
         self._seqs: dict[str, int] = {}
 
@@ -93,7 +94,7 @@ class SqliteStore(LabelledStore):
         self._check_writable()
         with self._connection.transaction() as raw:
             hold = begin_run(raw, self._name, manifest, cases, judging)
-        return Writer(self._place, hold, committed)
+        return Writer(self._place, hold, committed, manifest.created_at)
 
     def resume(
         self,
@@ -117,17 +118,16 @@ class SqliteStore(LabelledStore):
             if agent is not None:
                 name_agent(raw, line, self._manifest(line), agent)
             hold = resume_run(raw, self._connection, lease, list(added))
-        return Writer(self._place, hold, committed)
+        return Writer(self._place, hold, committed, line.created_at)
 
     def judge_again(self, run_id: str, judging: Judging, committed: Committed) -> Writer:
         """Begin another judging of a run's evidence; its number is chosen here."""
         self._check_writable()
-        run = self._line(run_id).seq
+        line = self._line(run_id)
         with self._connection.transaction() as raw:
-            hold = begin_judging(
-                raw, self._connection, run_state.take_lease(raw, run, run_id, self._name), judging
-            )
-        return Writer(self._place, hold, committed)
+            lease = run_state.take_lease(raw, line.seq, run_id, self._name)
+            hold = begin_judging(raw, self._connection, lease, judging)
+        return Writer(self._place, hold, committed, line.created_at)
 
     def delete(self, run_ids: Sequence[str]) -> None:
         """Forget runs, and what only they needed.
@@ -232,6 +232,11 @@ class SqliteStore(LabelledStore):
             result.badges = self.badges(result.judged_by, judged)
         return result
 
+    def cases(self, run_id: str, judging: int | None = None) -> Sequence[CaseResult]:
+        """Return the cases of a run, which are read from the store on access."""
+        line, _, _, reader = self._open_judging(run_id, judging)
+        return StoredCases(reader, line.progress.cases)
+
     def planned(self, run_id: str) -> Iterator[PlannedCase]:
         """Return what was planned, in order."""
         line = self._line(run_id)
@@ -295,10 +300,6 @@ class SqliteStore(LabelledStore):
         self._place.close()
 
     # -----------------------------------------------------------------------------------------------------------------
-
-    @property
-    def _name(self) -> str:
-        return self._place.name
 
     def _check_writable(self) -> None:
         if self.read_only:

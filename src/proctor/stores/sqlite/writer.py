@@ -45,8 +45,9 @@ class _End:
 class Writer:
     """Writes one judging of one run (see `RunWriter` of this room's contract)."""
 
-    def __init__(self, place: Place, hold: Hold, committed: Committed) -> None:
+    def __init__(self, place: Place, hold: Hold, committed: Committed, created_at: float) -> None:
         self.run_id = hold.lease.run_id
+        self.created_at = created_at
         self.judging = hold.judging.number
         self._place = place
         self._hold = hold

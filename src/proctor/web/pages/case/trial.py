@@ -14,7 +14,7 @@ from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.invocation import Invocation
 from proctor.schema.format.wire_model import PageModel
-from proctor.schema.results.case_statistics import user_faults
+from proctor.schema.results.case_result import user_faults
 from proctor.schema.results.run_result import CaseResult, MetricVerdict
 from proctor.schema.results.score import MetricScore, Outcome, Score
 from proctor.web.pages.base import copy_fields

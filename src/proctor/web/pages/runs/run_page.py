@@ -17,7 +17,7 @@ from proctor.reports.content.run_digest import Digest
 from proctor.reports.content.run_list import ListedRun
 from proctor.reports.content.symbols import UNICODE
 from proctor.schema.format.wire_model import PageModel
-from proctor.schema.results.case_statistics import Repeats
+from proctor.schema.results.case_result import Repeats
 from proctor.schema.results.manifest import Judging, Manifest, RunState
 from proctor.schema.results.model_usage import Spent, total_cost
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult, SetSummary
