@@ -116,7 +116,7 @@ def test_means_count_every_trial_that_has_a_score_and_know_their_cases() -> None
 
 def test_means_stay_when_the_scores_of_the_trials_were_dropped() -> None:
     kept, dropped = case("PPP", 1.0, 0.5, 0.25), case("PPP", 1.0, 0.5, 0.25)
-    dropped.metrics["match"].per_trial = []
+    dropped.metrics["match"].drop_scores()
     other = case("PF", 1.0, 0.0)
     assert run(kept, other).means == run(dropped, other).means
     assert (dropped.metrics["match"].scored, dropped.metrics["match"].met) == (3, 2)

@@ -182,7 +182,7 @@ def test_every_field_of_a_verdict_is_written() -> None:
         "is_played",
     }  # fmt: skip
     assert set(MetricVerdict.__dataclass_fields__) == {
-        "name", "outcome", "score", "threshold", "gate", "reason", "per_trial", "failure", "scored", "met",
+        "name", "outcome", "score", "threshold", "gate", "reason", "per_trial", "failure", "counted",
     }  # fmt: skip
     assert set(Score.__dataclass_fields__) == {"value", "reason", "details", "not_applicable", "warning"}
     assert set(MetricScore.__dataclass_fields__) == {
@@ -195,7 +195,7 @@ def test_scores_that_were_dropped_from_a_verdict_come_back_with_it() -> None:
     store = open_store(f"memory:{secrets.token_hex(8)}")
     one = MetricScore(1.0, [Score(1.0)])
     verdict = MetricVerdict("m", Outcome.PASSED, 1.0, 0.5, per_trial=[one])
-    verdict.per_trial = []
+    verdict.drop_scores()
     case = CaseResult("basics", "case_0", Outcome.PASSED, metrics={"m": verdict})
     case.trials = [TrialResult(0, Outcome.PASSED, evidence=None)]
     writer = begun(store, cases=1)

@@ -95,12 +95,17 @@ def _threshold(facts: MetricFacts, criterion: BaseCriterion) -> Iterator[Problem
     threshold = criterion.threshold
     if (criterion.model_extra or {}).get("gate") is False:
         return
-    span = f"scores go from {range_of(facts)}"
-    report = 'to report the metric without deciding anything, add "gate": false'
     if threshold <= facts.minimum:
-        yield "threshold", f"threshold {threshold:g} cannot fail ({span}); {report}{how_to_declare(facts)}"
+        problem = "cannot fail"
     elif facts.maximum is not None and threshold > facts.maximum:
-        yield "threshold", f"threshold {threshold:g} cannot pass ({span}); {report}{how_to_declare(facts)}"
+        problem = "cannot pass"
+    else:
+        return
+    report = 'to report the metric without deciding anything, add "gate": false'
+    yield (
+        "threshold",
+        f"threshold {threshold:g} {problem} (scores go from {range_of(facts)}); {report}{how_to_declare(facts)}",
+    )
 
 
 def _invalid_value(entry: Mapping[str, Any], values: Mapping[str, Any]) -> Problem:

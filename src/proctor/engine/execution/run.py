@@ -138,9 +138,10 @@ class Run:
             shortest_timeout=min(limits, default=None),
             most_aside=options.most_aside,
         )
-        if self.plan.asks_judges:
+        asks_judges = self.plan.asks_judges
+        if asks_judges:
             runner.set_aside = self._executor.set_aside
-        self._counts_money = self.plan.asks_judges or options.budget is not None
+        self._counts_money = asks_judges or options.budget is not None
         self._watch_limits(run)
         self._queue = TrialQueue(
             self.plan,

@@ -124,7 +124,7 @@ class CaseState:
                 if bound.gates:  # its verdict is in `deciding`; its votes would take much memory
                     scores[place] = _DROPPED
                     if not (verdict := deciding[bound.name]).is_warned:
-                        verdict.per_trial = ()
+                        verdict.drop_scores()
         make = add_informational if keep else _with_reported_less_scores
         result.put_off_metrics(partial(make, self.metrics, scores, deciding))
 
@@ -142,7 +142,7 @@ def _drop_scores(metrics: Sequence[BoundMetric], verdicts: dict[str, MetricVerdi
     for bound in metrics:
         verdict = verdicts.get(bound.name)
         if verdict is not None and (bound.only_counts or not verdict.is_warned):
-            verdict.per_trial = ()
+            verdict.drop_scores()
 
 
 @dataclass(slots=True, eq=False, repr=False)

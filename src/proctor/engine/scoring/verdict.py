@@ -226,17 +226,13 @@ def _simple_verdict(
         return None
     value, threshold, name = only.value, bound.threshold, bound.name
     if not bound.gates:
-        scored = 0 if value is None else 1
-        return MetricVerdict(name, _INFORMATIONAL, value, threshold, False, only.reason, scores, None, scored)
+        return MetricVerdict(name, _INFORMATIONAL, value, threshold, False, only.reason, scores)
     if value is None:
         return None
-    if threshold is None:
-        outcome, met = _INFORMATIONAL, 0
-    elif value >= threshold:
-        outcome, met = _PASSED, 1
-    else:
+    if threshold is not None and value < threshold:
         return None
-    return MetricVerdict(name, outcome, value, threshold, bound.gate, only.reason, scores, None, 1, met)
+    outcome = _INFORMATIONAL if threshold is None else _PASSED
+    return MetricVerdict(name, outcome, value, threshold, bound.gate, only.reason, scores)
 
 
 def _outcome_of_trial(bound: BoundMetric, score: MetricScore | None) -> Outcome:

@@ -24,6 +24,7 @@ from proctor.engine.planning.plan import Plan
 from proctor.engine.planning.set_plan import SetPlan
 from proctor.runs.arguments import AgentLike, EvalSetLike
 from proctor.runs.setup.judge_and_user import AN_OBJECT
+from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.results.manifest import (
     UNKNOWN_MODULES,
     USER_CODE,
@@ -266,19 +267,21 @@ def judging_of(plan: Plan, unreadable: Sequence[SetSummary] = (), *, created_at:
 def judged_set(chosen: SetPlan) -> JudgedSet:
     """Return how one set is judged: its config and its metrics."""
     config = chosen.config.model_dump(mode="json", exclude_none=True)
+    criteria = {name: chosen.config.criterion_for(name) for name in chosen.config.criteria}
     modules = {bound.name: _modules_of(bound.metric) for bound in chosen.metrics}
     return JudgedSet(
         eval_set_id=chosen.summary.eval_set_id,
         config_source=chosen.summary.config_source,
         config=config,
         config_hash=json_hash(config),
-        metrics=[_metric(bound, chosen, _with_parts(bound, modules)) for bound in chosen.metrics],
+        metrics=[
+            _metric(bound, criteria.get(bound.name), _with_parts(bound, modules)) for bound in chosen.metrics
+        ],
         skipped_metrics=chosen.summary.skipped_metrics,
     )
 
 
-def _metric(bound: BoundMetric, chosen: SetPlan, modules: str) -> MetricManifest:
-    criterion = chosen.config.criterion_for(bound.name)
+def _metric(bound: BoundMetric, criterion: BaseCriterion | None, modules: str) -> MetricManifest:
     code = _code_of(bound.metric)
     definition = {
         "name": bound.name,

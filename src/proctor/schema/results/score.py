@@ -266,18 +266,30 @@ class MetricVerdict:
     per_trial: Sequence[MetricScore | None] = ()
     """The score of each trial, in order; `None` if the trial could not be scored."""
     failure: Failure | None = None
-    scored: int = 0
-    """The number of trials with a score; computed from `per_trial` unless given."""
-    met: int = 0
-    """The number of trials that met the threshold; computed from `per_trial` unless given."""
+    counted: tuple[int, int] | None = None
+    """`counts`, if the scores that it counts are not in `per_trial`."""
 
-    def __post_init__(self) -> None:
-        """Count now, while the scores are available: they may be dropped later to save memory."""
-        if not self.scored:
-            for score in self.per_trial:
-                if score is not None and score.value is not None:
-                    self.scored += 1
-                    self.met += self.threshold is not None and score.value >= self.threshold
+    @property
+    def counts(self) -> tuple[int, int]:
+        """The number of trials with a score, and the number of those that met the threshold."""
+        if self.counted is not None:
+            return self.counted
+        values = [score.value for score in self.per_trial if score is not None and score.value is not None]
+        return len(values), sum(self.threshold is not None and value >= self.threshold for value in values)
+
+    @property
+    def scored(self) -> int:
+        """The number of trials with a score."""
+        return self.counts[0]
+
+    @property
+    def met(self) -> int:
+        """The number of trials that met the threshold."""
+        return self.counts[1]
+
+    def drop_scores(self) -> None:
+        """Drop the scores to save memory; keep their counts."""
+        self.counted, self.per_trial = self.counts, ()
 
     def __bool__(self) -> bool:
         return bool(self.outcome)  # an `assert metrics[name]` must not pass by accident

@@ -273,10 +273,12 @@ def _metric_row(verdict: MetricVerdict, trials: int) -> dict[str, Any]:
         row["scored"] = "?" * trials
     elif len(verdict.per_trial) != trials or None in verdict.per_trial:
         row["scored"] = "".join("0" if score is None else "1" for score in verdict.per_trial)
-    if verdict.scored != (counted := _uniform_counts(verdict.score, verdict.threshold, trials))[0]:
-        row["values"] = verdict.scored  # both counts are stored if one does not follow from the other
-    if verdict.met != counted[1]:
-        row["met"] = verdict.met
+    scored, met = verdict.counts
+    uniform = _uniform_counts(verdict.score, verdict.threshold, trials)
+    if scored != uniform[0]:  # counts are stored if they do not follow from the score
+        row["values"] = scored
+    if met != uniform[1]:
+        row["met"] = met
     return row
 
 
@@ -350,8 +352,7 @@ def _read_metric_briefly(name: str, row: dict[str, Any], trials: int) -> MetricV
         threshold,
         get("gate", True),
         get("reason", ""),
-        scored=get("values", scored),
-        met=get("met", met),
+        counted=(get("values", scored), get("met", met)),
     )
 
 
