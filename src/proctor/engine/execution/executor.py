@@ -60,7 +60,7 @@ class LocalExecutor(Generic[Job, Done]):
         """
         loop = asyncio.get_running_loop()
         process_exit.prepare(loop)
-        with Deadlines(self._shortest, self._abandon) as deadlines:
+        with fewer_collections(), Deadlines(self._shortest, self._abandon) as deadlines:
             try:
                 while not self._cut_short:
                     while self._has_place() and not self._stopping:

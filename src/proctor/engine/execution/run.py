@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from proctor.agents.base import Agent, AgentInfo
-from proctor.engine.execution.executor import LocalExecutor, fewer_collections
+from proctor.engine.execution.executor import LocalExecutor
 from proctor.engine.execution.run_control import DRAIN, Progress
 from proctor.engine.execution.run_recorder import StoredRun
 from proctor.engine.execution.trial_queue import CaseState, TrialQueue, TrialState
@@ -90,8 +90,7 @@ class Run:
             self._begin(run, info)
             runner = TrialRunner(self.agent, self.options, info, stored=self.stored)
             self.progress.run_started(run, self._trials_left())
-            with fewer_collections():
-                await self._carry_out(run, runner)
+            await self._carry_out(run, runner)
         except asyncio.CancelledError:
             run.interrupted = True
             raise

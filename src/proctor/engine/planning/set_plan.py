@@ -184,7 +184,8 @@ class SetPlan:
 
     def metrics_for(self, case: EvalCase) -> list[BoundMetric]:
         """Return the metrics that apply to `case`."""
-        return on_opening(self.metrics if case.final_session_state else self._without_state, case)
+        metrics = self.metrics if case.final_session_state else self._without_state
+        return on_opening(metrics, case) if case.opening else metrics
 
     def content_hash(self, ordinal: int) -> str:
         """Return the hash of the content of the case number `ordinal` of those to run, in hex."""

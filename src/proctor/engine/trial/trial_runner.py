@@ -104,7 +104,9 @@ class TrialRunner:
     def _failure(self, state: TrialState, trial: Trial) -> Failure | None:
         """Return why the trial cannot be scored: it failed, its user spoiled it, or its evidence is incomplete or empty."""
         chosen = state.case_state.chosen
-        failure = trial.failure or user_failure(trial, chosen.config)
+        failure = trial.failure
+        if failure is None and trial.played_user is not None:
+            failure = user_failure(trial, chosen.config)
         if failure is None and trial.notes:
             trial.failure = failure = _incomplete(trial)
         if failure is None and self._options.compat != "adk":

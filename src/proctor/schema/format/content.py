@@ -152,7 +152,9 @@ def _is_sound(value: Any) -> bool:
 
 
 Arguments = Annotated[
-    dict[str, Any] | Annotated[dict[str, Any], BeforeValidator(_from_json_text)], _OneMessage()
+    dict[str, Any] | Annotated[dict[str, Any], BeforeValidator(_from_json_text)],
+    Field(union_mode="left_to_right"),
+    _OneMessage(),
 ]
 """Arguments of a call by name."""
 

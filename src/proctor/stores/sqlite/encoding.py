@@ -273,13 +273,19 @@ def _metric_row(verdict: MetricVerdict, trials: int) -> dict[str, Any]:
         row["scored"] = "?" * trials
     elif len(verdict.per_trial) != trials or None in verdict.per_trial:
         row["scored"] = "".join("0" if score is None else "1" for score in verdict.per_trial)
+    if trials > 1 or len(verdict.per_trial) != trials:
+        _add_counts(row, verdict, trials)
+    return row
+
+
+def _add_counts(row: dict[str, Any], verdict: MetricVerdict, trials: int) -> None:
+    """Add the counts of a metric that do not follow from its score: the trials differ."""
     scored, met = verdict.counts
     uniform = _uniform_counts(verdict.score, verdict.threshold, trials)
-    if scored != uniform[0]:  # counts are stored if they do not follow from the score
+    if scored != uniform[0]:
         row["values"] = scored
     if met != uniform[1]:
         row["met"] = met
-    return row
 
 
 def _uniform_counts(score: float | None, threshold: float | None, trials: int) -> tuple[int, int]:

@@ -36,6 +36,7 @@ from proctor.stores.sqlite.run_state import JudgingProgress, RunProgress, judgin
 
 _AT_ONCE = 100
 """The number of cases that one query reads."""
+_MISMATCH = "it does not match its checksum"
 
 
 @dataclass(slots=True)
@@ -110,7 +111,8 @@ class RunReader:
         )
         with self._sound(first, last):
             for expected, (position, crc, *texts) in zip(range(first, last), found, strict=True):
-                _check(position == expected and crc == planned_checksum(self._run, position, texts))
+                if position != expected or crc != planned_checksum(self._run, position, texts):
+                    raise ValueError(_MISMATCH)
         return [(row[2], row[3], row[4], row[5]) for row in found]
 
     def check_totals(self, run: RunProgress, judging: JudgingProgress) -> None:
@@ -189,7 +191,8 @@ class RunReader:
         found = self._connection.rows("SELECT crc, media, body FROM documents WHERE hash = ?", brought)
         with self._sound(position, position + 1):
             crc, media, body = found[0]
-            _check(crc == document_checksum(brought[0], media, body))
+            if crc != document_checksum(brought[0], media, body):
+                raise ValueError(_MISMATCH)
             return self._whole(body, media)
 
     def attempts(self, cases: int) -> Iterator[tuple[int, int, bytes]]:
@@ -217,9 +220,8 @@ class RunReader:
             "WHERE run = ? AND position >= ? AND position < ? ORDER BY position, number, attempt",
             (self._run, first, last),
         ):
-            _check(
-                crc == trial_checksum(self._run, position, number, attempt, failed, document, media, stored)
-            )
+            if crc != trial_checksum(self._run, position, number, attempt, failed, document, media, stored):
+                raise ValueError(_MISMATCH)
             yield position, number, attempt, failed, media, stored
 
     def _read_scores(self, held: _Held, first: int, last: int) -> None:
@@ -228,7 +230,8 @@ class RunReader:
             "WHERE run = ? AND judging = ? AND position >= ? AND position < ?",
             (self._run, self._judging, first, last),
         ):
-            _check(crc == score_checksum(self._run, self._judging, position, number, attempt, row))
+            if crc != score_checksum(self._run, self._judging, position, number, attempt, row):
+                raise ValueError(_MISMATCH)
             held.scores[position][number, attempt] = row
 
     def _read_verdicts(self, held: _Held, first: int, last: int) -> None:
@@ -237,7 +240,8 @@ class RunReader:
             "WHERE run = ? AND judging = ? AND position >= ? AND position < ?",
             (self._run, self._judging, first, last),
         ):
-            _check(crc == verdict_checksum(self._run, self._judging, position, outcome, text))
+            if crc != verdict_checksum(self._run, self._judging, position, outcome, text):
+                raise ValueError(_MISMATCH)
             held.verdicts[position] = (outcome, text)
 
     def _whole(self, stored: bytes, media: str | None) -> bytes:
@@ -246,10 +250,9 @@ class RunReader:
 
     def _media(self, name: str) -> bytes:
         row = self._connection.row("SELECT crc, body FROM media WHERE hash = ?", (name,))
-        _check(row is not None)
-        crc, body = row or (0, b"")
-        _check(crc == checksum(name, body))
-        found: bytes = body
+        if row is None or row[0] != checksum(name, row[1]):
+            raise ValueError(_MISMATCH)
+        found: bytes = row[1]
         return found
 
     def _sound(self, first: int, last: int) -> AbstractContextManager[None]:
@@ -293,11 +296,6 @@ def _earlier(trial: TrialResult, evidence: Evidence) -> Iterator[TrialResult]:
             if failure is None and found.played_user is not None:  # then it was its user that went wrong
                 failure = simulator_failure(found.played_user.faults)
             yield TrialResult(trial.number, Outcome.ERROR, evidence=found, failure=failure, attempt=attempt)
-
-
-def _check(holds: bool) -> None:  # noqa: FBT001 - reads as an assertion
-    if not holds:
-        raise ValueError("it does not match its checksum")
 
 
 def _read_scores_row(row: bytes | None) -> dict[str, MetricScore]:

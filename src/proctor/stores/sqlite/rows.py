@@ -74,6 +74,12 @@ class Hold:
     attempts: dict[tuple[int, int], int]
     """By position and number the last attempt, if it is not the first."""
 
+    def write(self, raw: sqlite3.Connection) -> bool:
+        """Write the progress and renew the lease; return `False` if another process has taken over the run."""
+        is_held = self.run.write(raw, self.lease)
+        self.judging.write(raw)
+        return is_held
+
 
 @dataclass(slots=True)
 class Rows:

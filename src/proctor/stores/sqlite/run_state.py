@@ -44,13 +44,13 @@ class RunProgress:
             f"{self.run}/{self.cases}/{self.complete}/{self.trials}/{self.trials_sum}/{self.judgings}"
         )
 
-    def write(self, connection: sqlite3.Connection, lease: Lease, until: float) -> bool:
-        """Write the progress and renew the lease `until` then; return `False` if another process has taken over the run."""
+    def write(self, connection: sqlite3.Connection, lease: Lease) -> bool:
+        """Write the progress and renew the lease; return `False` if another process has taken over the run."""
         values = self.cases, self.complete, self.trials, self.trials_sum, self.judgings, self.crc
         written = connection.execute(
             "UPDATE runs SET cases = ?, complete = ?, trials = ?, trials_sum = ?, judgings = ?, state_crc = ?, "
             "lease_until = ? WHERE seq = ? AND fence = ?",
-            (*values, until, self.run, lease.fence),
+            (*values, time.time() + LEASE_SECONDS, self.run, lease.fence),
         )
         return written.rowcount == 1
 

@@ -134,16 +134,11 @@ class Writer:
             self._rows.write(raw, connection)
             if items:  # and not while it only waits for its turn
                 self._hold.judging.note_duration(time.perf_counter() - self._began)
-            self._keep_hold(raw)
+            if not self._hold.write(raw):
+                raise run_state.lost_lease_error(self._hold.lease, self._place.name)
             if last:
                 run_state.release_lease(raw, self._hold.lease)
         self._place.check_place()
-
-    def _keep_hold(self, raw: sqlite3.Connection) -> None:
-        hold = self._hold
-        if not hold.run.write(raw, hold.lease, time.time() + run_state.LEASE_SECONDS):
-            raise run_state.lost_lease_error(hold.lease, self._place.name)
-        hold.judging.write(raw)
 
     def _finish(self, connection: Connection, end: _End) -> None:
         if end.summary is not None:
@@ -191,7 +186,7 @@ def begin_run(
     progress.cases = insert_planned_cases(raw, progress.run, cases)
     hold = Hold(lease, progress, JudgingProgress(progress.run, judging.number), Decided(), {})
     insert_judging(raw, hold.judging, judging)
-    keep(raw, hold)
+    hold.write(raw)
     return hold
 
 
@@ -214,7 +209,7 @@ def resume_run(
         later = judging_progress(connection, run, number)
         later.complete = 0
         later.write(raw)
-    keep(raw, hold)
+    hold.write(raw)
     return hold
 
 
@@ -226,7 +221,7 @@ def begin_judging(raw: sqlite3.Connection, connection: Connection, lease: Lease,
     new = JudgingProgress(lease.run, numbered.number)
     hold = Hold(lease, progress, new, Decided(), _attempts(connection, lease.run))
     insert_judging(raw, new, numbered)
-    keep(raw, hold)
+    hold.write(raw)
     return hold
 
 
@@ -236,12 +231,6 @@ def _attempts(connection: Connection, run: int) -> dict[tuple[int, int], int]:
         (run,),
     )
     return {(position, number): attempt for position, number, attempt in rows}
-
-
-def keep(raw: sqlite3.Connection, hold: Hold) -> None:
-    """Write down how far everything is."""
-    hold.run.write(raw, hold.lease, time.time() + run_state.LEASE_SECONDS)
-    hold.judging.write(raw)
 
 
 def insert_run(raw: sqlite3.Connection, progress: RunProgress, manifest: Manifest, name: str) -> None:
