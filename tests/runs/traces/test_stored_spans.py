@@ -146,7 +146,7 @@ def test_the_page_leads_from_a_span_to_its_call(stored: tuple[Path, proctor.RunR
         page = CaseLoader(store, "latest", 0).spans(0)
     finally:
         store.close()
-    assert page.told == "Turns contain their traced spans with measured times."
+    assert page.note == "Turns contain their traced spans with measured times."
     assert [(one.turn, one.depth, one.kind, one.call) for one in page.spans[:6]] == [
         (0, 0, "turn", None),
         (0, 1, "agent", None),
