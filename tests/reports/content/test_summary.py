@@ -95,7 +95,7 @@ def test_the_rate_is_of_what_was_run() -> None:
 
 @pytest.mark.parametrize(
     ("seconds", "text"),
-    [(0, "0.0s"), (0.84, "0.8s"), (9.94, "9.9s"), (9.96, "10s"), (59.4, "59s"), (59.6, "1m 00s"), (192, "3m 12s"), (3599.7, "1h 00m"), (7500, "2h 05m")],
+    [(0, "0.0s"), (0.00014, "<1ms"), (0.014, "14ms"), (0.0949, "95ms"), (0.095, "0.1s"), (0.84, "0.8s"), (9.94, "9.9s"), (9.96, "10s"), (59.4, "59s"), (59.6, "1m 00s"), (192, "3m 12s"), (3599.7, "1h 00m"), (7500, "2h 05m"), (172_799, "47h 59m"), (273_600, "3d 04h")],
 )  # fmt: skip
 def test_durations(seconds: float, text: str) -> None:
     assert summary.duration(seconds) == text

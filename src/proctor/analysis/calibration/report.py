@@ -89,7 +89,7 @@ def calibration_blocks(report: CalibrationReport, look: Look) -> Iterator[Block]
     yield _BLANK
     yield _confusion_table(agreement)
     yield _BLANK
-    yield text_line(f"intervals at {percent(calibration.confidence)} %")
+    yield text_line(f"with {percent(calibration.confidence)} % confidence intervals")
     yield _agreement_table(report)
     yield _BLANK
     yield from _pass_rate(report)

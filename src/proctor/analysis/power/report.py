@@ -8,6 +8,7 @@ from typing import TextIO
 
 from proctor.common.json_values import JsonObject
 from proctor.reports.content.cost_text import dollars
+from proctor.reports.content.summary import duration
 from proctor.reports.content.text_blocks import (
     Block,
     Column,
@@ -67,11 +68,3 @@ def _table(rows: Sequence[SizeRow]) -> Table:
 
 def _cost(row: SizeRow) -> str:
     return "unknown" if row.cost is None else f"about {dollars(row.cost)}"
-
-
-def duration(seconds: float) -> str:
-    """Return a time to come in one unit: `40 s`, `12 min`, `3.5 h`, `2.1 days`."""
-    for size, unit in ((86_400, "days"), (3_600, "h"), (60, "min")):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds:.0f} s" if seconds >= 1 else "< 1 s"

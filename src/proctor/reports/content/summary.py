@@ -185,14 +185,19 @@ def left_out(run: RunResult) -> dict[str, str]:
 
 
 def duration(seconds: float) -> str:
-    """Return a duration: `0.8s`, `12s`, `3m 12s`, `2h 05m`."""
+    """Return a duration: `14ms`, `0.8s`, `12s`, `3m 12s`, `2h 05m`, `3d 04h`."""
+    if 0 < seconds < 0.095:
+        return f"{1000 * seconds:.0f}ms" if seconds >= 0.001 else "<1ms"
     if seconds < 9.95:
         return f"{seconds:.1f}s"
     whole = round(seconds)
     if whole < 60:
         return f"{whole}s"
     minutes, rest = divmod(whole, 60)
-    return f"{minutes}m {rest:02d}s" if minutes < 60 else f"{minutes // 60}h {minutes % 60:02d}m"
+    if minutes < 60:
+        return f"{minutes}m {rest:02d}s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}h {minutes:02d}m" if hours < 48 else f"{hours // 24}d {hours % 24:02d}h"
 
 
 def against(metric: MetricVerdict, marks: Marks) -> str:
