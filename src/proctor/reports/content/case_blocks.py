@@ -20,6 +20,7 @@ from proctor.reports.content.case_text import (
 )
 from proctor.reports.content.cost_text import VOID
 from proctor.reports.content.run_list import when
+from proctor.reports.content.summary import duration
 from proctor.reports.content.symbols import WORDS
 from proctor.reports.content.text_blocks import (
     Block,
@@ -41,6 +42,7 @@ from proctor.reports.content.text_blocks import (
 from proctor.reports.evidence.case_evidence import evidence_of
 from proctor.reports.evidence.simulated_users import scenario_facts
 from proctor.reports.terminal.choose import write_blocks
+from proctor.schema.format.criterion import PrebuiltMetrics
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome
 from proctor.schema.results.score import MetricScore, score_text
 
@@ -160,10 +162,22 @@ def _metric_row(case: CaseResult, metric: MetricVerdict, look: Look) -> Row:
     scores = metric.per_trial if len(metric.per_trial) > 1 else []
     cells: list[Spans] = [
         [Span(f"{sign} ", role), Span(metric.name, "dim" if informs else "", is_data=True)],
-        [Span(held_text(case, metric, look.marks), role if metric.outcome in _MISSED else "dim")],
+        [Span(_held(case, metric, look), role if metric.outcome in _MISSED else "dim")],
         [span for index, score in enumerate(scores) for span in _score_spans(metric, score, look, index)],
     ]
     return Row(cells, _metric_record(case, metric))
+
+
+def _held(case: CaseResult, metric: MetricVerdict, look: Look) -> str:
+    is_figure = metric.score is not None and metric.threshold is None
+    return _figure(metric, metric.score or 0.0) if is_figure else held_text(case, metric, look.marks)
+
+
+def _figure(metric: MetricVerdict, value: float) -> str:
+    """Return a score; that of the metric of durations in a unit that suits it."""
+    if metric.name == PrebuiltMetrics.INVOCATION_DURATION_V1.value and metric.threshold is None:
+        return duration(value)
+    return score_text(value, metric.threshold)
 
 
 def _score_spans(metric: MetricVerdict, score: MetricScore | None, look: Look, index: int) -> list[Span]:
@@ -172,7 +186,7 @@ def _score_spans(metric: MetricVerdict, score: MetricScore | None, look: Look, i
         has_failed = score is not None and score.failure is not None
         return [*gap, Span(look.marks.outcome(Outcome.ERROR) if has_failed else look.marks.rest, "dim")]
     misses = metric.gate and metric.threshold is not None and score.value < metric.threshold
-    return [*gap, Span(score_text(score.value, metric.threshold), "bad" if misses else "dim")]
+    return [*gap, Span(_figure(metric, score.value), "bad" if misses else "dim")]
 
 
 def _metric_record(case: CaseResult, metric: MetricVerdict) -> tuple[str, ...]:
