@@ -265,17 +265,23 @@ def select_agents_and_sets(
         raise SetupError(_no_agent(words))
     selected_sets = [*words, *sets] or default.sets or [*map(relative_to_working_folder, settings.sets)]
     selected_sets = selected_sets or _own_sets(selected[0])
-    if swapped := next((one for one in words if Path(one).suffix == ".py"), None):
-        others = " ".join(one for one in (*named_agents, *words) if one != swapped)
-        raise SetupError(
-            f"{swapped} is a Python file and no eval set. The agent comes first: `proctor eval {swapped} {others}`"
-        )
+    _refuse_agent_file(words, named_agents)
     if not selected_sets:
         raise SetupError(
             f"No eval set to run against {selected[0]}: give one after the agent (proctor eval AGENT SET), "
             f"with --set, or as `sets` in proctor.toml."
         )
     return Selection(selected, selected_sets, is_agent_named=bool(named_agents))
+
+
+def _refuse_agent_file(words: Sequence[str], agents: Sequence[str]) -> None:
+    """Refuse a Python file in the place of an eval set: the arguments are probably swapped."""
+    for word in words:
+        if Path(word).suffix == ".py":
+            others = " ".join(one for one in (*agents, *words) if one != word)
+            raise SetupError(
+                f"{word} is a Python file and no eval set. The agent comes first: `proctor eval {word} {others}`"
+            )
 
 
 def _own_sets(agent: str) -> list[str]:
