@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import logging
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from difflib import get_close_matches
 from pathlib import Path
@@ -238,12 +238,7 @@ def _exposed_by(module: ModuleType, label: str) -> object:
 
 
 def _nothing_exposed(module: ModuleType, label: str) -> AgentLoadError:
-    public = [name for name in vars(module) if not name.startswith("_")]
-    agents = [name for name in public if framework_of(vars(module)[name]) is not None]
-    close = agents or [near for name in EXPOSED for near in get_close_matches(name, public, n=1)]
-    candidates = close or sorted(
-        (name for name in public if _may_answer(vars(module)[name], module)), key=_likeness_to_agent
-    )
+    candidates = _likely_agents(module)
     missing = f"The agent {label} has none of {', '.join(EXPOSED)}."
     if not candidates:
         return AgentLoadError(
@@ -254,6 +249,19 @@ def _nothing_exposed(module: ModuleType, label: str) -> AgentLoadError:
         f"{missing} Did you mean {meant}? Add the line `root_agent = {candidates[0]}` to the file, "
         f"or give {_module_spelling(module)}:{candidates[0]} as the agent."
     )
+
+
+def _likely_agents(module: ModuleType) -> list[str]:
+    """Return the names in a module that may be meant: agents of a framework, near spellings, or its own functions."""
+    public = [name for name in vars(module) if not name.startswith("_")]
+    agents = [name for name in public if framework_of(vars(module)[name]) is not None]
+    close = agents or [near for name in EXPOSED for near in get_close_matches(name, public, n=1)]
+    return close or _functions_that_may_answer(module, public)
+
+
+def _functions_that_may_answer(module: ModuleType, names: Iterable[str]) -> list[str]:
+    found = [name for name in names if _may_answer(vars(module)[name], module)]
+    return sorted(found, key=_likeness_to_agent)
 
 
 def _may_answer(value: object, module: ModuleType) -> bool:

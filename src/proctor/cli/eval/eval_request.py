@@ -87,11 +87,7 @@ class EvalRequest:
         if self.is_empty and not self._problems:
             self._selection = None
             return
-        earlier_run = None
-        if failed.labels:
-            agents, missing = failed.known_agents(settings.agent)
-            missing = f"--failed {given['failed']}: {missing}; name the agent with --agent"
-            earlier_run = Selection(agents, failed.files, missing=missing)
+        earlier_run = self._earlier(failed, given, settings) if failed.labels else None
         self._selection = self._check(
             lambda: select_agents_and_sets(
                 words, given["agents"], given["sets"], settings, earlier=earlier_run
@@ -139,6 +135,12 @@ class EvalRequest:
             return FailedCases()
         self.options["only"], self.is_empty = failed.cases, failed.is_empty
         return failed
+
+    @staticmethod
+    def _earlier(failed: FailedCases, given: Mapping[str, Any], settings: Settings) -> Selection:
+        agents, why = failed.known_agents(settings.agent)
+        missing = f"--failed {given['failed']}: {why}; name the agent with --agent"
+        return Selection(agents, failed.files, missing=missing)
 
     def _apply_earlier_options(
         self, failed: FailedCases, words: Sequence[str], given: Mapping[str, Any]

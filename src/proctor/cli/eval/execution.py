@@ -157,11 +157,13 @@ class Execution:
         for line in _show_commands(runs):
             say(line)
         if code and not any(run.run_id for run in runs):
-            written = (
-                output.path for output in self._outputs.outputs if output.name == "json" and output.path
-            )
-            if (report := next(written, None)) is not None:
-                say(f"The same command with --failed {report} runs again only what did not pass.")
+            self._say_how_to_rerun()
+
+    def _say_how_to_rerun(self) -> None:
+        """Suggest --failed with a written JSON report, for runs that are in no store."""
+        written = (output.path for output in self._outputs.outputs if output.name == "json" and output.path)
+        if (report := next(written, None)) is not None:
+            say(f"The same command with --failed {report} runs again only what did not pass.")
 
 
 _TELLING = {Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE}
