@@ -80,7 +80,7 @@ function Rule({ path, number }: { path: Path; number: number }) {
   };
   const names = ["name", "same", kind.first, ...(kind.second ? [kind.second] : [])].filter((name) => name !== "same" || kind.second);
   return (
-    <div role="group" aria-label={`Kind of rule ${number}`}>
+    <div role="group" aria-label={`Rule ${number}`}>
       <SelectField label={`Kind of rule ${number}`} error={notes.error} hint={notes.hint} disabled={readOnly} value={key} options={OPTIONS} onChange={(event) => choose(event.target.value)} />
       <div className={styles.done}>
         <CallPattern label={kind.firstWords} path={[...path, kind.first]} />
