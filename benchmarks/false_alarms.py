@@ -15,7 +15,7 @@ from math import sqrt
 from random import Random
 
 from proctor.analysis.compare.compare import CompareOptions, Side, compare_runs
-from proctor.schema.analysis.comparison import Change, ComparedRun
+from proctor.schema.analysis.comparison import Change, ComparedRun, Measured
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
 from proctor.stats.bootstrap import mean_difference
 from proctor.stats.intervals import wilson
@@ -166,8 +166,8 @@ def outcomes(build: Build, comparisons: int, drop: float = 0.0, seed: int = 1) -
         before, after = (
             Side(ComparedRun("", "drawn", build.cases, build.trials), cases) for cases in (base, now)
         )
-        reach = dict.fromkeys(METRICS, 1.0)
-        found[compare_runs(before, after, CompareOptions(reach=reach)).outcome] += 1
+        ranges = dict.fromkeys(METRICS, (0.0, 1.0))
+        found[compare_runs(before, after, CompareOptions(ranges=ranges)).outcome] += 1
     return {one: count / comparisons for one, count in found.items()}
 
 
@@ -186,15 +186,116 @@ def _case(random: Random, number: int, rate: float, trials: int) -> tuple[str, C
         name: MetricVerdict(name, Outcome.PASSED, sum(values) / trials, 0.5)
         for name, values in scores.items()
     }
-    return "", CaseResult(
-        "set", str(number), Outcome.PASSED, metrics=metrics, trials=[_ENDS[one] for one in passes]
-    )
+    outcome = Outcome.PASSED if all(passes) else Outcome.FAILED
+    return "", CaseResult("set", str(number), outcome, metrics=metrics, trials=[_ENDS[one] for one in passes])
 
 
 _ENDS = {
     True: TrialResult(0, Outcome.PASSED, evidence=None),
     False: TrialResult(0, Outcome.FAILED, evidence=None),
 }
+
+
+# --- on these cases: fixed rates, and verdicts that are missing -----------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class FixedCases:
+    """A fixed set of cases, of which each has its own pass rate in the base."""
+
+    name: str
+    rates: tuple[float, ...]
+    trials: int
+    trials_now: int = 0
+    resemblance: float = 0.0
+    """The share of a case's trials that go the same way within a run."""
+
+
+def _spread(count: int, low: float, high: float) -> tuple[float, ...]:
+    return tuple(low + (high - low) * (place + 0.5) / count for place in range(count))
+
+
+FIXED = (
+    FixedCases("7 steady cases x 5", (1.0,) * 7, 5),
+    FixedCases("7 cases x 5, two of them flaky", (1.0,) * 5 + (0.5, 0.8), 5),
+    FixedCases("7 flaky cases x 5", _spread(7, 0.2, 1.0), 5),
+    FixedCases("20 flaky cases x 1", _spread(20, 0.4, 1.0), 1),
+    FixedCases("20 flaky cases x 3", _spread(20, 0.4, 1.0), 3),
+    FixedCases("30 cases x 4, skewed: most pass", (0.98,) * 27 + (0.3, 0.5, 0.7), 4),
+    FixedCases("50 flaky cases x 5", _spread(50, 0.2, 1.0), 5),
+    FixedCases("100 cases x 4 of even odds", (0.5,) * 100, 4),
+    FixedCases("100 cases x 1", _spread(100, 0.5, 1.0), 1),
+    FixedCases("20 flaky cases, 10 trials, then 1", (0.9,) * 20, 10, 1),
+    FixedCases("20 flaky cases, 1 trial, then 10", (0.9,) * 20, 1, 10),
+    FixedCases("40 cases x 5, half of the trials alike", _spread(40, 0.4, 1.0), 5, resemblance=0.5),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OnTheseCases:
+    """Shares of comparisons of two builds on fixed cases."""
+
+    outcomes: dict[Change, float]
+    covered: float
+    """The interval of the pass rate contained the true difference."""
+    contradictions: int
+    """Comparisons in which the interval, the p-value and the verdict of a measure disagree."""
+
+
+def on_these_cases(
+    fixed: FixedCases, comparisons: int, drop: float = 0.0, *, broken: int = 0, missing: float = 0.0,
+    where_wrong: bool = False, seed: int = 1,
+) -> OnTheseCases:  # fmt: skip
+    """Draw comparisons: the candidate's rates are lower by `drop`, and of the first `broken` cases every trial fails.
+
+    `missing` is the share of the candidate's verdicts that are missing: at random, or of its failed trials (`where_wrong`).
+    """
+    random = Random(f"{fixed.name} {drop} {broken} {missing} {where_wrong} {seed}")
+    found, covered, contradictions = dict.fromkeys(Change, 0), 0, 0
+    now = [0.0 if place < broken else max(0.0, rate - drop) for place, rate in enumerate(fixed.rates)]
+    truth = sum(now) / len(now) - sum(fixed.rates) / len(now)
+    for _ in range(comparisons):
+        sides: list[Side] = []
+        for rates, trials in ((fixed.rates, fixed.trials), (now, fixed.trials_now or fixed.trials)):
+            drawn = [_trials(random, rate, trials, fixed.resemblance) for rate in rates]
+            share = missing if sides else 0.0
+            cases = [
+                _with_missing(random, n, one, share, where_wrong=where_wrong) for n, one in enumerate(drawn)
+            ]
+            sides.append(Side(ComparedRun("", "drawn", len(rates), trials), cases))
+        comparison = compare_runs(sides[0], sides[1], CompareOptions())
+        passed = comparison.measure("passed")
+        found[comparison.outcome] += 1
+        covered += passed.low - 1e-9 <= truth <= passed.high + 1e-9
+        contradictions += any(map(_contradicts, comparison.measures))
+    shares = {one: count / comparisons for one, count in found.items()}
+    return OnTheseCases(shares, covered / comparisons, contradictions)
+
+
+def _trials(random: Random, rate: float, trials: int, resemblance: float) -> list[bool]:
+    mood = random.random() < rate
+    return [mood if random.random() < resemblance else random.random() < rate for _ in range(trials)]
+
+
+def _with_missing(
+    random: Random, number: int, passes: list[bool], share: float, *, where_wrong: bool
+) -> tuple[str, CaseResult]:
+    ends = []
+    for one in passes:
+        is_missing = random.random() < share and not (where_wrong and one)
+        ends.append(_MISSING if is_missing else _ENDS[one])
+    outcomes = {end.outcome for end in ends}
+    verdicts = (Outcome.FAILED, Outcome.ERROR, Outcome.PASSED)
+    outcome = next(each for each in verdicts if each in outcomes)
+    return "", CaseResult("set", str(number), outcome, trials=ends)
+
+
+_MISSING = TrialResult(0, Outcome.ERROR, evidence=None)
+
+
+def _contradicts(one: Measured) -> bool:
+    is_outside = not one.low <= 0 <= one.high
+    return not (is_outside == bool(one.verdict) == (one.p_value <= 1 - one.confidence + 1e-9))
 
 
 def power(draw: Draw, deviation: float, comparisons: int, seed: int = 1) -> tuple[int, float]:
@@ -215,6 +316,32 @@ def plans() -> Iterator[tuple[str, Draw, float]]:
         within = rate * (1 - rate) * 2.2 / other  # the mean of p * (1 - p) over such cases
         yield f"flaky, {trials} trial(s)", flaky(trials), expected_deviation(DROP, within, trials)
     yield "scores", scores, sqrt(2 * (0.02**2 + 0.02 * 0.3 + 0.3**2) / 3)
+
+
+def _print_fixed(comparisons: int) -> None:
+    few = max(100, comparisons // 10)
+    print(
+        f"\n{'on these cases':42} {'regression':>10} {'improved':>9} {'contains':>9} {'one breaks':>11} {'-15 points':>11}"
+    )
+    for fixed in FIXED:
+        same, breaks = on_these_cases(fixed, comparisons), on_these_cases(fixed, few, broken=1)
+        falls = on_these_cases(fixed, few, 0.15)
+        print(
+            f"{fixed.name:42} {same.outcomes[Change.REGRESSION]:10.1%} {same.outcomes[Change.IMPROVEMENT]:9.1%} "
+            f"{same.covered:9.1%} {breaks.outcomes[Change.REGRESSION]:11.1%} {falls.outcomes[Change.REGRESSION]:11.1%}",
+            flush=True,
+        )
+    print(
+        f"\n{'verdicts missing':42} {'at random':>10} {'where wrong':>12}   wrongly no difference or no regression"
+    )
+    for fixed in FIXED:
+        broken = max(1, len(fixed.rates) * 2 // 5)
+        shares = [
+            on_these_cases(fixed, few, broken=broken, missing=share, where_wrong=wrong)
+            for share, wrong in ((0.4, False), (1.0, True))
+        ]
+        green = [one.outcomes[Change.NO_DIFFERENCE] + one.outcomes[Change.NO_REGRESSION] for one in shares]
+        print(f"{fixed.name:42} {green[0]:10.1%} {green[1]:12.1%}", flush=True)
 
 
 def main(comparisons: int) -> None:
@@ -238,6 +365,7 @@ def main(comparisons: int) -> None:
             f"{worse[Change.NO_REGRESSION] + worse[Change.IMPROVEMENT]:13.1%}",
             flush=True,
         )
+    _print_fixed(comparisons)
     print(f"\n{'a drop of 5 points':46} {'cases':>12} {'found':>11}")
     for name, draw, deviation in plans():
         cases, share = power(draw, deviation, max(100, comparisons // 10))

@@ -105,7 +105,7 @@ def found(setting: Setting, cases: int, random: Random) -> bool:
         [_case(setting, number, rate, random) for number, rate in enumerate(each)] for each in (rates, worse)
     )
     run = ComparedRun("", "drawn", cases, setting.trials)
-    options = CompareOptions(confidence=setting.confidence, reach={SCORE: 1.0})
+    options = CompareOptions(confidence=setting.confidence, ranges={SCORE: (0.0, 1.0)})
     compared = compare_runs(Side(run, base), Side(run, candidate), options)
     return compared.measure(PASSED if setting.spread is None else SCORE).verdict == "worse"
 

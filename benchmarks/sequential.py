@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from proctor.analysis.compare.compare import CompareOptions, Side, compare_runs
-from proctor.analysis.compare.interim_looks import Looks
+from proctor.analysis.compare.interim_looks import DECIDED, Looks
 from proctor.schema.analysis.comparison import Change, ComparedRun
 from proctor.schema.results.run_result import CaseResult, Outcome, TrialResult
 from proctor.stats.intervals import wilson
@@ -143,7 +143,7 @@ def _looked(looks: Looks, candidate: Sequence[Sequence[bool]]) -> tuple[Change, 
     while True:
         found = looks.comparison_at(_cases([case[:made] for case in candidate]), made)
         following = looks.next_round(made)
-        if found.outcome is not Change.INCONCLUSIVE or found.futile or not following:
+        if found.outcome in DECIDED or found.futile or not following:
             return found.outcome, made
         made = following
 

@@ -188,6 +188,10 @@ class RunOptions:
         None, Kind(), "With `until_decided`: compare with this run or baseline, and decide that.", "--against", metavar="RUN",
         group=Group.TRIALS,
     )  # fmt: skip
+    deterministic: bool = option(
+        False, Flag(), "The agent always does the same: in a comparison, one trial that now fails is a regression.",
+        "--deterministic", group=Group.TRIALS, uses=[SETTING],
+    )  # fmt: skip
     margin: float | None = option(
         None, Fraction(), "With `against`: the largest drop of the pass rate that is not a regression.", "--margin",
         metavar="D", group=Group.TRIALS, unset="0.05: 5 points",

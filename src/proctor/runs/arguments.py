@@ -52,6 +52,7 @@ class EvaluateOptions(TypedDict, total=False):
     confidence: float | None
     until_decided: bool
     against: str | None
+    deterministic: bool
     margin: float | None
     retry_errors: int
     concurrency: int

@@ -47,6 +47,7 @@ async def evaluate(
     * `confidence: float | None` (none): Decide a case only if the confidence interval of its pass rate does; for example 0.95.
     * `until_decided: bool` (False): Add trials only where needed, up to `num_runs`, until each case, or `against`, is decided.
     * `against: str | None` (none): With `until_decided`: compare with this run or baseline, and decide that.
+    * `deterministic: bool` (False): The agent always does the same: in a comparison, one trial that now fails is a regression.
     * `margin: float | None` (0.05: 5 points): With `against`: the largest drop of the pass rate that is not a regression.
     * `retry_errors: int` (0; a wrong answer is never repeated): Repeat a trial up to N times after an infrastructure or simulator error.
 

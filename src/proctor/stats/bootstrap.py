@@ -33,7 +33,8 @@ def mean_difference(
     approximation gives the bootstrap distribution, so the same runs always give the same interval. Three measures keep
     the coverage for few cases. First, the interval is widened by the ratio of Student's t to the normal quantile. Second,
     up to four pseudo-cases are added: half of them unchanged, the others better or worse by `reach`. All four are added if
-    no case has changed, which does not prove that none can; fewer are added the more cases have changed. Third, cases are
+    no case has changed, which does not prove that none can; none if half of the cases have changed. A tenth of such a set is
+    always added with the largest observed difference in place of the reach, because equal differences are not certain. Third, cases are
     resampled, not trials, because the trials of one case are correlated.
 
     `reach` is the largest possible difference of a case: 1 for pass rates. It defaults to the largest observed difference, or 1.
@@ -104,22 +105,27 @@ def _upper_share(lost: int, cases: int, error: float) -> float:
     return high
 
 
+_TINY = 1e-9
+"""The smallest part of the reach that pseudo-cases differ by: squares of smaller values would vanish."""
 _LEAST = 0.1
-"""The weight of the pseudo-cases at either end, at least, however many cases have changed."""
+"""The weight of the pseudo-cases at either end of the observed differences, however many cases have changed."""
 
 
 def _weight_beside(counts: Counter[float], cases: int) -> float:
-    """Return the weight of the pseudo-cases at either end: 1 if no case has changed, small if half of them have."""
+    """Return the weight of the pseudo-cases at either end of the reach: 1 if no case has changed, 0 if half of them have."""
     changed = cases - counts[0.0]
-    return max(_LEAST, 1 - 2 * changed / cases)
+    return max(0.0, 1 - 2 * changed / cases)
 
 
 def _interval(counts: Counter[float], cases: int, most: float, confidence: float) -> tuple[float, float]:
     beside = _weight_beside(counts, cases)
     weights: dict[float, float] = {**counts}
-    for value, weight in ((-most, beside), (0.0, 2 * beside), (most, beside)):
-        weights[value] = weights.get(value, 0.0) + weight
-    drawn = cases + 4 * beside
+    observed = max(map(abs, counts))
+    for end, weight in ((most, beside), (max(observed, _TINY * most), _LEAST if observed else 0.0)):
+        if weight:
+            for value, share in ((-end, 1), (0.0, 2), (end, 1)):
+                weights[value] = weights.get(value, 0.0) + share * weight
+    drawn = fsum(weights.values())
     far = sqrt(drawn / (drawn - 1)) * student_quantile(confidence, max(1, int(drawn) - 1))
     means = _ResampledMean(weights, drawn)
     return means.at(-far), means.at(far)

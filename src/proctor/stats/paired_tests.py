@@ -5,6 +5,7 @@ independent units, so a case's difficulty and the correlation of its trials are 
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
@@ -19,6 +20,8 @@ RESAMPLES = 9_999
 
 _MOST_BITS = 4e9
 """The limit of bit operations for enumerating all sign patterns (about a tenth of a second); beyond it, patterns are drawn."""
+_FEW = 16
+"""Up to this number of changed cases all sign patterns are enumerated, whatever the differences are."""
 _MANY = 1_000
 """The number of changed cases from which the saddlepoint approximation replaces random sign patterns."""
 _FINEST = 10_000
@@ -53,8 +56,8 @@ def sign_flip_test(differences: Iterable[float], *, resamples: int = RESAMPLES, 
     """Return the two-sided p-value of the paired permutation test: is the mean difference 0?
 
     Under the null hypothesis the difference of every case is equally likely to have the opposite sign. The p-value is the
-    share of sign patterns whose mean is at least as far from 0 as the observed one. It is exact if the differences are
-    multiples of one step (as pass rates are) and not too many. Otherwise random patterns are drawn; the observed pattern
+    share of sign patterns whose mean is at least as far from 0 as the observed one. It is exact for up to 16 changed cases,
+    and if the differences are multiples of one step (as pass rates are) and not too many. Otherwise random patterns are drawn; the observed pattern
     counts as one of them, which keeps the false-alarm rate. For more than a thousand cases the saddlepoint approximation
     gives the share. With one trial per case, pass or fail, it equals McNemar's exact test.
 
@@ -76,6 +79,8 @@ def sign_flip_test(differences: Iterable[float], *, resamples: int = RESAMPLES, 
     steps = _as_steps(changed)
     if steps is not None and sum(map(abs, steps)) * len(steps) ** 2 <= _MOST_BITS:
         return _by_counting(steps)
+    if len(changed) <= _FEW:
+        return _by_enumeration(changed)
     if len(changed) > _MANY:
         return _by_saddlepoint(changed, step=0.0 if steps is None else abs(changed[0] / steps[0]))
     return _by_drawing(changed, resamples, seed)
@@ -116,6 +121,15 @@ def _by_counting(steps: Sequence[int]) -> float:
     counted = (patterns & ((1 << ((tail + 1) * width * 8)) - 1)).to_bytes((tail + 1) * width, "little")
     below = sum(int.from_bytes(counted[at : at + width], "little") for at in range(0, len(counted), width))
     return 1.0 if seen == 0 else min(1.0, 2 * below / 2 ** len(steps))
+
+
+def _by_enumeration(values: Sequence[float]) -> float:
+    # sorted, so that neither the order of the cases nor which run is the baseline matters
+    sums = [0.0]
+    for value in sorted(map(abs, values)):
+        sums = [*(each + value for each in sums), *(each - value for each in sums)]
+    seen = abs(fsum(values)) * (1 - 1e-12)  # values that are equal except for rounding count as equal
+    return sum(abs(each) >= seen for each in sums) / len(sums)
 
 
 def _by_drawing(values: Sequence[float], resamples: int, seed: int) -> float:
@@ -189,3 +203,44 @@ def holm(p_values: Sequence[float], weights: Sequence[float] | None = None) -> l
         least = max(least, min(1.0, left / shares[place] * p_values[place]))
         adjusted[place] = least
     return adjusted
+
+
+def tarone_holm(p_values: Sequence[float], least: Sequence[float], level: float) -> list[float]:
+    """Return p-values adjusted for multiple testing at `level`, in their order, if some tests cannot become significant.
+
+    `least` is the smallest p-value that each (discrete) test can reach. A test whose smallest p-value exceeds its share of
+    the level can cause no false alarm, so the level is divided by the number of the others only. An adjusted p-value is at
+    most `level` exactly if the test is significant; it holds for this level only.
+
+    Sources: R. E. Tarone, "A modified Bonferroni method for discrete data", Biometrics 46 (1990), 515-522; step by step
+    as in G. Hommel and F. Krummenauer, "Improvements and modifications of Tarone's multiple test procedure for discrete
+    data", Biometrics 54 (1998), 673-681.
+
+    Raises:
+        ValueError: the lengths differ, or not 0 < level < 1.
+    """
+    if not 0 < level < 1:
+        raise ValueError(f"expected 0 < level < 1, got {level}")
+    reachable = sorted(each for _, each in zip(p_values, least, strict=True))
+    order = sorted(range(len(p_values)), key=lambda place: (p_values[place], least[place]))
+    adjusted, lowest = [1.0] * len(p_values), 0.0
+    divisor = max(1, len(p_values))
+    for place in order:
+        divisor = _tarone_divisor(reachable, level, divisor)
+        lowest = max(lowest, min(1.0, divisor * p_values[place]))
+        adjusted[place] = lowest
+        if lowest <= level:  # rejected: the others are tested without it
+            reachable.pop(bisect_left(reachable, least[place]))
+    return adjusted
+
+
+def _tarone_divisor(least: Sequence[float], level: float, most: int) -> int:
+    """Return the smallest number that is at least the number of tests whose smallest p-value is within `level` divided by it."""
+    low, high = 1, max(1, most)
+    while low < high:  # the number of reachable tests falls with the divisor
+        middle = (low + high) // 2
+        if bisect_right(least, level / middle * (1 + 1e-12)) <= middle:
+            high = middle
+        else:
+            low = middle + 1
+    return low

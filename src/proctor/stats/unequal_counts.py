@@ -57,14 +57,33 @@ def dealt_out_test(cases: Iterable[TwoCounts]) -> float:
     Probability 12 (1980), 475-490, in the form of O. E. Barndorff-Nielsen's r*.
     """
     known = list(cases)
-    found = _dealt_out(known)
+    found = min(_tails(known))
     if any(passed % 1 for case in known for passed in (case.before, case.now)):
-        found = max(found, _dealt_out([case.swap() for case in known]))
-    return min(1.0, float(f"{2 * found:.12g}"))  # the last digits depend on which run is the baseline
+        found = max(found, min(_tails([case.swap() for case in known])))
+    return _rounded(2 * found)
 
 
-def _dealt_out(known: Sequence[TwoCounts]) -> float:
-    """Return the one-sided probability of a mean difference at least as extreme as the observed one."""
+def worse_within_cases(cases: Iterable[TwoCounts]) -> float:
+    """Return the one-sided p-value of `dealt_out_test`: the probability of a mean difference at most as high as observed.
+
+    With one trial a case in both runs it equals McNemar's exact test, one-sided. Exchange the runs (`TwoCounts.swap`) to
+    test for an improvement. The counts must be whole numbers.
+    """
+    return _rounded(_tails(list(cases))[0])
+
+
+def _rounded(p_value: float) -> float:
+    return min(1.0, float(f"{p_value:.12g}"))  # the last digits depend on which run is the baseline
+
+
+def _tails(known: Sequence[TwoCounts]) -> tuple[float, float]:
+    """Return the probability of a weighted sum of the candidate's passes at most, and at least, as high as observed."""
+    parts, seen = _parts(known)
+    return _beyond([part.mirror() for part in parts], -seen), _beyond(parts, seen)
+
+
+def _parts(known: Sequence[TwoCounts]) -> tuple[list[_Part], float]:
+    """Return the distributions of the cases, equal cases together, and the observed weighted sum."""
     weights = _weights(known)
     counts = Counter(
         (case.trials_before, case.trials_now, round(case.before + case.now, 9), weight)
@@ -74,8 +93,21 @@ def _dealt_out(known: Sequence[TwoCounts]) -> float:
     parts.sort(
         key=lambda part: (part.weight, len(part.chances), part.cases)
     )  # the same order if the runs are exchanged
-    seen = fsum(case.now * weight for case, weight in zip(known, weights, strict=True))
-    return min(_beyond(parts, seen), _beyond([part.mirror() for part in parts], -seen))
+    return parts, fsum(case.now * weight for case, weight in zip(known, weights, strict=True))
+
+
+def case_test(case: TwoCounts) -> tuple[float, float]:
+    """Return Fisher's exact one-sided p-value of one case, and the smallest p-value that its counts admit.
+
+    The p-value is the probability that the candidate passes at most as many trials, if all trials of the case are
+    exchangeable. The smallest one belongs to the most extreme division of the same passes: it is 1 if the case passes or
+    fails in every trial of both runs. The counts must be whole numbers.
+
+    Source: R. A. Fisher, "The Logic of Inductive Inference", Journal of the Royal Statistical Society 98 (1935), 39-82.
+    """
+    chances = _hypergeometric(case.trials_before, case.trials_now, int(case.before + case.now))
+    p_value = fsum(chance for passed, chance in chances.items() if passed <= case.now)
+    return min(1.0, p_value), min(1.0, chances[min(chances)])
 
 
 def _weights(known: Iterable[TwoCounts]) -> list[int]:

@@ -7,7 +7,7 @@ import pytest
 
 from proctor.analysis.compare.futility import Ahead, chance_to_decide
 from proctor.analysis.compare.interim_looks import ahead_of, look_at
-from proctor.schema.analysis.comparison import PASSED, Look, Measured
+from proctor.schema.analysis.comparison import PASSED, InGeneral, Look, Measured
 
 LAST = Look(5, 5, 0.045, 0.046)
 NORMAL = NormalDist()
@@ -17,13 +17,15 @@ def measured(difference: float, error: float, name: str = PASSED) -> Measured:
     """What shows such a difference with such a standard error, with the interval that the last look asks for."""
     half = NORMAL.inv_cdf(1 - LAST.two_sided / 2) * error
     return Measured(
-        name, 0.8, 0.8 + difference, difference, difference - half, difference + half, 0.5, 60, decides=True
-    )
+        name, 0.8, 0.8 + difference, difference, difference - half, difference + half, 0.5, 60,
+        confidence=1 - LAST.two_sided, decides=True,
+    )  # fmt: skip
 
 
 def chance(*measures: Measured, share: float = 0.5, margin: float = 0.05) -> float:
-    shares = {one.name: 1 / len(measures) for one in measures}
-    return chance_to_decide(measures, shares, margin, Ahead(LAST, share))
+    passed = measures[0]
+    general = InGeneral(passed.difference, passed.low, passed.high, passed.confidence, 0.5, passed.low)
+    return chance_to_decide(measures, general, margin, Ahead(LAST, share))
 
 
 @pytest.mark.parametrize("share", [0.3, 0.6, 0.9])

@@ -9,15 +9,18 @@ from typing import Any
 import jsonschema
 import pytest
 
-from proctor.analysis.compare.report import WRITERS, comparison_blocks, numbers, write_comparison
+from proctor.analysis.compare.comparison_text import numbers
+from proctor.analysis.compare.report import WRITERS, comparison_blocks, write_comparison
 from proctor.reports.base import ReportOptions
 from proctor.reports.terminal.block_drawing import draw_blocks
 from proctor.schema.analysis.comparison import (
     CaseChange,
+    CaseEvidence,
     Change,
     ChangedCase,
     ComparedRun,
     Comparison,
+    InGeneral,
     Measured,
     RunDifference,
     Trials,
@@ -31,26 +34,36 @@ SCHEMA: dict[str, Any] = json.loads(
 HOSTILE = "<script>alert(1)</script>\x1b[31m `[x](http://evil)` @everyone"
 
 PASSED = Measured(
-    "passed", 0.9, 0.8, -0.1, -0.18, -0.02, 0.01, 40, decides=True, adjusted=0.02, verdict="worse"
+    "passed", 0.9, 0.8, -0.1, -0.18, -0.02, 0.01, 40, confidence=0.96, decides=True, verdict="worse"
 )
-QUALITY = Measured("quality_v1", 0.91, 0.92, 0.01, -0.01, 0.03, 0.4, 40, decides=True, adjusted=0.4)
+QUALITY = Measured("quality_v1", 0.91, 0.92, 0.01, -0.01, 0.03, 0.4, 40, confidence=0.98, decides=True)
 TOKENS = Measured(
     "token_usage_v1", 1204, 980, -224, -300, -148, 0.0001, 40, lower_is_better=True, verdict="better"
 )
 BOOKED = ChangedCase(
-    "travel", "two_turns", CaseChange.REGRESSION, Trials(5, 0), Trials(2, 3), "quality_v1", (1.0, 0.4), "covers is 4"
+    "travel", "two_turns", CaseChange.NOW_FAILS, Trials(5, 0), Trials(2, 3), "quality_v1", (1.0, 0.4), "covers is 4"
 )  # fmt: skip
-BROKEN = ChangedCase("travel", "refund", CaseChange.IN_ERROR, Trials(5, 0), Trials(3, 0, 2), reason="429")
-FIXED = ChangedCase("travel", "hours", CaseChange.FIX, Trials(0, 5), Trials(5, 0), reason="was not called")
-FLAKY = ChangedCase("travel", "cancel", CaseChange.FLAKY, Trials(4, 1), Trials(3, 2), reason="now and then")
+BROKEN = ChangedCase("travel", "refund", CaseChange.MISSING, Trials(5, 0), Trials(3, 0, 2), reason="429")
+FIXED = ChangedCase(
+    "travel", "hours", CaseChange.NOW_PASSES, Trials(0, 5), Trials(5, 0), reason="was not called"
+)
+FEWER = ChangedCase(
+    "travel", "cancel", CaseChange.FEWER_TRIALS, Trials(4, 1), Trials(3, 2), reason="now and then"
+)
+GENERAL = InGeneral(-0.1, -0.2, 0.01, 0.95, 0.06, -0.18)
 
 
 def comparison(**changes: Any) -> Comparison:
     given: dict[str, Any] = {
         "pairs": 40,
         "measures": [PASSED, QUALITY, TOKENS],
-        "cases": [BOOKED, BROKEN, FIXED, FLAKY],
-        "undecided": 1,
+        "cases": [BOOKED, BROKEN, FIXED, FEWER],
+        "significant_cases": [CaseEvidence("travel/two_turns", 0.004, 0.008)],
+        "general": GENERAL,
+        "on_these_cases": "the pass rate fell: significantly worse",
+        "in_general": "cases like these would change by -10.0 points",
+        "missing_candidate": 2,
+        "next_steps": ["get the missing verdicts: proctor resume 9xkq2p --retry-errors"],
         "unlike": [
             RunDifference("judge", "the judge was a and is b"),
             RunDifference("agent", "the agent was x", expected=True),
@@ -81,19 +94,22 @@ BASE  travel  cases=41  runs=5  run=7f3k2c
 CANDIDATE  travel  cases=41  runs=5  run=9xkq2p
 WARNING  the judge was a and is b
 DIFFERS  the agent was x
-LEFT_OUT  1 case is left out of pass and fail: not every trial could be judged in both runs
-REGRESSION  travel/two_turns  5/5 -> 2/5  quality_v1=1.00 -> 0.40
+NOW_FAILS  travel/two_turns  5/5 -> 2/5  quality_v1=1.00 -> 0.40
     reason: covers is 4
-IN_ERROR  travel/refund  5/5 -> 3/5 (2 in error)
+MISSING  travel/refund  5/5 -> 3/5 (2 in error)
     reason: 429
-FIX  travel/hours  0/5 -> 5/5
+NOW_PASSES  travel/hours  0/5 -> 5/5
     before: was not called
-FLAKY  travel/cancel  4/5 -> 3/5
+FEWER_PASS  travel/cancel  4/5 -> 3/5
     reason: now and then
-MEASURE  passed  90.0 % -> 80.0 %  -10.0 (95 %: -18.0 to -2.0)  p=0.01  adjusted=0.02  pairs=40  worse
-MEASURE  quality_v1  0.910 -> 0.920  +0.010 (95 %: -0.010 to +0.030)  p=0.4  adjusted=0.4  pairs=40
+ON_THESE_CASES  the pass rate fell: significantly worse
+IN_GENERAL  cases like these would change by -10.0 points
+MISSING_VERDICTS  2 verdicts of the candidate are missing: the intervals hold for every value that they could have
+MEASURE  passed  90.0 % -> 80.0 %  -10.0 (96 %: -18.0 to -2.0)  p=0.01  pairs=40  worse
+MEASURE  quality_v1  0.910 -> 0.920  +0.010 (98 %: -0.010 to +0.030)  p=0.4  pairs=40
 MEASURE  token_usage_v1  1,204 -> 980  -224 (95 %: -300 to -148)  p=<0.001  pairs=40  better
 COST  $0.420 -> $0.390
+NEXT  get the missing verdicts: proctor resume 9xkq2p --retry-errors
 OUTCOME  regression: the pass rate fell from 90.0 % to 80.0 %
 """
 
@@ -102,32 +118,38 @@ DRAWN = """
   candidate travel · 41 cases × 5 · run 9xkq2p
   warning   the judge was a and is b
   differs   the agent was x
-  left out  1 case is left out of pass and fail: not every trial could be judged
-  in both runs
 
-  1 passed before, fail now
+  ✕ regression: the pass rate fell from 90.0 % to 80.0 %
+
+  1 case now fails
     two_turns  ●●●●● → ●●○○○   quality 1.00 → 0.40
         covers is 4
 
-  1 passed before, could not be judged now
+  1 case has missing verdicts
     refund  ●●●●● → ●●●!!
         429
 
-  1 failed before, pass now
+  1 case now passes
     hours  ○○○○○ → ●●●●●
         before: was not called
 
-  1 another share of the trials passes
+  1 case passes fewer trials
     cancel  ●●●●○ → ●●●○○
         now and then
 
-                     base  candidate  difference  95 % CI
-  passed           90.0 %     80.0 %       -10.0  -18.0 to -2.0     ✕ worse
-  quality           0.910      0.920      +0.010  -0.010 to +0.030
-  tokens a turn     1,204        980        -224  -300 to -148      better
-  cost of the run  $0.420     $0.390
+    On these cases: the pass rate fell: significantly worse
+    In general: cases like these would change by -10.0 points
+    Missing: 2 verdicts of the candidate are missing: the intervals hold for
+    every value that they could have
 
-  ✕ regression: the pass rate fell from 90.0 % to 80.0 %
+                   base  candidate  difference  confidence interval
+  passed         90.0 %     80.0 %       -10.0  -18.0 to -2.0 (96 %)     ✕ worse
+  quality         0.910      0.920      +0.010  -0.010 to +0.030 (98 %)
+  tokens a turn   1,204        980        -224  -300 to -148 (95 %)      better
+  cost of the    $0.420     $0.390
+  run
+
+  next      get the missing verdicts: proctor resume 9xkq2p --retry-errors
     proctor compare 7f3k2c 9xkq2p travel/two_turns
 
 """
@@ -152,7 +174,6 @@ def test_many_cases_are_counted_unless_all_are_asked_for() -> None:
     assert "… 10 more (-v: all)" in drawn(found)
     assert drawn(found, verbose=True).count("covers is 4") == 60
     assert "... 10 more (-v: all)" in written(found, "text")
-    assert "… and 10 more" in written(found, "md")
 
 
 @pytest.mark.parametrize(
@@ -164,17 +185,50 @@ def test_difference_that_rounds_to_zero_has_no_direction(difference: float, dire
     assert numbers(one)[2:] == (direction, direction, direction)
 
 
-def test_markdown_has_the_outcome_first_and_regressions_open() -> None:
-    text = written(comparison(), "md")
-    assert text.startswith("### ✕ regression: ")
-    assert "<details open>\n<summary>1 passed before, fail now</summary>" in text
-    assert "<details>\n<summary>1 failed before, pass now</summary>" in text
-    assert "| 5/5 → 2/5 |" in text
+def test_markdown_has_what_a_reviewer_needs() -> None:
+    assert written(comparison(), "md") == REVIEW
+
+
+BREAK = "  "
+"""A line break of Markdown."""
+REVIEW = f"""\
+### ✕ regression: the pass rate fell from 90.0 % to 80.0 %
+
+`travel` 41 cases × 5 run `7f3k2c` → `travel` 41 cases × 5 run `9xkq2p`
+
+- ⚠ `the judge was a and is b`
+
+| case | change | trials | reason |
+| --- | --- | --- | --- |
+| `travel/two_turns` | now fails | 5/5 → 2/5 | `covers is 4` |
+| `travel/refund` | verdicts missing | 5/5 → 3/5 (2 in error) | `429` |
+| `travel/hours` | now passes | 0/5 → 5/5 | `was not called` |
+| `travel/cancel` | fewer trials pass | 4/5 → 3/5 | `now and then` |
+
+On these cases: the pass rate fell: significantly worse{BREAK}
+In general: cases like these would change by -10.0 points{BREAK}
+Missing: 2 verdicts of the candidate are missing: the intervals hold for every value that they could have{BREAK}
+Metrics: tokens a turn 1,204 → 980 (better)
+
+- `get the missing verdicts: proctor resume 9xkq2p --retry-errors`
+
+"""
+
+
+def test_markdown_has_at_most_25_lines() -> None:
+    found = comparison(
+        cases=[BOOKED] * 60,
+        next_steps=[f"step {number}" for number in range(9)],
+        unlike=[RunDifference("judge", f"the judge was {number}") for number in range(9)],
+    )
+    text = written(found, "md")
+    assert "… and 55 more" in text
+    assert len(text.splitlines()) <= 25
 
 
 def test_foreign_text_is_not_markup() -> None:
     case = ChangedCase(
-        "set", HOSTILE, CaseChange.REGRESSION, Trials(1, 0), Trials(0, 1), HOSTILE, (1, 0), HOSTILE
+        "set", HOSTILE, CaseChange.NOW_FAILS, Trials(1, 0), Trials(0, 1), HOSTILE, (1, 0), HOSTILE
     )
     found = comparison(cases=[case], unlike=[RunDifference("option", HOSTILE)])
     for text in (written(found, "md"), written(found, "text"), drawn(found), written(found, "json")):
@@ -198,6 +252,7 @@ def test_json_follows_its_schema(found: Comparison) -> None:
 
 def _names_all(data: Any, schema: dict[str, Any]) -> None:
     """No key goes out that the schema does not name."""
+    schema = next((one for one in schema.get("anyOf", ()) if "$ref" in one), schema)
     if "$ref" in schema:
         schema = SCHEMA["$defs"][schema["$ref"].rpartition("/")[2]]
     if isinstance(data, list):

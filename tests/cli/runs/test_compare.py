@@ -39,10 +39,18 @@ def bad(text: str) -> str:
     return "Pardon?"
 
 
+def bad_once(text: str) -> str:
+    return "Pardon?" if text == IDS[0] else good(text)
+
+
 def broken(text: str) -> str:
     if text == IDS[3]:
         raise RuntimeError("no connection")
     return good(text)
+
+
+def down(text: str) -> str:
+    raise RuntimeError("no connection")
 
 
 @pytest.fixture
@@ -77,11 +85,16 @@ def compare(store: Path, *arguments: str) -> Result:
             (bad, good), 0, "OUTCOME  improvement: the pass rate rose from 0.0 % to 100.0 %", id="better"
         ),
         pytest.param(
-            (good, broken), 3, "OUTCOME  error: 1 case that passed could not be judged", id="in error"
+            (good, broken), 4, "OUTCOME  inconclusive: a regression cannot be excluded: 1 verdict of the candidate is missing",
+            id="a missing verdict",
         ),
-        pytest.param((good, good), 4, "OUTCOME  inconclusive: ", id="too few cases"),
+        pytest.param(
+            (good, down), 3, "OUTCOME  error: a regression cannot be excluded: 12 verdicts of the candidate are missing",
+            id="missing verdicts",
+        ),
+        pytest.param((good, good), 0, "OUTCOME  no difference seen: nothing fell; ", id="unchanged"),
     ],
-)
+)  # fmt: skip
 def test_exit_codes(store: Path, agents: tuple[object, ...], exit_code: int, said: str) -> None:
     runs(store, *agents)
     done = compare(store)
@@ -93,6 +106,47 @@ def test_a_wide_margin_makes_twelve_cases_enough(store: Path) -> None:
     runs(store, good, good)
     done = compare(store, "previous", "latest", "--margin", "0.4")
     assert (done.exit_code, "OUTCOME  no regression: " in done.stdout) == (0, True)
+
+
+@pytest.mark.parametrize("option", ["--require-proof", "--margin=0.05"])
+def test_proof_can_be_required(store: Path, option: str) -> None:
+    runs(store, good, good)
+    done = compare(store, option)
+    assert done.exit_code == 4
+    assert "a drop of more than 5 points is not ruled out" in done.stdout.splitlines()[-1]
+
+
+def test_settings_of_the_gate(store: Path) -> None:
+    runs(store, good, bad_once)
+    done = compare(store)
+    assert (done.exit_code, done.stdout.splitlines()[-1]) == (
+        4, "OUTCOME  inconclusive: 1 case passed and now fails (words/case0), which may be chance; by 12 cases",
+    )  # fmt: skip
+    done = compare(store, "--deterministic")
+    assert (done.exit_code, "OUTCOME  regression: the agent is deterministic" in done.stdout) == (1, True)
+    data = json.loads(compare(store, "--generalize", "--json").stdout)
+    assert (data["general"]["gates"], round(data["general"]["confidence"], 9)) == (True, 0.96)
+
+
+def test_trials_that_differ_contradict_a_deterministic_agent(store: Path) -> None:
+    for agent in (good, bad_once):
+        proctor.evaluate_sync(agent, SET, config=CONFIG, store=store, num_runs=2)
+    answers = iter(["Pardon?", good(IDS[0])])
+
+    def flaky(text: str) -> str:
+        return next(answers) if text == IDS[0] else good(text)
+
+    proctor.evaluate_sync(flaky, SET, config=CONFIG, store=store, num_runs=2)
+    done = compare(store, "--deterministic")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "deterministic: 1 of 2 trials of words/case0 passed in run" in done.stderr
+
+
+def test_cases_left_out_by_limit_are_missing_verdicts(store: Path) -> None:
+    runs(store, good)
+    proctor.evaluate_sync(good, SET, config=CONFIG, store=store, limit=4)
+    done = compare(store)
+    assert (done.exit_code, "8 verdicts of the candidate are missing" in done.stdout) == (3, True)
 
 
 def test_json_and_files(store: Path, tmp_path: Path) -> None:
@@ -208,7 +262,7 @@ def test_two_trials_side_by_side_are_json_too(store: Path) -> None:
     assert (alike["turn"], alike["steps"], alike["saw"]) == (None, [], [])
 
 
-# --- not judged alike ------------------------------------------------------------------------------------------------
+# --- not scored alike ------------------------------------------------------------------------------------------------
 
 
 def judged(store: Path, agent: object, **config: object) -> None:
@@ -236,8 +290,8 @@ def test_what_was_not_judged_alike_decides_nothing(
     assert [one["name"] for one in measures if one["apart"]] == apart
     assert not any(one["decides"] for one in measures if one["apart"])
     assert found.exit_code == exit_code
-    said = compare(store).stdout
-    assert said.count("not judged alike") == len(apart) + (exit_code == 4)
+    rows = [line for line in compare(store).stdout.splitlines() if line.startswith("MEASURE")]
+    assert sum(line.endswith("  not scored alike") for line in rows) == len(apart)
     assert compare(store, "--changed-metrics", "keep").exit_code == 1
 
 

@@ -91,7 +91,7 @@ def test_the_page_shows_what_the_command_shows(
         reported["left"],
     )
     assert [one["text"] for one in page["unlike"]] == [one["text"] for one in reported["unlike"]]
-    figures = ("name", "base", "candidate", "difference", "low", "high", "p_value", "adjusted", "pairs")
+    figures = ("name", "base", "candidate", "difference", "low", "high", "p_value", "confidence", "pairs")
     assert [[one[key] for key in figures] for one in page["measures"]] == [
         [one[key] for key in figures] for one in reported["measures"]
     ]
@@ -106,7 +106,7 @@ def test_changed_cases_show_where_they_are_and_how_their_trials_ended(ran: Ran, 
     assert page["same"] == 2
     for case in page["cases"]:
         assert case["base_position"] == case["candidate_position"] == IDS.index(case["eval_id"])
-        assert (case["base"], case["candidate"], case["change"]) == ("pp", "ff", "regression")
+        assert (case["base"], case["candidate"], case["change"]) == ("pp", "ff", "now_fails")
     assert EVIL in {
         case["eval_id"] for case in page["cases"]
     }  # text goes unchanged: the page shows it as text
@@ -114,7 +114,7 @@ def test_changed_cases_show_where_they_are_and_how_their_trials_ended(ran: Ran, 
     assert page["markdown"].startswith("### ✕ regression: ")
     shown = markdown_page(page["markdown"])  # no HTML: it is in code
     assert "<script>" not in shown.loud
-    assert "<script>" in shown.quiet
+    assert "words & <b>" in shown.quiet
 
 
 def test_cases_of_one_run_only_are_listed_with_their_places(

@@ -1650,7 +1650,7 @@ export interface components {
          * @description The outcome of a comparison.
          * @enum {string}
          */
-        Change: "regression" | "error" | "inconclusive" | "improvement" | "no_regression";
+        Change: "regression" | "error" | "inconclusive" | "improvement" | "no_regression" | "no_difference";
         /**
          * ChangedLine
          * @description One case that changed.
@@ -1835,10 +1835,15 @@ export interface components {
             margin: number;
             /** Confidence */
             confidence: number;
+            /** On These Cases */
+            on_these_cases: string;
+            /** In General */
+            in_general: string;
+            general: components["schemas"]["GeneralLine"] | null;
+            /** Next Steps */
+            next_steps: string[];
             /** Pairs */
             pairs: number;
-            /** Undecided */
-            undecided: number;
             /** Same */
             same: number;
             /** More Cases */
@@ -1857,8 +1862,8 @@ export interface components {
             changed_cases: components["schemas"]["LoneCase"][];
             /** Unlike */
             unlike: components["schemas"]["UnlikeLine"][];
-            /** Left Out */
-            left_out: string[];
+            /** Missing */
+            missing: string[];
             /** Markdown */
             markdown: string;
             /** Command */
@@ -2168,6 +2173,22 @@ export interface components {
             low: number | null;
             /** High */
             high: number | null;
+        };
+        /**
+         * GeneralLine
+         * @description The difference of pass rates for cases like these.
+         */
+        GeneralLine: {
+            /** Difference */
+            difference: number;
+            /** Low */
+            low: number;
+            /** High */
+            high: number;
+            /** Confidence */
+            confidence: number;
+            /** P Value */
+            p_value: number;
         };
         /** HTTPValidationError */
         HTTPValidationError: {
@@ -2710,8 +2731,8 @@ export interface components {
             high_text: string;
             /** P Value */
             p_value: number;
-            /** Adjusted */
-            adjusted: number | null;
+            /** Confidence */
+            confidence: number;
             /** Pairs */
             pairs: number;
             /** Apart */
@@ -3880,10 +3901,10 @@ export interface components {
         };
         /**
          * CaseChange
-         * @description How one case differs, in the order in which they are listed.
+         * @description What happened to one case, in the order in which cases are listed.
          * @enum {string}
          */
-        proctor__schema__analysis__comparison__CaseChange: "regression" | "in_error" | "fix" | "flaky";
+        proctor__schema__analysis__comparison__CaseChange: "now_fails" | "missing" | "now_passes" | "fewer_pass" | "more_pass";
         /**
          * CaseChange
          * @description One value of a case that would change.

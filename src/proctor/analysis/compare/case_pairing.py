@@ -26,6 +26,8 @@ class BriefCase:
     """By metric the mean over the trials; without those that could not be computed, or cannot be added up."""
     gating: tuple[str, ...]
     """The metrics that decide."""
+    unscored: frozenset[str]
+    """The metrics that decide and could not be computed."""
     reason: str
     content_hash: str
     """Empty where it is not known."""
@@ -49,13 +51,16 @@ def brief(case: CaseResult, content_hash: str = "") -> BriefCase:
         passed += trial.outcome is Outcome.PASSED
         failed += trial.outcome is Outcome.FAILED
     trials = Trials(passed, failed, len(case.trials) - passed - failed)
-    scores, gating = {}, []
+    scores, gating, unscored = {}, [], set()
     for name, metric in case.metrics.items():
         if metric.gate:
             gating.append(name)
+            if metric.outcome in (Outcome.ERROR, Outcome.NOT_RUN):
+                unscored.add(name)
         if metric.score is not None and metric.outcome is not Outcome.ERROR and abs(metric.score) < _HUGE:
             scores[name] = metric.score
-    return BriefCase(case.outcome, trials, scores, tuple(gating), case.reason or case.missed, content_hash)
+    reason = case.reason or case.missed
+    return BriefCase(case.outcome, trials, scores, tuple(gating), frozenset(unscored), reason, content_hash)
 
 
 def pair(
@@ -63,10 +68,12 @@ def pair(
     candidate: Iterable[tuple[str, CaseResult]],
     *,
     keep_changed: bool = False,
+    add_left_out: bool = False,
 ) -> Pairs:
     """Pair the cases of two runs (each with the hash of its content) by eval set and id, those of one id in order.
 
-    Cases that were left out on purpose are in no run. With `keep_changed` those with another content are paired, too.
+    Cases that were skipped are in no run. With `keep_changed` those with another content are paired, too; with
+    `add_left_out` those that only the base has: the candidate has no verdict of them.
     """
     found = Pairs()
     there = dict(_cases_by_key(base))
@@ -80,8 +87,14 @@ def pair(
             found.changed.append(_name(key))
         if keep_changed or not differs:
             found.both.append((key, before, now))
-    found.only_base = [_name(key) for key in there]
+    if add_left_out:
+        found.both.extend((key, before, _NOT_RUN) for key, before in there.items())
+    else:
+        found.only_base = [_name(key) for key in there]
     return found
+
+
+_NOT_RUN = BriefCase(Outcome.NOT_RUN, Trials(0, 0), {}, (), frozenset(), "left out of the run", "")
 
 
 def _cases_by_key(cases: Iterable[tuple[str, CaseResult]]) -> Iterator[tuple[Key, BriefCase]]:
@@ -114,19 +127,19 @@ def changed_cases(pairs: Pairs) -> list[ChangedCase]:
 
 def change_of(before: BriefCase, now: BriefCase) -> CaseChange | None:
     """Return how a case differs; `None` where it does not."""
-    if before.trials.passed and _is_undecided(now) and not _is_undecided(before):
-        return CaseChange.IN_ERROR
-    if before.outcome is Outcome.PASSED and now.outcome is Outcome.FAILED:
-        return CaseChange.REGRESSION
-    if before.outcome is Outcome.FAILED and now.outcome is Outcome.PASSED:
-        return CaseChange.FIX
-    if None in (rates := (before.trials.rate, now.trials.rate)) or rates[0] == rates[1]:
-        return None
-    return CaseChange.FLAKY
+    was, is_now = before.trials.rate, now.trials.rate
+    if before.trials.passed and is_now is None and was is not None:
+        return CaseChange.MISSING
+    verdicts = _VERDICT_CHANGES.get((before.outcome, now.outcome))
+    if verdicts is not None or was is None or is_now is None or was == is_now:
+        return verdicts
+    return CaseChange.FEWER_TRIALS if is_now < was else CaseChange.MORE_TRIALS
 
 
-def _is_undecided(case: BriefCase) -> bool:
-    return case.trials.rate is None
+_VERDICT_CHANGES = {
+    (Outcome.PASSED, Outcome.FAILED): CaseChange.NOW_FAILS,
+    (Outcome.FAILED, Outcome.PASSED): CaseChange.NOW_PASSES,
+}
 
 
 def _changed_case(
@@ -136,7 +149,7 @@ def _changed_case(
         return None
     metric = _metric_with_largest_change(before, now)
     scores = (before.scores[metric], now.scores[metric]) if metric else None
-    reason = before.reason if change is CaseChange.FIX else now.reason or before.reason
+    reason = before.reason if change is CaseChange.NOW_PASSES else now.reason or before.reason
     return ChangedCase(*key[:2], change, before.trials, now.trials, metric, scores, reason)
 
 

@@ -1,40 +1,60 @@
-"""Compare two runs of the same cases: is the candidate worse, no worse, better, or is the result inconclusive?
+"""Compare two runs of the same cases: did the candidate get worse on these cases, and would cases like these get worse?
 
-Everything is paired by case: what counts is each case's mean over its trials under the candidate, less that under the
-base. So cases of mixed difficulty, flaky ones and different numbers of trials are taken account of.
+The first question decides: the cases are fixed, and the trials of each are the sample. The second one is always answered, too:
+the cases are the sample. Missing verdicts are never left out: what is significant holds under the best and the worst values
+that they could have (`missing_verdicts`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from math import fsum, sqrt
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import fsum
 
 from proctor.analysis.compare.case_pairing import BriefCase, Pairs, changed_cases, pair
+from proctor.analysis.compare.detectable import Detectable, detectable_drop
+from proctor.analysis.compare.error_budget import ErrorBudget, divide_error
 from proctor.analysis.compare.futility import FUTILE, Ahead, chance_to_decide
-from proctor.analysis.compare.outcome_text import is_fall, sentence_of
+from proctor.analysis.compare.measures import (
+    Tested,
+    by_case,
+    hull,
+    in_general,
+    more_needed,
+    on_these_cases,
+)
+from proctor.analysis.compare.missing_verdicts import (
+    CompletedCase,
+    Completion,
+    PairedScore,
+    Range,
+    completions,
+    deciding_metrics,
+    has_all_verdicts,
+    total_missing,
+)
+from proctor.analysis.compare.outcome_text import describe, fell_before_correction
 from proctor.schema.analysis.comparison import (
     PASSED,
     TRIAL_COST,
     TRIAL_SECONDS,
-    CaseChange,
+    CaseEvidence,
     Change,
-    ChangedCase,
     ComparedRun,
     Comparison,
+    InGeneral,
     Look,
     Measured,
 )
 from proctor.schema.results.run_result import CaseResult
-from proctor.stats.bootstrap import mean_difference, most_lost
-from proctor.stats.paired_tests import holm, sign_flip_test
-from proctor.stats.power import cases_needed, expected_deviation, variance_within
-from proctor.stats.unequal_counts import TwoCounts, dealt_out_test, two_shares_interval
+from proctor.stats.paired_tests import tarone_holm
+from proctor.stats.unequal_counts import TwoCounts, case_test
 
 MARGIN = 0.05
-CONFIDENCE = 0.95
-POWER = 0.8
-FIGURES = (
+"""The drop of the pass rate that "no regression" rules out, unless another is given."""
+UNDECIDED = frozenset({Change.INCONCLUSIVE, Change.NO_DIFFERENCE})
+"""The outcomes that further trials or cases could change."""
+USAGE_MEASURES = (
     "token_usage_v1",
     TRIAL_COST,
     TRIAL_SECONDS,
@@ -42,13 +62,7 @@ FIGURES = (
     "tool_call_count_v1",
     "inference_call_count_v1",
 )
-"""What an agent takes, a turn or a trial: less is better, and nothing is decided by it."""
-_SHARE_OF_PASSED = 2 / 3
-"""Of the chance of a false alarm: pass and fail are the verdict, the metrics that decide share the rest."""
-_SUREST = 1e-9
-"""The smallest p-value that is asked for: an early look may ask for less, and what it asks cannot be had."""
-_MOST_TRIALS = 50
-"""Trials of a case beyond which more of them are not proposed."""
+"""The usage of an agent per turn or trial: less is better, and nothing is decided by it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,338 +73,309 @@ class Side:
     cases: Iterable[tuple[str, CaseResult]]
 
 
-MARGIN = 0.05
-"""The drop of the pass rate that a comparison must rule out, unless another is given."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompareOptions:
     """How two runs are compared."""
 
     margin: float = MARGIN
-    """By how much the pass rate may fall and still be called no worse, above 0 and below 1."""
-    confidence: float = CONFIDENCE
-    """Of the tests and intervals, between 0 and 1."""
+    """The largest drop of the pass rate that still counts as no regression, above 0 and below 1."""
+    confidence: float = 0.95
+    """One minus the probability of a false regression, between 0 and 1."""
+    require_proof: bool = False
+    """Whether "no difference seen" is not enough: a drop larger than the margin must be ruled out."""
+    generalize: bool = False
+    """Whether a significant drop in general is a regression."""
+    deterministic: bool = False
+    """Whether the agent always does the same, so that one trial proves a change."""
     keep_changed: bool = False
     """Pair cases whose content has changed, too."""
-    reach: Mapping[str, float] | None = None
-    """By metric how far two scores can lie apart, where that is known."""
+    ranges: Mapping[str, Range] = field(default_factory=dict)
+    """By metric the lowest and the highest score, where these are known."""
     apart: frozenset[str] = frozenset()
-    """What was not judged alike, and so decides nothing: metrics, and `passed`."""
+    """What was scored differently, and so decides nothing: metrics, and `passed`."""
+    left_out: bool = False
+    """Whether the candidate left out cases of its sets (`--limit`, `--tag`, `--failed`): their verdicts are missing."""
     look: Look | None = None
     """The interim look of a sequential run; `None`: a single analysis."""
     ahead: Ahead | None = None
     """What is to come after this look; `None`: nothing."""
 
     @property
-    def level(self) -> float:
-        """The p-value below which a difference is significant."""
-        return 1 - self.confidence if self.look is None else max(self.look.two_sided, _SUREST)
+    def error(self) -> float:
+        """The one-sided probability of a false regression of this analysis."""
+        return 1 - self.confidence if self.look is None else self.look.one_sided
 
     @property
-    def both_sides(self) -> float:
-        """The confidence of the interval whose lower end is a one-sided bound: 0.9 for a confidence of 0.95."""
-        return 1 - 2 * (1 - self.confidence if self.look is None else max(self.look.one_sided, _SUREST))
+    def budget(self) -> ErrorBudget:
+        """The significance levels of the tests that decide."""
+        return divide_error(self.error, generalize=self.generalize)
+
+
+@dataclass(frozen=True, slots=True)
+class _Evidence:
+    """Everything that decides, tested under some choices of the missing verdicts."""
+
+    measures: Sequence[Measured]
+    worse: Sequence[CaseEvidence]
+    better: Sequence[CaseEvidence]
+    fell: Sequence[CompletedCase]
+
+    def is_regression(self, options: CompareOptions) -> bool:
+        """Return whether the candidate is worse by any of the tests."""
+        verdicts = [one.verdict for one in self.measures if one.decides]
+        sure = options.deterministic and self.fell and PASSED not in options.apart
+        return bool("worse" in verdicts or self.worse or sure)
+
+    @property
+    def is_improvement(self) -> bool:
+        """Return whether the candidate is better by any of the tests."""
+        return bool(self.better) or "better" in [one.verdict for one in self.measures if one.decides]
 
 
 def compare_runs(base: Side, candidate: Side, options: CompareOptions) -> Comparison:
     """Compare two runs case by case.
 
-    *regression*: pass or fail, or a metric that decides, is worse, significantly so after Holm's correction (in
-    which pass and fail have two thirds of the weight: they are the verdict, and metrics are many). *error*:
-    else, where cases that passed could not be judged this time, or no case could be paired. *improvement*: something is
-    significantly better, and the pass rate no worse than by the margin. *no regression*: the lower bound of the pass
-    rate's difference lies above minus the margin. Else *inconclusive*; so is all but a regression where pass and fail
-    were not judged alike.
+    The outcome, in this order. *regression*: significantly worse whatever the missing verdicts are. *error*: significantly
+    worse if they are the worst ones, or no case was paired. *inconclusive*: pass and fail were not scored alike.
+    *improvement*: significantly better whatever the missing verdicts are. *no regression*: a drop of the pass rate larger
+    than the margin is ruled out for cases like these. *inconclusive*: a case, or with the worst values a missing
+    verdict, fell, or proof is required. *no difference*: nothing fell.
 
-    The test of "no worse": D. J. Schuirmann, "A comparison of the two one-sided tests procedure and the power approach",
-    Journal of Pharmacokinetics and Biopharmaceutics 15 (1987), 657-680; here its lower side.
+    The test of "no regression": D. J. Schuirmann, "A comparison of the two one-sided tests procedure and the power
+    approach", Journal of Pharmacokinetics and Biopharmaceutics 15 (1987), 657-680; here its lower side.
     """
-    pairs = pair(base.cases, candidate.cases, keep_changed=options.keep_changed)
-    measures = _measures(pairs, options)
-    changed = changed_cases(pairs)
-    judged = [(before, now) for _, before, now in pairs.both if None not in _rates(before, now)]
-    lowest = _lower_bound(judged, options)
-    outcome = _outcome(measures, changed, lowest, options)
+    pairs = pair(
+        base.cases, candidate.cases, keep_changed=options.keep_changed, add_left_out=options.left_out
+    )
+    planned = max(1, base.run.num_runs), max(1, candidate.run.num_runs)
+    views = completions(pairs, planned, options.ranges) if pairs.both else []
+    evidence = _evidence(pairs, views, options)
+    worst = _evidence(pairs, views[:1], options) if len(views) > 1 else evidence
+    general = _in_general(pairs, views, options) if views else None
+    outcome = _outcome(evidence, worst, general, options)
+    missing = total_missing(pairs, planned)
     found = Comparison(
         base.run, candidate.run, outcome, "", options.margin, options.confidence,
-        pairs=len(judged), measures=measures, cases=changed, only_base=pairs.only_base,
-        only_candidate=pairs.only_candidate, changed_cases=pairs.changed,
-        undecided=len(pairs.both) - len(judged), look=options.look,
+        pairs=len(pairs.both), measures=[*evidence.measures, *_reported(pairs, options)],
+        cases=changed_cases(pairs), significant_cases=evidence.worse, general=general,
+        missing_base=missing[0], missing_candidate=missing[1], only_base=pairs.only_base,
+        only_candidate=pairs.only_candidate, changed_cases=pairs.changed, look=options.look,
     )  # fmt: skip
-    if outcome is Change.INCONCLUSIVE and PASSED not in options.apart:
-        found.more_cases, found.more_trials = _more(judged, options)
-        found.futile = _is_futile(pairs, options)
-    found.sentence = sentence_of(found, lowest)
+    if outcome in UNDECIDED and PASSED not in options.apart and views:
+        rates = [one.rates for one in views[0].cases]
+        found.more_cases, found.more_trials = more_needed(rates, options.margin, options.confidence)
+        found.futile = _is_futile(pairs, views, options)
+    could_fall = any(one.counts.before for view in views[:1] for one in view.cases)
+    describe(found, _detectable(views, options), could_fall=could_fall, require_proof=options.require_proof)
     return found
 
 
-# --- what is measured ------------------------------------------------------------------------------------------------
-
-
-def _rates(before: BriefCase, now: BriefCase) -> tuple[float | None, float | None]:
-    return before.trials.rate, now.trials.rate
-
-
-def _measures(pairs: Pairs, options: CompareOptions) -> list[Measured]:
-    """`passed`, the metrics that decide in either run, then what is only reported; adjusted for what decides."""
-    reach = {**(options.reach or {}), PASSED: 1.0}
-    measures = []
-    for name, decides in _measure_names(pairs).items():
-        values = _values_in_both(((before, now) for _, before, now in pairs.both), name)
-        if values and not _is_unused_figure(name, values):
-            measures.append(_measure(name, values, options, reach.get(name), decides=decides))
-    return list(_adjust_p_values(measures, options.level))
-
-
-def _measure_names(pairs: Pairs) -> dict[str, bool]:
-    """Return the names of what is measured, in their order, and whether each decides."""
-    gating = [name for _, before, now in pairs.both for one in (before, now) for name in one.gating]
-    deciding = dict.fromkeys([PASSED, *gating], True)
-    reported = dict.fromkeys(name for _, _, now in pairs.both for name in now.scores if name not in deciding)
-    return {**deciding, **dict.fromkeys(sorted(reported, key=_figures_first), False)}
-
-
-def _is_unused_figure(name: str, values: Sequence[Both]) -> bool:
-    """Return whether a figure is 0 everywhere, as that of model calls in runs without a model."""
-    return name in FIGURES and not any(one.before or one.now for one in values)
-
-
-def _values_in_both(cases: Iterable[tuple[BriefCase, BriefCase]], name: str = PASSED) -> list[Both]:
-    """What is measured of the cases of which it is known in both runs."""
-    found = []
-    for before, now in cases:
-        was, is_now = (
-            _rates(before, now) if name == PASSED else (before.scores.get(name), now.scores.get(name))
-        )
-        if was is not None and is_now is not None:
-            found.append(Both(was, is_now, before.trials.total, now.trials.total))
-    return found
-
-
-def _figures_first(name: str) -> int:
-    return FIGURES.index(name) if name in FIGURES else len(FIGURES)
-
-
-def _measure(
-    name: str,
-    values: Sequence[Both],
-    options: CompareOptions,
-    reach: float | None,
-    *,
-    decides: bool,
-) -> Measured:
-    confidence, count = 1 - options.level, len(values)
-    interval = mean_difference((one.difference for one in values), confidence=confidence, reach=reach)
-    low, high = widen_interval(interval.low, interval.high, values, confidence=confidence, reach=reach)
-    return Measured(
-        name,
-        fsum(one.before for one in values) / count,
-        fsum(one.now for one in values) / count,
-        interval.value,
-        low,
-        high,
-        p_value_of(values, reach),
-        count,
-        decides=decides and name not in options.apart,
-        lower_is_better=name in FIGURES,
-        apart=name in options.apart,
-    )
-
-
-def share_of(name: str, others: int) -> float:
-    """Return the share of the significance level of a measure if `metrics` decide in addition to pass and fail."""
-    if not others:
-        return 1.0
-    return _SHARE_OF_PASSED if name == PASSED else (1 - _SHARE_OF_PASSED) / others
-
-
-def _is_futile(pairs: Pairs, options: CompareOptions) -> bool:
-    """Return whether further trials would hardly decide the comparison, by the intervals of the last look."""
-    from dataclasses import replace
-
-    if options.ahead is None:
-        return False
-    then = _measures(pairs, replace(options, look=options.ahead.last))
-    deciding = [one for one in then if one.decides]
-    shares = _shares(deciding)
-    return chance_to_decide(deciding, shares, options.margin, options.ahead) < FUTILE
-
-
-def _shares(deciding: Sequence[Measured]) -> dict[str, float]:
-    others = sum(each.name != PASSED for each in deciding)
-    return {one.name: share_of(one.name, others) for one in deciding}
-
-
-def _adjust_p_values(found: Sequence[Measured], level: float) -> Iterator[Measured]:
-    """Adjust the p-values of the deciding measures, and mark the significant differences."""
-    from dataclasses import replace
-
-    deciding = [one for one in found if one.decides]
-    adjusted = iter(holm([one.p_value for one in deciding], [*_shares(deciding).values()]))
-    for one in found:
-        p_value = next(adjusted) if one.decides else None
-        sure = (one.p_value if p_value is None else p_value) <= level + 1e-12
-        better = (one.difference > 0) != one.lower_is_better
-        verdict = ("better" if better else "worse") if sure and one.difference else ""
-        yield replace(one, adjusted=p_value, verdict=verdict)
-
-
-# --- the outcome -----------------------------------------------------------------------------------------------------
-
-
-def _lower_bound(judged: Sequence[tuple[BriefCase, BriefCase]], options: CompareOptions) -> float | None:
-    """How much the pass rate may have fallen: the lower end of its difference, one-sided; `None` without pairs."""
-    known = _values_in_both(judged)
-    differences = [one.difference for one in known]
-    if not differences:
+def _detectable(views: Sequence[Completion], options: CompareOptions) -> Detectable | None:
+    if not views:
         return None
-    low = mean_difference(differences, confidence=options.both_sides, reach=1.0).low
-    low, _ = widen_interval(low, low, known, confidence=options.both_sides)
-    if max(differences) > 0 or low < -options.margin:
-        return low
-    # cases that never differ but by breaking: a few of them tell less of that than a bootstrap supposes
-    return min(low, -most_lost(-fsum(differences), len(differences), error=(1 - options.both_sides) / 2))
+    counts = [one.counts for one in views[0].cases]
+    return detectable_drop(counts, case_level=options.budget.cases, overall_level=options.budget.overall)
 
 
 def _outcome(
-    measures: Sequence[Measured],
-    changed: Sequence[ChangedCase],
-    lowest: float | None,
-    options: CompareOptions,
+    evidence: _Evidence, worst: _Evidence, general: InGeneral | None, options: CompareOptions
 ) -> Change:
-    verdicts = {one.name: one.verdict for one in measures if one.decides}
-    if "worse" in verdicts.values():
+    if general is None:
+        return Change.ERROR
+    if evidence.is_regression(options) or (general.gates and general.high < 0):
         return Change.REGRESSION
-    if lowest is None or any(case.change is CaseChange.IN_ERROR for case in changed):
+    if worst.is_regression(options):
         return Change.ERROR
     if PASSED in options.apart:
         return Change.INCONCLUSIVE
-    if lowest < -options.margin:
-        return Change.IMPROVEMENT if verdicts.get(PASSED) == "better" else Change.INCONCLUSIVE
-    return Change.IMPROVEMENT if "better" in verdicts.values() else Change.NO_REGRESSION
+    if evidence.is_improvement:
+        return Change.IMPROVEMENT
+    if general.lowest >= -options.margin:
+        return Change.NO_REGRESSION
+    fell = worst.fell or any(map(fell_before_correction, worst.measures))
+    return Change.INCONCLUSIVE if fell or options.require_proof else Change.NO_DIFFERENCE
 
 
-def _more(
-    judged: Sequence[tuple[BriefCase, BriefCase]], options: CompareOptions
-) -> tuple[int | None, int | None]:
-    """Return about how many more cases, or more trials of each, are needed.
+# --- what is tested --------------------------------------------------------------------------------------------------
 
-    Planned for builds that do the same: to show that they differ by less than the margin. Where there are as many cases
-    already, for the difference that was seen; where more than the margin has been lost, to find a fall as large.
-    """
-    count = len(judged)
-    seen = mean_difference(
-        (one.difference for one in _values_in_both(judged)), confidence=options.confidence, reach=1.0
+
+def _evidence(pairs: Pairs, views: Sequence[Completion], options: CompareOptions) -> _Evidence:
+    """Test what decides under each of the completions: what is significant is so under all of them."""
+    if not views:
+        return _Evidence([], [], [], [])
+    budget, worst, best = options.budget, views[0], views[-1]
+    measures = [_passed(pairs, views, options), *_metrics(pairs, views, options, budget.metrics)]
+    if PASSED in options.apart:
+        return _Evidence(measures, [], [], [])
+    return _Evidence(
+        measures,
+        _significant_cases(best.cases, budget.cases),
+        _significant_cases(worst.cases, budget.cases, better=True),
+        [one for one in best.cases if one.fell],
     )
-    trials = round(2 * count / fsum(1 / before.trials.total + 1 / now.trials.total for before, now in judged))
-    within = variance_within(_trials_of(judged))
-    deviation = max(seen.deviation, expected_deviation(options.margin, within or 0.0, max(1, trials)))
-    detect, confidence = options.margin, options.both_sides
-    if is_fall(seen.value, options.margin):
-        detect, confidence = -seen.value, 1 - options.level
-    elif _cases(detect, deviation, confidence) <= count:  # enough for builds that do the same
-        detect = min(1.0, max(options.margin + min(0.0, seen.value), abs(seen.value)))
-    more = max(_cases(detect, deviation, confidence) - count, -(-count // 10))
-    if not within:
-        return more, None
-    between = max(0.0, deviation**2 - 2 * within / trials)
-    for enough in range(trials + 1, _MOST_TRIALS + 1):
-        if _cases(detect, sqrt(between + 2 * within / enough), confidence) <= count:
-            return more, enough - trials
-    return more, None
 
 
-def _cases(detect: float, deviation: float, confidence: float) -> int:
-    return cases_needed(detect, deviation, power=POWER, confidence=confidence)
-
-
-def _trials_of(judged: Iterable[tuple[BriefCase, BriefCase]]) -> Iterator[Sequence[float]]:
-    for both in judged:
-        for one in both:
-            yield [1.0] * one.trials.passed + [0.0] * one.trials.failed
-
-
-# --- Where two runs have different numbers of trials of a case: what is measured, as trials that can be counted -------
-
-
-_FINEST_STEP = 4
-"""Scores in halves, thirds and quarters of their range are taken for steps; finer ones for a continuum."""
-_EVERY_STEP = 12
-"""Parts that halves, thirds and quarters are whole numbers of."""
-
-
-@dataclass(frozen=True, slots=True)
-class Both:
-    """What one case has of one thing that is measured, in the base and in the candidate: means over so many trials."""
-
-    before: float
-    now: float
-    trials_before: int
-    trials_now: int
-
-    @property
-    def difference(self) -> float:
-        """Candidate less base; what is 0 but for rounding is 0, and equal differences are equal."""
-        return round(self.now - self.before, 12) + 0.0
-
-
-def p_value_of(values: Sequence[Both], reach: float | None = 1.0) -> float:
-    """Return the chance that two builds that do the same differ so much.
-
-    Where cases have different numbers of trials in the two runs, both tests must find so: that of signs knows nothing of
-    how a mean of few trials is spread, that of trials dealt out anew nothing of trials that resemble each other.
-    """
-    p_value = sign_flip_test([one.difference for one in values])
-    counted = counted_trials(values, reach)
-    return max(p_value, dealt_out_test(counted)) if counted else p_value
-
-
-def widen_interval(
-    low: float, high: float, values: Sequence[Both], *, confidence: float, reach: float | None = 1.0
-) -> tuple[float, float]:
-    """Return an interval over cases, at least as wide as that by their trials where these are differently many."""
-    counted = counted_trials(values, reach)
-    if not counted:
-        return low, high
-    whole = reach or 1.0
-    least, most = two_shares_interval(counted, confidence=confidence)
-    return min(low, least * whole), max(high, most * whole)
-
-
-def counted_trials(values: Sequence[Both], reach: float | None) -> list[TwoCounts]:
-    """Return the cases as counts of trials that passed; none where the runs have as many of each, or nothing to count.
-
-    Of scores only the means are known. Where they come in steps (0 and 1, halves …), they are taken for trials that all
-    have the lowest or the highest of them, which is the most that they can differ by chance.
-    """
-    whole = reach or 1.0
-    if all(one.trials_before == one.trials_now for one in values) or not _in_steps(values, whole):
-        return []
+def _significant_cases(
+    cases: Sequence[CompletedCase], level: float, *, better: bool = False
+) -> list[CaseEvidence]:
+    """Return the cases that are worse (or better) by themselves, with correction for the number of cases."""
+    known: dict[TwoCounts, tuple[float, float]] = {}
+    tests = []
+    for one in cases:
+        counts = one.counts.swap() if better else one.counts
+        if counts not in known:
+            known[counts] = case_test(counts)
+        tests.append(known[counts])
+    adjusted = tarone_holm([p_value for p_value, _ in tests], [least for _, least in tests], level)
     return [
-        TwoCounts(
-            _round_to_steps(one.before / whole, one.trials_before), one.trials_before,
-            _round_to_steps(one.now / whole, one.trials_now), one.trials_now,
-        )
-        for one in values
-    ]  # fmt: skip
-
-
-def _round_to_steps(share: float, trials: int) -> float:
-    """So many trials, in halves, thirds or quarters of one: what is one of them but for rounding is it."""
-    return min(float(trials), max(0.0, round(share * trials * _EVERY_STEP) / _EVERY_STEP))
-
-
-def _in_steps(values: Iterable[Both], whole: float) -> bool:
-    """Return whether all trials may have scores in equal steps from 0 to `whole`."""
-    shares = [
-        (share / whole, trials)
-        for one in values
-        for share, trials in ((one.before, one.trials_before), (one.now, one.trials_now))
+        CaseEvidence(one.name, p_value, each)
+        for one, (p_value, _), each in zip(cases, tests, adjusted, strict=True)
+        if each <= level
     ]
-    if not all(-1e-9 <= share <= 1 + 1e-9 and trials >= 1 for share, trials in shares):
-        return False
-    return any(
-        all(abs((sums := share * trials * steps) - round(sums)) <= 1e-6 * trials for share, trials in shares)
-        for steps in range(1, _FINEST_STEP + 1)
+
+
+def _passed(pairs: Pairs, views: Sequence[Completion], options: CompareOptions) -> Measured:
+    """Test the pass rate over these cases; the means shown are those of the cases with every verdict."""
+    known = _known_rates(pairs)
+    difference = _mean(one.difference for one in known)
+    tested = [
+        on_these_cases([one.counts for one in view.cases], 2 * options.budget.overall) for view in views
+    ]
+    means = _mean(one.before for one in known), _mean(one.now for one in known)
+    found = tested[0] if len(views) == 1 else hull(tested, difference)
+    return _measured(PASSED, means, found, len(pairs.both), options, decides=True)
+
+
+def _metrics(
+    pairs: Pairs, views: Sequence[Completion], options: CompareOptions, level: float
+) -> list[Measured]:
+    """Test the metrics that decide, by Holm's step-down procedure; each has the interval of its own level.
+
+    Source: S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6
+    (1979), 65-70.
+    """
+    values = {name: [view.scores[name] for view in views] for name in views[0].scores}
+    levels = _levels_of_metrics(values, options, level)
+    found = []
+    for name, choices in values.items():
+        known = _known_scores(pairs, name) or choices[0]
+        tested = _test_metric(choices, _width(name, options), levels.get(name, 1 - options.confidence))
+        means = _mean(one.before for one in known), _mean(one.now for one in known)
+        found.append(_measured(name, means, tested, len(choices[0]), options, decides=name in levels))
+    return found
+
+
+def _levels_of_metrics(
+    values: Mapping[str, Sequence[Sequence[PairedScore]]], options: CompareOptions, level: float
+) -> dict[str, float]:
+    """Return the two-sided level at which each metric that decides is tested: after the first that is not significant, the same."""
+    deciding = [name for name in values if name not in options.apart]
+    first = {name: _test_metric(values[name], _width(name, options), 2 * level).p_value for name in deciding}
+    levels, left, has_stopped = {}, len(deciding), False
+    for name in sorted(deciding, key=first.__getitem__):
+        levels[name] = 2 * level / left
+        tested = _test_metric(values[name], _width(name, options), levels[name])
+        has_stopped = has_stopped or not (tested.is_worse or tested.is_better)
+        left -= not has_stopped
+    return levels
+
+
+def _known_scores(pairs: Pairs, name: str) -> list[PairedScore]:
+    """Return the scores of the cases in which a metric was computed in both runs."""
+    return [
+        PairedScore(before.scores[name], now.scores[name], before.trials.total or 1, now.trials.total or 1)
+        for _, before, now in pairs.both
+        if name in before.scores and name in now.scores
+    ]
+
+
+def _test_metric(views: Sequence[Sequence[PairedScore]], reach: float | None, level: float) -> Tested:
+    tested = [by_case(view, level, reach) for view in views]
+    return hull(tested, fsum(one.difference for one in tested) / len(tested))
+
+
+def _width(name: str, options: CompareOptions) -> float | None:
+    """Return how far two scores of a metric can differ; `None` where that is not known."""
+    known = options.ranges.get(name)
+    return None if known is None else known[1] - known[0]
+
+
+def _measured(
+    name: str,
+    means: tuple[float, float],
+    tested: Tested,
+    count: int,
+    options: CompareOptions,
+    *,
+    decides: bool,
+) -> Measured:
+    lower_is_better = name in USAGE_MEASURES
+    way = tested.is_better - tested.is_worse
+    verdict = {1: "better", 0: "", -1: "worse"}[-way if lower_is_better else way]
+    return Measured(
+        name, *means, tested.difference, tested.low, tested.high, tested.p_value, count,
+        confidence=1 - tested.level, decides=decides and name not in options.apart,
+        lower_is_better=lower_is_better, verdict=verdict, apart=name in options.apart,
+    )  # fmt: skip
+
+
+def _reported(pairs: Pairs, options: CompareOptions) -> list[Measured]:
+    """Test what decides nothing: metrics with `"gate": false` and usage, each for itself at the whole level."""
+    gating = {*deciding_metrics(pairs)}
+    names = dict.fromkeys(name for _, _, now in pairs.both for name in now.scores if name not in gating)
+    found = []
+    for name in sorted(names, key=_usage_first):
+        values = _known_scores(pairs, name)
+        if not values or _is_unused(name, values):
+            continue
+        tested = by_case(values, 1 - options.confidence, _width(name, options))
+        means = _mean(one.before for one in values), _mean(one.now for one in values)
+        found.append(_measured(name, means, tested, len(values), options, decides=False))
+    return found
+
+
+def _is_unused(name: str, values: Sequence[PairedScore]) -> bool:
+    """Return whether a usage is 0 everywhere, as that of model calls in runs without a model."""
+    return name in USAGE_MEASURES and not any(one.before or one.now for one in values)
+
+
+def _usage_first(name: str) -> tuple[int, str]:
+    return (USAGE_MEASURES.index(name), "") if name in USAGE_MEASURES else (len(USAGE_MEASURES), name)
+
+
+def _known_rates(pairs: Pairs) -> list[PairedScore]:
+    """Return the pass rates of the cases with every verdict in both runs."""
+    return [_rates(before, now) for _, before, now in pairs.both if _is_known(before) and _is_known(now)]
+
+
+def _rates(before: BriefCase, now: BriefCase) -> PairedScore:
+    return PairedScore(
+        before.trials.rate or 0.0, now.trials.rate or 0.0, before.trials.total, now.trials.total
     )
+
+
+def _is_known(case: BriefCase) -> bool:
+    return has_all_verdicts(case.trials)
+
+
+def _in_general(pairs: Pairs, views: Sequence[Completion], options: CompareOptions) -> InGeneral:
+    level = 1 - options.confidence if options.look is None else options.look.two_sided
+    return in_general(
+        views, _mean(one.difference for one in _known_rates(pairs)), error=options.error, margin=options.margin,
+        level=2 * options.budget.general if options.generalize else level, gates=options.generalize,
+    )  # fmt: skip
+
+
+def _mean(values: Iterable[float]) -> float:
+    listed = list(values)
+    return fsum(listed) / len(listed) if listed else 0.0
+
+
+def _is_futile(pairs: Pairs, views: Sequence[Completion], options: CompareOptions) -> bool:
+    """Return whether further trials would hardly decide the comparison, by the intervals of the last look."""
+    if options.ahead is None:
+        return False
+    then = replace(options, look=options.ahead.last)
+    deciding = [one for one in _evidence(pairs, views, then).measures if one.decides]
+    general = _in_general(pairs, views, then)
+    return chance_to_decide(deciding, general, options.margin, options.ahead) < FUTILE

@@ -19,7 +19,8 @@ from proctor.schema.analysis.comparison import Comparison
 from proctor.schema.results.run_result import RunResult
 
 if TYPE_CHECKING:
-    from proctor.analysis.compare.compare import CompareOptions
+    from proctor.analysis.compare.compare import CompareOptions, Side
+    from proctor.schema.results.manifest import Manifest
 
 
 class ComparingOptions(TypedDict, total=False):
@@ -28,6 +29,9 @@ class ComparingOptions(TypedDict, total=False):
     store: StoreLike
     margin: float | None
     confidence: float
+    require_proof: bool
+    generalize: bool
+    deterministic: bool
     keep_changed_cases: bool
     keep_changed_metrics: bool
     strict: bool
@@ -48,19 +52,28 @@ def compare_sync(
     candidate: str | RunResult = "latest",
     **options: Unpack[ComparingOptions],
 ) -> Comparison:
-    """Compare two runs case by case: is the candidate worse than the base, no worse, or better?
+    """Compare two runs case by case: did the candidate get worse?
 
     Each is a result, or the name of a run in `store`: its id, the beginning of one, `latest`, `latest~1` (the one before;
-    `previous` for short). `margin` is by how much the pass rate may fall and still be called no worse (0.05: 5 points,
-    unless the candidate was made until it was decided against this base: then as that was asked),
-    `confidence` that of tests and intervals (0.95). Cases whose content has changed are left out, unless
-    `keep_changed_cases`; metrics that were not judged alike (another option, judge, prompt …) decide nothing, nor do pass
-    and fail then, unless `keep_changed_metrics`. `strict` refuses runs that differ in more than the agent. `baseline`
-    replaces `base`: the name of a baseline in `store`, or a file (`baselines/main.json`).
+    `previous` for short).
+
+    * `margin`: the drop of the pass rate that "no regression" rules out (0.05: 5 points, or the margin that the candidate
+      was run with until it was decided against this base). A given margin is a requirement, as with `require_proof`.
+    * `confidence`: one minus the probability of a false regression (0.95).
+    * `require_proof`: "no difference seen" is *inconclusive* as long as a drop larger than the margin is not ruled out.
+    * `generalize`: a significant drop in general, for cases like these, is a regression, too.
+    * `deterministic`: the agent always does the same, so that a case that passed and now fails is a regression. Default:
+      whether both runs were made with `deterministic`.
+    * `keep_changed_cases`: pair cases whose content has changed, which are left out otherwise.
+    * `keep_changed_metrics`: metrics that were scored differently (another option, judge, prompt …) decide, and so do pass and
+      fail, which rest on them.
+    * `strict`: refuse runs that differ in more than the agent.
+    * `baseline`: replaces `base`: the name of a baseline in `store`, or a file (`baselines/main.json`).
 
     Raises:
         SetupError: a number is out of range, the runs have no case in common, both sides are one run with the same scores,
-            the last attempt to run failed and a run is named by `latest`, or `strict` found what differs.
+            the last attempt to run failed and a run is named by `latest`, `strict` found a difference, or the trials of a
+            deterministic agent differ.
         UnknownNameError: the run is unknown.
         StoreError: the store does not exist, or it cannot be read.
         EvalFileError: the baseline's file cannot be read.
@@ -90,6 +103,9 @@ class _Asked:
     store: StoreLike = None
     margin: float | None = None
     confidence: float = 0.95
+    require_proof: bool = False
+    generalize: bool = False
+    deterministic: bool = False
     keep_changed_cases: bool = False
     keep_changed_metrics: bool = False
     strict: bool = False
@@ -118,6 +134,7 @@ def _side(given: str | RunResult, store: StoreLike) -> KnownSide:
 def _compare(base: KnownSide, candidate: KnownSide, asked: _Asked) -> Comparison:
     from proctor.analysis.compare.compare import compare_runs
     from proctor.analysis.compare.interim_looks import looked_at
+    from proctor.analysis.compare.outcome_text import next_steps
     from proctor.runs.differences import (
         case_differences,
         find_differences,
@@ -133,7 +150,10 @@ def _compare(base: KnownSide, candidate: KnownSide, asked: _Asked) -> Comparison
         now = replace(now, cases=[("", case) for _, case in now.cases])
     if now.run.against and now.run.against == before.run.run_id:
         now, options = looked_at(before, now, options)
+    if options.deterministic:
+        before, now = _check_deterministic(before), _check_deterministic(now)
     found = compare_runs(before, now, options)
+    found.next_steps = [*next_steps(found, base[1][0], candidate[1][0], options.budget.cases)]
     found.unlike = [
         *case_differences(
             found.changed_cases, found.only_base, found.only_candidate, kept=asked.keep_changed_cases
@@ -152,20 +172,50 @@ def _compare_options(base: KnownSide, candidate: KnownSide, asked: _Asked) -> Co
     names = {
         metric.name for one in (base, candidate) for judged in one[1][1].sets for metric in judged.metrics
     }
+    manifests = base[1][0], candidate[1][0]
     return CompareOptions(
         margin=asked.margin or _margin(base, candidate) or MARGIN,
         confidence=asked.confidence,
+        require_proof=asked.require_proof or asked.margin is not None or _requires_proof(*manifests),
+        generalize=asked.generalize,
+        deterministic=asked.deterministic or all(one.options.get("deterministic") for one in manifests),
         keep_changed=asked.keep_changed_cases,
-        reach=reaches(names),
+        ranges=score_ranges(names),
         apart=frozenset()
         if asked.keep_changed_metrics
         else incomparable_metrics(base[1][1].sets, candidate[1][1].sets),
+        left_out=_left_out_cases(manifests[1]),
     )
+
+
+def _requires_proof(base: Manifest, candidate: Manifest) -> bool:
+    """Return whether the candidate was run until a drop larger than a given margin was ruled out against this base."""
+    return candidate.against == base.run_id and candidate.options.get("margin") is not None
+
+
+def _left_out_cases(manifest: Manifest) -> bool:
+    """Return whether a run left out cases of its sets by `--limit`, `--tag` or `--failed`."""
+    return bool(
+        manifest.options.get("limit") or manifest.options.get("tags") or "--failed" in manifest.command
+    )
+
+
+def _check_deterministic(side: Side) -> Side:
+    """Refuse a side whose trials contradict the declaration that the agent always does the same."""
+    cases = [*side.cases]
+    for _, case in cases:
+        if case.trials_passed and case.trials_failed:
+            name = f"{case.eval_set_id}/{case.eval_id}"
+            raise SetupError(
+                f"deterministic: {case.trials_passed} of {len(case.trials)} trials of {name} passed in run "
+                f"{side.run.run_id or side.run.agent}, so the agent does not always do the same. Leave out `deterministic`"
+            )
+    return replace(side, cases=cases)
 
 
 def _check_comparison(found: Comparison, *, strict: bool) -> None:
     """Refuse runs without a common case, and with `strict` runs that differ in more than the agent."""
-    if not found.pairs and not found.undecided:
+    if not found.pairs:
         raise SetupError(_nothing_in_common(found))
     if strict and found.warnings:
         raise SetupProblems(
@@ -207,15 +257,15 @@ def _nothing_in_common(found: Comparison) -> str:
     )
 
 
-def reaches(names: Iterable[str]) -> dict[str, float]:
-    """Return the width of the score range of a metric, if its facts define one."""
+def score_ranges(names: Iterable[str]) -> dict[str, tuple[float, float]]:
+    """Return the lowest and the highest score of each metric whose facts define both."""
     found = {}
     for name in names:
         try:
             facts = METRICS.get(name).facts
-            reach = facts.maximum - facts.minimum
+            low, high = float(facts.minimum), float(facts.maximum)
         except (ProctorError, AttributeError, TypeError):  # a custom metric, or one without a maximum
             continue
-        if 0 < reach < float("inf"):
-            found[name] = reach
+        if 0 < high - low < float("inf"):
+            found[name] = low, high
     return found

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import erfc, sqrt
 
-from proctor.schema.analysis.comparison import PASSED, Look, Measured
+from proctor.schema.analysis.comparison import PASSED, InGeneral, Look, Measured
 from proctor.stats.intervals import normal_quantile
 
 FUTILE = 0.2
@@ -22,35 +22,45 @@ class Ahead:
     """Of all the information that there will be at the last look, how much there is now; above 0 and below 1."""
 
 
-def chance_to_decide(
-    measures: Iterable[Measured], shares: Mapping[str, float], margin: float, ahead: Ahead
-) -> float:
-    """Return about how probable it is that the last look decides, by what is known now: at most 1.
+def chance_to_decide(measures: Iterable[Measured], general: InGeneral, margin: float, ahead: Ahead) -> float:
+    """Return about how probable it is that the last look decides, by the present evidence: at most 1.
 
-    `measures` are those that decide, with the intervals that the last look asks for, `shares` by name what each has of
-    the chance of a false alarm. A difference that is seen now is as likely to rise as to fall: by then it is normally
-    distributed about what it is now, and as much more certain as there is more information (the predictive power, every
-    difference alike beforehand). What measures decide is added up, and cases are taken to differ by chance alone: both
-    make the chance rather too large, so that trials are given up too late rather than too early.
+    `measures` are those that decide, each with its interval at the level of the last look; `general` has the interval that
+    may rule out a drop larger than the margin. A difference that is observed now is as likely to rise as to fall: at
+    the last look it is normally distributed about its present value, and more certain by the ratio of the information
+    (the predictive power with a flat prior). The probabilities are added, and cases are assumed to differ by
+    chance alone: both make the result rather too large, so that a run ends too late rather than too early.
 
     Sources: D. J. Spiegelhalter, L. S. Freedman and P. R. Blackburn, "Monitoring clinical trials: conditional or predictive
     power?", Controlled Clinical Trials 7 (1986), 8-17; J. M. Lachin, "A review of methods for futility stopping based on
     conditional power", Statistics in Medicine 24 (2005), 2747-2764 (with which bounds).
     """
-    return min(1.0, sum(_chance(one, shares[one.name], margin, ahead) for one in measures))
+    return min(1.0, sum(_significant(one, ahead) for one in measures) + _ruled_out(general, margin, ahead))
 
 
-def _chance(one: Measured, share: float, margin: float, ahead: Ahead) -> float:
-    """Return the probability that this measure shows a difference at the last look, or that the pass rate is no worse."""
-    error = (one.high - one.low) / 2 / normal_quantile(1 - ahead.last.two_sided)
-    by_then, moves = error * sqrt(ahead.share), error * sqrt(1 - ahead.share)
+def _significant(one: Measured, ahead: Ahead) -> float:
+    """Return the probability that this measure is significant at the last look."""
+    by_then, moves = _errors(one, ahead)
     if not moves:
-        return 1.0
-    far = normal_quantile(1 - ahead.last.two_sided * share) * by_then
-    above = far
-    if one.name == PASSED:
-        above = min(far, normal_quantile(1 - 2 * ahead.last.one_sided) * by_then - margin)
-    return _upper((above - one.difference) / moves) + _upper((far + one.difference) / moves)
+        return float(bool(one.verdict))
+    far = normal_quantile(one.confidence) * by_then
+    worse, better = _upper((far + one.difference) / moves), _upper((far - one.difference) / moves)
+    return worse if one.name == PASSED else worse + better  # a better pass rate also rules out a drop
+
+
+def _ruled_out(general: InGeneral, margin: float, ahead: Ahead) -> float:
+    """Return the probability that the last look rules out a drop larger than the margin."""
+    by_then, moves = _errors(general, ahead)
+    if not moves:
+        return float(general.lowest >= -margin)
+    bound = normal_quantile(1 - 2 * ahead.last.one_sided) * by_then - margin
+    return _upper((bound - general.difference) / moves)
+
+
+def _errors(one: Measured | InGeneral, ahead: Ahead) -> tuple[float, float]:
+    """Return the standard error of a difference at the last look, and of its change until then."""
+    error = (one.high - one.low) / 2 / normal_quantile(one.confidence)
+    return error * sqrt(ahead.share), error * sqrt(1 - ahead.share)
 
 
 def _upper(z: float) -> float:

@@ -22,6 +22,10 @@ MOST_LOOKS = 10
 """The maximum number of looks; with many rounds, not each round has one."""
 
 
+DECIDED = frozenset({Change.REGRESSION, Change.IMPROVEMENT, Change.NO_REGRESSION})
+"""The outcomes that end a run before its last trial: each of them is proven."""
+
+
 def look_rounds(most: int) -> list[int]:
     """Return the numbers of trials of a case after which there is a look."""
     count = min(most, MOST_LOOKS)
@@ -92,19 +96,20 @@ class Looks:
 
     def manifest_options(self) -> dict[str, Any]:
         """Return what the manifest keeps, so that the run resumes, and is compared, as it began."""
-        return {AGAINST_RUN: self.base_run_id, "margin": self.options.margin}
+        margin = {"margin": self.options.margin} if self.options.require_proof else {}
+        return {AGAINST_RUN: self.base_run_id, **margin}
 
     def next_round(self, made: int) -> int:
         """Return the number of trials of each case at the next look; 0: there is no further look."""
         return next((each for each in look_rounds(self.most) if each > made), 0)
 
     def is_decided(self, cases: Iterable[tuple[str, CaseResult]], made: int) -> bool:
-        """Return whether the run ends after this many trials of each case: decided, or futile.
+        """Return whether the run ends after this many trials of each case.
 
-        So it is, too, where an error keeps them from ever doing so.
+        It ends with a regression, an improvement or no regression within the margin, or if the rest would hardly decide.
         """
         found = self.comparison_at([*cases], made)
-        return found.outcome is not Change.INCONCLUSIVE or found.futile
+        return found.outcome in DECIDED or found.futile
 
     def comparison_at(self, cases: Sequence[tuple[str, CaseResult]], made: int) -> Comparison:
         """Return the comparison after this many trials of each case."""

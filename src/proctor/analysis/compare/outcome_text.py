@@ -1,28 +1,54 @@
-"""The outcome of a comparison as a sentence: the difference, its confidence interval, and the number of cases."""
+"""The outcome of a comparison in sentences: the outcome with its basis, and the answer to each of the two questions."""
 
 from __future__ import annotations
 
+import shlex
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from math import comb
+from typing import TYPE_CHECKING
+
+from proctor.analysis.compare.detectable import Detectable
 from proctor.analysis.compare.futility import FUTILE
+from proctor.common.safe_text import clean
 from proctor.schema.analysis.comparison import (
     PASSED,
     CaseChange,
     Change,
+    ChangedCase,
     ComparedRun,
     Comparison,
     Look,
     Measured,
 )
 
+if TYPE_CHECKING:
+    from proctor.schema.results.manifest import Manifest
 
-def sentence_of(found: Comparison, lowest: float | None) -> str:
-    """Return the sentence; `lowest` is the one-sided bound of the pass rate's difference."""
-    head = found.outcome.value.replace("_", " ")
-    return f"{head}: {_SAID[found.outcome](found, lowest)}{_rests_on(found)}"
+FEWEST_TRIALS = 5
+"""New trials of a case that moved: the fewest that can show a change of one case."""
+_MOST_NAMED = 3
+_LONGEST_NAME = 100
 
 
-def is_fall(difference: float, margin: float) -> bool:
-    """Return whether the loss exceeds the margin; the needed cases are then computed for a loss of this size."""
-    return difference < -margin
+def describe(
+    found: Comparison, detectable: Detectable | None, *, could_fall: bool, require_proof: bool
+) -> None:
+    """Write the sentences of a comparison into it; `could_fall`: whether any trial of the baseline passed."""
+    found.on_these_cases = _on_these_cases(found)
+    found.in_general = _in_general(found)
+    head = OUTCOME_NAMES[found.outcome]
+    found.sentence = f"{head}: {_reason(found, detectable, could_fall=could_fall, require_proof=require_proof)}{_basis(found)}"
+
+
+OUTCOME_NAMES = {
+    Change.REGRESSION: "regression",
+    Change.ERROR: "error",
+    Change.INCONCLUSIVE: "inconclusive",
+    Change.IMPROVEMENT: "improvement",
+    Change.NO_REGRESSION: "no regression",
+    Change.NO_DIFFERENCE: "no difference seen",
+}
 
 
 def points(share: float) -> str:
@@ -31,25 +57,194 @@ def points(share: float) -> str:
     return "0.0" if float(text) == 0 else text
 
 
-def probability(p_value: float) -> str:
-    """Return a p-value as text: `p = 0.004`, `p < 0.001`."""
-    return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.2g}"
+def percent(share: float) -> str:
+    """Return a share in percent: `97.5 %`."""
+    return f"{100 * share:.1f} %"
 
 
-def change_text(one: Measured, confidence: float) -> str:
-    """Return the change of one measure, with its confidence interval and p-value."""
-    p_value = probability(one.p_value if one.adjusted is None else one.adjusted)
-    way = "fell" if one.difference < 0 else "rose" if one.difference > 0 else "went"
-    if one.name == PASSED:
-        moved = f"the pass rate {way} from {one.base:.1%} to {one.candidate:.1%}".replace("%", " %")
-        bounds = f"{points(one.difference)} points, {confidence:.0%}: {points(one.low)} to {points(one.high)}"
-    else:
-        moved = f"{one.name} {way} from {one.base:.3g} to {one.candidate:.3g}"
-        bounds = f"{one.difference:+.2g}, {confidence:.0%}: {one.low:+.2g} to {one.high:+.2g}"
-    return f"{moved} ({bounds.replace('%', ' %')}; {p_value})"
+def confidence_text(confidence: float) -> str:
+    """Return the name of an interval: `95 % CI`."""
+    return f"{100 * confidence:.3g} % CI"
 
 
-def _rests_on(found: Comparison) -> str:
+def change_text(one: Measured) -> str:
+    """Return the change of one measure, with its confidence interval."""
+    way = "fell" if one.difference < 0 else "rose" if one.difference > 0 else "stayed"
+    level = confidence_text(one.confidence)
+    if one.name != PASSED:
+        moved = f"from {one.base:.3g} to {one.candidate:.3g}"
+        return f"{one.name} {way} {moved} ({one.difference:+.2g}, {level}: {one.low:+.2g} to {one.high:+.2g})"
+    moved = (
+        f"at {percent(one.base)}"
+        if way == "stayed"
+        else f"from {percent(one.base)} to {percent(one.candidate)}"
+    )
+    return f"the pass rate {way} {moved} ({points(one.difference)} points, {level}: {points(one.low)} to {points(one.high)})"
+
+
+# --- the two questions -------------------------------------------------------------------------------------------------
+
+
+def _on_these_cases(found: Comparison) -> str:
+    if not found.pairs:
+        return ""
+    passed = found.measure(PASSED)
+    if passed.apart:
+        return "pass and fail were not scored alike in both runs"
+    worse = (
+        f"{_cases_text(len(found.significant_cases))} significantly worse; "
+        if found.significant_cases
+        else ""
+    )
+    results = {"worse": "significantly worse", "better": "significantly better", "": "not significant"}
+    result = f": {results[passed.verdict]}" if passed.difference else ""
+    return f"{worse}{change_text(passed)}{result}"
+
+
+def _in_general(found: Comparison) -> str:
+    if found.general is None:
+        return ""
+    one = found.general
+    level = confidence_text(one.confidence)
+    interval = f"{points(one.low)} to {points(one.high)}"
+    text = f"cases like these would change by {points(one.difference)} points ({level}: {interval})"
+    if one.lowest >= -found.margin:
+        return f"{text}: a drop of more than {_margin(found)} is ruled out"
+    return f"{text}: a drop of more than {_margin(found)} is not ruled out"
+
+
+def _cases_text(count: int) -> str:
+    return "1 case is" if count == 1 else f"{count:,} cases are"
+
+
+# --- the reason of the outcome -----------------------------------------------------------------------------------------
+
+
+def _reason(
+    found: Comparison, detectable: Detectable | None, *, could_fall: bool, require_proof: bool
+) -> str:
+    match found.outcome:
+        case Change.REGRESSION:
+            return _regression(found)
+        case Change.IMPROVEMENT:
+            return _improvement(found)
+        case Change.NO_REGRESSION:
+            return _no_regression(found)
+        case Change.NO_DIFFERENCE if not could_fall:
+            return "nothing could fall, because no trial of the baseline passes"
+        case Change.NO_DIFFERENCE:
+            return "nothing fell" if detectable is None else f"nothing fell; {detectable_text(detectable)}"
+        case Change.ERROR:
+            return _error(found)
+        case Change.INCONCLUSIVE:
+            return _inconclusive(found, require_proof=require_proof)
+
+
+def _regression(found: Comparison) -> str:
+    parts = []
+    if found.significant_cases:
+        names = _named([one.name for one in found.significant_cases])
+        parts.append(f"{_cases_text(len(found.significant_cases))} worse beyond chance ({names})")
+    parts += [change_text(one) for one in found.measures if one.decides and one.verdict == "worse"]
+    if found.general is not None and found.general.gates and found.general.high < 0:
+        parts.append(f"in general {found.in_general.partition(':')[0]}")
+    return ", ".join(parts) or f"the agent is deterministic, and {_falls_text(found)}"
+
+
+def _improvement(found: Comparison) -> str:
+    parts = [change_text(one) for one in found.measures if one.decides and one.verdict == "better"]
+    return ", ".join(parts) or "cases are better beyond chance"
+
+
+def _no_regression(found: Comparison) -> str:
+    one = found.measure(PASSED)
+    lowest = 0.0 if found.general is None else found.general.lowest
+    confidence = f"{100 * found.confidence:.3g} % confidence"
+    rates = f"the pass rate was {percent(one.base)} and is {percent(one.candidate)}"
+    return f"{rates}; a drop of more than {100 * max(0.0, -lowest):.1f} points is ruled out ({confidence})"
+
+
+def detectable_text(detectable: Detectable) -> str:
+    """Return which drop would have been noticed."""
+    parts = []
+    if detectable.case_rate is not None:
+        parts.append(f"one case that drops from 100 % to {100 * detectable.case_rate:.0f} %")
+    if detectable.overall is not None:
+        parts.append(f"an overall drop of {100 * detectable.overall:.0f} points")
+    if not parts:
+        return "with so few trials, chance could not have been ruled out for any drop"
+    return f"{' or '.join(parts)} would be significant in 80 % of comparisons"
+
+
+def _inconclusive(found: Comparison, *, require_proof: bool) -> str:
+    passed = found.measure(PASSED)
+    if passed.apart:
+        return (
+            "pass and fail were not scored alike in both runs, so that they are not comparable: "
+            "`proctor score RUN --config FILE` re-scores one run like the other, and calls no agent"
+        )
+    parts = [f"{_falls_text(found)}, which may be chance"] if found.changed(CaseChange.NOW_FAILS) else []
+    parts += [
+        f"{change_text(one)}, not significant after correction"
+        for one in found.measures
+        if fell_before_correction(one) and not one.verdict
+    ]
+    if found.missing_candidate or found.missing_base:
+        parts.append(f"a regression cannot be excluded: {missing_text(found)}")
+    if not parts or require_proof:
+        parts.append(f"a drop of more than {_margin(found)} is not ruled out for cases like these")
+    return "; ".join(parts)
+
+
+_UNCORRECTED = 0.05
+
+
+def fell_before_correction(one: Measured) -> bool:
+    """Return whether a measure that decides dropped significantly, as if it were the only one."""
+    return one.decides and one.difference < 0 and one.p_value <= _UNCORRECTED
+
+
+def _error(found: Comparison) -> str:
+    if not found.pairs:
+        return "no case of one run is in the other one"
+    return f"a regression cannot be excluded: {missing_text(found)}"
+
+
+def missing_text(found: Comparison) -> str:
+    """Return how many verdicts are missing: `8 verdicts of the candidate are missing`."""
+    counts = (("base", found.missing_base), ("candidate", found.missing_candidate))
+    parts = [f"{count:,} of the {word}" for word, count in counts if count]
+    total = found.missing_base + found.missing_candidate
+    noun = "1 verdict" if total == 1 else f"{total:,} verdicts"
+    if len(parts) == 1:
+        return f"{noun} of the {parts[0].split()[-1]} {'is' if total == 1 else 'are'} missing"
+    return f"{noun} are missing ({' and '.join(parts)})"
+
+
+def _falls_text(found: Comparison) -> str:
+    names = [one.name for one in found.changed(CaseChange.NOW_FAILS)]
+    cases = "1 case" if len(names) == 1 else f"{len(names):,} cases"
+    verb = "fails" if len(names) == 1 else "fail"
+    return f"{cases} passed and now {verb} ({_named(names)})"
+
+
+def _named(names: Sequence[str]) -> str:
+    shown = [clean(name)[:_LONGEST_NAME] for name in names[:_MOST_NAMED]]
+    return ", ".join(shown) + (", …" if len(names) > _MOST_NAMED else "")
+
+
+def trials_to_settle(cases: int, level: float) -> int:
+    """Return how many new trials of each moved case in both builds can show that it is worse, with correction."""
+    trials = FEWEST_TRIALS
+    while comb(2 * trials, trials) * level < cases:
+        trials += 1
+    return trials
+
+
+# --- the basis ---------------------------------------------------------------------------------------------------------
+
+
+def _basis(found: Comparison) -> str:
     if not found.pairs:
         return ""
     cases = f"{found.pairs:,} case{'' if found.pairs == 1 else 's'}"
@@ -70,72 +265,87 @@ def _look_text(found: Comparison, look: Look) -> str:
     """Return after how many trials the look was, and its significance level."""
     run = found.candidate
     made, most = run.num_runs * run.cases, run.most * run.cases
-    saved = f" ({1 - made / most:.0%} fewer)".replace("%", " %") if made < most else ""
-    head = "after" if found.outcome is Change.INCONCLUSIVE else "decided after"
-    end = f"{head} {made:,} of {most:,} trials{saved}, look {look.number} of {look.of} at p < {look.two_sided:.2g}"
+    saved = f" ({100 * (1 - made / most):.0f} % fewer)" if made < most else ""
+    undecided = found.outcome in (Change.INCONCLUSIVE, Change.NO_DIFFERENCE)
+    head = "after" if undecided else "decided after"
+    end = f"{head} {made:,} of {most:,} trials{saved}, look {look.number} of {look.of} at p < {look.one_sided:.2g}"
     if not found.futile:
         return end
-    return f"{end}; the others would hardly decide it (a chance below {FUTILE:.0%})".replace("%)", " %)")
-
-
-def _regression(found: Comparison, _: float | None) -> str:
-    worse = [one for one in found.measures if one.decides and one.verdict == "worse"]
-    text = ", ".join(change_text(one, found.confidence) for one in worse)
-    small = len(worse) == 1 and worse[0].name == PASSED and worse[0].low >= -found.margin
-    return text + (f", significant, but less than the margin of {_margin(found)}" if small else "")
-
-
-def _improvement(found: Comparison, _: float | None) -> str:
-    better = [one for one in found.measures if one.decides and one.verdict == "better"]
-    return ", ".join(change_text(one, found.confidence) for one in better)
-
-
-def _no_regression(found: Comparison, lowest: float | None) -> str:
-    one = found.measure(PASSED)
-    rates = f"the pass rate was {one.base:.1%} and is {one.candidate:.1%}".replace("%", " %")
-    fallen = max(0.0, -(lowest or 0.0))
-    sure = f"{found.confidence:.0%}".replace("%", " %")
-    return (
-        f"{rates}; if it has fallen, then by at most {100 * fallen:.1f} points ({sure}), where {_margin(found)} "
-        "are allowed"
-    )
-
-
-def _inconclusive(found: Comparison, _: float | None) -> str:
-    one = found.measure(PASSED)
-    if one.apart:
-        return (
-            "pass and fail were not judged alike in both runs, so that they are not comparable: "
-            "`proctor score RUN --config FILE` re-scores one run like the other, and calls no agent"
-        )
-    text = (
-        f"{change_text(one, found.confidence)}, not significant, and a drop of more than {_margin(found)} is not "
-        "ruled out"
-    )
-    more = f"about {found.more_cases:,} more cases" if found.more_cases else "more cases"
-    if found.more_trials and not found.futile:
-        more += f", or about {found.more_trials:,} more trial{'' if found.more_trials == 1 else 's'} of each,"
-    if is_fall(one.difference, found.margin):
-        return f"{text}: {more} are needed, if the difference stays the same"
-    return f"{text}: {more} are needed"
-
-
-def _error(found: Comparison, _: float | None) -> str:
-    broken = len(found.changed(CaseChange.IN_ERROR))
-    if broken:
-        cases = "1 case that passed" if broken == 1 else f"{broken:,} cases that passed"
-        return f"{cases} could not be judged this time, so that a regression cannot be assessed"
-    return "no case could be judged in both runs, so that a regression cannot be assessed"
+    return f"{end}; the others would hardly decide it (a chance below {100 * FUTILE:.0f} %)"
 
 
 def _margin(found: Comparison) -> str:
     return f"{100 * found.margin:g} points"
 
 
-_SAID = {
-    Change.REGRESSION: _regression,
-    Change.ERROR: _error,
-    Change.INCONCLUSIVE: _inconclusive,
-    Change.IMPROVEMENT: _improvement,
-    Change.NO_REGRESSION: _no_regression,
-}
+# --- what would decide: the cheapest first; new trials of the cases that moved, not new cases --------------------------
+
+_MOST_CASES = 20
+"""Cases that a command names; if more moved, the whole set is run again."""
+
+
+def next_steps(found: Comparison, base: Manifest, candidate: Manifest, case_level: float) -> Iterator[str]:
+    """Yield what would decide, as sentences with commands; nothing for another outcome."""
+    if found.outcome not in (Change.INCONCLUSIVE, Change.ERROR) or found.look is not None:
+        return
+    if found.missing_candidate and found.candidate.run_id:
+        yield f"get the missing verdicts: proctor resume {found.candidate.run_id} --retry-errors"
+    if found.outcome is Change.ERROR:
+        return
+    moved = found.changed(CaseChange.NOW_FAILS) or found.changed(CaseChange.FEWER_TRIALS)
+    if moved:
+        yield from _new_trials(found, moved, trials_to_settle(len(moved), case_level), base, candidate)
+    if found.more_cases:
+        yield f"for cases like these: {_more_text(found)} would show whether they get worse"
+
+
+def _more_text(found: Comparison) -> str:
+    more = f"about {found.more_cases:,} more cases"
+    if not found.more_trials or found.futile:
+        return more
+    return (
+        f"{more}, or about {found.more_trials:,} more trial{'' if found.more_trials == 1 else 's'} of each,"
+    )
+
+
+def _new_trials(
+    found: Comparison, moved: Sequence[ChangedCase], trials: int, base: Manifest, candidate: Manifest
+) -> Iterator[str]:
+    commands = [_command(one, moved, trials) for one in (base, candidate)]
+    cases = "this case" if len(moved) == 1 else f"these {len(moved):,} cases"
+    if all(commands):
+        yield f"{trials} new trials of {cases} with each build settle it, then `proctor compare previous latest`:"
+        commit = f" (at commit {base.agent.commit})" if base.agent.commit != candidate.agent.commit else ""
+        yield f"base{commit}: {commands[0]}"
+        yield f"candidate: {commands[1]}"
+    else:
+        yield f"{trials} new trials of {cases} with each build settle it"
+    if found.base.num_runs < 4:
+        yield "if the base cannot be run again: store baselines with at least four trials of each case (--trials 4)"
+
+
+def _command(manifest: Manifest, moved: Sequence[ChangedCase], trials: int) -> str:
+    """Return the command that runs new trials of the cases that moved; empty if agent or file is unknown."""
+    paths = {one.eval_set_id: one.path for one in manifest.sets}
+    sets: defaultdict[str, list[str]] = defaultdict(list)
+    for case in moved:
+        sets[paths.get(case.eval_set_id) or ""].append(case.eval_id)
+    if manifest.agent.reference is None or "" in sets:
+        return ""
+    words = [path if len(moved) > _MOST_CASES else f"{path}:{','.join(ids)}" for path, ids in sets.items()]
+    return shlex.join(
+        [
+            "proctor",
+            "eval",
+            manifest.agent.reference,
+            *words,
+            "--trials",
+            str(trials),
+            *_user(manifest.options),
+        ]
+    )
+
+
+def _user(options: Mapping[str, object]) -> list[str]:
+    user = options.get("user")
+    return ["--user", user] if isinstance(user, str) else []

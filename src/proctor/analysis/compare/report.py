@@ -7,13 +7,23 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from html import escape
-from math import floor, log10
 from typing import TextIO
 
+from proctor.analysis.compare.comparison_text import (
+    CHANGE_TEXTS,
+    FIGURES,
+    HEADINGS,
+    OUTCOMES,
+    cost_texts,
+    missing_texts,
+    numbers,
+    run_text,
+    score_pair,
+    trials_text,
+)
 from proctor.common.json_values import JsonObject
 from proctor.common.safe_text import clean
 from proctor.reports.base import DEFAULTS, ReportOptions
-from proctor.reports.content.cost_text import dollars
 from proctor.reports.content.summary import short_names
 from proctor.reports.content.symbols import Marks
 from proctor.reports.content.text_blocks import (
@@ -39,10 +49,8 @@ from proctor.reports.content.text_blocks import (
 from proctor.reports.formats.json_data import write_json
 from proctor.reports.terminal.choose import write_blocks
 from proctor.schema.analysis.comparison import (
-    TRIAL_COST,
-    TRIAL_SECONDS,
+    PASSED,
     CaseChange,
-    Change,
     ChangedCase,
     ComparedRun,
     Comparison,
@@ -51,67 +59,8 @@ from proctor.schema.analysis.comparison import (
 )
 from proctor.schema.results.score import Outcome
 
-HEADINGS = {
-    CaseChange.REGRESSION: "passed before, fail now",
-    CaseChange.IN_ERROR: "passed before, could not be judged now",
-    CaseChange.FIX: "failed before, pass now",
-    CaseChange.FLAKY: "another share of the trials passes",
-}
-FIGURES = {
-    "token_usage_v1": ("tokens a turn", "{:,.0f}"),
-    TRIAL_COST: ("agent's cost a trial, $", "{:.4f}"),
-    TRIAL_SECONDS: ("seconds a trial", "{:.3f}"),
-    "invocation_duration_v1": ("seconds a turn", "{:.3f}"),
-    "tool_call_count_v1": ("tool calls a turn", "{:.2f}"),
-    "inference_call_count_v1": ("model calls a turn", "{:.2f}"),
-}
 MOST = 50
 """Cases of a kind that are named, unless every one is asked for."""
-
-
-def numbers(one: Measured) -> tuple[str, str, str, str, str]:
-    """Return base, candidate, difference and the ends of its interval, all of one form; differences have a sign."""
-    if one.name == "passed":
-        form, signed, scale = "{:.1f} %", "{:+.1f}", 100
-    else:
-        form, scale = "{:.3f}", 1
-        if one.name in FIGURES:
-            form = _fine_enough(FIGURES[one.name][1], max(abs(one.difference), abs(one.low), abs(one.high)))
-        signed = form.replace("{:", "{:+")
-    before, now = (form.format(scale * value) for value in (one.base, one.candidate))
-    difference, low, high = (
-        _without_sign_of_zero(signed.format(scale * value)) for value in (one.difference, one.low, one.high)
-    )
-    return before, now, difference, low, high
-
-
-_FINEST = 6
-
-
-def _fine_enough(form: str, largest: float) -> str:
-    """Return `form`, with more digits where the largest of what it is for would be written as 0 and is not."""
-    digits = int(form[-3])
-    if not 0 < largest < 0.5 * 10**-digits:
-        return form
-    return f"{form[:-3]}{min(_FINEST, 1 - floor(log10(largest)))}f}}"
-
-
-def _without_sign_of_zero(text: str) -> str:
-    """Remove the sign of a value that is rounded to 0: `0.000`, not `-0.000`."""
-    return text[1:] if text[:1] in "+-" and not any(digit in text for digit in "123456789") else text
-
-
-def score_pair(case: ChangedCase) -> tuple[str, str] | None:
-    """Return the scores of the metric that moved, before and now."""
-    return None if case.scores is None else (f"{case.scores[0]:.2f}", f"{case.scores[1]:.2f}")
-
-
-def trials_text(trials: Trials) -> str:
-    """Return how many trials passed: `3/5`; `0/5 (2 in error)` where not all could be judged."""
-    if not trials.total:
-        return "not run"
-    other = f" ({trials.other} in error)" if trials.other else ""
-    return f"{trials.passed}/{trials.total}{other}"
 
 
 def _strip(trials: Trials, marks: Marks) -> str:
@@ -122,46 +71,20 @@ def _strip(trials: Trials, marks: Marks) -> str:
     return marks.strip(outcomes) or "not run"
 
 
-def _run_text(run: ComparedRun, marks: Marks) -> str:
-    """Return how large a run is: `40 cases x 5`."""
-    cases = f"{run.cases:,} {'case' if run.cases == 1 else 'cases'}"
-    return f"{cases} {marks.times} {run.num_runs}" if run.num_runs > 1 else cases
-
-
-def cost_texts(comparison: Comparison) -> tuple[str, str] | None:
-    """Return the cost of both runs, if that of at least one is known."""
-    costs = comparison.base.cost, comparison.candidate.cost
-    if not any(costs):
-        return None
-    before, now = ("unknown" if cost is None else dollars(cost) for cost in costs)
-    return before, now
-
-
-def left_out_texts(comparison: Comparison) -> list[str]:
-    """Return what was not compared, in short sentences."""
-    if not comparison.undecided:
-        return []
-    cases = "1 case is" if comparison.undecided == 1 else f"{comparison.undecided:,} cases are"
-    return [f"{cases} left out of pass and fail: not every trial could be judged in both runs"]
-
-
 # --- blocks ----------------------------------------------------------------------------------------------------------
 
-_OUTCOMES = {
-    Change.REGRESSION: Outcome.FAILED, Change.ERROR: Outcome.ERROR, Change.INCONCLUSIVE: Outcome.INCONCLUSIVE,
-    Change.IMPROVEMENT: Outcome.PASSED, Change.NO_REGRESSION: Outcome.PASSED,
-}  # fmt: skip
 _CASE_ROLES: dict[CaseChange, Role] = {
-    CaseChange.REGRESSION: "bad",
-    CaseChange.IN_ERROR: "error",
-    CaseChange.FIX: "good",
-    CaseChange.FLAKY: "warning",
+    CaseChange.NOW_FAILS: "bad",
+    CaseChange.MISSING: "error",
+    CaseChange.NOW_PASSES: "good",
+    CaseChange.FEWER_TRIALS: "warning",
+    CaseChange.MORE_TRIALS: "warning",
 }
 _VERDICTS = {"worse": Outcome.FAILED, "better": Outcome.PASSED}
 
 
 def comparison_blocks(comparison: Comparison, look: Look) -> Iterator[Block]:
-    """Return a comparison as blocks; the outcome is the last one."""
+    """Return a comparison as blocks: the outcome, the cases that moved, the two questions, the measures."""
     yield Gap()
     yield _run_fact("base", comparison.base, look)
     yield _run_fact("candidate", comparison.candidate, look)
@@ -173,23 +96,34 @@ def comparison_blocks(comparison: Comparison, look: Look) -> Iterator[Block]:
             "warning" if is_warning else "dim",
             is_data=True,
         )
-    for text in left_out_texts(comparison):
-        yield Note("left out", text, "dim")
+    yield Gap()
+    outcome = OUTCOMES[comparison.outcome]
+    yield Verdict(look.marks.outcome(outcome), comparison.sentence, OUTCOME_ROLES[outcome])
     names = _drawn_names(comparison)
     for change in CaseChange:
         if cases := comparison.changed(change):
             yield Gap()
             yield _case_group(cases, change, names, look)
     yield Gap()
+    yield from _questions(comparison)
+    yield Gap()
     yield _measures(comparison, names, look)
     if costs := cost_texts(comparison):
         yield Record(("COST", f"{costs[0]} -> {costs[1]}"))
     yield Gap()
-    outcome = _OUTCOMES[comparison.outcome]
-    sentence = comparison.sentence
-    yield Verdict(look.marks.outcome(outcome), sentence, OUTCOME_ROLES[outcome], ("OUTCOME", sentence))
-    yield from _next_command(comparison)
+    yield from _next_steps(comparison)
+    yield Record(("OUTCOME", comparison.sentence))
     yield Gap()
+
+
+def _questions(comparison: Comparison) -> Iterator[Block]:
+    """Return the answers to the two questions, and the missing verdicts."""
+    for label, text in (("On these cases", comparison.on_these_cases), ("In general", comparison.in_general)):
+        if text:
+            record = label.upper().replace(" ", "_"), text
+            yield Line([Span(f"{label}: ", "strong"), Span(text, is_data=True)], indent=2, record=record)
+    for text in missing_texts(comparison):
+        yield Line([Span("Missing: ", "warning"), Span(text)], indent=2, record=("MISSING_VERDICTS", text))
 
 
 def _drawn_names(comparison: Comparison) -> dict[str, str]:
@@ -204,7 +138,7 @@ def _drawn_names(comparison: Comparison) -> dict[str, str]:
 
 
 def _run_fact(word: str, run: ComparedRun, look: Look) -> Fact:
-    parts: list[Spans] = [[Span(run.agent, "strong", is_data=True)], [Span(_run_text(run, look.marks))]]
+    parts: list[Spans] = [[Span(run.agent, "strong", is_data=True)], [Span(run_text(run, look.marks))]]
     if run.run_id:
         parts.append([Span("run ", "dim"), Span(run.run_id, "dim", is_data=True)])
     run_id = f"run={run.run_id}" if run.run_id else ""
@@ -216,11 +150,11 @@ def _case_group(
 ) -> Group:
     several = len({case.eval_set_id for case in cases}) > 1
     return Group(
-        HEADINGS[change],
+        HEADINGS[change][len(cases) != 1],
         _CASE_ROLES[change],
         [_case_item(case, names, look, short=not several) for case in cases],
         MOST,
-        is_open=change in {CaseChange.REGRESSION, CaseChange.IN_ERROR},
+        is_open=change in {CaseChange.NOW_FAILS, CaseChange.MISSING},
     )
 
 
@@ -238,7 +172,7 @@ def _case_item(case: ChangedCase, names: Mapping[str, str], look: Look, *, short
         metric = Span(case.metric, drawn=names.get(case.metric), is_data=True)
         parts.append([metric, Span(f" {scores[0]} {look.marks.arrow} {scores[1]}")])
         moved = f"{case.metric}={scores[0]} -> {scores[1]}"
-    label, prefix = ("before", "before: ") if case.change is CaseChange.FIX else ("reason", "")
+    label, prefix = ("before", "before: ") if case.change is CaseChange.NOW_PASSES else ("reason", "")
     return Item(
         case.name,
         parts,
@@ -250,37 +184,36 @@ def _case_item(case: ChangedCase, names: Mapping[str, str], look: Look, *, short
 
 def _measures(comparison: Comparison, names: Mapping[str, str], look: Look) -> Table:
     right = (Column(name, right=True) for name in ("base", "candidate", "difference"))
-    interval = Column(f"{100 * comparison.confidence:g} % CI")
-    columns = [Column(wraps=True), *right, interval, Column("p", is_drawn=False), Column()]
-    rows = [_measure(one, comparison.confidence, names, look) for one in comparison.measures]
+    columns = [
+        Column(wraps=True),
+        *right,
+        Column("confidence interval"),
+        Column("p", is_drawn=look.verbose),
+        Column(),
+    ]
+    rows = [_measure(one, names, look) for one in comparison.measures]
     if costs := cost_texts(comparison):
         texts = ["cost of the run", *costs, "", "", "", ""]
         rows.append(Row([[Span(text, "dim")] for text in texts]))
     return Table(columns, rows)
 
 
-def _measure(one: Measured, confidence: float, names: Mapping[str, str], look: Look) -> Row:
+def _measure(one: Measured, names: Mapping[str, str], look: Look) -> Row:
     before, now, difference, low, high = numbers(one)
     role: Role = "" if one.decides else "dim"
-    texts = (
-        before,
-        now,
-        difference,
-        f"{low} to {high}",
-        _p_text(one.p_value if one.adjusted is None else one.adjusted),
-    )
+    level = f"{100 * one.confidence:.3g} %"
+    texts = (before, now, difference, f"{low} to {high} ({level})", _p_text(one.p_value))
     name = Span(one.name, role, drawn=names.get(one.name), is_data=True)
     record = (
-        "MEASURE", one.name, f"{before} -> {now}", f"{difference} ({100 * confidence:g} %: {low} to {high})",
-        f"p={_p_text(one.p_value)}", "" if one.adjusted is None else f"adjusted={_p_text(one.adjusted)}",
-        f"pairs={one.pairs}", one.verdict, "not judged alike" if one.apart else "",
+        "MEASURE", one.name, f"{before} -> {now}", f"{difference} ({level}: {low} to {high})",
+        f"p={_p_text(one.p_value)}", f"pairs={one.pairs}", one.verdict, "not scored alike" if one.apart else "",
     )  # fmt: skip
     return Row([[name], *([Span(text, role)] for text in texts), _measure_verdict(one, look)], record)
 
 
 def _measure_verdict(one: Measured, look: Look) -> Spans:
     if one.apart:
-        return [Span("not judged alike", "warning")]
+        return [Span("not scored alike", "warning")]
     if not one.verdict:
         return []
     outcome = _VERDICTS[one.verdict]
@@ -293,16 +226,81 @@ def _p_text(value: float) -> str:
     return "<0.001" if value < 0.001 else f"{value:.2g}"
 
 
-def _next_command(comparison: Comparison) -> Iterator[Line]:
+def _next_steps(comparison: Comparison) -> Iterator[Block]:
+    for step in comparison.next_steps:
+        yield Note("next", step, "dim", is_data=True)
     runs = comparison.base.run_id, comparison.candidate.run_id
     if comparison.cases and all(runs):
         command = shlex.join(["proctor", "compare", *runs, comparison.cases[0].name])
         yield Line([Span(command, "dim", is_data=True)], indent=2)
 
 
+# --- for a pull request: at most 25 lines with what a reviewer needs to decide --------------------------------------
+
+_MOST_REVIEWED = 5
+_MOST_WARNINGS = 2
+_MOST_STEPS = 3
+_MOST_METRICS = 4
+
+
+def review_blocks(comparison: Comparison, look: Look) -> Iterator[Block]:
+    """Return the outcome, the cases that moved, the two questions, the metrics that changed, and the next steps."""
+    outcome = OUTCOMES[comparison.outcome]
+    yield Verdict(look.marks.outcome(outcome), comparison.sentence, OUTCOME_ROLES[outcome])
+    base, candidate = _review_run(comparison.base, look), _review_run(comparison.candidate, look)
+    yield Line([*base, Span(f" {look.marks.arrow} "), *candidate])
+    for text in comparison.warnings[:_MOST_WARNINGS]:
+        yield Note("warning", text, "warning", is_data=True)
+    if comparison.cases:
+        yield _review_cases(comparison.cases, look)
+    yield from _answers(comparison, look)
+    for step in comparison.next_steps[:_MOST_STEPS]:
+        yield Note("next", step, is_data=True)
+
+
+def _review_run(run: ComparedRun, look: Look) -> Spans:
+    spans = [Span(run.agent, is_data=True), Span(f" {run_text(run, look.marks)}")]
+    return [*spans, Span(" run "), Span(run.run_id, is_data=True)] if run.run_id else spans
+
+
+def _review_cases(cases: Sequence[ChangedCase], look: Look) -> Table:
+    rows = [
+        Row([
+            [Span(case.name, is_data=True)],
+            [Span(CHANGE_TEXTS[case.change])],
+            [Span(f"{trials_text(case.base)} {look.marks.arrow} {trials_text(case.candidate)}")],
+            [Span(case.reason, is_data=True)] if case.reason else [],
+        ])
+        for case in cases[:_MOST_REVIEWED]
+    ]  # fmt: skip
+    if len(cases) > _MOST_REVIEWED:
+        rows.append(Row([[Span(f"… and {len(cases) - _MOST_REVIEWED:,} more")], [], [], []]))
+    return Table([Column("case"), Column("change"), Column("trials"), Column("reason")], rows)
+
+
+def _answers(comparison: Comparison, look: Look) -> Iterator[Line]:
+    for label, text in (("On these cases", comparison.on_these_cases), ("In general", comparison.in_general)):
+        if text:
+            yield Line([Span(f"{label}: "), Span(text)])
+    for text in missing_texts(comparison):
+        yield Line([Span(f"Missing: {text}")])
+    changed = [one for one in comparison.measures if one.verdict and one.name != PASSED]
+    if changed:
+        yield Line([Span("Metrics: "), *_metric_changes(changed[:_MOST_METRICS], look)])
+
+
+def _metric_changes(measures: Sequence[Measured], look: Look) -> Iterator[Span]:
+    for place, one in enumerate(measures):
+        before, now, *_ = numbers(one)
+        label, is_metric = (FIGURES[one.name][0], False) if one.name in FIGURES else (one.name, True)
+        yield Span(", " if place else "")
+        yield Span(label, is_data=is_metric)
+        yield Span(f" {before} {look.marks.arrow} {now} ({one.verdict})")
+
+
 # --- JSON; docs/schemas/comparison.schema.json has its form --------------------------------------------------------
 
-VERSION = 1
+VERSION = 2
 
 
 def comparison_data(found: Comparison) -> JsonObject:
@@ -316,16 +314,23 @@ def comparison_data(found: Comparison) -> JsonObject:
         "candidate": _run_data(found.candidate),
         "margin": found.margin,
         "confidence": found.confidence,
+        "on_these_cases": found.on_these_cases,
+        "in_general": found.in_general,
+        "general": None if found.general is None else asdict(found.general),
         "pairs": found.pairs,
-        "undecided": found.undecided,
+        "missing_base": found.missing_base,
+        "missing_candidate": found.missing_candidate,
+        "next_steps": list(found.next_steps),
         "more_cases": found.more_cases,
         "more_trials": found.more_trials,
         "look": None if found.look is None else asdict(found.look),
         "measures": [asdict(one) | {"verdict": one.verdict or None} for one in found.measures],
+        "significant_cases": [asdict(one) for one in found.significant_cases],
         "cases": [asdict(case) | {"metric": case.metric or None} for case in found.cases],
         "only_base": list(found.only_base),
         "only_candidate": list(found.only_candidate),
         "changed_cases": list(found.changed_cases),
+        "differences": [asdict(one) for one in found.unlike],
         "unlike": [asdict(one) for one in found.unlike],
     }
 
@@ -349,7 +354,7 @@ def write_markdown(comparison: Comparison, out: TextIO) -> None:
     """Write a comparison for a pull request."""
     from proctor.reports.formats import markdown_blocks
 
-    markdown_blocks.write_markdown(partial(comparison_blocks, comparison), out)
+    markdown_blocks.write_markdown(partial(review_blocks, comparison), out)
 
 
 def _write_plain(comparison: Comparison, out: TextIO) -> None:

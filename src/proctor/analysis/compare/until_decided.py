@@ -41,7 +41,10 @@ def looks_of(options: EvaluateOptions, plan: Plan, store: Store | None) -> Looks
         base = replace(base, cases=[("", case) for _, case in base.cases])
     _check_common(base, plan)
     _check_alike(base, judging, plan)
-    how = CompareOptions(margin=options.get("margin") or MARGIN, reach=_reach(plan))
+    margin = options.get("margin")
+    how = CompareOptions(
+        margin=margin or MARGIN, require_proof=margin is not None, ranges=_score_ranges(plan)
+    )
     return Looks(base, how, counts.pop())
 
 
@@ -144,7 +147,7 @@ def _planned_cases(plan: Plan) -> Iterator[tuple[tuple[str, str], str]]:
             yield (chosen.summary.eval_set_id, ids[index]), chosen.content_hash(place)
 
 
-def _reach(plan: Plan) -> dict[str, float]:
-    from proctor.analysis.compare.compare_runs import reaches
+def _score_ranges(plan: Plan) -> dict[str, tuple[float, float]]:
+    from proctor.analysis.compare.compare_runs import score_ranges
 
-    return reaches({metric.name for chosen in plan.sets for metric in chosen.metrics})
+    return score_ranges({metric.name for chosen in plan.sets for metric in chosen.metrics})

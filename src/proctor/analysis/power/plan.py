@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import ceil, comb, fsum, isfinite, log2
 from typing import TYPE_CHECKING
 
-from proctor.analysis.compare.compare import share_of
+from proctor.analysis.compare.error_budget import divide_error
 from proctor.errors import SetupError, SetupProblems, UnknownNameError, did_you_mean
 from proctor.runs.arguments import is_open
 from proctor.runs.storage.failed_attempts import find_current_run
@@ -60,6 +60,13 @@ class TrialTook:
     seconds: float | None = None
 
 
+def _level(sample: Sample, confidence: float) -> float:
+    """Return the two-sided level at which a comparison tests the measure: the pass rate in general, metrics with correction."""
+    if not sample.decides or sample.name == PASSED:
+        return 1 - confidence
+    return 2 * divide_error(1 - confidence).metrics / max(1, sample.others)
+
+
 def size_for(sample: Sample, asked: SizeAsked, took: TrialTook) -> MeasureSize:
     """Return what it takes to see a drop of `asked.detect` with the power asked for.
 
@@ -67,7 +74,7 @@ def size_for(sample: Sample, asked: SizeAsked, took: TrialTook) -> MeasureSize:
     the trials of one case differ, and that a drop hits some cases and not others (`expected_deviation`: it breaks a few
     wholly). The level is that which the outcome of a comparison gives the measure among all that decide.
     """
-    level = (1 - asked.confidence) * (share_of(sample.name, sample.others) if sample.decides else 1.0)
+    level = _level(sample, asked.confidence)
     within, notes = _within(sample)
     means = [fsum(values) / len(values) for values in sample.cases]
     mean = fsum(means) / len(means)
@@ -383,12 +390,12 @@ class _Seen:
         return UnknownNameError(f"the run has no metric {name!r}.{did_you_mean(name, known)}{listed}")
 
     def _reach(self, name: str) -> tuple[float, list[str]]:
-        from proctor.analysis.compare.compare_runs import reaches
+        from proctor.analysis.compare.compare_runs import score_ranges
 
         if name == PASSED:
             return 1.0, []
-        if (known := reaches([name]).get(name)) is not None:
-            return known, []
+        if (known := score_ranges([name]).get(name)) is not None:
+            return known[1] - known[0], []
         flat = [value for case in self.values[name] for value in case]
         seen = max(flat) - min(flat)
         reach = seen or max(map(abs, flat)) or 1.0

@@ -62,7 +62,26 @@ proctor compare --baseline baselines/main.json latest
     section=HOW,
     type=click.FloatRange(min=0, max=1, min_open=True, max_open=True),
     metavar="D",
-    help="The largest drop of the pass rate that is not a regression.  [that of the candidate's run, else 0.05: 5 points]",
+    help="Require proof that the pass rate did not drop by more than this.  [as the candidate was run, or 0.05: 5 points, "
+    "not required]",
+)
+@option(
+    "--require-proof",
+    section=HOW,
+    is_flag=True,
+    help="Inconclusive, not passed, as long as a drop larger than the margin is not ruled out.",
+)
+@option(
+    "--generalize",
+    section=HOW,
+    is_flag=True,
+    help="A significant drop in general, for cases like these, is a regression, too.",
+)
+@option(
+    "--deterministic",
+    section=HOW,
+    is_flag=True,
+    help="The agent always does the same: one trial that now fails is a regression.",
 )
 @option(
     "--confidence",
@@ -70,7 +89,7 @@ proctor compare --baseline baselines/main.json latest
     type=click.FloatRange(min=0.5, max=1, min_open=True, max_open=True),
     default=0.95,
     metavar="C",
-    help="The confidence level of tests and intervals.  [0.95]",
+    help="One minus the probability of a false regression.  [0.95]",
 )
 @option(
     "--changed-cases",
@@ -119,16 +138,17 @@ def compare(
     """Compare two runs case by case: did the candidate get worse?
 
     A run is an id, the beginning of one, `latest`, or `latest~1` (the one before it, also called
-    `previous`). Cases are paired by eval set and id; regressions come first. The outcome is
-    regression, improvement, no regression (the pass rate has not fallen by more than --margin) or
-    inconclusive, with an estimate of the cases or trials needed to decide.
+    `previous`). Cases are paired by eval set and id; those that now fail come first. The outcome is
+    about these cases: regression, improvement, no regression (a drop larger than --margin is ruled
+    out), no difference seen (nothing fell), or inconclusive, with the commands that would decide.
+    A second line answers whether cases like these would get worse.
 
     With CASE, the id of a case or SET/CASE: a trial of each run side by side, from the first turn
     that differs, with the scores of both (exit code always 0).
 
     \b
-    Exit codes: 0 no regression or an improvement, 1 regression, 2 the runs cannot be compared,
-    3 cases that passed could not be judged this time, 4 inconclusive.
+    Exit codes: 0 no difference, no regression or an improvement, 1 regression, 2 the runs cannot
+    be compared, 3 missing verdicts could be a regression, 4 inconclusive.
     """
     base, candidate, case = _parse_words(words, has_base=baseline is not None)
     if case is not None:
@@ -171,6 +191,9 @@ def _compare(
         store=store,
         margin=given["margin"],
         confidence=given["confidence"],
+        require_proof=given["require_proof"],
+        generalize=given["generalize"],
+        deterministic=given["deterministic"],
         keep_changed_cases=given["changed_cases"] == "keep",
         keep_changed_metrics=given["changed_metrics"] == "keep",
         strict=given["strict"],

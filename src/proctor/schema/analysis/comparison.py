@@ -22,41 +22,46 @@ class Change(StrEnum):
     """The outcome of a comparison."""
 
     REGRESSION = "regression"
-    """The pass rate, or a gating metric, is significantly worse."""
+    """The candidate is significantly worse, even if every missing verdict were the best one for it."""
     ERROR = "error"
-    """Cases that passed could not be scored in the candidate, or no cases could be paired: a regression cannot be ruled out."""
+    """With the worst values of the missing verdicts the candidate would be significantly worse; or nothing could be compared."""
     INCONCLUSIVE = "inconclusive"
-    """Not significantly worse, and a drop larger than the margin cannot be ruled out."""
+    """Something fell, or a missing verdict could be a fall, and chance cannot be ruled out."""
     IMPROVEMENT = "improvement"
-    """Significantly better, and nothing is significantly worse."""
+    """Significantly better, and nothing is significantly worse, even with the worst values of the missing verdicts."""
     NO_REGRESSION = "no_regression"
-    """The 95 % CI rules out a drop of the pass rate larger than the margin."""
+    """The confidence interval rules out a drop of the pass rate larger than the margin, for cases like these."""
+    NO_DIFFERENCE = "no_difference"
+    """Nothing fell. How large a drop would have been noticed is a separate question."""
 
     def __bool__(self) -> bool:
         return self.exit_code == 0
 
     @property
     def exit_code(self) -> int:
-        """The exit code: 0 no regression or an improvement, 1 regression, 3 error, 4 inconclusive."""
+        """The exit code: 0 no difference seen, no regression or an improvement, 1 regression, 3 error, 4 inconclusive."""
         return _EXIT_CODES[self]
 
 
 _EXIT_CODES = {
-    Change.REGRESSION: 1, Change.ERROR: 3, Change.INCONCLUSIVE: 4, Change.IMPROVEMENT: 0, Change.NO_REGRESSION: 0,
+    Change.REGRESSION: 1, Change.ERROR: 3, Change.INCONCLUSIVE: 4,
+    Change.IMPROVEMENT: 0, Change.NO_REGRESSION: 0, Change.NO_DIFFERENCE: 0,
 }  # fmt: skip
 
 
 class CaseChange(StrEnum):
-    """How one case differs, in the order in which they are listed."""
+    """What happened to one case, in the order in which cases are listed."""
 
-    REGRESSION = "regression"
+    NOW_FAILS = "now_fails"
     """Its verdict changed from passed to failed."""
-    IN_ERROR = "in_error"
-    """It passed at least one trial in the baseline, and was not scored completely in the candidate: an error, or not run."""
-    FIX = "fix"
+    MISSING = "missing"
+    """Verdicts of the candidate are missing (an error, or not run), and the case passed at least one trial in the baseline."""
+    NOW_PASSES = "now_passes"
     """Its verdict changed from failed to passed."""
-    FLAKY = "flaky"
-    """Its verdict is unchanged, but its pass rate differs."""
+    FEWER_TRIALS = "fewer_pass"
+    """Its verdict is unchanged, and a smaller share of its trials passes."""
+    MORE_TRIALS = "more_pass"
+    """Its verdict is unchanged, and a larger share of its trials passes."""
 
     __bool__ = refuse_truth
 
@@ -119,13 +124,13 @@ class Measured:
     low: float
     high: float
     p_value: float
-    """Two-sided: McNemar's exact test, or the paired permutation test."""
+    """Two-sided, and in agreement with the interval: the p-value is below 1 - `confidence` exactly if 0 is outside of it."""
     pairs: int
     """The number of paired cases."""
+    confidence: float = 0.95
+    """The confidence of the interval: the level at which the measure was tested."""
     decides: bool = False
     """Whether the measure takes part in the outcome; other measures are only reported."""
-    adjusted: float | None = None
-    """The p-value adjusted for the number of deciding measures (Holm); `None` if the measure does not decide."""
     lower_is_better: bool = False
     """Whether lower is better, as for tokens, calls and seconds."""
     verdict: str = ""
@@ -180,6 +185,37 @@ class ComparedRun:
     """The maximum number of trials of a case if they are added until a decision; 0: the number is fixed in advance."""
 
 
+@dataclass(frozen=True, slots=True)
+class CaseEvidence:
+    """The test of one case: would its trials differ so much by chance?"""
+
+    name: str
+    """`set/case`."""
+    p_value: float
+    """Fisher's exact test, one-sided."""
+    adjusted: float
+    """The p-value adjusted for the number of cases that could be significant at all (Tarone and Holm)."""
+
+
+@dataclass(frozen=True, slots=True)
+class InGeneral:
+    """The answer to the second question: would other cases like these get worse? The cases are the sample."""
+
+    difference: float
+    """The mean difference of pass rates; `low` to `high` is its confidence interval."""
+    low: float
+    high: float
+    confidence: float
+    p_value: float
+    """Two-sided, paired by case, and in agreement with the interval."""
+    lowest: float
+    """The one-sided lower bound of the difference, with the worst values of the missing verdicts."""
+    gates: bool = False
+    """Whether a significant drop in general is a regression (`--generalize`)."""
+
+    __bool__ = refuse_truth
+
+
 @dataclass(slots=True)
 class Comparison:
     """The result of comparing two runs."""
@@ -188,22 +224,36 @@ class Comparison:
     candidate: ComparedRun
     outcome: Change
     sentence: str
-    """A sentence with the outcome and its statistics."""
+    """A sentence with the outcome and its basis."""
     margin: float
     """The largest acceptable drop of the pass rate, from 0 to 1."""
     confidence: float
+    """One minus the probability of a false regression, over everything that can cause one."""
+    on_these_cases: str = ""
+    """A sentence: did the candidate get worse on these cases?"""
+    in_general: str = ""
+    """A sentence: would cases like these get worse?"""
     pairs: int = 0
-    """Cases whose pass or fail could be compared."""
+    """Cases of both runs."""
+    next_steps: Sequence[str] = ()
+    """What would decide an inconclusive comparison, the cheapest first: sentences and commands."""
     more_cases: int | None = None
-    """Of an inconclusive comparison: about this many more cases would decide it."""
+    """About this many more cases would decide whether cases like these get worse."""
     more_trials: int | None = None
     """Or about this many more trials of each case; `None` if more trials alone do not suffice."""
     measures: Sequence[Measured] = ()
     """`passed` first, then metrics that decide, then measures that are only reported."""
     cases: Sequence[ChangedCase] = ()
-    """Regressions (the largest first), new errors, fixes, flaky cases."""
+    """Cases that now fail (the largest change first), missing verdicts, cases that now pass, then other pass rates."""
+    significant_cases: Sequence[CaseEvidence] = ()
+    """The cases that are worse by themselves."""
+    general: InGeneral | None = None
+    """Cases like these; `None` if no case has its verdicts in both runs."""
+    missing_base: int = 0
+    """Verdicts of the base that are missing: trials in error or not run."""
+    missing_candidate: int = 0
     only_base: Sequence[str] = ()
-    """`set/case` of cases that only the base has."""
+    """`set/case` of cases that only the base has: removed from the set."""
     only_candidate: Sequence[str] = ()
     changed_cases: Sequence[str] = ()
     """Cases whose content differs between the runs."""
@@ -211,8 +261,6 @@ class Comparison:
     """The sequential look at the candidate; `None` if its number of trials was fixed in advance."""
     futile: bool = False
     """Whether an inconclusive look stopped for futility: the remaining trials would hardly decide."""
-    undecided: int = 0
-    """Cases excluded from the pass rate, because one of their trials was in error or not run."""
     unlike: list[RunDifference] = field(default_factory=list)
     """The other differences between the runs."""
 
@@ -224,12 +272,12 @@ class Comparison:
 
     @property
     def passed(self) -> bool:
-        """Whether the comparison found no regression, or an improvement."""
+        """Whether the comparison found no difference, no regression, or an improvement."""
         return self.exit_code == 0
 
     @property
     def exit_code(self) -> int:
-        """The exit code: 0 no regression or an improvement, 1 regression, 3 error, 4 inconclusive."""
+        """The exit code: 0 no difference, no regression or an improvement, 1 regression, 3 error, 4 inconclusive."""
         return self.outcome.exit_code
 
     @property

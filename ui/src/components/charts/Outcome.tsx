@@ -26,6 +26,7 @@ const LOOKS: Record<string, OutcomeLook> = {
   unfinished: ["–", "Unfinished", "n"],
   regression: ["✕", "Regression", "f"],
   no_regression: ["✓", "No regression", "p"],
+  no_difference: ["✓", "No difference seen", "p"],
   improvement: ["✓", "Improvement", "p"],
   worse: ["✕", "Worse", "f"],
   better: ["✓", "Better", "p"],

@@ -10,7 +10,9 @@ import { Empty } from "../../components/feedback/Empty";
 import { ErrorNote } from "../../components/feedback/ErrorNote";
 import { AvailableLink } from "../../components/forms/AvailableLink";
 import { When } from "../../components/text/Num";
+import { IntervalBar } from "../../components/charts/IntervalBar";
 import { Outcome } from "../../components/charts/Outcome";
+import { Term } from "../../components/terms/Term";
 import { Skeleton } from "../../components/feedback/Skeleton";
 import { safeText } from "../../components/text/safeText";
 import { shortCommit } from "../runs/runColumns";
@@ -19,7 +21,7 @@ import styles from "./Compare.module.css";
 import { MetricTable } from "./MetricTable";
 import { CasePair } from "./CasePair";
 import { RunPicker } from "./RunPicker";
-import { type ComparisonQuery, apiPath, neighbourOf, pairPath, sentenceText } from "./comparisonText";
+import { type ComparisonQuery, apiPath, ciText, neighbourOf, pairPath, plainText, sentenceText, toneOf } from "./comparisonText";
 
 /** Screen 4: two runs compared; with `set` and `case` in the address one case of them side by side. */
 export function CompareScreen() {
@@ -81,15 +83,77 @@ function Comparison({ page, options, runs }: { page: ComparisonPage; options: Co
         <CopyMarkdown text={page.markdown} />
       </div>
       <p className={styles.sentence}>{sentenceText(page.sentence)}</p>
+      <NextSteps steps={page.next_steps} />
       <RunFacts page={page} />
       <RunPicker options={options} runs={runs} page={page} />
-      <MetricTable page={page} />
+      <Questions page={page} />
       <Cases page={page} />
+      <MetricTable page={page} />
       <UnpairedCases page={page} />
       <p className={`${styles.command} no-print`}>
         <CopyLine text={page.command} />
       </p>
     </>
+  );
+}
+
+/** What would decide an inconclusive comparison: sentences, and commands to copy. */
+function NextSteps({ steps }: { steps: readonly string[] }) {
+  if (!steps.length) return null;
+  return (
+    <section aria-label="Next steps" className="no-print">
+      <h2>What would decide</h2>
+      {steps.map((step) => {
+        const at = step.indexOf(": proctor ");
+        return at < 0 ? (
+          <p key={step}>{plainText(safeText(step))}</p>
+        ) : (
+          <div key={step}>
+            <p className="dim">{safeText(step.slice(0, at))}</p>
+            <CopyLine text={step.slice(at + 2)} />
+          </div>
+        );
+      })}
+    </section>
+  );
+}
+
+/** The two questions of a comparison, each with its confidence interval of the pass rate on one scale. */
+function Questions({ page }: { page: ComparisonPage }) {
+  const passed = page.measures.find(({ name }) => name === "passed");
+  const { general } = page;
+  if (!passed || !general || !page.on_these_cases) return null;
+  const reach = 1.05 * Math.max(...[passed, general].flatMap(({ low, high, difference }) => [low, high, difference].map(Math.abs))) || 1;
+  const lines = [
+    ["onTheseCases", "On these cases", page.on_these_cases, passed, toneOf(passed)],
+    ["inGeneral", "In general", page.in_general, general, "same"],
+  ] as const;
+  return (
+    <section aria-label="Two questions">
+      {lines.map(([term, title, sentence, one, tone]) => (
+        <div key={term} className={styles.question}>
+          <h2>
+            <Term name={term}>{title}</Term>
+          </h2>
+          <IntervalBar
+            value={one.difference}
+            low={one.low}
+            high={one.high}
+            from={-reach}
+            to={reach}
+            mark={0}
+            tone={tone}
+            label={`${title}: difference of the pass rate, ${ciText(one.confidence)}`}
+          />
+          <p>{plainText(safeText(sentence))}</p>
+        </div>
+      ))}
+      {page.missing.map((text) => (
+        <p key={text} className={styles.warned}>
+          {plainText(safeText(text))}
+        </p>
+      ))}
+    </section>
   );
 }
 
@@ -133,9 +197,6 @@ function RunFacts({ page }: { page: ComparisonPage }) {
         ))}
       {unexpected.map(({ text }) => (
         <Fact key={text} word="warning" text={safeText(text)} tone={styles.warned} />
-      ))}
-      {page.left_out.map((text) => (
-        <Fact key={text} word="left out" text={safeText(text)} />
       ))}
       {!unexpected.length && <Fact word="same" text="Cases, criteria and judge." />}
     </ul>

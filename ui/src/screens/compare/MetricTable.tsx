@@ -5,22 +5,21 @@ import { Term } from "../../components/terms/Term";
 import { type Column, Table } from "../../components/tables/Table";
 import { moneyText } from "../../components/text/numberFormats";
 import styles from "./Compare.module.css";
-import { probability, reaches, toneOf } from "./comparisonText";
+import { ciText, probability, reaches, toneOf } from "./comparisonText";
 
 /** Every metric: baseline, candidate, and the difference with its confidence interval around zero. */
 export function MetricTable({ page }: { page: ComparisonPage }) {
-  const sure = `${Number((100 * page.confidence).toPrecision(4))} %`;
   return (
     <section aria-label="Metrics">
       <h2>Metrics</h2>
-      <Table label="Metrics" rows={page.measures} columns={columnsOf(page, sure)} idOf={({ name }) => name} keys={false} />
+      <Table label="Metrics" rows={page.measures} columns={columnsOf(page)} idOf={({ name }) => name} keys={false} />
       <PValues page={page} />
       <Costs page={page} />
     </section>
   );
 }
 
-function columnsOf(page: ComparisonPage, sure: string): Column<MeasuredLine>[] {
+function columnsOf(page: ComparisonPage): Column<MeasuredLine>[] {
   const reach = reaches(page.measures);
   return [
     { id: "metric", head: "Metric", width: "minmax(0, 1.5fr)", narrow: "minmax(0, 1.2fr)", cell: (one) => <Name one={one} /> },
@@ -28,11 +27,11 @@ function columnsOf(page: ComparisonPage, sure: string): Column<MeasuredLine>[] {
     { id: "candidate", head: "Candidate", width: "96px", align: "end", optional: true, cell: (one) => one.candidate_text },
     {
       id: "difference",
-      head: `Difference, ${sure} CI`,
+      head: "Difference, CI",
       term: "difference",
       width: "minmax(0, 2fr)",
       narrow: "minmax(0, 1fr)",
-      cell: (one) => <Difference one={one} reach={reach(one)} sure={sure} />,
+      cell: (one) => <Difference one={one} reach={reach(one)} />,
     },
     { id: "pairs", head: "Cases", term: "pairs", width: "72px", align: "end", optional: true, cell: ({ pairs }) => pairs.toLocaleString("en-US") },
   ];
@@ -52,8 +51,8 @@ function Name({ one }: { one: MeasuredLine }) {
   );
 }
 
-function Difference({ one, reach, sure }: { one: MeasuredLine; reach: number; sure: string }) {
-  const words = `${one.difference_text}, ${sure} CI: ${one.low_text} to ${one.high_text}`;
+function Difference({ one, reach }: { one: MeasuredLine; reach: number }) {
+  const words = `${one.difference_text}, ${ciText(one.confidence)}: ${one.low_text} to ${one.high_text}`;
   return (
     <span className={styles.difference}>
       <IntervalBar
@@ -67,7 +66,7 @@ function Difference({ one, reach, sure }: { one: MeasuredLine; reach: number; su
         label={`${one.label}: ${words}`}
       />
       <span className={`${styles.figures} num`} aria-hidden>
-        {minus(one.difference_text)} <span className="dim">{`${minus(one.low_text)} to ${minus(one.high_text)}`}</span>
+        {minus(one.difference_text)} <span className="dim">{`${minus(one.low_text)} to ${minus(one.high_text)} (${ciText(one.confidence)})`}</span>
       </span>
     </span>
   );
@@ -79,7 +78,7 @@ function minus(text: string): string {
 
 /** The p-values, for readers who ask for them: the confidence intervals above lead to the same verdicts. */
 function PValues({ page: { measures } }: { page: ComparisonPage }) {
-  if (measures.every(({ p_value }) => p_value === null)) return null;
+  if (!measures.length) return null;
   return (
     <details className={styles.tests}>
       <summary>p-values</summary>
@@ -90,19 +89,15 @@ function PValues({ page: { measures } }: { page: ComparisonPage }) {
             <th scope="col">
               <Term name="pValue">p</Term>
             </th>
-            <th scope="col">
-              <Term name="holm">p (Holm)</Term>
-            </th>
           </tr>
         </thead>
         <tbody>
-          {measures.map(({ name, label, p_value, adjusted, decides }) => (
+          {measures.map(({ name, label, p_value }) => (
             <tr key={name}>
               <th scope="row">
                 <Breakable text={label} />
               </th>
               <td className="num">{probability(p_value)}</td>
-              <td className="num">{decides ? probability(adjusted) : "–"}</td>
             </tr>
           ))}
         </tbody>

@@ -4,28 +4,31 @@ import { agoText } from "../../components/text/numberFormats";
 import { safeText } from "../../components/text/safeText";
 
 /** What a reader calls each kind of change, in the order in which they are listed. */
-export const CHANGES: Readonly<Record<ChangedLine["change"], [word: string, outcome: string]>> = {
-  regression: ["Worse", "worse"],
-  in_error: ["In error", "error"],
-  fix: ["Better", "better"],
-  flaky: ["Flaky", "inconclusive"],
+export const CHANGES: Readonly<Record<ChangedLine["change"], [word: string, outcome: string, ofSeveral: string]>> = {
+  now_fails: ["Now fails", "worse", "now fail"],
+  missing: ["Missing verdicts", "error", "with missing verdicts"],
+  now_passes: ["Now passes", "better", "now pass"],
+  fewer_pass: ["Fewer trials pass", "inconclusive", "pass fewer trials"],
+  more_pass: ["More trials pass", "inconclusive", "pass more trials"],
 };
 
 export type Change = keyof typeof CHANGES;
 
-const P_VALUE = /; p [=<] [\d.e-]+(?=\))/g;
-const CONFIDENCE = /(\d %): (?=[-+\d])/g;
-
-/** The sentence without the outcome, which is next to the heading, and without p-values, which are below the metrics on demand. */
+/** The sentence without the outcome, which is next to the heading. */
 export function sentenceText(sentence: string): string {
-  const rest = sentence.slice(sentence.indexOf(": ") + 2).replace(P_VALUE, "").replace(CONFIDENCE, "$1 CI: ");
+  return plainText(sentence.slice(sentence.indexOf(": ") + 2));
+}
+
+/** A sentence of the comparison, with a capital letter and a full stop. */
+export function plainText(rest: string): string {
   return `${rest.charAt(0).toUpperCase()}${rest.slice(1)}.`.replace(/ x (?=\d)/g, " × ").replace(/(^|[\s(])-(?=\d)/g, "$1−");
 }
 
-/** `2 worse, 1 in error, 37 unchanged`. */
+/** `2 now fail, 1 missing verdicts, 37 unchanged`. */
 export function changeSummary(page: ComparisonPage): string {
-  const counts = (Object.keys(CHANGES) as Change[]).map((change) => [countOf(page, change), CHANGES[change][0].toLowerCase()] as const);
-  const some = counts.filter(([count]) => count > 0).map(([count, word]) => `${count.toLocaleString("en-US")} ${word}`);
+  const counts = (Object.keys(CHANGES) as Change[]).map((change) => [countOf(page, change), change] as const);
+  const word = (count: number, change: Change) => (count === 1 ? CHANGES[change][0].toLowerCase() : CHANGES[change][2]);
+  const some = counts.filter(([count]) => count > 0).map(([count, change]) => `${count.toLocaleString("en-US")} ${word(count, change)}`);
   const same = `${page.same.toLocaleString("en-US")} unchanged`;
   return [...some, same].join(", ");
 }
@@ -46,8 +49,12 @@ export function toneOf(one: MeasuredLine): "worse" | "better" | "same" {
   return one.verdict === "worse" || one.verdict === "better" ? one.verdict : "same";
 }
 
-export function probability(value: number | null): string {
-  if (value === null) return "–";
+/** `96 % CI` */
+export function ciText(confidence: number): string {
+  return `${Number((100 * confidence).toPrecision(3))} % CI`;
+}
+
+export function probability(value: number): string {
   return value < 0.001 ? "< 0.001" : String(Number(value.toPrecision(2)));
 }
 

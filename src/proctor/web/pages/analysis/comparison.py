@@ -6,7 +6,8 @@ import io
 import shlex
 from collections.abc import Mapping, Sequence
 
-from proctor.analysis.compare.report import FIGURES, left_out_texts, numbers, trials_text, write_markdown
+from proctor.analysis.compare.comparison_text import FIGURES, missing_texts, numbers, trials_text
+from proctor.analysis.compare.report import write_markdown
 from proctor.reports.content.run_list import SHORTEST
 from proctor.schema.analysis.comparison import (
     CaseChange,
@@ -73,7 +74,7 @@ class MeasuredLine(PageModel):
     base: float
     candidate: float
     difference: float
-    """Candidate minus base, with its 95 % confidence interval."""
+    """Candidate minus base, with its confidence interval."""
     low: float
     high: float
     base_text: str
@@ -82,8 +83,8 @@ class MeasuredLine(PageModel):
     low_text: str
     high_text: str
     p_value: float
-    adjusted: float | None
-    """The p-value adjusted by Holm for the number of deciding measures; null if this one does not decide."""
+    confidence: float
+    """The confidence of the interval: the level at which the measure was tested."""
     pairs: int
     apart: bool
     """The two runs did not score it in the same way (other options, another judge …), so it does not decide."""
@@ -107,7 +108,7 @@ class ChangedLine(PageModel):
     """The deciding metric that changed most; empty if none changed."""
     scores: tuple[float, float] | None
     reason: str
-    """Why it fails; for a fix, why it failed before."""
+    """Why it fails; of a case that now passes, why it failed before."""
     base_position: int | None
     """Its position in the base; null if unknown."""
     candidate_position: int | None
@@ -131,6 +132,16 @@ class UnlikeLine(PageModel):
     """It is the subject of the comparison (the agent), so it causes no warning."""
 
 
+class GeneralLine(PageModel):
+    """The difference of pass rates for cases like these."""
+
+    difference: float
+    low: float
+    high: float
+    confidence: float
+    p_value: float
+
+
 class ComparisonPage(PageModel):
     """The comparison of two runs."""
 
@@ -142,22 +153,28 @@ class ComparisonPage(PageModel):
     candidate: Sided
     margin: float
     confidence: float
+    on_these_cases: str
+    """Did the candidate get worse on these cases? A sentence."""
+    in_general: str
+    """Would cases like these get worse? A sentence."""
+    general: GeneralLine | None
+    next_steps: list[str]
+    """What would decide, the cheapest first: sentences and commands."""
     pairs: int
-    """Cases whose outcomes could be compared."""
-    undecided: int
+    """Cases of both runs."""
     same: int
     """Cases of both runs that did not change."""
     more_cases: int | None
     more_trials: int | None
     measures: list[MeasuredLine]
     cases: list[ChangedLine]
-    """Regressions (the worst first), new errors, fixes, flaky cases."""
+    """Cases that now fail (the worst first), missing verdicts, cases that now pass, then other pass rates."""
     only_base: list[LoneCase]
     only_candidate: list[LoneCase]
     changed_cases: list[LoneCase]
     unlike: list[UnlikeLine]
-    left_out: list[str]
-    """Sentences about the parts that were not compared."""
+    missing: list[str]
+    """Sentences about missing verdicts."""
     markdown: str
     """The comparison for a pull request."""
     command: str
@@ -180,14 +197,15 @@ def comparison_page(
         found,
         base=sides[0],
         candidate=sides[1],
-        same=max(0, found.pairs + found.undecided - len(found.cases)),
+        general=None if found.general is None else copy_fields(GeneralLine, found.general),
+        same=max(0, found.pairs - len(found.cases)),
         measures=[_measure(measure) for measure in found.measures],
         cases=[_case(case, places) for case in found.cases],
         only_base=lone(found.only_base),
         only_candidate=lone(found.only_candidate),
         changed_cases=lone(found.changed_cases),
         unlike=difference_lines(found.unlike),
-        left_out=left_out_texts(found),
+        missing=missing_texts(found),
         markdown=_markdown(found),
         command=_command(found, sides),
     )

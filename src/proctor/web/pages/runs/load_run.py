@@ -220,12 +220,10 @@ def _mark_changes(rows: Sequence[CaseRow], pairs: Pairs) -> list[Changed]:
 
 def _direction(before: BriefCase, now: BriefCase) -> Direction | None:
     match change_of(before, now):
-        case CaseChange.REGRESSION | CaseChange.IN_ERROR:
+        case CaseChange.NOW_FAILS | CaseChange.MISSING | CaseChange.FEWER_TRIALS:
             return "worse"
-        case CaseChange.FIX:
+        case CaseChange.NOW_PASSES | CaseChange.MORE_TRIALS:
             return "better"
-        case CaseChange.FLAKY:
-            return "worse" if (now.trials.rate or 0) < (before.trials.rate or 0) else "better"
     return None
 
 

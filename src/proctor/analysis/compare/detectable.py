@@ -1,0 +1,81 @@
+"""Which drop a comparison on these cases would have noticed: the other half of "no difference seen"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil, exp, fsum, lgamma, log, log1p, log2, sqrt
+
+from proctor.stats.intervals import normal_quantile
+from proctor.stats.power import variance_within
+from proctor.stats.unequal_counts import TwoCounts, case_test
+
+POWER = 0.8
+_STEPS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Detectable:
+    """The drops that are noticed with a probability of 80 %."""
+
+    case_rate: float | None
+    """The pass rate to which one case may drop from 100 % and still be noticed by itself; `None`: no such drop is."""
+    overall: float | None
+    """The drop of the pass rate over the set; `None`: no drop is noticed."""
+
+
+def detectable_drop(counts: Sequence[TwoCounts], *, case_level: float, overall_level: float) -> Detectable:
+    """Return which drops would be noticed on these cases, with these numbers of trials, at the one-sided levels.
+
+    One case: it passes throughout in the baseline, and no other case is flaky. The set: every trial fails additionally with
+    the same probability; the test needs at least `log2(1 / level)` trials that fail, and flaky trials add their variance.
+    """
+    trials = min(
+        ((one.trials_before, one.trials_now) for one in counts), key=lambda both: case_power_key(*both)
+    )
+    return Detectable(_case_rate(*trials, case_level), _overall_drop(counts, overall_level))
+
+
+def case_power_key(before: int, now: int) -> float:
+    """Return the harmonic size of two numbers of trials: the smaller, the less is noticed."""
+    return before * now / (before + now)
+
+
+def _case_rate(before: int, now: int, level: float) -> float | None:
+    most = max(
+        (k for k in range(now) if case_test(TwoCounts(before, before, k, now))[0] <= level), default=-1
+    )
+    if most < 0:
+        return None
+    rates = (step / _STEPS for step in range(_STEPS, -1, -1))
+    return next((rate for rate in rates if _at_most(most, now, rate) >= POWER), None)
+
+
+def _at_most(most: int, trials: int, rate: float) -> float:
+    """Return the probability of at most `most` passes."""
+    if rate >= 1:
+        return float(most >= trials)
+    if rate <= 0:
+        return 1.0
+    ways = (lgamma(trials + 1) - lgamma(k + 1) - lgamma(trials - k + 1) for k in range(min(most, trials) + 1))
+    return fsum(exp(way + k * log(rate) + (trials - k) * log1p(-rate)) for k, way in enumerate(ways))
+
+
+def _overall_drop(counts: Sequence[TwoCounts], level: float) -> float | None:
+    trials = sum(one.trials_now for one in counts)
+    least = ceil(-log2(level) - 1e-9)
+    steps = (step / (2 * _STEPS) for step in range(1, 2 * _STEPS + 1))
+    by_count = next((drop for drop in steps if 1 - _at_most(least - 1, trials, drop) >= POWER), None)
+    if trials < least or by_count is None:
+        return None
+    drop = max(by_count, (normal_quantile(1 - 2 * level) + normal_quantile(2 * POWER - 1)) * _error(counts))
+    return drop if drop <= 1 else None
+
+
+def _error(counts: Sequence[TwoCounts]) -> float:
+    """Return the standard error of the difference of pass rates, by the variance of the trials within cases."""
+    sides = [side for one in counts for side in ((one.before, one.trials_before), (one.now, one.trials_now))]
+    within = variance_within(
+        [1.0] * round(passed) + [0.0] * round(trials - passed) for passed, trials in sides
+    )
+    return sqrt((within or 0.0) * fsum(1 / trials for _, trials in sides)) / len(counts)

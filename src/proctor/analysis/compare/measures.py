@@ -1,0 +1,255 @@
+"""Each measure of two runs: its difference, its p-value and its confidence interval, which never contradict each other.
+
+The p-value and the interval come from different methods, each with known error rates. Where they disagree, the more careful
+one counts: if the test is not significant, the interval is widened to contain 0; if the interval contains 0, the p-value is
+the level at which it would not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from math import ceil, fsum, log2, sqrt
+
+from proctor.analysis.compare.missing_verdicts import Completion, PairedScore
+from proctor.schema.analysis.comparison import InGeneral
+from proctor.stats.bootstrap import mean_difference, most_lost
+from proctor.stats.paired_tests import sign_flip_test
+from proctor.stats.power import cases_needed, expected_deviation, variance_within
+from proctor.stats.unequal_counts import TwoCounts, dealt_out_test, two_shares_interval
+
+Interval = tuple[float, float]
+LEAST_LEVEL = 1e-9
+"""The smallest two-sided level that a test is asked for: an early look may ask for less, and no interval has it."""
+_BISECTIONS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """The test of one measure at a level: the p-value (two-sided) is at most `level` exactly if 0 is outside of the interval."""
+
+    difference: float
+    low: float
+    high: float
+    p_value: float
+    level: float
+
+    @property
+    def is_worse(self) -> bool:
+        """Return whether the measure fell significantly."""
+        return self.high < 0
+
+    @property
+    def is_better(self) -> bool:
+        """Return whether the measure rose significantly."""
+        return self.low > 0
+
+
+def on_these_cases(counts: Sequence[TwoCounts], level: float) -> Tested:
+    """Test the pass rate over a fixed set of cases: the trials are the sample.
+
+    The test is the permutation test within cases. If at least so many cases changed that the signs of their differences
+    could be significant, these must be, too: trials of one case may resemble each other within a run.
+    """
+    rates = [
+        PairedScore(
+            one.before / one.trials_before, one.now / one.trials_now, one.trials_before, one.trials_now
+        )
+        for one in counts
+    ]
+    difference = fsum(one.difference for one in rates) / len(rates)
+    p_value = dealt_out_test(counts)
+    changed = [one.difference for one in rates if one.difference]
+    if len(changed) >= ceil(1 - log2(max(level, LEAST_LEVEL))):
+        p_value = max(p_value, sign_flip_test(changed))
+    return _agree(difference, p_value, level, lambda each: two_shares_interval(counts, confidence=1 - each))
+
+
+def by_case(values: Sequence[PairedScore], level: float, reach: float | None) -> Tested:
+    """Test a measure over cases like these: the cases are the sample, each is one number."""
+    difference = fsum(one.difference for one in values) / len(values)
+    return _agree(
+        difference, p_value_by_case(values, reach), level, lambda each: interval_by_case(values, each, reach)
+    )
+
+
+def hull(found: Sequence[Tested], difference: float) -> Tested:
+    """Return what holds under every choice of the missing verdicts: the widest interval, the largest p-value."""
+    first = found[0]
+    if len(found) == 1:
+        return first
+    low, high = (
+        min(difference, *(one.low for one in found)),
+        max(difference, *(one.high for one in found)),
+    )
+    if low <= 0 <= high:  # not significant under each of them alike
+        return Tested(difference, low, high, 1.0, first.level)
+    return Tested(difference, low, high, max(one.p_value for one in found), first.level)
+
+
+def _agree(
+    difference: float, p_value: float, level: float, interval_at: Callable[[float], Interval]
+) -> Tested:
+    level = max(level, LEAST_LEVEL)
+    low, high = interval_at(level)
+    low, high = min(low, difference), max(high, difference)
+    if p_value > level or difference == 0:
+        return Tested(difference, min(low, 0.0), max(high, 0.0), max(p_value, level * (1 + 1e-9)), level)
+    if not low <= 0 <= high:
+        return Tested(difference, low, high, p_value, level)
+    return Tested(difference, low, high, _level_without_zero(level, interval_at), level)
+
+
+def _level_without_zero(level: float, interval_at: Callable[[float], Interval]) -> float:
+    """Return about the smallest level above `level` at which the interval does not contain 0."""
+    contains, excludes = level, 1.0
+    for _ in range(_BISECTIONS):
+        middle = (contains + excludes) / 2
+        low, high = interval_at(middle)
+        if low <= 0 <= high:
+            contains = middle
+        else:
+            excludes = middle
+    return excludes
+
+
+# --- by case: the sign test and the bootstrap, and by trials where these are differently many --------------------------
+
+_FINEST_STEP = 4
+"""Scores in halves, thirds and quarters of their range are taken for steps; finer ones for a continuum."""
+_EVERY_STEP = 12
+"""Parts that halves, thirds and quarters are whole numbers of."""
+
+
+def p_value_by_case(values: Sequence[PairedScore], reach: float | None = 1.0) -> float:
+    """Return the two-sided probability that two equal builds differ so much.
+
+    If cases have different numbers of trials in the two runs, both tests must find a difference: the test of signs does not
+    account for the spread of a mean of few trials, and the test within cases does not account for trials that resemble
+    each other.
+    """
+    p_value = sign_flip_test([one.difference for one in values])
+    counted = _counted_trials(values, reach)
+    return max(p_value, dealt_out_test(counted)) if counted else p_value
+
+
+def interval_by_case(values: Sequence[PairedScore], level: float, reach: float | None = 1.0) -> Interval:
+    """Return the interval over cases, at least as wide as that over trials where the runs have different numbers of them."""
+    found = mean_difference((one.difference for one in values), confidence=1 - level, reach=reach)
+    counted = _counted_trials(values, reach)
+    if not counted:
+        return found.low, found.high
+    whole = reach or 1.0
+    low, high = two_shares_interval(counted, confidence=1 - level)
+    return min(found.low, low * whole), max(found.high, high * whole)
+
+
+def _counted_trials(values: Sequence[PairedScore], reach: float | None) -> list[TwoCounts]:
+    """Return the cases as counts of trials that passed; none where the runs have as many of each, or nothing to count.
+
+    Of scores only the means are known. Where they come in steps (0 and 1, halves …), they are taken for trials that all
+    have the lowest or the highest of them, which is the most that they can differ by chance.
+    """
+    whole = reach or 1.0
+    if all(one.trials_before == one.trials_now for one in values) or not _in_steps(values, whole):
+        return []
+    return [
+        TwoCounts(
+            _round_to_steps(one.before / whole, one.trials_before), one.trials_before,
+            _round_to_steps(one.now / whole, one.trials_now), one.trials_now,
+        )
+        for one in values
+    ]  # fmt: skip
+
+
+def _round_to_steps(share: float, trials: int) -> float:
+    """Return the number of trials in halves, thirds or quarters of one; a value equal to one of them except for rounding is it."""
+    return min(float(trials), max(0.0, round(share * trials * _EVERY_STEP) / _EVERY_STEP))
+
+
+def _in_steps(values: Iterable[PairedScore], whole: float) -> bool:
+    """Return whether all trials may have scores in equal steps from 0 to `whole`."""
+    shares = [
+        (share / whole, trials)
+        for one in values
+        for share, trials in ((one.before, one.trials_before), (one.now, one.trials_now))
+    ]
+    if not all(-1e-9 <= share <= 1 + 1e-9 and trials >= 1 for share, trials in shares):
+        return False
+    return any(
+        all(abs((sums := share * trials * steps) - round(sums)) <= 1e-6 * trials for share, trials in shares)
+        for steps in range(1, _FINEST_STEP + 1)
+    )
+
+
+# --- would cases like these get worse? ---------------------------------------------------------------------------------
+
+POWER = 0.8
+_MOST_TRIALS = 50
+"""Trials of a case beyond which more of them are not proposed."""
+
+
+def in_general(
+    views: Sequence[Completion],
+    known_difference: float,
+    *,
+    level: float,
+    error: float,
+    margin: float,
+    gates: bool,
+) -> InGeneral:
+    """Return the difference of pass rates for cases like these, under every completion of the missing verdicts.
+
+    `level` is that of the test and of its interval (two-sided), `error` that of the lower bound (one-sided).
+    """
+    tested = [by_case([one.rates for one in view.cases], level, 1.0) for view in views]
+    found = tested[0] if len(views) == 1 else hull(tested, known_difference)
+    lowest = lower_bound([one.rates for one in views[0].cases], error, margin)
+    return InGeneral(found.difference, found.low, found.high, 1 - found.level, found.p_value, lowest, gates)
+
+
+def lower_bound(rates: Sequence[PairedScore], error: float, margin: float) -> float:
+    """Return how much the pass rate may have fallen: the lower end of its difference, one-sided with `error`."""
+    differences = [one.difference for one in rates]
+    low = interval_by_case(rates, 2 * error)[0]
+    if max(differences) > 0 or low < -margin:
+        return low
+    # if no case gained, a few cases say less about rare losses than a bootstrap supposes
+    return min(low, -most_lost(-fsum(differences), len(differences), error=error))
+
+
+def more_needed(rates: Sequence[PairedScore], margin: float, confidence: float) -> tuple[int, int | None]:
+    """Return about how many more cases, or more trials of each, decide whether cases like these get worse.
+
+    Planned for two equal builds: to show that they differ by less than the margin. If there are as many cases
+    already, for the difference that was observed; if more than the margin was lost, to detect a drop of that size.
+    """
+    count, both_sides = len(rates), 1 - 2 * (1 - confidence)
+    seen = mean_difference((one.difference for one in rates), confidence=confidence, reach=1.0)
+    trials = round(2 * count / fsum(1 / one.trials_before + 1 / one.trials_now for one in rates))
+    within = variance_within(_trials_of(rates))
+    deviation = max(seen.deviation, expected_deviation(margin, within or 0.0, max(1, trials)))
+    detect, level = margin, both_sides
+    if seen.value < -margin:
+        detect, level = -seen.value, confidence
+    elif _cases(detect, deviation, level) <= count:  # enough for equal builds
+        detect = min(1.0, max(margin + min(0.0, seen.value), abs(seen.value)))
+    more = max(_cases(detect, deviation, level) - count, -(-count // 10))
+    if not within:
+        return more, None
+    between = max(0.0, deviation**2 - 2 * within / trials)
+    for enough in range(trials + 1, _MOST_TRIALS + 1):
+        if _cases(detect, sqrt(between + 2 * within / enough), level) <= count:
+            return more, enough - trials
+    return more, None
+
+
+def _cases(detect: float, deviation: float, confidence: float) -> int:
+    return cases_needed(detect, deviation, power=POWER, confidence=confidence)
+
+
+def _trials_of(rates: Iterable[PairedScore]) -> Iterator[Sequence[float]]:
+    for one in rates:
+        for rate, trials in ((one.before, one.trials_before), (one.now, one.trials_now)):
+            passed = round(rate * trials)
+            yield [1.0] * passed + [0.0] * (trials - passed)

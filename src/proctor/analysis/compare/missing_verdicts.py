@@ -1,0 +1,179 @@
+"""The best and the worst values of missing verdicts: what a comparison must hold under, because an error is never left out.
+
+A trial in error, or one that was not run, has no verdict, and a metric that could not be computed has no score. Leaving them
+out of one side would hide a candidate that fails exactly where its judge breaks. So the comparison is computed twice: with
+the values that are worst for the candidate and with those that are best for it.
+
+Source: C. F. Manski, "Partial Identification of Probability Distributions" (2003), chapter 1 (bounds without assumptions).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from proctor.analysis.compare.case_pairing import BriefCase, Key, Pairs
+from proctor.schema.analysis.comparison import PASSED, Trials
+from proctor.schema.results.score import Outcome
+from proctor.stats.unequal_counts import TwoCounts
+
+Range = tuple[float, float]
+"""The lowest and the highest score of a metric."""
+_BEYOND = 4.0
+"""A missing score of a metric without a known range counts as this multiple of all known differences together."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairedScore:
+    """A measure of one case in both runs: means over so many trials."""
+
+    before: float
+    now: float
+    trials_before: int
+    trials_now: int
+
+    @property
+    def difference(self) -> float:
+        """Candidate less base; a difference that is 0 except for rounding is 0, and equal differences are equal."""
+        return round(self.now - self.before, 12) + 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class CompletedCase:
+    """One case of both runs, with a value for every missing verdict."""
+
+    key: Key
+    counts: TwoCounts
+    fell: bool
+    """Whether its verdict changes from passed to failed."""
+    rose: bool
+
+    @property
+    def name(self) -> str:
+        """The name in the form `set/case`."""
+        return f"{self.key[0]}/{self.key[1]}"
+
+    @property
+    def rates(self) -> PairedScore:
+        """The pass rates."""
+        one = self.counts
+        return PairedScore(
+            one.before / one.trials_before, one.now / one.trials_now, one.trials_before, one.trials_now
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """All cases of both runs with one choice of the missing verdicts, and the scores of each deciding metric."""
+
+    cases: Sequence[CompletedCase]
+    scores: Mapping[str, Sequence[PairedScore]]
+
+
+def missing_count(case: BriefCase, planned: int) -> int:
+    """Return how many trials of a case have no verdict; `planned` trials if none was made."""
+    return case.trials.other if case.trials.total else planned
+
+
+def completions(pairs: Pairs, planned: tuple[int, int], ranges: Mapping[str, Range]) -> list[Completion]:
+    """Return the worst and the best completion for the candidate, in this order; one if nothing is missing.
+
+    `planned` is the number of trials of a case in each run, for cases that were not run.
+    """
+    metrics = deciding_metrics(pairs)
+    found = [_complete(pairs, planned, ranges, metrics, worst=worst) for worst in (True, False)]
+    return found if found[0] != found[1] else found[:1]
+
+
+def deciding_metrics(pairs: Pairs) -> list[str]:
+    """Return the metrics that decide in either run, in their order."""
+    gating = (name for _, before, now in pairs.both for one in (before, now) for name in one.gating)
+    return [name for name in dict.fromkeys(gating) if name != PASSED]
+
+
+def _complete(
+    pairs: Pairs,
+    planned: tuple[int, int],
+    ranges: Mapping[str, Range],
+    metrics: Iterable[str],
+    *,
+    worst: bool,
+) -> Completion:
+    cases = [
+        CompletedCase(
+            key,
+            _counts(before, now, planned, worst=worst),
+            _verdict(before, best=worst) is Outcome.PASSED
+            and _verdict(now, best=not worst) is Outcome.FAILED,
+            _verdict(before, best=worst) is Outcome.FAILED
+            and _verdict(now, best=not worst) is Outcome.PASSED,
+        )
+        for key, before, now in pairs.both
+    ]
+    scores = {name: _scores(pairs, name, planned, ranges.get(name), worst=worst) for name in metrics}
+    return Completion(cases, {name: values for name, values in scores.items() if values})
+
+
+def _counts(before: BriefCase, now: BriefCase, planned: tuple[int, int], *, worst: bool) -> TwoCounts:
+    """Count missing trials of the base as passed and of the candidate as failed, or the other way round."""
+    missing = missing_count(before, planned[0]), missing_count(now, planned[1])
+    passed = before.trials.passed + worst * missing[0], now.trials.passed + (not worst) * missing[1]
+    return TwoCounts(
+        passed[0], before.trials.passed + before.trials.failed + missing[0],
+        passed[1], now.trials.passed + now.trials.failed + missing[1],
+    )  # fmt: skip
+
+
+def _verdict(case: BriefCase, *, best: bool) -> Outcome:
+    if case.outcome in (Outcome.ERROR, Outcome.NOT_RUN):
+        return Outcome.PASSED if best else Outcome.FAILED
+    return case.outcome
+
+
+def _scores(
+    pairs: Pairs, name: str, planned: tuple[int, int], known_range: Range | None, *, worst: bool
+) -> list[PairedScore]:
+    """Return the scores of a metric; a case in which it does not apply has none."""
+    known = [
+        (before.scores[name], now.scores[name])
+        for _, before, now in pairs.both
+        if name in before.scores and name in now.scores
+    ]
+    low, high = known_range or _beyond(known)
+    base_value, candidate_value = (high, low) if worst else (low, high)
+    found = []
+    for _, before, now in pairs.both:
+        was = _score(before, now, name, base_value)
+        is_now = _score(now, before, name, candidate_value)
+        if was is not None and is_now is not None:
+            trials = before.trials.total or planned[0], now.trials.total or planned[1]
+            found.append(PairedScore(was, is_now, *trials))
+    return found
+
+
+def _score(case: BriefCase, other: BriefCase, name: str, missing: float) -> float | None:
+    """Return the score of a case, or `missing` if it should have one; `None` if the metric does not apply."""
+    if name in case.scores:
+        return case.scores[name]
+    was_not_scored = case.outcome in (Outcome.ERROR, Outcome.NOT_RUN) and name not in case.gating
+    return missing if name in case.unscored or (was_not_scored and name in other.gating) else None
+
+
+def _beyond(known: Sequence[tuple[float, float]]) -> Range:
+    """Return a range that no sum of the known differences can outweigh."""
+    values = [value for both in known for value in both] or [0.0]
+    width = _BEYOND * (sum(abs(now - was) for was, now in known) + max(map(abs, values)) + 1.0)
+    return min(values) - width, max(values) + width
+
+
+def total_missing(pairs: Pairs, planned: tuple[int, int]) -> tuple[int, int]:
+    """Return how many verdicts of the base and of the candidate are missing."""
+    return (
+        sum(missing_count(before, planned[0]) for _, before, _ in pairs.both),
+        sum(missing_count(now, planned[1]) for _, _, now in pairs.both),
+    )
+
+
+def has_all_verdicts(trials: Trials) -> bool:
+    """Return whether the case was run and every trial has a verdict."""
+    return trials.rate is not None
