@@ -132,6 +132,17 @@ def test_the_shards_together_run_everything_and_leave_what_is_uploaded(
     assert (upload["path"], upload["if-no-files-found"]) == ("results/", "ignore")
 
 
+def test_gate_passes_only_after_every_shard() -> None:
+    gate = jobs()["gate"]
+    assert (gate["needs"], gate["if"]) == ("all", "always()")
+    (step,) = gate["steps"]
+    assert step["env"] == {"RESULT": "${{ needs.all.result }}"}
+    codes = {
+        one: sh(step["run"], RESULT=one).returncode for one in ("success", "failure", "cancelled", "skipped")
+    }
+    assert codes == {"success": 0, "failure": 1, "cancelled": 1, "skipped": 1}
+
+
 def test_gitlab_shards_and_changes(repository: str) -> None:
     job = gitlab()["evals"]
     found: list[str] = []
