@@ -91,7 +91,7 @@ def _options(command: click.Command, shows: Callable[[str], bool]) -> Iterator[s
     for parameter in command.get_params(context):
         record = parameter.get_help_record(context)
         section = getattr(parameter, "section", OTHER)
-        if record is not None and shows(section):
+        if record is not None and isinstance(parameter, click.Option) and shows(section):
             sections.setdefault(section, []).append([f"`{record[0]}`", record[1]])
     for section, rows in sections.items():
         yield table([section, "meaning"], rows)
