@@ -147,9 +147,9 @@ def test_truth_of_a_comparison_is_its_exit_code(change: proctor.Change) -> None:
 WITHOUT_VERDICT: dict[str, object] = {
     "Score": Score(1.0),
     "MetricScore": MetricScore(1.0),
-    "CaseChange": CaseChange.FIX,
+    "CaseChange": CaseChange.NOW_PASSES,
     "Course": Course.STEADY,
-    "ChangedCase": ChangedCase("set", "case", CaseChange.FIX, Trials(1, 0), Trials(0, 1)),
+    "ChangedCase": ChangedCase("set", "case", CaseChange.NOW_PASSES, Trials(1, 0), Trials(0, 1)),
     "Measured": Measured("passed", 1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 1),
     "RunHistory": RunHistory([], 0, []),
 }

@@ -82,9 +82,12 @@ def hull(found: Sequence[Tested], difference: float) -> Tested:
         min(difference, *(one.low for one in found)),
         max(difference, *(one.high for one in found)),
     )
-    if low <= 0 <= high:  # not significant under each of them alike
-        return Tested(difference, low, high, 1.0, first.level)
-    return Tested(difference, low, high, max(one.p_value for one in found), first.level)
+    p_value = max(one.p_value for one in found)
+    if (
+        low <= 0 <= high and p_value <= first.level
+    ):  # significant under each of them, but not in one direction
+        p_value = 1.0
+    return Tested(difference, low, high, p_value, first.level)
 
 
 def _agree(

@@ -33,6 +33,7 @@ function columnsOf(page: ComparisonPage): Column<MeasuredLine>[] {
       narrow: "minmax(0, 1fr)",
       cell: (one) => <Difference one={one} reach={reach(one)} />,
     },
+    { id: "level", head: "Level", term: "confidenceInterval", width: "84px", align: "end", optional: true, cell: ({ confidence }) => ciText(confidence) },
     { id: "pairs", head: "Cases", term: "pairs", width: "72px", align: "end", optional: true, cell: ({ pairs }) => pairs.toLocaleString("en-US") },
   ];
 }
@@ -66,7 +67,7 @@ function Difference({ one, reach }: { one: MeasuredLine; reach: number }) {
         label={`${one.label}: ${words}`}
       />
       <span className={`${styles.figures} num`} aria-hidden>
-        {minus(one.difference_text)} <span className="dim">{`${minus(one.low_text)} to ${minus(one.high_text)} (${ciText(one.confidence)})`}</span>
+        {minus(one.difference_text)} <span className="dim">{`${minus(one.low_text)} to ${minus(one.high_text)}`}</span>
       </span>
     </span>
   );
