@@ -33,7 +33,7 @@ function columnsOf(page: ComparisonPage): Column<MeasuredLine>[] {
       narrow: "minmax(0, 1fr)",
       cell: (one) => <Difference one={one} reach={reach(one)} />,
     },
-    { id: "level", head: "Level", term: "confidenceInterval", width: "84px", align: "end", optional: true, cell: ({ confidence }) => ciText(confidence) },
+    { id: "level", head: "CI level", term: "confidenceInterval", width: "78px", align: "end", optional: true, cell: ({ confidence }) => ciText(confidence).replace(" CI", "") },
     { id: "pairs", head: "Cases", term: "pairs", width: "72px", align: "end", optional: true, cell: ({ pairs }) => pairs.toLocaleString("en-US") },
   ];
 }

@@ -27,7 +27,7 @@ export function plainText(rest: string): string {
 /** `2 now fail, 1 missing verdicts, 37 unchanged`. */
 export function changeSummary(page: ComparisonPage): string {
   const counts = (Object.keys(CHANGES) as Change[]).map((change) => [countOf(page, change), change] as const);
-  const word = (count: number, change: Change) => (count === 1 ? CHANGES[change][0].toLowerCase() : CHANGES[change][2]);
+  const word = (count: number, change: Change) => (count === 1 && change !== "missing" ? CHANGES[change][0].toLowerCase() : CHANGES[change][2]);
   const some = counts.filter(([count]) => count > 0).map(([count, change]) => `${count.toLocaleString("en-US")} ${word(count, change)}`);
   const same = `${page.same.toLocaleString("en-US")} unchanged`;
   return [...some, same].join(", ");
