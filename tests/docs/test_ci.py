@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.docs.pages import ROOT, blocks
+from tests.docs.examples.pages import ROOT, blocks
 
 pytestmark = pytest.mark.slow  # runs the jobs of a pipeline
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.architecture.figures import DIALECT
-from tests.docs.pages import ROOT, pages
+from tests.docs.examples.pages import ROOT, pages
 
 MOST_WORDS = 1_000
 """Of a tutorial or how-to page, outside of code; tables count."""

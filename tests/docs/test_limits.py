@@ -11,7 +11,7 @@ from proctor.engine.run_options import OPTIONS
 from proctor.files.text import json_scanner
 from proctor.files.yaml import parser
 from proctor.schema.format.config import DEFAULT_CRITERIA
-from tests.docs.pages import ROOT
+from tests.docs.examples.pages import ROOT
 
 PAGE = (ROOT / "docs" / "reference" / "limits.md").read_text(encoding="utf-8")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.pages import ROOT
+from tests.docs.examples.pages import ROOT
 
 DOCS = ROOT / "docs"
 README = ROOT / "README.md"

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.docs.pages import ROOT
+from tests.docs.examples.pages import ROOT
 from tests.docs.pictures import PICTURE, draw, text_of
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -5,7 +5,7 @@ import re
 from proctor.schema.analysis.comparison import CaseChange
 from proctor.schema.analysis.history import Course
 from proctor.schema.results.score import Outcome
-from tests.docs.pages import ROOT
+from tests.docs.examples.pages import ROOT
 
 PAGE = (ROOT / "docs" / "reference" / "results" / "plain-lines.md").read_text(encoding="utf-8")
 LEGEND = PAGE.partition("## Legend")[2].partition("\n## ")[0]

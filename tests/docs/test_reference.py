@@ -11,7 +11,7 @@ import proctor.conformance
 import proctor.testing
 import proctor.types
 from proctor.cli.main import COMMANDS
-from tests.docs.pages import ROOT
+from tests.docs.examples.pages import ROOT
 from tests.docs.reference import python_api
 from tests.docs.reference.all_pages import DOCS, GENERATED, all_pages
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.agents.remote.misbehaving import unused_port
-from tests.docs.pages import ROOT, blocks
+from tests.docs.examples.pages import ROOT, blocks
 
 pytest.importorskip("httpx", reason="the extra `http` is not installed")
 PAGE = "docs/reference/agent-protocol.md"

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.docs.pages import ROOT
+from tests.docs.examples.pages import ROOT
 from tests.docs.reference import commands, metrics, python_api, schemas, settings
 
 DOCS = ROOT / "docs"

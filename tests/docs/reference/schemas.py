@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tests.docs.pages import ROOT
+from tests.docs.examples.pages import ROOT
 from tests.docs.reference.docstrings import table
 
 PAGE = "reference/schemas.md"

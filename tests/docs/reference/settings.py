@@ -2,7 +2,7 @@
 
 from proctor.engine.run_options import OPTIONS
 from proctor.runs.setup.settings import setting_kinds
-from tests.docs.pages import ROOT
+from tests.docs.examples.pages import ROOT
 from tests.docs.reference.docstrings import table
 
 PAGE = "reference/settings.md"

@@ -16,7 +16,7 @@ from proctor.files.eval_sets.source import open_document
 from proctor.files.yaml.cases import read_document
 from proctor.files.yaml.object_reader import CALL_KEYS, CASE_KEYS, RUBRIC_KEYS, SET_KEYS, TURN_KEYS
 from proctor.schema import EvalSet, persona_ids
-from tests.docs.pages import ROOT, blocks, pages
+from tests.docs.examples.pages import ROOT, blocks, pages
 from tests.files.yaml.generated_sets import SETS
 from tests.files.yaml.test_cases import CASES, MISTAKES, TURNS
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.console import Step, agrees, steps
-from tests.docs.pages import blocks
-from tests.docs.runner import PageError, Reader
+from tests.docs.examples.console import Step, agrees, steps
+from tests.docs.examples.pages import blocks
+from tests.docs.examples.runner import PageError, Reader
 
 
 def _follow(page: str, folder: Path) -> Reader:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.pages import ROOT, Block, blocks, pages
-from tests.docs.runner import Reader
+from tests.docs.examples.pages import ROOT, Block, blocks, pages
+from tests.docs.examples.runner import Reader
 
 _CONTINUES = re.compile(r"^<!-- continues: (\S+) -->$", re.MULTILINE)
 """A page whose examples need the files and runs of another page names that page in a comment."""

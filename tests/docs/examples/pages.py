@@ -1,10 +1,10 @@
-"""Markdown pages as data: the fenced blocks of each, with where they stand and what their info string asks for."""
+"""Markdown pages as data: the fenced blocks of each, with their place and what their info string asks for."""
 
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 _FENCE = re.compile(r"^(?P<indent> {0,3})(?P<ticks>`{3,})(?P<info>[^`]*)$")
 

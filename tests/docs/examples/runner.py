@@ -19,8 +19,8 @@ import yaml
 from click.testing import CliRunner
 
 from proctor.cli.main import cli
-from tests.docs.console import agrees, steps
-from tests.docs.pages import ROOT, Block
+from tests.docs.examples.console import agrees, steps
+from tests.docs.examples.pages import ROOT, Block
 
 KINDS = {
     "evalset": "eval set",
