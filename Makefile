@@ -1,4 +1,4 @@
-# make demo    sets up and judges the sample agents (no key, no server)
+# make demo    sets up and scores the sample agents (no key, no server)
 # make test    sets up and runs the fast tests, three at a time: about 6 minutes on 2 cores; no browser, no built page, nothing
 #              marked slow             make test ARGS='tests/schema -x'   make test ARGS="-m 'not benchmark'" (all: 25 minutes)
 #              make test WORKERS=0 ARGS=... one at a time, for a debugger

@@ -45,7 +45,7 @@ def rows(
     store = folder / "judged.sqlite3"
     kept = alternate({OURS: module("judging", "ours", count, seconds, "many", store)}, repeats)
     again = {OURS: kept[OURS]["calls_again"]}
-    yield Row("W6", f"{count} cases with the store, judged again: calls", "", again, [Budget(0)])
+    yield Row("W6", f"{count} cases with the store, re-scored: calls", "", again, [Budget(0)])
     small = alternate({OURS: module("judging", "ours", large // 10, 0.01, "many")}, 1)[OURS]["peak"]
     peak = alternate({OURS: module("judging", "ours", large, 0.01, "many")}, 1)[OURS]["peak"]
     figures = {OURS: peak, f"{large // 10:,} cases": small}

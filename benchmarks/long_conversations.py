@@ -26,7 +26,7 @@ def rows(repeats: int, *, turns: int = 200, cases: int = 10) -> Iterator[Row]:
     played = found["played"]
     times = f"turn {turns} ({played['late'] * 1e6:.0f} µs) / turn 10 ({played['early'] * 1e6:.0f} µs)"
     yield Row(
-        "W8", f"the same with a played user, {times}", "×", {OURS: played["late"] / played["early"]}, flat
+        "W8", f"the same with a simulated user, {times}", "×", {OURS: played["late"] / played["early"]}, flat
     )
     whole = f"per turn of played conversations, the look for their users' faults included, {turns} turns / 10 turns"
     short_played = found["played_short"]["per_turn"]

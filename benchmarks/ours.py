@@ -114,7 +114,7 @@ def converse(turns: int, cases: int) -> None:
 
 
 def play(turns: int, cases: int) -> None:
-    """W8 with played users: seconds per turn near the start and at the end, of the user's model and the agent together."""
+    """W8 with simulated users: seconds per turn near the start and at the end, of the user's model and the agent together."""
     import statistics
 
     from proctor.models.base import Reply

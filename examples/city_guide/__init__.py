@@ -1,1 +1,1 @@
-"""A city guide, judged by rubrics and for what it makes up."""
+"""A city guide, scored by rubrics and for made-up facts."""

@@ -1,3 +1,3 @@
-"""A unit converter judged by metrics of our own."""
+"""A unit converter, scored by custom metrics."""
 
 from . import agent as agent

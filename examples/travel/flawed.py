@@ -1,6 +1,6 @@
 """The same travel desk as a bad build: seven mistakes, each of a kind that reviews let pass.
 
-Judge it with the sets of the good build and Proctor names every one of them:
+Score it with the sets of the good build, and Proctor names every one of them:
 
 * guests mentioned in an earlier turn are forgotten, and four are assumed;
 * a text message goes out after each booking, without a request;

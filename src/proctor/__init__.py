@@ -1,4 +1,4 @@
-"""Proctor evaluates AI agents: it replays recorded conversations against any build and judges what came of them.
+"""Proctor evaluates AI agents: it replays recorded conversations against any build and scores the result.
 
     result = proctor.evaluate_sync("my_agent", "cases.evalset.json")
     result.passed, result.outcome, result.cases[0].reason

@@ -162,7 +162,7 @@ class TestWhatALabelMeans:
     def test_rubric_without_a_verdict_is_reported(self, tmp_path: Path, write: Write) -> None:
         store = judged_run(tmp_path / "s.db", [Judged("a", rubrics={"polite": 1.0})])
         with pytest.raises(
-            SetupError, match=r"the case 'a' was not judged by a rubric 'x'. There is: polite."
+            SetupError, match=r"the case 'a' was not scored by a rubric 'x'. There is: polite."
         ):
             calibrated(store, write(("a", 1), rubric_id="x"))
 
@@ -205,10 +205,10 @@ class TestCasesWithoutAVerdictOfTheMetric:
 
     def test_a_slip_in_a_rubrics_id_is_none_of_that(self, tmp_path: Path, write: Write) -> None:
         store = judged_run(tmp_path / "s.db", [Judged("a", rubrics={"polite": 1.0})])
-        message = r"labels.json:1:2: the case 'a' was not judged by a rubric 'polit'. Did you mean 'polite'\?"
+        message = r"labels.json:1:2: the case 'a' was not scored by a rubric 'polit'. Did you mean 'polite'\?"
         with pytest.raises(SetupError, match=message):
             calibrated(store, write(("a", 1), rubric_id="polit"))
-        with pytest.raises(SetupError, match="not judged by a rubric 'polit'"):
+        with pytest.raises(SetupError, match="not scored by a rubric 'polit'"):
             proctor.label_run("run1", [HumanLabel(eval_id="a", passes=True, rubric_id="polit")], store=store)
 
 

@@ -100,11 +100,11 @@ def test_turn_is_from_the_last_passing_run_to_the_first_that_did_not_pass() -> N
     ("strip", "sentence"),
     [
         ("pf", "broke in run run1 "),
-        ("pef", "failed in run run2 (1970-01-01), and could not be judged before that, since run run1 "),
+        ("pef", "failed in run run2 (1970-01-01), and could not be scored before that, since run run1 "),
         ("pff", "fails for 2 runs, since run run1 "),
         ("pffe", "did not pass for 3 runs, since run run1 "),
         ("pfef", "did not pass for 3 runs, since run run1 "),
-        ("pee", "could not be judged for 2 runs, since run run1 "),
+        ("pee", "could not be scored for 2 runs, since run run1 "),
     ],
 )
 def test_run_in_error_is_neither_a_failure_nor_a_pass(strip: str, sentence: str) -> None:

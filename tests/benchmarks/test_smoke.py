@@ -35,7 +35,7 @@ def test_every_workload_gives_its_rows(workload: str, rows: int) -> None:
     assert [row["workload"] for row in found] == [workload] * rows
     nothing = [row["what"] for row in found if not row["figures"]["proctor"]]
     # what was answered before is not asked for
-    assert all(what.endswith("judged again: calls") for what in nothing), found
+    assert all(what.endswith("re-scored: calls") for what in nothing), found
 
 
 @pytest.mark.parametrize("script", ["ours", "bare"])

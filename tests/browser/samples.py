@@ -54,7 +54,7 @@ _RUNS = [
     f"examples/retail {_RETAIL} --num-runs 2",
     f"examples/travel/flawed.py {_TRAVEL} --num-runs 5",
 ]
-"""What `proctor eval` receives, oldest first: passes, failures, errors, flaky cases, judges, played users."""
+"""What `proctor eval` receives, oldest first: passes, failures, errors, flaky cases, judges, simulated users."""
 NUM_RUNS = len(_RUNS)
 STORE = Path(".proctor", "store.sqlite3")
 

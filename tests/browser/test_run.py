@@ -50,7 +50,7 @@ class TestARunThatIsOver:
     ) -> None:
         _open(page, site, "travel.flawed")
         main = page.locator("main")
-        expect(main).to_contain_text("6 of 8 cases fail, 1 could not be judged.")
+        expect(main).to_contain_text("6 of 8 cases fail, 1 could not be scored.")
         expect(main).to_contain_text(re.compile(r"Cases passed\s*95 % CI: 2–47"))
         row = page.get_by_role("row").filter(has_text="two_turn_booking")
         expect(row).to_contain_text("covers is 4, expected 2")

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 LATER = {
-    "simulated_users.json": "played users",
+    "simulated_users.json": "simulated users",
 }
 USED = {
     "agent_evaluator.json": 16, "bytes.json": 5, "cli.json": 15, "config.json": 21, "efficiency.json": 72,

@@ -39,7 +39,7 @@ def question(*texts: str, prompt: str = "Does the answer help?") -> Question[boo
 
 
 def judges(model: ChatModel | Any, **given: Any) -> RunJudges:
-    """The judges of a run in which everybody is judged by `model`, or by a scripted one with that script."""
+    """The judges of a run in which everybody is scored by `model`, or by a scripted one with that script."""
     only = model if hasattr(model, "complete") else ScriptedModel(model)
     return RunJudges(find=_unknown_model, default="", only=only, **given)
 

@@ -561,7 +561,7 @@ def test_the_evidence_is_there_in_other_forms_of_traceback(sandbox: Sandbox, wor
     body = "def test_it(evaluate):\n    result = evaluate('cases.evalset.json')\n    assert result.passed\n"
     result = _test(sandbox, body, *words)
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*- proctor: bot -*", "*failed: 1 of 3 cases fails, 1 could not be judged*"])
+    result.stdout.fnmatch_lines(["*- proctor: bot -*", "*failed: 1 of 3 cases fails, 1 could not be scored*"])
 
 
 def test_results_that_passed_or_are_not_meant_are_left_out(sandbox: Sandbox) -> None:

@@ -211,7 +211,7 @@ def test_summary_counts_the_outcomes_of_all_cases(sandbox: Sandbox) -> None:
     result.stdout.fnmatch_lines(
         [
             "*- proctor -*",
-            "agent bot - failed: 1 of 3 cases fails, 1 could not be judged",
+            "agent bot - failed: 1 of 3 cases fails, 1 could not be scored",
             "the evidence is not stored; with --proctor-store URL it is, for `proctor show`",
         ]
     )

@@ -288,7 +288,7 @@ def test_a_base_of_which_nothing_could_be_judged_is_refused(store: Path) -> None
 
     proctor.evaluate_sync(fails, eval_set(*FORTY), config=MEANS, store=store)
     agent = Greeter(FORTY)
-    with pytest.raises(proctor.SetupError, match="no case of it could be judged"):
+    with pytest.raises(proctor.SetupError, match="no case of it could be scored"):
         against(store, agent)
     assert not agent.asked
 

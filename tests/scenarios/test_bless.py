@@ -499,7 +499,7 @@ def test_case_with_a_broken_metric_is_not_accepted(store: Store, tmp_path: Path)
     config = {"criteria": {"known_tools": 1.0}}  # an agent that declares no tools is an error
     result = proctor.evaluate_sync(agent(LOOK, text="11"), file, config=config, store=store)
     assert result.outcome == "error"
-    with pytest.raises(SetupProblems, match=r"s/c has no trial that could be judged \(it is error\)"):
+    with pytest.raises(SetupProblems, match=r"s/c has no trial that could be scored \(it is error\)"):
         bless(result.run_id, ["c"], store=store)
 
 

@@ -159,7 +159,7 @@ def test_another_judge_has_another_price(tmp_path: Path) -> None:
     found = estimated(tmp_path / "s.db", dearer)
     assert found.cost is None
     assert part_of(found).calls is not None
-    assert any(f"was judged by {judge.name}: what dearer costs is not known" in note for note in found.notes)
+    assert any(f"was scored by {judge.name}: what dearer costs is not known" in note for note in found.notes)
 
 
 def test_without_a_run_a_metric_that_asks_once_is_counted_once(tmp_path: Path) -> None:

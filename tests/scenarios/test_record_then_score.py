@@ -232,10 +232,10 @@ def test_resume_of_a_rescored_run_needs_force(tmp_path: Path) -> None:
         stopped, store=store_of(tmp_path), config={"criteria": {"response_match_score": 0.9}}
     )
     given: dict[str, Any] = {"agent": agent, "eval_sets": a_set()}
-    with pytest.raises(SetupProblems, match="judged again"):
+    with pytest.raises(SetupProblems, match="re-scored"):
         proctor.resume_sync(store=store_of(tmp_path), **given)
     forced = proctor.resume_sync(store=store_of(tmp_path), force=True, **given)
-    assert any("judged again" in warning for warning in forced.warnings)
+    assert any("re-scored" in warning for warning in forced.warnings)
 
 
 def test_rescore_of_an_unfinished_run_keeps_cases_as_not_run(tmp_path: Path) -> None:

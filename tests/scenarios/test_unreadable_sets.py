@@ -75,8 +75,8 @@ LATER = {
     "at once": lambda run, _: run,
     "loaded": loaded,
     "listed": listed,
-    "judged again": judged_again,
-    "judged again, then loaded": judged_again_and_loaded,
+    "re-scored": judged_again,
+    "re-scored, then loaded": judged_again_and_loaded,
     "out and in as JSON": taken_in("json"),
     "out and in as JSON Lines": taken_in("jsonl"),
 }

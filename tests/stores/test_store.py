@@ -246,7 +246,7 @@ def test_missing_run_is_an_error(store: SqliteStore, asked: str) -> None:
         list(getattr(store, asked)("gone"))
 
 
-# --- going on, and judging again ---------------------------------------------------------------------------------------
+# --- going on, and re-scoring ---------------------------------------------------------------------------------------
 
 
 def test_unfinished_run_is_resumed(store: SqliteStore) -> None:
@@ -345,7 +345,7 @@ def test_second_scoring_is_stored_with_the_first(store: SqliteStore) -> None:
     assert store.trials("run1", 0, 2)[0].scores == {METRIC: score(0.7)}
     (line,) = store.runs()
     assert (line.judgings, line.summary.outcome, line.state) == (2, Outcome.FAILED, RunState.FINISHED)
-    with pytest.raises(UnknownNameError, match="has no judging 3: it has 2"):
+    with pytest.raises(UnknownNameError, match="has no scoring 3: it has 2"):
         store.load("run1", 3)
 
 

@@ -1,4 +1,4 @@
-"""A project whose runs have cases of every kind to look at: differing calls, errors, judges, played users, passes."""
+"""A project whose runs have cases of every kind to look at: differing calls, errors, judges, simulated users, passes."""
 
 from __future__ import annotations
 

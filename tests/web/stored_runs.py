@@ -35,7 +35,7 @@ RUNS = {
     "flaky cases, an error": "moody.py greetings.evalset.json --num-runs 4",
     "one trial each": "moody.py greetings.evalset.json",
     "a judge": "examples/city_guide examples/city_guide/guide.evalset.yaml --judge scripted:examples/city_guide/judge.json",
-    "played users": "examples/retail/hasty.py examples/retail --user examples/retail/customer.py:customer --num-runs 2",
+    "simulated users": "examples/retail/hasty.py examples/retail --user examples/retail/customer.py:customer --num-runs 2",
     "everything passes": "examples/dice examples/dice/dice.evalset.json",
     "two sets, a rule": "moody.py greetings.evalset.json more.evalset.json --config rule.json",
 }

@@ -160,7 +160,7 @@ class Compared:
 
     file: Path
     case: CaseResult
-    """As Proctor judges it."""
+    """The result by Proctor."""
     said: Outcome
     """The outcome of google-adk."""
     causes: list[str]
@@ -177,7 +177,7 @@ class Comparison:
 
 
 async def compare_history(files: list[Path]) -> Comparison:
-    """Judge what google-adk's result files recorded, by the criteria that it was judged by then; no agent is called."""
+    """Re-score what google-adk's result files recorded, by the criteria of that time; no agent is called."""
     found = Comparison()
     for file in files:
         store = open_store("memory:")
@@ -208,9 +208,9 @@ def _causes(was: CaseResult, now: CaseResult) -> Iterator[str]:
     differences = [*_metric_differences(was, now)]
     yield from differences
     if not differences and now.outcome is Outcome.NOT_RUN:
-        yield "google-adk kept nothing that the agent did (it broke, or answered nothing): there is nothing to judge"
+        yield "google-adk kept nothing that the agent did (it broke, or answered nothing): there is nothing to score"
     elif not differences:
-        yield now.reason or "the case was not judged"
+        yield now.reason or "the case was not scored"
 
 
 def _metric_differences(was: CaseResult, now: CaseResult) -> Iterator[str]:
@@ -225,7 +225,7 @@ def _metric_differences(was: CaseResult, now: CaseResult) -> Iterator[str]:
 
 def _score_of(metric: MetricVerdict | None) -> str:
     if metric is None:
-        return "not judged"
+        return "not scored"
     score = "" if metric.score is None else f" ({metric.score:.2f})"
     return f"{metric.outcome.value.replace('_', ' ')}{score}"
 

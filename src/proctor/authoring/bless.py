@@ -175,7 +175,7 @@ class _Chosen:
         if not sound:
             which = "no trial" if wanted is None else f"no trial {wanted}"
             ended = any(trial.failure is None for trial, _ in trials)
-            how = "could be judged" if ended else "came to its end"
+            how = "could be scored" if ended else "came to its end"
             self._refuse(case, f"has {which} that {how} (it is {outcome.value.replace('_', ' ')})")
             return None
         if len(sound) < len(trials):

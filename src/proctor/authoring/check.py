@@ -63,7 +63,7 @@ def check_files(
 ) -> list[Report]:
     """Return all errors and warnings in files of the format, including those that stop a run of them.
 
-    Sets are judged by `config`, or by the one that a run would find. A config that is not among `paths`, and that sets
+    Sets are scored by `config`, or by the one that a run would find. A config that is not among `paths`, and that sets
     could not be run with, has a separate report. `user` names the simulated user of scenarios, if it is not the
     config's model; code of one's own is not loaded. With `allow_unknown_keys`, keys that
     state an expectation and that nothing reads are warnings; with `warnings_as_errors` every warning is an error.

@@ -1,1 +1,1 @@
-"""Reading, checking and writing the files of the format. `load` reads, `find` says what a name means, `check` judges."""
+"""Reading, checking and writing the files of the format. `load` reads, `find` resolves names, `check` validates."""

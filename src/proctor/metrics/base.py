@@ -176,7 +176,7 @@ COMMON_OPTIONS: Mapping[str, str] = {
     "applies_to": "'recorded' or 'scenario': score only cases of that kind",
     "aggregate": "of the turns' scores: 'mean' (the default), 'min', or 'every_invocation' (each must reach the threshold)",
     "compat": "'adk': score exactly as google-adk does, known weaknesses included",
-    "include_intermediate_responses_in_final": "true: text of the agent between tool calls is part of the answer that is judged",
+    "include_intermediate_responses_in_final": "true: text of the agent between tool calls is part of the answer that is scored",
     "judge_model_options": "the judge model and how it is asked: `judge_model`, `num_samples`, `parallelism_limit`, `judge_model_config`",
 }
 
@@ -194,7 +194,7 @@ SEE_EVERY_STEP = frozenset(
         "user_simulator_faults_v1",
     }
 )
-"""Metrics that judge the steps or the simulated user, not only the final answer."""
+"""Metrics that score the steps or the simulated user, not only the final answer."""
 
 
 def options_of(facts: MetricFacts) -> dict[str, str]:
@@ -266,7 +266,7 @@ def idle_options(facts: MetricFacts, criterion: BaseCriterion | None) -> Iterato
 
 
 _IGNORED_BY_STEP_METRICS = (
-    "this option has no effect here: it is for metrics that judge the final answer only"
+    "this option has no effect here: it is for metrics that score the final answer only"
 )
 _IGNORED_WITHOUT_JUDGE = "this option has no effect here: the metric uses no judge model"
 

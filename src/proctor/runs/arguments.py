@@ -183,7 +183,7 @@ def name_of_run(run: str | RunResult) -> str:
         )
     if not run.run_id:
         raise SetupError(
-            "this run was not kept: give evaluate(…, store=…) a store, and its evidence can be judged again"
+            "this run was not kept: give evaluate(…, store=…) a store, and its evidence can be re-scored"
         )
     return run.run_id
 

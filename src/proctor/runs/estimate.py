@@ -200,7 +200,7 @@ def _add_judges(found: Estimate, cases: Sequence[CaseResult], judges: Mapping[st
         for part in found.parts:
             part.cost = None
         found.notes.append(
-            f"that run was judged by {', '.join(others)}: what {', '.join(sorted(asked))} costs is not known"
+            f"that run was scored by {', '.join(others)}: what {', '.join(sorted(asked))} costs is not known"
         )
     if known := sum(bool(vote.get("cached")) for vote in votes):
         found.notes.append(

@@ -247,8 +247,8 @@ def _hook(path: str) -> Any:
 def _check_origin(manifest: Manifest) -> None:
     if file := manifest.imported_from:
         raise SetupError(
-            f"run {manifest.run_id} was imported from {file}, and what it was told is not known here: it can be shown and "
-            "judged again, and goes on only in the store that it was run in"
+            f"run {manifest.run_id} was imported from {file}, and its arguments are not known here: it can be shown and "
+            "re-scored, and resumed only in the store that it was run in"
         )
 
 

@@ -68,7 +68,7 @@ def _user(before: Manifest, now: Manifest) -> Iterator[str]:
     was, is_now = before.options.get("user"), now.options.get("user")
     if was != is_now and AN_OBJECT not in {was, is_now}:
         model = "the config's model"
-        yield f"the users of scenarios were played by {was or model} and are by {is_now or model}"
+        yield f"the user simulator was {was or model} and is {is_now or model}"
 
 
 def _versions(before: Manifest, now: Manifest) -> Iterator[str]:
@@ -125,9 +125,9 @@ def _judged_otherwise(manifest: Manifest, judgings: Sequence[Judging]) -> Iterat
     named = next(iter(sources)) if len(sources) == 1 else ""
     config = f" --config {shlex.quote(named)}" if named and Path(named).is_file() else " with these criteria"
     yield (
-        f"the run was judged again by other criteria (judging {last.number}{f': {named}' if named else ''}). What goes "
-        f"on is judged as it was begun, and these verdicts count then; `proctor score {manifest.run_id}{config}` "
-        "judges all of it by the others again"
+        f"the run was re-scored by other criteria (scoring {last.number}{f': {named}' if named else ''}). The "
+        f"resumed run keeps its own criteria, and their verdicts count; `proctor score {manifest.run_id}{config}` "
+        "re-scores all of it by the other criteria"
     )
 
 

@@ -30,7 +30,7 @@ from proctor.simulation.user_prompt import check_template
 __all__ = ["LONGEST", "RunUsers", "ScenarioUser"]
 
 _NO_START = "user simulator: the starting prompt is empty; it is the user's first message"
-_NO_PLAN = "the conversation plan is empty: a model that plays the user needs a plan"
+_NO_PLAN = "the conversation plan is empty: a simulated user needs a plan"
 _NO_TURNS = "user_simulator_config: max_allowed_invocations 0 allows no turn"
 
 

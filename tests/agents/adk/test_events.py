@@ -267,7 +267,7 @@ def test_credentials_that_an_agent_asks_for_are_not_evidence(spelling: str) -> N
     other = event_of_json(
         {"author": "b", "content": {"parts": [{"functionCall": {**inside, "name": "login"}}]}}
     )
-    assert "hush" in other.model_dump_json()  # a tool's own argument is what is to be judged
+    assert "hush" in other.model_dump_json()  # a tool's own argument is what is to be scored
 
 
 # --- plug-ins --------------------------------------------------------------------------------------------------------

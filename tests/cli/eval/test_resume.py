@@ -541,7 +541,7 @@ def test_unchanged_config_gives_the_same_and_calls_no_agent(project: Path) -> No
     (project / "cases.evalset.json").unlink()
     done = in_this_process("score", *RESULT)
     assert done.returncode == before.returncode == 0
-    assert done.stdout.splitlines()[-1] == "JUDGING  2  every case came out as in judging 1"
+    assert done.stdout.splitlines()[-1] == "JUDGING  2  every case came out as in scoring 1"
     assert stable(report(project)) == stable(first)
     assert len(calls(project)) == 8
 
@@ -556,7 +556,7 @@ def test_another_config_reports_its_changes_and_the_history_stays(project: Path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-2:] == [
         "CHANGED  cases/two  failed -> passed  response_match_score=0.67>=0.5",
-        "JUDGING  2  1 of 8 cases came out differently than in judging 1",
+        "JUDGING  2  1 of 8 cases came out differently than in scoring 1",
     ]
     shown = in_this_process("show", "latest", "two").stdout.splitlines()
     assert shown[0].startswith("CASE  cases/two  passed")
@@ -606,17 +606,17 @@ def test_run_scored_with_other_criteria_resumes(project: Path) -> None:
     assert listed(run_id)["counts"]["failed"] == 1
     refused = in_this_process("resume", run_id)
     assert refused.returncode == 2
-    assert "the run was judged again by other criteria (judging 2: strict.json)." in refused.stderr
-    way_on = f"`proctor {' '.join(strict)}` judges all of it by the others again"
+    assert "the run was re-scored by other criteria (scoring 2: strict.json)." in refused.stderr
+    way_on = f"`proctor {' '.join(strict)}` re-scores all of it by the other criteria"
     assert way_on in refused.stderr
     assert "--force" in refused.stderr
     forced = in_this_process("resume", run_id, "--force")
     assert forced.returncode == 0, forced.stderr
-    assert "WARNING  resumed although the run was judged again by other criteria" in forced.stdout
+    assert "WARNING  resumed although the run was re-scored by other criteria" in forced.stdout
     assert (listed(run_id)["outcome"], listed(run_id)["judging"]) == ("passed", 1)
     shown = in_this_process("show", run_id)
-    assert "judging 1 of 2" in shown.stdout
-    assert "judging 2 does not count: it was broken off, or the run went on after it." in shown.stderr
+    assert "scoring 1 of 2" in shown.stdout
+    assert "scoring 2 does not count: it was interrupted, or the run was resumed after it." in shown.stderr
     assert in_this_process("resume", run_id).returncode == 0
     whole = in_this_process(*strict)
     assert whole.returncode == 1
@@ -626,8 +626,8 @@ def test_run_scored_with_other_criteria_resumes(project: Path) -> None:
     assert (listed(run_id)["outcome"], listed(run_id)["judging"]) == ("failed", 3)
     last = in_this_process("show", run_id)
     assert (last.returncode, last.stderr) == (0, "")
-    assert "judging 3 of 3" in last.stdout
-    assert "WARNING  resumed although the run was judged again by other criteria" in last.stdout
+    assert "scoring 3 of 3" in last.stdout
+    assert "WARNING  resumed although the run was re-scored by other criteria" in last.stdout
     assert in_this_process("resume", run_id).returncode == 1
 
 

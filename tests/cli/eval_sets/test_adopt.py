@@ -256,7 +256,7 @@ def test_a_byte_order_mark_stays() -> None:
 def test_verdicts_of_google_adk_are_confirmed() -> None:
     file = keep_results()
     shown = adopt()
-    assert "HISTORY  2 recorded cases judged again: all as google-adk said" in shown
+    assert "HISTORY  2 recorded cases re-scored: all as google-adk said" in shown
     same = [line for line in shown if line.startswith("SAME")]
     assert same == [
         f"SAME     talk/{name}  google-adk: passed  proctor: passed  ({file.name})" for name in ("one", "two")
@@ -298,7 +298,7 @@ def test_cause_is_named_without_evidence_and_with_another_rule() -> None:
 
 def test_unreadable_result_is_reported() -> None:
     keep_results().write_text("{")
-    assert any(line.startswith("HISTORY") and "cannot be judged again" in line for line in adopt())
+    assert any(line.startswith("HISTORY") and "cannot be re-scored" in line for line in adopt())
 
 
 def test_agents_are_run_on_request_and_compared_with_the_results() -> None:

@@ -100,7 +100,7 @@ COURSES = {
     "passed, and fails though nothing changed": ([({}, False), (WRONG, False)], "flaky"),
     "fails since two runs": ([({}, False), (WRONG, True), (WRONG, True)], "failing"),
     "never passed": ([(WRONG, False)], "failing"),
-    "could not be judged": ([({}, False), ({"b": "raise"}, True)], "undecided"),
+    "could not be scored": ([({}, False), ({"b": "raise"}, True)], "undecided"),
     "passes again with another build": ([(WRONG, False), ({}, True)], "fixed"),
     "back and forth, each time another build": (
         [({}, True), (WRONG, True), ({}, True), (WRONG, True)],
@@ -303,7 +303,7 @@ def test_a_case_of_two_sets_is_named_with_its_set(run: Run, tmp_path: Path) -> N
     done = in_this_process("history", "b")
     assert "several sets have a case 'b': say more/b or words/b" in done.stderr
     assert shown("b", "--set", "more").startswith(
-        "CASE  more/b  steady  passed in the one run that judged it"
+        "CASE  more/b  steady  passed in the one run that scored it"
     )
 
 

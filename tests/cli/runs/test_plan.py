@@ -109,7 +109,7 @@ def test_an_empty_place_has_no_run_to_go_by(store: Path) -> None:
 
 def test_cases_in_error_are_left_out_and_counted(store: Path) -> None:
     run(store, broken)
-    assert "note: 1 case is left out: not every trial could be judged" in plan(store).stdout
+    assert "note: 1 case is left out: not every trial could be scored" in plan(store).stdout
 
 
 def test_a_run_in_which_nothing_could_be_judged_has_nothing_to_go_by(store: Path) -> None:
@@ -119,4 +119,4 @@ def test_a_run_in_which_nothing_could_be_judged_has_nothing_to_go_by(store: Path
     run(store, fails)
     found = plan(store)
     assert found.exit_code == 2
-    assert f"all of its {len(IDS)} cases have a trial that could not be judged" in found.stderr
+    assert f"all of its {len(IDS)} cases have a trial that could not be scored" in found.stderr

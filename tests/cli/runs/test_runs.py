@@ -156,7 +156,7 @@ def test_a_line_for_each_run(ran: Path) -> None:
     first, second = lines("runs")
     assert re.fullmatch(
         r"RUN  \w{6}  passed  20\d\d-\d\d-\d\d \d\d:\d\d  agent=\w+  sets=good  cases=1  runs=1  passed=1"
-        r"  duration=[\d.]+s",
+        r"  duration=[\d.]+m?s",
         first,
     )
     assert "  cases=3  runs=3  passed=1  failed=1  error=1" in second
@@ -337,7 +337,7 @@ def test_exported_run_is_imported_unchanged(ran: Path, name: str) -> None:
     lines("export", run_id, "--output", name)
     (line,) = lines("import", name)
     imported = line.split()[0]
-    assert line.endswith("failed: 1 of 3 cases fails, 1 could not be judged")
+    assert line.endswith("failed: 1 of 3 cases fails, 1 could not be scored")
     assert {run["run_id"] for run in listed()} > {imported}
     again, before = ({run["run_id"]: run for run in listed()}[one] for one in (imported, run_id))
     assert again["counts"] == before["counts"]
@@ -404,7 +404,7 @@ def test_imported_run_resumes_only_in_its_original_store(ran: Path) -> None:
     lines("import", "run.jsonl")
     said = error("resume", "latest", "--retry-errors")
     assert f"run {listed()[0]['run_id']} was imported from run.jsonl" in said
-    assert "goes on only in the store that it was run in" in said
+    assert "resumed only in the store that it was run in" in said
 
 
 def test_unfinished_run_is_exported_in_part_with_a_note(ran: Path) -> None:

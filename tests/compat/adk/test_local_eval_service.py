@@ -209,7 +209,7 @@ def test_the_final_session_state_decides(one_case: EvalSet) -> None:
 
 
 def test_inferences_from_elsewhere_are_judged_by_what_they_hold(one_case: EvalSet) -> None:
-    """No session state came along: a case that states one cannot pass. Without one it is judged as usual."""
+    """No session state came along: a case that states one cannot pass. Without one it is scored as usual."""
     service = LocalEvalService(greeter, kept(one_case))
     (inference,), _ = asyncio.run(run(service, "s", [MATCH]))
     read_again = InferenceResult.model_validate_json(inference.model_dump_json())
@@ -344,7 +344,7 @@ def test_no_inferences_are_nothing_to_judge(one_case: EvalSet) -> None:
         asked = EvaluateRequest(inference_results=[], evaluate_config=EvaluateConfig(eval_metrics=[MATCH]))
         return [one async for one in LocalEvalService(greeter, kept(one_case)).evaluate(asked)]
 
-    with pytest.raises(ValueError, match="nothing to judge"):
+    with pytest.raises(ValueError, match="nothing to score"):
         asyncio.run(judged())
 
 

@@ -57,7 +57,7 @@ class Meeting:
 
 
 def test_a_trial_that_waits_for_its_judge_has_given_its_place_away() -> None:
-    """With one agent at a time twelve answers are judged at once."""
+    """With one agent at a time twelve answers are scored at once."""
     meeting = Meeting(12)
     result = judged(meeting, 12, concurrency=1)
     assert result.passed

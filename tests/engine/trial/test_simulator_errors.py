@@ -172,7 +172,7 @@ def test_trial_with_a_simulator_error_is_retried_and_every_attempt_is_kept() -> 
     assert [len(attempt.turns) for attempt in attempts] == [2, 2]
     (warning,) = [one for one in run.warnings if "tried again" in one]
     assert warning.startswith(
-        "1 trial was tried again after faults of the played user: set/s0, user simulator spoiled"
+        "1 trial was tried again after faults of the simulated user: set/s0, user simulator spoiled"
     )
     assert evaluated(OUT_OF_ROLE, END, OUT_OF_ROLE, END, retry_errors=1).outcome is Outcome.ERROR
 

@@ -1,4 +1,4 @@
-"""Spans that an adapter leaves are kept with the turn: bounded, without secrets, and never part of what is judged."""
+"""Spans that an adapter leaves are kept with the turn: bounded, without secrets, and never part of what is scored."""
 
 from __future__ import annotations
 

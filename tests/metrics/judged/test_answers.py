@@ -1,4 +1,4 @@
-"""Safety, coherence, whole conversations, sentences, played users: what is asked, and what the votes come to."""
+"""Safety, coherence, whole conversations, sentences, simulated users: what is asked, and what the votes come to."""
 
 from __future__ import annotations
 
@@ -277,7 +277,7 @@ def test_quotation_of_the_judge_must_be_in_the_context() -> None:
     assert "1 sentence" in warnings["it rains"]
 
 
-# --- played users ------------------------------------------------------------------------------------------------------
+# --- simulated users ------------------------------------------------------------------------------------------------------
 
 
 def user_turns(*texts: str) -> list[Invocation]:

@@ -232,7 +232,7 @@ def test_how_it_was_judged_before() -> None:
     before = replace(case, outcome=Outcome.FAILED)
     history = (Judged(1, 1.0, "strict.json", before), Judged(2, 2.0, "mild.json", case))
     text = page(view(case, *history))
-    assert "judging 2 of 2" in text
+    assert "scoring 2 of 2" in text
     assert re.search(r"1  ✕ failed +1970.* criteria from strict\.json", text)
     assert re.search(r"2  ✓ passed +1970.* criteria from mild\.json", text)
 
@@ -269,13 +269,13 @@ P, F = Outcome.PASSED, Outcome.FAILED
 @pytest.mark.parametrize(
     ("before", "now", "expected"),
     [
-        ({0: P, 1: F}, {0: P, 1: F}, ["JUDGING  3  every case came out as in judging 2"]),
+        ({0: P, 1: F}, {0: P, 1: F}, ["JUDGING  3  every case came out as in scoring 2"]),
         (
             {0: P, 1: F},
             {0: F, 1: F},
             [
                 "CHANGED  booking/c0  passed -> failed",
-                "JUDGING  3  1 of 4 cases came out differently than in judging 2",
+                "JUDGING  3  1 of 4 cases came out differently than in scoring 2",
             ],
         ),
         (
@@ -284,7 +284,7 @@ P, F = Outcome.PASSED, Outcome.FAILED
             [
                 "CHANGED  booking/c0  passed -> not_run",
                 "CHANGED  booking/c1  not_run -> passed",
-                "JUDGING  3  2 of 4 cases came out differently than in judging 2",
+                "JUDGING  3  2 of 4 cases came out differently than in scoring 2",
             ],
         ),
     ],

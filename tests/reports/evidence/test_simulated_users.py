@@ -87,9 +87,9 @@ def test_end_of_a_complete_conversation_is_shown(user: Any, ended: str) -> None:
 
 
 def test_user_model_is_shown_for_simulated_users_only() -> None:
-    assert simulator_name(trial_of(run_with(broken))) == "user played by broken()"
+    assert simulator_name(trial_of(run_with(broken))) == "simulated user: broken()"
     assert (
-        simulator_name(trial_of(run_with(ScriptedModel("</finished>", name="m-1")))) == "user played by m-1"
+        simulator_name(trial_of(run_with(ScriptedModel("</finished>", name="m-1")))) == "simulated user: m-1"
     )
     assert simulator_name(Trial(eval_set_id="set", eval_id="recorded")) == ""
 

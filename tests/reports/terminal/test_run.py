@@ -62,7 +62,7 @@ def two_sets() -> RunResult:
         SetSummary(
             "old",
             "sets/old.json",
-            "not judged",
+            "not scored",
             0,
             failure=Failure(where="file", message="old.json:3:1: expected a list"),
         )

@@ -1,4 +1,4 @@
-"""Results that come in are runs of the store: listed, shown, exported, judged again; never better than recorded."""
+"""Results that come in are runs of the store: listed, shown, exported, re-scored; never better than recorded."""
 
 import json
 from pathlib import Path

@@ -66,7 +66,7 @@ def evaluated(*words: str) -> tuple[int, str]:
 @pytest.mark.parametrize("who", ["trip_people.py:user", "trip_people.py", "./trip_people.py:user"])
 def test_a_function_of_a_file_plays(project: Path, who: str) -> None:
     code, output = evaluated("--user", who)
-    assert (code, "user played by" in output or "PASSED" in output) == (0, True), output
+    assert (code, "simulated user: " in output or "PASSED" in output) == (0, True), output
     assert evaluated("--user", "trip_people.py:stops")[0] == 1  # who plays decides
 
 
@@ -166,7 +166,7 @@ def test_resumed_run_keeps_its_simulated_user(project: Path) -> None:
 def test_resume_with_another_simulated_user_is_refused(project: Path) -> None:
     interrupted(project, "trip_people.py:user")
     with pytest.raises(
-        SetupProblems, match=r"played by trip_people\.py:user and are by trip_people\.py:stops"
+        SetupProblems, match=r"the user simulator was trip_people\.py:user and is trip_people\.py:stops"
     ):
         proctor.resume_sync(store="sqlite:///kept.sqlite3", user="trip_people.py:stops")
 

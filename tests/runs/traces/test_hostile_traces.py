@@ -224,7 +224,7 @@ def test_any_spans_become_conversations(spans: list[Span]) -> None:
         assert len(trial.turns) == len(one.turns) > 0
         for (
             turn
-        ) in one.turns:  # nothing is judged of which the user's message, or all that was done, is unknown
+        ) in one.turns:  # nothing is scored of which the user's message, or all that was done, is unknown
             assert turn.failure is not None or (turn.asked["parts"] and turn.events)
 
 

@@ -376,7 +376,7 @@ def test_a_tool_that_was_executed_with_other_arguments_is_noted(tmp_path: Path) 
     (conversation,) = conversations_of(tmp_path, agent("root", asks, executes, chat("go", "done", at=2)))
     assert brief(conversation.turns[0])[0] == ("root", "look", {"id": 1})
     assert conversation.notes == [
-        "the tool 'look' was executed with other arguments than the model asked for; what it asked for is judged"
+        "the tool 'look' was executed with other arguments than the model asked for; what it asked for is scored"
     ]
 
 

@@ -377,7 +377,7 @@ class TestBadges:
         other.name = "other"
         again: Any = {"judge": other, "store": store, "held_out": 1.0}
         with pytest.raises(
-            proctor.SetupError, match=r"not judged to the end \(max_judge_calls: .* 4 times\)"
+            proctor.SetupError, match=r"not scored to the end \(max_judge_calls: .* 4 times\)"
         ):
             proctor.calibrate_sync("latest", labels(3), max_judge_calls=4, **again)
         assert other.calls == 4

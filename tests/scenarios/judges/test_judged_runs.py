@@ -152,7 +152,7 @@ def test_answered_agent_is_not_called_again_for_any_result_of_the_judge(
         process = project.start(*project.eval())
         assert wait_for(
             process, lambda: server.count >= 3 * NEEDED
-        )  # all agents are done, and nothing is judged
+        )  # all agents are done, and nothing is scored
         kill(process)
         assert project.asked() == {"c0": 1, "c1": 1, "c2": 1}
         server.script = valid

@@ -562,7 +562,7 @@ class KilledRun:
         )
         for case, count in Counter(case for (case,) in ledger.of("judge", process.pid)).items():
             turns = _turns_of(case)
-            assert judged[case] * turns + count <= self.project.num_runs * turns, f"{case} was judged again"
+            assert judged[case] * turns + count <= self.project.num_runs * turns, f"{case} was re-scored"
 
     def _check_reported(self, process: Process, now: Rows) -> None:
         """What was reported is there, with the same bytes."""

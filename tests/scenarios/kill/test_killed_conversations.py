@@ -1,4 +1,4 @@
-"""Conversations with played users, broken off by a signal: what was finished is kept, and is not played again."""
+"""Conversations with simulated users, broken off by a signal: what was finished is kept, and is not played again."""
 
 from __future__ import annotations
 

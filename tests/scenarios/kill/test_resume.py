@@ -457,7 +457,7 @@ def test_time_of_a_killed_process_counts_up_to_its_last_commit(tmp_path: Path) -
     assert before + missing / 2 * 0.05 <= whole < before + 60
 
 
-# --- judging again that is broken off, and what comes after it -----------------------------------------------------------
+# --- re-scoring that is broken off, and what comes after it -----------------------------------------------------------
 
 
 def judgings(project: Project, store: str) -> list[bool]:
@@ -491,7 +491,7 @@ def test_killed_rescore_changes_nothing_and_is_repeated(project: Project) -> Non
     again = Process(project, ["score", "latest", "--store", store], project.folder / "undisturbed.ledger")
     assert again.wait() == 1  # with the config of the judging that counts: not of the one that was killed
     assert differences(stored(project, store), report) == []
-    assert "came out as in judging 1" in again.stdout
+    assert "came out as in scoring 1" in again.stdout
     assert run_command(project, *words).child.returncode == 3  # the errors of the agent stay
     assert counted(project, store) == {"error": 2, "passed": CASES - 2}
     assert judgings(project, store) == [True, False, True, True]

@@ -61,19 +61,19 @@ class CalibrateOptions(TypedDict, total=False):
 async def calibrate(
     run: str | RunResult = "latest", labels: str | Path | None = None, **options: Unpack[CalibrateOptions]
 ) -> CalibrationReport:
-    """Hold the verdicts of a run's judge against labels of people, and keep what it is worth.
+    """Calibrate a run's LLM judge: compare its verdicts with labels of people, and store the result.
 
     `run` is an id, the beginning of one, `latest`, `latest~1`, or a result that has a `run_id`. `labels` is a file (CSV,
     JSON, JSON lines, YAML; see `docs/how-to/calibration.md`); without one those count that were put into the store with
     `proctor judge label`. `metric` is needed where a model was asked for several. `held_out` (above 0, up to 1) is the
     share of the cases whose labels the figures rest on; which ones these are follows from their ids. `config` and
-    `judge` judge the run again first, as `rescore` does, within `max_cost` and `max_judge_calls`; else its verdicts are
-    taken as they are, and nothing is paid.
+    `judge` re-score the run first, as `rescore` does, within `max_cost` and `max_judge_calls`; without them the stored
+    verdicts are used, and no model is called.
     `keep=False` leaves the store unchanged.
 
     Raises:
         SetupError: the judge cannot be calibrated: no labels, labels without a verdict, verdicts of two judges, a
-            judging that a limit ended …
+            scoring that a limit ended …
         EvalFileError: what is wrong in the file, with its places.
         StoreError: the store does not exist, or it cannot be written.
     """
@@ -103,7 +103,7 @@ async def _judge_again(run_id: str, store: Store, options: CalibrateOptions) -> 
     judged = await rescore(run_id, store=store, **given)
     if judged.stopped_by or judged.interrupted:
         raise SetupError(
-            f"run {run_id} was not judged to the end ({judged.stopped_by or 'interrupted'}), so that this judge is not "
+            f"run {run_id} was not scored to the end ({judged.stopped_by or 'interrupted'}), so that this judge is not "
             "calibrated. Its answers are kept: the same command with a larger limit continues from there"
         )
     return Rescoring(dict(judged.counts), judged.spent)

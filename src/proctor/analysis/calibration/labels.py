@@ -102,7 +102,7 @@ def label_at(store: Store, run: str, position: int, label: HumanLabel, *, forget
     case = cases[position]
     if label.metric and label.metric not in case.metrics:
         hint = did_you_mean(label.metric, case.metrics)
-        raise UnknownNameError(f"the case {case.eval_id!r} was not judged by {label.metric!r}.{hint}")
+        raise UnknownNameError(f"the case {case.eval_id!r} was not scored by {label.metric!r}.{hint}")
     known = _Cases()
     known.named[case.eval_id] = [case]
     found = _label_of(replace(label, eval_id=case.eval_id, eval_set_id=case.eval_set_id), known)
@@ -205,7 +205,7 @@ def _check_rubric(label: HumanLabel, case: CaseResult, trial: int) -> None:
     known = _judged_rubrics(case, trial)
     if label.rubric_id and known and label.rubric_id not in known:
         hint = did_you_mean(label.rubric_id, known) or f" There is: {', '.join(sorted(known))}."
-        raise SetupError(f"the case {case.eval_id!r} was not judged by a rubric {label.rubric_id!r}.{hint}")
+        raise SetupError(f"the case {case.eval_id!r} was not scored by a rubric {label.rubric_id!r}.{hint}")
 
 
 def _judged_rubrics(case: CaseResult, trial: int) -> set[str]:

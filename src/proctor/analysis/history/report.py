@@ -59,7 +59,7 @@ from proctor.schema.results.score import score_text
 _HEADINGS: dict[Course, tuple[str, Role]] = {
     Course.BROKE: ("broke in their newest run", "bad"),
     Course.FAILING: ("still failing", "bad"),
-    Course.UNDECIDED: ("could not be judged", "error"),
+    Course.UNDECIDED: ("could not be scored", "error"),
     Course.FLAKY: ("flaky", "warning"),
     Course.FIXED: ("fixed in their newest run", "good"),
     Course.STEADY: ("steady", "dim"),

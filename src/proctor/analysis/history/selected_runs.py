@@ -37,7 +37,7 @@ class LookedAt:
         return bool(self.manifest.agent.source_hash or self.manifest.agent.version)
 
     def of_set(self, eval_set_id: str) -> tuple[Manifest, Judging]:
-        """Return what was run and judged, as far as it concerns one set."""
+        """Return what was run and scored, as far as it concerns one set."""
         sets = [one for one in self.manifest.sets if one.eval_set_id == eval_set_id]
         judged = [one for one in self.judging.sets if one.eval_set_id == eval_set_id]
         return (

@@ -42,7 +42,7 @@ def sentence_of(case: CaseHistory, older: int = 0) -> str:
         if case.failed:
             return f"passes; failed {case.failed:,} of {times(case.decided, 'run')}"
         return (
-            f"passed in {'the one run' if case.decided == 1 else f'all {case.decided:,} runs'} that judged it"
+            f"passed in {'the one run' if case.decided == 1 else f'all {case.decided:,} runs'} that scored it"
         )
     if case.turn.before is None:
         return f"{_always(case, case.turn, older)}{_wavers(case)}"
@@ -61,10 +61,10 @@ def _since(case: CaseHistory, turn: VerdictChange) -> str:
     if case.course is Course.BROKE:
         if case.lasted == 1:
             return f"broke in {where}"
-        return f"failed in {run_name(case.points[0].run)}, and could not be judged before that, since {where}"
+        return f"failed in {run_name(case.points[0].run)}, and could not be scored before that, since {where}"
     if case.course is Course.FIXED:
         return f"fixed in {where}"
-    word = "fails" if failed == case.lasted else "did not pass" if failed else "could not be judged"
+    word = "fails" if failed == case.lasted else "did not pass" if failed else "could not be scored"
     return (
         f"{word} in {where}" if case.lasted == 1 else f"{word} for {times(case.lasted, 'run')}, since {where}"
     )

@@ -304,7 +304,7 @@ def _of_kept(store: Store, name: str, asked: _Asked) -> RunSize:
 
 
 def _took(run: RunResult, store: Store | None) -> TrialTook:
-    """What a trial of the run took, judging included; imported runs took no time here."""
+    """Return the duration of a trial of the run, scoring included; an imported run has none."""
     briefly = run.cases if store is None else (case for _, case in store.verdicts(run.run_id))
     made = sum(len(case.trials) for case in briefly)
     if not made:
@@ -334,7 +334,7 @@ def _nothing(run: RunResult, seen: _Seen) -> str:
     name = f"run {run.run_id}" if run.run_id else "the run"
     if seen.left_out:
         count = "its only case has" if seen.left_out == 1 else f"all of its {seen.left_out:,} cases have"
-        return f"{name} has nothing to go by: {count} a trial that could not be judged. see `proctor show`"
+        return f"{name} has nothing to go by: {count} a trial that could not be scored. see `proctor show`"
     return f"{name} has nothing to go by: no case of it was run. `proctor resume` continues an unfinished one"
 
 

@@ -43,7 +43,7 @@ def run_size_blocks(size: RunSize) -> Iterator[Block]:
         yield from (text_line(f"note: {note}") for note in measure.notes)
     if size.left_out:
         cases = "1 case is" if size.left_out == 1 else f"{size.left_out:,} cases are"
-        yield text_line(f"note: {cases} left out: not every trial could be judged")
+        yield text_line(f"note: {cases} left out: not every trial could be scored")
     yield text_line(
         "note: the plan assumes that the drop breaks a few cases completely; fewer cases detect a drop spread over many"
     )

@@ -83,7 +83,7 @@ def _score(
             outputs,
             bool(given["details"] or common().verbose),
             color=False if common().no_color else None,
-            resume_hint="`proctor score {run}` judges it again",
+            resume_hint="`proctor score {run}` re-scores it",
         )
         execution = Execution(shown, stdout)
         executions.append(execution)

@@ -153,12 +153,12 @@ def _compare(found: Survey) -> Said:
             for cause in one.causes:
                 click.echo(clean(f"         {cause}"))
     for file, why in compared.unread.items():
-        click.echo(clean(f"HISTORY  {file}: cannot be judged again: {why}"))
+        click.echo(clean(f"HISTORY  {file}: cannot be re-scored: {why}"))
     differing = sum(bool(one.causes) for one in compared.cases)
     total = len(compared.cases)
     if total:
         same = "all as google-adk said" if not differing else f"{differing} differ from what google-adk said"
-        click.echo(f"HISTORY  {total} recorded case{'' if total == 1 else 's'} judged again: {same}")
+        click.echo(f"HISTORY  {total} recorded case{'' if total == 1 else 's'} re-scored: {same}")
     return {(one.case.eval_set_id, one.case.eval_id): one for one in compared.cases}
 
 

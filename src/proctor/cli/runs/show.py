@@ -174,8 +174,8 @@ def _show_for_people(
         say(_way_on(listed))
     elif (last := store.judgings(result.run_id)[-1]).number > listed.run.judging:
         say(
-            f"judging {last.number} does not count: it was broken off, or the run went on after it. "
-            f"`proctor score {listed.short}` judges all of it again"
+            f"scoring {last.number} does not count: it was interrupted, or the run was resumed after it. "
+            f"`proctor score {listed.short}` re-scores the whole run"
         )
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from proctor.runs.output_guard import OutputGuard
     from proctor.schema.results.run_result import RunResult
 
-WHAT = "What to judge"
+WHAT = "What to score"
 
 EXAMPLES = """
 proctor score-trace traces.jsonl --set booking.evalset.json
@@ -99,7 +99,7 @@ def _score_traces(
         bool(given["details"] or common().verbose),
         color=False if common().no_color else None,
         targets=targets,
-        resume_hint="`proctor score {run}` judges it again",
+        resume_hint="`proctor score {run}` re-scores it",
     )
     with closing(targets), reserve_stdout() as stdout:
         start = _scoring(traces, given["sets"], {**options, "store": targets.store})

@@ -34,7 +34,7 @@ def require_pass(result: RunResult, agent: str) -> None:
     __tracebackhide__ = True
     if not result.passed:
         lines = [clean(line) for line in _lines(result, agent)]
-        lines = lines or [f"{agent}: {result.outcome.value}: nothing passed, because nothing was judged."]
+        lines = lines or [f"{agent}: {result.outcome.value}: nothing passed, because nothing was scored."]
         raise FailedEvaluationError("\n".join([HEADING, *lines]), result)
 
 

@@ -15,7 +15,7 @@ from proctor.schema.results.run_result import CaseResult
 def case_results_of(
     result: CaseResult, case: EvalCase | None = None, criteria: Mapping[str, Any] | None = None
 ) -> list[EvalCaseResult]:
-    """Return the results of each run of a case; `case` is what was expected, `criteria` what judged it, where known."""
+    """Return the results of each run of a case; `case` is what was expected, `criteria` what scored it, where known."""
     expected = tuple(case.conversation) if case is not None and case.conversation is not None else None
     context = CaseContext(expected, criteria or {})
     return [EvalCaseResult.model_validate(one) for one in case_results(result, context)]

@@ -139,7 +139,7 @@ def leave_behind(stuck: Collection[asyncio.Task[Any]]) -> None:
     """
     if stuck:
         with suppress(RuntimeError):
-            # no thread can be started any more: what was judged is told all the same
+            # no thread can be started any more: what was scored is reported all the same
             threading.Thread(target=_hold, args=(stuck,), name="proctor-left-behind", daemon=True).start()
 
 

@@ -189,8 +189,8 @@ class TrialState:
     def undecided_reason(self) -> str:
         """Explain why the trial is not decided."""
         if self.lacks_user:
-            return "not run to its end: the model that plays the user may not be asked any more"
-        return f"not judged: {', '.join(sorted(self.not_asked))} may ask no judge any more"
+            return "not run to its end: the model of the simulated user may not be asked any more"
+        return f"not scored: {', '.join(sorted(self.not_asked))} may ask no judge any more"
 
     def metrics_to_score(self) -> list[BoundMetric]:
         """Return the metrics that have no score for this trial yet."""

@@ -88,7 +88,7 @@ def cannot_decide(case: EvalCase, bound: Bound) -> str:
 
 
 def is_about_agent(metric: BoundMetric) -> bool:
-    """Whether a metric judges the agent, not the simulated user."""
+    """Whether a metric scores the agent, not the simulated user."""
     return bool(getattr(metric.metric, "judges_agent", True))
 
 

@@ -174,7 +174,7 @@ def _incomplete(trial: Trial) -> Failure | None:
     lost = first_loss(trial.notes)
     if not lost:
         return None
-    message = f"{lost}: it cannot be judged by the part that was kept; `--max-text` (`max_text`) keeps more"
+    message = f"{lost}: it cannot be scored by the part that was kept; `--max-text` (`max_text`) keeps more"
     return Failure(where="agent", kind=FailureKind.UNUSABLE_ANSWER, message=message)
 
 

@@ -34,7 +34,7 @@ class RunBudget:
         self.calls = 0
         """Calls of judges that were admitted."""
         self.cost = 0.0
-        """US dollars that are known to be spent: on judges, played users and the agent."""
+        """US dollars that are known to be spent: on judges, simulated users and the agent."""
         self.refused = ""
         """The reason of the first refusal; empty before it."""
         self._spent = ""  # why no further dollar may be spent

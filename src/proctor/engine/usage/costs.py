@@ -47,7 +47,7 @@ def _usage_of_reply(model: str, reply: UserReply) -> Spent:
 
 
 _TRIED_AGAIN = "tried again after "
-_REASONS = {False: "infrastructure errors", True: "faults of the played user"}
+_REASONS = {False: "infrastructure errors", True: "faults of the simulated user"}
 """Whether the simulated user was at fault -> why trials are retried."""
 _MOST_NAMED = 3
 
@@ -375,7 +375,7 @@ def _graders(details: Mapping[str, Any] | None) -> Iterator[tuple[str, str]]:
         yield str(ballot.get("model")), str(ballot.get("prompt"))
 
 
-# --- What one case took on models: its trials, its played users and its judges, by the evidence that is kept ----------
+# --- What one case took on models: its trials, its simulated users and its judges, by the evidence that is kept ----------
 
 
 def spent_on_case(case: CaseResult) -> list[Spent]:

@@ -175,7 +175,7 @@ def _turn_notes(recorded: TurnEvents) -> Iterable[str]:
     if recorded.forwarded_calls:
         yield f"{recorded.forwarded_calls} call(s) are told only by messages that were handed on"
     for name in recorded.altered[:_MOST_NOTES]:
-        yield f"the tool {name!r} was executed with other arguments than the model asked for; what it asked for is judged"
+        yield f"the tool {name!r} was executed with other arguments than the model asked for; what it asked for is scored"
     if recorded.is_bare:
         yield "of a turn only what went into the agent and came out is recorded: no call would be seen"
     for name, message in recorded.survived[:_MOST_NOTES]:
@@ -262,7 +262,7 @@ def _first_error(spans: Iterable[Span]) -> tuple[str, str] | None:
 
 
 def _missing_evidence(piece: Piece, recorded: TurnEvents) -> str | None:
-    """What is missing without which nothing can be judged; `None` where all is there."""
+    """What is missing without which nothing can be scored; `None` where all is there."""
     if piece.asked is None:
         return "what the user said is not in the trace"
     if piece.asked.lost or not piece.asked.parts:

@@ -364,7 +364,7 @@ class TurnEvents:
     events: list[dict[str, Any]] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
-    """What is missing without which nothing can be judged."""
+    """What is missing without which nothing can be scored."""
     endless: str = ""
     """The name of a span that never ended."""
     failed: int = 0

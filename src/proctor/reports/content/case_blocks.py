@@ -83,7 +83,7 @@ def _head(view: CaseView, look: Look) -> Iterator[Block]:
     if len(case.trials) > 1:
         spans += [Span("  "), *_strip(case, look), Span(f"  {rate_sentence(case, look.marks)}", "dim")]
     yield Line(spans, record=_case_record(view))
-    scoring = f"judging {view.judging} of {len(view.history)}" if len(view.history) > 1 else ""
+    scoring = f"scoring {view.judging} of {len(view.history)}" if len(view.history) > 1 else ""
     facts = [f"run {view.short}", view.agent, when(view.began), scoring, case.place]
     yield Line([*join_with_dots([Span(fact, "dim") for fact in facts if fact], look)])
     reason = reason_of(case)
@@ -278,7 +278,7 @@ def _scorings(view: CaseView, look: Look) -> Iterator[Block]:
     if len(rows) == 1:
         yield Record(rows[0].record)
         return
-    yield Line([Span("judged", "strong")])
+    yield Line([Span("scored", "strong")])
     yield Table([*(Column() for _ in range(3)), Column(wraps=True)], rows, indent=2)
 
 

@@ -64,15 +64,15 @@ def write_changes(changes: Changes, out: TextIO, *, options: ReportOptions = DEF
 def summary(changes: Changes) -> str:
     """Return in a sentence how much changed."""
     if not changes.changed:
-        return f"every case came out as in judging {changes.before}"
+        return f"every case came out as in scoring {changes.before}"
     cases = f"{len(changes.changed)} of {changes.total} cases"
-    return f"{cases} came out differently than in judging {changes.before}"
+    return f"{cases} came out differently than in scoring {changes.before}"
 
 
 def change_blocks(changes: Changes, look: Look) -> Iterator[Block]:
     """Return the changes as blocks; a table for people names the first `MOST_CHANGES` cases."""
     sentence = summary(changes)
-    yield Line([Span(f"judging {changes.now}", "strong"), Span(": "), Span(sentence)])
+    yield Line([Span(f"scoring {changes.now}", "strong"), Span(": "), Span(sentence)])
     shown = list(changes.changed.items())
     most = len(shown) if look.verbose else MOST_CHANGES
     columns = [*(Column() for _ in range(3)), Column(wraps=True), Column(wraps=True)]

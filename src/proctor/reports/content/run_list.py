@@ -247,7 +247,7 @@ def _header_blocks(listed: ListedRun, judging: int, look: Look) -> Iterator[Bloc
     run = listed.run
     began = when(run.created_at)
     parts = [
-        f"judging {judging} of {run.judgings}" if run.judgings > 1 else "",
+        f"scoring {judging} of {run.judgings}" if run.judgings > 1 else "",
         run.state.value if run.state is not RunState.FINISHED else "",
         f"stopped by {run.summary.stopped_by}" if run.summary.stopped_by else "",
         f"imported from {listed.imported_from}" if listed.imported_from else "",

@@ -19,7 +19,7 @@ FLAKY_ATTENTION = 4
 
 
 def sentence(run: RunResult, *, flaky: int = 0) -> str:
-    """Return the verdict in words: `failed: 3 of 40 cases fail, 1 could not be judged`; `flaky`: so many cases are."""
+    """Return the verdict in words: `failed: 3 of 40 cases fail, 1 could not be scored`; `flaky`: so many cases are."""
     if run.failure is not None and run.failure.where == CONFIGURATION:
         return "error: configuration error, nothing was run"
     total = len(run.cases) - run.counts.get(Outcome.SKIPPED, 0)
@@ -36,7 +36,7 @@ def _case_parts(run: RunResult, total: int) -> list[str]:
     counts = run.counts
     skipped = [f"{counts[Outcome.SKIPPED]:,} skipped"] if counts.get(Outcome.SKIPPED) else []
     if not total:
-        return ["not one case was judged", *skipped]
+        return ["not one case was scored", *skipped]
     if run.passed:
         return [f"all {total:,} cases pass" if total > 1 else "the case passes", *skipped]
     parts = [text.format(n=counts[outcome]) for outcome, text in _SAYS.items() if counts.get(outcome)]
@@ -63,7 +63,7 @@ def _run_parts(run: RunResult) -> Iterator[str]:
 
 _SAYS = {
     Outcome.FAILED: "{n:,} fail",
-    Outcome.ERROR: "{n:,} could not be judged",
+    Outcome.ERROR: "{n:,} could not be scored",
     Outcome.INCONCLUSIVE: "{n:,} undecided",
     Outcome.NOT_RUN: "{n:,} not reached",
 }
@@ -235,7 +235,7 @@ def fault_texts(found: FaultRates, marks: Marks) -> list[str]:
 
 def _text(rate: FaultRate, marks: Marks) -> str:
     if rate.rate is None:
-        return "in none that could be judged"
+        return "in none that could be scored"
     share = percent(rate.rate)
     return f"{share} % ({rate.faults} of {rate.of}, {interval(*rate.interval, marks)})"
 

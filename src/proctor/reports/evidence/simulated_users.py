@@ -22,7 +22,7 @@ def simulator_name(trial: Trial) -> str:
         return ""
     after = f" after {played.opening} recorded turns" if played.opening else ""
     call = "()" if played.simulator == "function" and played.model else ""
-    return f"user played by {played.model or played.simulator}{call}{after}"
+    return f"simulated user: {played.model or played.simulator}{call}{after}"
 
 
 def ending_of(trial: Trial) -> str:

@@ -1,7 +1,7 @@
 """A run as JUnit XML, for CI servers: a suite for each eval set, a test case for each case (docs/reference/results/reports.md).
 
 Only what passed is green: a case that is undecided or was not reached is an error there, and so are a set that could
-not be run and a run in which nothing was judged. Written case by case; a suite, whose head has its counts, waits in a
+not be run and a run in which nothing was scored. Written case by case; a suite, whose head has its counts, waits in a
 temporary file.
 """
 

@@ -252,7 +252,7 @@ class _Choice:
         if self.config is None:
             for gone in _nearer(path, used):
                 if self._then.was_there(gone):
-                    return f"{gone} judged it, and is gone"
+                    return f"{gone} scored it, and does not exist any more"
         return ""
 
     def _config_changed(self, path: Path) -> str:

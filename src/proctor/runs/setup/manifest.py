@@ -258,14 +258,14 @@ def planned_cases(plan: Plan) -> Iterator[PlannedCase]:
 
 
 def judging_of(plan: Plan, unreadable: Sequence[SetSummary] = (), *, created_at: float) -> Judging:
-    """Return how the sets of a plan are judged; those that could not be run are in it, too, as not judged."""
+    """Return how the sets of a plan are scored; those that could not be run are in it, too, as not scored."""
     sets = [judged_set(chosen) for chosen in plan.sets]
     sets += [JudgedSet(eval_set_id=one.eval_set_id, config_source=one.config_source) for one in unreadable]
     return Judging(created_at=created_at, sets=sets)
 
 
 def judged_set(chosen: SetPlan) -> JudgedSet:
-    """Return how one set is judged: its config and its metrics."""
+    """Return how one set is scored: its config and its metrics."""
     config = chosen.config.model_dump(mode="json", exclude_none=True)
     criteria = {name: chosen.config.criterion_for(name) for name in chosen.config.criteria}
     modules = {bound.name: _modules_of(bound.metric) for bound in chosen.metrics}

@@ -41,14 +41,14 @@ async def score_trace(
     eval_sets: EvalSetLike | Sequence[EvalSetLike] | None = None,
     **options: Unpack[ScoreOptions],
 ) -> RunResult:
-    """Judge what OpenTelemetry traces tell of an agent; no agent is called. Returns the run.
+    """Score OpenTelemetry traces of an agent and return the run; no agent is called.
 
     `traces` are files (OTLP's JSON, whole or a request a line; spans as an SDK prints them; google-adk's SQLite file) or
-    folders of them. `eval_sets` says what was expected: each conversation is put to the case that its spans name
-    (`proctor.eval_id`, `test.case.name`), whose id is its conversation's, or whose user says the same. A case that
-    no conversation belongs to is an error; a conversation that belongs to no case is told in `warnings`. Of several
-    that belong to one case, each is judged, as `case`, `case#2` … Without sets each conversation is a case of its own,
-    and only metrics that compare with nothing can judge it: `config` must name them.
+    folders of them. `eval_sets` state what is expected: each conversation is matched with the case that its spans name
+    (`proctor.eval_id`, `test.case.name`), whose id is its conversation's, or whose user messages are the same. A case that
+    no conversation belongs to is an error; a conversation that belongs to no case is reported in `warnings`. Of several
+    that belong to one case, each is scored, as `case`, `case#2` … Without sets each conversation is a case of its own,
+    and only metrics without a reference can score it: `config` must name them.
 
     A conversation of which something is missing (contents that were not captured, a span that never ended) is an error
     that names it. The run is kept in `store`, if one is given.
@@ -149,7 +149,7 @@ class _Traced:
 
     def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
         """Refuse to answer."""
-        raise RuntimeError("what was traced is judged, and nobody is asked")
+        raise RuntimeError("traces are scored, and no agent is called")
 
 
 def _prepare(

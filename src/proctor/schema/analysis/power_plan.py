@@ -56,7 +56,7 @@ class RunSize:
     cases: int
     """The number of cases that the plan uses: those with a verdict on every trial."""
     left_out: int
-    """Cases of which not every trial could be judged."""
+    """Cases of which not every trial could be scored."""
     trials: int
     """Trials of a case; where cases differ, the mean, rounded."""
     power: float

@@ -154,7 +154,7 @@ class Manifest(WireModel):
 
 
 def counting(judgings: Sequence[Judging]) -> Judging:
-    """Return the judging whose verdicts count for the run: the last finished one, or else the run's own."""
+    """Return the scoring whose verdicts count for the run: the last finished one, or else the run's own."""
     return next((judging for judging in reversed(judgings) if judging.finished), judgings[0])
 
 
@@ -174,7 +174,7 @@ class RunSummary(WireModel):
     duration: float = 0.0
     """Seconds of execution; re-scoring has its own duration."""
     judging_duration: float | None = None
-    """Seconds of re-scoring; `None` for the run's own judging."""
+    """Seconds of re-scoring; `None` for the run's own scoring."""
     interrupted: bool = False
     warnings: list[str] = Field(default_factory=list)
     judging_warnings: list[str] = Field(default_factory=list)
@@ -224,7 +224,7 @@ class RunRecord:
     summary: RunSummary
     judgings: int = 1
     judging: int = 1
-    """The number of the judging that counts, to which `summary` belongs."""
+    """The number of the scoring that counts, to which `summary` belongs."""
 
     def __bool__(self) -> bool:
         return bool(self.summary)

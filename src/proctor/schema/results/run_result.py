@@ -36,7 +36,7 @@ __all__ = [
     "worst",
 ]
 
-NOT_JUDGED = "not judged"
+NOT_JUDGED = "not scored"
 """The `config_source` of a set that could not be run."""
 
 

@@ -77,7 +77,7 @@ class LabelledStore:
             )
 
     def calibrations(self) -> list[Calibration]:
-        """Return what judges were found to be worth, oldest first."""
+        """Return the calibrations of judges, oldest first."""
         from proctor.schema.analysis.calibration import Calibration  # most runs have no judge
 
         if not self._knows_labels():
@@ -91,7 +91,7 @@ class LabelledStore:
         return found
 
     def badges(self, judged_by: Sequence[JudgedBy], judging: Judging) -> dict[str, str]:
-        """Return what is known of the judges of a judging, metric by metric."""
+        """Return what is known of the judges of a scoring, metric by metric."""
         if not judged_by:
             return {}
         from proctor.schema.analysis.calibration import badges_of

@@ -122,7 +122,7 @@ def judging_progress(connection: Connection, run: int, number: int) -> JudgingPr
         f"SELECT {_JUDGING_COLUMNS}, state_crc FROM judgings WHERE run = ? AND number = ?",  # noqa: S608 - our own columns
         (run, number),
     )
-    with sound(connection.name, "the state of a judging"):
+    with sound(connection.name, "the state of a scoring"):
         return _judging_progress(run, number, *(row or ()))
 
 
@@ -137,8 +137,8 @@ def stored_judgings(connection: Connection, line: RunLine) -> list[tuple[Judging
         (line.seq,),
     )
     if len(rows) != line.progress.judgings:
-        raise damage_error(connection.name, f"a judging of run {line.run_id} is missing")
-    with sound(connection.name, f"a judging of run {line.run_id}"):
+        raise damage_error(connection.name, f"a scoring of run {line.run_id} is missing")
+    with sound(connection.name, f"a scoring of run {line.run_id}"):
         return [_stored_judging(line.seq, *row) for row in rows]
 
 

@@ -121,7 +121,7 @@ class SqliteStore(LabelledStore):
         return Writer(self._place, hold, committed, line.created_at)
 
     def judge_again(self, run_id: str, judging: Judging, committed: Committed) -> Writer:
-        """Begin another judging of a run's evidence; its number is chosen here."""
+        """Begin another scoring of a run's evidence; its number is chosen here."""
         self._check_writable()
         line = self._line(run_id)
         with self._connection.transaction() as raw:
@@ -197,7 +197,7 @@ class SqliteStore(LabelledStore):
         """
         line = run_line(self._connection, run_id)
         if line is None or not 1 <= judging <= line.progress.judgings:
-            raise UnknownNameError(f"No judging {judging} of a run named {run_id!r} in {self._name}")
+            raise UnknownNameError(f"No scoring {judging} of a run named {run_id!r} in {self._name}")
         return standing_of(self._connection, line, judging)
 
     def record(self, run_id: str) -> RunRecord:
@@ -209,7 +209,7 @@ class SqliteStore(LabelledStore):
         return self._manifest(self._line(run_id))
 
     def judgings(self, run_id: str) -> list[Judging]:
-        """Return the judgings of a run, in order."""
+        """Return the scorings of a run, in order."""
         line = self._line(run_id)
         return [self._judging(line, *stored) for stored in stored_judgings(self._connection, line)]
 
@@ -222,7 +222,7 @@ class SqliteStore(LabelledStore):
     def load(self, run_id: str, judging: int | None = None) -> RunResult:
         """Return a run as a result whose cases are read from the store as they are asked for.
 
-        The default judging is the last one that was finished, or else the run's own.
+        The default is the last scoring that was finished, or else the run's own.
         """
         line, progress, text, reader = self._open_judging(run_id, judging)
         judged = self._judging(line, progress, text)
@@ -255,7 +255,7 @@ class SqliteStore(LabelledStore):
         return self._in_parts(run_id, judging, RunReader.briefly)
 
     def outcomes(self, run_id: str, judging: int) -> dict[int, Outcome]:
-        """Return the outcome of every case that was decided in a judging, by position."""
+        """Return the outcome of every case that was decided in a scoring, by position."""
         _, _, _, reader = self._open_judging(run_id, judging)
         return dict(reader.outcomes())
 
@@ -353,11 +353,11 @@ class SqliteStore(LabelledStore):
         return line, progress, text, reader
 
     def _judging(self, line: RunLine, progress: JudgingProgress, text: str) -> Judging:
-        with sound(self._name, f"judging {progress.number} of run {line.run_id}"):
+        with sound(self._name, f"scoring {progress.number} of run {line.run_id}"):
             return Judging.model_validate({**json.loads(text), "finished": bool(progress.complete)})
 
     def _last_judging(self, line: RunLine) -> int:
-        """The last judging that was finished; the run's own when none was."""
+        """Return the last scoring that was finished, or else the run's own."""
         if line.progress.judgings == 1:
             return 1
         row = self._connection.row(
@@ -382,7 +382,7 @@ class SqliteStore(LabelledStore):
 
 def _existing(line: RunLine, judging: int) -> int:
     if not 1 <= judging <= line.progress.judgings:
-        raise UnknownNameError(f"Run {line.run_id} has no judging {judging}: it has {line.progress.judgings}")
+        raise UnknownNameError(f"Run {line.run_id} has no scoring {judging}: it has {line.progress.judgings}")
     return judging
 
 

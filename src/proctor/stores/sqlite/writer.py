@@ -43,7 +43,7 @@ class _End:
 
 
 class Writer:
-    """Writes one judging of one run (see `RunWriter` of this room's contract)."""
+    """Writes one scoring of one run (see `RunWriter` of `stores/base.py`)."""
 
     def __init__(self, place: Place, hold: Hold, committed: Committed, created_at: float) -> None:
         self.run_id = hold.lease.run_id
@@ -161,7 +161,7 @@ class Writer:
             run_state.release_lease(raw, self._hold.lease)
 
 
-# --- The first rows of a run and of a judging -------------------------------------------------------------------------
+# --- The first rows of a run and of a scoring -------------------------------------------------------------------------
 
 
 _PLANNED = "run, position, crc, eval_set_id, eval_id, content_hash, place"
@@ -214,7 +214,7 @@ def resume_run(
 
 
 def begin_judging(raw: sqlite3.Connection, connection: Connection, lease: Lease, judging: Judging) -> Hold:
-    """Write down another judging of a run, within a transaction; its number is chosen here."""
+    """Write down another scoring of a run, within a transaction; its number is chosen here."""
     progress = run_progress(connection, lease.run)
     progress.judgings += 1
     numbered = judging.model_copy(update={"number": progress.judgings})
@@ -262,7 +262,7 @@ def insert_run(raw: sqlite3.Connection, progress: RunProgress, manifest: Manifes
 
 
 def insert_judging(raw: sqlite3.Connection, progress: JudgingProgress, judging: Judging) -> None:
-    """Write down how it is judged."""
+    """Write down how it is scored."""
     text = compact(judging.model_dump())
     raw.execute(
         "INSERT INTO judgings (run, number, complete, counts, verdicts_sum, state_crc, crc, judging) "

@@ -9,7 +9,7 @@ import { Term } from "../../components/terms/Term";
 import { safeText } from "../../components/text/safeText";
 import styles from "./CaseScreen.module.css";
 
-/** Every metric of the case over its trials, what is weak about them, and how the case was judged before. */
+/** Every metric of the case over its trials, what is weak about them, and how the case was scored before. */
 export function Metrics({ page, number }: { page: CasePage; number: number | null }) {
   return (
     <>

@@ -132,7 +132,7 @@ export function shellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`;
 }
 
-/** Which pass of judging is shown, where there are several. */
+/** Which scoring is shown, where there are several. */
 export function Judgings({ page, onChange }: { page: RunPage; onChange: (judging: string | null) => void }) {
   const { live } = useSource();
   if (page.judgings.length < 2) return null;

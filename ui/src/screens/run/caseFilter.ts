@@ -320,7 +320,7 @@ function quoted(text: string): string {
 
 const RANKS: Record<string, number> = { failed: 1, error: 2, inconclusive: 3, passed: 6, skipped: 7, not_run: 8 };
 
-/** What changed comes first: regressions, then failures, then what could not be judged, then flaky, then the rest. */
+/** What changed comes first: regressions, then failures, then what could not be scored, then flaky, then the rest. */
 export function rank(row: CaseRow): number {
   if (row.change === "worse") return 0;
   if (row.outcome === "passed" && row.flaky) return 4;

@@ -46,7 +46,7 @@ ALLOWED_CRITERIA = [
     RESPONSE_MATCH_SCORE_KEY,
     SAFETY_V1_KEY,
 ]
-"""What google-adk takes for files of the old formats. Here any metric judges them."""
+"""What google-adk takes for files of the old formats. Here any metric scores them."""
 
 QUERY_COLUMN = "query"
 REFERENCE_COLUMN = "reference"
@@ -90,7 +90,7 @@ class AgentEvaluator:
         app_name: str | None = None,
         eval_set_results_manager: Any = None,
     ) -> Evaluation[RunResult]:
-        """Run every case of `eval_set` `num_runs` times and judge it by `eval_config`, or by `criteria` where given.
+        """Run every case of `eval_set` `num_runs` times and score it by `eval_config`, or by `criteria` where given.
 
         `criteria` maps metrics to thresholds or criteria. `agent_name` picks a sub-agent. `output_file` is a CSV file
         to append to. `eval_set_results_manager` keeps the results, under `app_name`.
@@ -139,7 +139,7 @@ class AgentEvaluator:
 
     @staticmethod
     def find_config_for_test_file(test_file: str | os.PathLike[str]) -> EvalConfig:
-        """Return the config that judges the cases of `test_file`: the `test_config.json` found for it, or the defaults.
+        """Return the config that scores the cases of `test_file`: the `test_config.json` found for it, or the defaults.
 
         Raises:
             ValueError: there is one, and something is wrong with it; the message has every problem with its place.

@@ -71,14 +71,14 @@ class EvaluateConfig(WireModel):
 
 
 class EvaluateRequest(WireModel):
-    """Which inferences are to be judged, and how."""
+    """Which inferences are to be scored, and how."""
 
     inference_results: list[InferenceResult]
     evaluate_config: EvaluateConfig
 
 
 class BaseEvalService(ABC):
-    """Runs agents, and judges what they did."""
+    """Runs agents, and scores what they did."""
 
     @abstractmethod
     def perform_inference(self, inference_request: InferenceRequest) -> AsyncGenerator[InferenceResult, None]:

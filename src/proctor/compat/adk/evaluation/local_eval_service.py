@@ -1,4 +1,4 @@
-"""As `google.adk.evaluation.local_eval_service`: runs agents in this process, and judges what they did."""
+"""As `google.adk.evaluation.local_eval_service`: runs agents in this process, and scores what they did."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ EVAL_SESSION_ID_PREFIX = "adk-eval-session-"
 
 
 class LocalEvalService(BaseEvalService):
-    """Runs agents in this process, and judges what they did.
+    """Runs agents in this process, and scores what they did.
 
     `root_agent` is any agent that `proctor.evaluate` takes. What is wrong with a request is a ValueError before
     anything is run or scored. Services of google-adk are for its agents: what is in them all cases see and change. An
@@ -116,7 +116,7 @@ class LocalEvalService(BaseEvalService):
         """
         asked = a_model(EvaluateRequest, evaluate_request, "evaluate_request")
         if not asked.inference_results:
-            raise setup_error("inference_results: there are none, so there is nothing to judge")
+            raise setup_error("inference_results: there are none, so there is nothing to score")
         config = config_of(asked.evaluate_config.eval_metrics)
         with set_up():
             metrics = Metrics.of(config, self._own)

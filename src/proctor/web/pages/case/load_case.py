@@ -58,7 +58,7 @@ class CaseLoader:
         """Find the case at `position`; `run` is an id, the beginning of one, `latest` or `latest~1`.
 
         Raises:
-            UnknownNameError: there is no such run, case or judging.
+            UnknownNameError: there is no such run, case or scoring.
         """
         self._store, self.run_id, self.position = store, store.find(run), position
         self._judging = judging_of(store, self.run_id, judging)

@@ -146,7 +146,7 @@ def select_run(store: Store, name: str, judging: int | None = None) -> SelectedR
     """Return the run called `name`: an id, the beginning of one, `latest` or `latest~1`.
 
     Raises:
-        UnknownNameError: there is no such run or judging, or several ids begin like this.
+        UnknownNameError: there is no such run or scoring, or several ids begin like this.
     """
     run_id, entries = store.find(name), store.index()
     short = short_ids([entry.run_id for entry in entries])
@@ -286,7 +286,7 @@ _SMALL = 10_000
 class RunPageCache:
     """Loads the pages of runs; what it read of a run that no longer changes stays in memory.
 
-    Each method raises UnknownNameError: there is no such run or judging, or several ids begin like this.
+    Each method raises UnknownNameError: there is no such run or scoring, or several ids begin like this.
     """
 
     def __init__(self) -> None:
