@@ -29,7 +29,7 @@ def root_agent(message, state):
     if message == "leave a thread":
         threading.Thread(target=time.sleep, args=(3600,), daemon=False).start()
     calls = [{"name": "look", "args": {"at": message}}] if message != "no call" else []
-    return {"tool_calls": calls, "text": f"You said {message}.", "state_delta": {"last": message}}
+    return {"tool_calls": calls, "text": f"You sent {message}.", "state_delta": {"last": message}}
 
 async def stubborn(message):
     while True:
@@ -48,7 +48,7 @@ def case(eval_id: str, text: str, *, answer: str | None = None, **more: Any) -> 
             {
                 "invocation_id": f"{eval_id}-1",
                 "user_content": {"role": "user", "parts": [{"text": text}]},
-                "final_response": {"role": "model", "parts": [{"text": answer or f"You said {text}."}]},
+                "final_response": {"role": "model", "parts": [{"text": answer or f"You sent {text}."}]},
                 "intermediate_data": {"tool_uses": [{"name": "look", "args": {"at": text}}]},
             }
         ],

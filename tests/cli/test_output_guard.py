@@ -157,7 +157,7 @@ def test_the_table_of_an_agent_evaluator_is_appended_to_such_tables_only(ran: Pa
 
     def evaluate(output_file: str) -> None:
         AgentEvaluator.evaluate_eval_set(
-            lambda text: f"You said {text}.", proctor.load_eval_set("cases.evalset.json"), {"response_match_score": 0.5},
+            lambda text: f"You sent {text}.", proctor.load_eval_set("cases.evalset.json"), {"response_match_score": 0.5},
             num_runs=1, output_file=output_file, print_detailed_results=False,
         )  # fmt: skip
 

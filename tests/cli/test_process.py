@@ -172,7 +172,7 @@ import asyncio, pathlib, time
 async def root_agent(message):
     pathlib.Path("started").touch()
     if message == "soon":
-        return "You said soon."
+        return "You sent soon."
     {sleep}
     return "late"
 """
@@ -327,7 +327,7 @@ _SPOILED = "__import__('sqlite3').connect('s.db').executescript('UPDATE planned 
 def test_store_that_breaks_during_a_run_is_not_a_configuration_error(tmp_path: Path, deed: str) -> None:
     """Exit code 2 would mean that nothing was run."""
     make_project(tmp_path, *(case(name, name) for name in ("one", "two", "three")))
-    breaks = f"def root_agent(text):\n    if text == 'two':\n        {deed}\n    return 'You said.'\n"
+    breaks = f"def root_agent(text):\n    if text == 'two':\n        {deed}\n    return 'You sent.'\n"
     (tmp_path / "agent.py").write_text(breaks)
     done = proctor(*EVAL, "--store", "s.db", "--concurrency", "1", cwd=tmp_path)
     assert done.returncode == 3, done.stderr

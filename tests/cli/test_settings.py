@@ -138,7 +138,7 @@ def test_valid_settings(tmp_path: Path, text: str, name: str, value: object) -> 
         ("x = 1\n[env]\nA = 1", r"proctor\.toml:2: 'env' must be a table .* each a text, not a table"),
         ("num-runs = 2\nnum_runs = 3", r"'num_runs' and 'num-runs' are the same setting"),
         ("agent = \nx = 1", r"proctor\.toml: not valid TOML: .*line 1, column 9"),
-        ("[tool.proctor]\nagent = 'x'", r"proctor\.toml:1: the settings stand at the top"),
+        ("[tool.proctor]\nagent = 'x'", r"proctor\.toml:1: the settings are at the top"),
     ],
 )
 def test_invalid_settings(tmp_path: Path, text: str, message: str) -> None:

@@ -21,7 +21,7 @@ SET: dict[str, Any] = {
                 {"user_content": {"parts": [{"text": name}]}, "final_response": {"parts": [{"text": answer}]}}
             ],
         }
-        for name, answer in (("hello", "You said hello."), ("bye", "So long."))
+        for name, answer in (("hello", "You sent hello."), ("bye", "So long."))
     ],
 }
 CONFIG = {"criteria": {"response_match_score": 0.9}}
@@ -32,7 +32,7 @@ def store(tmp_path: Path) -> Path:
     """A store with three runs, all of one set: failed, passed, failed."""
     path = tmp_path / "runs.sqlite3"
     for only in (None, {"greetings": ["hello"]}, None):
-        proctor.evaluate_sync(lambda text: f"You said {text}.", SET, config=CONFIG, store=path, only=only)
+        proctor.evaluate_sync(lambda text: f"You sent {text}.", SET, config=CONFIG, store=path, only=only)
     return path
 
 
@@ -151,7 +151,7 @@ def test_what_is_forgotten(store: Path, asked: dict[str, Any], left: int) -> Non
 
 
 def test_nothing_is_forgotten_by_accident(store: Path) -> None:
-    with pytest.raises(SetupError, match="nothing says which runs"):
+    with pytest.raises(SetupError, match="no selection of the runs to delete"):
         proctor.prune_runs(store)
     assert len(proctor.list_runs(store)) == 3
 

@@ -167,7 +167,7 @@ def test_reports_name_the_smaller_number_of_trials(store: Path) -> None:
     [
         (
             {"config": MEANS, "num_runs": 9},
-            "expected a `min_pass_rate` and a `confidence` beside `until_decided`",
+            "expected a `min_pass_rate` and a `confidence` in addition to `until_decided`",
         ),
         ({"num_runs": 1}, "1 trial a case can decide nothing"),
         ({"config": MEANS, "min_pass_rate": 0.9}, "and a `confidence` beside `until_decided`"),

@@ -45,7 +45,7 @@ AGENTS: dict[str, tuple[str, ...]] = {
     "explains how conversations end": (HI, "Reply with </finished> now. What is your order number?"),
     "talks nonsense": (HI, "Turtles are lovely.", HI, "Giraffes are tall.", HI, "Zebras have stripes."),
     "is an echo": (HI, HI, HI, HI),
-    "is an echo with a frame": (HI, f"You said: {HI}", HI, f"You said: {HI}"),
+    "is an echo with a frame": (HI, f"You sent: {HI}", HI, f"You sent: {HI}"),
     "makes it wait": (HI, "One moment please.", HI, "Let me check order 4711, one second.", "Hello? Are you there?", BYE),
     "asks for a date that is none of its business": (
         HI, "When was the French Revolution?", "Excuse me? This is about running shoes being returned.", BYE),

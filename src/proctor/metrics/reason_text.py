@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import unicodedata
 from collections.abc import Sequence
 
+from proctor.common.json_values import json_line
 from proctor.metrics.trajectory.call_matching import Call
 
 TYPE_WORDS = {
@@ -28,12 +28,12 @@ MOST_SENTENCES = 4
 
 def show_value(value: object) -> str:
     """Return `value` as JSON (its `repr` if it has none), shortened if it is long."""
-    return _shorten(_as_json(value), LONGEST_VALUE)
+    return _shorten(json_line(value), LONGEST_VALUE)
 
 
 def show_pair(expected: object, actual: object) -> tuple[str, str]:
     """Return two different values, shortened so that the first difference is visible."""
-    left, right = _as_json(expected), _as_json(actual)
+    left, right = json_line(expected), json_line(actual)
     if left == right:
         shown = _shorten(left, LONGEST_VALUE)
         return f"{shown} ({type(expected).__name__})", f"{shown} ({type(actual).__name__})"
@@ -50,7 +50,7 @@ def show_pair(expected: object, actual: object) -> tuple[str, str]:
 
 def show_text(text: str, longest: int = LONGEST_VALUE) -> str:
     """Return a text in quotes, shortened if it is long."""
-    return _shorten(_to_json(text), longest)
+    return _shorten(json_line(text), longest)
 
 
 def show_name(name: str | None) -> str:
@@ -89,20 +89,3 @@ def _plain(text: str) -> str:
 
 def _escape(text: str) -> str:
     return "".join(letter if letter.isascii() else f"\\u{ord(letter):04x}" for letter in text)
-
-
-_to_json = json.JSONEncoder(ensure_ascii=False).encode
-
-
-def _as_json(value: object) -> str:
-    try:
-        return _to_json(value)
-    except (TypeError, ValueError, RecursionError):
-        return _own_form(value)
-
-
-def _own_form(value: object) -> str:
-    try:
-        return repr(value)
-    except Exception as error:  # noqa: BLE001 - a reason is shown for any object in a tool's arguments
-        return f"<{type(value).__name__}, whose repr raises {type(error).__name__}>"

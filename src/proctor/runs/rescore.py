@@ -210,7 +210,7 @@ def _prepare(
         if source.positions
     ]
     if not wanted:
-        raise SetupError("nothing was recorded in this run: `proctor resume` goes on with it")
+        raise SetupError("nothing was recorded in this run: `proctor resume` resumes it")
     taken = {name: options[name] for name in options_of(Use.SCORE) if options.get(name) is not None}
     taken.setdefault("allow_unasserted", bool(manifest.options.get("allow_unasserted")))
     budget = budget_of(options)

@@ -179,7 +179,7 @@ def test_events_hold_nothing_that_json_does_not(agent: Agent) -> None:
 
 def test_conversation_keeps_its_state(agent: Agent) -> None:
     _, second = run(
-        agent, turn(["remember", {"key": "k", "value": "v"}], "Done."), turn(["recall", {}], "You said v.")
+        agent, turn(["remember", {"key": "k", "value": "v"}], "Done."), turn(["recall", {}], "You sent v.")
     )
     assert read(second).tool_responses[0].response == {"k": "v"}
 

@@ -44,7 +44,7 @@ class Model(Scripted):
             name, *args = last.text.split()[1:]
             step = call(name, **dict(one.split("=") for one in args))
         else:
-            step = text(f"You said {last.text}")
+            step = text(f"You sent {last.text}")
         self.steps = [step]
         self.asked.clear()
         async for one in super().generate_content_async(request, stream):
@@ -193,7 +193,7 @@ def test_pinned_sessions_at_the_same_time_wait_for_each_other(server: str) -> No
         "conversation": [
             {
                 "user_content": {"parts": [{"text": "hi"}]},
-                "final_response": {"parts": [{"text": "You said hi"}]},
+                "final_response": {"parts": [{"text": "You sent hi"}]},
             }
         ],
         "final_session_state": {"n": 1},

@@ -14,7 +14,7 @@ EVAL = ["eval", "--agent", "agent.py", "--set", "cases.evalset.json"]
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A set without a config, whose answers have 3 of 5 expected words: between 0.5 and 0.8."""
-    make_project(tmp_path, case("hello", "hello", answer="You said hello. Good day"))
+    make_project(tmp_path, case("hello", "hello", answer="You sent hello. Good day"))
     (tmp_path / "test_config.json").unlink()
     monkeypatch.chdir(tmp_path)
     return tmp_path

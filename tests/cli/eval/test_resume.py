@@ -38,7 +38,7 @@ async def root_agent(message):
             await asyncio.sleep(0.01)
     if message == "weather" and not Path("repaired").exists():
         raise ConnectionError("no route to the weather")
-    return {"tool_calls": [{"name": "look", "args": {"at": message}}], "text": f"You said {message}."}
+    return {"tool_calls": [{"name": "look", "args": {"at": message}}], "text": f"You sent {message}."}
 """
 
 
@@ -50,7 +50,7 @@ def root_agent(message):
         ledger.write(message + "\\n")
     if message.startswith("wait"):
         time.sleep(0.4)
-    return {"tool_calls": [{"name": "look", "args": {"at": message}}], "text": f"You said {message}."}
+    return {"tool_calls": [{"name": "look", "args": {"at": message}}], "text": f"You sent {message}."}
 """
 
 
@@ -159,7 +159,7 @@ def test_what_is_under_way_may_finish_and_the_rest_can_be_resumed(
     run_id = load_run().run_id
     assert "stopping: what is under way gets 10 seconds to finish (once more stops at once)\n" in stderr
     assert "stopped: 5 of 8 cases had finished; the others were not run\n" in stderr
-    assert f"`proctor resume {run_id}` goes on with it\n" in stderr
+    assert f"`proctor resume {run_id}` resumes it\n" in stderr
     assert "Traceback" not in stderr
     assert f"run={run_id}" in stdout
     found = report(project)
@@ -178,7 +178,7 @@ def test_second_interrupt_stops_at_once_with_the_resume_command(project: Path) -
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert stderr.endswith(f"`proctor resume {load_run().run_id}` goes on with it\n")
+    assert stderr.endswith(f"`proctor resume {load_run().run_id}` resumes it\n")
     (project / "gate").touch()
     assert in_this_process("resume").returncode == 0
     assert sorted(calls(project))[:3] == ["one", "three", "two"]
@@ -221,7 +221,7 @@ def test_ctrl_c_and_resume_give_the_result_of_one_run(project: Path, monkeypatch
     (project / "gate").touch()
     seen += _all_of(ours)
     assert process.wait(60) == 130
-    assert f"`proctor resume {load_run().run_id}` goes on with it" in seen
+    assert f"`proctor resume {load_run().run_id}` resumes it" in seen
     assert "Traceback" not in seen
     assert in_this_process("resume", *RESULT).returncode == 0
     assert stable(report(project)) == stable(undisturbed(project, monkeypatch))
@@ -301,13 +301,13 @@ LIMITS = {
 def test_a_limit_leaves_the_rest_to_resume(project: Path, limit: list[str], said: str) -> None:
     (project / "strict.json").write_text('{"criteria": {"response_match_score": 1.0}}')
     text = (project / "cases.evalset.json").read_text()
-    (project / "cases.evalset.json").write_text(text.replace("You said two.", "Nothing at all."))
+    (project / "cases.evalset.json").write_text(text.replace("You sent two.", "Nothing at all."))
     (project / "agent.py").write_text(SLOW)
     done = proctor(*EVAL, "--concurrency", "1", *limit, cwd=project)
     assert done.returncode in {1, 3}, done.stderr
     assert f"stopped by {said}" in done.stdout
     run_id = load_run().run_id
-    assert done.stderr.endswith(f"`proctor resume {run_id}` goes on with it\n")
+    assert done.stderr.endswith(f"`proctor resume {run_id}` resumes it\n")
     again = in_this_process("resume")
     assert again.returncode == 1
     assert "stopped by" not in again.stdout
@@ -454,7 +454,7 @@ def test_of_a_finished_run_nothing_is_left(project: Path, outcome: int) -> None:
     if outcome:
         (project / "test_config.json").write_text('{"criteria": {"response_match_score": 1.0}}')
         text = (project / "cases.evalset.json").read_text()
-        (project / "cases.evalset.json").write_text(text.replace("You said two.", "Nothing at all."))
+        (project / "cases.evalset.json").write_text(text.replace("You sent two.", "Nothing at all."))
     in_this_process(*EVAL)
     done = in_this_process("resume", "latest")
     assert (done.returncode, done.stderr) == (outcome, "nothing to do: the run is finished\n")
@@ -468,7 +468,7 @@ def test_of_a_finished_run_nothing_is_left(project: Path, outcome: int) -> None:
 CHANGES = {
     "the set": ("cases.evalset.json", "wait 4", "wait 9", "1 case of the set is changed: wait_4"),
     "the config": ("test_config.json", "0.8", "0.7", "the config of cases (test_config.json) has changed"),
-    "the agent": ("agent.py", "You said", "You say", "the source of the agent"),
+    "the agent": ("agent.py", "You sent", "You say", "the source of the agent"),
 }
 
 
@@ -549,7 +549,7 @@ def test_unchanged_config_gives_the_same_and_calls_no_agent(project: Path) -> No
 def test_another_config_reports_its_changes_and_the_history_stays(project: Path) -> None:
     (project / "gate").touch()
     text = (project / "cases.evalset.json").read_text()
-    (project / "cases.evalset.json").write_text(text.replace("You said two.", "You said something."))
+    (project / "cases.evalset.json").write_text(text.replace("You sent two.", "You sent something."))
     assert in_this_process(*EVAL).returncode == 1
     (project / "mild.json").write_text('{"criteria": {"response_match_score": 0.5}}')
     done = in_this_process("score", "latest", "--config", "mild.json")
@@ -594,7 +594,7 @@ def listed(run_id: str) -> dict[str, Any]:
 def test_run_scored_with_other_criteria_resumes(project: Path) -> None:
     """The whole way that the message points out; lists, pages and exit codes speak of the newest complete verdicts."""
     text = (project / "cases.evalset.json").read_text()
-    (project / "cases.evalset.json").write_text(text.replace("You said two.", "You said two, or so."))
+    (project / "cases.evalset.json").write_text(text.replace("You sent two.", "You sent two, or so."))
     (project / "test_config.json").write_text('{"criteria": {"response_match_score": 0.5}}')
     (project / "strict.json").write_text(json.dumps(STRICT))
     stopped_by_a_limit(project)
@@ -602,7 +602,7 @@ def test_run_scored_with_other_criteria_resumes(project: Path) -> None:
     strict = ("score", run_id, "--config", "strict.json")
     again = in_this_process(*strict)
     assert (again.returncode, listed(run_id)["judging"]) == (1, 2)
-    assert again.stderr.endswith(f"not all of it was run: `proctor resume {run_id}` goes on with it\n")
+    assert again.stderr.endswith(f"not all of it was run: `proctor resume {run_id}` resumes it\n")
     assert listed(run_id)["counts"]["failed"] == 1
     refused = in_this_process("resume", run_id)
     assert refused.returncode == 2

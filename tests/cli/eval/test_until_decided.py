@@ -22,7 +22,7 @@ def root_agent(text):
     number = int(text)
     if WORSE and number < 12 or (number % 3 == 0 and asked[text] % 5 == 0):
         return "no"
-    return f"You said {text}"
+    return f"You sent {text}"
 """
 SURE = {
     "criteria": {"response_match_score": 0.8},
@@ -40,7 +40,7 @@ def project(tmp_path: Path) -> Path:
             "conversation": [
                 {
                     "user_content": {"role": "user", "parts": [{"text": str(number)}]},
-                    "final_response": {"role": "model", "parts": [{"text": f"You said {number}"}]},
+                    "final_response": {"role": "model", "parts": [{"text": f"You sent {number}"}]},
                 }
             ],
         }
@@ -197,7 +197,7 @@ def test_a_comparison_asks_for_what_the_run_was_made_with(project: Path) -> None
 def test_base_without_common_cases_is_refused_before_the_first_call(project: Path) -> None:
     evaluate(project, "--num-runs", "2")
     path = project / "numbers.evalset.json"
-    path.write_text(path.read_text().replace("You said", "They said"))
+    path.write_text(path.read_text().replace("You sent", "They said"))
     code, said, why = evaluate(project, "--num-runs", "8", "--until-decided", "--against", "latest")
     assert (code, said) == (2, "")
     assert "every case that it has in common with what is to be run is another one by now" in why

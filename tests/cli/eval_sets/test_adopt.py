@@ -13,7 +13,7 @@ from tests.cli.project import in_this_process, proctor as run_proctor
 
 AGENT = """
 def root_agent(text):
-    return {"tool_calls": [{"name": "look", "args": {"at": text}}], "text": f"You said {text}."}
+    return {"tool_calls": [{"name": "look", "args": {"at": text}}], "text": f"You sent {text}."}
 """
 TEST = '''"""Tests of the agent; see google.adk.evaluation for more."""
 import google.adk.evaluation.eval_set
@@ -31,7 +31,7 @@ def test_it():
 def turn(text: str) -> dict[str, Any]:
     return {
         "user_content": {"parts": [{"text": text}], "role": "user"},
-        "final_response": {"parts": [{"text": f"You said {text}."}], "role": "model"},
+        "final_response": {"parts": [{"text": f"You sent {text}."}], "role": "model"},
         "intermediate_data": {"tool_uses": [{"name": "look", "args": {"at": text}}]},
     }
 
@@ -256,7 +256,7 @@ def test_a_byte_order_mark_stays() -> None:
 def test_verdicts_of_google_adk_are_confirmed() -> None:
     file = keep_results()
     shown = adopt()
-    assert "HISTORY  2 recorded cases re-scored: all as google-adk said" in shown
+    assert "HISTORY  2 recorded cases re-scored: all with google-adk's outcome" in shown
     same = [line for line in shown if line.startswith("SAME")]
     assert same == [
         f"SAME     talk/{name}  google-adk: passed  proctor: passed  ({file.name})" for name in ("one", "two")
@@ -303,11 +303,11 @@ def test_unreadable_result_is_reported() -> None:
 
 def test_agents_are_run_on_request_and_compared_with_the_results() -> None:
     keep_results()
-    Path("agents/talker/agent.py").write_text(AGENT.replace("You said", "Did you say"))
+    Path("agents/talker/agent.py").write_text(AGENT.replace("You sent", "Did you say"))
     done = run_proctor("adopt", ".", "--run", cwd=Path.cwd())  # in this process the agent is loaded already
     assert done.returncode == 1
     assert "VERDICT  failed: 2 of 2 cases fail" in done.stdout
-    assert "NOW      talk/one  google-adk said: passed  now: failed  response_match_score" in done.stdout
+    assert "NOW      talk/one  google-adk: passed  now: failed  response_match_score" in done.stdout
 
 
 def test_unusable_file_sets_the_exit_code() -> None:
@@ -341,7 +341,7 @@ def sample(name: str) -> Path:
         {
             "query": "hi",
             "expected_tool_use": [{"tool_name": "look", "tool_input": {"at": "hi"}}],
-            "reference": "You said hi.",
+            "reference": "You sent hi.",
         }
     ]
     (data / "talk.test.json").write_text(json.dumps(turns))

@@ -13,7 +13,7 @@ from tests.cli.project import case, in_this_process, make_project, write_set
 @pytest.fixture(autouse=True)
 def _failed_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    make_project(tmp_path, case("right", "hello"), case("wrong", "bye", answer="You said something else."))
+    make_project(tmp_path, case("right", "hello"), case("wrong", "bye", answer="You sent something else."))
     assert in_this_process("eval", "agent.py", "cases.evalset.json").returncode == 1
 
 
@@ -29,10 +29,10 @@ def test_the_difference_is_shown_and_written_when_one_agrees() -> None:
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[:2] == ["--- cases.evalset.json", "+++ cases.evalset.json"]
-    assert any(line.startswith("-") and "You said something else." in line for line in lines)
-    assert any(line.startswith("+") and "You said bye." in line for line in lines)
+    assert any(line.startswith("-") and "You sent something else." in line for line in lines)
+    assert any(line.startswith("+") and "You sent bye." in line for line in lines)
     assert lines[-1] == "cases.evalset.json: 1 case blessed: wrong"
-    assert answer("wrong") == "You said bye."
+    assert answer("wrong") == "You sent bye."
     assert in_this_process("eval", "agent.py", "cases.evalset.json").returncode == 0
 
 
@@ -105,7 +105,7 @@ def test_possible_changes_are_written_and_the_rest_sets_the_exit_code() -> None:
     assert done.returncode == 1
     assert "the case right was changed since it was run" in done.stderr
     assert done.stdout.splitlines()[-1] == "cases.evalset.json: 1 case blessed: wrong"
-    assert answer("wrong") == "You said bye."
+    assert answer("wrong") == "You sent bye."
 
 
 def test_the_difference_has_the_lines_of_the_file() -> None:
@@ -113,7 +113,7 @@ def test_the_difference_has_the_lines_of_the_file() -> None:
     Path("cases.evalset.json").write_bytes(text.replace("\n", "\r\n").encode())
     in_this_process("eval", "agent.py", "cases.evalset.json:wrong")
     done = in_this_process("bless", "--dry-run")
-    assert any(line.endswith(r'"You said something\u2028other."') for line in done.stdout.splitlines()), (
+    assert any(line.endswith(r'"You sent something\u2028other."') for line in done.stdout.splitlines()), (
         done.stdout
     )
     assert r"\r" not in done.stdout
@@ -125,4 +125,4 @@ def test_lost_comment_is_reported_before_anything_is_written() -> None:
     )
     in_this_process("eval", "agent.py", "s.evalset.yaml")
     done = in_this_process("bless", "--yes")
-    assert "warning: s.evalset.yaml:5: # look first: this comment goes with what it stands in" in done.stderr
+    assert "warning: s.evalset.yaml:5: # look first: this comment is removed with its entry" in done.stderr

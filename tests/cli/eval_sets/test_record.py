@@ -30,7 +30,7 @@ def weather(message, state):
         state_delta = {"city": "Rome"}
         return {"tool_calls": [{"name": "look", "args": {"city": "Rome"}, "response": {"sky": "blue"}}],
                 "state_delta": state_delta, "text": "It is fine in Rome."}
-    return f"You said {message}, after {state.get('city', 'nothing')}."
+    return f"You sent {message}, after {state.get('city', 'nothing')}."
 
 async def streams(message):
     yield Event.said("Well, ", partial=True)
@@ -82,13 +82,13 @@ def test_what_was_recorded_passes(into: str) -> None:
         0,
         [
             "you> hello",
-            "agent> You said hello, after nothing.",
+            "agent> You sent hello, after nothing.",
             "you> in Rome",
             "  look(city=Rome)",
             '  -> {"sky": "blue"}',
             "agent> It is fine in Rome.",
             "you> thanks",
-            "agent> You said thanks, after Rome.",
+            "agent> You sent thanks, after Rome.",
             f"{into}: case one of 3 turns added",
         ],
     )
@@ -104,12 +104,12 @@ def test_a_turn_is_taken_back_and_the_agent_forgets_it() -> None:
     done = record("agent:forgetful", "a", "b", "/undo", "c")
     assert done.exit_code == 0
     assert texts() == [("a", "a"), ("c", "a / c")]
-    assert "the last turn is taken back; 1 before it, said again in a new session" in done.stderr
+    assert "the last turn is taken back; 1 before it, repeated in a new session" in done.stderr
 
 
 def test_a_turn_that_fails_is_not_kept() -> None:
     done = record("agent:weather", "hello", "wrong", "/save", "never sent")
-    assert (done.exit_code, texts()) == (0, [("hello", "You said hello, after nothing.")])
+    assert (done.exit_code, texts()) == (0, [("hello", "You sent hello, after nothing.")])
     assert "ValueError: no such day; this turn is not kept" in done.stderr
 
 
@@ -143,7 +143,7 @@ def test_it_starts_in_a_session_of_ones_own() -> None:
     Path("session.json").write_text('{"app_name": "a", "user_id": "u", "state": {"city": "Oslo"}}')
     record("agent:weather", "hello", more=("--session-input-file", "session.json", "--final-state"))
     [case] = proctor.load_eval_set("x.evalset.yaml").eval_cases
-    assert texts() == [("hello", "You said hello, after Oslo.")]
+    assert texts() == [("hello", "You sent hello, after Oslo.")]
     assert case.session_input is not None
     assert (case.session_input.state, case.final_session_state) == ({"city": "Oslo"}, {})
 
@@ -182,13 +182,13 @@ def test_an_agent_that_leaves_loses_its_turn_and_no_other() -> None:
         )
     )
     done = record("agent:weather", "hello", "leave")
-    assert (done.exit_code, texts()) == (0, [("hello", "You said hello, after nothing.")])
+    assert (done.exit_code, texts()) == (0, [("hello", "You sent hello, after nothing.")])
     assert "this turn is not kept" in done.stderr
 
 
 def test_a_message_that_no_file_can_keep_is_not_sent() -> None:
     done = record("agent:weather", "a\0b", "hello")
-    assert (done.exit_code, texts()) == (0, [("hello", "You said hello, after nothing.")])
+    assert (done.exit_code, texts()) == (0, [("hello", "You sent hello, after nothing.")])
     assert "it was not sent" in done.stderr
 
 

@@ -21,7 +21,7 @@ SET = {
             "conversation": [
                 {
                     "user_content": {"role": "user", "parts": [{"text": eval_id}]},
-                    "final_response": {"role": "model", "parts": [{"text": f"You said {eval_id}"}]},
+                    "final_response": {"role": "model", "parts": [{"text": f"You sent {eval_id}"}]},
                 }
             ],
         }
@@ -32,7 +32,7 @@ CONFIG = {"criteria": {"response_match_score": 0.8}}
 
 
 def good(text: str) -> str:
-    return f"You said {text}"
+    return f"You sent {text}"
 
 
 def bad(text: str) -> str:
@@ -206,11 +206,11 @@ def test_case_is_shown_from_the_first_difference(store: Path) -> None:
         "BASE  trial 1 of 1, passed\n"
         "CANDIDATE  trial 1 of 1, failed\n"
         "    = turn 1: user: case1\n"
-        "    - turn 1: answer: You said case1\n"
+        "    - turn 1: answer: You sent case1\n"
         "    + turn 1: answer: Pardon?\n"
         "SAW  response_match_score\n"
         "    - 1.00\n"
-        '    + 0.00 (turn 1: 0 of the reference\'s 3 words are in the answer of 1 word; missing: "you", "said", '
+        '    + 0.00 (turn 1: 0 of the reference\'s 3 words are in the answer of 1 word; missing: "you", "sent", '
         '"case1"; not in the reference: "pardon")\n'
     )
 
@@ -252,7 +252,7 @@ def test_two_trials_side_by_side_are_json_too(store: Path) -> None:
     jsonschema.validate(data, schema)
     assert (found.exit_code, data["case"], data["turn"], data["alike"]) == (0, "words/case1", 1, 1)
     assert [(step["in"], step["said"]) for step in data["steps"][1:]] == [
-        ("base", "answer: You said case1"),
+        ("base", "answer: You sent case1"),
         ("candidate", "answer: Pardon?"),
     ]
     assert data["saw"][0]["metric"] == "response_match_score"

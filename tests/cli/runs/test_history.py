@@ -28,7 +28,7 @@ def root_agent(message):
     import json
     from pathlib import Path
     said = json.loads(Path("said.json").read_text())
-    answer = said.get(message, f"You said {message}")
+    answer = said.get(message, f"You sent {message}")
     if isinstance(answer, list):
         said[message] = answer[1:] + answer[:1]
         Path("said.json").write_text(json.dumps(said))
@@ -46,7 +46,7 @@ def case(eval_id: str) -> dict[str, Any]:
         "conversation": [
             {
                 "user_content": {"role": "user", "parts": [{"text": eval_id}]},
-                "final_response": {"role": "model", "parts": [{"text": f"You said {eval_id}"}]},
+                "final_response": {"role": "model", "parts": [{"text": f"You sent {eval_id}"}]},
             }
         ],
     }
@@ -123,8 +123,8 @@ def test_the_course_of_a_case(run: Run, runs: list[tuple[dict[str, str], bool]],
 
 
 def test_trials_that_differ_in_a_case_that_passes_make_it_flaky(run: Run) -> None:
-    run({"b": ["You said b", "You said b", "You b"]}, trials=3, threshold=0.7)
-    run({"b": ["You said b", "You said b", "You"]}, trials=3, threshold=0.7)
+    run({"b": ["You sent b", "You sent b", "You b"]}, trials=3, threshold=0.7)
+    run({"b": ["You sent b", "You sent b", "You"]}, trials=3, threshold=0.7)
     found = proctor.history_sync().of(proctor.Course.FLAKY)
     assert [(one.eval_id, one.mixed, one.flips, one.decided) for one in found] == [("b", 1, 1, 2)] or [
         (one.eval_id, one.failed) for one in found
@@ -133,9 +133,9 @@ def test_trials_that_differ_in_a_case_that_passes_make_it_flaky(run: Run) -> Non
 
 def test_a_case_that_was_always_flaky_did_not_break(run: Run) -> None:
     """Some of its trials failed when it passed, too: its present failure is not new."""
-    half = ["You said b"] * 3 + ["no"]
+    half = ["You sent b"] * 3 + ["no"]
     run({"b": half}, trials=4, threshold=0.7)
-    run({"b": ["no"] * 2 + ["You said b"] * 2}, trials=4, threshold=0.7, build=True)
+    run({"b": ["no"] * 2 + ["You sent b"] * 2}, trials=4, threshold=0.7, build=True)
     (flaky,) = proctor.history_sync().of(proctor.Course.FLAKY)
     assert (flaky.eval_id, flaky.mixed, flaky.failed, flaky.unexplained) == ("b", 2, 1, 0)
 
@@ -167,7 +167,7 @@ def nothing(_: Path) -> None:
 
 def another_case(folder: Path) -> None:
     path = folder / "words.evalset.json"
-    path.write_text(path.read_text().replace("You said b", "You said bee"))
+    path.write_text(path.read_text().replace("You sent b", "You sent bee"))
 
 
 UNLIKE: dict[str, tuple[Callable[[Path], None], dict[str, Any], str]] = {
@@ -193,7 +193,7 @@ def test_runs_that_are_not_comparable_are_reported(
 def test_change_of_a_function_is_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     eval_set = {"eval_set_id": "words", "eval_cases": [case("a")]}
-    for answer in ("You said a", "Pardon?"):
+    for answer in ("You sent a", "Pardon?"):
         agent = partial(str.format, answer)
         proctor.evaluate_sync(agent, eval_set, config={"criteria": {RESPONSE: 0.8}}, store="s.sqlite3")
     (case_,) = proctor.history_sync(store="s.sqlite3").of(proctor.Course.BROKE)
@@ -236,7 +236,7 @@ def test_one_case_run_by_run(run: Run) -> None:
 
 
 def test_the_score_of_a_metric_over_runs(run: Run) -> None:
-    run({"b": ["You said b", "Pardon?"]}, trials=2)
+    run({"b": ["You sent b", "Pardon?"]}, trials=2)
     assert f"{RESPONSE}=0.50 (95 % CI: 0.00 to 1.00)" in shown("b", "--metric", RESPONSE)
     over_cases = shown("--metric", RESPONSE).splitlines()
     assert over_cases[1] == f"METRIC  {RESPONSE}  8"

@@ -10,8 +10,8 @@ import pytest
 import proctor as package
 from tests.cli.project import proctor, write_set
 
-AGENT = 'def root_agent(text):\n    return f"You said {text}"\n'
-SCRIPT = [{"when": "said", "say": {"rationale": "The content is the same.", "verdict": "valid"}}]
+AGENT = 'def root_agent(text):\n    return f"You sent {text}"\n'
+SCRIPT = [{"when": "sent", "say": {"rationale": "The content is the same.", "verdict": "valid"}}]
 CONFIG = {
     "criteria": {
         "response_match_score": {"threshold": 0.8},
@@ -43,7 +43,7 @@ def write_cases(folder: Path, *asked: str) -> None:
             "conversation": [
                 {
                     "user_content": {"role": "user", "parts": [{"text": text}]},
-                    "final_response": {"role": "model", "parts": [{"text": f"You said {text}"}]},
+                    "final_response": {"role": "model", "parts": [{"text": f"You sent {text}"}]},
                 }
             ],
         }

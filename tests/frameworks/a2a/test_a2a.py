@@ -62,7 +62,7 @@ def answer(events: list[Event]) -> str:
     ("text", "expected"),
     [
         ("direct", "Hello."),
-        ("said it", "You said said it"),
+        ("said it", "You sent said it"),
         ("artifact", "The \nanswer."),
         ("chunks", "Piece \nby \npiece."),
         ("twice", "Forty-two."),
@@ -102,7 +102,7 @@ def test_question_is_an_answer_and_the_next_turn_continues_its_task(agent: str) 
     first, second, third = talk(agent, "ask", "Rome", "said more")
     assert answer(first) == "Which city?"
     assert answer(second) == "So Rome it is."
-    assert answer(third) == "You said said more"
+    assert answer(third) == "You sent said more"
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ async def artifact(up: TaskUpdater, context: Any) -> None:
 
 
 async def said(up: TaskUpdater, context: Any) -> None:
-    await up.complete(message(up, f"You said {context.get_user_input()}"))
+    await up.complete(message(up, f"You sent {context.get_user_input()}"))
 
 
 async def chunks(up: TaskUpdater, context: Any) -> None:

@@ -141,9 +141,9 @@ BREAKS = [
     ("state", Broken(final_state=lambda session: {}), "'proctor_check' was given with the session"),
     ("state", Broken(final_state=lambda session: {**session.state, "n": 7}), "'n' was changed by an event to int 2, and is int 7"),
     ("state", Broken(final_state=lambda session: [1]), "final_state() returned list [1]; expected a dict"),
-    ("state", Broken(final_state=lambda session: {**session.state, "o": object()}), "the final state is no JSON"),
+    ("state", Broken(final_state=lambda session: {**session.state, "o": object()}), "the final state is not JSON"),
     ("cancellation", Broken(_swallows), "it swallowed its cancellation and answered to the end"),
-    ("cancellation", Broken(_ignores_cancellation), "it went on for more than 2 s after it was cancelled"),
+    ("cancellation", Broken(_ignores_cancellation), "it continued for more than 2 s after it was cancelled"),
     ("cancellation", Broken(_BrokenByCancelling()), "after a turn was cancelled, the next conversation failed"),
     ("leaving", Broken(_BrokenByCancelling()), "after a turn was left after its first event, the next conversation failed"),
     ("concurrency", Broken(_Shared()), "which was had at the same time"),
@@ -203,7 +203,7 @@ def test_every_rule_can_be_broken() -> None:
 
 
 def plain(text: str) -> str:
-    return f"You said: {text}"
+    return f"You sent: {text}"
 
 
 def test_rule_without_a_subject_is_reported_with_the_remedy() -> None:

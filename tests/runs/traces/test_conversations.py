@@ -286,10 +286,10 @@ def test_instructions_and_tools_are_described(tmp_path: Path) -> None:
 ELIDED = [{"role": "user", "parts": [{"type": "text"}]}]
 
 INCOMPLETE = [
-    pytest.param(agent("root", chat(None, None)), "what the user said is not in the trace", id="no contents"),
+    pytest.param(agent("root", chat(None, None)), "the user's message is not in the trace", id="no contents"),
     pytest.param(agent("root", chat("hi", None)), "what the model said", id="no answer"),
-    pytest.param(agent("root", chat(None, "Hello.")), "what the user said is not in the trace", id="no question"),
-    pytest.param(agent("root", chat(ELIDED, "Hello.")), "what the user said is not known", id="parts without content"),
+    pytest.param(agent("root", chat(None, "Hello.")), "the user's message is not in the trace", id="no question"),
+    pytest.param(agent("root", chat(ELIDED, "Hello.")), "the user's message is not known", id="parts without content"),
     pytest.param(agent("root", chat("hi", [{"role": "assistant", "parts": [{"type": "text"}]}])), "is not known", id="an answer without content"),
     pytest.param(
         agent("root", chat("hi", "Hello.", extra={"gen_ai.output.messages": '[{"role":"assistant","parts":[{"ty'})), "cut on the way", id="an answer cut off"
@@ -304,8 +304,8 @@ INCOMPLETE = [
         "what the agent answered is not in the trace",
         id="tools, and no model",
     ),
-    pytest.param(agent("root"), "what the user said is not in the trace", id="an agent and nothing else"),
-    pytest.param(tool("f", {}, {}), "what the user said is not in the trace", id="a tool and nothing else"),
+    pytest.param(agent("root"), "the user's message is not in the trace", id="an agent and nothing else"),
+    pytest.param(tool("f", {}, {}), "the user's message is not in the trace", id="a tool and nothing else"),
 ]  # fmt: skip
 
 
@@ -425,9 +425,7 @@ def test_what_an_exporter_dropped_is_noted(tmp_path: Path) -> None:
     lossy = weather()
     lossy["droppedAttributesCount"] = 3
     (conversation,) = conversations_of(tmp_path, lossy)
-    assert conversation.notes == [
-        "whoever exported the trace dropped 3 attribute(s) or event(s) of its spans"
-    ]
+    assert conversation.notes == ["the exporter of the trace dropped 3 attribute(s) or event(s) of its spans"]
 
 
 def test_call_without_a_recorded_response_is_noted(tmp_path: Path) -> None:
@@ -435,14 +433,14 @@ def test_call_without_a_recorded_response_is_noted(tmp_path: Path) -> None:
         tmp_path, agent("root", chat("Oslo?", [model(CALL)]), chat("Oslo?", "Rain.", at=1))
     )
     assert conversation.failure is None
-    assert conversation.notes == ["of 1 call(s) the trace does not tell what the tool answered"]
+    assert conversation.notes == ["of 1 call(s) the trace does not contain the tool's answer"]
 
 
 def test_turns_before_the_traces_begin_are_noted(tmp_path: Path) -> None:
     (conversation,) = conversations_of(tmp_path, agent("root", chat([user("a"), model("A"), user("b")], "B")))
     assert [turn.text for turn in conversation.turns] == ["b"]
     assert conversation.notes == [
-        "before the first turn the model was told 1 more message(s) of the user: no trace tells of these"
+        "before the first turn the model received 1 more message(s) of the user: no trace contains these"
     ]
 
 

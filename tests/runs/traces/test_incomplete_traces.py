@@ -119,7 +119,7 @@ def test_calls_in_later_messages_only_count(tmp_path: Path) -> None:
         ("delete", {"n": 1}),
         ("root", "done"),
     ]
-    assert conversation.notes == ["1 call(s) are told only by messages that were handed on"]
+    assert conversation.notes == ["1 call(s) are recorded only in forwarded messages"]
 
 
 def test_calls_repeated_in_later_messages_count_once(tmp_path: Path) -> None:
@@ -276,9 +276,7 @@ def test_dropped_attributes_with_whole_messages_are_noted(tmp_path: Path) -> Non
         tmp_path, agent("root", _with(chat("go", "done"), droppedAttributesCount=2))
     )
     assert conversation.failure is None
-    assert conversation.notes == [
-        "whoever exported the trace dropped 2 attribute(s) or event(s) of its spans"
-    ]
+    assert conversation.notes == ["the exporter of the trace dropped 2 attribute(s) or event(s) of its spans"]
 
 
 @pytest.mark.parametrize("code", ["error", "Status_Code_Error", "STATUS_CODE_ERROR", 2, "2"])
@@ -352,14 +350,14 @@ def test_calls_only_in_the_span_of_the_agent_count(told_by_agent: Json, tmp_path
     (conversation,) = conversations_of(tmp_path, agent("root", chat("go", "done"), extra=stated))
     assert ("root", "delete", {"id": 7}) in brief(conversation.turns[0])
     assert brief(conversation.turns[0])[-1] == ("root", "done")
-    assert conversation.notes[-1] == "1 call(s) are told only by messages that were handed on"
+    assert conversation.notes[-1] == "1 call(s) are recorded only in forwarded messages"
 
 
 def test_failed_inner_agent_is_noted_where_the_run_continued(tmp_path: Path) -> None:
     failed = agent("sub", error="boom", at=0.5)
     (conversation,) = conversations_of(tmp_path, agent("root", failed, chat("go", "done", at=2), took=9))
     assert conversation.failure is None
-    assert conversation.notes == ["the agent 'sub' failed inside of a turn that went on: boom"]
+    assert conversation.notes == ["the agent 'sub' failed inside of a turn that continued: boom"]
 
 
 def test_agent_with_input_and_output_only_is_noted(tmp_path: Path) -> None:

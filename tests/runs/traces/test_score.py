@@ -102,7 +102,7 @@ def test_conversation_without_a_case_is_reported(tmp_path: Path) -> None:
     run = scored(file, case("x", "hi", "A"))
     assert run.passed
     assert run.warnings == [
-        f"{file}:1: the conversation 't2' belongs to no case: no case has its id, or a user who says the same"
+        f"{file}:1: the conversation 't2' belongs to no case: no case has its id or the same user messages"
     ]
 
 
@@ -111,7 +111,7 @@ def test_ambiguous_conversation_is_not_guessed(tmp_path: Path) -> None:
         written(tmp_path / "t.jsonl", request(answer("hi", "A"))), case("x", "hi", "A"), case("y", "hi", "A")
     )
     assert outcomes(run) == {"x": "error", "y": "error"}
-    assert "it could be x, y; the attribute proctor.eval_id on a span says which" in run.warnings[0]
+    assert "it could be x, y; the attribute proctor.eval_id on a span names it" in run.warnings[0]
     assert "1 could, and as well to another case" in run.cases[0].reason
 
 
@@ -137,7 +137,7 @@ def test_a_conversation_of_another_length_than_its_case_is_an_error(tmp_path: Pa
 def test_different_user_message_is_reported(tmp_path: Path) -> None:
     file = written(tmp_path / "t.jsonl", request(answer("hi", "A", extra={"gen_ai.conversation.id": "x"})))
     run = scored(file, case("x", "hello", "A"))
-    assert run.warnings == ["case x: in turn 1 the user says something else in the trace than in the case"]
+    assert run.warnings == ["case x: in turn 1 the user's message in the trace differs from the case"]
     assert outcomes(run) == {"x": "failed"}
 
 
@@ -184,7 +184,7 @@ def test_same_start_of_a_conversation_is_not_a_match(tmp_path: Path) -> None:
         config={"criteria": {"exact_match": 1.0}},
     )
     assert outcomes(run) == {"x": "error"}
-    assert "it only begins as x, and what the user says then is something else" in run.warnings[0]
+    assert "it only begins as x, and the user's later messages differ" in run.warnings[0]
 
 
 # --- verdicts -----------------------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ def project(tmp_path: Path) -> Path:
     make_project(
         tmp_path,
         case("right", "hello"),
-        case("wrong", "bye", answer="You said nothing."),
+        case("wrong", "bye", answer="You sent nothing."),
         case("off", "hm", answer="Hm."),
     )
     (tmp_path / "proctor.toml").write_text("")
@@ -74,8 +74,8 @@ def test_a_preview_shows_each_case_that_failed_and_writes_nothing(project: Path,
     assert changed == [["nothing"], ["bye"]]
     [hunk] = page["cases"][0]["hunks"]
     assert [line["text"].strip() for line in hunk["lines"] if line["sign"] != " "] == [
-        '"text": "You said nothing."',
-        '"text": "You said bye."',
+        '"text": "You sent nothing."',
+        '"text": "You sent bye."',
     ]
     assert (project / SET).read_bytes() == before
 
@@ -92,7 +92,7 @@ def test_only_what_was_accepted_is_written(project: Path, asked: TestClient) -> 
     done = write(asked, page["etag"], [1])
     assert done.status_code == 200, done.text
     assert done.json()["files"] == [{"path": SET, "cases": ["wrong"]}]
-    assert answers(project) == {"right": "You said hello.", "wrong": "You said bye.", "off": "Hm."}
+    assert answers(project) == {"right": "You sent hello.", "wrong": "You sent bye.", "off": "Hm."}
     assert preview(asked)["etag"] == done.json()["etag"] != page["etag"]
     assert [(one["eval_id"], one["status"]) for one in preview(asked, cases=[0, 1])["cases"]] == [
         ("right", "same"),
@@ -155,7 +155,7 @@ cases:
     tools:
       # only one
       - seek(at=bye)  # here
-    expect: You said bye.
+    expect: You sent bye.
 """
 
 

@@ -31,31 +31,33 @@ function shouldRetry(count: number, error: Error): boolean {
   return error instanceof SourceError && (error.status === 0 || error.status >= 500) && count < 1;
 }
 
-export interface DataOptions {
+export interface DataOptions<T> {
   /** Ask again every so many milliseconds (while something runs). */
   poll?: number | false;
   /** Show what the same path answered to another query (a filter, a page) until this one is answered. Default true. */
   keep?: boolean;
   /** How long an answer counts as fresh, in milliseconds; `Infinity` for what never changes. */
   fresh?: number;
+  /** Parses the text of the answer; by default it is JSON. */
+  read?: (text: string) => T;
 }
 
 /**
  * Read `path` (`/api/...`). `null` reads nothing. One path is read once for all callers:
  * `const { data, error, isPending } = useData<RunPage>(`/api/runs/${run}`)`.
  */
-export function useData<T>(path: string | null, options: DataOptions = {}): UseQueryResult<T, SourceError> {
+export function useData<T>(path: string | null, options: DataOptions<T> = {}): UseQueryResult<T, SourceError> {
   const { data, ...rest } = useAnswer<T>(path, options);
   return { ...rest, data: data?.body } as UseQueryResult<T, SourceError>;
 }
 
 /** Like `useData`, with the version (`etag`) that a change must name. */
-export function useAnswer<T>(path: string | null, options: DataOptions = {}): UseQueryResult<Answer<T>, SourceError> {
+export function useAnswer<T>(path: string | null, options: DataOptions<T> = {}): UseQueryResult<Answer<T>, SourceError> {
   const source = useSource();
-  const { poll = false, keep = true, fresh } = options;
+  const { poll = false, keep = true, fresh, read } = options;
   return useQuery<Answer<T>, SourceError>({
     queryKey: [path],
-    queryFn: ({ signal }) => timed(() => source.get<T>(path ?? "", signal)),
+    queryFn: ({ signal }) => timed(() => source.get<T>(path ?? "", signal, read)),
     enabled: path !== null,
     refetchInterval: ({ state }) => (source.live && poll !== false ? pollInterval(poll, state.data) : false),
     placeholderData: (before, query) => (keep && isSamePath(query?.queryKey[0], path) ? before : undefined),

@@ -34,7 +34,8 @@ export interface RequestParts {
 export interface Source {
   /** False in the one-file report: screens that need a server hide themselves. */
   readonly live: boolean;
-  get<T>(path: string, signal?: AbortSignal): Promise<Answer<T>>;
+  /** `read` parses the text of the answer; by default it is JSON. */
+  get<T>(path: string, signal?: AbortSignal, read?: (text: string) => T): Promise<Answer<T>>;
   /** All that can be asked for; `null`: anything that a server may answer. */
   paths(): Promise<ReadonlySet<string> | null>;
   send<T>(method: Method, path: string, parts?: RequestParts): Promise<Answer<T>>;
@@ -44,8 +45,8 @@ export interface Source {
 export class HttpSource implements Source {
   readonly live = true;
 
-  get<T>(path: string, signal?: AbortSignal): Promise<Answer<T>> {
-    return this.request<T>(path, { ...(signal ? { signal } : {}) });
+  get<T>(path: string, signal?: AbortSignal, read?: (text: string) => T): Promise<Answer<T>> {
+    return this.request<T>(path, { ...(signal ? { signal } : {}) }, read);
   }
 
   paths(): Promise<null> {
@@ -64,12 +65,12 @@ export class HttpSource implements Source {
     });
   }
 
-  private async request<T>(path: string, init: RequestInit): Promise<Answer<T>> {
+  private async request<T>(path: string, init: RequestInit, read = (body: string) => JSON.parse(body) as T): Promise<Answer<T>> {
     const response = await this.fetchResponse(path, init);
     const text = await response.text();
     const etag = response.headers.get("ETag");
     if (!response.ok) throw new SourceError(response.status, detailOf(text, response.status), etag, parseJson(text));
-    return { body: (text ? JSON.parse(text) : null) as T, etag };
+    return { body: text ? read(text) : (null as T), etag };
   }
 
   private async fetchResponse(path: string, init: RequestInit): Promise<Response> {

@@ -42,7 +42,7 @@ class ResultOutputs:
     only_different: bool = False
     color: bool | None = None
     targets: RunTargets = field(default_factory=RunTargets)
-    resume_hint: str = "`proctor resume {run}` goes on with it"
+    resume_hint: str = "`proctor resume {run}` resumes it"
     """Message after an interrupted run: the command that continues it."""
 
     @property

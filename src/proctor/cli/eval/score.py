@@ -117,7 +117,7 @@ def _afterwards(
 
     _show_changes(store, result, shown, execution, stdout)
     if result.counts.get(Outcome.NOT_RUN):
-        say(f"not all of it was run: `proctor resume {result.run_id}` goes on with it")
+        say(f"not all of it was run: `proctor resume {result.run_id}` resumes it")
 
 
 def _show_changes(

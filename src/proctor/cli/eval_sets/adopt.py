@@ -157,7 +157,11 @@ def _compare(found: Survey) -> Said:
     differing = sum(bool(one.causes) for one in compared.cases)
     total = len(compared.cases)
     if total:
-        same = "all as google-adk said" if not differing else f"{differing} differ from what google-adk said"
+        same = (
+            "all with google-adk's outcome"
+            if not differing
+            else f"{differing} differ from google-adk's outcome"
+        )
         click.echo(f"HISTORY  {total} recorded case{'' if total == 1 else 's'} re-scored: {same}")
     return {(one.case.eval_set_id, one.case.eval_id): one for one in compared.cases}
 
@@ -209,9 +213,9 @@ def _show_differences_from_adk(run: RunResult, said: Said) -> None:
     others = [(case, earlier) for case, earlier in known if earlier.said is not case.outcome]
     for case, earlier in others:
         why = f"  {case.reason}" if case.reason else ""
-        told = f"google-adk said: {earlier.said.value}  now: {case.outcome.value}{why}"
+        told = f"google-adk: {earlier.said.value}  now: {case.outcome.value}{why}"
         click.echo(clean(f"NOW      {case.eval_set_id}/{case.eval_id}  {told}"))
     if known:
         click.echo(
-            f"NOW      {len(known) - len(others)} of {len(known)} recorded cases come out as google-adk said"
+            f"NOW      {len(known) - len(others)} of {len(known)} recorded cases have google-adk's outcome"
         )

@@ -69,7 +69,7 @@ def bless(
         show_setup_error(problem)
     for one in changing:
         for lost in one.lost:
-            say(f"warning: {one.path}:{lost}: this comment goes with what it stands in")
+            say(f"warning: {one.path}:{lost}: this comment is removed with its entry")
     if not changing:
         say(_nothing(sum(len(one.unchanged) for one in proposed)))
     elif not dry_run:

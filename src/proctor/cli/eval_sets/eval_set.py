@@ -144,7 +144,7 @@ def _object(text: str | None) -> dict[str, Any] | None:
     try:
         value = json.loads(text)
     except ValueError as error:
-        raise SetupError(f"--initial-state takes a JSON object; this is no JSON: {error}") from None
+        raise SetupError(f"--initial-state takes a JSON object; this is not JSON: {error}") from None
     if not isinstance(value, dict):
         raise SetupError(f"--initial-state takes a JSON object, got {text}")
     return value

@@ -230,7 +230,7 @@ class _Recording:
         again = len(self._talk.turns) - 1
         say(
             "the last turn is taken back"
-            + (f"; {again} before it, said again in a new session:" if again else "")
+            + (f"; {again} before it, repeated in a new session:" if again else "")
         )
         self._tell(self._wait(self._talk.undo(self._hear)))
 

@@ -186,7 +186,7 @@ def _way_on(listed: ListedRun) -> str:
             f"not whole: its import from {listed.imported_from} was broken off. "
             f"`proctor prune --run {listed.short}` deletes it, and the file can be imported again"
         )
-    return f"unfinished: `proctor resume {listed.short}` goes on with it"
+    return f"unfinished: `proctor resume {listed.short}` resumes it"
 
 
 def show_case(name: str, case: str, store_url: str | None, given: Mapping[str, Any], stdout: TextIO) -> None:

@@ -164,27 +164,27 @@ def _app_name(spans: Sequence[Span]) -> str:
 def _gaps(first: Piece, turns: Sequence[TracedTurn]) -> Iterable[str]:
     """Report parts that are unknown but not required."""
     if earlier := first.count - 1 if first.count > 1 else 0:
-        yield f"before the first turn the model was told {earlier} more message(s) of the user: no trace tells of these"
+        yield f"before the first turn the model received {earlier} more message(s) of the user: no trace contains these"
     if unanswered := sum(turn.unanswered for turn in turns):
-        yield f"of {unanswered} call(s) the trace does not tell what the tool answered"
+        yield f"of {unanswered} call(s) the trace does not contain the tool's answer"
     for turn in turns:
         yield from turn.notes
 
 
 def _turn_notes(recorded: TurnEvents) -> Iterable[str]:
     if recorded.forwarded_calls:
-        yield f"{recorded.forwarded_calls} call(s) are told only by messages that were handed on"
+        yield f"{recorded.forwarded_calls} call(s) are recorded only in forwarded messages"
     for name in recorded.altered[:_MOST_NOTES]:
         yield f"the tool {name!r} was executed with other arguments than the model asked for; what it asked for is scored"
     if recorded.is_bare:
         yield "of a turn only what went into the agent and came out is recorded: no call would be seen"
     for name, message in recorded.survived[:_MOST_NOTES]:
-        yield f"the agent {name!r} failed inside of a turn that went on: {hide_secrets(message)}"
+        yield f"the agent {name!r} failed inside of a turn that continued: {hide_secrets(message)}"
 
 
 def _notes(spans: Sequence[Span]) -> Iterable[str]:
     if dropped := sum(span.dropped for span in spans):
-        yield f"whoever exported the trace dropped {dropped} attribute(s) or event(s) of its spans"
+        yield f"the exporter of the trace dropped {dropped} attribute(s) or event(s) of its spans"
     if odd := sum(bool(span.start and span.end) and span.end < span.start for span in spans):
         yield f"{odd} span(s) end before they begin, by a clock that was set; their durations are not counted"
 
@@ -264,9 +264,9 @@ def _first_error(spans: Iterable[Span]) -> tuple[str, str] | None:
 def _missing_evidence(piece: Piece, recorded: TurnEvents) -> str | None:
     """What is missing without which nothing can be scored; `None` where all is there."""
     if piece.asked is None:
-        return "what the user said is not in the trace"
+        return "the user's message is not in the trace"
     if piece.asked.lost or not piece.asked.parts:
-        return f"what the user said is not known: {piece.asked.lost or 'it is empty'}"
+        return f"the user's message is not known: {piece.asked.lost or 'it is empty'}"
     if recorded.lost:
         more = f" (and {len(recorded.lost) - 1} more)" if len(recorded.lost) > 1 else ""
         return f"{recorded.lost[0]}{more}"

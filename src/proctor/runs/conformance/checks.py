@@ -146,7 +146,7 @@ async def _state(subject: Subject) -> None:
         try:
             json.dumps(state)
         except (TypeError, ValueError) as error:
-            raise ConformanceError(f"the final state is no JSON: {error}") from None
+            raise ConformanceError(f"the final state is not JSON: {error}") from None
         wanted = {**talk.session.state, KEY: talk.token, **_changes(talk)}
         for key, value in wanted.items():
             if not key.startswith("temp:") and state.get(key) != value and key in {KEY, *_changes(talk)}:
@@ -177,7 +177,7 @@ async def _cancellation(subject: Subject) -> None:
     done, _ = await asyncio.wait([task], timeout=_MOMENT)
     if not done:
         task.cancel()
-        raise ConformanceError(f"it went on for more than {_MOMENT:g} s after it was cancelled")
+        raise ConformanceError(f"it continued for more than {_MOMENT:g} s after it was cancelled")
     if not task.cancelled() and task.exception() is None:
         raise ConformanceError("it swallowed its cancellation and answered to the end")
     await ask(agent, "end", session)
@@ -248,7 +248,7 @@ async def _description(subject: Subject) -> None:
     try:
         json.dumps(details)
     except (TypeError, ValueError) as error:
-        raise ConformanceError(f"app_details of describe() is no JSON: {error}") from None
+        raise ConformanceError(f"app_details of describe() is not JSON: {error}") from None
 
 
 async def _tidiness(subject: Subject) -> None:

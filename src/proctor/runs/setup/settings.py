@@ -131,9 +131,7 @@ def _read_table(path: Path, table: Any, prefix: str) -> Settings:
 
 def _problem(name: str, value: Any) -> str:
     if name in {"tool", "proctor"} and isinstance(value, dict):
-        return (
-            f"the settings stand at the top of {SETTINGS_FILE}, in no table: take the header [{name}…] away"
-        )
+        return f"the settings are at the top of {SETTINGS_FILE}, in no table: take the header [{name}…] away"
     kinds = setting_kinds()
     if name not in kinds:
         return f"there is no setting {name!r}.{did_you_mean(name, kinds)} Known: {', '.join(kinds)}"

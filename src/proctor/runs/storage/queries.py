@@ -173,7 +173,7 @@ def prune_runs(
     if runs:
         doomed = _find_deletable(opened, runs)
     elif keep is None and older_than is None:
-        raise SetupError("nothing says which runs are to go: give keep, older_than or runs")
+        raise SetupError("no selection of the runs to delete: give keep, older_than or runs")
     else:
         doomed = list(_older_runs(opened, keep or 0, older_than))
     if doomed and not dry_run:

@@ -77,7 +77,7 @@ def match(plan: Plan, conversations: Sequence[TracedConversation]) -> Matched:
         matched.told[found] = told
         case = plan.sets[found[0]].source.case(found[1])
         if (turn := differing_turn(told, case)) is not None:
-            said = f"case {case.eval_id}: in turn {turn + 1} the user says something else in the trace than in the case"
+            said = f"case {case.eval_id}: in turn {turn + 1} the user's message in the trace differs from the case"
             matched.warnings.append(said)
     matched.warnings = _some(unmatched) + _some(matched.warnings)
     return matched
@@ -121,16 +121,14 @@ class _Finder:
             if found:
                 return (
                     found,
-                    f"it could be {self._names_text(found)}; the attribute {CASE} on a span says which",
+                    f"it could be {self._names_text(found)}; the attribute {CASE} on a span names it",
                 )
         if not texts[0]:
-            return (), "no case has its id, and what the user said is not in the trace"
+            return (), "no case has its id, and the user's message is not in the trace"
         if begun := self._by_first.get(texts[0], ()):
-            why = (
-                f"it only begins as {self._names_text(begun)}, and what the user says then is something else"
-            )
-            return (), f"{why}; the attribute {CASE} on a span says which case it is"
-        return (), "no case has its id, or a user who says the same"
+            why = f"it only begins as {self._names_text(begun)}, and the user's later messages differ"
+            return (), f"{why}; the attribute {CASE} on a span names the case"
+        return (), "no case has its id or the same user messages"
 
     def _names_text(self, found: Sequence[Where]) -> str:
         return ", ".join(self._names[where] for where in found[:_MOST_SAID])

@@ -31,9 +31,7 @@ def trial_of(
     if told is None:
         message = "none of the conversations in the traces belongs to this case"
         if claimed:
-            message += (
-                f"; {claimed} could, and as well to another case: `proctor.eval_id` on a span says which"
-            )
+            message += f"; {claimed} could, and as well to another case: `proctor.eval_id` on a span names it"
         trial.failure = Failure(where=TRACE, kind=FailureKind.NOT_LOADED, message=message)
         return trial
     intake = EvidenceLimiter(CAPS, trial.notes)

@@ -225,7 +225,7 @@ class TrialsConfig(WireModel):
         if self.until_decided and self.confidence is None:
             raise PydanticCustomError(
                 "until_decided",
-                "expected a `min_pass_rate` and a `confidence` beside `until_decided`: what is to be decided, and how surely "
+                "expected a `min_pass_rate` and a `confidence` in addition to `until_decided`: what is to be decided, and how surely "
                 "(or a run to be compared with: --against RUN)",
             )
         if self.confidence is None and self.num_runs and self.pass_k and self.pass_k > self.num_runs:

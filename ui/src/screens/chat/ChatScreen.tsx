@@ -10,6 +10,7 @@ import { AreaField, SelectField, TextField } from "../../components/forms/Field"
 import { Skeleton } from "../../components/feedback/Skeleton";
 import { safeText } from "../../components/text/safeText";
 import { isObject, readJson, jsonError } from "../evalCase/editing/exactJson";
+import { readChat } from "./chatStream";
 import styles from "./Chat.module.css";
 import { Conversation } from "./Conversation";
 
@@ -18,7 +19,7 @@ export function ChatScreen() {
   useTitle("Chat");
   const [query, setQuery] = useAddress();
   const id = query.get("chat");
-  const chat = useData<ChatPage>(id ? `/api/chats/${encodeURIComponent(id)}` : null, { keep: false, fresh: Infinity });
+  const chat = useData<ChatPage>(id ? `/api/chats/${encodeURIComponent(id)}` : null, { keep: false, fresh: Infinity, read: readChat });
   if (id && chat.data) return <Conversation key={id} chat={chat.data} leave={() => setQuery({ chat: null })} />;
   if (id && !chat.error) return <Skeleton rows={4} />;
   return (

@@ -3,7 +3,7 @@ import { Button } from "../../components/forms/Button";
 import { AreaField } from "../../components/forms/Field";
 import { secondsText } from "../../components/text/numberFormats";
 import { safeText } from "../../components/text/safeText";
-import { isObject, readJson, jsonError } from "../evalCase/editing/exactJson";
+import { isObject, readJson, jsonError, writeJson } from "../evalCase/editing/exactJson";
 import styles from "./Chat.module.css";
 import type { ChatEntry } from "./chatStream";
 
@@ -77,20 +77,20 @@ function Call({ name, value, isResponse = false }: { name: string; value: unknow
       <summary>
         <code>{safeText(`${line.slice(0, 100)}…`)}</code>
       </summary>
-      <pre>{safeText(JSON.stringify(value, null, 2))}</pre>
+      <pre>{safeText(writeJson(value, 2))}</pre>
     </details>
   );
 }
 
 function argumentsOf(value: unknown): string {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return oneLine(value);
+  if (!isObject(value)) return oneLine(value);
   return Object.entries(value)
     .map(([name, one]) => `${name}=${oneLine(one)}`)
     .join(", ");
 }
 
 function oneLine(value: unknown): string {
-  return JSON.stringify(value) ?? "";
+  return value === undefined ? "" : writeJson(value);
 }
 
 function Line({ sign, words, value }: { sign: string; words: string; value: unknown }) {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { type ChatEntry, EntryReader, appendEntries, shownEntries, tokens } from "./chatStream";
+import { writeJson } from "../evalCase/editing/exactJson";
+import { type ChatEntry, EntryReader, appendEntries, readChat, shownEntries, tokens } from "./chatStream";
 
 function entry(number: number, kind: string, more: Partial<ChatEntry> = {}): ChatEntry {
   return { number, exchange: 0, kind, author: "agent", text: "", partial: false, name: "", call_id: "", value: null, waits: false, seconds: null, ...more };
@@ -40,4 +41,13 @@ test.each([
   [{ total_token_count: 7 }, 7], [{ prompt_token_count: 2, candidates_token_count: 3 }, 5], [{}, 0], [null, 0],
 ])("tokens of %j: %i", (value, expected) => {
   expect(tokens([entry(1, "usage", { value })])).toBe(expected);
+});
+
+test("numbers in arguments and in the state keep their digits", () => {
+  const call = JSON.stringify(entry(1, "call", { value: { amount: 310 } })).replace("310", "310.0");
+  const [streamed] = new EntryReader().take(`data: ${call}\n\n`);
+  expect(writeJson(streamed?.value)).toBe('{"amount":310.0}');
+
+  const chat = readChat(`{"turns": 1, "entries": [${call}], "session_state": {"paid": 1.0}, "initial_state": {}}`);
+  expect(writeJson([chat.entries[0]?.value, chat.session_state, chat.turns])).toBe('[{"amount":310.0},{"paid":1.0},1]');
 });

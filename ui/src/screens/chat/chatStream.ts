@@ -1,6 +1,8 @@
 // The events of an agent, from a streamed answer.
 import type { components } from "../../data/api.gen";
 import { SourceError } from "../../data/source";
+import type { ChatPage } from "../../data/types";
+import { type JsonObject, readJson } from "../evalCase/editing/exactJson";
 
 export type ChatEntry = components["schemas"]["ChatEntry"];
 
@@ -21,7 +23,24 @@ function entryOf(block: string): ChatEntry[] {
     .filter((line) => line.startsWith("data: "))
     .map((line) => line.slice(6))
     .join("\n");
-  return data ? [JSON.parse(data) as ChatEntry] : [];
+  return data ? [withExactValue(JSON.parse(data) as ChatEntry, readJson(data) as JsonObject)] : [];
+}
+
+/** Read a conversation. The numbers in the values of its entries and in its state keep their digits: 310.0 is not 310. */
+export function readChat(text: string): ChatPage {
+  const page = JSON.parse(text) as ChatPage;
+  const exact = readJson(text) as JsonObject;
+  const entries = exact.entries as JsonObject[];
+  return {
+    ...page,
+    entries: page.entries.map((entry, index) => withExactValue(entry, entries[index] ?? {})),
+    session_state: exact.session_state as JsonObject,
+    initial_state: exact.initial_state as JsonObject,
+  };
+}
+
+function withExactValue(entry: ChatEntry, exact: JsonObject): ChatEntry {
+  return entry.kind === "usage" || entry.kind === "end" ? entry : { ...entry, value: exact.value ?? null };
 }
 
 /** Post the request and pass the entries to `onEntries` as they come; if this ends early, the server continues the answer. */
