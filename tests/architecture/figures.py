@@ -4,7 +4,7 @@ import ast
 import re
 import tokenize
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from io import StringIO
 from pathlib import Path
 
@@ -98,21 +98,20 @@ def complexity(function: Function) -> int:
     return total
 
 
-def dialect_rate() -> float:
-    """Return how many words of the dialect there are in 1,000 words of docstrings, comments and messages."""
+def dialect_rate(paths: Iterable[Path]) -> float:
+    """Return how many words of the dialect there are in 1,000 words of docstrings, comments and other texts."""
     words = dialect = 0
-    for module in modules().values():
-        text = " ".join(_prose(module))
+    for path in paths:
+        text = " ".join(_prose(path.read_text(encoding="utf-8")))
         words += len(re.findall(r"\w+", text))
         dialect += len(DIALECT.findall(text))
     return 1000 * dialect / words
 
 
-def _prose(module: Module) -> Iterator[str]:
-    for node in ast.walk(module.tree):
+def _prose(source: str) -> Iterator[str]:
+    for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
             yield node.value
-    source = module.path.read_text(encoding="utf-8")
     for token in tokenize.generate_tokens(StringIO(source).readline):
         if token.type == tokenize.COMMENT:
             yield token.string

@@ -49,7 +49,7 @@ def modules(src: Path = SRC) -> dict[str, Module]:
 
 
 def imports(tree_of_modules: dict[str, Module]) -> list[Import]:
-    """Return every import of every module, resolved to the module that it names where that is one of ours."""
+    """Return every import of every module, resolved to the module that it names if that is in the package."""
     return [
         found for module in tree_of_modules.values() for found in _imports_of(module, set(tree_of_modules))
     ]

@@ -40,7 +40,7 @@ ABSENT = {
     "evaluation.simulation.per_turn_user_simulator_quality_prompts:get_per_turn_user_simulator_quality_prompt": OWN_PROMPTS,
     "evaluation.simulation.user_simulator:NextUserMessage.ensure_user_message_iff_success": VALIDATOR,
 }
-"""Names that Proctor does not have, and why; that of a class stands for its members."""
+"""Names that Proctor does not have, and why; that of a class includes its members."""
 
 HEAD = """# Names of google-adk's evaluation
 

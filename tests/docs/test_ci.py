@@ -126,7 +126,7 @@ def test_the_shards_together_run_everything_and_leave_what_is_uploaded(
         if Path(f"results/evals-{shard}.xml").exists():
             found += cases(f"results/evals-{shard}.xml")
             assert Path(f"results/evals-{shard}.jsonl").exists()
-    assert f"/{len(shards)}" in job["steps"][-2]["run"], "the number of shards stands in the command, too"
+    assert f"/{len(shards)}" in job["steps"][-2]["run"], "the command has the number of shards, too"
     assert len(found) == len(set(found)) == 8
     upload = job["steps"][-1]["with"]
     assert (upload["path"], upload["if-no-files-found"]) == ("results/", "ignore")

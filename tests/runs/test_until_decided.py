@@ -170,7 +170,7 @@ def test_reports_name_the_smaller_number_of_trials(store: Path) -> None:
             "expected a `min_pass_rate` and a `confidence` in addition to `until_decided`",
         ),
         ({"num_runs": 1}, "1 trial a case can decide nothing"),
-        ({"config": MEANS, "min_pass_rate": 0.9}, "and a `confidence` beside `until_decided`"),
+        ({"config": MEANS, "min_pass_rate": 0.9}, "and a `confidence` in addition to `until_decided`"),
         ({"margin": 0.1}, "margin needs against"),
         ({"against": "x", "until_decided": False}, "needs until_decided"),
         ({"config": MEANS, "against": "x", "num_runs": 1}, "num_runs (--num-runs N) must be at least 2"),

@@ -1,4 +1,4 @@
-"""Console blocks: the commands that a page shows, and what it says that they print."""
+"""Console blocks: the commands that a page shows, and their output according to the page."""
 
 import re
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 # What differs from one honest run to the next; both sides are rewritten before they are compared.
 _VOLATILE = [
-    # what a run says on the way where it takes over a second, as it does on a busy machine
+    # the progress of a run that takes over a second, as on a busy machine
     (re.compile(r"^\d+/\d+ trials \(\d+ %\): .*(\n|\Z)", re.MULTILINE), ""),
     (re.compile(r"\b\d+(\.\d+)?\s?(ms|s|µs)\b"), "0.0 s"),
     (re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?\b"), "2026-01-01 00:00"),
@@ -23,7 +23,7 @@ class Step:
 
 
 def steps(text: str) -> Iterator[Step]:
-    """Splits a console block at its `$ ` prompts; a line that ends in a backslash goes on in the next."""
+    """Splits a console block at its `$ ` prompts; a line that ends in a backslash continues in the next."""
     command: str | None = None
     shown: list[str] = []
     continued = False
@@ -45,7 +45,7 @@ def steps(text: str) -> Iterator[Step]:
 
 
 def agrees(shown: str, printed: str) -> bool:
-    """True where the page's text is what was printed. `...` stands for anything; alone in a line, for any lines."""
+    """True where the page's text is what was printed. `...` matches anything; alone in a line, for any lines."""
     return (
         re.fullmatch(_pattern(_stable(shown).strip("\n")), _stable(printed).strip("\n"), re.DOTALL)
         is not None

@@ -38,7 +38,7 @@ class PageError(AssertionError):
 
 
 class Reader:
-    """Somebody who works through one page: a folder, the names defined so far, and what was printed last."""
+    """A reader who works through one page: a folder, the names defined so far, and what was printed last."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -49,7 +49,7 @@ class Reader:
             shutil.copytree(ROOT / "examples", folder / "examples", ignore=ignored)
 
     def follow(self, block: Block) -> None:
-        """Does what the block says. Raises PageError with the page and line where it turns out otherwise."""
+        """Run the block. Raises PageError with the page and line where it turns out otherwise."""
         if not block.runs:
             _require(block, bool(block.reason_not_to_run), "`no-run` needs a reason: `no-run: why`")
             return
@@ -114,7 +114,7 @@ class Reader:
             return
         path = self.folder / (block.option("file") or f"page-{block.line}.{word}.{block.language}")
         path.write_text(block.text, encoding="utf-8")
-        # whoever reads a page has the key that its config asks for; nothing is asked here
+        # the reader of a page has the key that its config requires; nothing is asked here
         with _inside(self.folder):  # not in a process: a page has many of these
             done = CliRunner(env={"GOOGLE_API_KEY": "none"}).invoke(cli, ["check", str(path), "--json"])
         _require(block, done.stdout.startswith("{"), done.output)

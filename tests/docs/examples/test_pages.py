@@ -1,4 +1,4 @@
-"""Every example in README, docs/ and examples/ does what the page says, and every link leads somewhere."""
+"""Every example in README, docs/ and examples/ works as the page describes, and every link has a target."""
 
 import re
 from pathlib import Path

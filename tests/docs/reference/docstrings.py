@@ -12,7 +12,7 @@ _CODE = re.compile(r"(`[^`]*`)")
 
 
 def cell(text: str) -> str:
-    """Return a text as a cell of a table: one line, without column marks of its own."""
+    """Return a text as a cell of a table: one line, without column marks."""
     return escape(" ".join(text.split())).replace("|", "\\|")
 
 

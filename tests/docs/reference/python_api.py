@@ -63,7 +63,7 @@ INTRODUCTION = """# Python API
 `make reference` writes this page and the pages to which it links from the signatures and docstrings of the source.
 
 Everything that a command does has an equivalent in Python. Import the names from `proctor`, unless the page shows another module. A name that
-ends in `_sync` is the synchronous form of a coroutine, for scripts. `proctor.types` stands in for `google.genai.types`, and
+ends in `_sync` is the synchronous form of a coroutine, for scripts. `proctor.types` replaces `google.genai.types`, and
 [`proctor.compat.adk`](../adk/names.md) for google-adk's own modules.
 """
 

@@ -75,7 +75,7 @@ class _Document:
             yield from self._fields(part)
 
     def _type(self, schema: Schema, field: str) -> str:
-        """Return the type as text; an inner object becomes a section of its own."""
+        """Return the type as text; an inner object becomes a separate section."""
         if "$ref" in schema:
             name = schema["$ref"].rpartition("/")[2]
             return self._link(name) if name != "#" else f"[{self.stem}](#{self.stem})"

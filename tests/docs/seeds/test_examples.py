@@ -1,6 +1,6 @@
-"""Every example of the documents does what its document says, with only its import lines changed.
+"""Every example of the documents works as its document describes, with only its import lines changed.
 
-Without google-genai `from proctor import types` stands in; where it is installed, its own objects are taken, too. What
+Without google-genai `from proctor import types` is used; where it is installed, its own objects are taken, too. What
 needs a server waits for that part: `WAITING` lists it. What asks a judge is in test_judges.
 """
 
@@ -58,15 +58,15 @@ SAYS: dict[str, tuple[str, list[tuple[str, dict[str, Any]]]]] = {
     ),
 }
 AGENT = f"""
-SAYS = {SAYS!r}
+ANSWERS = {SAYS!r}
 
 def root_agent(text, state):
-    said, calls = SAYS[text]
+    answer, calls = ANSWERS[text]
     last = [args["city"] for _, args in calls if "city" in args]
     return {{
         "tool_calls": [{{"name": name, "args": args}} for name, args in calls],
         "state_delta": {{"last_city": last[-1]}} if last else {{}},
-        "text": said,
+        "text": answer,
     }}
 """
 HAS_GENAI = (
@@ -103,7 +103,7 @@ def types_from(request: pytest.FixtureRequest) -> str:
 def example(name: str, types_from: str = "proctor") -> str:
     """An example with its import lines changed, and nothing else."""
     code: str = getattr(examples, name)
-    code = code.replace("@pytest.mark.asyncio\n", "")  # says who awaits it; here the test itself
+    code = code.replace("@pytest.mark.asyncio\n", "")  # names what awaits it; here the test itself
     code = re.sub(r"^from google\.adk\.", "from proctor.compat.adk.", code, flags=re.MULTILINE)
     return code.replace("from google.genai import types", f"from {types_from} import types")
 

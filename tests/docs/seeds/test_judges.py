@@ -65,7 +65,7 @@ def disagreeing(messages: Any, options: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def judge(request: pytest.FixtureRequest) -> Iterator[ScriptedModel]:
-    """Stands where every provider's models stand, whatever a criterion calls its judge."""
+    """Replaces the models of every provider, for every name of a judge in a criterion."""
     model = ScriptedModel(getattr(request, "param", agreeing))
     for provider in ("google", "openai", "anthropic"):
         MODELS.add(provider, lambda name: model)
@@ -120,7 +120,7 @@ def test_three_rubrics_worth_a_point_each(judge: ScriptedModel, met: tuple[bool,
 
 
 def test_two_of_three_rubrics_reach_the_tier_as_a_fraction(judge: ScriptedModel) -> None:
-    """The document's 0.67 "(≥ 2/3 criteria)" is above 2/3: a warning says so, and "2/3" is what was meant."""
+    """The document's 0.67 "(≥ 2/3 criteria)" is above 2/3: a warning states this, and "2/3" is what was meant."""
     judge._say = lambda asked: {**verdicts(True, True, False), **asked.options.echo}
     rubrics = [{"criterion": text, "points": 1} for text in ("a", "b", "c")]
     name = "rubric_based_final_response_quality_v1"

@@ -124,7 +124,7 @@ class Project:
 
 @dataclass(eq=False)
 class Process:
-    """One command line at work, the leader of its own process group, and its reports so far."""
+    """One command line at work, the leader of a process group, and its reports so far."""
 
     project: Project
     command: Sequence[str]
