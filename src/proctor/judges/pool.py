@@ -128,8 +128,14 @@ class RunJudges:
         Raises:
             ModelError: the request failed. Other exceptions of a model become `ModelError`.
         """
+        return await call_within(self.budget, PURPOSE, partial(self._counted_reply, model, messages, options))
+
+    async def _counted_reply(
+        self, model: ChatModel, messages: Sequence[Message], options: ModelOptions
+    ) -> Reply:
+        """Make a call that the budget has admitted, and count it; a call that it refused is no usage."""
         try:
-            reply = await call_within(self.budget, PURPOSE, partial(self._reply, model, messages, options))
+            reply = await self._reply(model, messages, options)
         except ModelError as error:
             self._spent_on(model.name).calls += 1
             if error.fault is ModelFault.GIVEN_UP:

@@ -271,7 +271,7 @@ def test_invalid_judge_object_breaks_only_its_metric(does: Any) -> None:
 
 def test_a_judge_that_ignores_its_end_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("proctor.models.settings.PATIENCE", 0.1)
-    monkeypatch.setattr("proctor.judges.pool._GRACE", 0.1)
+    monkeypatch.setattr("proctor.models.function._GRACE", 0.1)
 
     class Stubborn:
         name, has_schemas = "stubborn", True
