@@ -130,13 +130,11 @@ def _users(before: Manifest, now: Manifest, objects: str) -> Iterator[RunDiffere
     was, is_now = before.options.get("user"), now.options.get("user")
     if was != is_now and objects not in {was, is_now}:
         model = "the config's model"
-        yield RunDifference(
-            "user", f"the users of scenarios were played by {was or model} and are by {is_now or model}"
-        )
+        yield RunDifference("user", f"the simulated user was {was or model} and is {is_now or model}")
     elif was == is_now:
         codes = before.options.get(USER_CODE), now.options.get(USER_CODE)
         if all(codes) and codes[0] != codes[1]:
-            yield RunDifference("user", f"the code of {was}, which plays the users of scenarios, has changed")
+            yield RunDifference("user", f"the code of the simulated user {was} has changed")
 
 
 def _versions(before: Manifest, now: Manifest) -> Iterator[RunDifference]:
@@ -185,7 +183,7 @@ def _metrics(before: JudgedSet, now: JudgedSet) -> Iterator[RunDifference]:
     was, is_now = _metrics_by_name(before), _metrics_by_name(now)
     for name in {**was, **is_now}:
         if name not in is_now:
-            yield RunDifference("metric", f"the metric {name} is not judged any more")
+            yield RunDifference("metric", f"the metric {name} was removed")
         elif name not in was:
             yield RunDifference("metric", f"the metric {name} is new")
         else:
@@ -341,7 +339,7 @@ def _rest(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[RunDiff
         yield from _rule(before.get("trials") or {}, now.get("trials") or {})
     was, is_now = (_flat(one.get("user_simulator_config") or {}) for one in (before, now))
     for option, values in _value_differences(was, is_now):
-        yield RunDifference("user", f"{option} of the users of scenarios {values}")
+        yield RunDifference("user", f"{option} of the simulated user {values}")
     for name in {**before, **now}:
         if name not in _COMPARED_BY_METRIC and before.get(name) != now.get(name):
             yield RunDifference("config", f"the config's {name} has changed")

@@ -114,7 +114,7 @@ def test_another_code_of_the_function_that_plays_users_is_named() -> None:
     for one, code in ((before, "u1"), (after, "u2")):
         one[0].options.update({"user": "customer.py", "user_code": code})
     assert [(one.what, one.text) for one in find_differences(before, after)] == [
-        ("user", "the code of customer.py, which plays the users of scenarios, has changed")
+        ("user", "the code of the simulated user customer.py has changed")
     ]
     del before[0].options["user_code"]  # of an older run it is not known
     assert find_differences(before, after) == []
@@ -159,7 +159,7 @@ CHANGES: list[tuple[Change, str, str]] = [
         "option",
         f"the option judge_model_options.judge_model_config.temperature of {JUDGED} was not given and is 0.0",
     ),
-    (_user_seed, "user", "seed of the users of scenarios was not given and is 0"),
+    (_user_seed, "user", "seed of the simulated user was not given and is 0"),
     (_option, "option", "the option match_type of tool_trajectory_avg_score was EXACT and is IN_ORDER"),
     (_threshold, "threshold", "the threshold of tool_trajectory_avg_score was 1.0 and is 0.9"),
     (_gate, "gate", "the metric tool_trajectory_avg_score does not decide any more"),
@@ -173,9 +173,9 @@ CHANGES: list[tuple[Change, str, str]] = [
         "code",
         "the metric tool_trajectory_avg_score is not defined as it was (its code, or a default)",
     ),
-    (_gone, "metric", "the metric tool_trajectory_avg_score is not judged any more"),
-    (_user, "user", "the users of scenarios were played by gemini-2.5-flash and are by gpt-5"),
-    (_user_model, "user", "model of the users of scenarios was m2 and is m9"),
+    (_gone, "metric", "the metric tool_trajectory_avg_score was removed"),
+    (_user, "user", "the simulated user was gemini-2.5-flash and is gpt-5"),
+    (_user_model, "user", "model of the simulated user was m2 and is m9"),
     (_rule, "config", "min_pass_rate of the config's trials was 0.9 and is 0.8"),
     (_trials, "trials", "the cases of trips had 5 trials and have 1 trial"),
     (_version, "version", "proctor was 0.1.0 and is 0.2.0"),

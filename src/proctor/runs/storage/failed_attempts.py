@@ -197,10 +197,14 @@ def find_current_run(
 def describe_attempt(attempt: FailedAttempt) -> str:
     """Return a description of a failed attempt for a message, without a final full stop."""
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(attempt.at))
+    newest = (
+        f"The newest run, {attempt.latest}, is older than that attempt"
+        if attempt.latest
+        else "The store has no run"
+    )
     return (
         f"the last attempt, `{attempt.what}` ({when}), ended with a configuration error: "
-        f"{attempt.problem.splitlines()[0] if attempt.problem else 'unknown'}. The newest run, "
-        f"{attempt.latest or 'none'}, is older than that attempt"
+        f"{attempt.problem.splitlines()[0] if attempt.problem else 'unknown'}. {newest}"
     )
 
 
