@@ -49,7 +49,8 @@ def on_these_cases(counts: Sequence[TwoCounts], level: float) -> Tested:
     """Test the pass rate over a fixed set of cases: the trials are the sample.
 
     The test is the permutation test within cases. If at least so many cases changed that the signs of their differences
-    could be significant, these must be, too: trials of one case may resemble each other within a run.
+    could be significant, these must be, too: trials of one case may resemble each other within a run. The interval is that
+    of the trials; if every case has a single trial, the variance within cases is unknown, and it is that of the paired cases.
     """
     rates = [
         PairedScore(
@@ -62,6 +63,8 @@ def on_these_cases(counts: Sequence[TwoCounts], level: float) -> Tested:
     changed = [one.difference for one in rates if one.difference]
     if len(changed) >= ceil(1 - log2(max(level, LEAST_LEVEL))):
         p_value = max(p_value, sign_flip_test(changed))
+    if all(one.trials_before == one.trials_now == 1 for one in counts):
+        return _agree(difference, p_value, level, lambda each: interval_by_case(rates, each))
     return _agree(difference, p_value, level, lambda each: two_shares_interval(counts, confidence=1 - each))
 
 

@@ -61,10 +61,11 @@ class TrialTook:
 
 
 def _level(sample: Sample, confidence: float) -> float:
-    """Return the two-sided level at which a comparison tests the measure: the pass rate in general, metrics with correction."""
-    if not sample.decides or sample.name == PASSED:
+    """Return the two-sided level at which a comparison tests the measure: the set's pass rate, or a metric with correction."""
+    budget = divide_error(1 - confidence)
+    if not sample.decides:
         return 1 - confidence
-    return 2 * divide_error(1 - confidence).metrics / max(1, sample.others)
+    return 2 * (budget.overall if sample.name == PASSED else budget.metrics / max(1, sample.others))
 
 
 def size_for(sample: Sample, asked: SizeAsked, took: TrialTook) -> MeasureSize:
