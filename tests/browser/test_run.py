@@ -151,7 +151,7 @@ class TestFiltering:
 
     def test_sorts_by_a_column_and_back(self, page: Page, site: Site) -> None:
         run = _open(page, site, "travel.flawed")
-        page.get_by_role("button", name="Case").click()
+        page.get_by_role("button", name="Case", exact=True).click()
         expect(_cases(page)).to_have_text(sorted(_positions(site, run)))
         expect(page).to_have_url(re.compile("sort=case"))
         page.get_by_role("button", name="Sort by change").click()

@@ -119,7 +119,7 @@ def test_the_metrics_of_all_trials_are_side_by_side(page: Page, site: Site, axe:
 
 def test_a_played_conversation_shows_the_plan_and_has_no_empty_column(page: Page, site: Site) -> None:
     open_case(page, site, "retail.hasty")
-    page.get_by_text("Simulated user: customer").click()
+    page.locator("summary").filter(has_text="Simulated user: customer").click()
     expect(page.locator("dl")).to_contain_text("plan")
     expect(page.get_by_role("region", name="Turn 2").get_by_role("columnheader")).to_have_count(0)
 

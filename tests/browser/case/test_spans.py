@@ -193,7 +193,7 @@ def test_traced_spans_are_nested_and_open(
     page.goto(f"{traced.url}/runs/made/cases/0?tab=spans")
     panel = page.get_by_role("tabpanel")
     expect(panel).to_contain_text("traced spans with measured times")
-    rows = panel.get_by_role("row").locator("button")
+    rows = panel.get_by_role("row").locator("button[aria-expanded]")
     expect(rows).to_have_text(
         [
             "turn 1",

@@ -185,7 +185,7 @@ class TestADefinition:
         self, page: Page, site: Site, axe: Look
     ) -> None:
         page.goto(_SCREENS["a run"](site))
-        page.get_by_role("button", name="pass^5").focus()
+        page.get_by_role("button", name="pass^4").focus()
         definition = page.get_by_role("tooltip")
         expect(definition).to_contain_text("k trials of the same case all pass")
         axe(page)
