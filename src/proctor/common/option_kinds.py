@@ -200,6 +200,12 @@ class Choice(Kind):
         """Return whether a settings file may contain `value`."""
         return value in self.words
 
+    def read(self, text: str) -> object:
+        """Read `text`; raises ValueError if it is not one of the words."""
+        if text not in self.words:
+            raise ValueError(f"expected {' or '.join(self.words)}, got {text!r}")
+        return text
+
     def problem(self, name: str, value: object) -> str:
         """Return the error message for `value`; empty if it is valid."""
         if value in self.words:
