@@ -88,26 +88,26 @@ def test_every_command_that_decides_by_latest_refuses_it(project: Path, command:
 def test_a_run_by_its_id_is_not_refused(project: Path) -> None:
     newest, first = (run.run_id for run in proctor.list_runs())
     assert in_this_process("eval", "agent.py", "gone.evalset.json").returncode == 2
-    assert in_this_process("compare", first, newest).returncode == 4
+    assert in_this_process("compare", first, newest).returncode == 0
     assert in_this_process(*EVAL, "--failed", newest).returncode == 1
 
 
 def test_the_next_run_lifts_it(project: Path) -> None:
     assert in_this_process("eval", "agent.py", "gone.evalset.json").returncode == 2
     assert in_this_process(*EVAL).returncode == 1
-    assert in_this_process("compare", "--baseline", "main.json").returncode == 4
+    assert in_this_process("compare", "--baseline", "main.json").returncode == 0
 
 
 def test_a_run_from_python_lifts_it_too(project: Path) -> None:
     assert in_this_process("eval", "agent.py", "gone.evalset.json").returncode == 2
     proctor.evaluate_sync("agent.py", "cases.evalset.json", store=proctor.open_store())
-    assert in_this_process("compare", "--baseline", "main.json").returncode == 4
+    assert in_this_process("compare", "--baseline", "main.json").returncode == 0
 
 
 def test_a_score_lifts_a_failed_score_only(project: Path) -> None:
     assert in_this_process("score", "--config", "gone.json").returncode == 2
     assert in_this_process("score").returncode == 1
-    assert in_this_process("compare", "--baseline", "main.json").returncode == 4
+    assert in_this_process("compare", "--baseline", "main.json").returncode == 0
     assert in_this_process("eval", "agent.py", "gone.evalset.json").returncode == 2
     assert in_this_process("score").returncode == 2
     assert in_this_process("score", proctor.list_runs()[0].run_id).returncode == 1
@@ -218,7 +218,7 @@ def test_a_failed_resume_in_python_counts(project: Path) -> None:
     with pytest.raises(SetupError, match=r"the last attempt, `resume\('nosuchrun'\)"):
         proctor.compare_sync(baseline="main.json")
     assert not proctor.resume_sync("latest").passed
-    assert proctor.compare_sync(baseline="main.json").outcome.value == "inconclusive"
+    assert proctor.compare_sync(baseline="main.json").outcome.value == "no_difference"
 
 
 @pytest.mark.parametrize("function", [evaluate, evaluate_matrix, import_run, import_runs])
@@ -244,7 +244,7 @@ def test_a_failed_attempt_in_python_counts(project: Path, function: Callable[[An
 def test_another_store_has_separate_attempts(project: Path) -> None:
     assert in_this_process(*EVAL, "--store", "other.sqlite3").returncode == 1
     assert in_this_process("eval", "agent.py", "gone.json", "--store=other.sqlite3").returncode == 2
-    assert in_this_process("compare", "--baseline", "main.json").returncode == 4
+    assert in_this_process("compare", "--baseline", "main.json").returncode == 0
     refused = in_this_process("compare", "--baseline", "main.json", "--store", "other.sqlite3")
     assert (refused.returncode, "the last attempt" in refused.stderr) == (2, True)
 
@@ -289,7 +289,7 @@ def test_a_resume_that_succeeds_lifts_a_failed_resume_only(project: Path) -> Non
     assert in_this_process("resume", "latest", "--concurrency", "0").returncode == 2
     assert in_this_process("compare", "--baseline", "main.json").returncode == 2
     assert in_this_process("resume", "latest").returncode == 1
-    assert in_this_process("compare", "--baseline", "main.json").returncode == 4
+    assert in_this_process("compare", "--baseline", "main.json").returncode == 0
     for other in (["eval", "agent.py", "gone.evalset.json"], ["import", "gone.json"]):
         assert in_this_process(*other).returncode == 2
         assert in_this_process("resume", "latest", "--concurrency", "0").returncode == 2
@@ -359,8 +359,8 @@ def test_a_result_in_memory_is_not_compared_with_itself(project: Path) -> None:
 def test_a_run_that_was_scored_again_is_compared_with_its_baseline(project: Path) -> None:
     write_set(project / "other.evalset.json", case("x", "x"))
     assert in_this_process("score", "latest~1").returncode == 1
-    assert in_this_process("compare", "--baseline", "main.json", "latest~1").returncode == 4
-    assert in_this_process("compare", "--baseline", "main", "latest~1").returncode == 4
+    assert in_this_process("compare", "--baseline", "main.json", "latest~1").returncode == 0
+    assert in_this_process("compare", "--baseline", "main", "latest~1").returncode == 0
     assert in_this_process("compare", "latest~1", "latest~1").returncode == 2
 
 
