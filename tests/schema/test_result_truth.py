@@ -14,7 +14,14 @@ import proctor
 import proctor.schema
 from proctor.compat import adk_rs, adk_rs_metrics
 from proctor.compat.adk.evaluation.evaluator import EvaluationResult, PerInvocationResult
-from proctor.schema.analysis.comparison import CaseChange, ChangedCase, Measured, Trials
+from proctor.schema.analysis.comparison import (
+    CaseChange,
+    CaseEvidence,
+    ChangedCase,
+    InGeneral,
+    Measured,
+    Trials,
+)
 from proctor.schema.analysis.history import (
     CaseHistory,
     CasePoint,
@@ -150,6 +157,8 @@ WITHOUT_VERDICT: dict[str, object] = {
     "CaseChange": CaseChange.NOW_PASSES,
     "Course": Course.STEADY,
     "ChangedCase": ChangedCase("set", "case", CaseChange.NOW_PASSES, Trials(1, 0), Trials(0, 1)),
+    "CaseEvidence": CaseEvidence("set/case", 0.1, 0.2),
+    "InGeneral": InGeneral(0.0, -0.1, 0.1, 0.95, 1.0, -0.1),
     "Measured": Measured("passed", 1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 1),
     "RunHistory": RunHistory([], 0, []),
 }

@@ -67,8 +67,8 @@ def _check_alike(base: Side, judging: Judging, plan: Plan) -> None:
         raise SetupProblems(
             [
                 SetupError(
-                    f"against run {base.run.run_id}: it was not judged as this one would be, so that nothing can be decided "
-                    f"({differs}). `proctor score {base.run.run_id} --config FILE` judges it by the same criteria"
+                    f"against run {base.run.run_id}: it was not scored as this one would be, so that nothing can be decided "
+                    f"({differs}). `proctor score {base.run.run_id} --config FILE` scores it by the same criteria"
                 )
             ]
         )
@@ -135,7 +135,7 @@ def _why_undecidable(cases: Sequence[tuple[CaseResult, bool]]) -> str:
     if not common:
         return "every case that it has in common with what is to be run is another one by now, so that nothing can be decided"
     if not any(case.trials_passed + case.trials_failed == len(case.trials) > 0 for case in common):
-        return "no case of it could be judged in all trials, so that nothing can be decided"
+        return "no case of it could be scored in all trials, so that nothing can be decided"
     return ""
 
 

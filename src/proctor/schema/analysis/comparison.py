@@ -196,6 +196,8 @@ class CaseEvidence:
     adjusted: float
     """The p-value adjusted for the number of cases that could be significant at all (Tarone and Holm)."""
 
+    __bool__ = refuse_truth
+
 
 @dataclass(frozen=True, slots=True)
 class InGeneral:
