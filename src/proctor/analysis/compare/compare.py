@@ -166,13 +166,12 @@ def compare_runs(base: Side, candidate: Side, options: CompareOptions) -> Compar
         found.more_cases, found.more_trials = more_needed(rates, options.margin, options.confidence)
         found.futile = _is_futile(pairs, views, options)
     could_fall = any(one.counts.before for view in views[:1] for one in view.cases)
-    describe(found, _detectable(views, options), could_fall=could_fall, require_proof=options.require_proof)
+    detectable = _detectable(views, options) if outcome is Change.NO_DIFFERENCE else None
+    describe(found, detectable, could_fall=could_fall, require_proof=options.require_proof)
     return found
 
 
-def _detectable(views: Sequence[Completion], options: CompareOptions) -> Detectable | None:
-    if not views:
-        return None
+def _detectable(views: Sequence[Completion], options: CompareOptions) -> Detectable:
     counts = [one.counts for one in views[0].cases]
     return detectable_drop(counts, case_level=options.budget.cases, overall_level=options.budget.overall)
 
