@@ -60,7 +60,7 @@ bench: $(VENV)/.test
 # google-adk, for the tests marked needs_adk and the sample agent written for it
 adk: $(VENV)/.adk
 
-# other frameworks, each beside this environment: $(VENV)-langgraph and so on, for tests/frameworks
+# other frameworks, each beside this environment: $(VENV)-langgraph and so on, for tests/agents/frameworks
 frameworks: $(FRAMEWORKS:%=$(VENV)-%/.ready)
 
 docs: $(VENV)/.docs

@@ -156,7 +156,7 @@ def _cmd(agent: str) -> Drive:
 
 
 def _isolated(_agent: Any) -> Drive:
-    return _function(import_module("tests.frameworks.toys.function").root_agent)
+    return _function(import_module("tests.agents.frameworks.toys.function").root_agent)
 
 
 DIRECT: dict[str, Callable[[Any], Drive]] = {
@@ -178,7 +178,7 @@ DIRECT: dict[str, Callable[[Any], Drive]] = {
 
 def measure(toy: str, turns: int = TURNS, rounds: int = ROUNDS) -> dict[str, float]:
     """Return the CPU microseconds of a turn, driven directly and by Proctor."""
-    module = import_module(f"tests.frameworks.toys.{toy}")
+    module = import_module(f"tests.agents.frameworks.toys.{toy}")
     with module.serve() if hasattr(module, "serve") else nullcontext(module.root_agent) as agent:
         return _measured(agent, DIRECT[toy](agent), turns, rounds)
 
@@ -226,8 +226,8 @@ def _cases(turns: int) -> dict[str, Any]:
 
 def table(kinds: list[str]) -> None:
     """Measure each in its environment, and print what came out."""
-    from tests.frameworks.environments import is_installed, python_of, run_in
-    from tests.frameworks.rows import ROWS
+    from tests.agents.frameworks.environments import is_installed, python_of, run_in
+    from tests.agents.frameworks.rows import ROWS
 
     print("| kind | directly | by Proctor | more | ratio |\n|---|---:|---:|---:|---:|")
     for row in ROWS:

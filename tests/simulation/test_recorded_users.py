@@ -17,7 +17,7 @@ from proctor.schema.format.case import EvalCase
 from proctor.schema.format.config import EvalConfig
 from proctor.schema.format.content import text_of
 from proctor.simulation.pool import RunUsers
-from tests.golden.recorded import ScriptedApp, golden
+from tests.compat.golden.recorded import ScriptedApp, golden
 
 REFUSED_BEFORE = {11}
 """Instructions without a place for the persona: google-adk fails the inference at the second turn, Proctor refuses them

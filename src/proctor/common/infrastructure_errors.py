@@ -31,18 +31,19 @@ def is_infrastructure(error: BaseException | None) -> bool:
     for _ in range(10):
         if error is None:
             return False
-        if (
-            isinstance(error, ConnectionError | TimeoutError)
-            or _has_infrastructure_name(error)
-            or _has_infrastructure_code(error)
-        ):
-            return True
-        if isinstance(error, AgentError) and error.infrastructure:
-            return True
-        if isinstance(error, AgentRaisedError) and is_infrastructure_code(error.type):
+        if _is_infrastructure_itself(error):
             return True
         error = error.__cause__ or error.__context__
     return False
+
+
+def _is_infrastructure_itself(error: BaseException) -> bool:
+    if isinstance(error, AgentError) and error.infrastructure:
+        return True
+    if isinstance(error, AgentRaisedError) and is_infrastructure_code(error.type):
+        return True
+    has_type = isinstance(error, ConnectionError | TimeoutError)
+    return has_type or _has_infrastructure_name(error) or _has_infrastructure_code(error)
 
 
 def is_infrastructure_code(code: str) -> bool:

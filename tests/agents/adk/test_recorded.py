@@ -53,7 +53,7 @@ _TIMES = {"invocation_id", "creation_timestamp", "duration", "model_duration", "
 
 
 def test_every_recorded_conversation(recorded: dict[str, Any]) -> None:
-    from tests.golden.golden_agent import golden_agent
+    from tests.compat.golden.golden_agent import golden_agent
 
     agent: Any = load_agent(golden_agent(recorded["script"]))
     conversations = _conversations(recorded)

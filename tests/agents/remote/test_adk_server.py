@@ -21,7 +21,7 @@ from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.turn import Turn
 from proctor.schema.format.content import Content, user_text
 from tests.agents.conftest import read
-from tests.frameworks.toys.adk_http import AGENT, serving, write_app
+from tests.agents.frameworks.toys.adk_http import AGENT, serving, write_app
 
 pytest.importorskip("httpx", reason="the extra `http` is not installed")
 pytestmark = [pytest.mark.needs_adk, pytest.mark.slow]

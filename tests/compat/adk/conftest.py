@@ -1,5 +1,5 @@
 """The agent of the recorded runs: played again, and google-adk's own."""
 
-from tests.golden.conftest import agent
+from tests.compat.golden.conftest import agent
 
 __all__ = ["agent"]

@@ -15,7 +15,7 @@ from proctor.compat.adk.evaluation import AgentEvaluator
 from proctor.compat.adk.evaluation.eval_metrics import PrebuiltMetrics
 from proctor.compat.adk.evaluation.local_eval_set_results_manager import LocalEvalSetResultsManager
 from proctor.errors import SetupProblems
-from tests.golden.recorded import Json, golden
+from tests.compat.golden.recorded import Json, golden
 
 RECORDED = 16
 DURATION = "invocation_duration_v1"
@@ -41,7 +41,7 @@ def project(agent: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
     (tmp_path / "scripted_app" / "agent.py").write_text(source)
     (tmp_path / "scripted_app" / "__init__.py").write_text("from . import agent\n")
     (tmp_path / "golden_custom.py").write_text(
-        "from tests.golden.golden_custom import always_03, always_07\n"
+        "from tests.compat.golden.golden_custom import always_03, always_07\n"
     )
     yield tmp_path
     AGENTS.remove("recorded")

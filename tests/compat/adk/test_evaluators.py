@@ -34,7 +34,7 @@ from proctor.compat.adk.evaluation.metric_evaluator_registry import (
 )
 from proctor.compat.adk.evaluation.response_evaluator import ResponseEvaluator
 from proctor.compat.adk.evaluation.trajectory_evaluator import TrajectoryEvaluator
-from tests.golden.recorded import Json, golden
+from tests.compat.golden.recorded import Json, golden
 
 # --- prebuilt, standalone --------------------------------------------------------------------------------------------
 

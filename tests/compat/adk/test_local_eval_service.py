@@ -26,7 +26,7 @@ from proctor.compat.adk.evaluation.in_memory_eval_sets_manager import InMemoryEv
 from proctor.compat.adk.evaluation.local_eval_service import LocalEvalService
 from proctor.compat.adk.evaluation.local_eval_set_results_manager import LocalEvalSetResultsManager
 from proctor.compat.adk.evaluation.local_eval_sets_manager import load_eval_set_from_file
-from tests.golden.recorded import DURATION, Json, config_of, golden, metrics_of
+from tests.compat.golden.recorded import DURATION, Json, config_of, golden, metrics_of
 
 APP = "scripted_app"
 RECORDED = 16

@@ -23,7 +23,7 @@ from proctor.compat.adk.evaluation.local_eval_sets_manager import (
     convert_eval_set_to_pydantic_schema,
     load_eval_set_from_file,
 )
-from tests.golden.recorded import Json, golden
+from tests.compat.golden.recorded import Json, golden
 
 APP = "scripted_app"
 

@@ -18,7 +18,7 @@ from proctor.compat.adk.cli.cli_eval import parse_and_get_evals_to_run
 from proctor.compat.adk.errors.not_found_error import NotFoundError
 from proctor.compat.adk.evaluation.simulation.pre_built_personas import get_default_persona_registry
 from proctor.compat.adk.evaluation.simulation.user_simulator_personas import UserPersonaRegistry
-from tests.golden.recorded import golden
+from tests.compat.golden.recorded import golden
 
 PREFIX = "proctor.compat.adk."
 MODULES = sorted(one.name for one in pkgutil.walk_packages(mirrored.__path__, f"{mirrored.__name__}."))

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from proctor.conformance import Fit, check_agent_sync
-from tests.frameworks.environments import is_installed, python_of, run_in
-from tests.frameworks.rows import ROWS, Row
+from tests.agents.frameworks.environments import is_installed, python_of, run_in
+from tests.agents.frameworks.rows import ROWS, Row
 
 CHECKED = [row for row in ROWS if row.toy != "cmd_node"]
 """Skip the one whose script has only the states of the set: the page's own client replaces it."""

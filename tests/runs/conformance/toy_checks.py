@@ -21,11 +21,11 @@ def findings_of(toy: str) -> dict[str, list[str]]:
     """Return by check what it found, and its evidence."""
     from proctor.conformance import check_agent_sync
 
-    module = import_module(f"tests.frameworks.toys.{toy}")
+    module = import_module(f"tests.agents.frameworks.toys.{toy}")
     serving = module.serve() if hasattr(module, "serve") else nullcontext(module.root_agent)
     with TemporaryDirectory() as folder, serving as agent:
         sets = Path(folder, "toy.evalset.json")
-        sets.write_text(_without_crash((ROOT / "tests/frameworks/toy.evalset.json").read_text()))
+        sets.write_text(_without_crash((ROOT / "tests/agents/frameworks/toy.evalset.json").read_text()))
         found = check_agent_sync(agent, eval_set=sets, failing="Please crash.")
     return {finding.name: [finding.fit.value, finding.evidence] for finding in found}
 

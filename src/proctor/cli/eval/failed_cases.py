@@ -133,15 +133,19 @@ def _add_manifest(failed: FailedCases, kept: Store, manifest: Manifest) -> None:
         failed.unknown["--agent"] = f"the agent {agent.label} of run {run_id} {why}"
     elif (named := _from_folder(manifest, agent.reference)) not in failed.agents:
         failed.agents.append(named)
-    config, name = manifest.options.get("config"), manifest.options.get("agent_name")
+    if isinstance(name := manifest.options.get("agent_name"), str):
+        failed.options["agent_name"] = name
+    _add_config(failed, kept, manifest)
+
+
+def _add_config(failed: FailedCases, kept: Store, manifest: Manifest) -> None:
+    config, run_id = manifest.options.get("config"), manifest.run_id
     if isinstance(config, str):
         failed.options["config"] = _from_folder(manifest, config)
     elif config is not None or any(judged.config_source == GIVEN for judged in kept.judgings(run_id)[0].sets):
         failed.unknown["--config"] = f"the config of run {run_id} was an object in Python"
     if "default_config" in manifest.options:
         failed.options["default_config"] = manifest.options["default_config"]
-    if isinstance(name, str):
-        failed.options["agent_name"] = name
 
 
 def _from_folder(manifest: Manifest, named: str) -> str:

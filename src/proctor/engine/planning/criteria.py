@@ -150,9 +150,7 @@ def _append(
             return
         found = _bind_metric(name, metric, criterion)
         if "judge" in metric.facts.needs:
-            given = choose_judges(metric, options.judges)
-            found.judge, found.judge_code = given.model, given.code
-            bound.doubts += [_doubt(name, said) for said in given.notes]
+            _set_judge(found, options, bound)
         bound.metrics.append(found)
         if criterion is not None:
             bound.doubts += [_doubt(name, warning) for warning in idle_options(metric.facts, criterion)]
@@ -228,6 +226,12 @@ def _bind_metric(name: str, metric: Metric, criterion: BaseCriterion | None) -> 
     threshold = criterion.threshold if criterion is not None and facts.gates else None
     compat = extra.get("compat") is not None or extra.get("reading") in ("adk-rs", "adk-ts")
     return BoundMetric(metric, threshold, gate and facts.gates, applies_to, aggregate, name, as_in_adk=compat)
+
+
+def _set_judge(metric: BoundMetric, options: RunOptions, bound: Bound) -> None:
+    given = choose_judges(metric.metric, options.judges)
+    metric.judge, metric.judge_code = given.model, given.code
+    bound.doubts += [_doubt(metric.name, said) for said in given.notes]
 
 
 # --- The order of metrics that need the scores of others --------------------------------------------------------------
