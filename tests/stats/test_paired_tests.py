@@ -1,7 +1,7 @@
 """Two measurements of the same cases: tests that keep their rate, intervals that hold what they promise."""
 
 from collections.abc import Callable, Sequence
-from itertools import product
+from itertools import combinations, product
 from random import Random
 from typing import Any
 
@@ -98,15 +98,25 @@ def test_p_values_that_can_be_worked_out_by_hand(found: list[float], p: float) -
     assert sign_flip_test(found) == pytest.approx(p)
 
 
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
-def test_holm_is_the_closed_test_of_bonferroni(p_values: list[float]) -> None:
-    adjusted = holm(p_values)
-    order = sorted(range(len(p_values)), key=p_values.__getitem__)
-    expected = 0.0
-    for rank, place in enumerate(order):
-        expected = max(expected, min(1.0, p_values[place] * (len(p_values) - rank)))
-        assert adjusted[place] == pytest.approx(expected)
-    assert all(one >= two for one, two in zip(adjusted, p_values, strict=True))
+@given(st.lists(st.floats(0, 0.1), min_size=1, max_size=6), st.floats(0.01, 0.1))
+def test_holm_is_the_closed_test_of_bonferroni(p_values: list[float], level: float) -> None:
+    """A test is significant if Bonferroni's test of every set of tests that it belongs to is."""
+    levels = holm(p_values, level)
+    for place, (p_value, own) in enumerate(zip(p_values, levels, strict=True)):
+        assert level / len(p_values) <= own <= level
+        sets = [
+            [place, *others]
+            for count in range(len(p_values))
+            for others in combinations([other for other in range(len(p_values)) if other != place], count)
+        ]
+        expected = all(min(p_values[each] for each in one) <= level / len(one) for one in sets)
+        assert (p_value <= own) == expected
+
+
+@pytest.mark.parametrize("level", [0.0, 1.0])
+def test_holm_takes_a_level(level: float) -> None:
+    with pytest.raises(ValueError, match="expected 0 < level < 1"):
+        holm([0.5], level)
 
 
 # --- the interval ----------------------------------------------------------------------------------------------------

@@ -187,22 +187,25 @@ def _signed_sums(values: Sequence[float]) -> list[float]:
     return sums
 
 
-def holm(p_values: Sequence[float], weights: Sequence[float] | None = None) -> list[float]:
-    """Return p-values adjusted for multiple testing, in their order: the family-wise error rate stays as requested.
+def holm(p_values: Sequence[float], level: float) -> list[float]:
+    """Return the level at which each of several tests is made, in their order: together they err with `level` at most.
 
-    `weights` (positive) are the shares of the error rate that each test may spend first; equal by default.
+    A test is significant exactly if its p-value is at most its level. The smallest p-value is tested at the level divided by
+    the number of tests; each significant one leaves its share to the others.
 
     Source: S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6
-    (1979), 65-70, weights in section 4.
+    (1979), 65-70.
+
+    Raises:
+        ValueError: not 0 < level < 1.
     """
-    shares = [1.0] * len(p_values) if weights is None else list(weights)
-    order = sorted(range(len(p_values)), key=lambda place: p_values[place] / shares[place])
-    adjusted, least = [0.0] * len(p_values), 0.0
-    for rank, place in enumerate(order):
-        left = fsum(shares[other] for other in order[rank:])
-        least = max(least, min(1.0, left / shares[place] * p_values[place]))
-        adjusted[place] = least
-    return adjusted
+    if not 0 < level < 1:
+        raise ValueError(f"expected 0 < level < 1, got {level}")
+    levels, left = [level] * len(p_values), len(p_values)
+    for place in sorted(range(len(p_values)), key=p_values.__getitem__):
+        levels[place] = level / left
+        left -= p_values[place] <= levels[place]
+    return levels
 
 
 def tarone_holm(p_values: Sequence[float], least: Sequence[float], level: float) -> list[float]:

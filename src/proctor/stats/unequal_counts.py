@@ -60,20 +60,7 @@ def dealt_out_test(cases: Iterable[TwoCounts]) -> float:
     found = min(_tails(known))
     if any(passed % 1 for case in known for passed in (case.before, case.now)):
         found = max(found, min(_tails([case.swap() for case in known])))
-    return _rounded(2 * found)
-
-
-def worse_within_cases(cases: Iterable[TwoCounts]) -> float:
-    """Return the one-sided p-value of `dealt_out_test`: the probability of a mean difference at most as high as observed.
-
-    With one trial a case in both runs it equals McNemar's exact test, one-sided. Exchange the runs (`TwoCounts.swap`) to
-    test for an improvement. The counts must be whole numbers.
-    """
-    return _rounded(_tails(list(cases))[0])
-
-
-def _rounded(p_value: float) -> float:
-    return min(1.0, float(f"{p_value:.12g}"))  # the last digits depend on which run is the baseline
+    return min(1.0, float(f"{2 * found:.12g}"))  # the last digits depend on which run is the baseline
 
 
 def _tails(known: Sequence[TwoCounts]) -> tuple[float, float]:
@@ -108,6 +95,20 @@ def case_test(case: TwoCounts) -> tuple[float, float]:
     chances = _hypergeometric(case.trials_before, case.trials_now, int(case.before + case.now))
     p_value = fsum(chance for passed, chance in chances.items() if passed <= case.now)
     return min(1.0, p_value), min(1.0, chances[min(chances)])
+
+
+def least_p_value(one: TwoCounts, other: TwoCounts) -> float:
+    """Return the smallest p-value of `case_test` that a case admits with as many passes as in `one`, in `other`, or in between."""
+    most = int(one.before + one.now), int(other.before + other.now)
+    return min(
+        case_test(_with_passes(one.trials_before, one.trials_now, passed))[1]
+        for passed in range(min(most), max(most) + 1)
+    )
+
+
+def _with_passes(trials_before: int, trials_now: int, passed: int) -> TwoCounts:
+    before = min(passed, trials_before)
+    return TwoCounts(before, trials_before, passed - before, trials_now)
 
 
 def _weights(known: Iterable[TwoCounts]) -> list[int]:

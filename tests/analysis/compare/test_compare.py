@@ -93,6 +93,20 @@ def test_drop_in_general_is_a_regression_only_if_asked_for() -> None:
     assert (general.gates, round(general.confidence, 9), general.high < 0) == (True, 0.96, True)
 
 
+def test_drop_in_general_decides_nothing_where_pass_and_fail_were_not_scored_alike() -> None:
+    base, now = cases(*["PPPP"] * 10), cases(*["FFFF"] * 10)
+    found = compared(base, now, generalize=True, apart=frozenset({"passed"}))
+    assert found.general is not None
+    assert (found.outcome, found.general.gates, found.general.high < 0) == (OPEN, False, True)
+    assert found.in_general == found.on_these_cases == "pass and fail were not scored alike in both runs"
+
+
+def test_drop_in_general_that_missing_verdicts_admit_is_an_error() -> None:
+    """Eight of forty cases: on these cases, 1 % is too little for six of them, and in general 2 % is enough."""
+    base, now = cases(*["P"] * 40), cases(*["E"] * 7, *["P"] * 33)
+    assert compared(base, now, generalize=True).outcome is BROKEN
+
+
 def test_cases_that_were_left_out_are_missing_verdicts() -> None:
     base, now = [case(str(n), "P") for n in range(20)], [case(str(n), "P") for n in range(10)]
     assert compared(base, now).outcome is UNSEEN
@@ -114,6 +128,13 @@ def test_no_regression_is_rare_where_just_the_margin_breaks(count: int, margin: 
         is PROVEN
     )
     assert wrong <= 0.05
+
+
+def test_a_few_better_cases_are_no_improvement_where_the_pass_rate_is_lower() -> None:
+    base, now = cases("FFFFF", *["PPPPP"] * 9), cases("PPPPP", *["PPPFF"] * 3, *["PPPPP"] * 6)
+    found = compared(base, now)
+    assert found.measure("passed").difference < 0
+    assert found.outcome is OPEN
 
 
 # --- sentences -------------------------------------------------------------------------------------------------------
@@ -153,6 +174,19 @@ def test_no_regression_is_rare_where_just_the_margin_breaks(count: int, margin: 
             ["F"] * 3, ["F"] * 3,
             "no difference seen: nothing could fall, because no trial of the baseline passes; by 3 cases",
             id="nothing could fall",
+        ),
+        pytest.param(
+            ["PPPFF"] * 7, ["PPFFF"] + ["PPPFF"] * 6,
+            "no difference seen: no case that passed now fails, and no drop is significant; one case that drops from "
+            "100 % to 4 % or an overall drop of 38 points would be "
+            "significant in 80 % of comparisons; by 7 cases x 5 trials",
+            id="a trial fewer passes",
+        ),
+        pytest.param(
+            ["PPPFF"] * 4 + ["PPFFF"] * 4, ["PPFFF"] * 4 + ["PPPFF"] * 4,
+            "no difference seen: no case that passed now fails, and no drop is significant; an overall drop of 35 points would be "
+            "significant in 80 % of comparisons; by 8 cases x 5 trials",
+            id="among flaky cases no single one would be noticed",
         ),
         pytest.param(
             ["P"] * 200, ["P"] * 200,
@@ -307,6 +341,30 @@ def test_regression_names_the_metric_and_its_reason() -> None:
     base = [case("0", "PP", scores={"a": 1.0, "b": 0.9})]
     (one,) = compared(base, [case("0", "FF", scores={"a": 0.9, "b": 0.2}, reason="b is low")]).cases
     assert (one.metric, one.scores, one.reason) == ("b", (0.9, 0.2), "b is low")
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "change"),
+    [
+        pytest.param("PPPPP", "FFFFE", CaseChange.NOW_FAILS, id="a verdict that failed trials decide"),
+        pytest.param("PPPPP", "PPPPE", CaseChange.MISSING, id="may be as before"),
+        pytest.param("PPPPF", "PFFFE", CaseChange.FEWER_TRIALS, id="fewer, whatever is missing"),
+        pytest.param("PPPFE", "PFFFF", CaseChange.FEWER_TRIALS, id="fewer, whatever the base lacks"),
+        pytest.param("PFFFE", "PPPFF", CaseChange.MORE_TRIALS, id="more, whatever the base lacks"),
+        pytest.param("PFFFE", "PPFFF", None, id="may be as before, and the base lacks it"),
+        pytest.param("FFFFF", "FFFFE", None, id="nothing to lose"),
+    ],
+)
+def test_change_of_a_case_with_missing_verdicts(before: str, now: str, change: CaseChange | None) -> None:
+    found = compared(cases(before), cases(now))
+    assert [one.change for one in found.cases] == [one for one in (change,) if one is not None]
+
+
+def test_sure_fall_of_a_deterministic_agent_is_named_despite_a_missing_verdict() -> None:
+    found = compared(cases("PP", "PP"), cases("FE", "PP"), deterministic=True)
+    assert found.sentence.startswith(
+        "regression: the agent is deterministic, and 1 case passed and now fails (set/0)"
+    )
 
 
 def test_fix_names_the_earlier_failure() -> None:

@@ -126,14 +126,23 @@ def changed_cases(pairs: Pairs) -> list[ChangedCase]:
 
 
 def change_of(before: BriefCase, now: BriefCase) -> CaseChange | None:
-    """Return how a case differs; `None` where it does not."""
-    was, is_now = before.trials.rate, now.trials.rate
-    if before.trials.passed and is_now is None and was is not None:
-        return CaseChange.MISSING
+    """Return how a case differs; `None` where it does not. What is certain despite missing verdicts comes before these."""
     verdicts = _VERDICT_CHANGES.get((before.outcome, now.outcome))
-    if verdicts is not None or was is None or is_now is None or was == is_now:
+    if verdicts is not None:
         return verdicts
-    return CaseChange.FEWER_TRIALS if is_now < was else CaseChange.MORE_TRIALS
+    was, is_now = _possible_rates(before.trials), _possible_rates(now.trials)
+    if is_now[1] < was[0]:
+        return CaseChange.FEWER_TRIALS
+    if before.trials.passed and now.trials.rate is None:
+        return CaseChange.MISSING
+    return CaseChange.MORE_TRIALS if is_now[0] > was[1] else None
+
+
+def _possible_rates(trials: Trials) -> tuple[float, float]:
+    """Return the lowest and the highest pass rate that the missing verdicts admit."""
+    if not trials.total:
+        return 0.0, 1.0
+    return trials.passed / trials.total, (trials.passed + trials.other) / trials.total
 
 
 _VERDICT_CHANGES = {

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import fsum
 
-from proctor.analysis.compare.case_pairing import BriefCase, Pairs, changed_cases, pair
+from proctor.analysis.compare.case_pairing import Pairs, changed_cases, pair
 from proctor.analysis.compare.detectable import Detectable, detectable_drop
 from proctor.analysis.compare.error_budget import ErrorBudget, divide_error
 from proctor.analysis.compare.futility import FUTILE, Ahead, chance_to_decide
@@ -22,6 +21,7 @@ from proctor.analysis.compare.measures import (
     in_general,
     more_needed,
     on_these_cases,
+    p_value_by_case,
 )
 from proctor.analysis.compare.missing_verdicts import (
     CompletedCase,
@@ -30,14 +30,13 @@ from proctor.analysis.compare.missing_verdicts import (
     Range,
     completions,
     deciding_metrics,
-    has_all_verdicts,
+    means_of,
     total_missing,
 )
 from proctor.analysis.compare.outcome_text import describe, fell_before_correction
 from proctor.schema.analysis.comparison import (
     PASSED,
-    TRIAL_COST,
-    TRIAL_SECONDS,
+    USAGE_MEASURES,
     CaseEvidence,
     Change,
     ComparedRun,
@@ -47,22 +46,13 @@ from proctor.schema.analysis.comparison import (
     Measured,
 )
 from proctor.schema.results.run_result import CaseResult
-from proctor.stats.paired_tests import tarone_holm
-from proctor.stats.unequal_counts import TwoCounts, case_test
+from proctor.stats.paired_tests import holm, tarone_holm
+from proctor.stats.unequal_counts import TwoCounts, case_test, least_p_value
 
 MARGIN = 0.05
 """The drop of the pass rate that "no regression" rules out, unless another is given."""
 UNDECIDED = frozenset({Change.INCONCLUSIVE, Change.NO_DIFFERENCE})
 """The outcomes that further trials or cases could change."""
-USAGE_MEASURES = (
-    "token_usage_v1",
-    TRIAL_COST,
-    TRIAL_SECONDS,
-    "invocation_duration_v1",
-    "tool_call_count_v1",
-    "inference_call_count_v1",
-)
-"""The usage of an agent per turn or trial: less is better, and nothing is decided by it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,20 +106,30 @@ class _Evidence:
     """Everything that decides, tested under some choices of the missing verdicts."""
 
     measures: Sequence[Measured]
-    worse: Sequence[CaseEvidence]
-    better: Sequence[CaseEvidence]
-    fell: Sequence[CompletedCase]
+    general: InGeneral
+    worse: Sequence[CaseEvidence] = ()
+    better: Sequence[CaseEvidence] = ()
+    fell: Sequence[CompletedCase] = ()
+    least_difference: float = 0.0
+    """The difference of the pass rates with the worst values of the missing verdicts."""
 
     def is_regression(self, options: CompareOptions) -> bool:
         """Return whether the candidate is worse by any of the tests."""
-        verdicts = [one.verdict for one in self.measures if one.decides]
-        sure = options.deterministic and self.fell and PASSED not in options.apart
-        return bool("worse" in verdicts or self.worse or sure)
+        is_sure = bool(self.worse or (options.deterministic and self.fell))
+        return is_sure or self.general.is_regression or self._has("worse")
 
     @property
     def is_improvement(self) -> bool:
-        """Return whether the candidate is better by any of the tests."""
-        return bool(self.better) or "better" in [one.verdict for one in self.measures if one.decides]
+        """Return whether the candidate is better by any of the tests, and its pass rate is not lower."""
+        return self.least_difference >= 0 and (bool(self.better) or self._has("better"))
+
+    @property
+    def has_fallen(self) -> bool:
+        """Return whether a verdict changed to failed, or a measure dropped significantly before correction."""
+        return bool(self.fell) or any(map(fell_before_correction, self.measures))
+
+    def _has(self, verdict: str) -> bool:
+        return any(one.verdict == verdict for one in self.measures if one.decides)
 
 
 def compare_runs(base: Side, candidate: Side, options: CompareOptions) -> Comparison:
@@ -137,9 +137,9 @@ def compare_runs(base: Side, candidate: Side, options: CompareOptions) -> Compar
 
     The outcome, in this order. *regression*: significantly worse whatever the missing verdicts are. *error*: significantly
     worse if they are the worst ones, or no case was paired. *inconclusive*: pass and fail were not scored alike.
-    *improvement*: significantly better whatever the missing verdicts are. *no regression*: a drop of the pass rate larger
-    than the margin is ruled out for cases like these. *inconclusive*: a case, or with the worst values a missing
-    verdict, fell, or proof is required. *no difference*: nothing fell.
+    *improvement*: significantly better, with a pass rate that is not lower, whatever the missing verdicts are. *no
+    regression*: a drop of the pass rate larger than the margin is ruled out for cases like these. *inconclusive*: a case,
+    or with the worst values a missing verdict, fell, or proof is required. *no difference*: nothing fell.
 
     The test of "no regression": D. J. Schuirmann, "A comparison of the two one-sided tests procedure and the power
     approach", Journal of Pharmacokinetics and Biopharmaceutics 15 (1987), 657-680; here its lower side.
@@ -148,27 +148,33 @@ def compare_runs(base: Side, candidate: Side, options: CompareOptions) -> Compar
         base.cases, candidate.cases, keep_changed=options.keep_changed, add_left_out=options.left_out
     )
     planned = max(1, base.run.num_runs), max(1, candidate.run.num_runs)
-    views = completions(pairs, planned, options.ranges) if pairs.both else []
-    evidence = _evidence(pairs, views, options)
-    worst = _evidence(pairs, views[:1], options) if len(views) > 1 else evidence
-    general = _in_general(pairs, views, options) if views else None
-    outcome = _outcome(evidence, worst, general, options)
     missing = total_missing(pairs, planned)
     found = Comparison(
-        base.run, candidate.run, outcome, "", options.margin, options.confidence,
-        pairs=len(pairs.both), measures=[*evidence.measures, *_reported(pairs, options)],
-        cases=changed_cases(pairs), significant_cases=evidence.worse, general=general,
+        base.run, candidate.run, Change.ERROR, "", options.margin, options.confidence,
+        pairs=len(pairs.both), measures=_reported(pairs, options), cases=changed_cases(pairs),
         missing_base=missing[0], missing_candidate=missing[1], only_base=pairs.only_base,
         only_candidate=pairs.only_candidate, changed_cases=pairs.changed, look=options.look,
     )  # fmt: skip
-    if outcome in UNDECIDED and PASSED not in options.apart and views:
+    views = completions(pairs, planned, options.ranges) if pairs.both else []
+    if views:
+        _test(found, pairs, views, options)
+    could_fall = any(one.counts.before for view in views[:1] for one in view.cases)
+    detectable = _detectable(views, options) if found.outcome is Change.NO_DIFFERENCE else None
+    describe(found, detectable, could_fall=could_fall, require_proof=options.require_proof)
+    return found
+
+
+def _test(found: Comparison, pairs: Pairs, views: Sequence[Completion], options: CompareOptions) -> None:
+    """Write the tests and the outcome into a comparison, and what more it needs if it is undecided."""
+    evidence = _evidence(pairs, views, options)
+    worst = _evidence(pairs, views[:1], options) if len(views) > 1 else evidence
+    found.outcome = _outcome(evidence, worst, options)
+    found.measures = [*evidence.measures, *found.measures]
+    found.significant_cases, found.general = evidence.worse, evidence.general
+    if found.outcome in UNDECIDED and PASSED not in options.apart:
         rates = [one.rates for one in views[0].cases]
         found.more_cases, found.more_trials = more_needed(rates, options.margin, options.confidence)
         found.futile = _is_futile(pairs, views, options)
-    could_fall = any(one.counts.before for view in views[:1] for one in view.cases)
-    detectable = _detectable(views, options) if outcome is Change.NO_DIFFERENCE else None
-    describe(found, detectable, could_fall=could_fall, require_proof=options.require_proof)
-    return found
 
 
 def _detectable(views: Sequence[Completion], options: CompareOptions) -> Detectable:
@@ -176,12 +182,8 @@ def _detectable(views: Sequence[Completion], options: CompareOptions) -> Detecta
     return detectable_drop(counts, case_level=options.budget.cases, overall_level=options.budget.overall)
 
 
-def _outcome(
-    evidence: _Evidence, worst: _Evidence, general: InGeneral | None, options: CompareOptions
-) -> Change:
-    if general is None:
-        return Change.ERROR
-    if evidence.is_regression(options) or (general.gates and general.high < 0):
+def _outcome(evidence: _Evidence, worst: _Evidence, options: CompareOptions) -> Change:
+    if evidence.is_regression(options):
         return Change.REGRESSION
     if worst.is_regression(options):
         return Change.ERROR
@@ -189,10 +191,10 @@ def _outcome(
         return Change.INCONCLUSIVE
     if evidence.is_improvement:
         return Change.IMPROVEMENT
-    if general.lowest >= -options.margin:
+    if evidence.general.lowest >= -options.margin:
         return Change.NO_REGRESSION
-    fell = worst.fell or any(map(fell_before_correction, worst.measures))
-    return Change.INCONCLUSIVE if fell or options.require_proof else Change.NO_DIFFERENCE
+    is_open = worst.has_fallen or options.require_proof
+    return Change.INCONCLUSIVE if is_open else Change.NO_DIFFERENCE
 
 
 # --- what is tested --------------------------------------------------------------------------------------------------
@@ -200,49 +202,47 @@ def _outcome(
 
 def _evidence(pairs: Pairs, views: Sequence[Completion], options: CompareOptions) -> _Evidence:
     """Test what decides under each of the completions: what is significant is so under all of them."""
-    if not views:
-        return _Evidence([], [], [], [])
-    budget, worst, best = options.budget, views[0], views[-1]
+    budget = options.budget
     measures = [_passed(pairs, views, options), *_metrics(pairs, views, options, budget.metrics)]
+    general = _in_general(pairs, views, options)
     if PASSED in options.apart:
-        return _Evidence(measures, [], [], [])
+        return _Evidence(measures, general)
     return _Evidence(
         measures,
-        _significant_cases(best.cases, budget.cases),
-        _significant_cases(worst.cases, budget.cases, better=True),
-        [one for one in best.cases if one.fell],
+        general,
+        _significant_cases(views, budget.cases),
+        _significant_cases(views, budget.cases, better=True),
+        [one for one in views[-1].cases if one.fell],
+        min(view.difference for view in views),
     )
 
 
 def _significant_cases(
-    cases: Sequence[CompletedCase], level: float, *, better: bool = False
+    views: Sequence[Completion], level: float, *, better: bool = False
 ) -> list[CaseEvidence]:
-    """Return the cases that are worse (or better) by themselves, with correction for the number of cases."""
-    known: dict[TwoCounts, tuple[float, float]] = {}
+    """Return the cases that are worse (or better) by themselves under every completion, corrected for the number of cases."""
+    known: dict[tuple[TwoCounts, TwoCounts], tuple[float, float]] = {}
     tests = []
-    for one in cases:
-        counts = one.counts.swap() if better else one.counts
-        if counts not in known:
-            known[counts] = case_test(counts)
-        tests.append(known[counts])
+    for worst, best in zip(views[0].cases, views[-1].cases, strict=True):
+        both = (best.counts, worst.counts) if not better else (worst.counts.swap(), best.counts.swap())
+        if both not in known:
+            known[both] = case_test(both[0])[0], least_p_value(*both)
+        tests.append(known[both])
     adjusted = tarone_holm([p_value for p_value, _ in tests], [least for _, least in tests], level)
     return [
         CaseEvidence(one.name, p_value, each)
-        for one, (p_value, _), each in zip(cases, tests, adjusted, strict=True)
+        for one, (p_value, _), each in zip(views[0].cases, tests, adjusted, strict=True)
         if each <= level
     ]
 
 
 def _passed(pairs: Pairs, views: Sequence[Completion], options: CompareOptions) -> Measured:
     """Test the pass rate over these cases; the means shown are those of the cases with every verdict."""
-    known = _known_rates(pairs)
-    difference = _mean(one.difference for one in known)
+    means = _rates(pairs, views)
     tested = [
         on_these_cases([one.counts for one in view.cases], 2 * options.budget.overall) for view in views
     ]
-    means = _mean(one.before for one in known), _mean(one.now for one in known)
-    found = tested[0] if len(views) == 1 else hull(tested, difference)
-    return _measured(PASSED, means, found, len(pairs.both), options, decides=True)
+    return _measured(PASSED, means, hull(tested, means[1] - means[0]), len(pairs.both), options, decides=True)
 
 
 def _metrics(
@@ -254,29 +254,22 @@ def _metrics(
     (1979), 65-70.
     """
     values = {name: [view.scores[name] for view in views] for name in views[0].scores}
-    levels = _levels_of_metrics(values, options, level)
+    p_values = {
+        name: [p_value_by_case(view, _width(name, options)) for view in choices]
+        for name, choices in values.items()
+    }
+    deciding = [name for name in values if name not in options.apart]
+    levels = dict(zip(deciding, holm([max(p_values[name]) for name in deciding], 2 * level), strict=True))
     found = []
     for name, choices in values.items():
-        known = _known_scores(pairs, name) or choices[0]
-        tested = _test_metric(choices, _width(name, options), levels.get(name, 1 - options.confidence))
-        means = _mean(one.before for one in known), _mean(one.now for one in known)
-        found.append(_measured(name, means, tested, len(choices[0]), options, decides=name in levels))
+        tested = [
+            by_case(view, levels.get(name, 1 - options.confidence), _width(name, options), p_value)
+            for view, p_value in zip(choices, p_values[name], strict=True)
+        ]
+        means = means_of(_known_scores(pairs, name), choices)
+        whole = hull(tested, means[1] - means[0])
+        found.append(_measured(name, means, whole, len(choices[0]), options, decides=name in levels))
     return found
-
-
-def _levels_of_metrics(
-    values: Mapping[str, Sequence[Sequence[PairedScore]]], options: CompareOptions, level: float
-) -> dict[str, float]:
-    """Return the two-sided level at which each metric that decides is tested: after the first that is not significant, the same."""
-    deciding = [name for name in values if name not in options.apart]
-    first = {name: _test_metric(values[name], _width(name, options), 2 * level).p_value for name in deciding}
-    levels, left, has_stopped = {}, len(deciding), False
-    for name in sorted(deciding, key=first.__getitem__):
-        levels[name] = 2 * level / left
-        tested = _test_metric(values[name], _width(name, options), levels[name])
-        has_stopped = has_stopped or not (tested.is_worse or tested.is_better)
-        left -= not has_stopped
-    return levels
 
 
 def _known_scores(pairs: Pairs, name: str) -> list[PairedScore]:
@@ -286,11 +279,6 @@ def _known_scores(pairs: Pairs, name: str) -> list[PairedScore]:
         for _, before, now in pairs.both
         if name in before.scores and name in now.scores
     ]
-
-
-def _test_metric(views: Sequence[Sequence[PairedScore]], reach: float | None, level: float) -> Tested:
-    tested = [by_case(view, level, reach) for view in views]
-    return hull(tested, fsum(one.difference for one in tested) / len(tested))
 
 
 def _width(name: str, options: CompareOptions) -> float | None:
@@ -328,8 +316,7 @@ def _reported(pairs: Pairs, options: CompareOptions) -> list[Measured]:
         if not values or _is_unused(name, values):
             continue
         tested = by_case(values, 1 - options.confidence, _width(name, options))
-        means = _mean(one.before for one in values), _mean(one.now for one in values)
-        found.append(_measured(name, means, tested, len(values), options, decides=False))
+        found.append(_measured(name, means_of(values, [values]), tested, len(values), options, decides=False))
     return found
 
 
@@ -342,32 +329,24 @@ def _usage_first(name: str) -> tuple[int, str]:
     return (USAGE_MEASURES.index(name), "") if name in USAGE_MEASURES else (len(USAGE_MEASURES), name)
 
 
-def _known_rates(pairs: Pairs) -> list[PairedScore]:
-    """Return the pass rates of the cases with every verdict in both runs."""
-    return [_rates(before, now) for _, before, now in pairs.both if _is_known(before) and _is_known(now)]
-
-
-def _rates(before: BriefCase, now: BriefCase) -> PairedScore:
-    return PairedScore(
-        before.trials.rate or 0.0, now.trials.rate or 0.0, before.trials.total, now.trials.total
-    )
-
-
-def _is_known(case: BriefCase) -> bool:
-    return has_all_verdicts(case.trials)
+def _rates(pairs: Pairs, views: Sequence[Completion]) -> tuple[float, float]:
+    """Return the pass rate of each run: that of the cases with every verdict in both, if there are any."""
+    known = [
+        PairedScore(before.trials.rate, now.trials.rate, before.trials.total, now.trials.total)
+        for _, before, now in pairs.both
+        if before.trials.rate is not None and now.trials.rate is not None
+    ]
+    return means_of(known, [[one.rates for one in view.cases] for view in views])
 
 
 def _in_general(pairs: Pairs, views: Sequence[Completion], options: CompareOptions) -> InGeneral:
     level = 1 - options.confidence if options.look is None else options.look.two_sided
+    before, now = _rates(pairs, views)
     return in_general(
-        views, _mean(one.difference for one in _known_rates(pairs)), error=options.error, margin=options.margin,
-        level=2 * options.budget.general if options.generalize else level, gates=options.generalize,
+        views, now - before, error=options.error, margin=options.margin,
+        level=2 * options.budget.general if options.generalize else level,
+        gates=options.generalize and PASSED not in options.apart,
     )  # fmt: skip
-
-
-def _mean(values: Iterable[float]) -> float:
-    listed = list(values)
-    return fsum(listed) / len(listed) if listed else 0.0
 
 
 def _is_futile(pairs: Pairs, views: Sequence[Completion], options: CompareOptions) -> bool:
@@ -375,6 +354,6 @@ def _is_futile(pairs: Pairs, views: Sequence[Completion], options: CompareOption
     if options.ahead is None:
         return False
     then = replace(options, look=options.ahead.last)
-    deciding = [one for one in _evidence(pairs, views, then).measures if one.decides]
-    general = _in_general(pairs, views, then)
-    return chance_to_decide(deciding, general, options.margin, options.ahead) < FUTILE
+    evidence = _evidence(pairs, views, then)
+    deciding = [one for one in evidence.measures if one.decides]
+    return chance_to_decide(deciding, evidence.general, options.margin, options.ahead) < FUTILE

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import ceil, exp, fsum, lgamma, log, log1p, log2, sqrt
 
 from proctor.stats.intervals import normal_quantile
+from proctor.stats.paired_tests import tarone_holm
 from proctor.stats.power import variance_within
 from proctor.stats.unequal_counts import TwoCounts, case_test
 
@@ -27,13 +28,15 @@ class Detectable:
 def detectable_drop(counts: Sequence[TwoCounts], *, case_level: float, overall_level: float) -> Detectable:
     """Return which drops would be noticed on these cases, with these numbers of trials, at the one-sided levels.
 
-    One case: it passes throughout in the baseline, and no other case is flaky. The set: every trial fails additionally with
-    the same probability; the test needs at least `log2(1 / level)` trials that fail, and flaky trials add their variance.
+    One case: it passes throughout in the baseline, and is tested with correction for those of the others that are flaky. The
+    set: every trial fails additionally with the same probability; the test needs at least `log2(1 / level)` trials that
+    fail, and flaky trials add their variance.
     """
     trials = min(
         ((one.trials_before, one.trials_now) for one in counts), key=lambda both: case_power_key(*both)
     )
-    return Detectable(_case_rate(*trials, case_level), _overall_drop(counts, overall_level))
+    others = [case_test(one)[1] for one in counts[1:]]
+    return Detectable(_case_rate(*trials, case_level, others), _overall_drop(counts, overall_level))
 
 
 def case_power_key(before: int, now: int) -> float:
@@ -41,10 +44,14 @@ def case_power_key(before: int, now: int) -> float:
     return before * now / (before + now)
 
 
-def _case_rate(before: int, now: int, level: float) -> float | None:
-    most = max(
-        (k for k in range(now) if case_test(TwoCounts(before, before, k, now))[0] <= level), default=-1
-    )
+def _case_rate(before: int, now: int, level: float, others: Sequence[float]) -> float | None:
+    """Return the pass rate to which a case may drop; `others` are the smallest p-values of the other cases."""
+
+    def is_significant(passed: int) -> bool:
+        p_value, least = case_test(TwoCounts(before, before, passed, now))
+        return tarone_holm([p_value, *[1.0] * len(others)], [least, *others], level)[0] <= level
+
+    most = max(filter(is_significant, range(now)), default=-1)
     if most < 0:
         return None
     rates = (step / _STEPS for step in range(_STEPS, -1, -1))

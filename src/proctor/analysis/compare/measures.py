@@ -68,12 +68,13 @@ def on_these_cases(counts: Sequence[TwoCounts], level: float) -> Tested:
     return _agree(difference, p_value, level, lambda each: two_shares_interval(counts, confidence=1 - each))
 
 
-def by_case(values: Sequence[PairedScore], level: float, reach: float | None) -> Tested:
-    """Test a measure over cases like these: the cases are the sample, each is one number."""
+def by_case(
+    values: Sequence[PairedScore], level: float, reach: float | None, p_value: float | None = None
+) -> Tested:
+    """Test a measure over cases like these: the cases are the sample, each is one number; `p_value`, if it is known."""
     difference = fsum(one.difference for one in values) / len(values)
-    return _agree(
-        difference, p_value_by_case(values, reach), level, lambda each: interval_by_case(values, each, reach)
-    )
+    p_value = p_value_by_case(values, reach) if p_value is None else p_value
+    return _agree(difference, p_value, level, lambda each: interval_by_case(values, each, reach))
 
 
 def hull(found: Sequence[Tested], difference: float) -> Tested:
@@ -208,8 +209,7 @@ def in_general(
 
     `level` is that of the test and of its interval (two-sided), `error` that of the lower bound (one-sided).
     """
-    tested = [by_case([one.rates for one in view.cases], level, 1.0) for view in views]
-    found = tested[0] if len(views) == 1 else hull(tested, known_difference)
+    found = hull([by_case([one.rates for one in view.cases], level, 1.0) for view in views], known_difference)
     lowest = lower_bound([one.rates for one in views[0].cases], error, margin)
     return InGeneral(found.difference, found.low, found.high, 1 - found.level, found.p_value, lowest, gates)
 

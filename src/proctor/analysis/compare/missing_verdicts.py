@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import fsum
 
 from proctor.analysis.compare.case_pairing import BriefCase, Key, Pairs
-from proctor.schema.analysis.comparison import PASSED, Trials
+from proctor.schema.analysis.comparison import PASSED, USAGE_MEASURES
 from proctor.schema.results.score import Outcome
 from proctor.stats.unequal_counts import TwoCounts
 
@@ -68,6 +69,11 @@ class Completion:
 
     cases: Sequence[CompletedCase]
     scores: Mapping[str, Sequence[PairedScore]]
+
+    @property
+    def difference(self) -> float:
+        """The difference of the pass rates, candidate less base."""
+        return _mean(one.rates.difference for one in self.cases)
 
 
 def missing_count(case: BriefCase, planned: int) -> int:
@@ -140,7 +146,8 @@ def _scores(
         if name in before.scores and name in now.scores
     ]
     low, high = known_range or _beyond(known)
-    base_value, candidate_value = (high, low) if worst else (low, high)
+    is_low_bad = name not in USAGE_MEASURES
+    base_value, candidate_value = (high, low) if worst is is_low_bad else (low, high)
     found = []
     for _, before, now in pairs.both:
         was = _score(before, now, name, base_value)
@@ -152,9 +159,15 @@ def _scores(
 
 
 def _score(case: BriefCase, other: BriefCase, name: str, missing: float) -> float | None:
-    """Return the score of a case, or `missing` if it should have one; `None` if the metric does not apply."""
+    """Return the score of a case, or `missing` if it should have one; `None` if the metric does not apply.
+
+    The mean of a case of which trials have no verdict is that of the others; in these trials the score is `missing`, too.
+    """
     if name in case.scores:
-        return case.scores[name]
+        if not case.trials.other:
+            return case.scores[name]
+        share = case.trials.other / case.trials.total
+        return (1 - share) * case.scores[name] + share * missing
     was_not_scored = case.outcome in (Outcome.ERROR, Outcome.NOT_RUN) and name not in case.gating
     return missing if name in case.unscored or (was_not_scored and name in other.gating) else None
 
@@ -166,14 +179,31 @@ def _beyond(known: Sequence[tuple[float, float]]) -> Range:
     return min(values) - width, max(values) + width
 
 
+def means_of(known: Sequence[PairedScore], views: Sequence[Sequence[PairedScore]]) -> tuple[float, float]:
+    """Return the mean of the base and of the candidate, by the `known` values of cases.
+
+    Without any, or if the missing values rule out their difference, the means are midway between those of the worst and
+    the best values.
+    """
+    midway = [one for view in views for one in view]
+    before, now = _both_means(known or midway)
+    ends = [last - first for first, last in map(_both_means, views)]
+    is_possible = min(ends) - 1e-9 <= now - before <= max(ends) + 1e-9
+    return (before, now) if is_possible else _both_means(midway)
+
+
+def _both_means(values: Sequence[PairedScore]) -> tuple[float, float]:
+    return _mean(one.before for one in values), _mean(one.now for one in values)
+
+
+def _mean(values: Iterable[float]) -> float:
+    listed = list(values)
+    return fsum(listed) / len(listed) if listed else 0.0
+
+
 def total_missing(pairs: Pairs, planned: tuple[int, int]) -> tuple[int, int]:
     """Return how many verdicts of the base and of the candidate are missing."""
     return (
         sum(missing_count(before, planned[0]) for _, before, _ in pairs.both),
         sum(missing_count(now, planned[1]) for _, _, now in pairs.both),
     )
-
-
-def has_all_verdicts(trials: Trials) -> bool:
-    """Return whether the case was run and every trial has a verdict."""
-    return trials.rate is not None

@@ -25,6 +25,7 @@ from proctor.schema.analysis.comparison import (
 if TYPE_CHECKING:
     from proctor.schema.results.manifest import Manifest
 
+_NOT_ALIKE = "pass and fail were not scored alike in both runs"
 FEWEST_TRIALS = 5
 """New trials of a case that moved: the fewest that can show a change of one case."""
 _MOST_NAMED = 3
@@ -90,7 +91,7 @@ def _on_these_cases(found: Comparison) -> str:
         return ""
     passed = found.measure(PASSED)
     if passed.apart:
-        return "pass and fail were not scored alike in both runs"
+        return _NOT_ALIKE
     worse = (
         f"{_cases_text(len(found.significant_cases))} significantly worse; "
         if found.significant_cases
@@ -104,6 +105,8 @@ def _on_these_cases(found: Comparison) -> str:
 def _in_general(found: Comparison) -> str:
     if found.general is None:
         return ""
+    if found.measure(PASSED).apart:
+        return _NOT_ALIKE
     one = found.general
     level = confidence_text(one.confidence)
     interval = f"{points(one.low)} to {points(one.high)}"
@@ -133,7 +136,8 @@ def _reason(
         case Change.NO_DIFFERENCE if not could_fall:
             return "nothing could fall, because no trial of the baseline passes"
         case Change.NO_DIFFERENCE:
-            return "nothing fell" if detectable is None else f"nothing fell; {detectable_text(detectable)}"
+            seen = _no_difference(found)
+            return seen if detectable is None else f"{seen}; {detectable_text(detectable)}"
         case Change.ERROR:
             return _error(found)
         case Change.INCONCLUSIVE:
@@ -146,7 +150,7 @@ def _regression(found: Comparison) -> str:
         names = _named([one.name for one in found.significant_cases])
         parts.append(f"{_cases_text(len(found.significant_cases))} worse beyond chance ({names})")
     parts += [change_text(one) for one in found.measures if one.decides and one.verdict == "worse"]
-    if found.general is not None and found.general.gates and found.general.high < 0:
+    if found.general is not None and found.general.is_regression:
         parts.append(f"in general {found.in_general.partition(':')[0]}")
     return ", ".join(parts) or f"the agent is deterministic, and {_falls_text(found)}"
 
@@ -162,6 +166,13 @@ def _no_regression(found: Comparison) -> str:
     confidence = f"{100 * found.confidence:.3g} % confidence"
     rates = f"the pass rate was {percent(one.base)} and is {percent(one.candidate)}"
     return f"{rates}; a drop of more than {100 * max(0.0, -lowest):.1f} points is ruled out ({confidence})"
+
+
+def _no_difference(found: Comparison) -> str:
+    has_drop = any(one.decides and one.is_drop for one in found.measures)
+    if has_drop or found.changed(CaseChange.FEWER_TRIALS):
+        return "no case that passed now fails, and no drop is significant"
+    return "nothing fell"
 
 
 def detectable_text(detectable: Detectable) -> str:
@@ -180,7 +191,7 @@ def _inconclusive(found: Comparison, *, require_proof: bool) -> str:
     passed = found.measure(PASSED)
     if passed.apart:
         return (
-            "pass and fail were not scored alike in both runs, so that they are not comparable: "
+            f"{_NOT_ALIKE}, so that they are not comparable: "
             "`proctor score RUN --config FILE` re-scores one run like the other, and calls no agent"
         )
     parts = [f"{_falls_text(found)}, which may be chance"] if found.changed(CaseChange.NOW_FAILS) else []
@@ -201,7 +212,7 @@ _UNCORRECTED = 0.05
 
 def fell_before_correction(one: Measured) -> bool:
     """Return whether a measure that decides dropped significantly, as if it were the only one."""
-    return one.decides and one.difference < 0 and one.p_value <= _UNCORRECTED
+    return one.decides and one.is_drop and one.p_value <= _UNCORRECTED
 
 
 def _error(found: Comparison) -> str:

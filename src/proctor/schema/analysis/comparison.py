@@ -16,6 +16,15 @@ PASSED = "passed"
 """The name of the pass rate among the measures."""
 TRIAL_SECONDS, TRIAL_COST = "trial_seconds", "trial_cost"
 """The names of the measures of duration (seconds) and of the agent's cost (US dollars), if the evidence has them."""
+USAGE_MEASURES = (
+    "token_usage_v1",
+    TRIAL_COST,
+    TRIAL_SECONDS,
+    "invocation_duration_v1",
+    "tool_call_count_v1",
+    "inference_call_count_v1",
+)
+"""The usage of an agent per turn or trial: less is better."""
 
 
 class Change(StrEnum):
@@ -28,7 +37,7 @@ class Change(StrEnum):
     INCONCLUSIVE = "inconclusive"
     """Something fell, or a missing verdict could be a fall, and chance cannot be ruled out."""
     IMPROVEMENT = "improvement"
-    """Significantly better, and nothing is significantly worse, even with the worst values of the missing verdicts."""
+    """Significantly better, with a pass rate that is not lower, even with the worst values of the missing verdicts."""
     NO_REGRESSION = "no_regression"
     """The confidence interval rules out a drop of the pass rate larger than the margin, for cases like these."""
     NO_DIFFERENCE = "no_difference"
@@ -140,6 +149,11 @@ class Measured:
 
     __bool__ = refuse_truth
 
+    @property
+    def is_drop(self) -> bool:
+        """Whether the candidate is worse by this measure, significantly or not."""
+        return self.difference > 0 if self.lower_is_better else self.difference < 0
+
 
 @dataclass(frozen=True, slots=True)
 class RunDifference:
@@ -216,6 +230,11 @@ class InGeneral:
     """Whether a significant drop in general is a regression (`--generalize`)."""
 
     __bool__ = refuse_truth
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether a drop in general is significant and decides."""
+        return self.gates and self.high < 0
 
 
 @dataclass(slots=True)
