@@ -1,4 +1,4 @@
-"""An empty word on the command line is a usage error, never "not given"; so are words that exclude one another."""
+"""An empty word on the command line is a usage error, never "not given"; so are options that exclude one another."""
 
 import json
 from collections.abc import Iterator
@@ -135,7 +135,7 @@ def test_help_takes_precedence_over_other_options(empty: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-# --- words that exclude one another ---------------------------------------------------------------------------------------
+# --- options that exclude one another --------------------------------------------------------------------------------------
 
 
 REPEATED = {name: (path, option) for name, (path, option) in OPTIONS.items() if not option.multiple}
@@ -154,24 +154,25 @@ def test_an_option_that_takes_one_value_is_given_once(empty: Path, name: str) ->
     [
         (
             [*EVAL, "--config", "a.json", "--config_file_path", "b.json"],
-            "--config a.json and --config b.json",
+            "--config a.json and --config_file_path b.json",
         ),
         ([*EVAL, "--format", "junit", "--json"], "--format junit and --json"),
         ([*EVAL, "--json", "--format", "junit"], "--json and --format junit"),
         (["score", "--json", "--format=json"], "--json and --format json"),
         (["judge", "label", "latest", "bad", "--pass", "--fail"], "--pass and --fail"),
-        (["export", "-o", "a.json", "--output", "b.json"], "--output a.json and --output b.json"),
+        (["export", "-o", "a.json", "--output", "b.json"], "-o a.json and --output b.json"),
         (
             ["eval", "--num-runs", "1", "--num_runs", "2", "--num-runs=3"],
             "--num-runs 1 and --num-runs 2 and --num-runs 3",
         ),
+        ([*EVAL, "--num-runs", "8", "--trials", "5"], "--num-runs 8 and --trials 5"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_words_that_exclude_one_another_are_named(project: Path, words: list[str], named: str) -> None:
     done = in_this_process(*words)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"error: {named}: these words exclude one another. ")
+    assert done.stderr.startswith(f"error: {named}: these options exclude one another. ")
 
 
 def test_repeatable_options_repeat(project: Path) -> None:

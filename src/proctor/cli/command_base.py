@@ -92,7 +92,7 @@ def check_words(command: click.Command, ctx: click.Context, args: Sequence[str])
     for group in _repetitions(order):
         given = _spellings(command, ctx, args, group)
         raise click.UsageError(
-            f"{' and '.join(given)}: these words exclude one another. Give only one of them", ctx
+            f"{' and '.join(given)}: these options exclude one another. Give only one of them", ctx
         )
 
 
@@ -152,15 +152,17 @@ def _spellings(
             continue
         given = [one for one in order if one in group]
         if len(given) > len(found):
-            found.append(_spelling(given[-1], values[given[-1].name or ""]))
+            found.append(_spelling(given[-1], values[given[-1].name or ""], args[:end]))
     return found
 
 
-def _spelling(parameter: click.Parameter, value: Any) -> str:
+def _spelling(parameter: click.Parameter, value: Any, args: Sequence[str]) -> str:
     if not getattr(parameter, "is_flag", False):
         from proctor.common.secrets import redact_arguments
 
-        return " ".join(redact_arguments([parameter.opts[0], str(value)]))
+        names = (word.partition("=")[0] for word in reversed(args))
+        name = next((name for name in names if name in parameter.opts), parameter.opts[0])
+        return " ".join(redact_arguments([name, str(value)]))
     return parameter.secondary_opts[0] if value is False and parameter.secondary_opts else parameter.opts[0]
 
 

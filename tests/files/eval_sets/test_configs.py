@@ -56,7 +56,7 @@ def test_a_sound_config_has_no_warnings(tmp_path: Path, document: Any) -> None:
         pytest.param({"criteria": {"token_usage_v1": 5}}, ["3:21: criteria.token_usage_v1: this metric is always reported and takes no threshold (ADK cannot evaluate it so)"], id="efficiency metric"),
         pytest.param({"criteria": {"response_match_score": 1}, "live_model_config": {}}, ["5:2: live_model_config: live mode is not supported: a run with this config is refused (remove `live_model_config` to run without live streaming)"], id="live mode"),
         pytest.param({"criteria": {"response_match_score": 1}, "userSimulatorConfig": {"type": "llm_audio"}}, ["6:11: userSimulatorConfig.type: simulated users with audio (llm_audio) are not supported: a scenario run with this config is refused (use `llm_backed`)"], id="speaking users"),
-        pytest.param({"criteria": {}, "custom_metrics": {"mine": {"code_config": {"name": "a.b"}}}}, ["2:14: criteria: no criteria: this config scores nothing (name at least one metric in `criteria`)", "4:3: custom_metrics.mine: this metric is not in `criteria`: it is not computed"], id="custom metric that nothing asks for"),
+        pytest.param({"criteria": {}, "custom_metrics": {"mine": {"code_config": {"name": "a.b"}}}}, ["2:14: criteria: no criteria: this config names no metric, so only what a case states is scored (name a metric in `criteria`)", "4:3: custom_metrics.mine: this metric is not in `criteria`: it is not computed"], id="custom metric that nothing asks for"),
     ],
 )  # fmt: skip
 def test_what_would_silently_change_what_is_judged_is_warned_about(

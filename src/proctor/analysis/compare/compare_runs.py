@@ -134,7 +134,7 @@ def _side(given: str | RunResult, store: StoreLike) -> KnownSide:
 def _compare(base: KnownSide, candidate: KnownSide, asked: _Asked) -> Comparison:
     from proctor.analysis.compare.compare import compare_runs
     from proctor.analysis.compare.interim_looks import looked_at
-    from proctor.analysis.compare.outcome_text import next_steps
+    from proctor.analysis.compare.next_steps import next_steps
     from proctor.runs.differences import (
         case_differences,
         find_differences,

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from math import comb
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from proctor.analysis.compare.detectable import Detectable
 from proctor.analysis.compare.futility import FUTILE
@@ -15,19 +11,13 @@ from proctor.schema.analysis.comparison import (
     PASSED,
     CaseChange,
     Change,
-    ChangedCase,
     ComparedRun,
     Comparison,
     Look,
     Measured,
 )
 
-if TYPE_CHECKING:
-    from proctor.schema.results.manifest import Manifest
-
 _NOT_ALIKE = "pass and fail were not scored alike in both runs"
-FEWEST_TRIALS = 5
-"""New trials of a case that moved: the fewest that can show a change of one case."""
 _MOST_NAMED = 3
 _LONGEST_NAME = 100
 
@@ -244,14 +234,6 @@ def _named(names: Sequence[str]) -> str:
     return ", ".join(shown) + (", …" if len(names) > _MOST_NAMED else "")
 
 
-def trials_to_settle(cases: int, level: float) -> int:
-    """Return how many new trials of each moved case in both builds can show that it is worse, with correction."""
-    trials = FEWEST_TRIALS
-    while comb(2 * trials, trials) * level < cases:
-        trials += 1
-    return trials
-
-
 # --- the basis ---------------------------------------------------------------------------------------------------------
 
 
@@ -287,76 +269,3 @@ def _look_text(found: Comparison, look: Look) -> str:
 
 def _margin(found: Comparison) -> str:
     return f"{100 * found.margin:g} points"
-
-
-# --- what would decide: the cheapest first; new trials of the cases that moved, not new cases --------------------------
-
-_MOST_CASES = 20
-"""Cases that a command names; if more moved, the whole set is run again."""
-
-
-def next_steps(found: Comparison, base: Manifest, candidate: Manifest, case_level: float) -> Iterator[str]:
-    """Yield what would decide, as sentences with commands; nothing for another outcome."""
-    if found.outcome not in (Change.INCONCLUSIVE, Change.ERROR) or found.look is not None:
-        return
-    if found.missing_candidate and found.candidate.run_id:
-        yield f"get the missing verdicts: proctor resume {found.candidate.run_id} --retry-errors"
-    if found.outcome is Change.ERROR:
-        return
-    moved = found.changed(CaseChange.NOW_FAILS) or found.changed(CaseChange.FEWER_TRIALS)
-    if moved:
-        yield from _new_trials(found, moved, trials_to_settle(len(moved), case_level), base, candidate)
-    if found.more_cases:
-        yield f"for cases like these: {_more_text(found)} would show whether they get worse"
-
-
-def _more_text(found: Comparison) -> str:
-    more = f"about {found.more_cases:,} more cases"
-    if not found.more_trials or found.futile:
-        return more
-    return (
-        f"{more}, or about {found.more_trials:,} more trial{'' if found.more_trials == 1 else 's'} of each,"
-    )
-
-
-def _new_trials(
-    found: Comparison, moved: Sequence[ChangedCase], trials: int, base: Manifest, candidate: Manifest
-) -> Iterator[str]:
-    commands = [_command(one, moved, trials) for one in (base, candidate)]
-    cases = "this case" if len(moved) == 1 else f"these {len(moved):,} cases"
-    if all(commands):
-        yield f"{trials} new trials of {cases} with each build settle it, then `proctor compare previous latest`:"
-        commit = f" (at commit {base.agent.commit})" if base.agent.commit != candidate.agent.commit else ""
-        yield f"base{commit}: {commands[0]}"
-        yield f"candidate: {commands[1]}"
-    else:
-        yield f"{trials} new trials of {cases} with each build settle it"
-    if found.base.num_runs < 4:
-        yield "if the base cannot be run again: store baselines with at least four trials of each case (--trials 4)"
-
-
-def _command(manifest: Manifest, moved: Sequence[ChangedCase], trials: int) -> str:
-    """Return the command that runs new trials of the cases that moved; empty if agent or file is unknown."""
-    paths = {one.eval_set_id: one.path for one in manifest.sets}
-    sets: defaultdict[str, list[str]] = defaultdict(list)
-    for case in moved:
-        sets[paths.get(case.eval_set_id) or ""].append(case.eval_id)
-    if manifest.agent.reference is None or "" in sets:
-        return ""
-    words = [path if len(moved) > _MOST_CASES else f"{path}:{','.join(ids)}" for path, ids in sets.items()]
-    return shlex.join(
-        [
-            "proctor",
-            "eval",
-            manifest.agent.reference,
-            *words,
-            "--trials",
-            str(trials),
-            *_user(manifest.options),
-        ]
-    )
-
-
-def _user(options: Mapping[str, object]) -> list[str]:
-    user = options.get("user")
-    return ["--user", user] if isinstance(user, str) else []

@@ -216,7 +216,9 @@ def _unknown_keys(config: EvalConfig, value: dict[str, object]) -> Iterator[Find
         stated = next((key for key in value if to_snake(key) == "criteria"), None)
         path = (stated,) if stated else ()
         yield Finding(
-            path, "no criteria: this config scores nothing", "name at least one metric in `criteria`"
+            path,
+            "no criteria: this config names no metric, so only what a case states is scored",
+            "name a metric in `criteria`",
         )
 
 

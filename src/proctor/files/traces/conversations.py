@@ -26,7 +26,7 @@ TRACE = "trace"
 
 _MOST_NOTES = 10
 
-CAPTURE = "contents are captured with OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_ONLY, see docs/how-to/traces.md"
+CAPTURE = "contents are captured with OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_ONLY, see docs/reference/traces.md"
 """Instrumentation omits contents by default."""
 
 

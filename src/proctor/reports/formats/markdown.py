@@ -140,7 +140,7 @@ class _Section:
 
     def _sets(self) -> Iterator[str]:
         for name, one in zip(set_names(self._run.sets), self._run.sets, strict=True):
-            yield f"{code(name)}: {one.cases:,} cases"
+            yield f"{code(name)}: {one.cases:,} case{'' if one.cases == 1 else 's'}"
         for source in config_sources(self._run.sets):
             yield f"criteria: {code(source)}"
         for name, why in left_out(self._run).items():

@@ -204,7 +204,7 @@ def describe_attempt(attempt: FailedAttempt) -> str:
     )
     return (
         f"the last attempt, `{attempt.what}` ({when}), ended with a configuration error: "
-        f"{attempt.problem.splitlines()[0] if attempt.problem else 'unknown'}. {newest}"
+        f"{attempt.problem.splitlines()[0].removesuffix('.') if attempt.problem else 'unknown'}. {newest}"
     )
 
 

@@ -1,0 +1,129 @@
+"""What would decide an inconclusive comparison, the cheapest first: new trials of the cases that moved, not new cases."""
+
+from __future__ import annotations
+
+import shlex
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from math import comb, fsum
+from typing import TYPE_CHECKING
+
+from proctor.analysis.compare.detectable import POWER
+from proctor.schema.analysis.comparison import CaseChange, Change, ChangedCase, Comparison
+from proctor.stats.unequal_counts import TwoCounts, case_test
+
+if TYPE_CHECKING:
+    from proctor.schema.results.manifest import Manifest
+
+FEWEST_TRIALS = 5
+"""New trials of a case that moved: the fewest that can show a change of one case."""
+MOST_TRIALS = 50
+"""New trials beyond which none are proposed: the change of the case is too small to be shown at a sensible price."""
+_MOST_CASES = 20
+"""Cases that a command names; if more moved, the whole set is run again."""
+
+
+def next_steps(found: Comparison, base: Manifest, candidate: Manifest, case_level: float) -> Iterator[str]:
+    """Yield what would decide, as sentences with commands; nothing for another outcome."""
+    if found.outcome not in (Change.INCONCLUSIVE, Change.ERROR) or found.look is not None:
+        return
+    if found.missing_candidate and found.candidate.run_id:
+        yield f"get the missing verdicts: proctor resume {found.candidate.run_id} --retry-errors"
+    if found.outcome is Change.ERROR:
+        return
+    moved = found.changed(CaseChange.NOW_FAILS) or found.changed(CaseChange.FEWER_TRIALS)
+    if moved:
+        yield from _new_trials(found, moved, trials_to_show(moved, case_level), base, candidate)
+    if found.more_cases:
+        yield f"for cases like these: {_more_text(found)} would show whether they get worse"
+
+
+def _more_text(found: Comparison) -> str:
+    more = f"about {found.more_cases:,} more cases"
+    if not found.more_trials or found.futile:
+        return more
+    return (
+        f"{more}, or about {found.more_trials:,} more trial{'' if found.more_trials == 1 else 's'} of each,"
+    )
+
+
+def _new_trials(
+    found: Comparison, moved: Sequence[ChangedCase], trials: int | None, base: Manifest, candidate: Manifest
+) -> Iterator[str]:
+    cases, rates = (
+        ("this case", "it passes") if len(moved) == 1 else (f"these {len(moved):,} cases", "they pass")
+    )
+    if trials is None:
+        yield f"the change is too small for new trials of {cases}: {MOST_TRIALS} with each build would probably not show it"
+        return
+    yield (
+        f"{trials} new trials of {cases} with each build would show a change with a probability of "
+        f"{100 * POWER:.0f} %, if {rates} as often as now; then `proctor compare previous latest`:"
+    )
+    commands = [_command(one, moved, trials) for one in (base, candidate)]
+    if all(commands):
+        commit = f" (at commit {base.agent.commit})" if base.agent.commit != candidate.agent.commit else ""
+        yield f"base{commit}: {commands[0]}"
+        yield f"candidate: {commands[1]}"
+    if found.base.num_runs < 4:
+        yield "if the base cannot be run again: store baselines with at least four trials of each case (--trials 4)"
+
+
+def trials_to_show(moved: Sequence[ChangedCase], level: float) -> int | None:
+    """Return how many new trials of each case in both builds show with a probability of 80 % that one of them is worse.
+
+    `level` is the one-sided level of all cases together (0 to 1). The pass rates of the case that fell most are taken as its
+    true ones. `None`: more than 50 trials would be necessary.
+    """
+    rates = [(one.base.rate, one.candidate.rate) for one in moved]
+    known = [(base, now) for base, now in rates if base is not None and now is not None]
+    base, now = max(known, key=lambda pair: pair[0] - pair[1], default=(1.0, 0.0))
+    each = level / len(moved)
+    numbers = range(FEWEST_TRIALS, MOST_TRIALS + 1)
+    return next((trials for trials in numbers if _power(trials, base, now, each) >= POWER), None)
+
+
+def _power(trials: int, base: float, now: float, level: float) -> float:
+    """Return the probability that Fisher's exact test of one case is significant."""
+
+    def p_value(passed: int, before: int) -> float:
+        return case_test(TwoCounts(before, trials, passed, trials))[0]
+
+    befores = [count for count in range(trials + 1) if _chance(count, trials, base) > 1e-6]
+    powers = []
+    for before in befores:
+        limit = bisect_left(range(trials + 1), True, key=lambda passed: p_value(passed, before) > level)
+        powers.append(_chance(before, trials, base) * fsum(_chance(k, trials, now) for k in range(limit)))
+    return fsum(powers)
+
+
+def _chance(passed: int, trials: int, rate: float) -> float:
+    return comb(trials, passed) * rate**passed * (1 - rate) ** (trials - passed)
+
+
+def _command(manifest: Manifest, moved: Sequence[ChangedCase], trials: int) -> str:
+    """Return the command that runs new trials of the cases that moved; empty if agent or file is unknown."""
+    paths = {one.eval_set_id: one.path for one in manifest.sets}
+    sets: defaultdict[str, list[str]] = defaultdict(list)
+    for case in moved:
+        sets[paths.get(case.eval_set_id) or ""].append(case.eval_id)
+    if manifest.agent.reference is None or "" in sets:
+        return ""
+    words = [path if len(moved) > _MOST_CASES else f"{path}:{','.join(ids)}" for path, ids in sets.items()]
+    return shlex.join(
+        [
+            "proctor",
+            "eval",
+            manifest.agent.reference,
+            *words,
+            "--trials",
+            str(trials),
+            *_user(manifest.options),
+        ]
+    )
+
+
+def _user(options: Mapping[str, object]) -> list[str]:
+    user = options.get("user")
+    return ["--user", user] if isinstance(user, str) else []
