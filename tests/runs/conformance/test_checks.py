@@ -152,7 +152,7 @@ BREAKS = [
     ("description", Broken(describe=lambda: {"name": "x"}), "expected an AgentInfo with a name"),
     ("description", Broken(describe=lambda: AgentInfo("")), "expected an AgentInfo with a name"),
     ("description", Broken(describe=lambda: AgentInfo("x", app_details={"tools": []})), "expected {'agent_details': {…}}"),
-    ("description", Broken(describe=lambda: AgentInfo("x", app_details={"agent_details": {"a": {1, 2}}})), "is no JSON"),
+    ("description", Broken(describe=lambda: AgentInfo("x", app_details={"agent_details": {"a": {1, 2}}})), "is not JSON"),
     ("tidiness", Broken(_Leaks()), "running when it was closed: poller"),
 ]  # fmt: skip
 
