@@ -275,7 +275,7 @@ def test_deleted_config_is_reported(project: Path) -> None:
     assert run() == ALL_B
     Path("test_config.json").unlink()
     assert run() == ALL_A + ALL_B
-    assert "judged it, and is gone" in warnings_of()[1]
+    assert "scored it, and does not exist any more" in warnings_of()[1]
 
 
 def test_a_config_that_is_given_counts_instead(project: Path) -> None:
