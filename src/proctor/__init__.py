@@ -20,6 +20,8 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the table b
         Session as Session,
     )
     from proctor.api import (
+        accept_candidate as accept_candidate,
+        accept_candidate_sync as accept_candidate_sync,
         bless as bless,
         calibrate as calibrate,
         calibrate_sync as calibrate_sync,
@@ -62,6 +64,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the table b
         score_trace as score_trace,
         score_trace_sync as score_trace_sync,
         set_baseline as set_baseline,
+        split as split,
     )
     from proctor.engine.execution.run_control import StopRequest as StopRequest
     from proctor.errors import (
@@ -73,6 +76,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the table b
         JudgeError as JudgeError,
         MetricError as MetricError,
         MissingExtraError as MissingExtraError,
+        NoLooksLeftError as NoLooksLeftError,
         NothingToRunError as NothingToRunError,
         ProctorError as ProctorError,
         SettingsError as SettingsError,
@@ -137,6 +141,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the table b
         UserBehavior as UserBehavior,
         UserPersona as UserPersona,
     )
+    from proctor.schema.analysis.acceptance import Acceptance as Acceptance
     from proctor.schema.analysis.calibration import HumanLabel as HumanLabel
     from proctor.schema.analysis.comparison import (
         CaseChange as CaseChange,
@@ -184,7 +189,7 @@ _WHERE = {
         " generate_scenarios generate_scenarios_sync history history_sync import_run import_runs"
         " list_runs load_run open_store plan plan_sync prune_runs"
         " export_baseline list_baselines load_baseline remove_baseline set_baseline"
-        " rescore rescore_sync resume resume_sync"
+        " rescore rescore_sync resume resume_sync split accept_candidate accept_candidate_sync"
         " receive_traces score_trace score_trace_sync"
     ),
     "proctor.metrics.custom.function_metric": "metric",
@@ -192,11 +197,12 @@ _WHERE = {
     "proctor.agents.base": "Agent AgentInfo Session",
     "proctor.errors": (
         "ProctorError SetupError SetupProblems EvalFileError NothingToRunError UnknownNameError MissingExtraError AgentLoadError"
-        " CriterionError SettingsError StoreError EvalError AgentError MetricError JudgeError SimulatorError"
+        " CriterionError SettingsError NoLooksLeftError StoreError EvalError AgentError MetricError JudgeError SimulatorError"
     ),
     "proctor.models.base": "ChatModel Message ModelError ModelOptions Reply",
     "proctor.models.scripted": "ScriptedModel",
     "proctor.engine.execution.run_control": "StopRequest",
+    "proctor.schema.analysis.acceptance": "Acceptance",
     "proctor.schema.analysis.comparison": "CaseChange Change ChangedCase Comparison Measured",
     "proctor.schema.evidence.event": "Event",
     "proctor.schema.analysis.history": "CaseHistory CasePoint Course RunHistory",

@@ -4,6 +4,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from proctor.analysis.acceptance.accept_candidate import accept_candidate, accept_candidate_sync
+    from proctor.analysis.acceptance.held_out_set import split
     from proctor.analysis.calibration.calibrate import calibrate, calibrate_sync
     from proctor.analysis.calibration.labels import label_run
     from proctor.analysis.compare.baselines import (
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
 __path__: list[str] = []  # `common.renamed_modules` finds the modules that used to be below this name
 
 _WHERE = {
+    "proctor.analysis.acceptance.accept_candidate": ("accept_candidate", "accept_candidate_sync"),
+    "proctor.analysis.acceptance.held_out_set": ("split",),
     "proctor.analysis.compare.baselines": (
         "export_baseline",
         "list_baselines",
@@ -78,6 +82,8 @@ __all__ = [
     "EvalSetLike",
     "EvaluateOptions",
     "Prepared",
+    "accept_candidate",
+    "accept_candidate_sync",
     "bless",
     "calibrate",
     "calibrate_sync",
@@ -123,6 +129,7 @@ __all__ = [
     "score_trace",
     "score_trace_sync",
     "set_baseline",
+    "split",
 ]
 
 

@@ -12,6 +12,7 @@
     │   ├── AgentLoadError      the agent under test could not be loaded
     │   ├── CriterionError      a criterion does not fit its metric
     │   ├── SettingsError       proctor.toml or [tool.proctor] is not valid
+    │   ├── NoLooksLeftError    the budget of looks at held-out cases is used up
     │   └── StoreError          the store cannot be used: missing, foreign, damaged, read-only, full, in use
     └── EvalError               something under evaluation failed; becomes data in a result
         ├── AgentError
@@ -104,6 +105,10 @@ class CriterionError(SetupError):
 
 class SettingsError(SetupError):
     """The project's settings (`proctor.toml`, `[tool.proctor]`) are not usable."""
+
+
+class NoLooksLeftError(SetupError):
+    """The budget of looks at held-out cases is used up: another look could accept a candidate by chance."""
 
 
 class StoreError(SetupError):

@@ -10,7 +10,8 @@ import pytest
 
 from proctor.schema.results.manifest import RunSummary
 from proctor.stores.base import AnswerRecord
-from proctor.stores.sqlite.store import SqliteStore
+from proctor.stores.sqlite import connection
+from proctor.stores.sqlite.store import SqliteStore, open_store
 from tests.stores.sample_runs import begun, opened, write_run
 
 LONG = b'{"answer": "' + b"x" * 5_000 + b'"}'
@@ -69,15 +70,14 @@ def test_an_answer_that_is_not_what_was_written_is_none(path: Path, change: str)
     assert opened(path).answer("key") is None
 
 
-def test_a_store_of_before_gets_room_for_answers(path: Path) -> None:
-    store = opened(path)
-    write_run(store, "run1")
-    store.close()
-    with closing(sqlite3.connect(path)) as raw, raw:
-        raw.execute("DROP TABLE answers")
-        raw.execute("DROP TABLE answer_uses")
-        raw.execute("DELETE FROM schema_versions WHERE version > 2")
-        raw.execute("PRAGMA user_version = 2")
+def test_a_store_of_before_gets_room_for_answers(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = connection.schema_files()[:2]
+    with monkeypatch.context() as earlier:
+        earlier.setattr(connection, "schema_files", lambda: before)
+        with closing(open_store(str(path))) as old:
+            write_run(old, "run1")
+    with closing(sqlite3.connect(path)) as raw:
+        assert raw.execute("PRAGMA user_version").fetchone() == (2,)
     store = opened(path)
     keep(store, "run2", key=b"said")
     assert store.answer("key") == b"said"

@@ -150,13 +150,14 @@ async def evaluate_matrix(
 
     with recorded_attempt(options.get("store"), "evaluate_matrix(…)"):
         prepared = prepare_agents(agents, eval_sets, options)
-        runs = await _one_after_the_other(prepared, options.get("progress"))
+        runs = await carry_out_in_turn(prepared, options.get("progress"))
     from proctor.schema.results.run_result import RunResults
 
     return RunResults(ended(run) for run in runs)
 
 
-async def _one_after_the_other(prepared: Sequence[Prepared], progress: Progress | None) -> list[RunResult]:
+async def carry_out_in_turn(prepared: Sequence[Prepared], progress: Progress | None) -> list[RunResult]:
+    """Execute prepared runs one after the other. The first one raises its errors; a later one that cannot start has a `failure`."""
     from proctor.runs.begin import Matrix
 
     results: list[RunResult] = []

@@ -127,6 +127,20 @@ class StoredLabel:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StoredLook:
+    """A look at held-out cases: a candidate was tested on them."""
+
+    cases: tuple[str, ...]
+    """The hash of the input of each case."""
+    alpha: float
+    """The probability of a wrong acceptance over the whole budget."""
+    budget: int
+    """The number of looks that share `alpha`."""
+    began_at: float
+    """Unix seconds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
     """The progress of one scoring of a run."""
 
@@ -325,6 +339,17 @@ class Store(Protocol):
 
     def calibrations(self) -> list[Calibration]:
         """Return the calibrations of judges, oldest first."""
+        ...
+
+    def record_look(self, look: StoredLook, check: Callable[[Sequence[StoredLook]], None]) -> None:
+        """Store a look at held-out cases, in the transaction in which `check` receives all earlier ones, oldest first.
+
+        If `check` raises an error, nothing is stored. Looks remain when runs are deleted.
+        """
+        ...
+
+    def looks(self) -> list[StoredLook]:
+        """Return the looks at held-out cases, oldest first."""
         ...
 
     def close(self) -> None:

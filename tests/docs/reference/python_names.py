@@ -43,7 +43,7 @@ PAGES: dict[str, tuple[str, str, Groups]] = {
         "Stored runs and comparisons",
         (
             "How to use them: [runs](../../how-to/runs.md), [compare two versions](../../how-to/compare.md), [history](../../how-to/history.md), "
-            "[calibrate a judge](../../how-to/calibration.md)."
+            "[gate a search](../../how-to/gate-a-search.md), [calibrate a judge](../../how-to/calibration.md)."
         ),
         {
             "Read, export and delete runs": (
@@ -54,6 +54,10 @@ PAGES: dict[str, tuple[str, str, Groups]] = {
             "Baselines": (
                 "proctor",
                 "set_baseline list_baselines load_baseline remove_baseline export_baseline",
+            ),
+            "Accept a candidate of a search": (
+                "proctor",
+                "split accept_candidate accept_candidate_sync Acceptance",
             ),
             "Plan the number of trials": ("proctor", "plan plan_sync RunSize MeasureSize SizeRow"),
             "History": ("proctor", "history history_sync RunHistory CaseHistory CasePoint Course"),
@@ -144,7 +148,7 @@ PAGES: dict[str, tuple[str, str, Groups]] = {
                 "proctor",
                 (
                     "ProctorError SetupError SetupProblems EvalFileError NothingToRunError UnknownNameError MissingExtraError AgentLoadError "
-                    "CriterionError SettingsError StoreError"
+                    "CriterionError SettingsError NoLooksLeftError StoreError"
                 ),
             ),
             "Failures under evaluation": (

@@ -1,15 +1,17 @@
-"""Labels of people and calibrations of judges, in a SQLite store."""
+"""Labels of people, calibrations of judges and looks at held-out cases, in a SQLite store."""
 
 from __future__ import annotations
 
+import json
 import time
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from proctor.stores.base import StoredLabel
+from proctor.stores.base import StoredLabel, StoredLook
 from proctor.stores.sqlite.connection import Connection, Row, sound
-from proctor.stores.sqlite.encoding import checksum, storable
+from proctor.stores.sqlite.encoding import checksum, compact, storable
 from proctor.stores.sqlite.run_state import RunLine
 
 if TYPE_CHECKING:
@@ -17,7 +19,8 @@ if TYPE_CHECKING:
     from proctor.schema.results.manifest import Judging
     from proctor.schema.results.score import JudgedBy
 
-_VERSION = 2
+_VERSION, _VERSION_OF_LOOKS = 2, 4
+"""The versions of the store that brought labels and calibrations, and looks."""
 _CALIBRATIONS = "SELECT metric, crc, calibration FROM calibrations ORDER BY seq"
 _FORGET = "DELETE FROM labels WHERE run = ? AND position = ? AND number = ? AND turn = ? AND rubric_id = ? AND metric = ?"
 _KEEP = (
@@ -28,11 +31,13 @@ _READ = (
     "SELECT crc, position, number, turn, rubric_id, metric, passes, labelled_at, note FROM labels "
     "WHERE run = ? ORDER BY position, number, turn, rubric_id, metric"
 )
+_LOOKS = "SELECT seq, crc, look FROM looks ORDER BY seq"
+_COUNT_LOOK = "UPDATE totals SET value = value + 1 WHERE name = 'looks' RETURNING value"
 _WHOLE = -1
 
 
 class LabelledStore:
-    """The part of a store that has to do with labels and calibrations."""
+    """The part of a store that has to do with labels, calibrations and looks."""
 
     _connection: Connection
 
@@ -62,7 +67,7 @@ class LabelledStore:
     def labels(self, run_id: str) -> list[StoredLabel]:
         """Return the labels of a run, case by case."""
         run = self._line(run_id).seq
-        rows = self._connection.rows(_READ, (run,)) if self._knows_labels() else []
+        rows = self._connection.rows(_READ, (run,)) if self._has_version(_VERSION) else []
         with sound(self._connection.name, f"a label of run {run_id}"):
             return [_label_of(run, crc, row) for crc, *row in rows]
 
@@ -80,7 +85,7 @@ class LabelledStore:
         """Return the calibrations of judges, oldest first."""
         from proctor.schema.analysis.calibration import Calibration  # most runs have no judge
 
-        if not self._knows_labels():
+        if not self._has_version(_VERSION):
             return []
         found = []
         for metric, crc, text in self._connection.rows(_CALIBRATIONS):
@@ -101,10 +106,39 @@ class LabelledStore:
             thresholds.setdefault(metric.name, set()).add(metric.threshold)
         return badges_of(self.calibrations(), judged_by, thresholds)
 
-    def _knows_labels(self) -> bool:
-        """Return whether the store's version has labels: a store that was opened for reading may be older."""
+    def record_look(self, look: StoredLook, check: Callable[[Sequence[StoredLook]], None]) -> None:
+        """Store a look at held-out cases, unless `check`, which receives the earlier ones, raises an error."""
+        self._check_writable()
+        text = compact(asdict(look))
+        with self._connection.transaction() as raw:
+            check(self.looks())
+            ((seq,),) = raw.execute(_COUNT_LOOK).fetchall()
+            raw.execute(
+                "INSERT INTO looks (seq, crc, look) VALUES (?, ?, ?)",
+                (seq, checksum(f"look/{seq}", text), text),
+            )
+
+    def looks(self) -> list[StoredLook]:
+        """Return the looks at held-out cases, oldest first."""
+        if not self._has_version(_VERSION_OF_LOOKS):
+            return []
+        with self._connection.snapshot():
+            rows = self._connection.rows(_LOOKS)
+            ((total,),) = self._connection.rows("SELECT value FROM totals WHERE name = 'looks'")
+        with sound(self._connection.name, "a look at held-out cases"):
+            return [_look_of(number, *row) for number, row in zip(range(1, total + 1), rows, strict=True)]
+
+    def _has_version(self, version: int) -> bool:
+        """Return whether the store has this version: a store that was opened for reading may be older."""
         row = self._connection.row("SELECT MAX(version) FROM schema_versions")
-        return row is not None and row[0] >= _VERSION
+        return row is not None and row[0] >= version
+
+
+def _look_of(number: int, seq: int, crc: int, text: str) -> StoredLook:
+    if seq != number or crc != checksum(f"look/{seq}", text):
+        raise ValueError(seq)
+    stored = json.loads(text)
+    return StoredLook(**{**stored, "cases": tuple(stored["cases"])})
 
 
 def _row_of(label: StoredLabel, now: float) -> Row:
