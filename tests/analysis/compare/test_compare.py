@@ -146,7 +146,7 @@ def test_a_few_better_cases_are_no_improvement_where_the_pass_rate_is_lower() ->
         pytest.param(
             ["PPPPP"] * 7, ["PPPPP"] * 7,
             "no difference seen: nothing fell; one case that drops from 100 % to 4 % or an overall drop of 22 points would be "
-            "significant in 80 % of comparisons; by 7 cases x 5 trials",
+            "noticed in 80 % of comparisons; by 7 cases x 5 trials",
             id="what would have been noticed",
         ),
         pytest.param(
@@ -179,13 +179,13 @@ def test_a_few_better_cases_are_no_improvement_where_the_pass_rate_is_lower() ->
             ["PPPFF"] * 7, ["PPFFF"] + ["PPPFF"] * 6,
             "no difference seen: no case that passed now fails, and no drop is significant; one case that drops from "
             "100 % to 4 % or an overall drop of 38 points would be "
-            "significant in 80 % of comparisons; by 7 cases x 5 trials",
+            "noticed in 80 % of comparisons; by 7 cases x 5 trials",
             id="a trial fewer passes",
         ),
         pytest.param(
             ["PPPFF"] * 4 + ["PPFFF"] * 4, ["PPFFF"] * 4 + ["PPPFF"] * 4,
             "no difference seen: no case that passed now fails, and no drop is significant; an overall drop of 35 points would be "
-            "significant in 80 % of comparisons; by 8 cases x 5 trials",
+            "noticed in 80 % of comparisons; by 8 cases x 5 trials",
             id="among flaky cases no single one would be noticed",
         ),
         pytest.param(
@@ -208,7 +208,9 @@ def test_both_questions_have_a_sentence() -> None:
         "1 case is significantly worse; the pass rate fell from 100.0 % to 85.7 %"
     )
     assert found.on_these_cases.endswith(": significantly worse")
-    assert found.in_general.startswith("cases like these would change by -14.3 points (95 % CI: ")
+    assert found.in_general.startswith(
+        "for cases like these a change of -14.3 points is estimated (95 % CI: "
+    )
     assert found.in_general.endswith("a drop of more than 5 points is not ruled out")
 
 

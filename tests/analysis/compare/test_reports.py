@@ -61,7 +61,7 @@ def comparison(**changes: Any) -> Comparison:
         "significant_cases": [CaseEvidence("travel/two_turns", 0.004, 0.008)],
         "general": GENERAL,
         "on_these_cases": "the pass rate fell: significantly worse",
-        "in_general": "cases like these would change by -10.0 points",
+        "in_general": "for cases like these a change of -10.0 points is estimated",
         "missing_candidate": 2,
         "next_steps": ["get the missing verdicts: proctor resume 9xkq2p --retry-errors"],
         "unlike": [
@@ -103,7 +103,7 @@ NOW_PASSES  travel/hours  0/5 -> 5/5
 FEWER_PASS  travel/cancel  4/5 -> 3/5
     reason: now and then
 ON_THESE_CASES  the pass rate fell: significantly worse
-IN_GENERAL  cases like these would change by -10.0 points
+IN_GENERAL  for cases like these a change of -10.0 points is estimated
 MISSING_VERDICTS  2 verdicts of the candidate are missing: the intervals hold for every value that they could have
 MEASURE  passed  90.0 % -> 80.0 %  -10.0 (96 %: -18.0 to -2.0)  p=0.01  pairs=40  worse
 MEASURE  quality_v1  0.910 -> 0.920  +0.010 (98 %: -0.010 to +0.030)  p=0.4  pairs=40
@@ -138,16 +138,15 @@ DRAWN = """
         now and then
 
     On these cases: the pass rate fell: significantly worse
-    In general: cases like these would change by -10.0 points
+    In general: for cases like these a change of -10.0 points is estimated
     Missing: 2 verdicts of the candidate are missing: the intervals hold for
     every value that they could have
 
-                   base  candidate  difference  confidence interval
-  passed         90.0 %     80.0 %       -10.0  -18.0 to -2.0 (96 %)     ✕ worse
-  quality         0.910      0.920      +0.010  -0.010 to +0.030 (98 %)
-  tokens a turn   1,204        980        -224  -300 to -148 (95 %)      better
-  cost of the    $0.420     $0.390
-  run
+                        base  candidate  change  confidence interval
+  ✕  passed           90.0 %     80.0 %   -10.0  -18.0 to -2.0 (96 %)
+     quality           0.910      0.920  +0.010  -0.010 to +0.030 (98 %)
+  ✓  tokens a turn     1,204        980    -224  -300 to -148 (95 %)
+     cost of the run  $0.420     $0.390
 
   next      get the missing verdicts: proctor resume 9xkq2p --retry-errors
     proctor compare 7f3k2c 9xkq2p travel/two_turns
@@ -206,7 +205,7 @@ REVIEW = f"""\
 | `travel/cancel` | fewer trials pass | 4/5 → 3/5 | `now and then` |
 
 On these cases: the pass rate fell: significantly worse{BREAK}
-In general: cases like these would change by -10.0 points{BREAK}
+In general: for cases like these a change of -10.0 points is estimated{BREAK}
 Missing: 2 verdicts of the candidate are missing: the intervals hold for every value that they could have{BREAK}
 Metrics: tokens a turn 1,204 → 980 (better)
 

@@ -100,7 +100,9 @@ def _in_general(found: Comparison) -> str:
     one = found.general
     level = confidence_text(one.confidence)
     interval = f"{points(one.low)} to {points(one.high)}"
-    text = f"cases like these would change by {points(one.difference)} points ({level}: {interval})"
+    text = f"for cases like these a change of {points(one.difference)} points is estimated ({level}: {interval})"
+    if one.high < 0:
+        return f"{text}: significantly worse"
     if one.lowest >= -found.margin:
         return f"{text}: a drop of more than {_margin(found)} is ruled out"
     return f"{text}: a drop of more than {_margin(found)} is not ruled out"
@@ -168,13 +170,15 @@ def _no_difference(found: Comparison) -> str:
 def detectable_text(detectable: Detectable) -> str:
     """Return which drop would have been noticed."""
     parts = []
-    if detectable.case_rate is not None:
+    if detectable.case_rate == 0:
+        parts.append("one case that fails in every trial")
+    elif detectable.case_rate is not None:
         parts.append(f"one case that drops from 100 % to {100 * detectable.case_rate:.0f} %")
     if detectable.overall is not None:
         parts.append(f"an overall drop of {100 * detectable.overall:.0f} points")
     if not parts:
         return "with so few trials, chance could not have been ruled out for any drop"
-    return f"{' or '.join(parts)} would be significant in 80 % of comparisons"
+    return f"{' or '.join(parts)} would be noticed in 80 % of comparisons"
 
 
 def _inconclusive(found: Comparison, *, require_proof: bool) -> str:

@@ -183,17 +183,18 @@ def _case_item(case: ChangedCase, names: Mapping[str, str], look: Look, *, short
 
 
 def _measures(comparison: Comparison, names: Mapping[str, str], look: Look) -> Table:
-    right = (Column(name, right=True) for name in ("base", "candidate", "difference"))
+    right = (Column(name, right=True) for name in ("base", "candidate", "change"))
     columns = [
-        Column(wraps=True),
+        Column(),
+        Column(wraps=True, is_name=True),
         *right,
         Column("confidence interval"),
         Column("p", is_drawn=look.verbose),
-        Column(),
+        Column(is_drawn=any(one.apart for one in comparison.measures)),
     ]
     rows = [_measure(one, names, look) for one in comparison.measures]
     if costs := cost_texts(comparison):
-        texts = ["cost of the run", *costs, "", "", "", ""]
+        texts = ["", "cost of the run", *costs, "", "", "", ""]
         rows.append(Row([[Span(text, "dim")] for text in texts]))
     return Table(columns, rows)
 
@@ -208,18 +209,17 @@ def _measure(one: Measured, names: Mapping[str, str], look: Look) -> Row:
         "MEASURE", one.name, f"{before} -> {now}", f"{difference} ({level}: {low} to {high})",
         f"p={_p_text(one.p_value)}", f"pairs={one.pairs}", one.verdict, "not scored alike" if one.apart else "",
     )  # fmt: skip
-    return Row([[name], *([Span(text, role)] for text in texts), _measure_verdict(one, look)], record)
+    cells = [[name], *([Span(text, role)] for text in texts)]
+    apart = [Span("not scored alike", "warning")] if one.apart else []
+    return Row([_verdict_mark(one, look), *cells, apart], record)
 
 
-def _measure_verdict(one: Measured, look: Look) -> Spans:
-    if one.apart:
-        return [Span("not scored alike", "warning")]
-    if not one.verdict:
+def _verdict_mark(one: Measured, look: Look) -> Spans:
+    """Return the mark of a significant change; the sentences above the table state it in words."""
+    if one.apart or not one.verdict:
         return []
     outcome = _VERDICTS[one.verdict]
-    if not one.decides:
-        return [Span(one.verdict, "dim")]
-    return [Span(f"{look.marks.outcome(outcome)} {one.verdict}", OUTCOME_ROLES[outcome])]
+    return [Span(look.marks.outcome(outcome), OUTCOME_ROLES[outcome] if one.decides else "dim")]
 
 
 def _p_text(value: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from functools import singledispatchmethod
 from typing import TextIO
 
@@ -61,6 +62,8 @@ _ROLE_STYLES: dict[Role, str] = {
     "undecided": STYLES[Outcome.INCONCLUSIVE],
     "active": "cyan",
 }
+_GAP = 2
+"""Columns of the screen between two columns of a table."""
 _LABEL = 10
 _ITEM_INDENT = 4
 _REASON_INDENT = 8
@@ -146,13 +149,31 @@ class _BlockDrawing:
     def _(self, block: Table) -> None:
         shown = [index for index, column in enumerate(block.columns) if column.is_drawn]
         columns = [block.columns[index] for index in shown]
-        grid = self._page.grid(*map(_rich_column, columns))
+        rows = [[self._cell(row.cells[index], block.columns[index]) for index in shown] for row in block.rows]
         if any(column.heading for column in columns):
-            grid.add_row(*(Text(column.heading, "dim", no_wrap=column.is_cut) for column in columns))
-        for row in block.rows:
-            grid.add_row(*(self._cell(row.cells[index], block.columns[index]) for index in shown))
+            rows.insert(0, [Text(column.heading, "dim", no_wrap=column.is_cut) for column in columns])
+        widths = [max(row[index].cell_len for row in rows) for index in range(len(columns))] if rows else []
+        has_room = sum(widths) + _GAP * (len(widths) - 1) + 2 + block.indent <= self._page.width
+        name = next((index for index, column in enumerate(columns) if column.is_name), None)
+        if name is None or has_room:
+            self._draw_grid(map(_rich_column, columns), rows, 2 + block.indent)
+            return
+        for row in rows:
+            names = [cell for cell in row[: name + 1] if cell.plain]
+            if names:
+                self._page.print(Text(" ").join(names), indent=2 + block.indent)
+            rest = (
+                RichColumn(justify="right" if column.right else "left", width=width)
+                for column, width in zip(columns[name + 1 :], widths[name + 1 :], strict=True)
+            )
+            self._draw_grid(rest, [row[name + 1 :]], 4 + block.indent)
+
+    def _draw_grid(self, columns: Iterable[RichColumn], rows: Iterable[Sequence[Text]], indent: int) -> None:
+        grid = self._page.grid(*columns)
+        for row in rows:
+            grid.add_row(*row)
         if grid.row_count:
-            self._page.print(grid, indent=2 + block.indent)
+            self._page.print(grid, indent=indent)
 
     @draw.register
     def _(self, block: Evidence) -> None:
