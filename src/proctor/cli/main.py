@@ -258,16 +258,16 @@ def cli(ctx: click.Context) -> None:
 
     \b
     Start here:
-      proctor init my_project       a sample agent, an eval set, a config: ready to run
-      proctor eval AGENT EVAL_SET   run the eval set against the agent
+      proctor init my_project      a sample agent with an eval set, ready to run
+      proctor eval AGENT EVAL_SET  run the eval set against the agent
 
     `proctor COMMAND --help` explains a command. Settings in proctor.toml or [tool.proctor] of
     pyproject.toml make a bare `proctor eval` work. Completion in bash (also zsh, fish):
     eval "$(_PROCTOR_COMPLETE=bash_source proctor)"
 
     \b
-    Exit codes: 0 passed, 1 failed, 2 usage or configuration error (nothing was run),
-    3 error, 4 inconclusive, 130 interrupted, 143 terminated.
+    Exit codes: 0 passed, 1 failed, 2 usage or configuration error (nothing
+    was run), 3 error, 4 inconclusive, 130 interrupted, 143 terminated.
     """
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())

@@ -153,4 +153,5 @@ def test_unreadable_error_of_a_metric_is_named_in_the_reason_of_the_case(tmp_pat
 
     for result in run_with(odd, tmp_path / "s.db"):
         assert result.outcome.value == "error"
-        assert f"half \ufffd [error message: {UNREADABLE}]" in result.cases[0].reason
+        assert "ValueError: half \ufffd (turn 1, in which" in result.cases[0].reason
+        assert f"[error message: {UNREADABLE}]" in result.cases[0].reason

@@ -136,7 +136,7 @@ def test_error_about_an_invalid_score_hides_our_own_code(
         raise MetricError("returned nothing of use")
 
     (one,) = run_sync(lambda: run(Scripted(), eval_set(case("a")), judged_by(raises))).cases
-    assert one.reason == f"{NAME}: metric unusable answer: returned nothing of use"
+    assert one.reason == f'{NAME}: metric unusable answer: returned nothing of use (the agent answered "ok")'
     failure = one.metrics[NAME].failure
     assert failure is not None
     assert failure.traceback is None

@@ -100,7 +100,9 @@ def _in_general(found: Comparison) -> str:
     one = found.general
     level = confidence_text(one.confidence)
     interval = f"{points(one.low)} to {points(one.high)}"
-    text = f"for cases like these a change of {points(one.difference)} points is estimated ({level}: {interval})"
+    text = (
+        f"for cases like these a change of {points(one.difference)} points is estimated ({level}: {interval})"
+    )
     if one.high < 0:
         return f"{text}: significantly worse"
     if one.lowest >= -found.margin:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from proctor.cli.command_base import SectionedCommand, SectionedGroup
+from proctor.cli.print_lines import print_lines
 from proctor.cli.shared_options import argument, common_options, option, run_option
-from proctor.common.safe_text import clean
 
 if TYPE_CHECKING:
     from proctor.runs.conformance.check_agent import Finding
@@ -88,7 +88,10 @@ def check(
                 only=only,
             )
         )
-        click.echo(_json_of(findings) if as_json else "\n".join(_lines(findings)), file=stdout)
+        if as_json:
+            click.echo(_json_of(findings), file=stdout)
+        else:
+            print_lines(_lines(findings), stdout)
     ctx.exit(int(any(finding.fit is Fit.FAILED for finding in findings)))
 
 
@@ -99,7 +102,7 @@ def _lines(findings: list[Finding]) -> list[str]:
     for finding in findings:
         lines.append(f"{finding.fit.value:<14}  {finding.name:<{wide}}  {finding.shows}")
         if finding.evidence:
-            lines.append(f"{'':<14}  {clean(finding.evidence)}")
+            lines.append(f"{'':<14}  {finding.evidence}")
     counts = {
         fit: sum(one.fit is fit for one in findings) for fit in dict.fromkeys(one.fit for one in findings)
     }

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import click
 
 from proctor.cli.command_base import SectionedCommand
+from proctor.cli.print_lines import print_lines
 from proctor.cli.shared_options import argument, common_options, option
 from proctor.common.registry import METRICS
-from proctor.common.safe_text import clean, clean_json
+from proctor.common.safe_text import clean_json
 from proctor.metrics.base import MetricFacts, example_of, needs_of, options_of, range_of
 from proctor.runs.metric_facts import facts_of
 
@@ -38,16 +39,16 @@ def metrics(name: str | None, *, as_json: bool) -> None:
             clean_json(json.dumps(listed[0] if name else {"metrics": listed}, indent=2, ensure_ascii=False))
         )
     elif name:
-        click.echo("\n".join(clean(line) for line in _explanation(found[0])))
+        print_lines(_explanation(found[0]))
     else:
-        click.echo("\n".join(clean(line) for line in _table(found)))
+        print_lines(_list(found))
 
 
-def _table(found: list[MetricFacts]) -> Iterator[str]:
-    width = max(len(facts.name) for facts in found)
+def _list(found: Iterable[MetricFacts]) -> Iterator[str]:
     for facts in found:
-        yield f"{facts.name:<{width}}  {facts.description}"
-        yield f"{'':<{width}}  {'; '.join(_in_short(facts))}"
+        yield facts.name
+        yield f"  {facts.description}"
+        yield f"  {'; '.join(_in_short(facts))}"
     yield ""
     yield "`proctor metrics NAME` explains one."
 

@@ -13,6 +13,7 @@ import click
 
 from proctor.cli.command_base import SectionedCommand, SectionedGroup
 from proctor.cli.messages import say
+from proctor.cli.print_lines import print_lines
 from proctor.cli.shared_options import argument, common_options, option
 from proctor.common.safe_text import clean, clean_json
 
@@ -123,8 +124,7 @@ def show(traces: tuple[str, ...], *, as_json: bool) -> None:
         click.echo(clean_json(json.dumps(told, ensure_ascii=False, indent=2)))
         return
     for conversation in traced.conversations:
-        for line in _lines(conversation):
-            click.echo(clean(line))
+        print_lines(_lines(conversation))
     for doubt in traced.doubts:
         say(doubt)
     if not traced.conversations:
