@@ -29,6 +29,7 @@ from proctor.simulation.user_prompt import check_template
 
 __all__ = ["LONGEST", "RunUsers", "ScenarioUser"]
 
+_OTHER_USER = "`--user` gives another simulated user: a model, or a function (FILE.py)"
 _NO_START = "user simulator: the starting prompt is empty; it is the user's first message"
 _NO_PLAN = "the conversation plan is empty: a simulated user needs a plan"
 _NO_TURNS = "user_simulator_config: max_allowed_invocations 0 allows no turn"
@@ -62,7 +63,8 @@ class RunUsers:
             else:
                 _check_function(self._function)
         except SetupError as problem:
-            prefixed = SetupError(f"user simulator: {problem}")
+            other = "" if self._user is not None else f". {_OTHER_USER}"
+            prefixed = SetupError(f"user simulator: {str(problem).removesuffix('.')}{other}")
             prefixed.is_mistake = problem.is_mistake
             problems.append(prefixed)
         return problems

@@ -297,6 +297,7 @@ def test_other_cases_do_not_change_an_id() -> None:
 
 MISTAKES = [
     ("- ask: a\n  expct: b", "2:3: [0].expct: a case has no key “expct” (did you mean `expect`?)"),
+    ("- ask: a\n  satrt: b", "2:3: [0].satrt: a case has no key “satrt” (did you mean `start`?)"),
     ("- ask: a\n  tool: []", "2:3: [0].tool: a case has no key “tool” (did you mean `tools`?)"),
     ("- ask: a\n  reference: b", "2:3: [0].reference: a case has no key “reference” (did you mean `expect`?)"),
     ("- ask: a\n  mine: b", "2:3: [0].mine: a case has no key “mine” (custom keys belong under `extra:`)"),

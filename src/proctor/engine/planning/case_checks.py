@@ -84,7 +84,11 @@ def cannot_decide(case: EvalCase, bound: Bound) -> str:
     gating = [metric for metric in bound.metrics if metric.gate and metric.name != FINAL_STATE]
     if not gating:
         return NO_GATE
-    return f"nothing decides it: {'; '.join(f'{metric.name}: {_why_not(metric, case)}' for metric in gating)}"
+    reasons: dict[str, list[str]] = {}
+    for metric in gating:
+        reasons.setdefault(_why_not(metric, case), []).append(metric.name)
+    parts = (f"{', '.join(names)}: {why}" for why, names in reasons.items())
+    return f"nothing decides it: {'; '.join(parts)}"
 
 
 def is_about_agent(metric: BoundMetric) -> bool:
@@ -112,7 +116,7 @@ def _why_not(metric: BoundMetric, case: EvalCase) -> str:
 
 
 _OTHER_KIND = (
-    "the case is a scenario, and it needs a recorded conversation (rubrics, trajectory rules, `hallucinations_v1`, "
+    "the case is a scenario, and this needs a recorded conversation (rubrics, trajectory rules, `hallucinations_v1`, "
     "`safety_v1`, `multi_turn_task_success_v1` and an expected final session state decide scenarios)"
 )
 

@@ -109,8 +109,8 @@ NO_GATE = "nothing decides it: the criteria have no gating metric, and the case 
 NEGATIVE_ONLY = "negative only: an agent that does nothing passes it"
 ASSERTS_NOTHING = "asserts nothing, so an agent that does nothing passes it"
 REMEDIES = (
-    "`proctor record` or `proctor bless` the answers and calls of a run, write a rubric or a `final_session_state`, or "
-    "write `tool_uses: []` (YAML: `tools: []`) where no tool may be called; `--allow-unasserted` runs such cases as "
+    "`proctor record` or `proctor bless` the answers and calls of a run, write a rubric, a `final_session_state` "
+    "(YAML: `final_state`) or, where no tool may be called, `tool_uses: []` (YAML: `tools: []`); `--allow-unasserted` runs such cases as "
     "*skipped*"
 )
 
