@@ -153,7 +153,9 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the table b
     from proctor.schema.analysis.history import (
         CaseHistory as CaseHistory,
         CasePoint as CasePoint,
+        ChangedBy as ChangedBy,
         Course as Course,
+        RunChange as RunChange,
         RunHistory as RunHistory,
     )
     from proctor.schema.analysis.power_plan import (
@@ -205,7 +207,7 @@ _WHERE = {
     "proctor.schema.analysis.acceptance": "Acceptance",
     "proctor.schema.analysis.comparison": "CaseChange Change ChangedCase Comparison Measured",
     "proctor.schema.evidence.event": "Event",
-    "proctor.schema.analysis.history": "CaseHistory CasePoint Course RunHistory",
+    "proctor.schema.analysis.history": "CaseHistory CasePoint ChangedBy Course RunChange RunHistory",
     "proctor.schema.analysis.calibration": "HumanLabel",
     "proctor.schema.evidence.trial": "Trial Failure FailureKind",
     "proctor.schema.evidence.turn": "Turn",

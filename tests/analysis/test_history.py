@@ -36,7 +36,7 @@ def points(strip: str) -> list[CasePoint]:
 
 
 def history_of(strip: str, changed: Sequence[RunDifference] | None = (AGENT,)) -> CaseHistory:
-    return case_history("set", "case", points(strip), lambda *_: changed)
+    return case_history(("", "set", "case", 0), points(strip), lambda *_: changed)
 
 
 COURSES = {
@@ -138,7 +138,7 @@ def test_counts_and_turn_hold_for_any_runs(strip: str, changed: Sequence[RunDiff
 
 @given(st.dictionaries(st.text("abc", min_size=1, max_size=3), STRIPS, min_size=1))
 def test_what_matters_comes_first_and_nothing_is_lost(cases: dict[str, str]) -> None:
-    each = [(("set", name, 0), point) for name, strip in cases.items() for point in points(strip)]
+    each = [(("", "set", name, 0), point) for name, strip in cases.items() for point in points(strip)]
     found = case_histories(each, lambda *_: (AGENT,))
     assert {case.eval_id for case in found} == set(cases)
     order = [*Course]

@@ -13,17 +13,22 @@ from tests.browser.waiting import copied
 
 Look = Callable[[Page], None]
 Shot = Callable[[Page, str], None]
-_CASE = "/history?set=bookings&case=two_turn_booking"
+_AS_ONE = "combine=true"
+"""The runs of both agents as one history: `travel` passes, `travel.flawed` fails."""
+_CASE = f"/history?set=bookings&case=two_turn_booking&{_AS_ONE}"
+_API_CASE = "/api/history?set=bookings&case=two_turn_booking&combine_agents=true"
 
 
-def _open(page: Page, path: str = "/history") -> None:
+def _open(page: Page, path: str = f"/history?{_AS_ONE}") -> None:
     page.goto(path)
     expect(page.get_by_role("table").first).to_be_visible()
 
 
 def test_what_broke_comes_first_with_the_run_in_which_it_did(page: Page, site: Site, shot: Shot) -> None:
     _open(page)
-    reported = [case for case in site.get("/api/history")["cases"] if case["course"] != "steady"]
+    reported = [
+        case for case in site.get("/api/history?combine_agents=true")["cases"] if case["course"] != "steady"
+    ]
     rows = page.get_by_role("table", name="Cases").get_by_role("row")
     expect(rows).to_have_count(1 + len(reported))
     for at, case in enumerate(reported):
@@ -49,7 +54,7 @@ def test_a_course_and_words_and_a_set_are_in_the_address(page: Page) -> None:
 
 
 def test_a_metric_of_one_set_is_a_line_with_its_interval(page: Page, site: Site) -> None:
-    _open(page, "/history?set=bookings&metric=response_match_score")
+    _open(page, f"/history?set=bookings&metric=response_match_score&{_AS_ONE}")
     chart = page.get_by_role("group", name="response_match_score over 3 runs")
     points = chart.get_by_role("link")
     expect(points).to_have_count(3)
@@ -80,7 +85,7 @@ def test_one_case_run_by_run_and_where_it_turned(
         .filter(has_text=re.compile(r"\S"))
     )
     expect(strip).to_have_text([re.compile(f"^{sign}") for sign in "✓✓✕"])
-    commit = site.get(f"/api{_CASE}")["runs"][-1]["commit"] or ""
+    commit = site.get(_API_CASE)["runs"][-1]["commit"] or ""
     expect(strip.first).to_have_text(re.compile(f"{commit[:7]}$"))
     turned = page.locator("li[data-turned] a")
     expect(turned).to_have_attribute("aria-label", re.compile("the first run with this outcome"))
@@ -89,6 +94,10 @@ def test_one_case_run_by_run_and_where_it_turned(
     expect(rows.nth(1)).to_contain_text("the agent was travel and is travel.flawed")
     expect(rows.filter(has_text="the outcome changed here")).to_have_count(1)
     expect(page.locator("figure").nth(1)).to_be_visible()
+    expect(page.locator("figure").first).to_contain_text(
+        "you changed: the agent was travel and is travel.flawed"
+    )
+    expect(strip.last).to_contain_text("newest")
     shot(page, "history-case")
     axe(page)
     fits(page)
@@ -111,6 +120,34 @@ def test_a_run_leads_to_the_case_in_it_and_u_to_all_cases(page: Page, site: Site
     expect(page.get_by_role("table", name="Runs")).to_be_visible()
     page.keyboard.press("u")
     expect(page.get_by_role("table", name="Cases")).to_be_visible()
+
+
+def test_each_agent_has_its_own_history_and_chart(
+    page: Page, site: Site, shot: Shot, axe: Look, fits: Look
+) -> None:
+    _open(page, "/history?set=bookings")
+    agents = {run["agent"] for run in site.get("/api/history?set=bookings")["runs"]}
+    charts = page.locator("figure")
+    expect(charts).to_have_count(len(agents))
+    for agent in agents:
+        expect(charts.filter(has_text=re.compile(rf"^{re.escape(agent)}pass rate"))).to_have_count(1)
+    expect(charts.first).to_contain_text(re.compile(r"pass rate.*\d %.*95 % CI"))
+    rows = page.get_by_role("table", name="Cases").get_by_role("row")
+    expect(rows.nth(1)).to_contain_text("travel.flawed")
+    expect(rows.nth(1)).to_contain_text("failed in the one run that has it")
+    expect(page.get_by_role("columnheader", name="oldest → newest")).to_be_visible()
+    shot(page, "history-agents")
+    axe(page)
+    fits(page)
+    page.get_by_role("button", name="All agents as one").click()
+    expect(charts).to_have_count(1)
+    expect(rows.nth(1)).to_contain_text("Broke")
+
+
+def test_a_case_of_two_agents_has_a_section_for_each(page: Page, site: Site) -> None:
+    _open(page, "/history?set=bookings&case=two_turn_booking")
+    for agent in {run["agent"] for run in site.get("/api/history?set=bookings")["runs"]}:
+        expect(page.get_by_role("table", name=f"Runs of {agent}", exact=True)).to_be_visible()
 
 
 def test_it_is_usable_by_all_and_fits(page: Page, axe: Look, fits: Look) -> None:

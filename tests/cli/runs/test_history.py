@@ -335,8 +335,9 @@ def test_cases_that_broke_together_are_grouped(run: Run) -> None:
         partial(history_blocks, proctor.history_sync(), ""), out, ReportOptions(width=100, color=False)
     )
     drawn = out.getvalue()
-    assert drawn.count("broke in run") == drawn.count("the source of the agent") == 1
-    assert [line.split()[0] for line in drawn.splitlines() if "●○" in line] == ["a", "b"]
+    cases = drawn.partition("pass rate")[0]
+    assert cases.count("broke in run") == cases.count("the source of the agent") == 1
+    assert [line.split()[0] for line in drawn.splitlines() if "●│○" in line] == ["a", "b"]
 
 
 def test_changed_case_is_not_grouped_with_broken_ones(run: Run, tmp_path: Path) -> None:
@@ -375,3 +376,151 @@ def test_imported_run_is_ordered_by_its_start(run: Run) -> None:
     assert (compared.changed_cases, compared.pairs, compared.outcome) == ([], 3, "inconclusive")
     proctor.set_baseline("main", imported)
     assert proctor.compare_sync(candidate=broke, baseline="main").warnings == compared.warnings
+
+
+# --- agents, builds and providers -------------------------------------------------------------------------------------
+
+
+def drawn(case: str | None = None, *, width: int = 100) -> str:
+    out = io.StringIO()
+    options = ReportOptions(width=width, color=False)
+    draw_blocks(partial(history_blocks, proctor.history_sync(case), ""), out, options)
+    return out.getvalue()
+
+
+@pytest.fixture
+def two_agents(run: Run) -> None:
+    """Run two agents in turn: the first always passes, the second never answers `b`."""
+    Path("other.py").write_text(AGENT.replace("answer = said.get(message,", "answer = 'no' if message == 'b' else said.get(message,"))  # fmt: skip
+    for _ in range(2):
+        run()
+        assert in_this_process("eval", "other.py", "words.evalset.json").returncode == 1
+
+
+@pytest.mark.usefixtures("two_agents")
+def test_each_agent_has_its_own_history() -> None:
+    found = proctor.history_sync()
+    agents = {one.agent for one in found.cases}
+    assert len(agents) == 2
+    assert {(one.eval_id, one.course.value) for one in found.cases if one.course is not proctor.Course.STEADY} == {
+        ("b", "failing")
+    }  # fmt: skip
+    (failing,) = found.of(proctor.Course.FAILING)
+    assert [point.outcome.value for point in failing.points] == ["failed", "failed"]
+    assert re.search(r"^FAILING  words/b  ff  .*  agent=other$", shown(), re.MULTILINE)
+    assert shown("b").count("CASE  words/b  ") == 2
+    text = drawn()
+    assert all(f"  {agent}\n" in text for agent in agents)
+
+
+@pytest.mark.usefixtures("two_agents")
+def test_agents_are_one_history_if_asked_for() -> None:
+    found = proctor.history_sync(combine_agents=True)
+    (flaky,) = found.of(proctor.Course.FLAKY)
+    assert (flaky.agent, flaky.eval_id, flaky.flips) == ("", "b", 3)
+    assert "FLAKY  words/b  pfpf  " in shown("--combine-agents")
+    assert shown("b", "--combine-agents").count("CASE  words/b  ") == 1
+
+
+ALL_WRONG = {"a": "no", "b": "no", EVIL: "no"}
+
+
+def test_same_code_with_other_results_is_a_change_of_the_provider(run: Run) -> None:
+    run(trials=5)
+    run(ALL_WRONG, trials=5)
+    (change,) = proctor.history_sync().changes
+    assert (change.changed_by.value, change.p_value is not None) == ("provider", True)
+    text = "the provider, a service or data changed: the pass rate of the trials fell from 100 % to 0 % beyond chance"
+    assert re.search(rf"^CHANGED_BY  \w+  provider  words  {text} \(p = .*\); code, config and cases are the same$",
+                     shown(), re.MULTILINE)  # fmt: skip
+    (broke, *_) = proctor.history_sync().of(proctor.Course.BROKE)
+    assert broke.turn is not None
+    assert broke.turn.warnings[0].startswith(text)
+    assert proctor.history_sync("b").cases[0].course is proctor.Course.BROKE
+
+
+def test_another_build_is_what_you_changed(run: Run) -> None:
+    run(trials=5)
+    run(ALL_WRONG, trials=5, build=True)
+    (change,) = proctor.history_sync().changes
+    assert (change.changed_by.value, change.p_value) == ("you", None)
+    assert "you changed: the source of the agent " in drawn()
+    assert re.search(r"^  │ you changed something$", drawn(), re.MULTILINE)
+    assert "●│○ ← newest" in drawn()
+
+
+def test_few_results_that_differ_are_no_change(run: Run) -> None:
+    run()
+    run(WRONG)
+    assert proctor.history_sync().changes == []
+    assert courses()["b"] == "flaky"
+
+
+MODELS = """
+from proctor import Content, Event, Part
+
+def root_agent(message):
+    from pathlib import Path
+    parts = [Part(text=f"You sent {message}")]
+    return Event(author="agent", content=Content(role="model", parts=parts), model_version=Path("model").read_text())
+"""
+
+
+def test_other_models_of_the_same_code_are_a_change_of_the_provider(run: Run) -> None:
+    run()
+    Path("models.py").write_text(MODELS)
+    for model in ("m-08", "m-08", "m-10"):
+        Path("model").write_text(model)
+        assert in_this_process("eval", "models.py", "words.evalset.json").returncode == 0
+    (change,) = proctor.history_sync().changes
+    assert (change.agent, change.changed_by.value, change.p_value) == ("models", "provider", None)
+    assert change.differences[0].text == (
+        "the provider changed: the models that answered were m-08 and are m-10; code, config and cases are the same"
+    )
+
+
+def test_of_an_agent_without_a_version_it_is_unknown_who_changed_something(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    eval_set = {"eval_set_id": "words", "eval_cases": [case("a"), case("b")]}
+    for answer in ("You sent {}", "Pardon?"):
+        agent = partial(str.format, answer)
+        proctor.evaluate_sync(
+            agent, eval_set, config={"criteria": {RESPONSE: 0.8}}, store="s.sqlite3", num_runs=5
+        )
+    (change,) = proctor.history_sync(store="s.sqlite3").changes
+    assert change.changed_by.value == "unknown"
+    assert change.differences[0].text.endswith("; it is unknown whether the agent changed")
+
+
+def test_the_pass_rate_of_each_run_has_its_interval(run: Run) -> None:
+    run()
+    run(WRONG, build=True)
+    lines = [line.split("  ") for line in shown().splitlines() if line.startswith("PASS_RATE")]
+    assert [line[3:5] for line in lines] == [
+        ["66.7 % (95 % CI: 21-94)", "cases=3"],
+        ["100.0 % (95 % CI: 44-100)", "cases=3"],
+    ]
+    for width in (80, 100):
+        text = drawn(width=width)
+        newest, oldest = (next(line for line in text.splitlines() if line.startswith(f"  {end} ")) for end in ("newest", "oldest"))  # fmt: skip
+        assert re.search(r" 67 %  21 to 94 %  .*├─+●─+┤", newest)
+        assert re.search(r" 100 %  44 to 100 %  .*├─+●  ", oldest)
+        assert max(map(len, text.splitlines())) <= width
+
+
+def test_json_names_agents_builds_and_changes(run: Run) -> None:
+    run(trials=5)
+    run(ALL_WRONG, trials=5)
+    data = json.loads(shown("--json"))
+    jsonschema.validate(data, SCHEMA)
+    assert data["version"] == 2
+    assert len({one["build"] for one in data["runs"]}) == 1
+    (change,) = data["changes"]
+    assert (change["changed_by"], change["before"], change["first"]) == (
+        "provider",
+        data["runs"][1]["run_id"],
+        data["runs"][0]["run_id"],
+    )
+    assert {one["agent"] for one in data["cases"]} == {data["runs"][0]["agent"]}

@@ -60,7 +60,10 @@ PAGES: dict[str, tuple[str, str, Groups]] = {
                 "split accept_candidate accept_candidate_sync Acceptance",
             ),
             "Plan the number of trials": ("proctor", "plan plan_sync RunSize MeasureSize SizeRow"),
-            "History": ("proctor", "history history_sync RunHistory CaseHistory CasePoint Course"),
+            "History": (
+                "proctor",
+                "history history_sync RunHistory CaseHistory CasePoint Course RunChange ChangedBy",
+            ),
             "Calibrate a judge": ("proctor", "calibrate calibrate_sync label_run HumanLabel"),
             "The calibration": ("proctor.schema.analysis.calibration", "CalibrationReport"),
         },

@@ -1015,7 +1015,7 @@ export interface paths {
         };
         /**
          * Get History
-         * @description Return which cases broke in which run; with `case`, that case run by run.
+         * @description Return which cases broke in which run, agent by agent; with `case`, that case run by run.
          */
         get: operations["get_history"];
         put?: never;
@@ -1652,6 +1652,12 @@ export interface components {
          */
         Change: "regression" | "error" | "inconclusive" | "improvement" | "no_regression" | "no_difference";
         /**
+         * ChangedBy
+         * @description Where the cause of a change between two runs lies, as far as the manifests show it.
+         * @enum {string}
+         */
+        ChangedBy: "you" | "provider" | "unknown";
+        /**
          * ChangedLine
          * @description One case that changed.
          */
@@ -2197,9 +2203,11 @@ export interface components {
         };
         /**
          * HistoryCase
-         * @description The history of one case.
+         * @description The history of one case in the runs of one agent.
          */
         HistoryCase: {
+            /** Agent */
+            agent: string;
             /** Eval Set Id */
             eval_set_id: string;
             /** Eval Id */
@@ -2246,6 +2254,8 @@ export interface components {
             points: components["schemas"]["HistoryPoint"][] | null;
             /** Series */
             series: components["schemas"]["Series"][];
+            /** Changes */
+            changes: components["schemas"]["RunChangePart"][];
             /** Command */
             command: string;
         };
@@ -3150,6 +3160,25 @@ export interface components {
             candidate: string;
         };
         /**
+         * RunChangePart
+         * @description What changed for one eval set between a run and the previous run of the same agent.
+         */
+        RunChangePart: {
+            /** Agent */
+            agent: string;
+            /** Eval Set Id */
+            eval_set_id: string;
+            /** Before */
+            before: string;
+            /** First */
+            first: string;
+            changed_by: components["schemas"]["ChangedBy"];
+            /** Text */
+            text: string;
+            /** Command */
+            command: string;
+        };
+        /**
          * RunPage
          * @description One scoring of one run.
          */
@@ -3315,9 +3344,11 @@ export interface components {
         };
         /**
          * Series
-         * @description One metric over the runs.
+         * @description One metric over the runs of an agent.
          */
         Series: {
+            /** Agent */
+            agent: string;
             /** Name */
             name: string;
             /** Decides */
@@ -6225,6 +6256,8 @@ export interface operations {
                 agent?: string | null;
                 /** @description How many runs; 0: all. */
                 limit?: number;
+                /** @description Treat the runs of all agents as one history. */
+                combine_agents?: boolean;
             };
             header?: never;
             path?: never;

@@ -85,6 +85,7 @@ export type MatrixHead = Schemas["MatrixHead"];
 export type MatrixRow = Schemas["MatrixRow"];
 export type MatrixCell = Schemas["MatrixCell"];
 export type HistoryPage = Schemas["HistoryPage"];
+export type RunChange = Schemas["RunChangePart"];
 export type HistoryCase = Schemas["HistoryCase"];
 export type HistoryPoint = Schemas["HistoryPoint"];
 export type HistoryRunPart = Schemas["HistoryRunPart"];

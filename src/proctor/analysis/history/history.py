@@ -22,8 +22,9 @@ from proctor.schema.analysis.history import CaseHistory, CasePoint, MetricPoint,
 from proctor.schema.results.score import Outcome
 
 if TYPE_CHECKING:
+    from proctor.analysis.history.run_changes import RunChanges
     from proctor.analysis.history.selected_runs import LookedAt, RunsLookedAt
-    from proctor.analysis.history.trends import MetricMeans
+    from proctor.analysis.history.trends import CaseKey, MetricMeans
     from proctor.schema.results.manifest import PlannedCase
     from proctor.stores.base import Store
 
@@ -39,11 +40,13 @@ async def history(
     eval_set: str | None = None,
     since: datetime | None = None,
     limit: int = LIMIT,
+    combine_agents: bool = False,
 ) -> RunHistory:
     """Look back over runs; `history_sync` documents the arguments."""
     return await asyncio.to_thread(
-        history_sync, case, store=store, agent=agent, eval_set=eval_set, since=since, limit=limit
-    )
+        history_sync, case, store=store, agent=agent, eval_set=eval_set, since=since, limit=limit,
+        combine_agents=combine_agents,
+    )  # fmt: skip
 
 
 def history_sync(
@@ -54,12 +57,16 @@ def history_sync(
     eval_set: str | None = None,
     since: datetime | None = None,
     limit: int = LIMIT,
+    combine_agents: bool = False,
 ) -> RunHistory:
     """Look back over the newest runs: which cases broke, and in which run; which are flaky; what was fixed.
 
     `case` is the id of a case, or `set/case`: then each of its runs is returned in full, with its metrics and with what was
     changed since the run before. `agent` and `eval_set` select the runs and the set (both may have `*` and `?`),
     `since` from when on, `limit` how many runs at most (0: all).
+
+    The runs of each agent are a history of their own: a case that two agents ran has two. With `combine_agents` the runs of
+    all agents are one history, for an agent that was renamed.
 
     Raises:
         UnknownNameError: no run has such a case.
@@ -70,19 +77,22 @@ def history_sync(
     wanted = RunFilter(agent=agent, eval_set=eval_set, since=since)
     if not is_open(store):
         with closing(open_runs(store, read_only=True)) as opened:
-            return _history(opened, case, wanted, limit)
-    return _history(store, case, wanted, limit)
+            return _history(opened, case, wanted, limit, combined=combine_agents)
+    return _history(store, case, wanted, limit, combined=combine_agents)
 
 
-def _history(store: Store, case: str | None, wanted: RunFilter, limit: int) -> RunHistory:
+def _history(store: Store, case: str | None, wanted: RunFilter, limit: int, *, combined: bool) -> RunHistory:
+    from proctor.analysis.history.run_changes import RunChanges
     from proctor.analysis.history.selected_runs import RunsLookedAt
 
     looked = RunsLookedAt(store, wanted, limit)
+    changes = RunChanges(looked, combined=combined)
     found = _build_history(looked)
+    found.combined = combined
     if case is None:
-        _every_case(looked, found)
+        _every_case(looked, changes, found)
     else:
-        _keep_one_case(looked, found, case, looked.where(case))
+        _keep_one_case(looked, changes, found, case, looked.where(case))
     return found
 
 
@@ -94,19 +104,21 @@ def histories(
     `most`: how many cases of runs are looked at, and `read`: how many are read whole, for those by themselves; these come
     in the order in which they matter, and the last are left out.
     """
+    from proctor.analysis.history.run_changes import RunChanges
     from proctor.analysis.history.selected_runs import RunsLookedAt
 
     looked = RunsLookedAt(store, RunFilter(eval_set=eval_set), LIMIT)
     looked.leave_out_beyond(most)
+    changes = RunChanges(looked, combined=False)
     found, where = _build_history(looked), _Places(list)
-    _every_case(looked, found, where)
+    _every_case(looked, changes, found, where)
     yield None, found
     for eval_id in dict.fromkeys(case.eval_id for case in found.cases):
         read -= len(where[eval_set, eval_id])
         if read < 0:
             return
         alone = _build_history(looked)
-        _keep_one_case(looked, alone, eval_id, where[eval_set, eval_id])
+        _keep_one_case(looked, changes, alone, eval_id, where[eval_set, eval_id])
         yield eval_id, alone
 
 
@@ -125,24 +137,28 @@ _Places = defaultdict[tuple[str, str], list[tuple["LookedAt", "PlannedCase"]]]
 """By set and id, where each case is."""
 
 
-def _every_case(looked: RunsLookedAt, found: RunHistory, places: _Places | None = None) -> None:
+def _every_case(
+    looked: RunsLookedAt, changes: RunChanges, found: RunHistory, places: _Places | None = None
+) -> None:
     """Find what became of every case, and note in `places` where each is: the first where a run has several of its id."""
     from proctor.analysis.history.trends import MetricMeans, case_histories
 
     means = MetricMeans()
-    found.cases = case_histories(_points(looked, means, places), looked.between)
+    found.cases = case_histories(_points(looked, changes, means, places), changes.between)
     found.metrics = means.points(_bounds)
+    found.changes = changes.all()
 
 
 def _points(
-    looked: RunsLookedAt, means: MetricMeans, places: _Places | None
-) -> Iterator[tuple[tuple[str, str, int], CasePoint]]:
+    looked: RunsLookedAt, changes: RunChanges, means: MetricMeans, places: _Places | None
+) -> Iterator[tuple[CaseKey, CasePoint]]:
     """What became of every case that was reached, run by run, without evidence."""
     from proctor.analysis.history.trends import is_reached
     from proctor.schema.results.manifest import PlannedCase
 
     for one in looked.runs:
         means.begin(one.run.run_id)
+        changes.begin(one.run.run_id)
         seen: defaultdict[tuple[str, str], int] = defaultdict(int)
         for position, case in enumerate(looked.store.briefly(one.run.run_id, one.judging.number)):
             name = case.eval_set_id, case.eval_id
@@ -152,9 +168,10 @@ def _points(
                 places[name].append((one, PlannedCase(position, *name, case.content_hash, case.place)))
             if is_reached(case.outcome) and looked.takes(case.eval_set_id):
                 means.add(case.outcome, case.metrics)
+                changes.add(one.run.run_id, case, place)
                 reason = "" if case.outcome is Outcome.PASSED else case.reason
                 yield (
-                    (*name, place),
+                    (changes.agent_of(one), *name, place),
                     CasePoint(
                         one.run, case.outcome, case.trials, reason, position, _NO_METRICS, case.content_hash
                     ),
@@ -167,47 +184,63 @@ _NO_METRICS: Mapping[str, MetricPoint] = MappingProxyType({})
 # --- one case --------------------------------------------------------------------------------------------------------
 
 
-def _keep_one_case(looked: RunsLookedAt, found: RunHistory, name: str, where: _Where) -> None:
-    """Reduce the history to one case, run by run."""
+def _keep_one_case(
+    looked: RunsLookedAt, changes: RunChanges, found: RunHistory, name: str, where: _Where
+) -> None:
+    """Reduce the history to one case, run by run: one history for each agent, that with the newest run first."""
     found.runs = [one.run for one, _ in where]
-    case = _one_case(looked, name, where)
-    found.cases, found.case = [case], case.name
-    for point in case.points:
-        for metric, of_run in point.metrics.items():
-            found.metrics.setdefault(metric, {})[point.run.run_id] = of_run
+    found.cases = _one_case(looked, changes, name, where)
+    found.case = found.cases[0].name
+    for case in found.cases:
+        found.changes += changes.of(case.agent, case.eval_set_id)
+        for point in case.points:
+            for metric, of_run in point.metrics.items():
+                found.metrics.setdefault(metric, {})[point.run.run_id] = of_run
+    found.changes.sort(key=lambda one: -one.first.started_at)
 
 
-def _one_case(looked: RunsLookedAt, name: str, where: _Where) -> CaseHistory:
-    """Return a case run by run, in full; `where` it is.
+def _one_case(looked: RunsLookedAt, changes: RunChanges, name: str, where: _Where) -> list[CaseHistory]:
+    """Return a case run by run, in full, for each agent; `where` it is.
 
     Raises:
         UnknownNameError: none of the runs reached it.
     """
-    from proctor.analysis.history.trends import case_history, is_reached, of_trials
+    from proctor.analysis.history.trends import case_history
 
     eval_set_id, eval_id = where[0][1].eval_set_id, where[0][1].eval_id
-    points: list[CasePoint] = []
+    by_agent: defaultdict[str, list[CasePoint]] = defaultdict(list)
     for one, planned in where:
-        case = looked.store.load(one.run.run_id, one.judging.number).cases[planned.position]
-        if is_reached(case.outcome):
-            points.append(
-                CasePoint(
-                    one.run,
-                    case.outcome,
-                    tuple([trial.outcome for trial in case.trials]),
-                    "" if case.outcome is Outcome.PASSED else case.reason or case.missed,
-                    planned.position,
-                    {name: of_trials(metric, _bounds(name)) for name, metric in case.metrics.items()},
-                    planned.content_hash,
-                )
-            )
-    if not points:
+        if (point := _point_in_full(looked, one, planned)) is not None:
+            by_agent[changes.agent_of(one)].append(point)
+    if not by_agent:
         raise UnknownNameError(
             f"the case {name!r} is in {len(where)} of the runs, and none of them reached it"
         )
-    for newer, older in pairwise(points):
-        newer.changed = looked.between(eval_set_id, older, newer) or ()
-    return case_history(eval_set_id, eval_id, points, looked.between)
+    for points in by_agent.values():
+        for newer, older in pairwise(points):
+            newer.changed = changes.between(eval_set_id, older, newer) or ()
+    return [
+        case_history((agent, eval_set_id, eval_id, 0), points, changes.between)
+        for agent, points in by_agent.items()
+    ]
+
+
+def _point_in_full(looked: RunsLookedAt, one: LookedAt, planned: PlannedCase) -> CasePoint | None:
+    """Return a case in one run with its metrics; `None` if the run did not reach it."""
+    from proctor.analysis.history.trends import is_reached, of_trials
+
+    case = looked.store.load(one.run.run_id, one.judging.number).cases[planned.position]
+    if not is_reached(case.outcome):
+        return None
+    return CasePoint(
+        one.run,
+        case.outcome,
+        tuple([trial.outcome for trial in case.trials]),
+        "" if case.outcome is Outcome.PASSED else case.reason or case.missed,
+        planned.position,
+        {name: of_trials(metric, _bounds(name)) for name, metric in case.metrics.items()},
+        planned.content_hash,
+    )
 
 
 def _bounds(name: str) -> tuple[float, float] | None:

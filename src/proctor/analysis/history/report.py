@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from functools import partial
 from typing import TextIO
 
+from proctor.analysis.history.pass_rates import pass_rate_blocks
 from proctor.analysis.history.text import (
     LETTERS,
     metric_names,
     metric_values,
     point_text,
     reason_of,
+    run_fields,
     runs_of,
     sentence_of,
     strip_of_runs,
@@ -21,7 +23,6 @@ from proctor.analysis.history.text import (
     unlike_text,
     without_trials,
 )
-from proctor.common.json_values import JsonObject
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.run_list import short_commit, when
 from proctor.reports.content.summary import short_names
@@ -48,11 +49,11 @@ from proctor.schema.analysis.comparison import RunDifference
 from proctor.schema.analysis.history import (
     CaseHistory,
     CasePoint,
+    ChangedBy,
     Course,
     HistoryRun,
     MetricPoint,
     RunHistory,
-    VerdictChange,
 )
 from proctor.schema.results.score import score_text
 
@@ -83,55 +84,93 @@ def history_blocks(history: RunHistory, metric: str, look: Look) -> Iterator[Blo
     """Return a history as blocks."""
     yield Gap()
     if history.case:
-        yield from _case_blocks(history, history.cases[0], metric, look)
-    else:
-        yield Record(("RUNS", str(len(history.runs)), f"older={history.older}" if history.older else ""))
-        yield from _metric_blocks(history, metric, look) if metric else _cases_blocks(history, look)
-    yield Gap()
+        for case in history.cases:
+            yield from _case_blocks(history, case, metric, look)
+            yield Gap()
+        return
+    yield Record(("RUNS", str(len(history.runs)), f"older={history.older}" if history.older else ""))
+    for agent in history.groups():
+        yield from (
+            _metric_blocks(history, agent, metric, look) if metric else _cases_blocks(history, agent, look)
+        )
+        yield Gap()
 
 
 # --- all cases -------------------------------------------------------------------------------------------------------
 
 
-def _cases_blocks(history: RunHistory, look: Look) -> Iterator[Block]:
+def _cases_blocks(history: RunHistory, agent: str, look: Look) -> Iterator[Block]:
+    cases = [case for case in history.cases if case.agent == agent]
+    several = len(history.groups()) > 1
+    if several:
+        yield Line([Span(agent, "strong", is_data=True)])
+        yield Gap()
     for course in _LISTED:
-        if cases := history.of(course):
+        if of_course := [case for case in cases if case.course is course]:
             heading, role = _HEADINGS[course]
-            yield Group(heading, role, [*_items(history, cases, look)], _MOST)
+            yield Group(heading, role, [*_items(history, of_course, look)], _MOST)
             yield Gap()
-    yield _summary_line(history, look)
-    worst = next((case for case in history.cases if case.course in _LISTED), None)
+    yield from pass_rate_blocks(history, agent, look)
+    yield from _legend(history, cases, look)
+    yield _summary_line(history, agent, cases, look)
+    worst = next((case for case in cases if case.course in _LISTED), None)
     if worst is not None:
-        yield _command("history", worst.name)
+        yield _command("history", worst.name, *(["--agent", agent] if several else []))
 
 
-def _summary_line(history: RunHistory, look: Look) -> Line:
-    """Return how many runs there are, and how many cases of each course."""
-    counts = {course: count for course, count in history.counts().items() if count}
-    runs = times(len(history.runs), "run")
+def _summary_line(history: RunHistory, agent: str, cases: Sequence[CaseHistory], look: Look) -> Line:
+    """Return how many runs of the agent there are, and how many cases of each course."""
+    counts = Counter(case.course for case in cases)
+    groups = history.groups()
+    runs = times(len(groups[agent]), "run")
     if history.older:
-        runs += f" of {len(history.runs) + history.older:,} (--limit 0: all)"
-    texts = [runs, *(f"{count:,} {course.value}" for course, count in counts.items())]
-    record = ("CASES", *(f"{course.value}={count}" for course, count in counts.items()))
-    return Line([*join_with_dots(map(Span, texts), look)], record=record)
+        runs += f" of {len(history.runs) + history.older:,} (--limit 0: all)" if len(groups) == 1 else ""
+    texts = [runs, *(f"{counts[course]:,} {course.value}" for course in Course if counts[course])]
+    record = ("CASES", *(f"{course.value}={counts[course]}" for course in Course if counts[course]))
+    return Line([*join_with_dots(map(Span, texts), look)], record=(*record, *_agent_field(history, agent)))
+
+
+def _agent_field(history: RunHistory, agent: str) -> tuple[str, ...]:
+    """Return the agent as a field of a plain line, if there are several."""
+    return (f"agent={agent}",) if len(history.groups()) > 1 else ()
+
+
+def _legend(history: RunHistory, cases: Sequence[CaseHistory], look: Look) -> Iterator[Line]:
+    """Return what the signs between two runs of a strip mean, if there are any."""
+    listed = [case for case in cases if case.course in _LISTED]
+    drawn = {sign for case in listed for sign in _borders(history, case, look).values()}
+    signs = {look.marks.border: "you changed something", look.marks.shift: "something else changed"}
+    texts = [f"{sign} {text}" for sign, text in signs.items() if sign in drawn]
+    if texts:
+        yield Line([*join_with_dots([Span(text, "dim") for text in texts], look)])
+
+
+def _borders(history: RunHistory, case: CaseHistory, look: Look) -> dict[str, str]:
+    """Return the sign before each run (by its id) in which something changed since the previous run."""
+    return {
+        one.first.run_id: look.marks.border if one.changed_by is ChangedBy.YOU else look.marks.shift
+        for one in history.changes
+        if (one.agent, one.eval_set_id) == (case.agent, case.eval_set_id)
+    }
 
 
 def _items(history: RunHistory, cases: Sequence[CaseHistory], look: Look) -> Iterator[Item]:
     """Return the cases of a course. Cases that turned together have their common sentence once, above the first."""
     several_sets = len({case.eval_set_id for case in history.cases}) > 1
     above: list[Line] = []
-    for case in cases:
+    for place, case in enumerate(cases):
         sentence, trials = without_trials(case, history.older)
         turn = [] if case.course is Course.FLAKY else _turn_lines(case, sentence)
         below = sentence if case.course is Course.FLAKY else trials
         yield Item(
             case.name,
-            [_strip(history, case, look)],
+            [[*_strip(history, case, look), *([] if place else [Span(f" {look.marks.newest}", "dim")])]],
             [*([Line([Span(below)], indent=6)] if below else []), *_notes(case)],
             above=turn if turn != above else [],
             drawn_name=None if several_sets else case.eval_id,
             record=(
-                case.course.value.upper(), case.name, _letters(history, case), sentence_of(case, history.older)
+                case.course.value.upper(), case.name, _letters(history, case), sentence_of(case, history.older),
+                *_agent_field(history, case.agent),
             ),
         )  # fmt: skip
         above = turn
@@ -166,11 +205,15 @@ def _difference_record(one: RunDifference) -> str:
 
 
 def _strip(history: RunHistory, case: CaseHistory, look: Look) -> list[Span]:
-    """Return a sign for each run, oldest first; runs that did not reach the case leave a gap."""
-    points = strip_of_runs(case, runs_of(case, history.runs))
+    """Return a sign for each run, oldest first; runs that did not reach the case leave a gap. A line divides builds."""
+    runs = runs_of(case, history.runs)
+    borders = _borders(history, case, look)
+    points = [*zip(strip_of_runs(case, runs), reversed(runs), strict=True)]
     room = _strip_width(look)
     spans = [Span(look.marks.cut, "dim")] if len(points) > room else []
-    for point in points[-room:]:
+    for place, (point, run) in enumerate(points[-room:]):
+        if place and run.run_id in borders:
+            spans.append(Span(borders[run.run_id], "dim"))
         if point is None:
             spans.append(Span(" "))
         else:
@@ -196,13 +239,22 @@ def _letters(history: RunHistory, case: CaseHistory) -> str:
 
 def _case_blocks(history: RunHistory, case: CaseHistory, metric: str, look: Look) -> Iterator[Block]:
     sentence = sentence_of(case, history.older)
-    yield Record(("CASE", case.name, case.course.value, sentence))
-    yield Line([Span(case.name, "strong", is_data=True), Span("  "), *_strip(history, case, look)])
+    yield Record(
+        (
+            "CASE",
+            case.name,
+            case.course.value,
+            sentence,
+            *(f"agent={one.text}" for one in _agent_of(history, case)[1:]),
+        )
+    )
+    name = [Span(case.name, "strong", is_data=True), *_agent_of(history, case)]
+    yield Line([*name, Span("  "), *_strip(history, case, look), Span(f" {look.marks.newest}", "dim")])
     yield Line([Span(case.course.value, _HEADINGS[case.course][1]), Span(": "), Span(sentence)])
     if case.turn is not None and (text := unlike_text(case.turn)):
         yield Line([Span(text, "warning" if case.turn.warnings else "dim")])
     yield Gap()
-    yield from _sparklines(history, metric, look)
+    yield from _sparklines(history, case, metric, look)
     shown = metric_names(history, metric)
     short = short_names(sorted(history.metrics))
     several = len({point.run.agent for point in case.points}) > 1
@@ -217,10 +269,15 @@ def _case_blocks(history: RunHistory, case: CaseHistory, metric: str, look: Look
     yield from _next_commands(case)
 
 
-def _sparklines(history: RunHistory, metric: str, look: Look) -> Iterator[Block]:
+def _agent_of(history: RunHistory, case: CaseHistory) -> list[Span]:
+    return [Span("  "), Span(case.agent, "dim", is_data=True)] if len(history.cases) > 1 else []
+
+
+def _sparklines(history: RunHistory, case: CaseHistory, metric: str, look: Look) -> Iterator[Block]:
     rows = []
+    runs = [run for run in history.runs if case.agent in ("", run.agent)]
     for name in metric_names(history, metric, every=look.verbose):
-        values = metric_values(history, name)
+        values = metric_values(history, name, runs)
         known = [value for value in values if value is not None]
         line = sparkline(values[-_strip_width(look) :], rich=not look.marks.cut.isascii())
         texts = [f"{value:.2f}" for value in (known[:1] if len(known) == 1 else [*known[:1], *known[-1:]])]
@@ -262,16 +319,12 @@ def _point_record(point: CasePoint, metric: str) -> tuple[str, ...]:
     trials = "".join(LETTERS.get(one, "-") for one in point.trials)
     return (
         "RUN", run.short, point.outcome.value, when(run.started_at), f"trials={trials}" if trials else "",
-        *(f"{name}={score}" for name, score in scores.items()), *_agent_fields(run),
+        *(f"{name}={score}" for name, score in scores.items()), *run_fields(run),
     )  # fmt: skip
 
 
 def _commit_span(run: HistoryRun) -> list[Span]:
     return [Span(short_commit(run.commit), "dim")] if run.commit else []
-
-
-def _agent_fields(run: HistoryRun) -> tuple[str, str]:
-    return f"agent={run.agent}", f"commit={short_commit(run.commit)}" if run.commit else ""
 
 
 def _score_spans(name: str, point: MetricPoint, *, full: bool) -> list[Span]:
@@ -307,14 +360,17 @@ def _command(*words: str) -> Line:
 # --- one metric ------------------------------------------------------------------------------------------------------
 
 
-def _metric_blocks(history: RunHistory, metric: str, look: Look) -> Iterator[Block]:
-    values = metric_values(history, metric)
+def _metric_blocks(history: RunHistory, agent: str, metric: str, look: Look) -> Iterator[Block]:
+    runs = history.groups()[agent]
+    values = metric_values(history, metric, runs)
     line = sparkline(values[-_strip_width(look) :], rich=not look.marks.cut.isascii())
-    record = ("METRIC", metric, sparkline(values, rich=False))
-    yield Line([Span(metric, "strong"), Span("  "), Span(line)], record=record)
+    record = ("METRIC", metric, sparkline(values, rich=False), *_agent_field(history, agent))
+    newest = Span(f" {look.marks.newest}", "dim")
+    of_agent = [Span(f"  {agent}", "dim", is_data=True)] if len(history.groups()) > 1 else []
+    yield Line([Span(metric, "strong"), *of_agent, Span("  "), Span(line), newest], record=record)
     yield Gap()
     points = history.metrics[metric]
-    rows = [_metric_row(run, points[run.run_id], look) for run in history.runs if run.run_id in points]
+    rows = [_metric_row(run, points[run.run_id], look) for run in runs if run.run_id in points]
     columns = [Column(), Column(), Column(wraps=True), Column(right=True), Column(wraps=True)]
     yield Table(columns, rows)
 
@@ -332,83 +388,6 @@ def _metric_row(run: HistoryRun, point: MetricPoint, look: Look) -> Row:
         ],
         (
             "RUN", run.short, when(run.started_at), point_text(point), f"cases={point.count}",
-            needs.strip().replace(" ", "="), *_agent_fields(run),
+            needs.strip().replace(" ", "="), *run_fields(run),
         ),
     )  # fmt: skip
-
-
-# --- JSON; docs/schemas/history.schema.json has its form --------------------------------------------------------------
-
-
-VERSION = 1
-
-
-def history_data(found: RunHistory, metric: str = "") -> JsonObject:
-    """Return a history as plain data."""
-    metrics = {name: points for name, points in found.metrics.items() if metric in {"", name}}
-    return {
-        "version": VERSION,
-        "case": found.case or None,
-        "runs": [_run(run) for run in found.runs],
-        "older": found.older,
-        "counts": {course.value: count for course, count in found.counts().items()},
-        "cases": [_case(found, case, metric) for case in found.cases],
-        "metrics": {
-            name: [{"run_id": run_id, **asdict(point)} for run_id, point in points.items()]
-            for name, points in metrics.items()
-        },
-    }
-
-
-def _run(run: HistoryRun) -> JsonObject:
-    return {
-        "run_id": run.run_id,
-        "started_at": run.started_at,
-        "agent": run.agent,
-        "commit": run.commit,
-        "version": run.version,
-        "outcome": run.outcome.value if run.outcome is not None else None,
-        "cases": run.cases,
-        "num_runs": run.num_runs,
-    }
-
-
-def _case(found: RunHistory, case: CaseHistory, metric: str) -> JsonObject:
-    letters = [
-        LETTERS.get(point.outcome, "-") if point is not None else "-"
-        for point in strip_of_runs(case, found.runs)
-    ]
-    return {
-        "eval_set_id": case.eval_set_id,
-        "eval_id": case.eval_id,
-        "course": case.course.value,
-        "sentence": sentence_of(case, found.older),
-        "strip": "".join(letters),
-        "decided": case.decided,
-        "failed": case.failed,
-        "flips": case.flips,
-        "unexplained": case.unexplained,
-        "mixed": case.mixed,
-        "turn": _turn(case.turn) if case.turn else None,
-        "points": [_point(point, metric) for point in case.points] if found.case else None,
-    }
-
-
-def _turn(turn: VerdictChange) -> JsonObject:
-    return {
-        "first": turn.first.run_id,
-        "before": turn.before.run_id if turn.before is not None else None,
-        "known": turn.known,
-        "changed": [asdict(one) for one in turn.changed],
-    }
-
-
-def _point(point: CasePoint, metric: str) -> JsonObject:
-    return {
-        "run_id": point.run.run_id,
-        "outcome": point.outcome.value,
-        "trials": [one.value for one in point.trials],
-        "reason": point.reason,
-        "metrics": {name: asdict(one) for name, one in point.metrics.items() if metric in {"", name}},
-        "changed": [asdict(one) for one in point.changed],
-    }

@@ -82,16 +82,23 @@ class RunsLookedAt:
     def between(self, eval_set_id: str, older: CasePoint, newer: CasePoint) -> list[RunDifference] | None:
         """Return the known differences for a case; `None` if builds of the agent cannot be distinguished."""
         both = self._by_id[older.run.run_id], self._by_id[newer.run.run_id]
-        key = older.run.run_id, newer.run.run_id, eval_set_id
-        if key not in self._unlike:
-            self._unlike[key] = find_differences(
-                *(one.of_set(eval_set_id) for one in both), objects=AN_OBJECT
-            )
-        found = self._unlike[key]
+        found = self.differences(eval_set_id, older.run, newer.run)
         hashes = older.content_hash, newer.content_hash
-        if all(hashes) and hashes[0] != hashes[1] and knows_cases(*(one.manifest for one in both)):
+        if all(hashes) and hashes[0] != hashes[1] and self.knows_cases(older.run, newer.run):
             found = [RunDifference("case", "the case itself was changed"), *found]
         return found if found or all(one.is_known for one in both) else None
+
+    def differences(self, eval_set_id: str, older: HistoryRun, newer: HistoryRun) -> list[RunDifference]:
+        """Return the differences between two runs in what was run and scored of a set, other than its cases."""
+        key = older.run_id, newer.run_id, eval_set_id
+        if key not in self._unlike:
+            both = (self._by_id[one.run_id].of_set(eval_set_id) for one in (older, newer))
+            self._unlike[key] = find_differences(*both, objects=AN_OBJECT)
+        return self._unlike[key]
+
+    def knows_cases(self, older: HistoryRun, newer: HistoryRun) -> bool:
+        """Return whether the hashes of cases are comparable between two runs."""
+        return knows_cases(*(self._by_id[one.run_id].manifest for one in (older, newer)))
 
     def where(self, name: str) -> list[tuple[LookedAt, PlannedCase]]:
         """Return the runs that have the case called `name` (its id, or `set/case`), and its position in each.
@@ -145,5 +152,6 @@ def _looked_at(store: Store, record: RunRecord, short: str) -> LookedAt:
     run = HistoryRun(
         record.run_id, short, record.created_at, record.agent, agent.commit, agent.version,
         record.summary.outcome, record.cases, record.num_runs, record.sets,
+        build=agent.source_hash or agent.version or "", models=tuple(record.summary.models),
     )  # fmt: skip
     return LookedAt(run, manifest, counting(store.judgings(record.run_id)))

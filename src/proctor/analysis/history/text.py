@@ -9,9 +9,11 @@ from proctor.reports.content.symbols import WORDS
 from proctor.schema.analysis.history import (
     CaseHistory,
     CasePoint,
+    ChangedBy,
     Course,
     HistoryRun,
     MetricPoint,
+    RunChange,
     RunHistory,
     VerdictChange,
 )
@@ -27,6 +29,11 @@ def run_name(run: HistoryRun) -> str:
     """Return the name of a run: `run 7f3k2c (2026-11-22 14:02, commit 4f2c91a30)`."""
     commit = f", commit {short_commit(run.commit)}" if run.commit else ""
     return f"run {run.short} ({when(run.started_at)}{commit})"
+
+
+def run_fields(run: HistoryRun) -> tuple[str, str]:
+    """Return the agent of a run and its commit as fields of a plain line."""
+    return f"agent={run.agent}", f"commit={short_commit(run.commit)}" if run.commit else ""
 
 
 def times(count: int, what: str) -> str:
@@ -113,6 +120,12 @@ def unlike_text(turn: VerdictChange) -> str:
     return ""
 
 
+def change_text(one: RunChange) -> str:
+    """Return who changed what between two runs: `you changed: the source of the agent retail has changed`."""
+    text = "; ".join(difference.text for difference in one.differences)
+    return f"you changed: {text}" if one.changed_by is ChangedBy.YOU else text
+
+
 def reason_of(case: CaseHistory) -> str:
     """Return the reason of the newest run in which the case did not pass."""
     return next((point.reason for point in case.points if point.outcome is not Outcome.PASSED), "")
@@ -125,8 +138,8 @@ def strip_of_runs(case: CaseHistory, runs: Sequence[HistoryRun]) -> list[CasePoi
 
 
 def runs_of(case: CaseHistory, runs: Sequence[HistoryRun]) -> list[HistoryRun]:
-    """Return the runs that have the eval set of a case, so that a gap shows where the case was not reached."""
-    return [run for run in runs if case.eval_set_id in run.sets]
+    """Return the runs of the agent that have the eval set of a case, so that a gap shows where the case was not reached."""
+    return [run for run in runs if case.eval_set_id in run.sets and case.agent in ("", run.agent)]
 
 
 def metric_names(found: RunHistory, metric: str = "", *, every: bool = False) -> list[str]:
@@ -140,10 +153,10 @@ def metric_names(found: RunHistory, metric: str = "", *, every: bool = False) ->
     )
 
 
-def metric_values(found: RunHistory, metric: str) -> list[float | None]:
-    """Return the score of a metric in each run, oldest first."""
+def metric_values(found: RunHistory, metric: str, runs: Sequence[HistoryRun]) -> list[float | None]:
+    """Return the score of a metric in each of `runs`, oldest first."""
     points = found.metrics.get(metric, {})
-    return [points[run.run_id].score if run.run_id in points else None for run in reversed(found.runs)]
+    return [points[run.run_id].score if run.run_id in points else None for run in reversed(runs)]
 
 
 def point_text(point: MetricPoint) -> str:

@@ -25,6 +25,9 @@ to say that nothing was."""
 _Of = Callable[[CasePoint, CasePoint], Sequence[RunDifference] | None]
 """The same for one set."""
 
+CaseKey = tuple[str, str, str, int]
+"""The agent (empty: all agents have one history), eval set and id of a case, and its place among the cases of that id."""
+
 _NOT_REACHED = frozenset({Outcome.SKIPPED, Outcome.NOT_RUN})
 
 
@@ -42,25 +45,24 @@ def is_reached(outcome: Outcome) -> bool:
     return outcome not in _NOT_REACHED
 
 
-def case_histories(
-    points: Iterable[tuple[tuple[str, str, int], CasePoint]], between: Between
-) -> list[CaseHistory]:
+def case_histories(points: Iterable[tuple[CaseKey, CasePoint]], between: Between) -> list[CaseHistory]:
     """Return what became of each case, those that matter first.
 
-    `points` come newest first, each with eval set, id and place among the cases of that id.
+    `points` come newest first.
     """
-    found: defaultdict[tuple[str, str, int], list[CasePoint]] = defaultdict(list)
+    found: defaultdict[CaseKey, list[CasePoint]] = defaultdict(list)
     for key, point in points:
         found[key].append(point)
-    histories = [case_history(key[0], key[1], there, between) for key, there in found.items()]
+    histories = [case_history(key, there, between) for key, there in found.items()]
     return sorted(histories, key=_matters)
 
 
-def case_history(eval_set_id: str, eval_id: str, points: list[CasePoint], between: Between) -> CaseHistory:
+def case_history(key: CaseKey, points: list[CasePoint], between: Between) -> CaseHistory:
     """Return what became of one case; `points` (newest first, at least one) are of runs that reached it."""
+    agent, eval_set_id, eval_id, _ = key
     of_set = partial(between, eval_set_id)
     decided = _decision_counts([point for point in points if point.is_decided], of_set)
-    found = CaseHistory(eval_set_id, eval_id, Course.STEADY, points)
+    found = CaseHistory(eval_set_id, eval_id, Course.STEADY, points, agent=agent)
     found.decided, found.flips, found.unexplained = len(decided.points), decided.flips, decided.unexplained
     found.failed = sum(point.outcome is Outcome.FAILED for point in decided.points)
     found.mixed = sum(point.is_mixed for point in points)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -45,6 +44,12 @@ proctor history --metric response_match_score
     help="Only cases of the eval set with this id (elsewhere --set takes a file); * and ? are wildcards.",
 )
 @option(
+    "--combine-agents",
+    section=WHICH,
+    is_flag=True,
+    help="Treat the runs of all agents as one history, for an agent that was renamed.",
+)
+@option(
     "--since",
     section=WHICH,
     type=Moment(),
@@ -71,21 +76,24 @@ proctor history --metric response_match_score
 @store_option
 @common_options
 def history(
-    *, case: str | None, agent: str | None, eval_set: str | None, since: datetime | None, limit: int,
-    metric: str, as_json: bool, store: str | None,
+    *, case: str | None, store: str | None, metric: str, as_json: bool, **given: Any,
 ) -> None:  # fmt: skip
     """Show across many runs in which run a case broke, was fixed or is flaky.
 
     Cases that matter come first: broke in the newest run, still failing, not decidable, flaky
     (the outcome changed although no known property of the run did, or it alternates), fixed. If two
-    runs differ in more than the agent, the differences are listed.
+    runs differ in more than the agent, the differences are listed. Each agent has its own history.
+
+    The pass rate of each run is drawn with its 95 % confidence interval, and with what changed since
+    the run before: you changed something (code, cases, config, a package), or the provider did (these
+    are the same, and other models answered or the results differ beyond chance).
 
     With CASE, the id of a case or SET/CASE: one line a run, newest first, with scores and with
     what was changed since the run before.
     """
     from proctor.analysis.history.history import history_sync
 
-    found = history_sync(case, store=store, agent=agent, eval_set=eval_set, since=since, limit=limit)
+    found = history_sync(case, store=store, **given)
     if not found.runs:
         from proctor.errors import UnknownNameError
 
@@ -106,7 +114,8 @@ def _check_metric(found: RunHistory, metric: str) -> None:
 
 
 def _write(found: RunHistory, metric: str, *, as_json: bool) -> None:
-    from proctor.analysis.history.report import history_data, write_history
+    from proctor.analysis.history.json_data import history_data
+    from proctor.analysis.history.report import write_history
     from proctor.reports.base import ReportOptions
     from proctor.reports.formats.json_data import write_json
 

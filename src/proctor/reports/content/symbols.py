@@ -39,6 +39,14 @@ class Marks:
     between: str
     plus_minus: str
     bar: str
+    border: str
+    """Between two runs if something that the manifest records changed."""
+    shift: str
+    """Between two runs if their manifests are the same, and something else changed."""
+    interval: tuple[str, str, str, str]
+    """The low end of an interval, its line, its value, and its high end."""
+    newest: str
+    """Behind the newest run of a strip."""
     rest: str = ""
 
     def outcome(self, outcome: Outcome) -> str:
@@ -72,6 +80,10 @@ UNICODE = Marks(
     between="–",
     plus_minus="±",
     bar="━",
+    border="│",
+    shift="┊",
+    interval=("├", "─", "●", "┤"),
+    newest="← newest",
     rest="–",
 )
 ASCII = Marks(
@@ -86,6 +98,10 @@ ASCII = Marks(
     between="-",
     plus_minus="+/-",
     bar="-",
+    border="|",
+    shift=":",
+    interval=("[", "-", "*", "]"),
+    newest="<- newest",
     rest="-",
 )
 
@@ -93,7 +109,7 @@ ASCII = Marks(
 def marks_for(encoding: str | None, *, symbols: bool | None = None) -> Marks:
     """Return the alphabet that a stream of this encoding can write; `symbols` decides it by hand."""
     if symbols is None:
-        symbols = _can_write("✓✕●○≠−⇄→…·×≥–±━", encoding)
+        symbols = _can_write("✓✕●○≠−⇄→←…·×≥–±━│┊├─┤", encoding)
     return UNICODE if symbols else ASCII
 
 
@@ -103,6 +119,16 @@ def _can_write(text: str, encoding: str | None) -> bool:
     except (UnicodeEncodeError, LookupError):
         return False
     return True
+
+
+def interval_bar(low: float, value: float, high: float, width: int, marks: Marks) -> str:
+    """Draw a share with its confidence interval, all from 0 to 1, on a line of `width` columns: `   ├──●─┤  `."""
+    start, line, mark, end = marks.interval
+    left, at, right = (round(each * (width - 1)) for each in (low, value, high))
+    signs = [" "] * left + [line] * (right - left + 1) + [" "] * (width - 1 - right)
+    signs[left], signs[right] = start, end
+    signs[at] = mark
+    return "".join(signs)
 
 
 # --- Numbers over time as a line of signs -----------------------------------------------------------------------------

@@ -47,6 +47,10 @@ class HistoryRun:
     num_runs: int
     sets: tuple[str, ...] = ()
     """The ids of its eval sets."""
+    build: str = ""
+    """The hash of the agent's source, or its version: runs with the same one ran the same code; empty if unknown."""
+    models: tuple[str, ...] = ()
+    """The names of the models that answered, as the evidence has them."""
 
     def __bool__(self) -> bool:
         return self.outcome is Outcome.PASSED
@@ -128,9 +132,40 @@ class VerdictChange:
         return [one.text for one in self.changed if not one.expected]
 
 
+class ChangedBy(StrEnum):
+    """Where the cause of a change between two runs lies, as far as the manifests show it."""
+
+    YOU = "you"
+    """Something that the manifest records differs: the agent, the cases, the config, a package."""
+    PROVIDER = "provider"
+    """Code, config and cases are the same, and other models answered or the results differ beyond chance."""
+    UNKNOWN = "unknown"
+    """The same, but it is unknown whether the code changed: it has no version, or the commit differs."""
+
+    __bool__ = refuse_truth
+
+
+@dataclass(frozen=True, slots=True)
+class RunChange:
+    """What changed for one eval set between a run and the previous run of the same agent."""
+
+    agent: str
+    """Empty: the runs of all agents are one history."""
+    eval_set_id: str
+    before: HistoryRun
+    first: HistoryRun
+    """The first run after the change."""
+    changed_by: ChangedBy
+    differences: Sequence[RunDifference]
+    p_value: float | None = None
+    """Of the difference of results, corrected for the number of runs tested; `None`: the manifests show the change."""
+
+    __bool__ = refuse_truth
+
+
 @dataclass(slots=True)
 class CaseHistory:
-    """The history of one case."""
+    """The history of one case in the runs of one agent."""
 
     eval_set_id: str
     eval_id: str
@@ -148,6 +183,8 @@ class CaseHistory:
     """The verdict changes without a known difference between the two runs."""
     mixed: int = 0
     """Runs in which some of its trials passed and some failed."""
+    agent: str = ""
+    """The agent of the runs; empty: the runs of all agents are one history."""
 
     def __bool__(self) -> bool:
         return bool(self.points) and bool(self.points[0])  # the newest run decides
@@ -175,7 +212,7 @@ class RunHistory:
     older: int
     """The number of older runs that are not in the history."""
     cases: list[CaseHistory]
-    """Cases that need attention first; for a single case, only this one."""
+    """Each case once for each agent that ran it; those that need attention first. For a single case, only this one."""
     case: str = ""
     """The requested case as `set/case`; empty: all."""
     sets: list[str] = field(default_factory=list)
@@ -184,8 +221,19 @@ class RunHistory:
     """The agents of all stored runs, for selection."""
     metrics: dict[str, dict[str, MetricPoint]] = field(default_factory=dict)
     """By metric and run: the mean over the cases. `passed` is the share of cases that passed, among those that ran."""
+    changes: list[RunChange] = field(default_factory=list)
+    """What changed between consecutive runs of an agent, newest first."""
+    combined: bool = False
+    """Whether the runs of all agents are one history."""
 
     __bool__ = refuse_truth
+
+    def groups(self) -> dict[str, list[HistoryRun]]:
+        """Return the runs by agent, newest first; all of them under an empty name if agents are combined."""
+        found: dict[str, list[HistoryRun]] = {}
+        for run in self.runs:
+            found.setdefault("" if self.combined else run.agent, []).append(run)
+        return found
 
     def counts(self) -> dict[Course, int]:
         """Return the number of cases by course."""

@@ -1,7 +1,7 @@
 import { useCallback, useMemo } from "react";
 import { useAddress } from "../../app/address";
 import { pathOf, useAvailable, useSource } from "../../data/queries";
-import type { HistoryCase, HistoryPage } from "../../data/types";
+import type { HistoryCase, HistoryPage, Series } from "../../data/types";
 import { Breakable } from "../../components/text/Breakable";
 import { Button } from "../../components/forms/Button";
 import { Chip } from "../../components/forms/Chip";
@@ -16,7 +16,7 @@ import { safeText } from "../../components/text/safeText";
 import { Chart } from "./Chart";
 import styles from "./History.module.css";
 import { SmallStrip } from "./RunStrip";
-import { type HistoryQuery, COURSES, type Course, asMarkdown, caseHref, chosenSeries, stripOfSet, summary, caseMatcher } from "./historyText";
+import { type HistoryQuery, type StripRun, COURSES, PASS_RATE, type Course, asMarkdown, caseHref, changesOf, chosenSeries, hasAgents, stripOfSet, summary, caseMatcher } from "./historyText";
 
 const LIMITS = ["20", "50", "100", "200", "0"];
 
@@ -26,15 +26,15 @@ export function AllCases({ page, options }: { page: HistoryPage; options: Histor
   const [text, only] = [query.get("q") ?? "", query.get("only") ?? ""];
   const shown = useMemo(() => page.cases.filter(caseMatcher(text, only)), [page.cases, text, only]);
   const several = useMemo(() => new Set(page.cases.map(({ eval_set_id }) => eval_set_id)).size > 1, [page.cases]);
-  const columns = useMemo(() => columnsOf(several, stripOfSet(page.cases)), [several, page.cases]);
+  const columns = useMemo(() => columnsOf({ sets: several, agents: hasAgents(page) }, stripOfSet(page)), [several, page]);
   const { live } = useSource();
   const has = useAvailable();
   const href = useCallback(
     (one: HistoryCase) => {
-      const address = caseHref(one, options.agent, options.limit);
+      const address = caseHref(one, options);
       return has(`/api${address}`) ? address : undefined;
     },
-    [options.agent, options.limit, has],
+    [options, has],
   );
   const unavailable = shown.some((one) => !href(one));
   return (
@@ -61,7 +61,7 @@ export function AllCases({ page, options }: { page: HistoryPage; options: Histor
         {live && <Limit options={options} />}
       </div>
       {shown.length ? (
-        <Table label="Cases" rows={shown} columns={columns} idOf={(one) => `${one.eval_set_id}\n${one.eval_id}`} href={href} />
+        <Table label="Cases" rows={shown} columns={columns} idOf={(one) => `${one.agent}\n${one.eval_set_id}\n${one.eval_id}`} href={href} />
       ) : (
         <None page={page} narrowed={text !== "" || only !== ""} />
       )}
@@ -89,7 +89,12 @@ function Which({ page, options }: { page: HistoryPage; options: HistoryQuery }) 
         <Choose label="Eval set" all={live ? "all sets: choose one to see its metrics" : null} value={options.set} names={sets} choose={(set) => setQuery({ set })} />
       )}
       {live && (page.agents.length > 1 || options.agent) && (
-        <Choose label="Agent" all="all agents" value={options.agent} names={page.agents} choose={(agent) => setQuery({ agent })} />
+        <Choose label="Agent" all="each agent" value={options.agent} names={page.agents} choose={(agent) => setQuery({ agent })} />
+      )}
+      {live && page.agents.length > 1 && !options.agent && (
+        <Chip pressed={options.combine !== null} onPress={() => setQuery({ combine: options.combine === null ? "true" : null })}>
+          All agents as one
+        </Chip>
       )}
     </div>
   );
@@ -121,29 +126,46 @@ function Choose({ label, all, value, names, choose }: ChooseProps) {
   );
 }
 
-/** One metric over the runs; which, is in the address. */
+const MOST_CHARTS = 6; // agents whose chart is drawn: those with the newest runs
+
+/** One metric over the runs of each agent; which, is in the address. */
 function Metric({ page }: { page: HistoryPage }) {
   const [query, setQuery] = useAddress();
-  const series = chosenSeries(page.series, query.get("metric"));
-  if (!series) return null;
+  const chosen = chosenSeries(page.series, query.get("metric"));
+  const [first] = chosen;
+  if (!first) return null;
+  const names = [...new Map(page.series.map((one) => [one.name, one])).values()];
   return (
     <section aria-label="Metric">
-      {page.series.length > 1 && (
+      {names.length > 1 && (
         <label className={`${styles.choose} no-print`}>
           <span>Metric</span>
-          <select value={series.name} onChange={(event) => setQuery({ metric: event.target.value })}>
-            {page.series.map(({ name, decides }) => (
+          <select value={first.name} onChange={(event) => setQuery({ metric: event.target.value })}>
+            {names.map(({ name, decides }) => (
               <option key={name} value={name}>
-                {name === "passed" ? "cases passed" : safeText(name)}
+                {name === PASS_RATE ? "pass rate" : safeText(name)}
                 {decides ? "" : " (reported only)"}
               </option>
             ))}
           </select>
         </label>
       )}
-      <Chart series={series} runs={page.runs} href={(run) => `/runs/${encodeURIComponent(run)}`} />
+      <div className={styles.charts}>
+        {chosen.slice(0, MOST_CHARTS).map((series) => (
+          <AgentChart key={series.agent} page={page} series={series} named={chosen.length > 1} />
+        ))}
+      </div>
+      {chosen.length > MOST_CHARTS && <p className="dim small">{numText(chosen.length - MOST_CHARTS)} more agents: choose one to see its metrics.</p>}
     </section>
   );
+}
+
+function AgentChart({ page, series, named }: { page: HistoryPage; series: Series; named: boolean }) {
+  const runs = page.runs.filter(({ agent }) => !series.agent || agent === series.agent);
+  const there = new Set(series.points.map(({ run_id }) => run_id));
+  const shown = runs.filter(({ run_id }) => there.has(run_id));
+  const changes = changesOf(page, series.agent);
+  return <Chart series={series} runs={shown} changes={changes} named={named} href={(run) => `/runs/${encodeURIComponent(run)}`} />;
 }
 
 function Kinds({ page, only, choose }: { page: HistoryPage; only: string; choose: (course: string | null) => void }) {
@@ -177,7 +199,7 @@ function Limit({ options }: { options: HistoryQuery }) {
   );
 }
 
-function columnsOf(several: boolean, reached: (one: HistoryCase) => string): Column<HistoryCase>[] {
+function columnsOf(several: { sets: boolean; agents: boolean }, reached: (one: HistoryCase) => StripRun[]): Column<HistoryCase>[] {
   return [
     {
       id: "case",
@@ -189,13 +211,14 @@ function columnsOf(several: boolean, reached: (one: HistoryCase) => string): Col
           <b>
             <Breakable text={one.eval_id} />
           </b>
-          {several && <span className={styles.under}>{safeText(one.eval_set_id)}</span>}
+          {several.agents && <span className={styles.under}>{safeText(one.agent)}</span>}
+          {several.sets && <span className={styles.under}>{safeText(one.eval_set_id)}</span>}
           <span className={styles.below}>{safeText(one.sentence)}</span>
         </>
       ),
     },
     { id: "course", head: "Status", width: "134px", narrow: "118px", cell: ({ course }) => <Outcome outcome={COURSES[course][1]}>{COURSES[course][0]}</Outcome> },
-    { id: "strip", head: "Runs, oldest first", width: "minmax(120px, 1.1fr)", narrow: "minmax(0, 1fr)", cell: (one) => <SmallStrip strip={reached(one)} /> },
+    { id: "strip", head: "Runs, oldest → newest", width: "minmax(120px, 1.1fr)", narrow: "minmax(0, 1fr)", cell: (one) => <SmallStrip strip={reached(one)} /> },
     { id: "since", head: "Since when, and why", width: "minmax(0, 2.4fr)", optional: true, cell: (one) => <Since one={one} /> },
   ];
 }

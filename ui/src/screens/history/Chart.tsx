@@ -1,13 +1,13 @@
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { useLocation, useRouter } from "wouter";
 import { useAvailable } from "../../data/queries";
-import type { HistoryRunPart, Series } from "../../data/types";
+import type { HistoryRunPart, RunChange, Series } from "../../data/types";
 import { pathThrough } from "../../components/charts/Sparkline";
 import { Term } from "../../components/terms/Term";
-import { clockText, numText, scoreText } from "../../components/text/numberFormats";
+import { clockText, numText } from "../../components/text/numberFormats";
 import { safeText } from "../../components/text/safeText";
 import styles from "./History.module.css";
-import { placeOf, pointWords, scaleOf } from "./historyText";
+import { PASS_RATE, placeOf, pointWords, scaleOf, valueText } from "./historyText";
 
 const HEIGHT = 150;
 const PAD = { left: 38, right: 12, top: 10, bottom: 22 };
@@ -18,12 +18,16 @@ interface Props {
   runs: readonly HistoryRunPart[];
   /** The first run with the present outcome: marked. */
   turned?: string | null;
+  /** What changed between the runs: lines in the chart, and sentences below it. */
+  changes?: readonly RunChange[];
+  /** Whether the agent is named: there are charts of several. */
+  named?: boolean;
   /** Where a point leads. */
   href: (run: string) => string;
 }
 
 /** One metric over the runs: the score with its interval, and the threshold that it had to meet. */
-export function Chart({ series, runs, turned = null, href }: Props) {
+export function Chart({ series, runs, turned = null, changes = [], named = false, href }: Props) {
   const [box, width] = useWidth();
   const [from, to] = scaleOf(series);
   const count = runs.length;
@@ -36,7 +40,8 @@ export function Chart({ series, runs, turned = null, href }: Props) {
   return (
     <figure className={`${styles.chart} panel`} ref={box}>
       <figcaption>
-        <b>{safeText(series.name === "passed" ? "cases passed" : series.name)}</b> <span className="dim num">{seriesText(series)}</span>
+        {named && <span className={styles.agent}>{safeText(series.agent)}</span>}
+        <b>{safeText(series.name === PASS_RATE ? "pass rate" : series.name)}</b> <span className="dim num">{seriesText(series)}</span>
         {hasInterval(series) && (
           <span className="dim">
             {" "}
@@ -49,18 +54,21 @@ export function Chart({ series, runs, turned = null, href }: Props) {
           <g key={end}>
             <line className={styles.axis} x1={PAD.left} x2={width - PAD.right} y1={y(end)} y2={y(end)} />
             <text className={styles.tick} x={PAD.left - 6} y={y(end) + 4} textAnchor="end">
-              {numText(end, 2)}
+              {series.name === PASS_RATE ? valueText(series.name, end) : numText(end, 2)}
             </text>
           </g>
         ))}
         <Turned at={placeOf(runs, turned)} x={x} />
+        {changes.map((one) => (
+          <Changed key={`${one.first} ${one.text}`} one={one} between={[placeOf(runs, one.before), placeOf(runs, one.first)]} x={x} />
+        ))}
         <path className={styles.band} d={bandPath(placed, x, y)} />
         <path className={styles.needs} d={stepPath(placed, x, y)} />
         <path className={styles.line} d={pathThrough(scores, x, y)} />
         {placed.map(({ point, at }) =>
           point.score === null ? null : (
-            <PointLink key={point.run_id} to={href(point.run_id)} words={safeText(pointWords(byId.get(point.run_id), point))}>
-              <title>{safeText(pointWords(byId.get(point.run_id), point))}</title>
+            <PointLink key={point.run_id} to={href(point.run_id)} words={safeText(pointWords(byId.get(point.run_id), point, series.name))}>
+              <title>{safeText(pointWords(byId.get(point.run_id), point, series.name))}</title>
               <circle className={styles.hit} cx={x(at)} cy={y(point.score)} r={12} />
               <circle className={`${styles.dot} ${missed(point) ? styles.missed : ""}`} cx={x(at)} cy={y(point.score)} r={4} />
             </PointLink>
@@ -68,6 +76,7 @@ export function Chart({ series, runs, turned = null, href }: Props) {
         )}
         <Ends runs={runs} width={width} />
       </svg>
+      <Changes changes={changes} runs={runs} />
     </figure>
   );
 }
@@ -113,12 +122,13 @@ function hasInterval({ points }: Series): boolean {
   return points.some(({ low, high }) => low !== null && high !== null && low < high);
 }
 
-function seriesText({ points }: Series): string {
+function seriesText({ name, points }: Series): string {
   const known = points.filter(({ score }) => score !== null);
   const [first, last] = [known[0], known.at(-1)];
   if (!first || !last) return "no score";
   const needs = last.threshold !== null ? `, threshold ${last.threshold}` : "";
-  return first === last ? `${scoreText(last.score)}${needs}` : `${scoreText(first.score)} → ${scoreText(last.score)}${needs}`;
+  const [from, to] = [valueText(name, first.score), valueText(name, last.score)];
+  return first === last ? `${to}${needs}` : `${from} → ${to}${needs}`;
 }
 
 /** The interval as an area around the line, broken where there is none. */
@@ -165,6 +175,46 @@ function Turned({ at, x }: { at: number; x: (at: number) => number }) {
   return <line className={styles.turned} x1={x(at)} x2={x(at)} y1={PAD.top} y2={HEIGHT - PAD.bottom} />;
 }
 
+/** A line between two runs if something changed between them. */
+function Changed({ one, between: [before, first], x }: { one: RunChange; between: [number, number]; x: (at: number) => number }) {
+  if (before < 0 || first < 0) return null;
+  const middle = (x(before) + x(first)) / 2;
+  return (
+    <line className={one.changed_by === "you" ? styles.byYouLine : styles.byOtherLine} x1={middle} x2={middle} y1={PAD.top} y2={HEIGHT - PAD.bottom}>
+      <title>{safeText(one.text)}</title>
+    </line>
+  );
+}
+
+const MOST_CHANGES = 4; // the newest; the others are behind a click
+
+/** What changed, newest first. */
+function Changes({ changes, runs }: { changes: readonly RunChange[]; runs: readonly HistoryRunPart[] }) {
+  const shown = changes.filter(({ before, first }) => placeOf(runs, before) >= 0 && placeOf(runs, first) >= 0);
+  const short = new Map(runs.map((run) => [run.run_id, run.short]));
+  const line = (one: RunChange) => (
+    <li key={`${one.first} ${one.text}`} className={one.changed_by === "you" ? "" : styles.caution} title={one.command}>
+      <code>
+        {short.get(one.before)} → {short.get(one.first)}
+      </code>{" "}
+      {safeText(one.text)}
+    </li>
+  );
+  if (!shown.length) return null;
+  const rest = shown.slice(MOST_CHANGES);
+  return (
+    <div className={styles.changes}>
+      <ul aria-label="What changed, newest first">{shown.slice(0, MOST_CHANGES).map(line)}</ul>
+      {rest.length > 0 && (
+        <details>
+          <summary>{rest.length} earlier</summary>
+          <ul>{rest.map(line)}</ul>
+        </details>
+      )}
+    </div>
+  );
+}
+
 function Ends({ runs, width }: { runs: readonly HistoryRunPart[]; width: number }) {
   const [newest, oldest] = [runs[0], runs.at(-1)];
   if (!newest || !oldest) return null;
@@ -172,10 +222,12 @@ function Ends({ runs, width }: { runs: readonly HistoryRunPart[]; width: number 
     <>
       {oldest !== newest && (
         <text className={styles.tick} x={PAD.left} y={HEIGHT - 6}>
+          {width > 300 && "oldest: "}
           {clockText(oldest.started_at).slice(0, 10)}
         </text>
       )}
       <text className={styles.tick} x={width - PAD.right} y={HEIGHT - 6} textAnchor="end">
+        {oldest === newest ? "" : "newest: "}
         {clockText(newest.started_at).slice(0, 10)}
       </text>
     </>

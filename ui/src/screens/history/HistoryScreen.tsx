@@ -12,7 +12,7 @@ import { type HistoryQuery, apiPath, commandOf } from "./historyText";
 /** Screen 12: cases and metrics over the runs. */
 export function HistoryScreen() {
   const [query] = useAddress();
-  const options: HistoryQuery = { set: query.get("set"), case: query.get("case"), agent: query.get("agent"), limit: query.get("limit") };
+  const options: HistoryQuery = { set: query.get("set"), case: query.get("case"), agent: query.get("agent"), limit: query.get("limit"), combine: query.get("combine") };
   useTitle(options.case ? `${options.case}: history` : "History");
   const { data, error, refetch } = useData<HistoryPage>(apiPath(options), { keep: false });
   if (!data) return error ? <HistoryError error={error} retry={refetch} command={commandOf(options)} /> : <Loading />;

@@ -16,7 +16,7 @@ import { shortCommit } from "../runs/runColumns";
 import { Chart } from "./Chart";
 import styles from "./History.module.css";
 import { RunStrip } from "./RunStrip";
-import { type HistoryQuery, COURSES, asMarkdown } from "./historyText";
+import { type HistoryQuery, COURSES, asMarkdown, changesOf } from "./historyText";
 
 interface Row {
   point: HistoryPoint;
@@ -24,19 +24,15 @@ interface Row {
   turned: boolean;
 }
 
-/** One case run by run: outcomes, every metric as a line, and what was changed in between. */
+/** One case run by run, for each agent that ran it. */
 export function OneCase({ page, options }: { page: HistoryPage; options: HistoryQuery }) {
   const [, navigate] = useLocation();
   const { live } = useSource();
-  const all = pathOf("/history", { set: live ? null : options.set, agent: options.agent, limit: options.limit }); // a file has some sets
+  const { agent, limit, combine } = options;
+  const all = pathOf("/history", { set: live ? null : options.set, agent, limit, combine }); // a file has some sets
   useKeys([{ keys: "u", does: "up: all cases", run: () => navigate(all) }]);
-  const [one] = page.cases;
-  const points = page.points ?? [];
-  if (!one) return null;
-  const turned = one.turning?.before ? one.turning.first : null;
-  const where = new Map(points.map(({ run_id, position }) => [run_id, position]));
-  const href = (run: string) => `/runs/${encodeURIComponent(run)}/cases/${where.get(run) ?? 0}`;
-  const deciding = page.series.filter(({ decides, points: scored }) => decides && scored.some(({ score }) => score !== null));
+  const [first] = page.cases;
+  if (!first) return null;
   return (
     <>
       <div className="row">
@@ -45,24 +41,53 @@ export function OneCase({ page, options }: { page: HistoryPage; options: History
         <CopyMarkdown text={() => asMarkdown(page, page.cases)} />
       </div>
       <div className={`${styles.title} row`}>
-        <h1>{safeText(one.eval_id)}</h1>
-        <Outcome outcome={COURSES[one.course][1]}>{COURSES[one.course][0]}</Outcome>
-        <span className="dim">{safeText(one.eval_set_id)}</span>
+        <h1>{safeText(first.eval_id)}</h1>
+        {page.cases.length === 1 && <CourseTag one={first} />}
+        <span className="dim">{safeText(first.eval_set_id)}</span>
       </div>
-      <p className={styles.sentence}>{sentenceOf(one)}</p>
-      <Turned one={one} />
-      <RunStrip runs={page.runs} points={points} turned={turned} />
-      <div className={styles.charts}>
-        {deciding.map((series) => (
-          <Chart key={series.name} series={series} runs={page.runs} turned={turned} href={href} />
-        ))}
-      </div>
-      <h2>Runs</h2>
-      <Runs page={page} points={points} deciding={deciding} turned={turned} />
+      {page.cases.map((one) => (
+        <OfAgent key={one.agent} page={page} one={one} several={page.cases.length > 1} />
+      ))}
       <p className={`${styles.command} no-print`}>
         <CopyLine text={page.command} />
       </p>
     </>
+  );
+}
+
+function CourseTag({ one }: { one: HistoryCase }) {
+  return <Outcome outcome={COURSES[one.course][1]}>{COURSES[one.course][0]}</Outcome>;
+}
+
+/** The case in the runs of one agent: outcomes, every metric as a line, and what was changed in between. */
+function OfAgent({ page, one, several }: { page: HistoryPage; one: HistoryCase; several: boolean }) {
+  const runs = page.runs.filter(({ agent }) => !one.agent || agent === one.agent);
+  const there = new Set(runs.map(({ run_id }) => run_id));
+  const points = (page.points ?? []).filter(({ run_id }) => there.has(run_id));
+  const turned = one.turning?.before ? one.turning.first : null;
+  const where = new Map(points.map(({ run_id, position }) => [run_id, position]));
+  const href = (run: string) => `/runs/${encodeURIComponent(run)}/cases/${where.get(run) ?? 0}`;
+  const deciding = page.series.filter((series) => series.agent === one.agent && series.decides && series.points.some(({ score }) => score !== null));
+  const label = several ? `Runs of ${safeText(one.agent)}` : "Runs";
+  return (
+    <section aria-label={several ? safeText(one.agent) : undefined}>
+      {several && (
+        <div className={`${styles.title} row`}>
+          <h2>{safeText(one.agent)}</h2>
+          <CourseTag one={one} />
+        </div>
+      )}
+      <p className={styles.sentence}>{sentenceOf(one)}</p>
+      <Turned one={one} />
+      <RunStrip runs={runs} points={points} turned={turned} />
+      <div className={styles.charts}>
+        {deciding.map((series) => (
+          <Chart key={series.name} series={series} runs={runs} changes={changesOf(page, one.agent)} turned={turned} href={href} />
+        ))}
+      </div>
+      <h2>{label}</h2>
+      <Runs page={page} points={points} deciding={deciding} turned={turned} label={label} />
+    </section>
   );
 }
 
@@ -100,9 +125,10 @@ interface RunsProps {
   points: readonly HistoryPoint[];
   deciding: readonly Series[];
   turned: string | null;
+  label: string;
 }
 
-function Runs({ page, points, deciding, turned }: RunsProps) {
+function Runs({ page, points, deciding, turned, label }: RunsProps) {
   const rows = useMemo(() => {
     const runs = new Map(page.runs.map((run) => [run.run_id, run]));
     return points.flatMap((point): Row[] => {
@@ -119,7 +145,7 @@ function Runs({ page, points, deciding, turned }: RunsProps) {
     },
     [has],
   );
-  return <Table label="Runs" rows={rows} columns={columns} idOf={({ run }) => run.run_id} href={href} />;
+  return <Table label={label} rows={rows} columns={columns} idOf={({ run }) => run.run_id} href={href} />;
 }
 
 function columnsOf(deciding: readonly Series[]): Column<Row>[] {

@@ -2,21 +2,21 @@ import { describe, expect, it } from "vitest";
 import type { HistoryCase, HistoryPage, HistoryRunPart, Series } from "../../data/types";
 import { bandPath, stepPath } from "./Chart";
 import { countsOf } from "./RunStrip";
-import { apiPath, asMarkdown, caseHref, chosenSeries, niceAbove, placeOf, pointWords, stripOfSet, scaleOf, summary, caseMatcher } from "./historyText";
+import { apiPath, asMarkdown, caseHref, changesOf, chosenSeries, niceAbove, placeOf, pointWords, stripOfSet, scaleOf, summary, caseMatcher } from "./historyText";
 
 function run(run_id: string): HistoryRunPart {
   return { run_id, short: run_id, started_at: 0, agent: "agent", commit: null, outcome: null, cases: 1, num_runs: 1 };
 }
 
 function one(eval_id: string, strip: string, more: Partial<HistoryCase> = {}): HistoryCase {
-  return { eval_set_id: "set", eval_id, strip, course: "broke", sentence: "", why: "", ...more } as HistoryCase;
+  return { agent: "agent", eval_set_id: "set", eval_id, strip, course: "broke", sentence: "", why: "", ...more } as HistoryCase;
 }
 
 type Point = Series["points"][number];
 function point(score: number | null, more: Partial<Point> = {}): Point {
   return { run_id: "r", score, low: null, high: null, threshold: null, outcome: "passed", count: 1, ...more };
 }
-const series = (...points: Point[]): Series => ({ name: "m", decides: true, points });
+const series = (...points: Point[]): Series => ({ agent: "agent", name: "m", decides: true, points });
 
 describe("the sentence", () => {
   const page = (more: Partial<HistoryPage>) => ({ runs: [run("a"), run("b")], older: 0, counts: {}, ...more }) as HistoryPage;
@@ -36,10 +36,28 @@ describe("the sentence", () => {
   });
 });
 
+function letters(cases: HistoryCase[]): (one: HistoryCase) => string {
+  const strip = stripOfSet({ cases, runs: [], changes: [] } as Partial<HistoryPage> as HistoryPage);
+  return (each) => strip(each).map(({ letter }) => letter).join("");
+}
+
 describe("the strips", () => {
   it("leave out the runs of other sets, and keep those that did not reach a case", () => {
     const cases = [one("a", "p-f-"), one("b", "pp--"), one("c", "---f", { eval_set_id: "other" })];
-    expect(cases.map(stripOfSet(cases))).toEqual(["p-f", "pp-", "f"]);
+    expect(cases.map(letters(cases))).toEqual(["p-f", "pp-", "f"]);
+  });
+
+  it("leave out the runs of other agents", () => {
+    const cases = [one("a", "p-f-"), one("a", "-f-p", { agent: "other" })];
+    expect(cases.map(letters(cases))).toEqual(["pf", "fp"]);
+  });
+
+  it("know who changed something before a run", () => {
+    const cases = [one("a", "ppf")];
+    const changes = [{ agent: "agent", eval_set_id: "set", before: "middle", first: "new", changed_by: "provider", text: "", command: "" } as const];
+    const page = { cases, runs: [run("new"), run("middle"), run("old")], changes: [...changes] } as Partial<HistoryPage> as HistoryPage;
+    expect(cases.flatMap(stripOfSet(page)).map(({ changedBy }) => changedBy)).toEqual([undefined, undefined, "provider"]);
+    expect([changesOf(page, "agent").length, changesOf(page, "other").length]).toEqual([1, 0]);
   });
 
   it("are counted for those who hear them", () => {
@@ -63,12 +81,12 @@ describe("what is listed", () => {
   });
 
   it("asks for what the address names", () => {
-    expect(apiPath({ set: "a b", case: null, agent: null, limit: "0" })).toBe("/api/history?set=a%20b&limit=0");
-    expect(caseHref(one("<x>&", ""), null, null)).toBe("/history?set=set&case=%3Cx%3E%26");
+    expect(apiPath({ set: "a b", case: null, agent: null, limit: "0", combine: null })).toBe("/api/history?set=a%20b&limit=0");
+    expect(caseHref(one("<x>&", ""), { set: null, case: null, agent: null, limit: null, combine: null })).toBe("/history?set=set&case=%3Cx%3E%26");
   });
 
   it("keeps names as text in Markdown", () => {
-    const text = asMarkdown({ points: null } as HistoryPage, [one("`a`|b", "pf", { sentence: "broke <b>" })]);
+    const text = asMarkdown({ points: null, cases: [] } as Partial<HistoryPage> as HistoryPage, [one("`a`|b", "pf", { sentence: "broke <b>" })]);
     expect(text).toContain("`` set/`a`\\|b ``");
     expect(text).toContain("broke \\<b\\>");
   });
@@ -116,12 +134,14 @@ describe("the chart", () => {
 
   it("shows the metric that the address names, or the first", () => {
     const all = [series(point(1)), { ...series(point(1)), name: "other" }];
-    expect([chosenSeries(all, "other")?.name, chosenSeries(all, "gone")?.name, chosenSeries([], "m")]).toEqual(["other", "m", null]);
+    const names = (name: string) => chosenSeries(all, name).map((each) => each.name);
+    expect([names("other"), names("gone"), chosenSeries([], "m")]).toEqual([["other"], ["m"], []]);
   });
 
   it("describes a point with its run, interval and threshold", () => {
     expect(pointWords(run("a"), point(0.5, { low: 0.4, high: 0.6, threshold: 0.8 }))).toMatch(
       /^a, .*: 0\.50 \(95 % CI: 0\.40 to 0\.60\), threshold 0\.8$/,
     );
+    expect(pointWords(run("a"), point(0.714, { low: 0.36, high: 0.92 }), "passed")).toMatch(/: 71 % \(95 % CI: 36 % to 92 %\)$/);
   });
 });

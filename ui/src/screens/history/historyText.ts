@@ -1,5 +1,5 @@
 import { pathOf } from "../../data/queries";
-import type { HistoryCase, HistoryPage, HistoryRunPart, Series } from "../../data/types";
+import type { HistoryCase, HistoryPage, HistoryRunPart, RunChange, Series } from "../../data/types";
 import { mdCode, mdTable, mdText } from "../../components/text/markdown";
 import { shellWord } from "../run/Details";
 import { clockText, scoreText } from "../../components/text/numberFormats";
@@ -38,10 +38,12 @@ export interface HistoryQuery {
   case: string | null;
   agent: string | null;
   limit: string | null;
+  /** "true": the runs of all agents are one history. */
+  combine: string | null;
 }
 
 export function apiPath(options: HistoryQuery): string {
-  return pathOf("/api/history", { set: options.set, case: options.case, agent: options.agent, limit: options.limit });
+  return pathOf("/api/history", { set: options.set, case: options.case, agent: options.agent, limit: options.limit, combine_agents: options.combine });
 }
 
 /** What shows the same in a terminal. */
@@ -50,8 +52,8 @@ export function commandOf({ set, case: id }: HistoryQuery): string {
   return set === null ? "proctor history" : `proctor history --set ${shellWord(set)}`;
 }
 
-export function caseHref(one: { eval_set_id: string; eval_id: string }, agent: string | null, limit: string | null): string {
-  return pathOf("/history", { set: one.eval_set_id, case: one.eval_id, agent, limit });
+export function caseHref(one: { eval_set_id: string; eval_id: string }, { agent, limit, combine }: HistoryQuery): string {
+  return pathOf("/history", { set: one.eval_set_id, case: one.eval_id, agent, limit, combine });
 }
 
 export function caseMatcher(text: string, only: string): (one: HistoryCase) => boolean {
@@ -63,20 +65,42 @@ export function caseMatcher(text: string, only: string): (one: HistoryCase) => b
   };
 }
 
-/** The strip of a case without the runs that are of other sets: those in which no case of its set was reached. */
-export function stripOfSet(cases: readonly HistoryCase[]): (one: HistoryCase) => string {
-  const bySet = new Map<string, boolean[]>();
-  for (const { eval_set_id, strip } of cases) {
-    const reached = bySet.get(eval_set_id) ?? [];
-    for (let at = 0; at < strip.length; at += 1) reached[at] = (reached[at] ?? false) || strip[at] !== "-";
-    bySet.set(eval_set_id, reached);
-  }
-  return ({ eval_set_id, strip }) => [...strip].filter((_, at) => bySet.get(eval_set_id)?.[at]).join("");
+/** One run in the strip of a case: its letter, and who changed something since the run before. */
+export interface StripRun {
+  letter: string;
+  changedBy?: RunChange["changed_by"] | undefined;
 }
 
-/** The metric that the address names, else the first that there is. */
-export function chosenSeries(series: readonly Series[], name: string | null): Series | null {
-  return series.find((one) => one.name === name) ?? series[0] ?? null;
+/** The strip of a case without the runs of other agents and sets: those in which no case of its set was reached. */
+export function stripOfSet({ cases, runs, changes }: HistoryPage): (one: HistoryCase) => StripRun[] {
+  const key = ({ agent, eval_set_id }: { agent: string; eval_set_id: string }) => JSON.stringify([agent, eval_set_id]);
+  const bySet = new Map<string, boolean[]>();
+  for (const one of cases) {
+    const reached = bySet.get(key(one)) ?? [];
+    for (let at = 0; at < one.strip.length; at += 1) reached[at] = (reached[at] ?? false) || one.strip[at] !== "-";
+    bySet.set(key(one), reached);
+  }
+  const changed = new Map(changes.map((one) => [`${key(one)} ${placeOf(runs, one.first)}`, one.changed_by]));
+  return (one) =>
+    [...one.strip].flatMap((letter, at) => (bySet.get(key(one))?.[at] ? [{ letter, changedBy: changed.get(`${key(one)} ${at}`) }] : []));
+}
+
+/** Whether the page shows the histories of several agents. */
+export function hasAgents({ cases }: HistoryPage): boolean {
+  return new Set(cases.map(({ agent }) => agent)).size > 1;
+}
+
+/** The changes that concern a chart of one agent, each once: several sets may have the same. */
+export function changesOf(page: HistoryPage, agent: string): RunChange[] {
+  const seen = new Map<string, RunChange>();
+  for (const one of page.changes) if (one.agent === agent) seen.set(`${one.first} ${one.text}`, seen.get(`${one.first} ${one.text}`) ?? one);
+  return [...seen.values()];
+}
+
+/** The metric that the address names, else the first that there is, of each agent. */
+export function chosenSeries(series: readonly Series[], name: string | null): Series[] {
+  const chosen = series.find((one) => one.name === name)?.name ?? series[0]?.name;
+  return series.filter((one) => one.name === chosen);
 }
 
 /** Two ends for an axis that hold every value, interval and threshold; scores have 0 and 1 in it. */
@@ -105,6 +129,7 @@ export function placeOf(runs: readonly HistoryRunPart[], id: string | null | und
 }
 
 export function asMarkdown(page: HistoryPage, cases: readonly HistoryCase[]): string {
+  const several = hasAgents(page);
   if (page.points) {
     const runs = new Map(page.runs.map((run) => [run.run_id, run]));
     const rows = page.points.map((point) => {
@@ -114,14 +139,22 @@ export function asMarkdown(page: HistoryPage, cases: readonly HistoryCase[]): st
     return `${mdText(cases[0]?.sentence ?? "")}\n\n${mdTable(["Run", "When", "Commit", "Outcome", "Why"], rows)}`;
   }
   return mdTable(
-    ["Case", "", "Runs, oldest first", "Since when"],
-    cases.map((one) => [mdCode(`${one.eval_set_id}/${one.eval_id}`), COURSES[one.course][0], mdCode(one.strip), mdText(one.sentence)]),
+    [...(several ? ["Agent"] : []), "Case", "", "Runs, oldest first", "Since when"],
+    cases.map((one) => [...(several ? [mdCode(one.agent)] : []), mdCode(`${one.eval_set_id}/${one.eval_id}`), COURSES[one.course][0], mdCode(one.strip), mdText(one.sentence)]),
   );
 }
 
+export const PASS_RATE = "passed";
+
+/** A value of a series: the pass rate in percent, a score with its digits. */
+export function valueText(name: string, value: number | null): string {
+  return name === PASS_RATE && value !== null ? `${Math.round(100 * value)} %` : scoreText(value);
+}
+
 /** The text of a point of a chart. */
-export function pointWords(run: HistoryRunPart | undefined, point: Series["points"][number]): string {
-  const sure = point.low !== null && point.high !== null ? ` (95 % CI: ${scoreText(point.low)} to ${scoreText(point.high)})` : "";
-  const needs = point.threshold !== null ? `, threshold ${point.threshold}` : "";
-  return `${run ? runWords(run) : point.run_id}: ${scoreText(point.score)}${sure}${needs}`;
+export function pointWords(run: HistoryRunPart | undefined, point: Series["points"][number], name = ""): string {
+  const { score, low, high, threshold } = point;
+  const sure = low !== null && high !== null ? ` (95 % CI: ${valueText(name, low)} to ${valueText(name, high)})` : "";
+  const needs = threshold !== null ? `, threshold ${threshold}` : "";
+  return `${run ? runWords(run) : point.run_id}: ${valueText(name, score)}${sure}${needs}`;
 }

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from proctor.analysis.history.text import (
     LETTERS,
+    change_text,
     metric_names,
     reason_of,
     sentence_of,
@@ -17,8 +18,9 @@ from proctor.common.safe_text import shorten
 from proctor.schema.analysis.history import (
     CaseHistory,
     CasePoint,
+    ChangedBy,
     Course,
-    MetricPoint,
+    RunChange,
     RunHistory,
     VerdictChange,
 )
@@ -58,6 +60,23 @@ class TurningPart(PageModel):
     """The command that compares the two runs; empty if there is no earlier run."""
 
 
+class RunChangePart(PageModel):
+    """What changed for one eval set between a run and the previous run of the same agent."""
+
+    agent: str
+    """Empty: the runs of all agents are one history."""
+    eval_set_id: str
+    before: str
+    """The id of the previous run."""
+    first: str
+    """The id of the first run after the change."""
+    changed_by: ChangedBy
+    text: str
+    """A sentence: who changed what."""
+    command: str
+    """The command that compares the two runs."""
+
+
 class HistoryPoint(PageModel):
     """One case in one run."""
 
@@ -72,14 +91,16 @@ class HistoryPoint(PageModel):
 
 
 class HistoryCase(PageModel):
-    """The history of one case."""
+    """The history of one case in the runs of one agent."""
 
+    agent: str
+    """Empty: the runs of all agents are one history."""
     eval_set_id: str
     eval_id: str
     course: Course
     sentence: str
     strip: str
-    """One letter per run, oldest first; `-`: the run did not reach the case."""
+    """One letter per run, oldest first; `-`: the run is of another agent, or did not reach the case."""
     why: str
     """The reason of its last failure."""
     decided: int
@@ -105,8 +126,10 @@ class SeriesPoint(PageModel):
 
 
 class Series(PageModel):
-    """One metric over the runs."""
+    """One metric over the runs of an agent."""
 
+    agent: str
+    """Empty: the runs of all agents are one history."""
     name: str
     decides: bool
     points: list[SeriesPoint]
@@ -126,11 +149,13 @@ class HistoryPage(PageModel):
     """The agents of all stored runs."""
     counts: dict[Course, int]
     cases: list[HistoryCase]
-    """The important ones first; only one if the request names a case."""
+    """The important ones first; if the request names a case, only this one, once for each agent."""
     points: list[HistoryPoint] | None
     """The runs of the requested case, newest first; null if the request names none."""
     series: list[Series]
-    """`passed` (the share of the executed cases) first, then the deciding metrics."""
+    """Agent by agent `passed` (the share of the executed cases) first, then the deciding metrics."""
+    changes: list[RunChangePart]
+    """What changed between the runs, newest first."""
     command: str
     """The equivalent command."""
 
@@ -145,8 +170,9 @@ def history_page(found: RunHistory, *, options: Sequence[str] = ()) -> HistoryPa
         agents=found.agents,
         counts=found.counts(),
         cases=[_case(found, one) for one in found.cases],
-        points=[_point(point) for point in found.cases[0].points] if found.case else None,
-        series=[_series(found, name) for name in metric_names(found, every=True)],
+        points=[_point(point) for case in found.cases for point in case.points] if found.case else None,
+        series=[*_every_series(found)],
+        changes=[_change(one) for one in found.changes],
         command=shlex.join(["proctor", "history", *case, *options]),
     )
 
@@ -157,6 +183,7 @@ def _case(found: RunHistory, case: CaseHistory) -> HistoryCase:
         for point in strip_of_runs(case, found.runs)
     ]
     return HistoryCase.model_construct(
+        agent=case.agent,
         eval_set_id=case.eval_set_id,
         eval_id=case.eval_id,
         course=case.course,
@@ -195,14 +222,29 @@ def _point(point: CasePoint) -> HistoryPoint:
     )
 
 
-def _series(found: RunHistory, name: str) -> Series:
-    points: Mapping[str, MetricPoint] = found.metrics[name]
-    return Series(
-        name=name,
-        decides=any(point.gate for point in points.values()),
-        points=[
-            copy_fields(SeriesPoint, points[run.run_id], run_id=run.run_id)
-            for run in reversed(found.runs)
-            if run.run_id in points
-        ],
+def _change(one: RunChange) -> RunChangePart:
+    return RunChangePart(
+        agent=one.agent,
+        eval_set_id=one.eval_set_id,
+        before=one.before.run_id,
+        first=one.first.run_id,
+        changed_by=one.changed_by,
+        text=change_text(one),
+        command=shlex.join(["proctor", "compare", one.before.short, one.first.short]),
     )
+
+
+def _every_series(found: RunHistory) -> Iterator[Series]:
+    for agent, runs in found.groups().items():
+        for name in metric_names(found, every=True):
+            points = found.metrics[name]
+            scored = [run for run in reversed(runs) if run.run_id in points]
+            if scored:
+                yield Series(
+                    agent=agent,
+                    name=name,
+                    decides=any(points[run.run_id].gate for run in scored),
+                    points=[
+                        copy_fields(SeriesPoint, points[run.run_id], run_id=run.run_id) for run in scored
+                    ],
+                )

@@ -88,17 +88,24 @@ def get_history(
     case: Annotated[str | None, Query(description="The id of a case, or set/case.")] = None,
     agent: Annotated[str | None, Query(description="The wildcards `*` and `?` are allowed.")] = None,
     limit: Annotated[int, Query(ge=0, le=1000, description="How many runs; 0: all.")] = LIMIT,
+    *,
+    combine_agents: Annotated[
+        bool, Query(description="Treat the runs of all agents as one history.")
+    ] = False,
 ) -> Response:
-    """Return which cases broke in which run; with `case`, that case run by run."""
+    """Return which cases broke in which run, agent by agent; with `case`, that case run by run."""
     values = {
         "--set": None if case else eval_set,
         "--agent": agent,
         "--limit": None if limit == LIMIT else str(limit),
     }
     options = [word for name, value in values.items() if value is not None for word in (name, value)]
+    options += ["--combine-agents"] if combine_agents else []
     try:
         with context.runs() as store:
-            history = history_sync(case, store=store, agent=agent, eval_set=eval_set, limit=limit)
+            history = history_sync(
+                case, store=store, agent=agent, eval_set=eval_set, limit=limit, combine_agents=combine_agents
+            )
     except NoRunsError:
         history = RunHistory([], 0, [])
     return as_json(history_page(history, options=options))

@@ -1,0 +1,105 @@
+"""A history as plain data; docs/schemas/history.schema.json has its form."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from proctor.analysis.history.text import LETTERS, sentence_of, strip_of_runs
+from proctor.common.json_values import JsonObject
+from proctor.schema.analysis.history import (
+    CaseHistory,
+    CasePoint,
+    HistoryRun,
+    RunChange,
+    RunHistory,
+    VerdictChange,
+)
+
+VERSION = 2
+
+
+def history_data(found: RunHistory, metric: str = "") -> JsonObject:
+    """Return a history as plain data."""
+    metrics = {name: points for name, points in found.metrics.items() if metric in {"", name}}
+    return {
+        "version": VERSION,
+        "case": found.case or None,
+        "runs": [_run(run) for run in found.runs],
+        "older": found.older,
+        "counts": {course.value: count for course, count in found.counts().items()},
+        "cases": [_case(found, case, metric) for case in found.cases],
+        "metrics": {
+            name: [{"run_id": run_id, **asdict(point)} for run_id, point in points.items()]
+            for name, points in metrics.items()
+        },
+        "changes": [_change(one) for one in found.changes],
+    }
+
+
+def _run(run: HistoryRun) -> JsonObject:
+    return {
+        "run_id": run.run_id,
+        "started_at": run.started_at,
+        "agent": run.agent,
+        "commit": run.commit,
+        "version": run.version,
+        "build": run.build or None,
+        "models": list(run.models),
+        "outcome": run.outcome.value if run.outcome is not None else None,
+        "cases": run.cases,
+        "num_runs": run.num_runs,
+    }
+
+
+def _case(found: RunHistory, case: CaseHistory, metric: str) -> JsonObject:
+    letters = [
+        LETTERS.get(point.outcome, "-") if point is not None else "-"
+        for point in strip_of_runs(case, found.runs)
+    ]
+    return {
+        "agent": case.agent or None,
+        "eval_set_id": case.eval_set_id,
+        "eval_id": case.eval_id,
+        "course": case.course.value,
+        "sentence": sentence_of(case, found.older),
+        "strip": "".join(letters),
+        "decided": case.decided,
+        "failed": case.failed,
+        "flips": case.flips,
+        "unexplained": case.unexplained,
+        "mixed": case.mixed,
+        "turn": _turn(case.turn) if case.turn else None,
+        "points": [_point(point, metric) for point in case.points] if found.case else None,
+    }
+
+
+def _change(one: RunChange) -> JsonObject:
+    return {
+        "agent": one.agent or None,
+        "eval_set_id": one.eval_set_id,
+        "before": one.before.run_id,
+        "first": one.first.run_id,
+        "changed_by": one.changed_by.value,
+        "differences": [asdict(each) for each in one.differences],
+        "p_value": one.p_value,
+    }
+
+
+def _turn(turn: VerdictChange) -> JsonObject:
+    return {
+        "first": turn.first.run_id,
+        "before": turn.before.run_id if turn.before is not None else None,
+        "known": turn.known,
+        "changed": [asdict(one) for one in turn.changed],
+    }
+
+
+def _point(point: CasePoint, metric: str) -> JsonObject:
+    return {
+        "run_id": point.run.run_id,
+        "outcome": point.outcome.value,
+        "trials": [one.value for one in point.trials],
+        "reason": point.reason,
+        "metrics": {name: asdict(one) for name, one in point.metrics.items() if metric in {"", name}},
+        "changed": [asdict(one) for one in point.changed],
+    }

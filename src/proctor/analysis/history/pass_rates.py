@@ -1,0 +1,106 @@
+"""The pass rate of each run of an agent with its confidence interval, and what changed between the runs, as text blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from proctor.analysis.history.text import change_text, run_fields, times
+from proctor.reports.content.run_list import short_commit, when
+from proctor.reports.content.symbols import interval_bar
+from proctor.reports.content.text_blocks import (
+    Block,
+    Column,
+    Gap,
+    Line,
+    Look,
+    Record,
+    Role,
+    Row,
+    Span,
+    Spans,
+    Table,
+    join_with_dots,
+)
+from proctor.schema.analysis.comparison import PASSED
+from proctor.schema.analysis.history import ChangedBy, HistoryRun, MetricPoint, RunChange, RunHistory
+
+_MOST_RUNS = 8
+"""Runs that are drawn of one agent: the newest, unless every one is asked for."""
+_FEWER_RUNS = 4
+"""The same if there are several agents."""
+_BARS = (12, 40)
+"""The least and the most columns of an interval."""
+_OTHER_COLUMNS = 68
+
+
+def pass_rate_blocks(history: RunHistory, agent: str, look: Look) -> Iterator[Block]:
+    """Return the pass rates of the runs of an agent, newest first, with what changed before each."""
+    points = history.metrics.get(PASSED, {})
+    groups = history.groups()
+    runs = [run for run in groups[agent] if run.run_id in points]
+    changes = [one for one in history.changes if one.agent == agent]
+    for run in runs:
+        yield from _records(run, points[run.run_id], [one for one in changes if one.first is run])
+    if len(runs) < 2:
+        return
+    most = len(runs) if look.verbose else _MOST_RUNS if len(groups) == 1 else _FEWER_RUNS
+    several_sets = len({run.sets for run in runs}) > 1
+    rows: list[Row] = []
+    for place, run in enumerate(runs[:most]):
+        end = "newest" if not place else "oldest" if place == len(runs) - 1 else ""
+        rows.append(_row(run, points[run.run_id], end, look, several_sets=several_sets))
+    width = _bar_width(look)
+    columns = [
+        Column(), Column("run"), Column("started"), Column("pass rate", right=True), Column("95 % CI"),
+        Column(f"0 %{'100 %'.rjust(width - 3)}"), Column("cases", right=True),
+    ]  # fmt: skip
+    yield Table([*columns, *([Column("sets", is_cut=True)] if several_sets else [])], rows, is_plain=False)
+    if len(runs) > most:
+        yield Line([Span(f"{times(len(runs) - most, 'older run')} (-v: all)", "dim")], indent=2)
+    drawn = {run.run_id for run in runs[: most + 1]}
+    yield from _change_lines([one for one in changes if one.before.run_id in drawn], look)
+    yield Gap()
+
+
+def _bar_width(look: Look) -> int:
+    return max(_BARS[0], min(_BARS[1], look.width - _OTHER_COLUMNS))
+
+
+def _row(run: HistoryRun, point: MetricPoint, end: str, look: Look, *, several_sets: bool) -> Row:
+    value, low, high = point.score or 0.0, point.low or 0.0, 1.0 if point.high is None else point.high
+    cells: list[Spans] = [
+        [Span(end, "dim")],
+        [Span(run.short, "strong")],
+        [Span(when(run.started_at), "dim")],
+        [Span(f"{100 * value:.0f} %")],
+        [Span(f"{100 * low:.0f} to {100 * high:.0f} %", "dim")],
+        [Span(interval_bar(low, value, high, _bar_width(look), look.marks))],
+        [Span(f"{point.count:,}", "dim")],
+    ]
+    return Row([*cells, *([[Span(", ".join(run.sets), "dim", is_data=True)]] if several_sets else [])])
+
+
+def _records(run: HistoryRun, point: MetricPoint, changes: Sequence[RunChange]) -> Iterator[Block]:
+    low, high = point.low or 0.0, 1.0 if point.high is None else point.high
+    rate = f"{100 * (point.score or 0.0):.1f} %"
+    interval = f"95 % CI: {100 * low:.0f}-{100 * high:.0f}"
+    yield Record(
+        ("PASS_RATE", run.short, when(run.started_at), f"{rate} ({interval})", f"cases={point.count}", *run_fields(run))
+    )  # fmt: skip
+    for one in changes:
+        texts = "; ".join(difference.text for difference in one.differences)
+        yield Record(("CHANGED_BY", run.short, one.changed_by.value, one.eval_set_id, texts))
+
+
+def _change_lines(changes: Sequence[RunChange], look: Look) -> Iterator[Line]:
+    """Return what changed before each run, once for all sets that it concerns."""
+    seen: dict[tuple[str, str], RunChange] = {}
+    for one in changes:
+        seen.setdefault((one.first.run_id, change_text(one)), one)
+    for (_, text), one in seen.items():
+        commits = [short_commit(run.commit) for run in (one.before, one.first) if run.commit]
+        moved = f" {look.marks.arrow} ".join(dict.fromkeys(commits))
+        between = f"{one.before.short} {look.marks.arrow} {one.first.short}"
+        head = [Span(between, "strong"), *([Span(moved, "dim")] if len({*commits}) > 1 else [])]
+        role: Role = "dim" if one.changed_by is ChangedBy.YOU else "warning"
+        yield Line([*join_with_dots(head, look), Span("  "), Span(text, role, is_data=True)], indent=2)
