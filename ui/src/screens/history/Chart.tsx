@@ -10,7 +10,7 @@ import styles from "./History.module.css";
 import { PASS_RATE, placeOf, pointWords, scaleOf, valueText } from "./historyText";
 
 const HEIGHT = 150;
-const PAD = { left: 38, right: 12, top: 10, bottom: 22 };
+const PAD = { left: 44, right: 12, top: 10, bottom: 22 };
 
 interface Props {
   series: Series;
