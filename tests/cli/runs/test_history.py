@@ -27,11 +27,11 @@ AGENT = """
 def root_agent(message):
     import json
     from pathlib import Path
-    said = json.loads(Path("said.json").read_text())
-    answer = said.get(message, f"You sent {message}")
+    answers = json.loads(Path("answers.json").read_text())
+    answer = answers.get(message, f"You sent {message}")
     if isinstance(answer, list):
-        said[message] = answer[1:] + answer[:1]
-        Path("said.json").write_text(json.dumps(said))
+        answers[message] = answer[1:] + answer[:1]
+        Path("answers.json").write_text(json.dumps(answers))
         answer = answer[0]
     if answer == "raise":
         raise RuntimeError("no connection")
@@ -64,9 +64,9 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     builds = [1]
 
     def ran(
-        said: dict[str, Any] | None = None, *, build: bool = False, threshold: float = 0.8, trials: int = 1
+        answers: dict[str, Any] | None = None, *, build: bool = False, threshold: float = 0.8, trials: int = 1
     ) -> None:
-        (tmp_path / "said.json").write_text(json.dumps(said or {}))
+        (tmp_path / "answers.json").write_text(json.dumps(answers or {}))
         if build:
             builds[0] += 1
             (tmp_path / "agent.py").write_text(AGENT.replace("# build 1", f"# build {builds[0]}"))
@@ -117,8 +117,8 @@ COURSES = {
 
 @pytest.mark.parametrize(("runs", "course"), COURSES.values(), ids=COURSES)
 def test_the_course_of_a_case(run: Run, runs: list[tuple[dict[str, str], bool]], course: str) -> None:
-    for said, build in runs:
-        run(said, build=build)
+    for answers, build in runs:
+        run(answers, build=build)
     assert courses() == {"a": "steady", "b": course, EVIL: "steady"}
 
 
@@ -154,11 +154,11 @@ def test_where_it_broke_and_when_it_last_passed(run: Run) -> None:
     assert case_.turn.before is not None
     assert (case_.turn.first.run_id, case_.turn.before.run_id, case_.lasted) == (ids[1], ids[2], 2)
     assert [(one.what, one.expected) for one in case_.turn.changed] == [("agent", True)]
-    said = shown()
-    assert re.search(rf"FAILING  words/b  ppff  fails for 2 runs, since run {ids[1][:6]} \(", said)
-    assert f"last passed in run {ids[2][:6]} (" in said
-    assert "    differs: the source of the agent " in said
-    assert said.splitlines()[-1] == "CASES  failing=1  steady=2"
+    answers = shown()
+    assert re.search(rf"FAILING  words/b  ppff  fails for 2 runs, since run {ids[1][:6]} \(", answers)
+    assert f"last passed in run {ids[2][:6]} (" in answers
+    assert "    differs: the source of the agent " in answers
+    assert answers.splitlines()[-1] == "CASES  failing=1  steady=2"
 
 
 def nothing(_: Path) -> None:
@@ -212,10 +212,10 @@ def test_runs_that_did_not_reach_a_case_are_left_out(run: Run) -> None:
 def test_unread_runs_are_counted(run: Run) -> None:
     for _ in range(3):
         run(WRONG)
-    said = shown("--limit", "2")
-    assert said.startswith("RUNS  2  older=1\n")
-    assert "failed in all 2 runs that have it, since run " in said
-    assert "(1 older run not read)" in said
+    answers = shown("--limit", "2")
+    assert answers.startswith("RUNS  2  older=1\n")
+    assert "failed in all 2 runs that have it, since run " in answers
+    assert "(1 older run not read)" in answers
     assert shown("--limit", "0").startswith("RUNS  3\n")
 
 
@@ -226,12 +226,12 @@ def test_one_case_run_by_run(run: Run) -> None:
     run()
     run(WRONG, build=True)
     run(WRONG, threshold=0.7, build=True)
-    said = shown("b").splitlines()
-    assert said[0].startswith("CASE  words/b  failing  fails for 2 runs, since run ")
-    assert said[1] == f"METRIC  {RESPONSE}  900"
-    heads = [line.split("  ")[2:4] for line in said if line.startswith("RUN")]
+    answers = shown("b").splitlines()
+    assert answers[0].startswith("CASE  words/b  failing  fails for 2 runs, since run ")
+    assert answers[1] == f"METRIC  {RESPONSE}  900"
+    heads = [line.split("  ")[2:4] for line in answers if line.startswith("RUN")]
     assert [head[0] for head in heads] == ["failed", "failed", "passed"]
-    assert f"    warning: the threshold of {RESPONSE} was 0.8 and is 0.7" in said
+    assert f"    warning: the threshold of {RESPONSE} was 0.8 and is 0.7" in answers
     assert shown("words/b") == shown("b")
 
 
@@ -368,11 +368,11 @@ def test_imported_run_is_ordered_by_its_start(run: Run) -> None:
     assert found.turn.before is not None
     assert (found.course, found.turn.first.run_id) == (proctor.Course.FAILING, broke)
     assert found.turn.before.run_id == imported
-    said = "one of the runs was imported: whether a case was changed is not known"
-    assert said in found.turn.warnings
+    answers = "one of the runs was imported: whether a case was changed is not known"
+    assert answers in found.turn.warnings
     assert "the case itself was changed" not in found.turn.warnings
     compared = proctor.compare_sync(imported, broke)
-    assert said in compared.warnings
+    assert answers in compared.warnings
     assert (compared.changed_cases, compared.pairs, compared.outcome) == ([], 3, "inconclusive")
     proctor.set_baseline("main", imported)
     assert proctor.compare_sync(candidate=broke, baseline="main").warnings == compared.warnings
@@ -391,7 +391,7 @@ def drawn(case: str | None = None, *, width: int = 100) -> str:
 @pytest.fixture
 def two_agents(run: Run) -> None:
     """Run two agents in turn: the first always passes, the second never answers `b`."""
-    Path("other.py").write_text(AGENT.replace("answer = said.get(message,", "answer = 'no' if message == 'b' else said.get(message,"))  # fmt: skip
+    Path("other.py").write_text(AGENT.replace("answer = answers.get(message,", "answer = 'no' if message == 'b' else answers.get(message,"))  # fmt: skip
     for _ in range(2):
         run()
         assert in_this_process("eval", "other.py", "words.evalset.json").returncode == 1

@@ -114,7 +114,7 @@ def _check_metric(found: RunHistory, metric: str) -> None:
 
 
 def _write(found: RunHistory, metric: str, *, as_json: bool) -> None:
-    from proctor.analysis.history.json_data import history_data
+    from proctor.analysis.history.history_data import history_data
     from proctor.analysis.history.report import write_history
     from proctor.reports.base import ReportOptions
     from proctor.reports.formats.json_data import write_json

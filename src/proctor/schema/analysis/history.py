@@ -133,7 +133,7 @@ class VerdictChange:
 
 
 class ChangedBy(StrEnum):
-    """Where the cause of a change between two runs lies, as far as the manifests show it."""
+    """Who changed something between two runs, as far as the manifests show it."""
 
     YOU = "you"
     """Something that the manifest records differs: the agent, the cases, the config, a package."""
