@@ -154,11 +154,11 @@ def test_where_it_broke_and_when_it_last_passed(run: Run) -> None:
     assert case_.turn.before is not None
     assert (case_.turn.first.run_id, case_.turn.before.run_id, case_.lasted) == (ids[1], ids[2], 2)
     assert [(one.what, one.expected) for one in case_.turn.changed] == [("agent", True)]
-    answers = shown()
-    assert re.search(rf"FAILING  words/b  ppff  fails for 2 runs, since run {ids[1][:6]} \(", answers)
-    assert f"last passed in run {ids[2][:6]} (" in answers
-    assert "    differs: the source of the agent " in answers
-    assert answers.splitlines()[-1] == "CASES  failing=1  steady=2"
+    output = shown()
+    assert re.search(rf"FAILING  words/b  ppff  fails for 2 runs, since run {ids[1][:6]} \(", output)
+    assert f"last passed in run {ids[2][:6]} (" in output
+    assert "    differs: the source of the agent " in output
+    assert output.splitlines()[-1] == "CASES  failing=1  steady=2"
 
 
 def nothing(_: Path) -> None:
@@ -212,10 +212,10 @@ def test_runs_that_did_not_reach_a_case_are_left_out(run: Run) -> None:
 def test_unread_runs_are_counted(run: Run) -> None:
     for _ in range(3):
         run(WRONG)
-    answers = shown("--limit", "2")
-    assert answers.startswith("RUNS  2  older=1\n")
-    assert "failed in all 2 runs that have it, since run " in answers
-    assert "(1 older run not read)" in answers
+    output = shown("--limit", "2")
+    assert output.startswith("RUNS  2  older=1\n")
+    assert "failed in all 2 runs that have it, since run " in output
+    assert "(1 older run not read)" in output
     assert shown("--limit", "0").startswith("RUNS  3\n")
 
 
@@ -226,12 +226,12 @@ def test_one_case_run_by_run(run: Run) -> None:
     run()
     run(WRONG, build=True)
     run(WRONG, threshold=0.7, build=True)
-    answers = shown("b").splitlines()
-    assert answers[0].startswith("CASE  words/b  failing  fails for 2 runs, since run ")
-    assert answers[1] == f"METRIC  {RESPONSE}  900"
-    heads = [line.split("  ")[2:4] for line in answers if line.startswith("RUN")]
+    output = shown("b").splitlines()
+    assert output[0].startswith("CASE  words/b  failing  fails for 2 runs, since run ")
+    assert output[1] == f"METRIC  {RESPONSE}  900"
+    heads = [line.split("  ")[2:4] for line in output if line.startswith("RUN")]
     assert [head[0] for head in heads] == ["failed", "failed", "passed"]
-    assert f"    warning: the threshold of {RESPONSE} was 0.8 and is 0.7" in answers
+    assert f"    warning: the threshold of {RESPONSE} was 0.8 and is 0.7" in output
     assert shown("words/b") == shown("b")
 
 
@@ -368,11 +368,11 @@ def test_imported_run_is_ordered_by_its_start(run: Run) -> None:
     assert found.turn.before is not None
     assert (found.course, found.turn.first.run_id) == (proctor.Course.FAILING, broke)
     assert found.turn.before.run_id == imported
-    answers = "one of the runs was imported: whether a case was changed is not known"
-    assert answers in found.turn.warnings
+    warning = "one of the runs was imported: whether a case was changed is not known"
+    assert warning in found.turn.warnings
     assert "the case itself was changed" not in found.turn.warnings
     compared = proctor.compare_sync(imported, broke)
-    assert answers in compared.warnings
+    assert warning in compared.warnings
     assert (compared.changed_cases, compared.pairs, compared.outcome) == ([], 3, "inconclusive")
     proctor.set_baseline("main", imported)
     assert proctor.compare_sync(candidate=broke, baseline="main").warnings == compared.warnings
