@@ -54,11 +54,14 @@ async def never(_text: str) -> str:
 
 
 def main(path: str, candidate: str, budget: str) -> None:
-    """Test a candidate, and print its look."""
+    """Report that it is ready, wait for a line, then test a candidate, and print its look."""
     agents = {"never": never, "right": right}
+    held_out = held_out_set()
+    print("ready", flush=True)
+    sys.stdin.readline()
     try:
         found = proctor.accept_candidate_sync(
-            agents[candidate], never if candidate == "never" else only_odd, held_out_set(), config=CONFIG, trials=1,
+            agents[candidate], never if candidate == "never" else only_odd, held_out, config=CONFIG, trials=1,
             store=path, budget_of_looks=int(budget), options={"timeout": None},
         )  # fmt: skip
         print(f"look {found.looks_used}")

@@ -210,13 +210,25 @@ def _start(path: Path, candidate: Callable[..., Any], budget: int) -> subprocess
         candidate.__name__,
         str(budget),
     ]
-    return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT, env=environment)  # fmt: skip
+    return subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT, env=environment)  # fmt: skip
+
+
+def _begin(processes: list[subprocess.Popen[str]]) -> None:
+    """Let processes begin at the same time, once all of them are ready."""
+    for process in processes:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
 
 
 @pytest.mark.slow
 def test_a_look_that_is_killed_is_used(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
     process = _start(path, never, budget=2)
+    _begin([process])
     assert process.stdout is not None
     assert process.stdout.readline() == "called\n"
     process.send_signal(signal.SIGKILL)
@@ -232,6 +244,7 @@ def test_processes_at_the_same_time_never_get_the_same_look(tmp_path: Path) -> N
     path = tmp_path / "s.db"
     proctor.open_store(str(path)).close()
     processes = [_start(path, right, budget=3) for _ in range(5)]
+    _begin(processes)
     ends = [process.communicate(timeout=240) for process in processes]
     assert [process.returncode for process in processes] == [0] * 5, ends
     assert sorted(out.strip() for out, _ in ends) == ["look 1", "look 2", "look 3", "used up", "used up"]
