@@ -15,6 +15,8 @@ from random import Random
 
 from proctor.analysis.acceptance.accept_candidate import is_proven
 from proctor.analysis.compare.compare import CompareOptions, Side, compare_runs
+from proctor.analysis.compare.measures import by_case
+from proctor.analysis.compare.missing_verdicts import PairedScore
 from proctor.schema.analysis.comparison import ComparedRun
 from proctor.schema.results.run_result import CaseResult, Outcome, TrialResult
 from proctor.stats.intervals import wilson
@@ -118,7 +120,13 @@ def accepted_share(cases: int, gain: float, looks: int, budget: int = BUDGET, se
 
 
 def _is_accepted(before: Passes, now: Passes, trials: int, level: float = ALPHA / BUDGET) -> bool:
-    if sum(now) <= sum(before):  # the lower end of an interval is at most the difference
+    rates = [
+        PairedScore(was / trials, is_now / trials, trials, trials)
+        for was, is_now in zip(before, now, strict=True)
+    ]
+    if (
+        sum(now) <= sum(before) or not by_case(rates, level, 1.0).is_better
+    ):  # the part of the comparison that decides most looks
         return False
     sides = [
         Side(
