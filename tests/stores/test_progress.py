@@ -56,5 +56,5 @@ def test_a_finished_run_is_complete(store: SqliteStore) -> None:
 @pytest.mark.parametrize(("run", "judging"), [("another", 1), ("run1", 2), ("run1", 0)])
 def test_missing_run_has_no_progress(store: SqliteStore, run: str, judging: int) -> None:
     write_run(store, cases=1)
-    with pytest.raises(UnknownNameError, match=r"No judging"):
+    with pytest.raises(UnknownNameError, match=r"No scoring"):
         store.standing(run, judging)
