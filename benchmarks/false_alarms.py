@@ -1,23 +1,25 @@
 """How often comparisons of two builds are wrong: null comparisons, real drops, and what the intervals hold.
 
-python -m benchmarks.false_alarms [COMPARISONS]      10,000 by default; the same figures every time
+python -m benchmarks.false_alarms [COMPARISONS] [TABLE]...      2,000 comparisons and all tables by default; the same figures every time
 
 Two builds are drawn as cases with trials, from models of how agents behave: cases of mixed difficulty, flaky ones,
 trials that resemble each other, scores; and whole runs with several metrics, compared as `proctor compare` does.
+The tables: general, runs, plans (here), and level, missing, few_missing, power, small_sets (`fixed_cases`).
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from random import Random
 
 from proctor.analysis.compare.compare import CompareOptions, Side, compare_runs
-from proctor.schema.analysis.comparison import Change, ComparedRun, Measured
+from proctor.analysis.compare.measures import by_case, lower_bound
+from proctor.analysis.compare.missing_verdicts import PairedScore
+from proctor.schema.analysis.comparison import Change, ComparedRun
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
-from proctor.stats.bootstrap import mean_difference
 from proctor.stats.intervals import wilson
 from proctor.stats.paired_tests import sign_flip_test
 from proctor.stats.power import cases_needed, expected_deviation
@@ -78,6 +80,12 @@ def scores(random: Random, drop: float) -> float:
     return random.gauss(0.0, spread) * random.expovariate(1.0) - drop
 
 
+def zero_inflated(random: Random, drop: float) -> float:
+    """Scores of which nine in ten are the same in both runs, and the others are far apart; a drop takes all of a few cases."""
+    change = random.gauss(0.0, 0.4) if random.random() < 0.1 else 0.0
+    return -1.0 if random.random() < drop else change
+
+
 MODELS = (
     Model("pass or fail, 1 trial, flaky, 10 cases", 10, flaky(1)),
     Model("pass or fail, 1 trial, flaky, 50 cases", 50, flaky(1)),
@@ -87,6 +95,7 @@ MODELS = (
     Model("pass or fail, 5 trials, clustered, 40 cases", 40, clustered),
     Model("scores, 12 cases", 12, scores, None),
     Model("scores, 60 cases", 60, scores, None),
+    Model("scores, zero-inflated, 60 cases", 60, zero_inflated),
 )
 
 
@@ -108,13 +117,17 @@ def simulate(model: Model, comparisons: int, seed: int = 1) -> Rates:
     random = Random(f"{model.name} {seed}")
     alarms = covered = fine = 0
     for _ in range(comparisons):
-        same = [model.draw(random, 0.0) for _ in range(model.cases)]
-        alarms += sign_flip_test(same, resamples=999, seed=random.getrandbits(32)) <= LEVEL
-        worse = [model.draw(random, DROP) for _ in range(model.cases)]
-        whole = mean_difference(worse, reach=model.reach)
-        covered += whole.low <= -DROP <= whole.high
-        fine += mean_difference(worse, confidence=1 - 2 * LEVEL, reach=model.reach).low >= -DROP
+        same = by_case(_drawn(model, random, 0.0), LEVEL, model.reach)
+        alarms += same.is_worse or same.is_better
+        worse = _drawn(model, random, DROP)
+        found = by_case(worse, LEVEL, model.reach)
+        covered += found.low <= -DROP <= found.high
+        fine += lower_bound(worse, LEVEL, DROP) >= -DROP
     return Rates(comparisons, alarms / comparisons, covered / comparisons, fine / comparisons)
+
+
+def _drawn(model: Model, random: Random, drop: float) -> list[PairedScore]:
+    return [PairedScore(0.0, model.draw(random, drop), 1, 1) for _ in range(model.cases)]
 
 
 # --- the outcome of a comparison over all its metrics ----------------------------------------------------------
@@ -134,6 +147,8 @@ class Build:
     """Of the candidate, where they are not as many."""
     easy: float | None = None
     """How many trials pass where all cases are alike; `None`: they are of mixed difficulty."""
+    scores: str = ""
+    """How the scores of all metrics are distributed: `skewed`, `zero-inflated`; empty: by whether the trial passes."""
 
     def rate(self, random: Random) -> float:
         """How many of a case's trials pass."""
@@ -144,13 +159,17 @@ BUILDS = (
     Build("20 cases, 1 trial, 3 metrics", 20, 1),
     Build("40 cases, 3 trials, 3 metrics", 40, 3),
     Build("100 cases, 1 trial, 3 metrics", 100, 1),
+    Build("30 cases, 5 trials, 3 skewed metrics", 30, 5, scores="skewed"),
+    Build("30 cases, 5 trials, 3 zero-inflated metrics", 30, 5, scores="zero-inflated"),
     Build("20 cases, 10 trials, then 1, 3 metrics", 20, 10, 1),
     Build("20 flaky cases, 10 trials, then 1", 20, 10, 1, 0.9),
     Build("20 flaky cases, 1 trial, then 10", 20, 1, 10, 0.9),
 )
 
 
-def outcomes(build: Build, comparisons: int, drop: float = 0.0, seed: int = 1) -> dict[Change, float]:
+def outcomes(
+    build: Build, comparisons: int, drop: float = 0.0, seed: int = 1, *, generalize: bool = False
+) -> dict[Change, float]:
     """Draw so many comparisons by what whole runs come to, and return the share of each outcome.
 
     The candidate's pass rate is lower by `drop`: so many of the cases that pass break wholly.
@@ -159,15 +178,15 @@ def outcomes(build: Build, comparisons: int, drop: float = 0.0, seed: int = 1) -
     found = dict.fromkeys(Change, 0)
     for _ in range(comparisons):
         easy = [build.rate(random) for _ in range(build.cases)]
-        base = [_case(random, number, rate, build.trials) for number, rate in enumerate(easy)]
+        base = [_case(random, number, rate, build.trials, build.scores) for number, rate in enumerate(easy)]
         broken = [0.0 if random.random() < drop / (build.easy or _PASSES) else rate for rate in easy]
         trials = build.trials_now or build.trials
-        now = [_case(random, number, rate, trials) for number, rate in enumerate(broken)]
+        now = [_case(random, number, rate, trials, build.scores) for number, rate in enumerate(broken)]
         before, after = (
             Side(ComparedRun("", "drawn", build.cases, build.trials), cases) for cases in (base, now)
         )
-        ranges = dict.fromkeys(METRICS, (0.0, 1.0))
-        found[compare_runs(before, after, CompareOptions(ranges=ranges)).outcome] += 1
+        options = CompareOptions(ranges=dict.fromkeys(METRICS, (0.0, 1.0)), generalize=generalize)
+        found[compare_runs(before, after, options).outcome] += 1
     return {one: count / comparisons for one, count in found.items()}
 
 
@@ -175,13 +194,9 @@ _PASSES = 4 / 5.5
 """Share of the trials that pass where cases are of mixed difficulty."""
 
 
-def _case(random: Random, number: int, rate: float, trials: int) -> tuple[str, CaseResult]:
+def _case(random: Random, number: int, rate: float, trials: int, distribution: str) -> tuple[str, CaseResult]:
     passes = [random.random() < rate for _ in range(trials)]
-    scores = {
-        "trajectory": [1.0 if one else random.choice((0.0, 0.5, 1.0)) for one in passes],
-        "answer": [min(1.0, max(0.0, random.gauss(0.85 if one else 0.5, 0.15))) for one in passes],
-        "tone": [min(1.0, max(0.0, random.gauss(0.7, 0.2))) for _ in passes],
-    }
+    scores = {name: [_score(random, name, one, distribution) for one in passes] for name in METRICS}
     metrics = {
         name: MetricVerdict(name, Outcome.PASSED, sum(values) / trials, 0.5)
         for name, values in scores.items()
@@ -190,112 +205,21 @@ def _case(random: Random, number: int, rate: float, trials: int) -> tuple[str, C
     return "", CaseResult("set", str(number), outcome, metrics=metrics, trials=[_ENDS[one] for one in passes])
 
 
+def _score(random: Random, name: str, passes: bool, distribution: str) -> float:  # noqa: FBT001 - one trial's end
+    if distribution == "skewed":
+        return random.betavariate(5, 0.3) if passes else random.betavariate(0.5, 2)
+    if distribution == "zero-inflated":
+        return random.betavariate(2, 2) if random.random() < 0.1 else 0.0
+    if name == "trajectory":
+        return 1.0 if passes else random.choice((0.0, 0.5, 1.0))
+    mean, spread = {"answer": (0.85 if passes else 0.5, 0.15)}.get(name, (0.7, 0.2))
+    return min(1.0, max(0.0, random.gauss(mean, spread)))
+
+
 _ENDS = {
     True: TrialResult(0, Outcome.PASSED, evidence=None),
     False: TrialResult(0, Outcome.FAILED, evidence=None),
 }
-
-
-# --- on these cases: fixed rates, and verdicts that are missing -----------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class FixedCases:
-    """A fixed set of cases, of which each has its own pass rate in the base."""
-
-    name: str
-    rates: tuple[float, ...]
-    trials: int
-    trials_now: int = 0
-    resemblance: float = 0.0
-    """The share of a case's trials that go the same way within a run."""
-
-
-def _spread(count: int, low: float, high: float) -> tuple[float, ...]:
-    return tuple(low + (high - low) * (place + 0.5) / count for place in range(count))
-
-
-FIXED = (
-    FixedCases("7 steady cases x 5", (1.0,) * 7, 5),
-    FixedCases("7 cases x 5, two of them flaky", (1.0,) * 5 + (0.5, 0.8), 5),
-    FixedCases("7 flaky cases x 5", _spread(7, 0.2, 1.0), 5),
-    FixedCases("20 flaky cases x 1", _spread(20, 0.4, 1.0), 1),
-    FixedCases("20 flaky cases x 3", _spread(20, 0.4, 1.0), 3),
-    FixedCases("30 cases x 4, skewed: most pass", (0.98,) * 27 + (0.3, 0.5, 0.7), 4),
-    FixedCases("50 flaky cases x 5", _spread(50, 0.2, 1.0), 5),
-    FixedCases("100 cases x 4 of even odds", (0.5,) * 100, 4),
-    FixedCases("100 cases x 1", _spread(100, 0.5, 1.0), 1),
-    FixedCases("20 flaky cases, 10 trials, then 1", (0.9,) * 20, 10, 1),
-    FixedCases("20 flaky cases, 1 trial, then 10", (0.9,) * 20, 1, 10),
-    FixedCases("40 cases x 5, half of the trials alike", _spread(40, 0.4, 1.0), 5, resemblance=0.5),
-)
-
-
-@dataclass(frozen=True, slots=True)
-class OnTheseCases:
-    """Shares of comparisons of two builds on fixed cases."""
-
-    outcomes: dict[Change, float]
-    covered: float
-    """The interval of the pass rate contained the true difference."""
-    contradictions: int
-    """Comparisons in which the interval, the p-value and the verdict of a measure disagree."""
-
-
-def on_these_cases(
-    fixed: FixedCases, comparisons: int, drop: float = 0.0, *, broken: int = 0, missing: float = 0.0,
-    where_wrong: bool = False, seed: int = 1,
-) -> OnTheseCases:  # fmt: skip
-    """Draw comparisons: the candidate's rates are lower by `drop`, and of the first `broken` cases every trial fails.
-
-    `missing` is the share of the candidate's verdicts that are missing: at random, or of its failed trials (`where_wrong`).
-    """
-    random = Random(f"{fixed.name} {drop} {broken} {missing} {where_wrong} {seed}")
-    found, covered, contradictions = dict.fromkeys(Change, 0), 0, 0
-    now = [0.0 if place < broken else max(0.0, rate - drop) for place, rate in enumerate(fixed.rates)]
-    truth = sum(now) / len(now) - sum(fixed.rates) / len(now)
-    for _ in range(comparisons):
-        sides: list[Side] = []
-        for rates, trials in ((fixed.rates, fixed.trials), (now, fixed.trials_now or fixed.trials)):
-            drawn = [_trials(random, rate, trials, fixed.resemblance) for rate in rates]
-            share = missing if sides else 0.0
-            cases = [
-                _with_missing(random, n, one, share, where_wrong=where_wrong) for n, one in enumerate(drawn)
-            ]
-            sides.append(Side(ComparedRun("", "drawn", len(rates), trials), cases))
-        comparison = compare_runs(sides[0], sides[1], CompareOptions())
-        passed = comparison.measure("passed")
-        found[comparison.outcome] += 1
-        covered += passed.low - 1e-9 <= truth <= passed.high + 1e-9
-        contradictions += any(map(_contradicts, comparison.measures))
-    shares = {one: count / comparisons for one, count in found.items()}
-    return OnTheseCases(shares, covered / comparisons, contradictions)
-
-
-def _trials(random: Random, rate: float, trials: int, resemblance: float) -> list[bool]:
-    mood = random.random() < rate
-    return [mood if random.random() < resemblance else random.random() < rate for _ in range(trials)]
-
-
-def _with_missing(
-    random: Random, number: int, passes: list[bool], share: float, *, where_wrong: bool
-) -> tuple[str, CaseResult]:
-    ends = []
-    for one in passes:
-        is_missing = random.random() < share and not (where_wrong and one)
-        ends.append(_MISSING if is_missing else _ENDS[one])
-    outcomes = {end.outcome for end in ends}
-    verdicts = (Outcome.FAILED, Outcome.ERROR, Outcome.PASSED)
-    outcome = next(each for each in verdicts if each in outcomes)
-    return "", CaseResult("set", str(number), outcome, trials=ends)
-
-
-_MISSING = TrialResult(0, Outcome.ERROR, evidence=None)
-
-
-def _contradicts(one: Measured) -> bool:
-    is_outside = not one.low <= 0 <= one.high
-    return not (is_outside == bool(one.verdict) == (one.p_value <= 1 - one.confidence + 1e-9))
 
 
 def power(draw: Draw, deviation: float, comparisons: int, seed: int = 1) -> tuple[int, float]:
@@ -318,59 +242,60 @@ def plans() -> Iterator[tuple[str, Draw, float]]:
     yield "scores", scores, sqrt(2 * (0.02**2 + 0.02 * 0.3 + 0.3**2) / 3)
 
 
-def _print_fixed(comparisons: int) -> None:
-    few = max(100, comparisons // 10)
-    print(
-        f"\n{'on these cases':42} {'regression':>10} {'improved':>9} {'contains':>9} {'one breaks':>11} {'-15 points':>11}"
-    )
-    for fixed in FIXED:
-        same, breaks = on_these_cases(fixed, comparisons), on_these_cases(fixed, few, broken=1)
-        falls = on_these_cases(fixed, few, 0.15)
-        print(
-            f"{fixed.name:42} {same.outcomes[Change.REGRESSION]:10.1%} {same.outcomes[Change.IMPROVEMENT]:9.1%} "
-            f"{same.covered:9.1%} {breaks.outcomes[Change.REGRESSION]:11.1%} {falls.outcomes[Change.REGRESSION]:11.1%}",
-            flush=True,
-        )
-    print(
-        f"\n{'verdicts missing':42} {'at random':>10} {'where wrong':>12}   wrongly no difference or no regression"
-    )
-    for fixed in FIXED:
-        broken = max(1, len(fixed.rates) * 2 // 5)
-        shares = [
-            on_these_cases(fixed, few, broken=broken, missing=share, where_wrong=wrong)
-            for share, wrong in ((0.4, False), (1.0, True))
-        ]
-        green = [one.outcomes[Change.NO_DIFFERENCE] + one.outcomes[Change.NO_REGRESSION] for one in shares]
-        print(f"{fixed.name:42} {green[0]:10.1%} {green[1]:12.1%}", flush=True)
-
-
-def main(comparisons: int) -> None:
-    """Print the tables."""
-    low, high = (100 * share for share in wilson(round(LEVEL * comparisons), comparisons))
-    print(f"{comparisons:,} comparisons each; 5 % would show as {low:.1f} to {high:.1f} %\n")
-    print(f"{'model':46} {'false alarms':>12} {'95 % holds':>11} {'wrongly fine':>13}")
+def print_general(comparisons: int) -> None:
+    """Print how often the answer in general is wrong."""
+    print(f"{'in general':46} {'false alarms':>12} {'95 % holds':>11} {'wrongly fine':>13}")
     for model in MODELS:
         found = simulate(model, comparisons)
         print(
             f"{model.name:46} {found.alarms:12.1%} {found.covered:11.1%} {found.wrongly_fine:13.1%}",
             flush=True,
         )
+
+
+def print_runs(comparisons: int) -> None:
+    """Print the outcomes of whole runs with metrics."""
     print(
-        f"\n{'whole runs, pass and fail and 3 metrics':46} {'regression':>12} {'improvement':>11} {'wrongly fine':>13}"
+        f"{'whole runs, pass and fail and 3 metrics':46} {'regression':>12} {'improvement':>11} {'--generalize':>13} {'wrongly fine':>13}"
     )
     for build in BUILDS:
-        same, worse = outcomes(build, comparisons), outcomes(build, max(100, comparisons // 10), DROP)
+        same, worse = outcomes(build, comparisons), outcomes(build, comparisons, DROP)
+        general = outcomes(build, comparisons, generalize=True)
         print(
-            f"{build.name:46} {same[Change.REGRESSION]:12.1%} {same[Change.IMPROVEMENT]:11.1%} "
+            f"{build.name:46} {same[Change.REGRESSION]:12.1%} {same[Change.IMPROVEMENT]:11.1%} {general[Change.REGRESSION]:13.1%} "
             f"{worse[Change.NO_REGRESSION] + worse[Change.IMPROVEMENT]:13.1%}",
             flush=True,
         )
-    _print_fixed(comparisons)
-    print(f"\n{'a drop of 5 points':46} {'cases':>12} {'found':>11}")
+
+
+def print_plans(comparisons: int) -> None:
+    """Print how often a plan finds what it is for."""
+    print(f"{'a drop of 5 points':46} {'cases':>12} {'found':>11}")
     for name, draw, deviation in plans():
         cases, share = power(draw, deviation, max(100, comparisons // 10))
         print(f"{name:46} {cases:12,} {share:11.1%}", flush=True)
 
 
+def main(comparisons: int, names: Sequence[str]) -> None:
+    """Print the tables."""
+    from benchmarks import fixed_cases
+
+    tables = {
+        "general": print_general,
+        "runs": print_runs,
+        "plans": print_plans,
+        "level": fixed_cases.print_level,
+        "missing": fixed_cases.print_missing,
+        "few_missing": fixed_cases.print_few_missing,
+        "power": fixed_cases.print_power,
+        "small_sets": fixed_cases.print_small_sets,
+    }
+    low, high = (100 * share for share in wilson(round(LEVEL * comparisons), comparisons))
+    print(f"{comparisons:,} comparisons each; 5 % would show as {low:.1f} to {high:.1f} %")
+    for name in names or tables:
+        print()
+        tables[name](comparisons)
+
+
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000)
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 2_000, sys.argv[2:])

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, assume, example, given, settings, strategies
 from proctor.stats.intervals import (
     ClusteredMean,
     Mean,
+    chi_square_tail,
     more_trials,
     pass_at,
     pass_hat,
@@ -284,3 +285,12 @@ class TestStudent:
     def test_what_cannot_be_is_refused(self, confidence: float, degrees: int) -> None:
         with pytest.raises(ValueError, match="expected 0 < confidence < 1 and degrees >= 1"):
             student_quantile(confidence, degrees)
+
+
+@pytest.mark.parametrize("degrees", [1, 2, 3, 6, 7, 40, 101])
+@pytest.mark.parametrize("value", [0.0, 0.1, 1.0, 5.0, 30.0, 150.0])
+def test_the_tail_of_chi_square_is_scipys(value: float, degrees: int) -> None:
+    stats = pytest.importorskip("scipy.stats", reason="scipy, the oracle of the statistics, is not installed")
+    assert chi_square_tail(value, degrees) == pytest.approx(
+        stats.chi2.sf(value, degrees), rel=1e-9, abs=1e-15
+    )

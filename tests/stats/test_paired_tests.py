@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from proctor.stats import bootstrap as interval, paired_tests
 from proctor.stats.bootstrap import mean_difference, most_lost
-from proctor.stats.paired_tests import holm, mcnemar, sign_flip_test
+from proctor.stats.paired_tests import holm, mcnemar, sign_flip_test, tarone_holm
 from proctor.stats.power import cases_needed, expected_deviation, variance_within
 
 
@@ -111,6 +111,23 @@ def test_holm_is_the_closed_test_of_bonferroni(p_values: list[float], level: flo
         ]
         expected = all(min(p_values[each] for each in one) <= level / len(one) for one in sets)
         assert (p_value <= own) == expected
+
+
+@given(
+    st.lists(st.floats(0, 0.1), min_size=1, max_size=8),
+    st.lists(st.floats(0.06, 1), max_size=8),
+    st.randoms(),
+)
+def test_tests_that_cannot_be_significant_cost_nothing(
+    p_values: list[float], others: list[float], random: Random
+) -> None:
+    """With every test reachable Tarone's procedure is Holm's, and the others change nothing."""
+    tests = [(p_value, 0.0) for p_value in p_values] + [(other, other) for other in others]
+    order = random.sample(range(len(tests)), len(tests))
+    adjusted = tarone_holm([tests[at][0] for at in order], [tests[at][1] for at in order], 0.05)
+    significant = {at for at, each in zip(order, adjusted, strict=True) if each <= 0.05}
+    levels = holm(p_values, 0.05)
+    assert significant == {at for at, p_value in enumerate(p_values) if p_value <= levels[at]}
 
 
 @pytest.mark.parametrize("level", [0.0, 1.0])

@@ -10,7 +10,14 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from proctor.stats import unequal_counts
-from proctor.stats.unequal_counts import TwoCounts, dealt_out_test, two_shares_interval
+from proctor.stats.unequal_counts import (
+    TwoCounts,
+    case_test,
+    dealt_out_test,
+    excess_of_difference,
+    least_p_value,
+    two_shares_interval,
+)
 
 
 def scipy_stats() -> Any:
@@ -67,6 +74,52 @@ def test_one_case_is_fishers_exact_test_to_both_sides(one: TwoCounts) -> None:
     table = [[one.now, one.trials_now - one.now], [one.before, one.trials_before - one.before]]
     tails = [scipy_stats().fisher_exact(table, alternative=way).pvalue for way in ("less", "greater")]
     assert dealt_out_test([one]) == pytest.approx(min(1.0, 2 * min(tails)))
+
+
+@given(counts())
+def test_the_test_of_a_case_is_fishers_and_its_smallest_p_value_that_of_the_extreme_division(
+    one: TwoCounts,
+) -> None:
+    def fisher(now: int) -> float:
+        table = [[now, one.trials_now - now], [passed - now, one.trials_before - passed + now]]
+        return float(scipy_stats().fisher_exact(table, alternative="less").pvalue)
+
+    passed = round(one.before + one.now)
+    divisions = range(max(0, passed - one.trials_before), min(passed, one.trials_now) + 1)
+    p_value, least = case_test(one)
+    assert p_value == pytest.approx(fisher(round(one.now)))
+    assert least == pytest.approx(min(map(fisher, divisions)))
+
+
+def test_the_smallest_p_value_is_that_of_any_number_of_passes_in_between() -> None:
+    steady, broken = TwoCounts(5, 5, 5, 5), TwoCounts(5, 5, 0, 5)
+    assert case_test(steady)[1] == 1.0
+    assert least_p_value(steady, broken) == least_p_value(broken, steady) == pytest.approx(1 / comb(10, 5))
+
+
+@given(st.lists(st.sampled_from([(0, 1), (1, 0), (1, 1), (0, 0)]), min_size=1, max_size=40))
+def test_with_single_trials_the_test_is_mcnemars(found: list[tuple[int, int]]) -> None:
+    cases = [TwoCounts(before, 1, now, 1) for before, now in found]
+    changed = [now for before, now in found if before != now]
+    expected = scipy_stats().binomtest(sum(changed), len(changed)).pvalue if changed else 1.0
+    assert dealt_out_test(cases) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("before", "now", "passed"), [(5, 5, 3), (5, 5, 8), (7, 2, 4), (1, 9, 5)])
+def test_independent_trials_differ_by_as_much_as_they_explain(before: int, now: int, passed: int) -> None:
+    whole = 0.0
+    for x in range(max(0, passed - before), min(passed, now) + 1):
+        excess = excess_of_difference(TwoCounts(passed - x, before, x, now))
+        assert excess is not None
+        whole += excess * comb(now, x) * comb(before, passed - x) / comb(before + now, passed)
+    assert whole == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    "one", [TwoCounts(5, 5, 5, 5), TwoCounts(0, 5, 0, 5), TwoCounts(5, 5, 0, 5), TwoCounts(0, 1, 4, 4)]
+)
+def test_a_steady_a_broken_and_a_fixed_case_show_nothing_about_trials(one: TwoCounts) -> None:
+    assert excess_of_difference(one) is None
 
 
 @pytest.mark.parametrize(

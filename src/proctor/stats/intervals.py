@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, comb, cos, isfinite, pi, sin, sqrt, tan
+from math import ceil, comb, cos, erfc, exp, fsum, isfinite, lgamma, log, pi, sin, sqrt, tan
 
 
 def wilson(successes: int, total: int, *, confidence: float = 0.95) -> tuple[float, float]:
@@ -33,6 +33,22 @@ def score_interval(rate: float, total: float, z: float) -> tuple[float, float]:
     centre = (rate + z * z / (2 * total)) / (1 + z * z / total)
     half = z / (1 + z * z / total) * sqrt(rate * (1 - rate) / total + (z / (2 * total)) ** 2)
     return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def chi_square_tail(value: float, degrees: int) -> float:
+    """Return the probability that a chi-square variable with so many degrees of freedom (at least 1) is above `value`.
+
+    Source: M. Abramowitz and I. A. Stegun, "Handbook of Mathematical Functions" (1964), formulas 26.4.4 and 26.4.5.
+    """
+    half = max(0.0, value) / 2
+    first = 0.0 if degrees % 2 == 0 else 0.5
+    terms = [exp(-half + power * log(half) - lgamma(power + 1)) for power in _powers(first, degrees) if half]
+    whole = fsum(terms) + (erfc(sqrt(half)) if first else 0.0)
+    return min(1.0, whole) if half else 1.0
+
+
+def _powers(first: float, degrees: int) -> list[float]:
+    return [first + step for step in range(degrees // 2)]
 
 
 def normal_quantile(confidence: float) -> float:

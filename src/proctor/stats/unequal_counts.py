@@ -106,6 +106,19 @@ def least_p_value(one: TwoCounts, other: TwoCounts) -> float:
     )
 
 
+def excess_of_difference(case: TwoCounts) -> float | None:
+    """Return the squared difference of a flaky case, as a multiple of what its trials explain: 1 on average if they are independent.
+
+    `None` for a case that passes, or fails, in every trial of a run and in none of the other: it is broken or fixed. `None`
+    also for one whose trials all end alike.
+    """
+    before, now, passed = case.trials_before, case.trials_now, case.before + case.now
+    difference, trials = case.now / now - case.before / before, before + now
+    if not 0 < passed < trials or abs(difference) == 1:
+        return None
+    return difference**2 / (passed * (trials - passed) / ((trials - 1) * before * now))
+
+
 def _with_passes(trials_before: int, trials_now: int, passed: int) -> TwoCounts:
     before = min(passed, trials_before)
     return TwoCounts(before, trials_before, passed - before, trials_now)

@@ -40,6 +40,11 @@ PROVEN, UNSEEN, OPEN, BROKEN = Change.NO_REGRESSION, Change.NO_DIFFERENCE, Chang
         pytest.param(["P"] * 7, ["E"] + ["P"] * 6, OPEN, 4, id="1 verdict of 7 is missing: it may be a fall"),
         pytest.param(["F"] + ["P"] * 6, ["E"] + ["P"] * 6, UNSEEN, 0, id="a missing verdict of a case that failed"),
         pytest.param(["E"] + ["P"] * 6, ["E"] + ["P"] * 6, OPEN, 4, id="a verdict is missing in both runs"),
+        pytest.param(["PPP"] * 7, ["PPE"] + ["PPP"] * 6, UNSEEN, 0, id="1 trial is missing, the others of its case pass"),
+        pytest.param(["PPP"] * 7, ["PEE"] + ["PPP"] * 6, OPEN, 4, id="most trials of a case are missing"),
+        pytest.param(["PPP"] * 7, ["PFE"] + ["PPP"] * 6, OPEN, 4, id="a trial failed and another one is missing"),
+        pytest.param(["PPP"] * 7, ["PPE"] * 2 + ["PPP"] * 5, OPEN, 4, id="2 trials of 21 are missing: more than a few"),
+        pytest.param(["PPPPP"] * 20, ["PPPEE"] + ["PPPPP"] * 19, UNSEEN, 0, id="2 % are missing, most of each case pass"),
         pytest.param(["P"] * 20, ["E"] * 8 + ["P"] * 12, BROKEN, 3, id="8 missing verdicts could be a regression"),
         pytest.param(["P"] * 20, [""] * 8 + ["P"] * 12, BROKEN, 3, id="8 cases were not run"),
         pytest.param(["PPPPP"] * 7, ["EEEEE"] + ["PPPPP"] * 6, BROKEN, 3, id="all verdicts of a case are missing"),
@@ -252,6 +257,16 @@ def test_missing_scores_of_a_metric_have_their_worst_and_best_values(known: bool
     measured = found.measure("quality")
     assert (found.outcome, measured.pairs, measured.verdict) == (BROKEN, 20, "")
     assert measured.low < -0.4 < 0 <= measured.high
+
+
+def test_a_missing_score_far_from_the_others_does_not_hide_that_these_may_be_a_regression() -> None:
+    """With the worst value the interval would contain 0; with a likely one the drop is significant."""
+    base = [case(str(n), "P", scores={"quality": 0.9}) for n in range(11)]
+    now = [case(str(n), "P", scores={"quality": 0.8 - 0.001 * n}) for n in range(10)]
+    found = compared(base, [*now, unscored("10")], ranges={"quality": (0.0, 1.0)})
+    assert found.outcome is BROKEN
+    likely = compared(base, [*now, case("10", "P", scores={"quality": 0.8})], ranges={"quality": (0.0, 1.0)})
+    assert likely.outcome is WORSE
 
 
 def unscored(eval_id: str) -> CaseResult:
@@ -480,6 +495,15 @@ def test_signs_must_agree_where_enough_cases_changed() -> None:
     """Trials that resemble each other within a run: the permutation of trials alone would find p < 0.001."""
     found = compared(cases(*["PPPPP"] * 5, *["FFFFF"] * 3), cases(*["FFFFF"] * 5, *["PPPPP"] * 3))
     assert found.measure("passed").p_value > 0.5
+
+
+def test_a_single_case_proves_nothing_where_the_others_show_that_trials_resemble_each_other() -> None:
+    others = (["PPPPF", "PFFFF"] * 3, ["PFFFF", "PPPPF"] * 3)
+    found = compared(cases("PPPPP", *others[0]), cases("FFFFF", *others[1]))
+    assert (found.outcome, found.significant_cases) == (OPEN, [])
+    usual = (["PPPPF", "PPFFF"] * 3, ["PPPFF", "PPPFF"] * 3)
+    found = compared(cases("PPPPP", *usual[0]), cases("FFFFF", *usual[1]))
+    assert (found.outcome, [one.name for one in found.significant_cases]) == (WORSE, ["set/0"])
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from proctor.schema.analysis.comparison import CaseChange, ChangedCase, Trials
-from proctor.schema.results.run_result import CaseResult, Outcome
+from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome
 
 _HUGE = 1e100
 """Scores of this size carry no information, and their sum overflows; a value must be a finite number."""
@@ -28,6 +28,8 @@ class BriefCase:
     """The metrics that decide."""
     unscored: frozenset[str]
     """The metrics that decide and could not be computed."""
+    missing_shares: Mapping[str, float]
+    """By metric that decides, how many of the trials have no score, above 0 and below 1."""
     reason: str
     content_hash: str
     """Empty where it is not known."""
@@ -51,16 +53,28 @@ def brief(case: CaseResult, content_hash: str = "") -> BriefCase:
         passed += trial.outcome is Outcome.PASSED
         failed += trial.outcome is Outcome.FAILED
     trials = Trials(passed, failed, len(case.trials) - passed - failed)
-    scores, gating, unscored = {}, [], set()
+    scores, gating, unscored, shares = {}, [], set(), {}
     for name, metric in case.metrics.items():
         if metric.gate:
             gating.append(name)
             if metric.outcome in (Outcome.ERROR, Outcome.NOT_RUN):
                 unscored.add(name)
+            elif share := _missing_share(metric, trials):
+                shares[name] = share
         if metric.score is not None and metric.outcome is not Outcome.ERROR and abs(metric.score) < _HUGE:
             scores[name] = metric.score
     reason = case.reason or case.missed
-    return BriefCase(case.outcome, trials, scores, tuple(gating), frozenset(unscored), reason, content_hash)
+    return BriefCase(
+        case.outcome, trials, scores, tuple(gating), frozenset(unscored), shares, reason, content_hash
+    )
+
+
+def _missing_share(metric: MetricVerdict, trials: Trials) -> float:
+    """Return the share of the trials without a score; where single scores are unknown, of those without a verdict."""
+    if not metric.per_trial:
+        return trials.other / trials.total if trials.total else 0.0
+    missing = [one is None or one.failure is not None for one in metric.per_trial]
+    return sum(missing) / len(missing)
 
 
 def pair(
@@ -94,7 +108,7 @@ def pair(
     return found
 
 
-_NOT_RUN = BriefCase(Outcome.NOT_RUN, Trials(0, 0), {}, (), frozenset(), "left out of the run", "")
+_NOT_RUN = BriefCase(Outcome.NOT_RUN, Trials(0, 0), {}, (), frozenset(), {}, "left out of the run", "")
 
 
 def _cases_by_key(cases: Iterable[tuple[str, CaseResult]]) -> Iterator[tuple[Key, BriefCase]]:

@@ -17,6 +17,7 @@ from proctor.analysis.compare.futility import FUTILE, Ahead, chance_to_decide
 from proctor.analysis.compare.measures import (
     Tested,
     by_case,
+    do_trials_resemble,
     hull,
     in_general,
     more_needed,
@@ -85,6 +86,8 @@ class CompareOptions:
     """What was scored differently, and so decides nothing: metrics, and `passed`."""
     left_out: bool = False
     """Whether the candidate left out cases of its sets (`--limit`, `--tag`, `--failed`): their verdicts are missing."""
+    by_test_alone: bool = False
+    """Whether a test is significant without its interval: for the worst values of missing verdicts, see `by_case`."""
     look: Look | None = None
     """The interim look of a sequential run; `None`: a single analysis."""
     ahead: Ahead | None = None
@@ -167,7 +170,8 @@ def compare_runs(base: Side, candidate: Side, options: CompareOptions) -> Compar
 def _test(found: Comparison, pairs: Pairs, views: Sequence[Completion], options: CompareOptions) -> None:
     """Write the tests and the outcome into a comparison, and what more it needs if it is undecided."""
     evidence = _evidence(pairs, views, options)
-    worst = _evidence(pairs, views[:1], options) if len(views) > 1 else evidence
+    alone = replace(options, by_test_alone=True)
+    worst = _evidence(pairs, views[:1], alone) if len(views) > 1 else evidence
     found.outcome = _outcome(evidence, worst, options)
     found.measures = [*evidence.measures, *found.measures]
     found.significant_cases, found.general = evidence.worse, evidence.general
@@ -210,7 +214,7 @@ def _evidence(pairs: Pairs, views: Sequence[Completion], options: CompareOptions
     return _Evidence(
         measures,
         general,
-        _significant_cases(views, budget.cases),
+        _significant_cases(views, budget.cases, by_test_alone=options.by_test_alone),
         _significant_cases(views, budget.cases, better=True),
         [one for one in views[-1].cases if one.fell],
         min(view.difference for view in views),
@@ -218,9 +222,12 @@ def _evidence(pairs: Pairs, views: Sequence[Completion], options: CompareOptions
 
 
 def _significant_cases(
-    views: Sequence[Completion], level: float, *, better: bool = False
+    views: Sequence[Completion], level: float, *, better: bool = False, by_test_alone: bool = False
 ) -> list[CaseEvidence]:
-    """Return the cases that are worse (or better) by themselves under every completion, corrected for the number of cases."""
+    """Return the cases that are worse (or better) by themselves under every completion, corrected for the number of cases.
+
+    None is if the other flaky cases vary more between the runs than their trials explain; `by_test_alone` ignores that.
+    """
     known: dict[tuple[TwoCounts, TwoCounts], tuple[float, float]] = {}
     tests = []
     for worst, best in zip(views[0].cases, views[-1].cases, strict=True):
@@ -229,18 +236,28 @@ def _significant_cases(
             known[both] = case_test(both[0])[0], least_p_value(*both)
         tests.append(known[both])
     adjusted = tarone_holm([p_value for p_value, _ in tests], [least for _, least in tests], level)
-    return [
+    found = [
         CaseEvidence(one.name, p_value, each)
         for one, (p_value, _), each in zip(views[0].cases, tests, adjusted, strict=True)
         if each <= level
     ]
+    if not found or by_test_alone:
+        return found
+    names = {one.name for one in found}
+    others = [
+        [one.counts for one in both]
+        for both in zip(views[0].cases, views[-1].cases, strict=True)
+        if both[0].name not in names
+    ]
+    return [] if do_trials_resemble(others) else found
 
 
 def _passed(pairs: Pairs, views: Sequence[Completion], options: CompareOptions) -> Measured:
     """Test the pass rate over these cases; the means shown are those of the cases with every verdict."""
     means = _rates(pairs, views)
+    level, alone = 2 * options.budget.overall, options.by_test_alone
     tested = [
-        on_these_cases([one.counts for one in view.cases], 2 * options.budget.overall) for view in views
+        on_these_cases([one.counts for one in view.cases], level, by_test_alone=alone) for view in views
     ]
     return _measured(PASSED, means, hull(tested, means[1] - means[0]), len(pairs.both), options, decides=True)
 
@@ -262,8 +279,13 @@ def _metrics(
     levels = dict(zip(deciding, holm([max(p_values[name]) for name in deciding], 2 * level), strict=True))
     found = []
     for name, choices in values.items():
+        own, width, alone = (
+            levels.get(name, 1 - options.confidence),
+            _width(name, options),
+            options.by_test_alone,
+        )
         tested = [
-            by_case(view, levels.get(name, 1 - options.confidence), _width(name, options), p_value)
+            by_case(view, own, width, p_value, by_test_alone=alone)
             for view, p_value in zip(choices, p_values[name], strict=True)
         ]
         means = means_of(_known_scores(pairs, name), choices)
@@ -345,7 +367,7 @@ def _in_general(pairs: Pairs, views: Sequence[Completion], options: CompareOptio
     return in_general(
         views, now - before, error=options.error, margin=options.margin,
         level=2 * options.budget.general if options.generalize else level,
-        gates=options.generalize and PASSED not in options.apart,
+        gates=options.generalize and PASSED not in options.apart, by_test_alone=options.by_test_alone,
     )  # fmt: skip
 
 

@@ -14,9 +14,10 @@ from math import ceil, fsum, log2, sqrt
 from proctor.analysis.compare.missing_verdicts import Completion, PairedScore
 from proctor.schema.analysis.comparison import InGeneral
 from proctor.stats.bootstrap import mean_difference, most_lost
+from proctor.stats.intervals import chi_square_tail
 from proctor.stats.paired_tests import sign_flip_test
 from proctor.stats.power import cases_needed, expected_deviation, variance_within
-from proctor.stats.unequal_counts import TwoCounts, dealt_out_test, two_shares_interval
+from proctor.stats.unequal_counts import TwoCounts, dealt_out_test, excess_of_difference, two_shares_interval
 
 Interval = tuple[float, float]
 LEAST_LEVEL = 1e-9
@@ -45,12 +46,13 @@ class Tested:
         return self.low > 0
 
 
-def on_these_cases(counts: Sequence[TwoCounts], level: float) -> Tested:
+def on_these_cases(counts: Sequence[TwoCounts], level: float, *, by_test_alone: bool = False) -> Tested:
     """Test the pass rate over a fixed set of cases: the trials are the sample.
 
     The test is the permutation test within cases. If at least so many cases changed that the signs of their differences
     could be significant, these must be, too: trials of one case may resemble each other within a run. The interval is that
     of the trials; if every case has a single trial, the variance within cases is unknown, and it is that of the paired cases.
+    `by_test_alone` as in `by_case`.
     """
     rates = [
         PairedScore(
@@ -63,17 +65,52 @@ def on_these_cases(counts: Sequence[TwoCounts], level: float) -> Tested:
     changed = [one.difference for one in rates if one.difference]
     if len(changed) >= ceil(1 - log2(max(level, LEAST_LEVEL))):
         p_value = max(p_value, sign_flip_test(changed))
+    if by_test_alone:
+        return _of_test(difference, p_value, level)
     if all(one.trials_before == one.trials_now == 1 for one in counts):
         return _agree(difference, p_value, level, lambda each: interval_by_case(rates, each))
     return _agree(difference, p_value, level, lambda each: two_shares_interval(counts, confidence=1 - each))
 
 
+_FEWEST_FLAKY = 6
+"""Cases that are flaky: with fewer of them it cannot be seen whether trials resemble each other."""
+_RESEMBLANCE_LEVEL = 0.1
+
+
+def do_trials_resemble(cases: Iterable[Sequence[TwoCounts]]) -> bool:
+    """Return whether flaky cases vary more between the runs than independent trials would.
+
+    Trials of a case resemble each other within a run if, for example, a service is down for an hour. Then single cases seem to
+    break. The test is that of homogeneity by chi-square, over the cases; each has its counts under one or several choices
+    of the missing verdicts, of which the largest excess counts.
+    """
+    excesses = [
+        max(known)
+        for choices in cases
+        if (known := [each for one in choices if (each := excess_of_difference(one)) is not None])
+    ]
+    if len(excesses) < _FEWEST_FLAKY:
+        return False
+    return chi_square_tail(fsum(excesses), len(excesses)) < _RESEMBLANCE_LEVEL
+
+
 def by_case(
-    values: Sequence[PairedScore], level: float, reach: float | None, p_value: float | None = None
+    values: Sequence[PairedScore],
+    level: float,
+    reach: float | None,
+    p_value: float | None = None,
+    *,
+    by_test_alone: bool = False,
 ) -> Tested:
-    """Test a measure over cases like these: the cases are the sample, each is one number; `p_value`, if it is known."""
+    """Test a measure over cases like these: the cases are the sample, each is one number; `p_value`, if it is known.
+
+    With `by_test_alone` the interval need not agree. It is for the worst values of what is missing: the p-value is the smallest
+    of all values, but an interval of few known values and one far outside contains 0.
+    """
     difference = fsum(one.difference for one in values) / len(values)
     p_value = p_value_by_case(values, reach) if p_value is None else p_value
+    if by_test_alone:
+        return _of_test(difference, p_value, level)
     return _agree(difference, p_value, level, lambda each: interval_by_case(values, each, reach))
 
 
@@ -105,6 +142,13 @@ def _agree(
     if not low <= 0 <= high:
         return Tested(difference, low, high, p_value, level)
     return Tested(difference, low, high, _level_without_zero(level, interval_at), level)
+
+
+def _of_test(difference: float, p_value: float, level: float) -> Tested:
+    """Return the result of a test without an interval: from 0 if it is not significant."""
+    if p_value <= level:
+        return Tested(difference, difference, difference, p_value, level)
+    return Tested(difference, min(difference, 0.0), max(difference, 0.0), p_value, level)
 
 
 def _level_without_zero(level: float, interval_at: Callable[[float], Interval]) -> float:
@@ -204,13 +248,17 @@ def in_general(
     error: float,
     margin: float,
     gates: bool,
+    by_test_alone: bool = False,
 ) -> InGeneral:
     """Return the difference of pass rates for cases like these, under every completion of the missing verdicts.
 
     `level` is that of the test and of its interval (two-sided), `error` that of the lower bound (one-sided).
     """
-    found = hull([by_case([one.rates for one in view.cases], level, 1.0) for view in views], known_difference)
-    lowest = lower_bound([one.rates for one in views[0].cases], error, margin)
+    tested = [
+        by_case([one.rates for one in view.cases], level, 1.0, by_test_alone=by_test_alone) for view in views
+    ]
+    found = hull(tested, known_difference)
+    lowest = min(lower_bound([one.rates for one in view.cases], error, margin) for view in views)
     return InGeneral(found.difference, found.low, found.high, 1 - found.level, found.p_value, lowest, gates)
 
 

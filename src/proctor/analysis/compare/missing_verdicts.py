@@ -20,6 +20,8 @@ from proctor.stats.unequal_counts import TwoCounts
 
 Range = tuple[float, float]
 """The lowest and the highest score of a metric."""
+_FEW = 0.02
+"""The share of missing verdicts, at most, that are taken for chance where most trials of their case passed; one is always."""
 _BEYOND = 4.0
 """A missing score of a metric without a known range counts as this multiple of all known differences together."""
 
@@ -84,7 +86,10 @@ def missing_count(case: BriefCase, planned: int) -> int:
 def completions(pairs: Pairs, planned: tuple[int, int], ranges: Mapping[str, Range]) -> list[Completion]:
     """Return the worst and the best completion for the candidate, in this order; one if nothing is missing.
 
-    `planned` is the number of trials of a case in each run, for cases that were not run.
+    `planned` is the number of trials of a case in each run, for cases that were not run. A case of which verdicts are missing
+    falls with the worst of them, except where only a few are: if at most 2 % (or one) of the candidate's verdicts are missing, a
+    case of which most trials have a verdict, and all of these passed, keeps its verdict. Its trials count as failed all the
+    same.
     """
     metrics = deciding_metrics(pairs)
     found = [_complete(pairs, planned, ranges, metrics, worst=worst) for worst in (True, False)]
@@ -105,12 +110,13 @@ def _complete(
     *,
     worst: bool,
 ) -> Completion:
+    are_few = _are_few_missing(pairs, planned)
     cases = [
         CompletedCase(
             key,
             _counts(before, now, planned, worst=worst),
             _verdict(before, best=worst) is Outcome.PASSED
-            and _verdict(now, best=not worst) is Outcome.FAILED,
+            and _verdict(now, best=not worst or (are_few and _mostly_passed(now))) is Outcome.FAILED,
             _verdict(before, best=worst) is Outcome.FAILED
             and _verdict(now, best=not worst) is Outcome.PASSED,
         )
@@ -128,6 +134,16 @@ def _counts(before: BriefCase, now: BriefCase, planned: tuple[int, int], *, wors
         passed[0], before.trials.passed + before.trials.failed + missing[0],
         passed[1], now.trials.passed + now.trials.failed + missing[1],
     )  # fmt: skip
+
+
+def _are_few_missing(pairs: Pairs, planned: tuple[int, int]) -> bool:
+    missing = total_missing(pairs, planned)[1]
+    return missing <= max(1, _FEW * sum(now.trials.total or planned[1] for _, _, now in pairs.both))
+
+
+def _mostly_passed(case: BriefCase) -> bool:
+    """Return whether most trials have a verdict, and all of these passed."""
+    return not case.trials.failed and case.trials.passed > case.trials.other
 
 
 def _verdict(case: BriefCase, *, best: bool) -> Outcome:
@@ -161,12 +177,10 @@ def _scores(
 def _score(case: BriefCase, other: BriefCase, name: str, missing: float) -> float | None:
     """Return the score of a case, or `missing` if it should have one; `None` if the metric does not apply.
 
-    The mean of a case of which trials have no verdict is that of the others; in these trials the score is `missing`, too.
+    If only some trials have a score, that of the others is `missing`, too.
     """
     if name in case.scores:
-        if not case.trials.other:
-            return case.scores[name]
-        share = case.trials.other / case.trials.total
+        share = case.missing_shares.get(name, 0.0)
         return (1 - share) * case.scores[name] + share * missing
     was_not_scored = case.outcome in (Outcome.ERROR, Outcome.NOT_RUN) and name not in case.gating
     return missing if name in case.unscored or (was_not_scored and name in other.gating) else None

@@ -165,8 +165,10 @@ def _no_regression(found: Comparison) -> str:
 def _no_difference(found: Comparison) -> str:
     has_drop = any(one.decides and one.is_drop for one in found.measures)
     if has_drop or found.changed(CaseChange.FEWER_TRIALS):
-        return "no case that passed now fails, and no drop is significant"
-    return "nothing fell"
+        seen = "no case that passed now fails, and no drop is significant"
+    else:
+        seen = "nothing fell"
+    return f"{seen}; {missing_text(found)}" if found.missing_base or found.missing_candidate else seen
 
 
 def detectable_text(detectable: Detectable) -> str:

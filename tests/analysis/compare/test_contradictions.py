@@ -1,0 +1,31 @@
+"""Random comparisons: interval and test, a case's line, the table and the outcome never contradict each other."""
+
+import pytest
+
+from proctor.schema.analysis.comparison import Change
+from tests.analysis.compare.contradictions import contradictions, is_misled
+from tests.analysis.compare.drawn_comparisons import Drawn, draw
+
+COMPARISONS = 2_000
+MANY = 100_000
+
+
+def problems(drawn: Drawn) -> list[str]:
+    found = [*contradictions(drawn.found), *contradictions(drawn.complete)]
+    if is_misled(drawn):
+        found.append(f"{drawn.found.sentence}; with all verdicts {drawn.complete.sentence}")
+    return [f"comparison {drawn.number}: {text}" for text in found]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "comparisons", [COMPARISONS, pytest.param(MANY, marks=pytest.mark.nightly)], ids=["few", "many"]
+)
+def test_no_comparison_contradicts_itself(comparisons: int) -> None:
+    found, outcomes = [], set()
+    for number in range(comparisons):
+        drawn = draw(number)
+        outcomes.add(drawn.found.outcome)
+        found += problems(drawn)
+    assert found == []
+    assert outcomes == {*Change}, "each outcome is among those drawn"
