@@ -55,7 +55,8 @@ def percent(share: float) -> str:
 
 def confidence_text(confidence: float) -> str:
     """Return the name of an interval: `95 % CI`."""
-    return f"{100 * confidence:.3g} % CI"
+    digits = 3 if confidence < 0.9995 else 5  # 99.99 % is not 100 %
+    return f"{100 * confidence:.{digits}g} % CI"
 
 
 def change_text(one: Measured) -> str:
