@@ -14,6 +14,7 @@ from benchmarks.false_alarms import (
     power,
     simulate,
 )
+from benchmarks.fixed_cases import FIXED, GREEN, Candidate, FixedCases, simulate as simulate_fixed
 from proctor.schema.analysis.comparison import Change
 from proctor.stats.intervals import wilson
 
@@ -47,3 +48,27 @@ def test_equal_runs_are_called_worse_no_more_often_than_promised(build: Build) -
 def test_runs_worse_by_the_margin_are_seldom_called_no_worse() -> None:
     found = outcomes(BUILDS[1], 150, DROP)
     assert found[Change.NO_REGRESSION] + found[Change.IMPROVEMENT] <= wilson(8, 150, confidence=0.999)[1]
+
+
+FEW = 150
+MOST_OF_FEW = wilson(8, FEW, confidence=0.999)[1]
+
+
+@pytest.mark.parametrize("fixed", FIXED[:8], ids=lambda fixed: fixed.name)
+def test_equal_builds_are_seldom_called_a_regression_on_fixed_cases(fixed: FixedCases) -> None:
+    found = simulate_fixed(fixed, FEW, Candidate())
+    assert found.share(Change.REGRESSION) <= MOST_OF_FEW
+    assert found.covered >= (1 - MOST_OF_FEW) * FEW
+
+
+@pytest.mark.parametrize("where_wrong", [False, True], ids=["at random", "where wrong"])
+@pytest.mark.parametrize("fixed", [FIXED[0], FIXED[4]], ids=lambda fixed: fixed.name)
+def test_missing_verdicts_do_not_hide_broken_cases(fixed: FixedCases, where_wrong: bool) -> None:
+    broken = dict.fromkeys(range(len(fixed.rates) * 2 // 5), 0.0)
+    missing = Candidate(rates=broken, missing=1.0 if where_wrong else 0.4, where_wrong=where_wrong)
+    assert simulate_fixed(fixed, FEW, missing).share(*GREEN) <= 0.05
+
+
+def test_a_few_missing_verdicts_seldom_change_the_outcome() -> None:
+    found = simulate_fixed(FIXED[0], FEW, Candidate(missing=0.02, exactly=True))
+    assert found.same >= 0.9 * FEW
