@@ -15,7 +15,7 @@ from random import Random
 
 from proctor.analysis.compare.compare import CompareOptions, Side, compare_runs
 from proctor.analysis.power.plan import Sample, SizeAsked, TrialTook, size_for
-from proctor.schema.analysis.comparison import PASSED, ComparedRun
+from proctor.schema.analysis.comparison import PASSED, Change, ComparedRun
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
 from proctor.stats.intervals import wilson
 
@@ -34,6 +34,7 @@ MIXED = Cases(lambda random: random.betavariate(1.5, 0.7), 1.5 / 2.2)
 FLAKY = Cases(lambda _: 0.7, 0.7)
 STEADY = Cases(lambda random: float(random.random() < 0.9), 0.9)
 NEARLY = Cases(lambda _: 0.97, 0.97)
+ALWAYS = Cases(lambda _: 1.0, 1.0)
 SCORED = Cases(lambda random: random.uniform(0.4, 0.9), 0.65)
 
 
@@ -55,7 +56,7 @@ class Setting:
     spread: float | None = None
     """Of a score: how far trials of one case lie apart; `None`: it is pass and fail."""
     everywhere: bool = False
-    """Whether the drop is a little of every case; else it breaks a few wholly."""
+    """Whether a drop of a score is a little of every case; else it breaks a few wholly. That of a pass rate is everywhere."""
 
 
 SETTINGS = (
@@ -63,7 +64,6 @@ SETTINGS = (
     Setting("mixed, 5 trials", MIXED, trials=5),
     Setting("mixed, 3 trials, 20 points", MIXED, 0.2, 3),
     Setting("mixed, 3 trials, 5 points", MIXED, 0.05, 3),
-    Setting("mixed, 3 trials, 10 points everywhere", MIXED, 0.1, 3, everywhere=True),
     Setting("mixed, 1 trial, from 1 trial", MIXED, pilot=(60, 1)),
     Setting("mixed, 3 trials, from 10 cases x 2", MIXED, trials=3, pilot=(10, 2)),
     Setting("mixed, 3 trials, power 90 %", MIXED, trials=3, power=0.9),
@@ -77,6 +77,9 @@ SETTINGS = (
     Setting("steady, 3 trials, 5 points", STEADY, 0.05, 3),
     Setting("nearly always pass, 1 trial, 5 points", NEARLY, 0.05),
     Setting("nearly always pass, 5 trials", NEARLY, 0.1, 5),
+    Setting("always pass, 1 trial, from 20 x 1", ALWAYS, 0.1, 1, (20, 1)),
+    Setting("always pass, 5 trials, from 7 x 5", ALWAYS, 0.1, 5, (7, 5)),
+    Setting("always pass, 5 trials, 20 points, from 7 x 5", ALWAYS, 0.2, 5, (7, 5)),
     Setting("scores, 1 trial", SCORED, 0.1, 1, spread=0.15),
     Setting("scores, 5 trials, 5 points", SCORED, 0.05, 5, spread=0.15),
     Setting("scores, 3 trials, everywhere", SCORED, 0.1, 3, spread=0.25, everywhere=True),
@@ -107,13 +110,15 @@ def found(setting: Setting, cases: int, random: Random) -> bool:
     run = ComparedRun("", "drawn", cases, setting.trials)
     options = CompareOptions(confidence=setting.confidence, ranges={SCORE: (0.0, 1.0)})
     compared = compare_runs(Side(run, base), Side(run, candidate), options)
-    return compared.measure(PASSED if setting.spread is None else SCORE).verdict == "worse"
+    if setting.spread is None:
+        return compared.outcome is Change.REGRESSION
+    return compared.measure(SCORE).verdict == "worse"
 
 
 def _worse(setting: Setting, rate: float, random: Random) -> float:
     """The pass rates of cases in a worse candidate: the whole rate is lost in a few, or a part of it in each."""
     share = setting.detect / setting.drawn.mean
-    if setting.everywhere:
+    if setting.everywhere or setting.spread is None:
         return rate * (1 - share)
     return 0.0 if random.random() < share else rate
 

@@ -7,7 +7,8 @@ from hypothesis import given, strategies as st
 from scipy import stats as scipy_stats
 
 from proctor.analysis.compare.compare import CompareOptions, compare_runs
-from proctor.analysis.power.plan import Sample, SizeAsked, TrialTook, _at_least, size_for
+from proctor.analysis.power.plan import Sample, SizeAsked, TrialTook, sentence_of, size_for
+from proctor.analysis.power.sizes import _at_least, _more_than
 from proctor.schema.analysis.comparison import Change
 from proctor.schema.analysis.power_plan import MeasureSize
 from tests.analysis.compare.comparisons import cases, side
@@ -54,7 +55,7 @@ def test_flaky_cases_take_more_and_more_trials_take_fewer_cases() -> None:
 )  # fmt: skip
 def test_assumptions_are_reported(values: list[str | list[float]], name: str, note: str) -> None:
     found = sized(*values, name=name)
-    assert all(row.cases >= 6 for row in found.rows)
+    assert all(row.total >= 6 for row in found.rows)
     assert [one for one in found.notes if note in one] if note else not found.notes
 
 
@@ -79,19 +80,94 @@ def test_the_chance_that_enough_break_is_the_binomial_one(fewest: int, cases: in
         assert _at_least(fewest, cases, share) == pytest.approx(expected, abs=1e-9)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("rate", [1.0, 0.9, 0.6])
-def test_a_run_of_that_size_finds_the_drop_as_often_as_promised(rate: float) -> None:
-    random, found, times = Random(f"drop {rate}"), 0, 100
-    drop = 0.2
-    trials = ["".join("P" if random.random() < rate else "F" for _ in range(4)) for _ in range(200)]
-    row = sized(*trials, detect=drop, trials=(3,)).rows[0]
+@given(st.integers(0, 40), st.integers(1, 300), st.floats(0.001, 1))
+def test_the_chance_that_enough_trials_fail_is_the_binomial_one(most: int, trials: int, share: float) -> None:
+    expected = scipy_stats.binom.sf(most, trials, share)
+    assert _more_than(most, trials, share) == pytest.approx(expected, abs=1e-9)
+
+
+SENTENCES = {
+    "a case and the set": (
+        ["PPPPP"] * 7,
+        "a case that drops from 100 % to 4 %, and an overall drop of 28 points (in 80 % of comparisons)",
+        "to notice 5 points you need 46 trials of each of these cases or 64 cases x 5 trials",
+    ),
+    "single trials": (
+        ["P"] * 20,
+        "an overall drop of 46 points (in 80 % of comparisons)",
+        "to notice 5 points you need 25 trials of each of these cases or 492 cases x 1 trial",
+    ),
+    "nothing": (["P"], "no drop, however large", "to notice 5 points you need 1,692 cases x 1 trial"),
+    "every case flaky": (
+        ["PPPFP"] * 15,
+        "an overall drop of 26 points (in 80 % of comparisons)",
+        "to notice 5 points you need 262 cases x 5 trials",
+    ),
+    "one case": (
+        ["P" * 40],
+        "a case that drops from 100 % to 80 %, and an overall drop of 25 points (in 80 % of comparisons)",
+        "to notice 5 points you need 8 cases x 40 trials",
+    ),
+}
+
+
+@pytest.mark.parametrize(("trials", "notices", "needs"), SENTENCES.values(), ids=SENTENCES)
+def test_the_answer_names_the_drops_that_are_noticed(trials: list[str], notices: str, needs: str) -> None:
+    head, _, last = sentence_of(sized(*trials), len(trials), len(trials[0]), 0.8).partition("; ")
+    assert (head.partition(" you will notice ")[2], last) == (notices, needs)
+
+
+def test_a_run_that_is_large_enough_is_named() -> None:
+    sentence = sentence_of(sized(*["PPPPP"] * 50), 50, 5, 0.8)
+    assert sentence.endswith("an overall drop of 5 points (in 80 % of comparisons): enough for 5 points")
+
+
+def share_noticed(rates: list[float], worse: list[float], trials: int, times: int, seed: str) -> float:
+    """The share of simulated comparisons whose outcome is a regression."""
+    random, found = Random(seed), 0
     for _ in range(times):
-        base, worse = (
-            ["".join("FP"[random.random() < rate] for _ in range(3)) for _ in range(row.cases)]
-            for _ in range(2)
+        base, candidate = (
+            ["".join("FP"[random.random() < rate] for _ in range(trials)) for rate in each]
+            for each in (rates, worse)
         )
-        worse = ["FFF" if random.random() < drop / rate else case for case in worse]
-        outcome = compare_runs(side(cases(*base)), side(cases(*worse)), CompareOptions()).outcome
+        outcome = compare_runs(side(cases(*base)), side(cases(*candidate)), CompareOptions()).outcome
         found += outcome is Change.REGRESSION
-    assert found / times >= 0.68  # 0.8 at least in truth
+    return found / times
+
+
+DESIGNS = {
+    "steady, 7 x 5": ([1.0] * 7, 5),
+    "steady, 10 x 8": ([1.0] * 10, 8),
+    "steady, 12 x 3": ([1.0] * 12, 3),
+    "steady, single trials": ([1.0] * 30, 1),
+    "steady, some always fail, single trials": ([1.0] * 30 + [0.0] * 6, 1),
+    "one flaky case in seven": ([1.0] * 6 + [0.6], 5),
+    "flaky": ([0.8] * 15, 5),
+}
+_TIMES = 200
+_LEAST = 0.72
+"""Of 200 comparisons, if 80 % are noticed in truth: fewer by chance less often than in 3 of 1,000."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("rates", "trials"), DESIGNS.values(), ids=DESIGNS)
+def test_the_drops_that_are_named_are_noticed(rates: list[float], trials: int) -> None:
+    random = Random(f"{rates} {trials}")
+    pilot = ["".join("FP"[random.random() < rate] for _ in range(trials)) for rate in rates]
+    found = sized(*pilot)
+    assert found.detectable is not None
+    lost = found.detectable / (sum(rates) / len(rates))
+    overall = [rate * max(0.0, 1 - lost) for rate in rates]
+    assert share_noticed(rates, overall, trials, _TIMES, "overall") >= _LEAST
+    if found.case_rate is not None:
+        before, now = [1.0, *rates[1:]], [found.case_rate, *rates[1:]]
+        assert share_noticed(before, now, trials, _TIMES, "case") >= _LEAST
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("rate", "trials"), [(1.0, 1), (1.0, 5), (0.9, 1), (0.9, 3), (0.6, 3)], ids=str)
+def test_a_run_of_that_size_finds_the_drop_as_often_as_promised(rate: float, trials: int) -> None:
+    random = Random(f"drop {rate}")
+    pilot = ["".join("FP"[random.random() < rate] for _ in range(max(2, trials))) for _ in range(200)]
+    count = sized(*pilot, detect=0.2, trials=(trials,)).rows[0].cases
+    assert share_noticed([rate] * count, [rate - 0.2] * count, trials, _TIMES, "size") >= _LEAST

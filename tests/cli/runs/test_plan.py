@@ -1,6 +1,7 @@
 """`proctor plan`: what it prints, and what it refuses."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -38,10 +39,11 @@ def plan(store: Path, *arguments: str) -> Result:
 
 def test_the_sentence_comes_first_and_then_a_row_for_each_number_of_trials(store: Path) -> None:
     run(store)
-    said = plan(store).stdout.splitlines()
-    assert said[0].startswith("12 cases x 3 trials find a drop only from ")
-    assert "for a drop of 5 points in the pass rate it takes" in said[0]
-    rows = [line.split() for line in said if line.startswith("  ") and line.split()[0].isdigit()]
+    lines = plan(store).stdout.splitlines()
+    assert lines[0].startswith("with 12 cases x 3 trials you will notice ")
+    assert re.search(r"; to notice 5 points you need (.* or )?\d+ cases x 3 trials$", lines[0])
+    assert "to notice a drop of 5 points in the pass rate:" in lines
+    rows = [line.split() for line in lines if line.startswith("  ") and line.split()[0].isdigit()]
     assert [row[0] for row in rows] == ["1", "2", "3", "5", "10"]
     for row in rows:
         assert int(row[0]) * int(row[1].replace(",", "")) == int(row[2].replace(",", ""))
@@ -49,14 +51,14 @@ def test_the_sentence_comes_first_and_then_a_row_for_each_number_of_trials(store
 
 def test_run_that_is_large_enough_is_reported(store: Path) -> None:
     run(store)
-    said = plan(store, "--detect", "0.7").stdout
-    assert said.startswith("12 cases x 3 trials are enough: they find a drop of 70 points in the pass rate")
+    assert plan(store, "--detect", "0.7").stdout.splitlines()[0].endswith(": enough for 70 points")
 
 
 def test_metrics_are_planned_for_in_their_own_units(store: Path) -> None:
     run(store)
-    said = plan(store, "--metric", "response_match_score", "--detect", "0.1").stdout
-    assert "for a drop of 0.1 in response_match_score it takes" in said
+    lines = plan(store, "--metric", "response_match_score", "--detect", "0.1").stdout.splitlines()
+    assert "; to notice 0.1 in response_match_score you need " in lines[0]
+    assert "to notice a drop of 0.1 in response_match_score:" in lines
 
 
 def test_json_follows_its_schema(store: Path) -> None:

@@ -25,8 +25,12 @@ class Detectable:
     """The drop of the pass rate over the set; `None`: no drop is noticed."""
 
 
-def detectable_drop(counts: Sequence[TwoCounts], *, case_level: float, overall_level: float) -> Detectable:
+def detectable_drop(
+    counts: Sequence[TwoCounts], *, case_level: float, overall_level: float, power: float = POWER
+) -> Detectable:
     """Return which drops would be noticed on these cases, with these numbers of trials, at the one-sided levels.
+
+    `power` is the probability with which the drop of one case is noticed.
 
     One case: it passes throughout in the baseline, and is tested with correction for those of the others that are flaky. The
     set: every trial fails additionally with the same probability; the test needs at least `log2(1 / level)` trials that
@@ -36,7 +40,7 @@ def detectable_drop(counts: Sequence[TwoCounts], *, case_level: float, overall_l
         ((one.trials_before, one.trials_now) for one in counts), key=lambda both: case_power_key(*both)
     )
     others = [case_test(one)[1] for one in counts[1:]]
-    return Detectable(_case_rate(*trials, case_level, others), _overall_drop(counts, overall_level))
+    return Detectable(_case_rate(trials, case_level, others, power), _overall_drop(counts, overall_level))
 
 
 def case_power_key(before: int, now: int) -> float:
@@ -44,8 +48,9 @@ def case_power_key(before: int, now: int) -> float:
     return before * now / (before + now)
 
 
-def _case_rate(before: int, now: int, level: float, others: Sequence[float]) -> float | None:
+def _case_rate(trials: tuple[int, int], level: float, others: Sequence[float], power: float) -> float | None:
     """Return the pass rate to which a case may drop; `others` are the smallest p-values of the other cases."""
+    before, now = trials
 
     def is_significant(passed: int) -> bool:
         p_value, least = case_test(TwoCounts(before, before, passed, now))
@@ -55,7 +60,7 @@ def _case_rate(before: int, now: int, level: float, others: Sequence[float]) -> 
     if most < 0:
         return None
     rates = (step / _STEPS for step in range(_STEPS, -1, -1))
-    return next((rate for rate in rates if _at_most(most, now, rate) >= POWER), None)
+    return next((rate for rate in rates if _at_most(most, now, rate) >= power), None)
 
 
 def _at_most(most: int, trials: int, rate: float) -> float:

@@ -1,4 +1,4 @@
-"""How large a run must be to see a drop: by the variance of a run that is kept."""
+"""How large a run must be to notice a drop, by the variance of a stored run."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from math import ceil, comb, fsum, isfinite, log2
+from math import ceil, fsum, isfinite
 from typing import TYPE_CHECKING
 
+from proctor.analysis.compare.detectable import detectable_drop
 from proctor.analysis.compare.error_budget import divide_error
+from proctor.analysis.power.sizes import PassRateSize, ScoreSize, Size, smallest_drop, trials_for
 from proctor.errors import SetupError, SetupProblems, UnknownNameError, did_you_mean
 from proctor.runs.arguments import is_open
 from proctor.runs.storage.failed_attempts import find_current_run
@@ -17,13 +19,11 @@ from proctor.runs.storage.open import StoreLike, open_runs
 from proctor.schema.analysis.comparison import PASSED
 from proctor.schema.analysis.power_plan import MeasureSize, RunSize, SizeRow
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult
-from proctor.stats.power import cases_needed, expected_deviation, variance_within
+from proctor.stats.power import variance_within
+from proctor.stats.unequal_counts import TwoCounts
 
 if TYPE_CHECKING:
     from proctor.stores.base import Store
-
-MOST_TRIALS = 50
-"""Trials of a case beyond which more of them are not proposed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +69,11 @@ def _level(sample: Sample, confidence: float) -> float:
 
 
 def size_for(sample: Sample, asked: SizeAsked, took: TrialTook) -> MeasureSize:
-    """Return what it takes to see a drop of `asked.detect` with the power asked for.
+    """Return what it takes to notice a drop of `asked.detect` with the power asked for.
 
     Two runs of the same cases are paired, so that how cases differ from one another does not matter; what matters is how
-    the trials of one case differ, and that a drop hits some cases and not others (`expected_deviation`: it breaks a few
-    wholly). The level is that which the outcome of a comparison gives the measure among all that decide.
+    the trials of one case differ. The tests and levels are those of the outcome of a comparison. The pass rate is that of
+    these cases (`PassRateSize`), a metric that of cases like these (`ScoreSize`).
     """
     level = _level(sample, asked.confidence)
     within, notes = _within(sample)
@@ -81,73 +81,40 @@ def size_for(sample: Sample, asked: SizeAsked, took: TrialTook) -> MeasureSize:
     mean = fsum(means) / len(means)
     spread = fsum((each - mean) ** 2 for each in means) / max(1, len(means) - 1)
     trials = max(1, round(fsum(map(len, sample.cases)) / len(means)))
-    need = _Need(within, sample.reach, level, asked.power)
-    rows = [_row(need, asked.detect, count, took) for count in asked.trials]
+    between = max(0.0, spread - within / trials)
+    is_rate = sample.name == PASSED
+    size: Size = ScoreSize(within, sample.reach, level, asked.power)
+    if is_rate:
+        size = PassRateSize(within, between / mean**2 if mean else 0.0, level, asked.power)
     return MeasureSize(
-        sample.name, mean, asked.detect, within, max(0.0, spread - within / trials), level, rows,
-        detectable=need.smallest(len(means), trials),
-        more_trials=next(need.trials_for(asked.detect, len(means)), None),
+        sample.name, mean, asked.detect, within, between, level,
+        [_row(size, asked.detect, count, took) for count in asked.trials],
+        detectable=smallest_drop(size, len(means), trials),
+        more_trials=next(trials_for(size, asked.detect, len(means)), None),
         notes=[*sample.doubts, *notes],
+        more_cases=size.cases(asked.detect, trials),
+        case_rate=_case_rate(sample.cases, trials, asked) if is_rate else None,
     )  # fmt: skip
 
 
-def _row(need: _Need, detect: float, trials: int, took: TrialTook) -> SizeRow:
-    cases = need.cases(detect, trials)
+def _case_rate(cases: Sequence[Sequence[float]], trials: int, asked: SizeAsked) -> float | None:
+    """Return the pass rate to which one case may drop from 100 % and be noticed by itself.
+
+    It is tested with correction for the others that are flaky: any of these could fall completely by chance.
+    """
+    steady, fallen = TwoCounts(trials, trials, trials, trials), TwoCounts(trials, trials, 0, trials)
+    others = [fallen if 0 < sum(case) < len(case) else steady for case in cases[1:]]
+    budget = divide_error(1 - asked.confidence)
+    return detectable_drop(
+        [steady, *others], case_level=budget.cases, overall_level=budget.overall, power=asked.power
+    ).case_rate
+
+
+def _row(size: Size, detect: float, trials: int, took: TrialTook) -> SizeRow:
+    cases = size.cases(detect, trials)
     total = cases * trials
     cost = None if took.cost is None else took.cost * total
     return SizeRow(trials, cases, total, cost, None if took.seconds is None else took.seconds * total)
-
-
-@dataclass(frozen=True, slots=True)
-class _Need:
-    """What the size rests on."""
-
-    within: float
-    reach: float
-    level: float
-    power: float
-
-    def cases(self, detect: float, trials: int) -> int:
-        """How many cases it takes with so many trials of each."""
-        deviation = expected_deviation(detect, self.within, trials, reach=self.reach)
-        by_spread = cases_needed(detect, deviation, power=self.power, confidence=1 - self.level)
-        return max(by_spread, self._enough_to_break(detect / self.reach))
-
-    def _enough_to_break(self, share: float) -> int:
-        """How many cases it takes so that enough of them break to be significant by themselves."""
-        fewest = ceil(1 - log2(self.level))
-        if share >= 1:
-            return fewest
-        low, high = fewest, 2 * fewest
-        while _at_least(fewest, high, share) < self.power:
-            low, high = high, 2 * high
-        while low < high:
-            middle = (low + high) // 2
-            low, high = (
-                (low, middle) if _at_least(fewest, middle, share) >= self.power else (middle + 1, high)
-            )
-        return low
-
-    def smallest(self, cases: int, trials: int) -> float | None:
-        """The smallest drop that so many cases find; `None` where not even the largest is found."""
-        low, high = 0.0, self.reach
-        if self.cases(high, trials) > cases:
-            return None
-        for _ in range(40):
-            middle = (low + high) / 2
-            low, high = (low, middle) if self.cases(middle, trials) <= cases else (middle, high)
-            if high - low < 1e-4 * self.reach:
-                break
-        return high
-
-    def trials_for(self, detect: float, cases: int) -> Iterator[int]:
-        """Trials of each of so many cases that find a drop, from the fewest on."""
-        return (count for count in range(1, MOST_TRIALS + 1) if self.cases(detect, count) <= cases)
-
-
-def _at_least(fewest: int, cases: int, share: float) -> float:
-    """The probability that of so many cases, each broken with a probability of `share`, enough are."""
-    return 1 - fsum(comb(cases, k) * share**k * (1 - share) ** (cases - k) for k in range(fewest))
 
 
 def _within(sample: Sample) -> tuple[float, list[str]]:
@@ -185,33 +152,43 @@ def _within_of_passes(
     return within, [note] if not seen else []
 
 
-def how_much(name: str, size: float) -> str:
-    """Return a drop in words: `5 points in the pass rate`, `0.1 in response_match_score`."""
+def sentence_of(one: MeasureSize, cases: int, trials: int, power: float) -> str:
+    """Return what a comparison of two such runs notices, and what it takes to notice the drop that was asked for."""
+    run = f"with {_run_text(cases, trials)}"
+    sure = f"in {100 * power:.3g} % of comparisons"
+    overall = one.detectable
+    drops = []
+    if one.case_rate is not None:
+        drops.append(f"a case that drops from 100 % to {100 * one.case_rate:.0f} %")
+    if overall is not None:
+        drops.append(_drop_text(one.name, overall))
+    if not drops:
+        notices = f"{run} you will notice no drop, however large"
+    else:
+        notices = f"{run} you will notice {', and '.join(drops)} ({sure})"
+    if overall is not None and overall <= one.detect:
+        return f"{notices}: enough for {_size_text(one.name, one.detect)}"
+    ways = [f"{one.more_trials:,} trials of each of these cases"] if one.more_trials is not None else []
+    ways.append(_run_text(one.more_cases, trials))
+    return f"{notices}; to notice {_size_text(one.name, one.detect)} you need {' or '.join(ways)}"
+
+
+def _run_text(cases: int, trials: int) -> str:
+    return f"{cases:,} case{'' if cases == 1 else 's'} x {trials:,} trial{'' if trials == 1 else 's'}"
+
+
+def _drop_text(name: str, size: float) -> str:
+    if name == PASSED:
+        return f"an overall drop of {_size_text(name, ceil(100 * size) / 100)}"
+    return f"a drop of {_size_text(name, size)}"
+
+
+def _size_text(name: str, size: float) -> str:
+    """Return a drop in words: `5 points`, `0.1 in response_match_score`."""
     if name == PASSED:
         points = f"{100 * size:.3g}"
-        return f"{points} point{'' if points == '1' else 's'} in the pass rate"
+        return f"{points} point{'' if points == '1' else 's'}"
     return f"{size:.2g} in {name}"
-
-
-def sentence_of(one: MeasureSize, cases: int, trials: int, power: float) -> str:
-    """Return the drop that the run detects, and the sizes that detect more."""
-    run = f"{cases:,} case{'' if cases == 1 else 's'} x {trials:,} trial{'' if trials == 1 else 's'}"
-    sure = f"with a power of {100 * power:g} %"
-    drop = how_much(one.name, one.detect)
-    if one.detectable is not None and one.detectable <= one.detect:
-        least = how_much(one.name, one.detectable).partition(" in ")[0]
-        return f"{run} are enough: they find a drop of {drop} {sure} (from {least} on)"
-    finds = (
-        f"find a drop only from {how_much(one.name, one.detectable).partition(' in ')[0]} on"
-        if one.detectable is not None
-        else "find no drop, however large"
-    )
-    cheapest = min(one.rows, key=lambda row: (row.cases > cases, row.total, row.trials))
-    if one.more_trials is not None:
-        way = f"{one.more_trials:,} trials of each of these cases"
-    else:
-        way = f"{cheapest.cases:,} cases x {cheapest.trials:,} trial{'' if cheapest.trials == 1 else 's'}"
-    return f"{run} {finds} {sure}; for a drop of {drop} it takes {way}"
 
 
 TRIALS = (1, 2, 3, 5, 10)
@@ -258,7 +235,7 @@ def plan_sync(
     5 points), or of each of `metrics` in its own units; `power` the probability of finding it, `confidence` that with
     which two builds that do the same are not called worse. `trials` are the numbers of trials of a case to plan for.
 
-    Source: see `proctor.stats.power`.
+    Sources: see `proctor.analysis.power.sizes` and `proctor.stats.power`.
 
     Raises:
         SetupProblems: a number is out of range, there is no such metric, or the run has nothing to go by.

@@ -18,6 +18,7 @@ from proctor.reports.content.text_blocks import (
     text_table,
 )
 from proctor.reports.terminal.choose import write_blocks
+from proctor.schema.analysis.comparison import PASSED
 from proctor.schema.analysis.power_plan import RunSize, SizeRow
 
 
@@ -28,7 +29,7 @@ def write_run_size(size: RunSize, out: TextIO) -> None:
 
 def run_size_data(size: RunSize) -> JsonObject:
     """Return it as plain data, as docs/schemas/plan.schema.json has it; what is not known is null."""
-    return {"version": 1, **asdict(size), "run_id": size.run_id or None}
+    return {"version": 2, **asdict(size), "run_id": size.run_id or None}
 
 
 def run_size_blocks(size: RunSize) -> Iterator[Block]:
@@ -37,17 +38,26 @@ def run_size_blocks(size: RunSize) -> Iterator[Block]:
     yield text_line(f"by run {size.run_id} of {size.agent}" if size.run_id else f"by a run of {size.agent}")
     for measure in size.measures:
         yield Gap(is_everywhere=True)
-        if len(size.measures) > 1:
-            yield text_line(f"{measure.name}, a drop of {measure.detect:g}")
+        drop = f"{100 * measure.detect:.3g} points" if measure.name == PASSED else f"{measure.detect:g}"
+        of = "the pass rate" if measure.name == PASSED else measure.name
+        yield text_line(f"to notice a drop of {drop} in {of}:")
         yield _table(measure.rows)
         yield from (text_line(f"note: {note}") for note in measure.notes)
     if size.left_out:
         cases = "1 case is" if size.left_out == 1 else f"{size.left_out:,} cases are"
         yield text_line(f"note: {cases} left out: not every trial could be scored")
-    yield text_line(
-        "note: the plan assumes that the drop breaks a few cases completely; fewer cases detect a drop spread over many"
-    )
+    yield from (text_line(f"note: {text}") for text in _assumptions(size))
     yield text_line("note: trials, cost and time are those of one run; a comparison needs two")
+
+
+def _assumptions(size: RunSize) -> Iterator[str]:
+    names = {measure.name for measure in size.measures}
+    if PASSED in names:
+        yield (
+            "an overall drop is on these cases, and every trial fails more often; a drop of a few flaky cases alone may need more trials"
+        )
+    if names - {PASSED}:
+        yield "the drop of a metric hits a few cases completely; fewer cases notice a drop that is spread over many"
 
 
 def _table(rows: Sequence[SizeRow]) -> Table:

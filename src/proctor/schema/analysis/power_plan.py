@@ -44,6 +44,10 @@ class MeasureSize:
     """The number of trials of each case in the run that would detect `detect`; `None` if trials alone do not suffice."""
     notes: Sequence[str] = ()
     """What is assumed, and what is not known."""
+    more_cases: int = 0
+    """The number of cases that would detect `detect` with the trials of the run."""
+    case_rate: float | None = None
+    """The pass rate to which one case may drop from 100 % and be noticed by itself; `None`: no such drop is, or a metric."""
 
 
 @dataclass(frozen=True, slots=True)

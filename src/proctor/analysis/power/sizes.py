@@ -1,0 +1,140 @@
+"""How many cases and trials notice a drop: of the pass rate over these cases, or of a metric over cases like these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import ceil, comb, exp, fsum, lgamma, log, log1p, log2, sqrt
+from typing import Protocol
+
+from proctor.stats.intervals import normal_quantile
+from proctor.stats.power import cases_needed, expected_deviation
+
+MOST_TRIALS = 50
+"""Trials of a case beyond which more of them are not proposed."""
+
+
+class Size(Protocol):
+    """What the size of a run for one measure is computed from."""
+
+    @property
+    def reach(self) -> float:
+        """Return how far the values of two trials can differ."""
+        ...
+
+    def cases(self, detect: float, trials: int) -> int:
+        """Return how many cases notice a drop with so many trials of each."""
+        ...
+
+
+def smallest_drop(size: Size, cases: int, trials: int) -> float | None:
+    """Return the smallest drop that so many cases notice; `None` if they do not notice the largest one."""
+    low, high = 0.0, size.reach
+    if size.cases(high, trials) > cases:
+        return None
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (low, middle) if size.cases(middle, trials) <= cases else (middle, high)
+        if high - low < 1e-4 * size.reach:
+            break
+    return high
+
+
+def trials_for(size: Size, detect: float, cases: int) -> Iterator[int]:
+    """Yield the numbers of trials of each of so many cases that notice a drop, from the fewest on."""
+    return (count for count in range(1, MOST_TRIALS + 1) if size.cases(detect, count) <= cases)
+
+
+@dataclass(frozen=True, slots=True)
+class PassRateSize:
+    """A drop of the pass rate on these cases: every trial fails additionally with the same probability.
+
+    The test is that of the gate (`on_these_cases`). Two conditions hold. The trials that fail additionally are enough to be
+    significant at all, by the binomial distribution. The mean difference is found by its normal approximation, with the
+    variance of the trials within cases in both builds, with that of the drop over cases (a case that fails anyway cannot
+    fall), and with the continuity correction of an exact test.
+
+    Sources: W. C. Guenther, "Sample size formulas for normal theory t tests", The American Statistician 35 (1981), 243-244;
+    the correction: J. T. Casagrande, M. C. Pike and P. G. Smith, "An improved approximate formula for calculating sample
+    sizes for comparing two binomial distributions", Biometrics 34 (1978), 483-486.
+    """
+
+    within: float
+    """The variance of the trials of a case."""
+    unevenness: float
+    """The variance of the cases' pass rates over the square of their mean."""
+    level: float
+    """Two-sided."""
+    power: float
+    reach: float = 1.0
+
+    def cases(self, detect: float, trials: int) -> int:
+        """Return how many cases notice a drop with so many trials of each."""
+        two_sided, one_sided = normal_quantile(1 - self.level), _power_quantile(self.power)
+        of_trials = (2 * self.within + detect * (1 - detect)) / trials
+        variance = of_trials + self.unevenness * detect**2
+        needed = ((two_sided + one_sided) / detect) ** 2 * variance
+        corrected = needed / 4 * (1 + sqrt(1 + 4 / max(1e-9, needed * trials * detect))) ** 2
+        return max(ceil(corrected + two_sided**2 / 2 / trials), self._enough_failures(detect, trials))
+
+    def _enough_failures(self, detect: float, trials: int) -> int:
+        """Return how many cases have enough trials that fail additionally to be significant by themselves."""
+        fewest = ceil(1 - log2(self.level) - 1e-9)
+        low, high = 1, max(1, ceil(fewest / trials))
+        while _more_than(fewest - 1, high * trials, detect) < self.power:
+            low, high = high, 2 * high
+        while low < high:
+            middle = (low + high) // 2
+            found = _more_than(fewest - 1, middle * trials, detect) >= self.power
+            low, high = (low, middle) if found else (middle + 1, high)
+        return low
+
+
+def _power_quantile(power: float) -> float:
+    return normal_quantile(abs(2 * power - 1)) * (1 if power >= 0.5 else -1)
+
+
+def _more_than(most: int, trials: int, share: float) -> float:
+    """Return the probability that more than `most` of the trials fail, each with the probability `share`."""
+    if share >= 1:
+        return float(trials > most)
+    ways = (lgamma(trials + 1) - lgamma(k + 1) - lgamma(trials - k + 1) for k in range(min(most, trials) + 1))
+    return 1 - fsum(exp(way + k * log(share) + (trials - k) * log1p(-share)) for k, way in enumerate(ways))
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreSize:
+    """A drop of a metric in cases like these: it hits a few cases completely, and the others not at all."""
+
+    within: float
+    """The variance of the trials of a case."""
+    reach: float
+    level: float
+    """Two-sided."""
+    power: float
+
+    def cases(self, detect: float, trials: int) -> int:
+        """Return how many cases notice a drop with so many trials of each."""
+        deviation = expected_deviation(detect, self.within, trials, reach=self.reach)
+        by_spread = cases_needed(detect, deviation, power=self.power, confidence=1 - self.level)
+        return max(by_spread, self._enough_to_break(detect / self.reach))
+
+    def _enough_to_break(self, share: float) -> int:
+        """Return how many cases it takes so that enough of them break to be significant by themselves."""
+        fewest = ceil(1 - log2(self.level))
+        if share >= 1:
+            return fewest
+        low, high = fewest, 2 * fewest
+        while _at_least(fewest, high, share) < self.power:
+            low, high = high, 2 * high
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (
+                (low, middle) if _at_least(fewest, middle, share) >= self.power else (middle + 1, high)
+            )
+        return low
+
+
+def _at_least(fewest: int, cases: int, share: float) -> float:
+    """Return the probability that of so many cases, each broken with a probability of `share`, enough are."""
+    return 1 - fsum(comb(cases, k) * share**k * (1 - share) ** (cases - k) for k in range(fewest))
