@@ -215,14 +215,19 @@ _WHERE = {
     "proctor.schema.analysis.power_plan": "MeasureSize RunSize SizeRow",
     "proctor.schema.results.score": "Score MetricScore Explanation",
     "proctor.schema.results.run_result": "Outcome RunResult CaseResult TrialResult MetricVerdict InvocationVerdict",
-    "proctor.schema": (
-        "EvalSet EvalCase Invocation IntermediateData InvocationEvents InvocationEvent SessionInput AppDetails"
-        " AgentDetails Content Part FunctionCall FunctionResponse Blob Rubric RubricContent RubricScore EvalConfig"
-        " PrebuiltMetrics BaseCriterion ToolTrajectoryCriterion LlmAsAJudgeCriterion RubricsBasedCriterion"
-        " HallucinationsCriterion JudgeModelOptions CustomMetricConfig CodeConfig EvalMetric MetricInfo Interval"
-        " MetricValueInfo ConversationScenario ConversationScenarios UserPersona UserBehavior EvalStatus"
-        " EvalMetricResult EvalCaseResult EvalSetResult"
+    "proctor.schema.format.case": "EvalSet EvalCase SessionInput ConversationScenario ConversationScenarios",
+    "proctor.schema.format.invocation": (
+        "Invocation IntermediateData InvocationEvents InvocationEvent AppDetails AgentDetails"
     ),
+    "proctor.schema.format.content": "Content Part FunctionCall FunctionResponse Blob",
+    "proctor.schema.format.rubric": "Rubric RubricContent RubricScore",
+    "proctor.schema.format.config": "EvalConfig CustomMetricConfig CodeConfig",
+    "proctor.schema.format.criterion": (
+        "PrebuiltMetrics BaseCriterion ToolTrajectoryCriterion LlmAsAJudgeCriterion RubricsBasedCriterion"
+        " HallucinationsCriterion JudgeModelOptions EvalMetric MetricInfo Interval MetricValueInfo"
+    ),
+    "proctor.schema.format.persona": "UserPersona UserBehavior",
+    "proctor.schema.format.result": "EvalStatus EvalMetricResult EvalCaseResult EvalSetResult",
 }
 _MODULE_OF = {name: module for module, names in _WHERE.items() for name in names.split()}
 

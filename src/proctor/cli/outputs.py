@@ -16,9 +16,9 @@ from proctor.cli.messages import say
 from proctor.common.error_text import safe_str
 from proctor.errors import SetupError, SetupProblems, StoreError
 from proctor.reports.base import Report, ReportOptions, load_report
-from proctor.runs.output_guard import OutputGuard, kept_stores
+from proctor.runs.output_guard import OutputGuard
 from proctor.runs.setup.settings import Settings
-from proctor.runs.storage.open import is_for_results, open_store, project_store
+from proctor.runs.storage.open import is_for_results, kept_stores, open_store, project_store
 from proctor.schema.evidence.trial import CONFIGURATION, Failure, FailureKind
 from proctor.schema.results.run_result import RunResult
 

@@ -30,7 +30,7 @@ class PatientStream(io.TextIOWrapper):
         line_by_line = self._is_terminal = os.isatty(descriptor)
         super().__init__(
             raw,
-            encoding=_encoding(),
+            encoding=getattr(sys.__stdout__, "encoding", None) or "utf-8",
             errors="backslashreplace",
             line_buffering=line_by_line,
             write_through=False,
@@ -62,10 +62,6 @@ class PatientStream(io.TextIOWrapper):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, self.fileno())
         os.close(nowhere)
-
-
-def _encoding() -> str:
-    return getattr(sys.__stdout__, "encoding", None) or "utf-8"
 
 
 def duplicate_streams() -> None:

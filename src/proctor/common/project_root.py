@@ -14,15 +14,11 @@ def project_root(start: Path) -> Path | None:
 
     Marks are a `proctor.toml`, a `[tool.proctor]` and a `.git`; if no folder has one, any `pyproject.toml`.
     """
-    folders = _upwards(start)
+    start = start.absolute()
+    folders = [start, *start.parents]
     marked = (folder for folder in folders if _is_marked(folder))
     packaged = (folder for folder in folders if (folder / PYPROJECT).is_file())
     return next(marked, None) or next(packaged, None)
-
-
-def _upwards(start: Path) -> list[Path]:
-    start = start.absolute()
-    return [start, *start.parents]
 
 
 def _is_marked(folder: Path) -> bool:

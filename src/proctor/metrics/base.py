@@ -273,7 +273,7 @@ _IGNORED_WITHOUT_JUDGE = "this option has no effect here: the metric uses no jud
 
 def is_adk_compatible(criterion: BaseCriterion) -> bool:
     """Return whether a criterion requests the exact behaviour of google-adk."""
-    return getattr(criterion, "compat", None) == "adk"
+    return (criterion.model_extra or {}).get("compat") == "adk"
 
 
 # --- What a case states for a metric: the readers that `MetricFacts.statement` names ----------------------------------

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from proctor.engine.planning.plan import Plan
     from proctor.runs.setup.prepare import Prepared
     from proctor.schema.results.manifest import RunRecord
-    from proctor.schema.results.run_result import CaseResult, MetricVerdict
+    from proctor.schema.results.run_result import CaseResult
     from proctor.stores.base import Store
 
 _MOST_CASES = 1_000
@@ -104,7 +104,12 @@ def _by_history(found: Estimate, prepared: Prepared, store: Store) -> Estimate:
     sets = {chosen.summary.eval_set_id for chosen in plan.sets}
     for run in _to_go_by(store, sets, prepared.agent_label):
         cases = _cases(store.load(run.run_id), sets)
-        seen = {name for case in cases for name, metric in case.metrics.items() if _has_scores(metric)}
+        seen = {
+            name
+            for case in cases
+            for name, metric in case.metrics.items()
+            if any(score is not None for score in metric.per_trial)
+        }
         if not cases or (judged and not judged & seen):
             continue
         found.run_id, found.seen = run.run_id, len(cases)
@@ -124,10 +129,6 @@ def _to_go_by(store: Store, sets: set[str], agent: str) -> list[RunRecord]:
     """Return the latest runs of these sets, newest first; runs of the same agent come before others."""
     runs = (run for run in islice(store.runs(), _MOST_RUNS) if sets & set(run.sets))
     return sorted(runs, key=lambda run: run.agent != agent)
-
-
-def _has_scores(metric: MetricVerdict) -> bool:
-    return any(score is not None for score in metric.per_trial)
 
 
 def _cases(result: Any, sets: Iterable[str]) -> list[CaseResult]:
@@ -253,7 +254,8 @@ def _without_history(found: Estimate, plan: Plan) -> Estimate:
     )
     low = high = 0
     for chosen in plan.sets:
-        turns = sum(_turns(chosen.source.case(index)) for index in chosen.cases) * chosen.num_runs
+        cases = map(chosen.source.case, chosen.cases)
+        turns = sum(len(case.conversation or ()) or 1 for case in cases) * chosen.num_runs
         for metric in (metric for metric in chosen.metrics if metric.judge):
             samples = _samples(metric.metric)
             low, high = low + turns * (samples // 2 + 1), high + turns * samples
@@ -264,10 +266,6 @@ def _without_history(found: Estimate, plan: Plan) -> Estimate:
             "calls are those of one question a turn, with as few votes as decide, to all of them"
         )
     return found
-
-
-def _turns(case: Any) -> int:
-    return len(case.conversation or ()) or 1
 
 
 def _samples(metric: Any) -> int:

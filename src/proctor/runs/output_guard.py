@@ -18,6 +18,7 @@ from typing import TextIO
 from proctor.common.atomic_write import new_file
 from proctor.errors import SetupError
 from proctor.files.eval_sets.selectors import CONFIG_NAMES, SET_SUFFIXES
+from proctor.runs.storage.open import kept_stores
 
 EVAL_SET, BASELINE, ADK_TABLE = "eval set", "baseline", "CSV table of google-adk"
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
@@ -186,21 +187,6 @@ def check_growing_set(path: Path, *, make_parents: bool = False, inputs: Sequenc
     """
     guard = OutputGuard(make_parents=make_parents, inputs=inputs, stores=kept_stores())
     guard.check(path, EVAL_SET, appends=True)
-
-
-def kept_stores(urls: Sequence[str | Path | None] = (None,)) -> list[Path]:
-    """Return the files of the stores with these URLs (`None`: the project's store), and the default store."""
-    from proctor.runs.storage.open import default_store, store_url
-    from proctor.stores.open import store_file
-
-    stores = [default_store()]
-    for url in urls:
-        try:
-            if (file := store_file(store_url(url))) is not None:
-                stores.append(file.absolute())
-        except SetupError:  # reported by the command itself, or holds no runs
-            continue
-    return stores
 
 
 def is_appended(path: Path) -> bool:

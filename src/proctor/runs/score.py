@@ -185,7 +185,8 @@ def by_name_only(config: EvalConfig) -> EvalConfig:
     """Make every metric that can compare names alone do so, unless its criterion sets that option."""
     criteria = dict(config.criteria)
     for name in criteria:
-        options = METRICS.get(name).facts.options if _has_facts(name) else {}
+        facts = getattr(METRICS.get(name), "facts", None) if name in METRICS else None
+        options = facts.options if facts is not None else {}
         criterion = config.criterion_for(name)
         if OPTION in options and criterion is not None and OPTION not in criterion.model_fields_set:
             criteria[name] = criterion.model_copy(update={OPTION: True})
@@ -199,7 +200,3 @@ def _are_names(given: Any) -> bool:
 def _turn(names: Sequence[str]) -> Invocation:
     calls = [FunctionCall(name=name, args={}) for name in names]
     return Invocation(user_content=Content(parts=[]), intermediate_data=IntermediateData(tool_uses=calls))
-
-
-def _has_facts(name: str) -> bool:
-    return name in METRICS and hasattr(METRICS.get(name), "facts")

@@ -6,6 +6,7 @@ import pytest
 
 from proctor.common.registry import REPORTS
 from proctor.reports.content import summary
+from proctor.reports.content.case_text import against
 from proctor.reports.content.run_digest import Digest
 from proctor.reports.content.symbols import ASCII, UNICODE, marks_for
 from proctor.reports.terminal.run import TerminalReport
@@ -122,11 +123,11 @@ def test_a_score_that_misses_never_looks_like_its_threshold(
 
 
 def test_scores_with_their_thresholds() -> None:
-    assert summary.against(metric("m", [0.4], 0.9), UNICODE) == "0.40 < 0.9"
-    assert summary.against(metric("m", [1.0], 0.9), ASCII) == "1.00 >= 0.9"
-    assert summary.against(metric("m", [1.0, None], 0.9, E), UNICODE) == "error"
-    assert summary.against(metric("m", [None], 1.0, Outcome.NOT_APPLICABLE), UNICODE) == "not applicable"
-    assert summary.against(metric("m", [3.0], None, Outcome.INFORMATIONAL), UNICODE) == "3.00"
+    assert against(metric("m", [0.4], 0.9), UNICODE) == "0.40 < 0.9"
+    assert against(metric("m", [1.0], 0.9), ASCII) == "1.00 >= 0.9"
+    assert against(metric("m", [1.0, None], 0.9, E), UNICODE) == "error"
+    assert against(metric("m", [None], 1.0, Outcome.NOT_APPLICABLE), UNICODE) == "not applicable"
+    assert against(metric("m", [3.0], None, Outcome.INFORMATIONAL), UNICODE) == "3.00"
 
 
 def test_redundant_suffixes_of_names_are_dropped() -> None:

@@ -63,7 +63,7 @@ class Execution:
         self.afterwards: Callable[[Sequence[RunResult]], None] = lambda _: None
         """Called after the result has been shown, unless the run was interrupted."""
         self.code_of: Callable[[Sequence[RunResult]], int] = exit_code
-        """Returns the exit code for the runs; called before the reports are written, and again after that."""
+        """Returns the exit code for the runs."""
         options = ReportOptions(
             verbose=result_outputs.verbose,
             only_different=result_outputs.only_different,
@@ -99,7 +99,8 @@ class Execution:
         try:
             with self._screen, preserve_import_path():
                 runs = run_until_signal(lambda: start(options), stop)
-            is_written = self._show(runs, self._reported_code(runs) if stop.code is None else stop.code)
+            code, problem = self._code_or_problem(runs) if stop.code is None else (stop.code, None)
+            is_written = self._show(runs, code)
         except KeyboardInterrupt:  # the run has ended, and the user interrupts its report
             self._say_how_to_resume()
             raise
@@ -108,17 +109,18 @@ class Execution:
             say(_progress_sentence(runs))
             self._say_how_to_resume()
             return stop.code
+        if code is None:
+            raise problem or RuntimeError("there is neither an exit code nor an error")
         self.afterwards(runs)
-        code = self.code_of(runs)
         self._say_how_to_go_on(runs, code)
         return code if is_written or code == 1 else ERROR
 
-    def _reported_code(self, runs: Sequence[RunResult]) -> int | None:
-        """Return the exit code for the reports; `None` means the exit code of the outcomes."""
+    def _code_or_problem(self, runs: Sequence[RunResult]) -> tuple[int | None, ProctorError | None]:
+        """Return the exit code, or the error that is raised once the reports, with the code of the outcomes, are written."""
         try:
-            return self.code_of(runs)
-        except ProctorError:  # raised again, and reported, by the second call after the reports
-            return None
+            return self.code_of(runs), None
+        except ProctorError as error:
+            return None, error
 
     def _show(self, runs: Sequence[RunResult], code: int | None) -> bool:
         """Show the runs and write their reports; return whether all reports were written."""

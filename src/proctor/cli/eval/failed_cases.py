@@ -74,7 +74,8 @@ def find_failed_cases(name: str, store: str | None = None) -> FailedCases:
     path = Path(name)
     if path.exists() or path.suffix or len(path.parts) > 1:
         failed = _of_report(path)
-        _add_stored_agents(failed, _run_ids(path), store)
+        run_ids = [str(run["run_id"]) for run in _parse_report(path)["runs"] if run.get("run_id")]
+        _add_stored_agents(failed, run_ids, store)
         return failed
     from proctor.runs.storage.failed_attempts import find_current_run
     from proctor.runs.storage.open import open_runs
@@ -166,10 +167,6 @@ def other_agents(named: Sequence[str], failed: FailedCases) -> list[str]:
         known = [(one.label, one.folder) for one in map(read_reference, failed.agents)]
         return [one for one in named if (read_reference(one).label, read_reference(one).folder) not in known]
     return [one for one in named if read_reference(one).label not in failed.labels]
-
-
-def _run_ids(path: Path) -> list[str]:
-    return [str(run["run_id"]) for run in _parse_report(path)["runs"] if run.get("run_id")]
 
 
 def _of_report(path: Path) -> FailedCases:

@@ -68,7 +68,9 @@ def _run_once(command: Sequence[str], named: Sequence[Path], folders: Sequence[P
         while child.poll() is None:
             time.sleep(_PAUSE)
             changed = [
-                path for path in _changes(seen, snapshot(named, folders)) if _restarts_run(path, named)
+                path
+                for path in _changes(seen, snapshot(named, folders))
+                if path.suffix == ".py" or path in named
             ]
             if changed:
                 return _announce(changed)
@@ -89,10 +91,6 @@ def _end(child: subprocess.Popen[bytes]) -> None:
         except subprocess.TimeoutExpired:
             child.kill()
             child.wait()
-
-
-def _restarts_run(path: Path, named: Sequence[Path]) -> bool:
-    return path.suffix == ".py" or path in named
 
 
 def _announce(changed: Sequence[Path]) -> None:

@@ -70,7 +70,7 @@ def check(
         "allow_duplicate_ids": allow_duplicate_ids,
         "allow_unknown_keys": allow_unknown_keys or settings.options.get("allow_unknown_keys", False),
     }
-    reports = [check_file(path, **accepted) for path in _single_files(files)]
+    reports = [check_file(path, **accepted) for path in map(Path, files) if not path.is_dir()]
     reports += _in_folders(files, accepted)
     allowed = allow_unasserted or settings.options.get("allow_unasserted", False)
     reports += check_meaning(reports, config or settings.config, settings.user, allow_unasserted=allowed)
@@ -85,10 +85,6 @@ def check(
     for line in lines:
         click.echo(line)
     ctx.exit(0 if all(report.usable for report in reports) else SETUP_ERROR)
-
-
-def _single_files(files: Sequence[str]) -> list[Path]:
-    return [Path(file) for file in files if not Path(file).is_dir()]
 
 
 def _in_folders(files: Sequence[str], accepted: Mapping[str, bool]) -> Iterator[Report]:

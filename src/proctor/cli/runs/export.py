@@ -110,11 +110,10 @@ def export(
 def _export(
     run: str, form: str, target: str | None, store: str | None, *, judging: int | None, **how: Any
 ) -> None:
-    from proctor.runs.output_guard import kept_stores
     from proctor.runs.storage.export import export_run
     from proctor.runs.storage.failed_attempts import find_current_run
     from proctor.runs.storage.lookup import judging_of, listed_run
-    from proctor.runs.storage.open import open_runs
+    from proctor.runs.storage.open import kept_stores, open_runs
     from proctor.schema.results.manifest import RunState
     from proctor.web.pages.bundle.store_pages import StoreExtras
 

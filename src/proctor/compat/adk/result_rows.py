@@ -13,7 +13,8 @@ from proctor.common.safe_text import clean
 from proctor.compat.adk.argument_errors import setup_error
 from proctor.errors import SetupError
 from proctor.reports.formats.csv import neutral
-from proctor.runs.output_guard import ADK_TABLE, OutputGuard, kept_stores
+from proctor.runs.output_guard import ADK_TABLE, OutputGuard
+from proctor.runs.storage.open import kept_stores
 from proctor.schema.format.content import FunctionCall, text_of
 from proctor.schema.format.invocation import Invocation
 from proctor.schema.format.result import EvalStatus

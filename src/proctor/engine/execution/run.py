@@ -53,15 +53,13 @@ class Run:
     _not_passed: int = 0
     """Cases that did not pass in this process."""
     _earlier_seconds: float = 0.0
+    _grows: bool = field(init=False)
+    """Whether trials are added to a case until it is decided."""
 
     def __post_init__(self) -> None:
         self._money = RunCosts(self.options, self._spending, asks_judges=self.plan.asks_judges)
-
-    @property
-    def _grows(self) -> bool:
-        return self.options.until_decided or any(
-            chosen.rule is not None and chosen.rule.at_most is not None for chosen in self.plan.sets
-        )
+        rules = [chosen.rule for chosen in self.plan.sets if chosen.rule is not None]
+        self._grows = self.options.until_decided or any(rule.at_most is not None for rule in rules)
 
     async def __call__(self) -> RunResult:
         """Run every trial and return the verdicts.

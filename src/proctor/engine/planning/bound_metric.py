@@ -8,9 +8,11 @@ from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import Any
 
+from proctor.errors import CriterionError, did_you_mean
 from proctor.metrics.base import RECORDED, SCENARIO, CaseView, Metric, MetricFacts, beyond_range
 from proctor.schema.evidence.trial import Failure, FailureKind
 from proctor.schema.format.case import EvalCase
+from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.format.invocation import Invocation
 from proctor.schema.results.score import Explanation, MetricScore, Score
 
@@ -138,9 +140,31 @@ class BoundMetric:
         """Return whether the score of a trial or of a turn is below the threshold."""
         return score.value is not None and self.threshold is not None and score.value < self.threshold
 
-    def covers(self, *, scenario: bool) -> bool:
-        """Return whether the metric scores cases of this kind."""
-        return self.covered[scenario]
+
+def bind_metric(name: str, metric: Metric, criterion: BaseCriterion | None) -> BoundMetric:
+    """Bind a metric called `name` in the config to its criterion.
+
+    Raises:
+        CriterionError: an option that holds for every metric has an invalid value.
+    """
+    facts = metric.facts
+    extra: dict[str, Any] = (criterion.model_extra or {}) if criterion is not None else {}
+    gate, applies_to = extra.get("gate", True), extra.get("applies_to")
+    aggregate = extra.get("aggregate", MEAN)
+    if not isinstance(gate, bool):
+        raise CriterionError(f"{facts.name}: `gate` must be true or false, got {gate!r}")
+    if applies_to not in (None, RECORDED, SCENARIO):
+        raise CriterionError(
+            f"{facts.name}: `applies_to` must be 'recorded' or 'scenario', got {applies_to!r}"
+        )
+    if aggregate not in AGGREGATES:
+        raise CriterionError(
+            f"{facts.name}: `aggregate` must be {', '.join(map(repr, AGGREGATES))}, got {aggregate!r}."
+            f"{did_you_mean(str(aggregate), AGGREGATES)}"
+        )
+    threshold = criterion.threshold if criterion is not None and facts.gates else None
+    compat = extra.get("compat") is not None or extra.get("reading") in ("adk-rs", "adk-ts")
+    return BoundMetric(metric, threshold, gate and facts.gates, applies_to, aggregate, name, as_in_adk=compat)
 
 
 # --- Metrics that compare with a reference, on a case that has one for its opening only: the rest of it is played -----

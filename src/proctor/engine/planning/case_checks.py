@@ -107,7 +107,7 @@ def left_out_text(skipped: Mapping[str, str]) -> str:
 
 def _why_not(metric: BoundMetric, case: EvalCase) -> str:
     """Explain why a metric does not apply to a case."""
-    if not metric.covers(scenario=case.conversation is None):
+    if not metric.covered[case.conversation is None]:
         return _OTHER_KIND if case.conversation is None else "it does not score recorded cases"
     if metric.parts:
         return f"none of {', '.join(part.name for part in metric.parts)} applies"
@@ -130,7 +130,7 @@ def cannot_run(case: EvalCase) -> str:
 
 def can_score(metric: BoundMetric, case: EvalCase) -> bool:
     """Whether a metric applies to a case."""
-    if not metric.covers(scenario=case.conversation is None):
+    if not metric.covered[case.conversation is None]:
         return False
     if "expected_state" in metric.facts.needs and not case.final_session_state:
         return False
@@ -156,7 +156,7 @@ class Look:
 
     def see(self, case: EvalCase) -> None:
         """Show a case to the survey if the metric scores it."""
-        if self.metric.covers(scenario=case.conversation is None):
+        if self.metric.covered[case.conversation is None]:
             self.survey.see(case)
 
     def problems(self) -> list[SetupError]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from proctor.common.registry import METRICS, load_object
-from proctor.engine.planning.bound_metric import AGGREGATES, FINAL_STATE, MEAN, BoundMetric
+from proctor.engine.planning.bound_metric import FINAL_STATE, BoundMetric, bind_metric
 from proctor.engine.run_options import RunOptions
 from proctor.errors import (
     CriterionError,
@@ -17,7 +17,7 @@ from proctor.errors import (
     suggest_names,
     unknown_name,
 )
-from proctor.metrics.base import RECORDED, SCENARIO, CaseView, Metric, MetricFacts, idle_options
+from proctor.metrics.base import CaseView, Metric, MetricFacts, idle_options
 from proctor.schema.format.config import EvalConfig
 from proctor.schema.format.criterion import BaseCriterion, JudgeModelOptions
 from proctor.schema.results.manifest import UNKNOWN_MODULES
@@ -148,7 +148,7 @@ def _append(
             bound.skipped[name] = "--no-judge"
             bound.left_out.append(_only_facts(name, criterion, custom))
             return
-        found = _bind_metric(name, metric, criterion)
+        found = bind_metric(name, metric, criterion)
         if "judge" in metric.facts.needs:
             _set_judge(found, options, bound)
         bound.metrics.append(found)
@@ -164,7 +164,7 @@ def _only_facts(name: str, criterion: BaseCriterion | None, custom: Any) -> Boun
     try:
         built = None if custom is not None else _build(name, criterion, RunOptions(), None)
         if built is not None:
-            return _bind_metric(name, built, criterion)
+            return bind_metric(name, built, criterion)
     except SetupError:  # mistakes in a metric that does not run are not reported
         pass
     return BoundMetric(LeftOut(MetricFacts(name=name, description="left out")), None, gate=True)
@@ -205,27 +205,6 @@ def _build(name: str, criterion: BaseCriterion | None, options: RunOptions, cust
         return None
     metric: Metric = factory(criterion) if criterion is not None else factory()
     return metric
-
-
-def _bind_metric(name: str, metric: Metric, criterion: BaseCriterion | None) -> BoundMetric:
-    facts = metric.facts
-    extra: dict[str, Any] = (criterion.model_extra or {}) if criterion is not None else {}
-    gate, applies_to = extra.get("gate", True), extra.get("applies_to")
-    aggregate = extra.get("aggregate", MEAN)
-    if not isinstance(gate, bool):
-        raise CriterionError(f"{facts.name}: `gate` must be true or false, got {gate!r}")
-    if applies_to not in (None, RECORDED, SCENARIO):
-        raise CriterionError(
-            f"{facts.name}: `applies_to` must be 'recorded' or 'scenario', got {applies_to!r}"
-        )
-    if aggregate not in AGGREGATES:
-        raise CriterionError(
-            f"{facts.name}: `aggregate` must be {', '.join(map(repr, AGGREGATES))}, got {aggregate!r}."
-            f"{did_you_mean(str(aggregate), AGGREGATES)}"
-        )
-    threshold = criterion.threshold if criterion is not None and facts.gates else None
-    compat = extra.get("compat") is not None or extra.get("reading") in ("adk-rs", "adk-ts")
-    return BoundMetric(metric, threshold, gate and facts.gates, applies_to, aggregate, name, as_in_adk=compat)
 
 
 def _set_judge(metric: BoundMetric, options: RunOptions, bound: Bound) -> None:

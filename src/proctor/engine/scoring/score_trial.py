@@ -360,7 +360,7 @@ async def score_alone(
     def abandoned(_: CaseView, __: Slot) -> list[MetricScore]:
         return _without_the_stuck(metrics, known, seconds)
 
-    if not any(_may_hang(bound) for bound in metrics):
+    if all(bound.is_quick or bound.judge for bound in metrics):
         # nothing to watch: that would take longer than the scores
         return await work(view, None)
     executor = LocalExecutor(
@@ -372,10 +372,6 @@ async def score_alone(
     )
     await executor.run(iter([view]))
     return done
-
-
-def _may_hang(bound: BoundMetric) -> bool:
-    return not bound.is_quick and not bound.judge
 
 
 def _without_the_stuck(

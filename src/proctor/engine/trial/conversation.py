@@ -307,10 +307,9 @@ class ConversationRecorder:
             what = (
                 f"{late} within the time of one turn" if slot.expired == "turn" else "the trial took too long"
             )
-        return timed_out(what, self._limit_of(slot), where=where, turn=turn)
-
-    def _limit_of(self, slot: Slot) -> float | None:
-        return self._limits.trial_timeout if slot.expired == "trial" else self._limits.timeout
+        limits = self._limits
+        limit = limits.trial_timeout if slot.expired == "trial" else limits.timeout
+        return timed_out(what, limit, where=where, turn=turn)
 
 
 def step_of(slot: Slot) -> str:

@@ -37,7 +37,7 @@ from proctor.schema.evidence.event import Event, WaitingEvent, recipe_of
 from proctor.schema.evidence.trial import Failure, FailureKind, Trial
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.content import Content
-from proctor.schema.format.invocation import Invocation, states_silence
+from proctor.schema.format.invocation import states_silence
 from proctor.schema.results.score import MetricScore
 from proctor.simulation.base import WHERE as SIMULATOR
 
@@ -212,8 +212,11 @@ def find_silence(trial: Trial, case: EvalCase, plan: SetPlan) -> Failure | None:
     An agent that does nothing satisfies every prohibition. Where nothing is decided, or a gating criterion has `compat`,
     a silent turn is scored like any other.
     """
+    expected = case.conversation or case.opening or ()
     for index, turn in enumerate(trial.turns):
-        if not any(map(_shows_something, turn.events)) and not _expects_silence(_expected_turns(case), index):
+        if any(map(_shows_something, turn.events)):
+            continue
+        if index >= len(expected) or not states_silence(expected[index]):
             silence = Failure(where="agent", kind=FailureKind.EMPTY, message=SILENT, turn=index)
             return silence if _decides_by_proctor(plan) else None
     return None
@@ -223,14 +226,6 @@ def _decides_by_proctor(plan: SetPlan) -> bool:
     gating = [metric.name for metric in plan.metrics if metric.gate]
     criteria = (plan.config.criterion_for(name) for name in gating)
     return bool(gating) and not any(each is not None and is_adk_compatible(each) for each in criteria)
-
-
-def _expected_turns(case: EvalCase) -> Sequence[Invocation]:
-    return case.conversation or case.opening or ()
-
-
-def _expects_silence(expected: Sequence[Invocation], index: int) -> bool:
-    return index < len(expected) and states_silence(expected[index])
 
 
 def _shows_something(event: Event) -> bool:

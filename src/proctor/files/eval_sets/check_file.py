@@ -120,7 +120,8 @@ def check_file(
 
 def _check(path: Path, report: Report, *, allow_duplicate_ids: bool, allows: bool) -> None:
     if path.suffix.lower() == LINES_SUFFIX and path.is_file():
-        report.kind = str(Kind.CASE_LINES if _has_set_name(path) or _looks_like_lines(path) else Kind.UNKNOWN)
+        is_set = path.name.lower().endswith(SET_SUFFIXES) or _looks_like_lines(path)
+        report.kind = str(Kind.CASE_LINES if is_set else Kind.UNKNOWN)
         _check_set_file(path, report, allow_duplicate_ids=allow_duplicate_ids, allows=allows)
     elif _must_be_set(path):
         report.kind = str(Kind.EVAL_SET)
@@ -134,7 +135,8 @@ def _check_document(
     document: Document, path: Path, report: Report, *, allow_duplicate_ids: bool, allows: bool
 ) -> None:
     found = kind(document.value, document.name)
-    if found is Kind.UNKNOWN and isinstance(document.value, dict) and _has_config_name(path):
+    is_named_config = path.name in CONFIG_NAMES or "config" in path.stem.lower()
+    if found is Kind.UNKNOWN and isinstance(document.value, dict) and is_named_config:
         found = Kind.CONFIG
     report.kind = str(found)
     if getattr(document, "double_encoded", False) and found is not Kind.RESULT:
@@ -181,19 +183,11 @@ def _must_be_set(path: Path) -> bool:
         return b"eval_set_result_id" not in file.read(4096) or path.stat().st_size > RESULT_LIMIT
 
 
-def _has_set_name(path: Path) -> bool:
-    return path.name.lower().endswith(SET_SUFFIXES)
-
-
 def _looks_like_lines(path: Path) -> bool:
     try:
         return starts_like_lines(FileBytes(path, path.name))
     except OSError as error:
         raise unreadable(path, str(path), error) from None
-
-
-def _has_config_name(path: Path) -> bool:
-    return path.name in CONFIG_NAMES or "config" in path.stem.lower()
 
 
 # --- sets --------------------------------------------------------------------------------------------------------------

@@ -132,7 +132,7 @@ def convert_document(document: Document, eval_id: str, session: dict[str, object
     """
     found = kind(document.value, document.name)
     if found is not Kind.OLD_TURNS and session is not None:
-        message = f"an initial session belongs to a list of turns, but this is {_article(found)}"
+        message = f"an initial session belongs to a list of turns, but this is {'an' if found.value[0] in 'aeio' else 'a'} {found}"
         raise file_error(problems_at(document, [Finding((), message, "leave the initial session out")]))
     if found not in OLD_KINDS:
         if found is Kind.UNKNOWN:
@@ -223,7 +223,3 @@ def read_initial_session(path: str | Path | None) -> dict[str, Any] | None:
     except ValidationError as error:
         raise file_error(problems_at(document, explain(error, value))) from None
     return value
-
-
-def _article(found: Kind) -> str:
-    return f"{'an' if found.value[0] in 'aeio' else 'a'} {found}"

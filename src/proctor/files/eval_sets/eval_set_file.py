@@ -6,6 +6,7 @@ import hashlib
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any, Protocol, cast
 
 from pydantic import ValidationError
@@ -44,12 +45,10 @@ class Cases(Protocol):
         """Return the key of a case's id in the file."""
         ...
 
-    def problems(self, found: CaseFindings, severity: Severity = "error") -> list[Problem]:
-        """Return findings (whose paths start at their case) with their positions in the file."""
-        ...
-
-    def header_problems(self, findings: Sequence[Finding], severity: Severity) -> list[Problem]:
-        """Return findings about the header with their positions in the file."""
+    def problems(
+        self, found: CaseFindings, severity: Severity = "error", header: Sequence[Finding] = ()
+    ) -> list[Problem]:
+        """Return findings about the header, then those about cases (whose paths start at their case), with their positions."""
         ...
 
 
@@ -118,9 +117,12 @@ class SpanCases:
         places = Places(start, [finding.path for finding in findings])
         return [problem_of(name, places, finding.path, finding, severity) for finding in findings]
 
-    def problems(self, found: CaseFindings, severity: Severity = "error") -> list[Problem]:
+    def problems(
+        self, found: CaseFindings, severity: Severity = "error", header: Sequence[Finding] = ()
+    ) -> list[Problem]:
         """Return findings with their positions."""
-        return [problem for index, findings in found for problem in self._locate(index, findings, severity)]
+        of_cases = (self._locate(index, findings, severity) for index, findings in found)
+        return [*self.header_problems(header, severity), *chain.from_iterable(of_cases)]
 
     def _locate(self, index: int, findings: Sequence[Finding], severity: Severity) -> Iterator[Problem]:
         base: Path_ = (self._spans.cases_key, index) if self._spans.cases_key else ()
@@ -159,18 +161,16 @@ class DocumentCases:
         """Whether the document is JSON inside a JSON string."""
         return bool(getattr(self._document, "double_encoded", False))
 
-    def problems(self, found: CaseFindings, severity: Severity = "error") -> list[Problem]:
+    def problems(
+        self, found: CaseFindings, severity: Severity = "error", header: Sequence[Finding] = ()
+    ) -> list[Problem]:
         """Return findings with their positions."""
         moved = [
             replace(finding, path=self._bases[index] + finding.path)
             for index, findings in found
             for finding in findings
         ]
-        return problems_at(self._document, moved, severity)
-
-    def header_problems(self, findings: Sequence[Finding], severity: Severity) -> list[Problem]:
-        """Return findings about the header with their positions."""
-        return problems_at(self._document, findings, severity)
+        return problems_at(self._document, [*header, *moved], severity)
 
 
 def id_key(case: object) -> str:

@@ -243,14 +243,12 @@ class Collector:
         if (more := len(self._errors) - _MAX_BROKEN) > 0:
             message = f"this and {more - 1} more cases have problems, too"
             broken.append((self._errors[_MAX_BROKEN][0], [Finding((), message)]))
-        opened.errors += [*cases.header_problems(errors, "error"), *cases.problems(broken, "error")]
-        opened.other_warnings += cases.header_problems(doubts, "warning")
-        opened.other_warnings += cases.problems(self._warnings[:_MAX_BROKEN], "warning")
+        opened.errors += cases.problems(broken, "error", errors)
+        opened.other_warnings += cases.problems(self._warnings[:_MAX_BROKEN], "warning", doubts)
         header_keys = [] if self._has_free_keys else list(set_key_findings(fields))
         for is_misread, problems in ((True, opened.misread), (False, opened.doubtful)):
-            problems.extend(cases.problems(self._keys[is_misread], "warning"))
-            findings = [each for each in header_keys if each.is_misread is is_misread]
-            problems.extend(cases.header_problems(findings, "warning"))
+            of_header = [each for each in header_keys if each.is_misread is is_misread]
+            problems.extend(cases.problems(self._keys[is_misread], "warning", of_header))
         return opened
 
 

@@ -245,9 +245,7 @@ class Walk:
         return piece
 
     def _small(self, at: int) -> tuple[object, int]:
-        piece = self._exact(at)
-        if has_refused_values(piece):
-            raise BrokenTextError(at, in_value=True)
+        piece = self._require_valid(at, self._exact(at))
         try:
             return from_json(piece, allow_inf_nan=False), at + len(piece)
         except ValueError:

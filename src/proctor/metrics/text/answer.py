@@ -89,6 +89,7 @@ class AnswerMetric(ABC, Generic[C]):
     def __init__(self, criterion: BaseCriterion | None = None) -> None:
         self.criterion = check_criterion(self.facts, criterion, self.kind)
         self.as_in_adk = is_adk_compatible(self.criterion)
+        self._is_for_last_turn = getattr(self.criterion, "turns", "all") == "last"
         self._expected = self.expected_by_criterion()
         if self._expected is not None:
             self.facts = replace(
@@ -183,7 +184,7 @@ class AnswerMetric(ABC, Generic[C]):
 
     def _first_turn(self, turns: int) -> int:
         """Return the first of `turns` turns that is scored."""
-        return max(0, turns - 1) if getattr(self.criterion, "turns", "all") == "last" else 0
+        return max(0, turns - 1) if self._is_for_last_turn else 0
 
     def text(self, invocation: Invocation) -> str:
         """Return the text of a turn's final answer."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from proctor.reports.content.summary import against, bounds, interval, percent, short_names
-from proctor.reports.content.symbols import ASCII, Marks
+from proctor.reports.content.summary import bounds, interval, percent, short_names
+from proctor.reports.content.symbols import ASCII, WORDS, Marks
 from proctor.schema.results.case_result import Repeats
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult, SetSummary
-from proctor.schema.results.score import TrialRule
+from proctor.schema.results.score import TrialRule, score_text
 from proctor.stats.intervals import Mean
 
 TELLING = {Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE}
@@ -105,6 +105,16 @@ def runs_text(sets: Sequence[SetSummary], num_runs: int, marks: Marks) -> str:
     most = max(*found, num_runs) if len(found) > 1 else num_runs
     least = min(found) if len(found) > 1 else most
     return "" if most < 2 else str(most) if least == most else f"{least}{marks.between}{most}"
+
+
+def against(metric: MetricVerdict, marks: Marks) -> str:
+    """Return a metric's score and its threshold: `0.40 < 0.9`; a score of only some trials decides nothing."""
+    if metric.score is None or metric.outcome is Outcome.ERROR:
+        return WORDS[metric.outcome]
+    text = score_text(metric.score, metric.threshold)
+    if metric.threshold is None:
+        return text
+    return f"{text} {'<' if metric.score < metric.threshold else marks.at_least} {metric.threshold:g}"
 
 
 def held_text(case: CaseResult, metric: MetricVerdict, marks: Marks) -> str:

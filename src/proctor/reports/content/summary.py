@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from proctor.reports.content.symbols import WORDS, Marks
 from proctor.schema.evidence.trial import CONFIGURATION
 from proctor.schema.results.case_result import FaultRate, FaultRates
-from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult, SetSummary, worst
-from proctor.schema.results.score import TrialRule, score_text
+from proctor.schema.results.run_result import (
+    CaseResult,
+    Outcome,
+    RunResult,
+    SetSummary,
+    exit_code_of,
+    worst,
+)
+from proctor.schema.results.score import TrialRule
 from proctor.stats.intervals import wilson
 
 _SUFFIXES = ("_avg_score", "_score", "_v1", "_v2", "_v3")
@@ -22,22 +29,22 @@ def sentence(run: RunResult, *, flaky: int = 0) -> str:
     """Return the verdict in words: `failed: 3 of 40 cases fail, 1 could not be scored`; `flaky`: so many cases are."""
     if run.failure is not None and run.failure.where == CONFIGURATION:
         return "error: configuration error, nothing was run"
-    total = len(run.cases) - run.counts.get(Outcome.SKIPPED, 0)
+    counts, outcome = run.counts, run.outcome
+    total = len(run.cases) - counts.get(Outcome.SKIPPED, 0)
     parts = [
-        *_case_parts(run, total),
+        *_case_parts(counts, total, all_pass=outcome is Outcome.PASSED),
         *([_flaky_text(flaky, total)] if flaky and total else []),
         *_run_parts(run),
     ]
-    return f"{WORDS[run.outcome]}: {', '.join(parts)}"
+    return f"{WORDS[outcome]}: {', '.join(parts)}"
 
 
-def _case_parts(run: RunResult, total: int) -> list[str]:
+def _case_parts(counts: Mapping[Outcome, int], total: int, *, all_pass: bool) -> list[str]:
     """Return how many cases have each outcome; `total` is the number of cases that were not skipped."""
-    counts = run.counts
     skipped = [f"{counts[Outcome.SKIPPED]:,} skipped"] if counts.get(Outcome.SKIPPED) else []
     if not total:
         return ["not one case was scored", *skipped]
-    if run.passed:
+    if all_pass:
         return [f"all {total:,} cases pass" if total > 1 else "the case passes", *skipped]
     parts = [text.format(n=counts[outcome]) for outcome, text in _SAYS.items() if counts.get(outcome)]
     if parts:
@@ -125,7 +132,7 @@ def exit_code(runs: Sequence[RunResult]) -> int:
     """
     broken = next((run.failure for run in runs if run.failure is not None), None)
     together = worst(run.outcome for run in runs)
-    return RunResult("", cases=[CaseResult("", "", together)], failure=broken).exit_code
+    return exit_code_of(together, broken)
 
 
 def attention(case: CaseResult) -> int:
@@ -198,16 +205,6 @@ def duration(seconds: float) -> str:
         return f"{minutes}m {rest:02d}s"
     hours, minutes = divmod(minutes, 60)
     return f"{hours}h {minutes:02d}m" if hours < 48 else f"{hours // 24}d {hours % 24:02d}h"
-
-
-def against(metric: MetricVerdict, marks: Marks) -> str:
-    """Return a metric's score and its threshold: `0.40 < 0.9`; a score of only some trials decides nothing."""
-    if metric.score is None or metric.outcome is Outcome.ERROR:
-        return WORDS[metric.outcome]
-    text = score_text(metric.score, metric.threshold)
-    if metric.threshold is None:
-        return text
-    return f"{text} {'<' if metric.score < metric.threshold else marks.at_least} {metric.threshold:g}"
 
 
 def short_names(names: Sequence[str]) -> dict[str, str]:

@@ -25,7 +25,7 @@ from proctor.reports.content.summary import sentence
 from proctor.reports.content.symbols import WORDS
 from proctor.reports.formats.json_data import is_unicode
 from proctor.schema.evidence.trial import Failure
-from proctor.schema.results.run_result import CaseResult, Outcome, RunResult, SetSummary
+from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
 
 LONGEST_TEXT = 32_000
 """Characters of the evidence of one case."""
@@ -117,16 +117,12 @@ def _broken(run: RunResult) -> Iterator[tuple[str, str, Failure]]:
     """Return the failures that belong to no case, each with a name and a file, so that no failed run is all green."""
     for one in run.sets:
         if one.failure is not None:
-            yield one.eval_set_id, _file_of(one), one.failure
+            yield one.eval_set_id, file_of(one.path) if one.path else "", one.failure
     if run.failure is not None:
         yield "run", "", run.failure
     red = run.counts.keys() - {Outcome.PASSED, Outcome.SKIPPED}
     if not run.passed and not red and run.failure is None and not any(one.failure for one in run.sets):
         yield "run", "", Failure(where="run", message=sentence(run))
-
-
-def _file_of(one: SetSummary) -> str:
-    return file_of(one.path) if one.path else ""
 
 
 # --- one case ------------------------------------------------------------------------------------------------------------

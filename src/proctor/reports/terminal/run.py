@@ -151,16 +151,13 @@ def _draw_bar(page: Page, run: RunResult, digest: Digest) -> None:
         Text(f"{n} {page.marks.outcome(outcome)}", STYLES.get(outcome, "dim"))
         for outcome, n in counts.items()
     ]
-    whole = Text.assemble(bar, f"  {done}/{_planned_trials(run, done)}  ", Text("  ").join(counts_text))
+    planned = max(done, sum(one.cases * one.num_runs for one in run.sets))
+    whole = Text.assemble(bar, f"  {done}/{planned}  ", Text("  ").join(counts_text))
     if run.duration:
         whole.append(f"   {summary.duration(run.duration)}", "dim")
     if run.judging_duration is not None:
         whole.append(f"   scored again in {summary.duration(run.judging_duration)}", "dim")
     page.print(whole)
-
-
-def _planned_trials(run: RunResult, done: int) -> int:
-    return max(done, sum(one.cases * one.num_runs for one in run.sets))
 
 
 def _shares(counts: dict[Outcome, int], length: int) -> dict[Outcome, int]:
@@ -334,7 +331,8 @@ class Matrix:
             cells = [self._cell(case, row.metric) for case in row.cases]
             metric = self._page.text(self._short.get(row.metric, ""), "dim")
             grid.add_row(*[self._page.text(self._label(row)), *cells, metric][:count])
-        grid.add_row(Text("passed", "dim"), *(self._total(run) for run in self._runs))
+        passed = (f"{run.counts.get(Outcome.PASSED, 0)} of {len(run.cases)}" for run in self._runs)
+        grid.add_row(Text("passed", "dim"), *(Text(text, "dim") for text in passed))
         if any(run.num_runs > 1 for run in self._runs):
             self._add_repeats(grid)
         self._page.print(grid)
@@ -379,6 +377,3 @@ class Matrix:
         grid.add_row(
             Text(f"pass^{k}", "dim"), *(Text(mean_text(mean, marks) if mean else "", "dim") for mean in means)
         )
-
-    def _total(self, run: RunResult) -> Text:
-        return Text(f"{run.counts.get(Outcome.PASSED, 0)} of {len(run.cases)}", "dim")

@@ -17,6 +17,7 @@ from proctor.files.results.report_format import RecordedCase, RecordedRun
 from proctor.runs.arguments import is_open
 from proctor.runs.importing.checks import check_consistency
 from proctor.runs.importing.spool import RunSpool, Spool
+from proctor.runs.setup.manifest import new_run_id
 from proctor.runs.storage.failed_attempts import recorded_attempt
 from proctor.runs.storage.open import StoreLike, open_store
 from proctor.schema.evidence.trial import Trial
@@ -32,7 +33,6 @@ from proctor.schema.results.manifest import (
     PlannedCase,
     RunSummary,
     SetManifest,
-    new_run_id,
 )
 from proctor.schema.results.run_result import CaseResult, RunResult, SetSummary
 from proctor.schema.results.score import MetricScore, Outcome, outcome_of_run
@@ -102,9 +102,7 @@ def _put_all(found: Iterable[tuple[RecordedRun, Path]], store: StoreLike) -> lis
 
 def _put_new(ready: Sequence[_Ready], store: Store) -> list[str]:
     """Write runs to the store. Refuse a file whose content was imported before, or equals that of another file."""
-    known = {
-        _content_of(manifest): f"run {manifest.run_id}" for manifest in map(store.manifest, _run_ids(store))
-    }
+    known = {_content_of(store.manifest(record.run_id)): f"run {record.run_id}" for record in store.runs()}
     first: dict[str, str] = {}
     for run in ready:
         content, file = _content_of(run.manifest), run.manifest.imported_from
@@ -116,10 +114,6 @@ def _put_new(ready: Sequence[_Ready], store: Store) -> list[str]:
             )
         first.setdefault(content, file)
     return [_write(run, store) for run in ready]
-
-
-def _run_ids(store: Store) -> Iterator[str]:
-    return (record.run_id for record in store.runs())
 
 
 def _content_of(manifest: Manifest) -> str:
@@ -203,7 +197,9 @@ def _records(position: int, recorded: RecordedCase) -> Iterator[Record]:
     case_json = _case_json(recorded)
     for index, trial in enumerate(case.trials):
         for attempt in (*trial.earlier, trial):
-            evidence = attempt.trial or _no_evidence(case, trial.number)
+            evidence = attempt.trial or Trial(
+                eval_set_id=case.eval_set_id, eval_id=case.eval_id, number=trial.number, notes=[NOT_KEPT]
+            )
             failed = attempt is not trial or attempt.failure is not None
             which = position, trial.number, attempt.attempt
             yield TrialRecord(*which, kept_json(evidence), failed, case_json)
@@ -219,10 +215,6 @@ def _scores(case: CaseResult, index: int) -> dict[str, MetricScore]:
         if score is not None:
             found[name] = score
     return found
-
-
-def _no_evidence(case: CaseResult, number: int) -> Trial:
-    return Trial(eval_set_id=case.eval_set_id, eval_id=case.eval_id, number=number, notes=[NOT_KEPT])
 
 
 def _case_json(recorded: RecordedCase) -> bytes:

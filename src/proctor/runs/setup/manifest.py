@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import platform
+import secrets
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -35,7 +36,6 @@ from proctor.schema.results.manifest import (
     MetricManifest,
     PlannedCase,
     SetManifest,
-    new_run_id,
 )
 from proctor.schema.results.run_result import SetSummary
 from proctor.schema.serialize import content_hash, json_hash
@@ -373,3 +373,11 @@ def _several(value: Any) -> Iterable[Any]:
     if isinstance(value, Mapping):
         return value.values()
     return value if isinstance(value, list | tuple) else [value]
+
+
+_LETTERS = "23456789bcdfghjkmnpqrstvwxz"  # no vowels, so that no words occur; no characters that look alike
+
+
+def new_run_id() -> str:
+    """Return a unique name for a run: ten letters and digits, of which the first few usually suffice."""
+    return "".join(secrets.choice(_LETTERS) for _ in range(10))

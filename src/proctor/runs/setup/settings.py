@@ -78,7 +78,7 @@ def load_settings(start: Path) -> Settings:
     if root is None:
         return Settings()
     own, shared = root / SETTINGS_FILE, root / PYPROJECT
-    table = _tool_table(shared) if shared.is_file() else None
+    table = _parse(shared)["tool"]["proctor"] if shared.is_file() and has_settings(shared) else None
     if own.is_file() and table is not None:
         raise SettingsError(
             f"Two settings in one folder: {own} and [tool.proctor] in {shared}. Keep one of them: "
@@ -87,10 +87,6 @@ def load_settings(start: Path) -> Settings:
     if own.is_file():
         return _read_table(own, _parse(own), "")
     return _read_table(shared, table, "tool.proctor") if table is not None else Settings()
-
-
-def _tool_table(path: Path) -> Any:
-    return _parse(path)["tool"]["proctor"] if has_settings(path) else None
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from proctor.common.error_text import safe_repr
 from proctor.common.project_root import project_root
-from proctor.errors import StoreError
+from proctor.errors import SetupError, StoreError
 from proctor.runs.arguments import is_open
 from proctor.runs.setup.settings import Settings, load_settings
 from proctor.stores.base import Store
@@ -50,6 +51,18 @@ def default_store() -> Path:
     """Return the default store file of this project, whether or not it exists."""
     here = Path.cwd()
     return (project_root(here) or here) / FOLDER / STORE_FILE
+
+
+def kept_stores(urls: Sequence[str | Path | None] = (None,)) -> list[Path]:
+    """Return the files of the stores with these URLs (`None`: the project's store), and the default store."""
+    stores = [default_store()]
+    for url in urls:
+        try:
+            if (file := store_file(store_url(url))) is not None:
+                stores.append(file.absolute())
+        except SetupError:  # reported by the command itself, or holds no runs
+            continue
+    return stores
 
 
 def is_for_results(url: str) -> bool:

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     AfterValidator,
+    BaseModel,
     BeforeValidator,
     ConfigDict,
     Discriminator,
@@ -27,7 +28,7 @@ from proctor.schema.format.criterion import (
     MetricInfo,
     PrebuiltMetrics,
 )
-from proctor.schema.format.wire_model import WireModel, plain_data
+from proctor.schema.format.wire_model import WireModel
 from proctor.schema.results.score import TrialRule
 
 DEFAULT_CRITERIA: dict[str, float] = {
@@ -40,8 +41,7 @@ DEFAULT_CRITERIA: dict[str, float] = {
 def _read_criterion(value: Any) -> float | BaseCriterion:
     if isinstance(value, BaseCriterion):
         return value
-    value = plain_data(value)
-    if isinstance(value, dict):
+    if isinstance(value, dict | BaseModel):  # a model of another library has the same fields
         return BaseCriterion.model_validate(value)
     if isinstance(value, int | float | str):
         return _read_threshold(value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
@@ -214,14 +214,22 @@ class Repeats:
         """Add one case."""
         if not case.trials or case.outcome in (Outcome.NOT_RUN, Outcome.SKIPPED):
             return
+        scores = {
+            name: (metric.score, metric.scored)
+            for name, metric in case.metrics.items()
+            if metric.score is not None and isfinite(metric.score)
+        }
+        self.count(case, scores)
         if self._split:
-            self.by_set.setdefault(case.eval_set_id, Repeats(split=False)).add(case)
+            self.by_set.setdefault(case.eval_set_id, Repeats(split=False)).count(case, scores)
+
+    def count(self, case: CaseResult, scores: Mapping[str, tuple[float, int]]) -> None:
+        """Add one case with trials; `scores`: the mean of each metric, and the number of trials that have a score."""
         self.cases += 1
         self.flaky += case.flaky
         self._counts[case.trials_passed, len(case.trials)] += 1
-        for name, metric in case.metrics.items():
-            if metric.score is not None and isfinite(metric.score):
-                self._means.setdefault(name, ClusteredMean()).add(metric.score, metric.scored)
+        for name, (score, trials) in scores.items():
+            self._means.setdefault(name, ClusteredMean()).add(score, trials)
 
     @property
     def most_trials(self) -> int:

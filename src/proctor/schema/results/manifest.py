@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -228,11 +227,3 @@ class RunRecord:
 
     def __bool__(self) -> bool:
         return bool(self.summary)
-
-
-_LETTERS = "23456789bcdfghjkmnpqrstvwxz"  # no vowels, so that no words occur; no characters that look alike
-
-
-def new_run_id() -> str:
-    """Return a unique name for a run: ten letters and digits, of which the first few usually suffice."""
-    return "".join(secrets.choice(_LETTERS) for _ in range(10))

@@ -33,6 +33,7 @@ __all__ = [
     "SetSummary",
     "TrialResult",
     "TrialRule",
+    "exit_code_of",
     "worst",
 ]
 
@@ -137,9 +138,7 @@ class RunResult:
     @property
     def exit_code(self) -> int:
         """The exit code: 0 passed, 1 failed, 3 error (or incomplete), 4 inconclusive; 2 for a report on a configuration error."""
-        if self.failure is not None and self.failure.where == CONFIGURATION:
-            return 2
-        return _EXIT_CODES.get(self.outcome, 3)
+        return exit_code_of(self.outcome, self.failure)
 
     @property
     def repeats(self) -> Repeats:
@@ -190,6 +189,13 @@ class RunResult:
 
 
 _EXIT_CODES = {Outcome.PASSED: 0, Outcome.FAILED: 1, Outcome.ERROR: 3, Outcome.INCONCLUSIVE: 4}
+
+
+def exit_code_of(outcome: Outcome, failure: Failure | None) -> int:
+    """Return the exit code of one run, or of several: their outcome, and the failure that ended one of them (see `exit_code`)."""
+    if failure is not None:
+        return 2 if failure.where == CONFIGURATION else 3
+    return _EXIT_CODES.get(outcome, 3)
 
 
 class RunResults(list[RunResult]):

@@ -270,7 +270,7 @@ class RunReader:
             result.trials = [
                 TrialResult(
                     number,
-                    _outcome_without_verdict((position, number, attempt) in held.failed),
+                    Outcome.ERROR if (position, number, attempt) in held.failed else Outcome.NOT_RUN,
                     evidence=partial(unpack, body),
                     attempt=attempt,
                 )
@@ -308,10 +308,6 @@ def last_attempts(evidence: Evidence) -> list[tuple[int, int, bytes]]:
     for number, attempt in evidence:
         last[number] = max(attempt, last.get(number, 0))
     return [(number, attempt, evidence[number, attempt]) for number, attempt in sorted(last.items())]
-
-
-def _outcome_without_verdict(failed: bool) -> Outcome:  # noqa: FBT001 - a column
-    return Outcome.ERROR if failed else Outcome.NOT_RUN
 
 
 def parts(first: int, last: int) -> Iterator[range]:

@@ -136,7 +136,8 @@ class RowWriter:
             if isinstance(record, TrialRecord):
                 self._trial(rows, record)
             elif isinstance(record, ScoreRecord):
-                self._scores(rows, record)
+                key = record.position, record.number, record.attempt
+                rows.add_scores(key, scores_row(record.scores))
             elif isinstance(record, VerdictRecord):
                 self._verdict(rows, record)
             else:
@@ -160,9 +161,6 @@ class RowWriter:
         name, stored = content_hash(case), pack(body, PACKED_FROM)
         rows.documents[name] = (name, document_checksum(name, places, stored), places, stored)
         return name
-
-    def _scores(self, rows: Rows, record: ScoreRecord) -> None:
-        rows.add_scores((record.position, record.number, record.attempt), scores_row(record.scores))
 
     def _verdict(self, rows: Rows, record: VerdictRecord) -> None:
         position, result = record.position, record.result
@@ -209,11 +207,8 @@ class RowWriter:
     def _write_media(self, raw: sqlite3.Connection, found: dict[str, bytes]) -> None:
         rows = [(name, checksum(name, body), body) for name, body in found.items()]
         insert(raw, "media", "hash, crc, body", rows, "ON CONFLICT (hash) DO NOTHING")
-        self._use(raw, found)
-
-    def _use(self, raw: sqlite3.Connection, names: Iterable[str]) -> None:
-        rows = [(self._run, name) for name in names]
-        insert(raw, "media_uses", "run, media", rows, "ON CONFLICT (run, media) DO NOTHING")
+        uses = [(self._run, name) for name in found]
+        insert(raw, "media_uses", "run, media", uses, "ON CONFLICT (run, media) DO NOTHING")
 
     def _write_trials(self, raw: sqlite3.Connection, rows: list[Row], name: str) -> None:
         new = insert_or(raw, "trials", _TRIALS, rows, partial(_insert_trial, raw, name))
@@ -245,9 +240,11 @@ class RowWriter:
         """Delete verdicts that are based on an attempt that was repeated, or on scores that were replaced."""
         decided = self._hold.decided
         gone = sorted(position for position in positions if position in decided)
-        for some in _chunks(gone):
+        for start in range(0, len(gone), 500):
+            some = gone[start : start + 500]
+            marks = ", ".join("?" * len(some))
             raw.execute(
-                f"DELETE FROM verdicts WHERE run = ? AND judging = ? AND position IN ({_marks(some)})",  # noqa: S608 - only marks
+                f"DELETE FROM verdicts WHERE run = ? AND judging = ? AND position IN ({marks})",  # noqa: S608 - only marks
                 (self._run, self._judging, *some),
             )
         for position in gone:
@@ -284,14 +281,6 @@ def _insert_trial(raw: sqlite3.Connection, name: str, row: Row) -> bool:
         f"{name}: trial {row[2]} of case {row[1]} has other evidence already (attempt {row[3]}), "
         "and evidence is never changed"
     )
-
-
-def _chunks(values: list[int]) -> Iterable[list[int]]:
-    return (values[i : i + 500] for i in range(0, len(values), 500))
-
-
-def _marks(values: Sequence[object]) -> str:
-    return ", ".join("?" * len(values))
 
 
 # --- Many rows with one statement: each statement lets other threads run, and waiting for them costs more -------------

@@ -266,11 +266,10 @@ def insert_judging(raw: sqlite3.Connection, progress: JudgingProgress, judging: 
     text = compact(judging.model_dump())
     raw.execute(
         "INSERT INTO judgings (run, number, complete, counts, verdicts_sum, state_crc, crc, judging) "
-        "VALUES (?, ?, 0, '{}', 0, ?, ?, ?)",
+        "VALUES (?, ?, 0, '{}', 0, 0, ?, ?)",
         (
             progress.run,
             progress.number,
-            progress.crc,
             checksum(f"judging/{progress.run}/{progress.number}", text),
             text,
         ),
