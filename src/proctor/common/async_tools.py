@@ -34,6 +34,22 @@ async def settle(outcome: Any) -> Any:
     return await outcome if inspect.isawaitable(outcome) else outcome
 
 
+def forget_cancellation() -> None:
+    """Withdraw the cancellation of the current task: a deadline ended one call of foreign code, not the task."""
+    task = asyncio.current_task()
+    while task is not None and task.cancelling():
+        task.uncancel()
+
+
+def is_within_a_loop() -> bool:
+    """Return whether an event loop runs this code."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:  # nothing is run in here: every error of an agent would carry this one along
+        return False
+    return True
+
+
 # --- Daemon threads: they are reused, and never delay the exit of the process ------------------------------------------
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from proctor.common.json_values import json_line
 from proctor.metrics.trajectory.call_matching import Call
@@ -71,6 +71,11 @@ def and_more(sentences: Sequence[str], most: int = MOST_SENTENCES) -> list[str]:
     if len(sentences) <= most:
         return [*sentences]
     return [*sentences[:most], f"and {len(sentences) - most} more"]
+
+
+def shown_texts(texts: Iterable[str]) -> str:
+    """Return the first of some texts as they are shown in a sentence, and the number of further ones."""
+    return ", ".join(and_more([show_text(text) for text in texts]))
 
 
 def _shorten(text: str, longest: int) -> str:

@@ -210,7 +210,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     """Add the tags of the test's case to the keywords of `-k`."""
     callspec = getattr(item, "callspec", None)
     if callspec is not None and "eval_case" in callspec.params:
-        from proctor.pytest_plugin.collection import tags_of
+        from proctor.schema.format.case import tags_of
 
         item.extra_keyword_matches.update(tags_of(callspec.params["eval_case"]))
 

@@ -20,7 +20,7 @@ from proctor.pytest_plugin.failures import (
     problem_representation,
 )
 from proctor.pytest_plugin.project import project_of
-from proctor.schema.format.case import EvalCase
+from proctor.schema.format.case import EvalCase, tags_of
 from proctor.schema.results.score import Outcome
 
 if TYPE_CHECKING:
@@ -81,12 +81,6 @@ class EvalSetFile(pytest.File):
 def item_name(eval_id: str) -> str:
     """Return a case's id for a node id: printable, and without `::`, which separates the parts of node ids."""
     return clean(eval_id).replace("::", r":\x3a") or "(no id)"
-
-
-def tags_of(case: EvalCase) -> list[str]:
-    """Return the tags of a case."""
-    tags = (case.model_extra or {}).get("tags") or []
-    return [tags] if isinstance(tags, str) else [str(tag) for tag in tags]
 
 
 class CaseItem(BatchItem):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any, NoReturn
 import pytest
 
 from proctor import api
+from proctor.common.async_tools import is_within_a_loop
 from proctor.common.safe_text import clean
 from proctor.errors import SetupError, did_you_mean
 from proctor.files.eval_sets.selectors import find_config, find_sets, split_existing
@@ -147,7 +147,7 @@ class Evaluate:
         try:
             with self._project.recorded_attempt():
                 run = self._prepared(eval_sets, agent, options)
-            if _is_within_a_loop():
+            if is_within_a_loop():
                 self._watch.pending.append(Pending(run))
                 return self._watch.pending[-1]
             from proctor.engine.execution.run_control import run_sync
@@ -196,14 +196,6 @@ class Evaluate:
 
     def _origin(self, one: object) -> Origin | None:
         return origin_of(one, self._request.config)
-
-
-def _is_within_a_loop() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
 
 
 def _config_of(origins: Iterable[Origin | None]) -> Path | None:

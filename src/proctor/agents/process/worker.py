@@ -25,7 +25,7 @@ from proctor.agents.json_protocol import TOLD_AT_END
 from proctor.agents.load import describe_ref, load_agent
 from proctor.agents.process.line_reader import Lines
 from proctor.agents.process.worker_agent import PATH_VARIABLE, error_data, event_data, json_value
-from proctor.common.async_tools import settle
+from proctor.common.async_tools import forget_cancellation, settle
 from proctor.common.error_text import safe_str
 from proctor.common.json_values import JsonObject
 from proctor.common.process_exit import contained_exits
@@ -92,7 +92,7 @@ class Worker:
                 with contained_exits():
                     answer = await task(request)
             except BaseException as error:  # noqa: BLE001 - whatever an agent raises is evidence
-                _forget_cancellation()
+                forget_cancellation()
                 answer = error_data(error)
             self._channel.send(answer)
 
@@ -143,12 +143,6 @@ class Worker:
         if (close := getattr(self._agent, "close", None)) is not None:
             await settle(close())
         return {"type": "done"}
-
-
-def _forget_cancellation() -> None:
-    task = asyncio.current_task()
-    while task is not None and task.cancelling():
-        task.uncancel()
 
 
 async def work(reference: str, agent_name: str | None, channel: Channel) -> int:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from proctor.common.async_tools import is_within_a_loop
 from proctor.errors import EvalError
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def run_sync(main: Callable[[], Coroutine[object, object, Answer]]) -> Answer:
     Raises:
         EvalError: code of an agent, a tool or a metric cancelled the run itself.
     """
-    return _in_a_thread(lambda: _run(main)) if _is_within_a_loop() else _run(main)
+    return _in_a_thread(lambda: _run(main)) if is_within_a_loop() else _run(main)
 
 
 class OwnLoop:
@@ -48,7 +49,7 @@ class OwnLoop:
 
     def wait_for(self, awaited: asyncio.Future[Answer]) -> Answer:
         """Let the loop go on until `awaited` is there, and return it; from inside a running loop, in a thread."""
-        if _is_within_a_loop():
+        if is_within_a_loop():
             return _in_a_thread(lambda: self._wait_for(awaited))
         return self._wait_for(awaited)
 
@@ -64,7 +65,7 @@ class OwnLoop:
 
     def close(self) -> None:
         """Cancel what is left, and wait neither for what does not listen nor for threads."""
-        if _is_within_a_loop():
+        if is_within_a_loop():
             _in_a_thread(lambda: _wind_down(self._runner))
         else:
             _wind_down(self._runner)
@@ -86,14 +87,6 @@ def _in_a_thread(work: Callable[[], Answer]) -> Answer:
     if errors:
         raise errors[0]
     return outcome[0]
-
-
-def _is_within_a_loop() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:  # nothing is run in here: every error of an agent would carry this one along
-        return False
-    return True
 
 
 def _run(main: Callable[[], Coroutine[object, object, Answer]]) -> Answer:

@@ -33,14 +33,13 @@ from proctor.engine.planning.set_plan import (
     remedies_for,
     share_text,
     skip_notes,
-    tags_of,
     unknown_ids,
 )
 from proctor.engine.run_options import RunOptions
 from proctor.engine.scoring.verdict import bounds_of, decide_share
 from proctor.engine.trial.conversation import check_hook
 from proctor.errors import NothingToRunError, SetupError, SetupProblems
-from proctor.schema.format.case import EvalCase
+from proctor.schema.format.case import EvalCase, tags_of
 from proctor.schema.format.config import EvalConfig
 from proctor.schema.results.run_result import SetSummary
 from proctor.schema.results.score import Outcome, TrialRule

@@ -316,12 +316,6 @@ def unknown_ids(entry: SetRequest) -> list[SetupError]:
     ]
 
 
-def tags_of(case: EvalCase) -> list[str]:
-    """Return the tags of a case."""
-    tags = (case.model_extra or {}).get("tags") or []
-    return [tags] if isinstance(tags, str) else [str(tag) for tag in tags]
-
-
 def first_names(names: Sequence[str], most: int = 10) -> str:
     """List the first few of some names, and how many there are."""
     shown = ", ".join(names[:most])

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator, Sequence
 from math import isfinite
 from typing import Any
 
-from proctor.common.async_tools import gather_all
+from proctor.common.async_tools import forget_cancellation, gather_all
 from proctor.common.error_text import safe_repr, safe_str
 from proctor.engine.execution.executor import LocalExecutor
 from proctor.engine.planning.bound_metric import BoundMetric
-from proctor.engine.trial.deadlines import LoopBlocked, Slot, forget_cancellation, is_running
+from proctor.engine.trial.deadlines import LoopBlocked, Slot, is_running
 from proctor.engine.trial.evidence_limits import Caps, EvidenceLimiter
 from proctor.engine.trial.failure_attribution import failure_from, timed_out
 from proctor.metrics.base import CaseView

@@ -16,8 +16,8 @@ from types import AsyncGeneratorType
 from typing import Any, Protocol
 
 from proctor.agents.base import Agent, Session
-from proctor.common.async_tools import settle
-from proctor.engine.trial.deadlines import LoopBlocked, Slot, forget_cancellation, is_running
+from proctor.common.async_tools import forget_cancellation, settle
+from proctor.engine.trial.deadlines import LoopBlocked, Slot, is_running
 from proctor.engine.trial.event_recorder import copy_json, copy_message, new_turn, record_turn, seconds_since
 from proctor.engine.trial.evidence_limits import Caps, EvidenceLimiter
 from proctor.engine.trial.failure_attribution import failure_from, is_retryable, timed_out

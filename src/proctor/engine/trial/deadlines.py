@@ -78,13 +78,6 @@ class Slot:
         self.expired = "trial" if self.trial_deadline <= now else "turn"
 
 
-def forget_cancellation() -> None:
-    """Withdraw the cancellation of the current task: a deadline ended one call of foreign code, not the task."""
-    task = asyncio.current_task()
-    while task is not None and task.cancelling():
-        task.uncancel()
-
-
 class TimedSteps(Coroutine[object, object, None]):
     """A trial's coroutine that records in its slot how long it holds the event loop."""
 

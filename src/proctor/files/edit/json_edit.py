@@ -168,12 +168,6 @@ class JsonEdit(SplicedText):
 
     # --- layout ---
 
-    def raw_with(self, node: JsonNode, key: str, value: object) -> str:
-        """Return the text of an object with another value for one of its members."""
-        member = (node.members or {})[key]
-        before, after = self.source[node.start : member.start], self.source[member.end : node.end]
-        return f"{before}{self._render_at(member, value)}{after}"
-
     def _render_at(self, node: JsonNode, value: object) -> str:
         one_line = "\n" not in self.raw(node) and (bool(node.children) or self._is_on_one_line(node))
         return self.render(value, self.indent_at(node.start), one_line=one_line)

@@ -55,14 +55,6 @@ def write_case(case: EvalCase) -> Object:
     return _case(document)
 
 
-def write_turn(turn: Invocation) -> Object:
-    """Return one turn, to be emitted as an item of `turns`, or entry by entry in its case."""
-    document: Object = json.loads(to_adk_json(turn, keep_written=True))
-    if isinstance(turn.intermediate_data, InvocationEvents):
-        document["intermediate_data"].setdefault("invocation_events", [])
-    return _turn(document)
-
-
 def _restore_what_json_omits(cases: list[EvalCase], documents: list[Object]) -> None:
     """Restore values that ADK's JSON omits: empty intermediate data of either form, and a final state of null."""
     for case, written in zip(cases, documents, strict=True):

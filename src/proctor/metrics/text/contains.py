@@ -7,7 +7,7 @@ from typing import Literal
 
 from proctor.errors import CriterionError
 from proctor.metrics.base import comparison_facts
-from proctor.metrics.reason_text import and_more, show_text
+from proctor.metrics.reason_text import shown_texts
 from proctor.metrics.text.answer import TURNS, AnswerMetric, Expected, Texts
 from proctor.metrics.text.normal_form import (
     IGNORING,
@@ -107,9 +107,9 @@ class Contains(AnswerMetric[ContainsCriterion]):
         ]
         missing = [text for text, here in zip(expected, found, strict=True) if not here]
         present = [text for text, here in zip(self._forbidden, forbidden, strict=True) if here]
-        sentences = [f"forbidden text in the answer: {_list(present)}"] if present else []
+        sentences = [f"forbidden text in the answer: {shown_texts(present)}"] if present else []
         if missing and not (self.criterion.require == "any" and any(found)):
-            sentences.append(f"not in the answer: {_list(missing)}")
+            sentences.append(f"not in the answer: {shown_texts(missing)}")
         reason = "; ".join(sentences) or "the answer contains the expected texts and no forbidden ones"
         return Explanation(reason, {"checks": checks})
 
@@ -147,7 +147,3 @@ def _as_it_is(text: str) -> str:
 def _checks(texts: Expected, found: Sequence[bool], *, forbidden: bool) -> Iterator[dict[str, object]]:
     for text, here in zip(texts, found, strict=True):
         yield {"expected": text, "found": here, "forbidden": forbidden}
-
-
-def _list(texts: list[str]) -> str:
-    return ", ".join(and_more([show_text(text) for text in texts]))

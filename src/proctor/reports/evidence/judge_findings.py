@@ -20,9 +20,9 @@ def findings_of(details: Mapping[str, object], metric: str, *, full: bool) -> It
 
     `full` adds the model of the `metric` and its votes.
     """
-    if rubrics := _dicts(details.get("rubrics") or details.get("rubric_scores")):
+    if rubrics := objects_in(details.get("rubrics") or details.get("rubric_scores")):
         yield Findings("rubrics", [_rubric(each, full=full) for each in rubrics])
-    if sentences := _dicts(details.get("sentences")):
+    if sentences := objects_in(details.get("sentences")):
         yield _claims(sentences, full=full)
     if full and isinstance(ballot := details.get("ballot"), Mapping):
         yield from _votes(ballot, metric)
@@ -73,7 +73,7 @@ def _shorten(text: str, *, full: bool) -> str:
 
 def _votes(ballot: Mapping[str, object], metric: str) -> Iterator[EvidenceBlock]:
     """Return the model, the votes, and the answer of each invalid vote."""
-    votes = _dicts(ballot.get("votes"))
+    votes = objects_in(ballot.get("votes"))
     if votes:
         yield Detail("judge", f"{metric}: {', '.join(_cast(ballot, votes))}")
     yield from _dissent(votes)
@@ -120,6 +120,6 @@ def _cast(ballot: Mapping[str, object], votes: Sequence[Mapping[str, object]]) -
         yield f"{agreed:.0%} agree"
 
 
-def _dicts(value: object) -> list[Mapping[str, object]]:
-    """The objects in a list: a metric that is not ours may have put anything there."""
+def objects_in(value: object) -> list[Mapping[str, object]]:
+    """Return the objects in a list; a custom metric may have written anything."""
     return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list | tuple) else []

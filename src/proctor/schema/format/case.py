@@ -182,6 +182,12 @@ def find_extensions(case: EvalCase, key: str) -> Iterator[CaseExtension]:
                 yield CaseExtension(f"{inside}{name}", extra[name])
 
 
+def tags_of(case: EvalCase) -> list[str]:
+    """Return the tags of a case."""
+    tags = (case.model_extra or {}).get("tags") or []
+    return [tags] if isinstance(tags, str) else [str(tag) for tag in tags]
+
+
 def contradictory_extensions(case: EvalCase) -> Iterator[str]:
     """Yield a message for each key that a case states in two locations with different values."""
     for key in EXTENSION_KEYS:

@@ -419,11 +419,6 @@ def extract_media(body: bytes) -> tuple[bytes, str | None, dict[str, bytes]]:
     return b"".join([*kept, body[end:]]), json.dumps(places, separators=(",", ":")), media
 
 
-def media_names(places: str) -> list[str]:
-    """Return the hashes in the positions that `extract_media` returned."""
-    return [name for _, name in json.loads(places)]
-
-
 def restore_media(body: bytes, places: str, read: Callable[[str], bytes]) -> bytes:
     """Return the body that `extract_media` received; `read` returns media by their hash."""
     pieces, end = [], 0

@@ -72,7 +72,7 @@ class Targets:
                 told = (
                     ""
                     if why not in _PRIVATE
-                    else f" `proctor web --allow-target {_host_and_port(host, port)}` allows it."
+                    else f" `proctor web --allow-target {target_text(host, port)}` allows it."
                 )
                 at = "" if text == host else f" is at {text}, which"
                 raise AgentError(
@@ -157,7 +157,8 @@ def read_target(text: str) -> Target:
     return host.strip("[]").lower(), int(port) if port else None
 
 
-def _host_and_port(host: str, port: int | None) -> str:
+def target_text(host: str, port: int | None) -> str:
+    """Return the text that `read_target` reads: `host`, `host:port`, `[::1]:port`."""
     bare = f"[{host}]" if ":" in host else host
     return bare if port is None else f"{bare}:{port}"
 

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from proctor.errors import CriterionError, MetricError
 from proctor.metrics.base import CaseView, comparison_facts, nothing_recorded
-from proctor.metrics.reason_text import and_more, show_text
+from proctor.metrics.reason_text import and_more, shown_texts
 from proctor.metrics.text.answer import NO_ANSWER, TURNS, AnswerMetric, Expected, Texts
 from proctor.metrics.text.normal_form import BLANKS, IGNORING
 from proctor.metrics.text.regex.search import Search, Span, compile_pattern, find, show_pattern
@@ -187,7 +187,7 @@ class RegexMatch(AnswerMetric[RegexCriterion]):
         matches = _matches(checks, forbidden=False)
         missing = [check["pattern"] for check in checks if check["found"] is None and not check["forbidden"]]
         if violations:
-            yield f"the answer matches a forbidden pattern: {_list(violations)}"
+            yield f"the answer matches a forbidden pattern: {shown_texts(violations)}"
         if missing and value != 1:
             part = (
                 "the whole answer does not match"
@@ -196,7 +196,7 @@ class RegexMatch(AnswerMetric[RegexCriterion]):
             )
             yield f"{part} {', '.join(and_more([*map(show_pattern, missing)]))}"
         if value == 1:
-            yield f"matched: {_list(matches)}" if matches else "no forbidden pattern matches"
+            yield f"matched: {shown_texts(matches)}" if matches else "no forbidden pattern matches"
 
     def _compile_option(self, option: str) -> list[re.Pattern[str]]:
         """Return the compiled patterns of one option.
@@ -240,7 +240,3 @@ def _matches(checks: Sequence[Mapping[str, Any]], *, forbidden: bool) -> list[st
     return [
         check["found"] for check in checks if check["forbidden"] == forbidden and check["found"] is not None
     ]
-
-
-def _list(texts: Iterator[str] | Sequence[str]) -> str:
-    return ", ".join(and_more([show_text(text) for text in texts]))

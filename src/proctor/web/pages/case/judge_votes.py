@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from proctor.reports.content.case_data import CaseView
+from proctor.reports.evidence.judge_findings import objects_in
 from proctor.schema.analysis.calibration import WHOLE, Labelled
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.run_result import MetricVerdict
@@ -201,7 +202,7 @@ class _Ballot:
             prompt=str(ballot.get("prompt") or ""),
             planned=planned if isinstance(planned, int) else None,
             agreement=float(agreed) if isinstance(agreed, int | float) else None,
-            votes=[_vote(vote, names) for vote in _dicts(ballot.get("votes"))],
+            votes=[_vote(vote, names) for vote in objects_in(ballot.get("votes"))],
             findings=part.findings,
             rubrics=bool(details.get("rubrics")),
             labels=[*self._labels()],
@@ -217,7 +218,7 @@ def _vote(vote: Mapping[str, object], names: Sequence[str]) -> VotePart:
     return VotePart(
         verdict=_word(verdict),
         passes=verdict if isinstance(verdict, bool) else None,
-        findings=[_vote_finding(one, names) for one in _dicts(verdict)],
+        findings=[_vote_finding(one, names) for one in objects_in(verdict)],
         rationale=clip(str(vote.get("rationale") or "")),
         problem=str(vote.get("problem") or ""),
         answers=[clip(str(one)) for one in answers],
@@ -256,8 +257,3 @@ def _word(verdict: object) -> str:
     return (
         verdict if isinstance(verdict, str) else json.dumps(verdict, ensure_ascii=False, default=str)[:2_000]
     )
-
-
-def _dicts(value: object) -> list[Mapping[str, object]]:
-    """Return the objects in a list; a custom metric may have written anything."""
-    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list | tuple) else []

@@ -12,7 +12,7 @@ import socket
 from collections.abc import Iterable, Iterator
 
 from proctor.agents.remote.http.address import Address, read_address
-from proctor.agents.remote.http.allowed_addresses import TARGETS, Target, Targets
+from proctor.agents.remote.http.allowed_addresses import TARGETS, Target, Targets, target_text
 from proctor.common.registry import MODELS
 from proctor.errors import AgentError, AgentLoadError, SetupError
 from proctor.models.names import parse_name
@@ -76,7 +76,7 @@ def guard_targets(access: Access, known: Iterable[str]) -> None:
             continue
         if address is not None:
             allowed.add((address.host, address.port))
-    os.environ[TARGETS] = " ".join(sorted(_host_text(*target) for target in allowed))
+    os.environ[TARGETS] = " ".join(sorted(target_text(*target) for target in allowed))
 
 
 def guard_targets_now(context: ServerContext) -> None:
@@ -87,11 +87,6 @@ def guard_targets_now(context: ServerContext) -> None:
 
 def _bare(targets: Iterable[Target]) -> frozenset[Target]:
     return frozenset((host.strip("[]"), port) for host, port in targets)
-
-
-def _host_text(host: str, port: int | None) -> str:
-    bare = f"[{host}]" if ":" in host else host
-    return bare if port is None else f"{bare}:{port}"
 
 
 # --- models -----------------------------------------------------------------------------------------------------------
