@@ -134,7 +134,7 @@ def test_seed_reaches_every_call_of_the_model_and_the_manifest(tmp_path: Path) -
         (
             scenario(final_session_state={}),
             TEXT,
-            "the case is a scenario, and it needs a recorded conversation",
+            "the case is a scenario, and this needs a recorded conversation",
         ),
         (scenario(final_session_state={}), NOTHING, "nothing decides it"),
         (

@@ -32,7 +32,7 @@ EXPECTING: dict[str, dict[str, Any]] = {
     "numeric_match": {"expected": 42},
 }
 RIGHT = {**dict.fromkeys(TEXT_METRICS, "the answer is 42"), "json_equal": '{"answer": 42}'}
-WRONG = {**dict.fromkeys(TEXT_METRICS, "it is unknown"), "json_equal": "[]"}
+WRONG = {**dict.fromkeys(TEXT_METRICS, "something else"), "json_equal": "[]"}
 
 # Texts that are JSON, a pattern that matches itself, and a number.
 REFERENCES = st.from_regex(r"[1-9][0-9]{0,8}", fullmatch=True)
@@ -110,7 +110,7 @@ class TestEveryTextMetric:
             scored(metric(name), conversation([RIGHT[name]], [RIGHT[name], RIGHT[name]]))
 
     def test_thoughts_are_no_part_of_the_answer(self, name: str) -> None:
-        case = view([turn(RIGHT[name], thought="it is unknown 7")], [turn(RIGHT[name])])
+        case = view([turn(RIGHT[name], thought="something else 7")], [turn(RIGHT[name])])
         assert scored(metric(name), case).value == 1.0
         case = view([turn(thought=RIGHT[name])], [turn(RIGHT[name])])
         assert scored(metric(name), case).value == 0.0
@@ -180,7 +180,7 @@ BEST_OF_SEVERAL = [*TEXT_METRICS[:6], "edit_similarity"]
 
 @pytest.mark.parametrize("name", BEST_OF_SEVERAL)
 def test_the_best_of_several_texts_counts(name: str) -> None:
-    options = {"expected": ["it is unknown", RIGHT[name], "it is so"]}
+    options = {"expected": ["something else", RIGHT[name], "it is so"]}
     assert value(name, None, RIGHT[name], **options) == 1.0
     assert explanation(name, None, RIGHT[name], **options).reason
     assert (value(name, None, "quite another", **options) or 0) < 0.5
