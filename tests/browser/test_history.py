@@ -33,7 +33,7 @@ def test_what_broke_comes_first_with_the_run_in_which_it_did(page: Page, site: S
     expect(rows).to_have_count(1 + len(reported))
     for at, case in enumerate(reported):
         expect(rows.nth(at + 1).get_by_text(case["eval_id"], exact=True)).to_be_visible()
-    expect(rows.nth(1)).to_contain_text("Broke")
+    expect(rows.nth(1)).to_contain_text("Now fails")
     expect(rows.nth(1)).to_contain_text(reported[0]["sentence"])
     shot(page, "history")
 
@@ -41,14 +41,14 @@ def test_what_broke_comes_first_with_the_run_in_which_it_did(page: Page, site: S
 def test_a_course_and_words_and_a_set_are_in_the_address(page: Page) -> None:
     _open(page)
     table = page.get_by_role("table", name="Cases")
-    page.get_by_role("button", name=re.compile(r"^Steady \d+")).click()
+    page.get_by_role("button", name=re.compile(r"^Passed \d+")).click()
     expect(table).to_contain_text("no_such_restaurant")
     page.reload()
     expect(table).to_contain_text("no_such_restaurant")
-    page.get_by_role("button", name=re.compile(r"^Steady \d+")).click()
+    page.get_by_role("button", name=re.compile(r"^Passed \d+")).click()
     page.get_by_label("Eval set").select_option("bookings")
     expect(page).to_have_url(re.compile("set=bookings"))
-    expect(page.locator("main")).to_contain_text("Over all 3 runs: 6 broke in the latest run")
+    expect(page.locator("main")).to_contain_text("Over all 3 runs: 6 now fail")
     page.get_by_label("Filter cases").fill("cancel")
     expect(table.get_by_role("row")).to_have_count(2)
 
@@ -141,7 +141,7 @@ def test_each_agent_has_its_own_history_and_chart(
     fits(page)
     page.get_by_role("button", name="All agents as one").click()
     expect(charts).to_have_count(1)
-    expect(rows.nth(1)).to_contain_text("Broke")
+    expect(rows.nth(1)).to_contain_text("Now fails")
 
 
 def test_a_case_of_two_agents_has_a_section_for_each(page: Page, site: Site) -> None:

@@ -50,7 +50,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         ),
         "history": (
             "proctor.cli.runs.history:history",
-            "Show across many runs in which run a case broke, was fixed or is flaky.",
+            "Show across many runs since when a case fails or passes, and what is flaky.",
         ),
         "baseline": (
             "proctor.cli.runs.baseline:baseline",

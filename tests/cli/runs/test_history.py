@@ -206,7 +206,7 @@ def test_runs_that_did_not_reach_a_case_are_left_out(run: Run) -> None:
     run()
     assert in_this_process("eval", "agent.py", "words.evalset.json:a").returncode == 0
     run(WRONG, build=True)
-    assert "BROKE  words/b  p-f  broke in run" in shown()
+    assert "BROKE  words/b  p-f  now fails, since run" in shown()
 
 
 def test_unread_runs_are_counted(run: Run) -> None:
@@ -336,7 +336,7 @@ def test_cases_that_broke_together_are_grouped(run: Run) -> None:
     )
     drawn = out.getvalue()
     cases = drawn.partition("pass rate")[0]
-    assert cases.count("broke in run") == cases.count("the source of the agent") == 1
+    assert cases.count("now fails, since run") == cases.count("the source of the agent") == 1
     assert [line.split()[0] for line in drawn.splitlines() if "●│○" in line] == ["a", "b"]
 
 
@@ -348,7 +348,7 @@ def test_changed_case_is_not_grouped_with_broken_ones(run: Run, tmp_path: Path) 
     draw_blocks(
         partial(history_blocks, proctor.history_sync(), ""), out, ReportOptions(width=100, color=False)
     )
-    groups = out.getvalue().split("broke in run")[1:]
+    groups = out.getvalue().split("now fails, since run")[1:]
     assert len(groups) == 2
     (changed,) = (group for group in groups if "the case itself was changed" in group)
     assert ("    b  " in changed, "    a  " in changed) == (True, False)

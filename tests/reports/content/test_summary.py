@@ -43,11 +43,11 @@ def of(*outcomes: Outcome) -> RunResult:
         ([P], "passed: the case passes"),
         ([F], "failed: the case fails"),
         ([E], "error: the case could not be scored"),
-        ([U], "inconclusive: the case is undecided"),
+        ([U], "inconclusive: the case is inconclusive"),
         ([*[P] * 36, *[F] * 3, E], "failed: 3 of 40 cases fail, 1 could not be scored"),
         ([P, F], "failed: 1 of 2 cases fails"),
-        ([P, E, U, N], "error: 1 of 4 cases could not be scored, 1 undecided, 1 not reached"),
-        ([P, N], "not run: 1 of 2 cases not reached"),
+        ([P, E, U, N], "error: 1 of 4 cases could not be scored, 1 inconclusive, 1 not run"),
+        ([P, N], "not run: 1 of 2 cases not run"),
         ([P, P, S], "passed: all 2 cases pass, 1 skipped"),
         ([S], "error: not one case was scored, 1 skipped"),
         ([], "error: not one case was scored"),
@@ -59,7 +59,7 @@ def test_the_verdict_is_a_sentence(outcomes: list[Outcome], sentence: str) -> No
 
 def test_large_numbers_have_thousands_separators() -> None:
     many = of(*[Outcome.FAILED] * 1286, *[Outcome.INCONCLUSIVE] * 1001, *[Outcome.PASSED] * 713)
-    assert summary.sentence(many) == "failed: 1,286 of 3,000 cases fail, 1,001 undecided"
+    assert summary.sentence(many) == "failed: 1,286 of 3,000 cases fail, 1,001 inconclusive"
     assert summary.sentence(of(*[Outcome.PASSED] * 2000), flaky=1200) == (
         "passed: all 2,000 cases pass, 1,200 are flaky"
     )

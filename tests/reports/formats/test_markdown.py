@@ -95,7 +95,7 @@ def cells_of_github(line: str) -> list[str]:
 
 def test_the_verdict_is_first_then_what_did_not_pass_the_worst_first() -> None:
     text = text_of(sketch(5))
-    assert text.startswith("### ✕ failed: 1 of 8 cases fails, 1 could not be scored, 1 undecided")
+    assert text.startswith("### ✕ failed: 1 of 8 cases fails, 1 could not be scored, 1 inconclusive")
     shown = page(text)
     assert "62.5 % passed (95 % CI: 31–86)" in shown.loud
     order = [shown.quiet.index(name) for name in ("two_turn_booking", "refund_policy", "cancel_flight")]

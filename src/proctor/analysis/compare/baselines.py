@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from proctor.errors import EvalFileError, SetupError
+from proctor.reports.content.case_words import WORDS
 from proctor.runs.arguments import is_open
 from proctor.runs.storage.open import StoreLike, open_runs, store_url
 from proctor.schema.results.score import Outcome
@@ -63,7 +64,7 @@ def _failing(found: Baseline) -> str:
     outcomes = [row[3] for row in found.cases if row[3] not in (Outcome.PASSED, Outcome.SKIPPED)]
     if not outcomes:
         return ""
-    counts = ", ".join(f"{count} {outcome.value}" for outcome, count in Counter(outcomes).items())
+    counts = ", ".join(f"{count} {WORDS[outcome]}" for outcome, count in Counter(outcomes).items())
     return f"run {found.run_id} did not pass ({counts} of {len(found.cases)} cases): a run that is no better shows no regression"
 
 

@@ -10,6 +10,7 @@ from typing import TextIO
 
 from proctor.common.json_values import JsonObject, json_line
 from proctor.reports.base import DEFAULTS, ReportOptions
+from proctor.reports.content.case_words import WORDS
 from proctor.reports.content.symbols import Kind
 from proctor.reports.content.text_blocks import Block, Fact, Gap, Line, Look, Role, Span, join_with_dots
 from proctor.reports.evidence.trajectory_diff import call_text
@@ -99,7 +100,7 @@ def _trial_text(case: CaseResult, place: int) -> str:
         return "was not run"
     trial = case.trials[place]
     failure = f": {trial.failure.cause}" if trial.failure is not None else ""
-    return f"trial {trial.number + 1} of {len(case.trials)}, {trial.outcome.value}{failure}"
+    return f"trial {trial.number + 1} of {len(case.trials)}, {WORDS[trial.outcome]}{failure}"
 
 
 # --- what was done ---------------------------------------------------------------------------------------------------

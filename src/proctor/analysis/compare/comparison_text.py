@@ -10,7 +10,6 @@ from proctor.reports.content.symbols import Marks
 from proctor.schema.analysis.comparison import (
     TRIAL_COST,
     TRIAL_SECONDS,
-    CaseChange,
     Change,
     ChangedCase,
     ComparedRun,
@@ -25,21 +24,6 @@ OUTCOMES = {
     Change.IMPROVEMENT: Outcome.PASSED, Change.NO_REGRESSION: Outcome.PASSED, Change.NO_DIFFERENCE: Outcome.PASSED,
 }  # fmt: skip
 """The sign of each outcome."""
-HEADINGS = {
-    CaseChange.NOW_FAILS: ("case now fails", "cases now fail"),
-    CaseChange.MISSING: ("case has missing verdicts", "cases have missing verdicts"),
-    CaseChange.NOW_PASSES: ("case now passes", "cases now pass"),
-    CaseChange.FEWER_TRIALS: ("case passes fewer trials", "cases pass fewer trials"),
-    CaseChange.MORE_TRIALS: ("case passes more trials", "cases pass more trials"),
-}
-"""Behind the number of cases: for one case, and for several."""
-CHANGE_TEXTS = {
-    CaseChange.NOW_FAILS: "now fails",
-    CaseChange.MISSING: "verdicts missing",
-    CaseChange.NOW_PASSES: "now passes",
-    CaseChange.FEWER_TRIALS: "fewer trials pass",
-    CaseChange.MORE_TRIALS: "more trials pass",
-}
 FIGURES = {
     "token_usage_v1": ("tokens a turn", "{:,.0f}"),
     TRIAL_COST: ("agent's cost a trial, $", "{:.4f}"),

@@ -10,9 +10,7 @@ from html import escape
 from typing import TextIO
 
 from proctor.analysis.compare.comparison_text import (
-    CHANGE_TEXTS,
     FIGURES,
-    HEADINGS,
     OUTCOMES,
     cost_texts,
     missing_texts,
@@ -24,6 +22,7 @@ from proctor.analysis.compare.comparison_text import (
 from proctor.common.json_values import JsonObject
 from proctor.common.safe_text import clean
 from proctor.reports.base import DEFAULTS, ReportOptions
+from proctor.reports.content.case_words import CHANGE_WORDS
 from proctor.reports.content.summary import short_names
 from proctor.reports.content.symbols import Marks
 from proctor.reports.content.text_blocks import (
@@ -150,7 +149,7 @@ def _case_group(
 ) -> Group:
     several = len({case.eval_set_id for case in cases}) > 1
     return Group(
-        HEADINGS[change][len(cases) != 1],
+        CHANGE_WORDS[change].heading[len(cases) != 1],
         _CASE_ROLES[change],
         [_case_item(case, names, look, short=not several) for case in cases],
         MOST,
@@ -267,7 +266,7 @@ def _review_cases(cases: Sequence[ChangedCase], look: Look) -> Table:
     rows = [
         Row([
             [Span(case.name, is_data=True)],
-            [Span(CHANGE_TEXTS[case.change])],
+            [Span(CHANGE_WORDS[case.change].state)],
             [Span(f"{trials_text(case.base)} {look.marks.arrow} {trials_text(case.candidate)}")],
             [Span(case.reason, is_data=True)] if case.reason else [],
         ])

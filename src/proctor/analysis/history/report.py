@@ -24,9 +24,10 @@ from proctor.analysis.history.text import (
     without_trials,
 )
 from proctor.reports.base import DEFAULTS, ReportOptions
+from proctor.reports.content.case_words import COURSE_WORDS, WORDS, counted
 from proctor.reports.content.run_list import short_commit, when
 from proctor.reports.content.summary import short_names
-from proctor.reports.content.symbols import WORDS, sparkline
+from proctor.reports.content.symbols import sparkline
 from proctor.reports.content.text_blocks import (
     Block,
     Column,
@@ -57,13 +58,13 @@ from proctor.schema.analysis.history import (
 )
 from proctor.schema.results.score import score_text
 
-_HEADINGS: dict[Course, tuple[str, Role]] = {
-    Course.BROKE: ("broke in their newest run", "bad"),
-    Course.FAILING: ("still failing", "bad"),
-    Course.UNDECIDED: ("could not be scored", "error"),
-    Course.FLAKY: ("flaky", "warning"),
-    Course.FIXED: ("fixed in their newest run", "good"),
-    Course.STEADY: ("steady", "dim"),
+_ROLES: dict[Course, Role] = {
+    Course.BROKE: "bad",
+    Course.FAILING: "bad",
+    Course.UNDECIDED: "error",
+    Course.FLAKY: "warning",
+    Course.FIXED: "good",
+    Course.STEADY: "dim",
 }
 _LISTED = tuple(course for course in Course if course is not Course.STEADY)
 """Courses whose cases are named one by one."""
@@ -107,8 +108,8 @@ def _cases_blocks(history: RunHistory, agent: str, look: Look) -> Iterator[Block
         yield Gap()
     for course in _LISTED:
         if of_course := [case for case in cases if case.course is course]:
-            heading, role = _HEADINGS[course]
-            yield Group(heading, role, [*_items(history, of_course, look)], _MOST)
+            heading = COURSE_WORDS[course].heading[len(of_course) != 1]
+            yield Group(heading, _ROLES[course], [*_items(history, of_course, look)], _MOST)
             yield Gap()
     yield from pass_rate_blocks(history, agent, look)
     yield from _legend(history, cases, look)
@@ -125,7 +126,7 @@ def _summary_line(history: RunHistory, agent: str, cases: Sequence[CaseHistory],
     runs = times(len(groups[agent]), "run")
     if history.older:
         runs += f" of {len(history.runs) + history.older:,} (--limit 0: all)" if len(groups) == 1 else ""
-    texts = [runs, *(f"{counts[course]:,} {course.value}" for course in Course if counts[course])]
+    texts = [runs, *(counted(COURSE_WORDS[course], counts[course]) for course in Course if counts[course])]
     record = ("CASES", *(f"{course.value}={counts[course]}" for course in Course if counts[course]))
     return Line([*join_with_dots(map(Span, texts), look)], record=(*record, *_agent_field(history, agent)))
 
@@ -250,7 +251,7 @@ def _case_blocks(history: RunHistory, case: CaseHistory, metric: str, look: Look
     )
     name = [Span(case.name, "strong", is_data=True), *_agent_of(history, case)]
     yield Line([*name, Span("  "), *_strip(history, case, look), Span(f" {look.marks.newest}", "dim")])
-    yield Line([Span(case.course.value, _HEADINGS[case.course][1]), Span(": "), Span(sentence)])
+    yield Line([Span(COURSE_WORDS[case.course].state, _ROLES[case.course]), Span(": "), Span(sentence)])
     if case.turn is not None and (text := unlike_text(case.turn)):
         yield Line([Span(text, "warning" if case.turn.warnings else "dim")])
     yield Gap()

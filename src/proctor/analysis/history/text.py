@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from proctor.reports.content.case_words import NOW_FAILS, NOW_PASSES, WORDS
 from proctor.reports.content.run_list import short_commit, when
-from proctor.reports.content.symbols import WORDS
 from proctor.schema.analysis.history import (
     CaseHistory,
     CasePoint,
@@ -67,10 +67,10 @@ def _since(case: CaseHistory, turn: VerdictChange) -> str:
     failed = sum(point.outcome is Outcome.FAILED for point in case.points[: case.lasted])
     if case.course is Course.BROKE:
         if case.lasted == 1:
-            return f"broke in {where}"
+            return f"{NOW_FAILS.state}, since {where}"
         return f"failed in {run_name(case.points[0].run)}, and could not be scored before that, since {where}"
     if case.course is Course.FIXED:
-        return f"fixed in {where}"
+        return f"{NOW_PASSES.state}, since {where}"
     word = "fails" if failed == case.lasted else "did not pass" if failed else "could not be scored"
     return (
         f"{word} in {where}" if case.lasted == 1 else f"{word} for {times(case.lasted, 'run')}, since {where}"

@@ -18,7 +18,7 @@ WHICH = "Which runs"
 LIMIT = 50
 
 EXAMPLES = """
-proctor history                             what broke, since when; what is flaky, what was fixed
+proctor history                             what now fails, since when; what is flaky; what now passes
 proctor history refund                      one case, run by run
 proctor history booking/refund --metric response_match_score
 proctor history --agent 'travel*' --since 30d
@@ -78,10 +78,10 @@ proctor history --metric response_match_score
 def history(
     *, case: str | None, store: str | None, metric: str, as_json: bool, **given: Any,
 ) -> None:  # fmt: skip
-    """Show across many runs in which run a case broke, was fixed or is flaky.
+    """Show across many runs since when a case fails or passes, and what is flaky.
 
-    Cases that matter come first: broke in the newest run, still failing, not decidable, flaky
-    (the outcome changed although no known property of the run did, or it alternates), fixed. If two
+    Cases that matter come first: those that now fail, failed, have missing verdicts, are flaky (the
+    outcome changed although no known property of the run did, or it alternates), now pass. If two
     runs differ in more than the agent, the differences are listed. Each agent has its own history.
 
     The pass rate of each run is drawn with its 95 % confidence interval, and with what changed since

@@ -9,7 +9,6 @@ from typing import TextIO
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.case_data import CaseView, Judged, TrialView
 from proctor.reports.content.case_text import (
-    FLAKY,
     held_text,
     is_repeated,
     rate_field,
@@ -18,10 +17,10 @@ from proctor.reports.content.case_text import (
     score_field,
     warnings_beside,
 )
+from proctor.reports.content.case_words import FLAKY, WORDS
 from proctor.reports.content.cost_text import VOID
 from proctor.reports.content.run_list import when
 from proctor.reports.content.summary import duration
-from proctor.reports.content.symbols import WORDS
 from proctor.reports.content.text_blocks import (
     Block,
     Column,

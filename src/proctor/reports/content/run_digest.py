@@ -119,7 +119,7 @@ def _some(named: list[str], count: int) -> str:
 
 
 class Foremost:
-    """Keeps the first few cases of each rank (failed, error, undecided, not run, flaky); the others are only counted."""
+    """Keeps the first few cases of each rank (failed, error, inconclusive, not run, flaky); the others are only counted."""
 
     def __init__(self, most: int) -> None:
         """Set the maximum number of cases."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from proctor.reports.content.symbols import WORDS, Marks
+from proctor.reports.content.case_words import WORDS
+from proctor.reports.content.symbols import Marks
 from proctor.schema.evidence.trial import CONFIGURATION
 from proctor.schema.results.case_result import FaultRate, FaultRates
 from proctor.schema.results.run_result import (
@@ -71,10 +72,10 @@ def _run_parts(run: RunResult) -> Iterator[str]:
 _SAYS = {
     Outcome.FAILED: "{n:,} fail",
     Outcome.ERROR: "{n:,} could not be scored",
-    Outcome.INCONCLUSIVE: "{n:,} undecided",
-    Outcome.NOT_RUN: "{n:,} not reached",
+    Outcome.INCONCLUSIVE: "{n:,} inconclusive",
+    Outcome.NOT_RUN: "{n:,} not run",
 }
-_SAYS_OF_ONE = {"fail": "fails", "undecided": "is undecided", "not reached": "was not reached"}
+_SAYS_OF_ONE = {"fail": "fails", "inconclusive": "is inconclusive", "not run": "was not run"}
 
 
 def _of_total(text: str, total: int) -> str:
@@ -136,7 +137,7 @@ def exit_code(runs: Sequence[RunResult]) -> int:
 
 
 def attention(case: CaseResult) -> int:
-    """Return the rank of a case as a person wants them: failed, error, undecided, not run, flaky, then the others."""
+    """Return the rank of a case as a person wants them: failed, error, inconclusive, not run, flaky, then the others."""
     return _ATTENTION.get(case.outcome, FLAKY_ATTENTION + (not case.flaky))
 
 

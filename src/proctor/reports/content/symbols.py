@@ -21,9 +21,6 @@ class Kind(Enum):
     MOVED = "moved"
 
 
-WORDS = {outcome: outcome.value.replace("_", " ") for outcome in Outcome}
-
-
 @dataclass(frozen=True, slots=True)
 class Marks:
     """One alphabet of signs."""

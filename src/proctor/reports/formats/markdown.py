@@ -15,6 +15,7 @@ from proctor.common.safe_text import encodable
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content import public_text
 from proctor.reports.content.case_text import added_text, is_repeated, mean_text, means_of, rate_sentence
+from proctor.reports.content.case_words import WORDS
 from proctor.reports.content.cost_text import money_of
 from proctor.reports.content.public_text import place_of
 from proctor.reports.content.run_digest import Digest, Foremost
@@ -27,7 +28,7 @@ from proctor.reports.content.summary import (
     sentence,
     set_names,
 )
-from proctor.reports.content.symbols import UNICODE, WORDS
+from proctor.reports.content.symbols import UNICODE
 from proctor.reports.evidence.case_evidence import evidence_block
 from proctor.reports.formats import markdown_text as markdown
 from proctor.reports.formats.markdown_blocks import diff_lines

@@ -13,7 +13,6 @@ from typing import ClassVar, TextIO
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content import summary
 from proctor.reports.content.case_text import (
-    FLAKY,
     added_text,
     is_repeated,
     mean_text,
@@ -26,6 +25,7 @@ from proctor.reports.content.case_text import (
     score_field,
     warnings_beside,
 )
+from proctor.reports.content.case_words import FLAKY
 from proctor.reports.content.cost_text import money_of
 from proctor.reports.content.run_digest import Digest, Row, line_up
 from proctor.reports.content.summary import fault_fields

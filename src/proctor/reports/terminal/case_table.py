@@ -14,7 +14,6 @@ from rich.text import Text
 
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.case_text import (
-    FLAKY,
     held_text,
     interval_text,
     is_repeated,
@@ -24,9 +23,9 @@ from proctor.reports.content.case_text import (
     warnings_beside,
     warnings_of,
 )
+from proctor.reports.content.case_words import FLAKY, WORDS
 from proctor.reports.content.run_digest import Digest
 from proctor.reports.content.summary import FLAKY_ATTENTION, attention, percent, short_names
-from proctor.reports.content.symbols import WORDS
 from proctor.reports.evidence.case_evidence import evidence_block
 from proctor.reports.terminal.block_drawing import INDENT, LABEL, EvidenceDrawing, call_width
 from proctor.reports.terminal.console import FLAKY_STYLE, STYLES, Page

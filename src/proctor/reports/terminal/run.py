@@ -12,7 +12,6 @@ from rich.text import Text
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content import summary
 from proctor.reports.content.case_text import (
-    FLAKY,
     added_text,
     is_repeated,
     ks_of,
@@ -23,10 +22,10 @@ from proctor.reports.content.case_text import (
     rule_text,
     runs_text,
 )
+from proctor.reports.content.case_words import FLAKY, WORDS
 from proctor.reports.content.cost_text import VOID, money_of
 from proctor.reports.content.run_digest import Digest, Row, line_up
 from proctor.reports.content.summary import fault_texts, short_names
-from proctor.reports.content.symbols import WORDS
 from proctor.reports.terminal.case_table import CaseRows
 from proctor.reports.terminal.console import FLAKY_STYLE, STYLES, Page
 from proctor.schema.results.case_result import Repeats

@@ -1,3 +1,4 @@
+import { OUTCOME_WORDS, capital } from "../terms/caseWords";
 import styles from "./Outcome.module.css";
 import tones from "./tones.module.css";
 
@@ -14,14 +15,14 @@ export type OutcomeName =
   | "unfinished";
 
 const LOOKS: Record<string, OutcomeLook> = {
-  passed: ["✓", "Passed", "p"],
-  failed: ["✕", "Failed", "f"],
-  error: ["!", "Error", "e"],
-  inconclusive: ["?", "Inconclusive", "i"],
-  skipped: ["–", "Skipped", "n"],
-  not_run: ["–", "Not run", "n"],
-  not_applicable: ["–", "Not applicable", "n"],
-  informational: ["·", "Informational", "n"],
+  passed: ["✓", capital(OUTCOME_WORDS.passed), "p"],
+  failed: ["✕", capital(OUTCOME_WORDS.failed), "f"],
+  error: ["!", capital(OUTCOME_WORDS.error), "e"],
+  inconclusive: ["?", capital(OUTCOME_WORDS.inconclusive), "i"],
+  skipped: ["–", capital(OUTCOME_WORDS.skipped), "n"],
+  not_run: ["–", capital(OUTCOME_WORDS.not_run), "n"],
+  not_applicable: ["–", capital(OUTCOME_WORDS.not_applicable), "n"],
+  informational: ["·", capital(OUTCOME_WORDS.informational), "n"],
   running: ["◌", "Running", "r"],
   unfinished: ["–", "Unfinished", "n"],
   regression: ["✕", "Regression", "f"],

@@ -1,15 +1,16 @@
 import { pathOf } from "../../data/queries";
 import type { ChangedLine, ComparisonPage, MeasuredLine, RunRow } from "../../data/types";
+import { CHANGE_WORDS, capital, counted } from "../../components/terms/caseWords";
 import { agoText } from "../../components/text/numberFormats";
 import { safeText } from "../../components/text/safeText";
 
 /** What a reader calls each kind of change, in the order in which they are listed. */
-export const CHANGES: Readonly<Record<ChangedLine["change"], [word: string, outcome: string, ofSeveral: string]>> = {
-  now_fails: ["Now fails", "worse", "now fail"],
-  missing: ["Missing verdicts", "error", "with missing verdicts"],
-  now_passes: ["Now passes", "better", "now pass"],
-  fewer_pass: ["Fewer trials pass", "inconclusive", "pass fewer trials"],
-  more_pass: ["More trials pass", "inconclusive", "pass more trials"],
+export const CHANGES: Readonly<Record<ChangedLine["change"], [word: string, outcome: string]>> = {
+  now_fails: [capital(CHANGE_WORDS.now_fails[0]), "worse"],
+  missing: [capital(CHANGE_WORDS.missing[0]), "error"],
+  now_passes: [capital(CHANGE_WORDS.now_passes[0]), "better"],
+  fewer_pass: [capital(CHANGE_WORDS.fewer_pass[0]), "inconclusive"],
+  more_pass: [capital(CHANGE_WORDS.more_pass[0]), "inconclusive"],
 };
 
 export type Change = keyof typeof CHANGES;
@@ -27,8 +28,7 @@ export function plainText(rest: string): string {
 /** `2 now fail, 1 missing verdicts, 37 unchanged`. */
 export function changeSummary(page: ComparisonPage): string {
   const counts = (Object.keys(CHANGES) as Change[]).map((change) => [countOf(page, change), change] as const);
-  const word = (count: number, change: Change) => (count === 1 && change !== "missing" ? CHANGES[change][0].toLowerCase() : CHANGES[change][2]);
-  const some = counts.filter(([count]) => count > 0).map(([count, change]) => `${count.toLocaleString("en-US")} ${word(count, change)}`);
+  const some = counts.filter(([count]) => count > 0).map(([count, change]) => counted(CHANGE_WORDS[change], count));
   const same = `${page.same.toLocaleString("en-US")} unchanged`;
   return [...some, same].join(", ");
 }

@@ -242,7 +242,7 @@ function None({ page, narrowed }: { page: HistoryPage; narrowed: boolean }) {
       </Empty>
     );
   return (
-    <Empty inside title="Nothing broke" does={`All ${numText(page.cases.length)} cases are steady.`}>
+    <Empty inside title="Nothing fails" does={`All ${numText(page.cases.length)} cases passed, and none is flaky.`}>
       <Button onClick={() => setQuery({ only: "steady" })}>Show them</Button>
     </Empty>
   );

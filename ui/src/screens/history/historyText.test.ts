@@ -23,7 +23,7 @@ describe("the sentence", () => {
 
   it("counts what matters first", () => {
     expect(summary(page({ counts: { broke: 2, failing: 0, steady: 1037 } }))).toBe(
-      "Over all 2 runs: 2 broke in the latest run, 1,037 steady.",
+      "Over all 2 runs: 2 now fail, 1,037 passed.",
     );
   });
 

@@ -1,5 +1,6 @@
 import { pathOf } from "../../data/queries";
 import type { HistoryCase, HistoryPage, HistoryRunPart, RunChange, Series } from "../../data/types";
+import { COURSE_WORDS, capital, counted } from "../../components/terms/caseWords";
 import { mdCode, mdTable, mdText } from "../../components/text/markdown";
 import { shellWord } from "../run/Details";
 import { clockText, scoreText } from "../../components/text/numberFormats";
@@ -8,29 +9,20 @@ export type Course = HistoryCase["course"];
 
 /** How each course is called, and the look of its tag. */
 export const COURSES: Readonly<Record<Course, [word: string, outcome: string]>> = {
-  broke: ["Broke", "failed"],
-  failing: ["Failing", "failed"],
-  undecided: ["Not scored", "error"],
-  flaky: ["Flaky", "inconclusive"],
-  fixed: ["Fixed", "passed"],
-  steady: ["Steady", "not_run"],
+  broke: [capital(COURSE_WORDS.broke[0]), "failed"],
+  failing: [capital(COURSE_WORDS.failing[0]), "failed"],
+  undecided: [capital(COURSE_WORDS.undecided[0]), "error"],
+  flaky: [capital(COURSE_WORDS.flaky[0]), "inconclusive"],
+  fixed: [capital(COURSE_WORDS.fixed[0]), "passed"],
+  steady: [capital(COURSE_WORDS.steady[0]), "not_run"],
 };
 
-const COURSE_TEXTS: Readonly<Record<Course, string>> = {
-  broke: "broke in the latest run",
-  failing: "still failing",
-  undecided: "could not be scored",
-  flaky: "flaky",
-  fixed: "fixed in the latest run",
-  steady: "steady",
-};
-
-/** `Over the last 9 runs: 2 broke in the newest run, 1 flaky, 37 steady.` */
+/** `Over the last 9 runs: 2 now fail, 1 flaky, 37 passed.` */
 export function summary({ runs, counts, older }: HistoryPage): string {
-  const some = (Object.keys(COURSE_TEXTS) as Course[]).filter((course) => counts[course]);
-  const counted = some.map((course) => `${(counts[course] ?? 0).toLocaleString("en-US")} ${COURSE_TEXTS[course]}`);
+  const some = (Object.keys(COURSES) as Course[]).filter((course) => counts[course]);
+  const texts = some.map((course) => counted(COURSE_WORDS[course], counts[course] ?? 0));
   const over = older ? `the last ${runs.length} of ${runs.length + older} runs` : runs.length === 1 ? "the one run" : `all ${runs.length} runs`;
-  return `Over ${over}: ${counted.join(", ") || "no case was reached"}.`;
+  return `Over ${over}: ${texts.join(", ") || "no case was reached"}.`;
 }
 
 export interface HistoryQuery {

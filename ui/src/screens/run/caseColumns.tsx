@@ -2,6 +2,7 @@ import type { CaseRow, RunPage } from "../../data/types";
 import { Breakable } from "../../components/text/Breakable";
 import { Money, Score } from "../../components/text/Num";
 import { Outcome, outcomeWord } from "../../components/charts/Outcome";
+import { CHANGE_WORDS } from "../../components/terms/caseWords";
 import { Prose } from "../../components/text/Prose";
 import { TrialStrip } from "../../components/charts/TrialStrip";
 import type { Column } from "../../components/tables/Table";
@@ -99,9 +100,8 @@ function Why({ row }: { row: CaseRow }) {
   return row.outcome === "passed" && row.flaky ? <span className="dim">flaky</span> : null;
 }
 
-/** How a case differs from the run before: `was passed`, `better: was failed`. */
+/** How a case differs from the run before: `was passed`, `fewer trials pass`. */
 export function changeText(row: CaseRow): string {
   if (!row.change || !row.was) return "";
-  const was = row.was === row.outcome ? `${row.change} than before` : `was ${outcomeWord(row.was)}`;
-  return was;
+  return row.was === row.outcome ? CHANGE_WORDS[row.change === "worse" ? "fewer_pass" : "more_pass"][0] : `was ${outcomeWord(row.was)}`;
 }

@@ -1,0 +1,42 @@
+// The words for the state of a case. The declaration is `proctor/reports/content/case_words.py`; a test compares both.
+
+/** The outcome of a case or a trial. */
+export const OUTCOME_WORDS = {
+  passed: "passed",
+  failed: "failed",
+  not_applicable: "not applicable",
+  error: "error",
+  informational: "informational",
+  skipped: "skipped",
+  not_run: "not run",
+  inconclusive: "inconclusive",
+} as const;
+
+/** What happened to a case between two runs: for one case, and behind a number above 1. */
+export const CHANGE_WORDS = {
+  now_fails: ["now fails", "now fail"],
+  missing: ["missing verdicts", "missing verdicts"],
+  now_passes: ["now passes", "now pass"],
+  fewer_pass: ["fewer trials pass", "pass fewer trials"],
+  more_pass: ["more trials pass", "pass more trials"],
+} as const;
+
+/** The state of a case over its runs: for one case, and behind a number above 1. */
+export const COURSE_WORDS = {
+  broke: ["now fails", "now fail"],
+  failing: ["failed", "failed"],
+  undecided: ["missing verdicts", "missing verdicts"],
+  flaky: ["flaky", "flaky"],
+  fixed: ["now passes", "now pass"],
+  steady: ["passed", "passed"],
+} as const;
+
+/** A word at the beginning of a line: `Now fails`. */
+export function capital(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
+}
+
+/** A number of cases with their state: `1 now fails`, `2 now fail`. */
+export function counted(words: readonly [one: string, several: string], count: number): string {
+  return `${count.toLocaleString("en-US")} ${words[count === 1 ? 0 : 1]}`;
+}
