@@ -17,12 +17,12 @@ from proctor.analysis.compare.futility import FUTILE, Ahead, chance_to_decide
 from proctor.analysis.compare.measures import (
     Tested,
     by_case,
-    do_trials_resemble,
     hull,
     in_general,
     more_needed,
     on_these_cases,
     p_value_by_case,
+    resemblance,
 )
 from proctor.analysis.compare.missing_verdicts import (
     CompletedCase,
@@ -249,7 +249,7 @@ def _significant_cases(
         for both in zip(views[0].cases, views[-1].cases, strict=True)
         if both[0].name not in names
     ]
-    return [] if do_trials_resemble(others) else found
+    return [] if resemblance(others) > 1 else found
 
 
 def _passed(pairs: Pairs, views: Sequence[Completion], options: CompareOptions) -> Measured:

@@ -69,7 +69,19 @@ def on_these_cases(counts: Sequence[TwoCounts], level: float, *, by_test_alone: 
         return _of_test(difference, p_value, level)
     if all(one.trials_before == one.trials_now == 1 for one in counts):
         return _agree(difference, p_value, level, lambda each: interval_by_case(rates, each))
-    return _agree(difference, p_value, level, lambda each: two_shares_interval(counts, confidence=1 - each))
+    return _agree(difference, p_value, level, lambda each: _interval_of_trials(counts, difference, each))
+
+
+def _interval_of_trials(counts: Sequence[TwoCounts], difference: float, level: float) -> Interval:
+    """Return the interval of the trials, wider by the root of their resemblance.
+
+    Source: P. McCullagh and J. A. Nelder, "Generalized Linear Models" (1989), section 4.5 (over-dispersion).
+    """
+    low, high = two_shares_interval(counts, confidence=1 - level)
+    wider = sqrt(resemblance([one] for one in counts))
+    return max(-1.0, difference - wider * (difference - low)), min(
+        1.0, difference + wider * (high - difference)
+    )
 
 
 _FEWEST_FLAKY = 6
@@ -77,8 +89,8 @@ _FEWEST_FLAKY = 6
 _RESEMBLANCE_LEVEL = 0.1
 
 
-def do_trials_resemble(cases: Iterable[Sequence[TwoCounts]]) -> bool:
-    """Return whether flaky cases vary more between the runs than independent trials would.
+def resemblance(cases: Iterable[Sequence[TwoCounts]]) -> float:
+    """Return how many times as much flaky cases vary between the runs as independent trials would; 1 if not significantly.
 
     Trials of a case resemble each other within a run if, for example, a service is down for an hour. Then single cases seem to
     break. The test is that of homogeneity by chi-square, over the cases; each has its counts under one or several choices
@@ -90,8 +102,10 @@ def do_trials_resemble(cases: Iterable[Sequence[TwoCounts]]) -> bool:
         if (known := [each for one in choices if (each := excess_of_difference(one)) is not None])
     ]
     if len(excesses) < _FEWEST_FLAKY:
-        return False
-    return chi_square_tail(fsum(excesses), len(excesses)) < _RESEMBLANCE_LEVEL
+        return 1.0
+    whole = fsum(excesses)
+    is_significant = chi_square_tail(whole, len(excesses)) < _RESEMBLANCE_LEVEL
+    return whole / len(excesses) if is_significant else 1.0
 
 
 def by_case(
