@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import fsum
+from math import fsum, sqrt
 
 from proctor.analysis.compare.measures import on_these_cases
 from proctor.stats.paired_tests import tarone_holm
@@ -35,9 +35,10 @@ class Shift:
 def find_shifts(runs: Sequence[Results], level: float = LEVEL) -> list[Shift]:
     """Return where the results of consecutive runs (oldest first) shift, in their order.
 
-    Every place is tested with all runs before it against all runs after it; the most significant one divides the runs, if
-    it is significant at `level` after Bonferroni's correction, and both parts are searched in turn. Half of a place's level
-    is for the pass rate over the cases (the test that decides a comparison), half for single cases.
+    Every place is a hypothesis: all runs before it against all runs after it. The places with the largest differences are
+    tested, and the most significant one divides the runs, if it is significant at `level` after Bonferroni's correction for
+    all places; then both parts are searched in turn. Half of a place's level is for the pass rate over the cases (the test
+    that decides a comparison), half for single cases.
 
     Source: binary segmentation, A. J. Scott and M. Knott, "A cluster analysis method for grouping means in the analysis of
     variance", Biometrics 30 (1974), 507-512.
@@ -45,11 +46,12 @@ def find_shifts(runs: Sequence[Results], level: float = LEVEL) -> list[Shift]:
     places = len(runs) - 1
     if places < 1:
         return []
-    tested = [(_p_value(*_sums(runs, place), level / places), place) for place in range(1, len(runs))]
-    p_value, place = min(tested)
+    splits = [*_splits(runs)]
+    tested = [(_p_value(splits[place - 1], level / places), place) for place in _largest(splits)]
+    p_value, place = min(tested, default=(1.0, 0))
     if places * p_value > level:
         return []
-    before, now = _rates(*_sums(runs, place))
+    before, now = _rates(runs, place)
     later = find_shifts(runs[place:], level)
     return [
         *find_shifts(runs[:place], level),
@@ -58,15 +60,30 @@ def find_shifts(runs: Sequence[Results], level: float = LEVEL) -> list[Shift]:
     ]
 
 
-_Sums = dict[tuple[str, int], Counts]
+_Split = list[tuple[int, int, int, int]]
+"""Before and after one place: passed and all trials of each case that has trials on both sides and did not always end alike."""
+_MOST_TESTED = 2
+"""Places with the largest difference of the pass rate, and of a case, that are tested."""
 
 
-def _sums(runs: Sequence[Results], place: int) -> tuple[_Sums, _Sums]:
-    return _sum(runs[:place]), _sum(runs[place:])
+def _splits(runs: Sequence[Results]) -> Iterator[_Split]:
+    """Yield the counts before and after each place, in order; a case that always passed or failed has no part in them."""
+    totals = _sum(runs)
+    moving = {case: total for case, total in totals.items() if 0 < total[0] < total[1]}
+    before = dict.fromkeys(moving, (0, 0))
+    for run in runs[:-1]:
+        for case in moving.keys() & run.keys():
+            passed, trials = before[case]
+            before[case] = passed + run[case][0], trials + run[case][1]
+        yield [
+            (passed, trials, moving[case][0] - passed, moving[case][1] - trials)
+            for case, (passed, trials) in before.items()
+            if 0 < trials < moving[case][1]
+        ]
 
 
-def _sum(runs: Sequence[Results]) -> _Sums:
-    found: _Sums = {}
+def _sum(runs: Sequence[Results]) -> dict[tuple[str, int], Counts]:
+    found: dict[tuple[str, int], Counts] = {}
     for run in runs:
         for case, (passed, decided) in run.items():
             before = found.get(case, (0, 0))
@@ -74,18 +91,33 @@ def _sum(runs: Sequence[Results]) -> _Sums:
     return found
 
 
-def _p_value(before: _Sums, now: _Sums, level: float) -> float:
-    """Return the p-value of one place; a case that passed or failed throughout in both stretches has no part in it."""
-    counts = [
-        TwoCounts(before[case][0], before[case][1], *now[case])
-        for case in before.keys() & now.keys()
-        if before[case][1] and now[case][1]
-    ]
-    moving = [one for one in counts if 0 < one.before + one.now < one.trials_before + one.trials_now]
-    if not moving:
+def _largest(splits: Sequence[_Split]) -> list[int]:
+    """Return the places where the pass rate, or a case, differs most, in units of its standard error."""
+    scores = [(*_scores(split), place) for place, split in enumerate(splits, 1) if split]
+    of_set = sorted(scores, key=lambda one: -one[0])[:_MOST_TESTED]
+    of_case = sorted(scores, key=lambda one: -one[1])[:_MOST_TESTED]
+    return sorted({place for *_, place in (*of_set, *of_case)})
+
+
+def _scores(split: _Split) -> tuple[float, float]:
+    total, variance, largest = 0.0, 0.0, 0.0
+    for passed, trials, passed_later, later in split:
+        rate = (passed + passed_later) / (trials + later)
+        difference = passed_later / later - passed / trials
+        of_case = rate * (1 - rate) * (1 / trials + 1 / later)
+        total, variance = total + difference, variance + of_case
+        if of_case:
+            largest = max(largest, difference * difference / of_case)
+    return (abs(total) / sqrt(variance) if variance else 0.0), largest
+
+
+def _p_value(split: _Split, level: float) -> float:
+    """Return the p-value of one place."""
+    counts = [TwoCounts(*one) for one in split]
+    if not counts:
         return 1.0
-    by_case = min(_least(moving, level / 4), _least([one.swap() for one in moving], level / 4))
-    return min(1.0, 2 * on_these_cases(moving, level / 2).p_value, 4 * by_case)
+    by_case = min(_least(counts, level / 4), _least([one.swap() for one in counts], level / 4))
+    return min(1.0, 2 * on_these_cases(counts, level / 2).p_value, 4 * by_case)
 
 
 def _least(counts: Sequence[TwoCounts], level: float) -> float:
@@ -94,7 +126,8 @@ def _least(counts: Sequence[TwoCounts], level: float) -> float:
     return min(tarone_holm([p_value for p_value, _ in tests], [least for _, least in tests], level))
 
 
-def _rates(before: _Sums, now: _Sums) -> tuple[float, float]:
+def _rates(runs: Sequence[Results], place: int) -> tuple[float, float]:
+    before, now = _sum(runs[:place]), _sum(runs[place:])
     cases = [case for case in before.keys() & now.keys() if before[case][1] and now[case][1]]
     rates = (fsum(side[case][0] / side[case][1] for case in cases) / len(cases) for side in (before, now))
     return next(rates), next(rates)
