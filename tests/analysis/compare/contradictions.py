@@ -21,6 +21,8 @@ EXIT_CODES = {
     Change.IMPROVEMENT: 0, Change.NO_REGRESSION: 0, Change.NO_DIFFERENCE: 0,
 }  # fmt: skip
 _ROUNDING = 1e-9
+_EQUAL = 1e-12
+"""p-values and levels that differ by less are the same; a p-value above its level is larger by a billionth of it."""
 
 
 def contradictions(found: Comparison) -> list[str]:
@@ -35,7 +37,7 @@ def contradictions(found: Comparison) -> list[str]:
 
 def _of_interval(one: Measured | InGeneral, name: str) -> Iterator[str]:
     is_outside = not one.low <= 0 <= one.high
-    if is_outside != (one.p_value <= 1 - one.confidence + _ROUNDING):
+    if is_outside != (one.p_value <= 1 - one.confidence + _EQUAL):
         yield f"{name}: p = {one.p_value} at {1 - one.confidence}, and the interval is {one.low} to {one.high}"
     if not one.low - _ROUNDING <= one.difference <= one.high + _ROUNDING:
         yield f"{name}: {one.difference} is outside of its interval, {one.low} to {one.high}"

@@ -93,15 +93,18 @@ def resemblance(cases: Iterable[Sequence[TwoCounts]]) -> float:
     """Return how many times as much flaky cases vary between the runs as independent trials would; 1 if not significantly.
 
     Trials of a case resemble each other within a run if, for example, a service is down for an hour. Then single cases seem to
-    break. The test is that of homogeneity by chi-square, over the cases; each has its counts under one or several choices
-    of the missing verdicts, of which the largest excess counts.
+    break. The test is that of homogeneity by chi-square, over the cases. Each has its counts under one or several choices of
+    the missing verdicts, and the choice counts that shows most.
     """
-    excesses = [
-        max(known)
-        for choices in cases
-        if (known := [each for one in choices if (each := excess_of_difference(one)) is not None])
-    ]
-    if len(excesses) < _FEWEST_FLAKY:
+    excesses, flaky = [], 0
+    for choices in cases:
+        known = [each for one in choices if (each := excess_of_difference(one)) is not None]
+        flaky += bool(known)
+        if known and (
+            len(known) == len(choices) or max(known) > 1
+        ):  # steady under a choice: it would hide the others
+            excesses.append(max(known))
+    if flaky < _FEWEST_FLAKY or not excesses:
         return 1.0
     whole = fsum(excesses)
     is_significant = chi_square_tail(whole, len(excesses)) < _RESEMBLANCE_LEVEL
