@@ -20,7 +20,7 @@ from proctor.analysis.compare.comparison_text import (
     trials_text,
 )
 from proctor.common.json_values import JsonObject
-from proctor.common.safe_text import clean
+from proctor.common.safe_text import clean, encodable
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.case_words import CHANGE_WORDS
 from proctor.reports.content.summary import short_names
@@ -356,6 +356,40 @@ def write_markdown(comparison: Comparison, out: TextIO) -> None:
     markdown_blocks.write_markdown(partial(review_blocks, comparison), out)
 
 
+_LEVELS = {Outcome.FAILED: "error", Outcome.ERROR: "error", Outcome.INCONCLUSIVE: "warning"}
+_MOST_ANNOTATED = 9
+"""Cases with an annotation of their own: with the outcome ten, as many as GitHub shows of one level."""
+
+
+def write_github(comparison: Comparison, out: TextIO) -> None:
+    """Write a comparison as annotations of GitHub Actions: the outcome with its basis, and the cases that moved."""
+    from proctor.reports.formats.github import annotation
+
+    level = _LEVELS.get(OUTCOMES[comparison.outcome], "notice")
+    missing = [f"Missing: {text}" for text in missing_texts(comparison)]
+    answers = [
+        f"{label}: {text}"
+        for label, text in (
+            ("On these cases", comparison.on_these_cases),
+            ("In general", comparison.in_general),
+        )
+        if text
+    ]
+    steps = [f"next: {step}" for step in comparison.next_steps[:_MOST_STEPS]]
+    title = f"Proctor: {comparison.base.agent} compared with {comparison.candidate.agent}"
+    lines = [annotation(level, title, [comparison.sentence, *answers, *missing, *steps])]
+    for case in comparison.cases[:_MOST_ANNOTATED]:
+        trials = f"{trials_text(case.base)} -> {trials_text(case.candidate)}"
+        is_worse = case.change in {CaseChange.NOW_FAILS, CaseChange.MISSING, CaseChange.FEWER_TRIALS}
+        state = CHANGE_WORDS[case.change].state
+        text = [trials, *([case.reason] if case.reason else [])]
+        lines.append(annotation(level if is_worse else "notice", f"{state}: {case.name}", text))
+    if (more := len(comparison.cases) - _MOST_ANNOTATED) > 0:
+        lines.append(annotation("notice", "Proctor", [f"{more:,} more cases moved"]))
+    encoding = getattr(out, "encoding", None)
+    out.writelines(f"{encodable(line, encoding)}\n" for line in lines)
+
+
 def _write_plain(comparison: Comparison, out: TextIO) -> None:
     from proctor.reports.plain.block_lines import write_plain
 
@@ -371,12 +405,13 @@ WRITERS: dict[str, Writer] = {
     "markdown": write_markdown,
     "md": write_markdown,
     "text": _write_plain,
+    "github": write_github,
 }
 """What writes a comparison as a report, by the name of the report."""
 
 
 def write_comparison_error(name: str, message: str, out: TextIO) -> None:
-    """Write why there is no comparison, as the report `name` (`json`, `markdown`, `md`, `text` or `html`)."""
+    """Write why there is no comparison, as the report `name`, one of `WRITERS` or `html`."""
     from proctor.reports.content.public_text import hidden, write_note_page
 
     text = hidden(clean(message, lines=True))
@@ -387,5 +422,9 @@ def write_comparison_error(name: str, message: str, out: TextIO) -> None:
         write_note_page(out, sentence)
     elif name == "text":
         out.write(f"ERROR  configuration error: {clean(text)}\n")
+    elif name == "github":
+        from proctor.reports.formats.github import annotation
+
+        out.write(annotation("error", "Proctor: not compared", [sentence]) + "\n")
     else:
         out.write(f"<h3>! configuration error: not compared</h3>\n\n<pre>\n{escape(text)}\n</pre>\n\n")

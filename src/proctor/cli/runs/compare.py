@@ -124,7 +124,7 @@ proctor compare --baseline baselines/main.json latest
     section=SHOW,
     multiple=True,
     metavar="NAME=PATH",
-    help="Also write the comparison as json, markdown (md), text or html (the page as one file); - is stdout; may be repeated.",
+    help="Also write the comparison as json, markdown (md), github (annotations), text or html (the page as one file); - is stdout; may be repeated.",
 )
 @option("--format", "format_", section=SHOW, metavar="NAME", completes="REPORT",
         help="Write this report to stdout, and nothing else: the same as --report NAME=-")  # fmt: skip

@@ -41,7 +41,7 @@ class GithubReport:
         encoding = getattr(out, "encoding", None)
         if options.note:
             out.write(
-                encodable(_annotation("notice", "Proctor: nothing was run", [options.note]), encoding) + "\n"
+                encodable(annotation("notice", "Proctor: nothing was run", [options.note]), encoding) + "\n"
             )
         for run in runs:
             out.writelines(encodable(line, encoding) + "\n" for line in _annotations(run))
@@ -54,17 +54,17 @@ def _annotations(run: RunResult) -> Iterator[str]:
         foremost.add(case)
     verdict = sentence(run, flaky=digest.repeats.flaky)
     share = rate(run, UNICODE)
-    yield _annotation("notice", f"Proctor: {run.agent}", [verdict, *([share] if share else [])])
+    yield annotation("notice", f"Proctor: {run.agent}", [verdict, *([share] if share else [])])
     errors = [*_broken(run), *map(_message, foremost.problem_cases())]
     if not errors and not run.passed:
-        errors = [_annotation("error", f"Proctor: {run.agent}", [verdict])]
+        errors = [annotation("error", f"Proctor: {run.agent}", [verdict])]
     if len(errors) > MOST or foremost.missed > MOST:
         left = len(errors) - min(foremost.missed, MOST) + foremost.missed - (MOST - 1)
-        errors = [*errors[: MOST - 1], _annotation("error", "Proctor", [f"{left} more did not pass"])]
+        errors = [*errors[: MOST - 1], annotation("error", "Proctor", [f"{left} more did not pass"])]
     yield from errors
     for case in foremost.flaky():
         text = [rate_sentence(case, UNICODE), *([public_text.hidden(case.missed)] if case.missed else [])]
-        yield _annotation(
+        yield annotation(
             "warning", f"{FLAKY}: {case.eval_set_id}/{case.eval_id}", text, *place_of(case.place)
         )
 
@@ -75,19 +75,19 @@ def _broken(run: RunResult) -> Iterator[str]:
         if one.failure is not None:
             file = file_of(one.path) if one.path else ""
             title = f"error: {one.eval_set_id} could not be run"
-            yield _annotation("error", title, [public_text.cause(one.failure)], file, None)
+            yield annotation("error", title, [public_text.cause(one.failure)], file, None)
     if run.failure is not None:
         title = "nothing was run" if run.failure.where == CONFIGURATION else f"{run.agent} could not go on"
-        yield _annotation("error", f"Proctor: {title}", [public_text.cause(run.failure)])
+        yield annotation("error", f"Proctor: {title}", [public_text.cause(run.failure)])
 
 
 def _message(case: CaseResult) -> str:
     text = [public_text.reason(case), *public_text.lines(case)]
     title = f"{WORDS[case.outcome]}: {case.eval_set_id}/{case.eval_id}"
-    return _annotation("error", title, text, *place_of(case.place))
+    return annotation("error", title, text, *place_of(case.place))
 
 
-def _annotation(level: str, title: str, text: Sequence[str], file: str = "", line: int | None = None) -> str:
+def annotation(level: str, title: str, text: Sequence[str], file: str = "", line: int | None = None) -> str:
     """Return one workflow command."""
     fields = {
         "file": file,

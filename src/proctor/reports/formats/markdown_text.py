@@ -42,9 +42,18 @@ def sentence(text: str) -> str:
     """Return a sentence of Proctor; words that could be more than text are code."""
     words = clean(text).split(" ")
     return " ".join(
-        word if not word or _is_plain(word, is_first=not index) else code(word)
+        word if not word or _is_plain(word, is_first=not index) else _code_word(word)
         for index, word in enumerate(words)
     )
+
+
+_PUNCTUATED = re.compile(r"(\(?)([^()]*[^(),;])(\)?[,;]?)")
+
+
+def _code_word(word: str) -> str:
+    """Return a word as code, without the punctuation of the sentence around it."""
+    parts = _PUNCTUATED.fullmatch(word)
+    return f"{parts[1]}{code(parts[2])}{parts[3]}" if parts else code(word)
 
 
 def _is_plain(word: str, *, is_first: bool) -> bool:
