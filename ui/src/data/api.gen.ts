@@ -1653,7 +1653,7 @@ export interface components {
         Change: "regression" | "error" | "inconclusive" | "improvement" | "no_regression" | "no_difference";
         /**
          * ChangedBy
-         * @description Where the cause of a change between two runs lies, as far as the manifests show it.
+         * @description Who changed something between two runs, as far as the manifests show it.
          * @enum {string}
          */
         ChangedBy: "you" | "provider" | "unknown";
