@@ -5,7 +5,7 @@ import pytest
 from tests.agents.frameworks.environments import NAMES, ROOT, run_in, skip_without
 from tests.agents.frameworks.rows import ROWS
 
-FOLDERS = {name: ROOT / "tests" / "frameworks" / name.replace("-", "_") for name in NAMES}
+FOLDERS = {name: ROOT / "tests" / "agents" / "frameworks" / name.replace("-", "_") for name in NAMES}
 
 
 @pytest.mark.slow
