@@ -97,13 +97,17 @@ def case_test(case: TwoCounts) -> tuple[float, float]:
     return min(1.0, p_value), min(1.0, chances[min(chances)])
 
 
-def least_p_value(one: TwoCounts, other: TwoCounts) -> float:
-    """Return the smallest p-value of `case_test` that a case admits with as many passes as in `one`, in `other`, or in between."""
-    most = int(one.before + one.now), int(other.before + other.now)
-    return min(
+def least_p_values(one: TwoCounts, other: TwoCounts) -> tuple[float, float]:
+    """Return the smallest p-value that a case admits by `case_test`, for every number of passes from that in `one` to that in `other`.
+
+    The first is the smallest of these, the second the largest.
+    """
+    ends = int(one.before + one.now), int(other.before + other.now)
+    known = [
         case_test(_with_passes(one.trials_before, one.trials_now, passed))[1]
-        for passed in range(min(most), max(most) + 1)
-    )
+        for passed in range(min(ends), max(ends) + 1)
+    ]
+    return min(known), max(known)
 
 
 def excess_of_difference(case: TwoCounts) -> float | None:

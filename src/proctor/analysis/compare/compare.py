@@ -48,7 +48,7 @@ from proctor.schema.analysis.comparison import (
 )
 from proctor.schema.results.run_result import CaseResult
 from proctor.stats.paired_tests import holm, tarone_holm
-from proctor.stats.unequal_counts import TwoCounts, case_test, least_p_value
+from proctor.stats.unequal_counts import TwoCounts, case_test, least_p_values
 
 MARGIN = 0.05
 """The drop of the pass rate that "no regression" rules out, unless another is given."""
@@ -171,7 +171,7 @@ def _test(found: Comparison, pairs: Pairs, views: Sequence[Completion], options:
     """Write the tests and the outcome into a comparison, and what more it needs if it is undecided."""
     evidence = _evidence(pairs, views, options)
     alone = replace(options, by_test_alone=True)
-    worst = _evidence(pairs, views[:1], alone) if len(views) > 1 else evidence
+    worst = _evidence(pairs, views, alone) if len(views) > 1 else evidence
     found.outcome = _outcome(evidence, worst, options)
     found.measures = [*evidence.measures, *found.measures]
     found.significant_cases, found.general = evidence.worse, evidence.general
@@ -206,7 +206,8 @@ def _outcome(evidence: _Evidence, worst: _Evidence, options: CompareOptions) -> 
 
 def _evidence(pairs: Pairs, views: Sequence[Completion], options: CompareOptions) -> _Evidence:
     """Test what decides under each of the completions: what is significant is so under all of them."""
-    budget = options.budget
+    budget, both = options.budget, views
+    views = views[:1] if options.by_test_alone else views
     measures = [_passed(pairs, views, options), *_metrics(pairs, views, options, budget.metrics)]
     general = _in_general(pairs, views, options)
     if PASSED in options.apart:
@@ -214,42 +215,54 @@ def _evidence(pairs: Pairs, views: Sequence[Completion], options: CompareOptions
     return _Evidence(
         measures,
         general,
-        _significant_cases(views, budget.cases, by_test_alone=options.by_test_alone),
-        _significant_cases(views, budget.cases, better=True),
+        _worst_cases(both, budget.cases) if options.by_test_alone else _significant_cases(both, budget.cases),
+        _significant_cases(both, budget.cases, better=True),
         [one for one in views[-1].cases if one.fell],
         min(view.difference for view in views),
     )
 
 
 def _significant_cases(
-    views: Sequence[Completion], level: float, *, better: bool = False, by_test_alone: bool = False
+    views: Sequence[Completion], level: float, *, better: bool = False
 ) -> list[CaseEvidence]:
     """Return the cases that are worse (or better) by themselves under every completion, corrected for the number of cases.
 
-    None is if the other flaky cases vary more between the runs than their trials explain; `by_test_alone` ignores that.
+    None is if the other flaky cases vary more between the runs than their trials explain.
     """
     known: dict[tuple[TwoCounts, TwoCounts], tuple[float, float]] = {}
     tests = []
     for worst, best in zip(views[0].cases, views[-1].cases, strict=True):
         both = (best.counts, worst.counts) if not better else (worst.counts.swap(), best.counts.swap())
         if both not in known:
-            known[both] = case_test(both[0])[0], least_p_value(*both)
+            known[both] = case_test(both[0])[0], least_p_values(*both)[0]
         tests.append(known[both])
-    adjusted = tarone_holm([p_value for p_value, _ in tests], [least for _, least in tests], level)
-    found = [
-        CaseEvidence(one.name, p_value, each)
-        for one, (p_value, _), each in zip(views[0].cases, tests, adjusted, strict=True)
-        if each <= level
-    ]
-    if not found or by_test_alone:
-        return found
+    found = _corrected(views[0].cases, tests, level)
     names = {one.name for one in found}
     others = [
         [one.counts for one in both]
         for both in zip(views[0].cases, views[-1].cases, strict=True)
         if both[0].name not in names
     ]
-    return [] if resemblance(others) > 1 else found
+    return [] if found and resemblance(others) > 1 else found
+
+
+def _worst_cases(views: Sequence[Completion], level: float) -> list[CaseEvidence]:
+    """Return the cases that could be worse with the worst of the missing verdicts, if the others leave them the most error."""
+    both = [(one.counts, other.counts) for one, other in zip(views[0].cases, views[-1].cases, strict=True)]
+    tests = [(case_test(worst)[0], least_p_values(worst, best)[1]) for worst, best in both]
+    return _corrected(views[0].cases, tests, level)
+
+
+def _corrected(
+    cases: Sequence[CompletedCase], tests: Sequence[tuple[float, float]], level: float
+) -> list[CaseEvidence]:
+    """Return the cases that are significant after correction; of each test the p-value and the smallest one it could have."""
+    adjusted = tarone_holm([p_value for p_value, _ in tests], [least for _, least in tests], level)
+    return [
+        CaseEvidence(one.name, p_value, each)
+        for one, (p_value, _), each in zip(cases, tests, adjusted, strict=True)
+        if each <= level
+    ]
 
 
 def _passed(pairs: Pairs, views: Sequence[Completion], options: CompareOptions) -> Measured:
