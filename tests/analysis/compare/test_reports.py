@@ -227,11 +227,13 @@ def test_markdown_has_at_most_25_lines() -> None:
 
 def test_github_annotates_the_outcome_and_the_cases_that_moved() -> None:
     assert written(comparison(), "github").splitlines() == [
-        "::error title=Proctor%3A travel compared with travel::regression: the pass rate fell from 90.0 %25 to 80.0 %25%0A"
-        "On these cases: the pass rate fell: significantly worse%0A"
-        "In general: for cases like these a change of -10.0 points is estimated%0A"
-        "Missing: 2 verdicts of the candidate are missing: the intervals hold for every value that they could have%0A"
-        "next: get the missing verdicts: proctor resume 9xkq2p --retry-errors",
+        (
+            "::error title=Proctor%3A travel compared with travel::regression: the pass rate fell from 90.0 %25 to 80.0 %25%0A"
+            "On these cases: the pass rate fell: significantly worse%0A"
+            "In general: for cases like these a change of -10.0 points is estimated%0A"
+            "Missing: 2 verdicts of the candidate are missing: the intervals hold for every value that they could have%0A"
+            "next: get the missing verdicts: proctor resume 9xkq2p --retry-errors"
+        ),
         "::error title=now fails%3A travel/two_turns::5/5 -> 2/5%0Acovers is 4",
         "::error title=missing verdicts%3A travel/refund::5/5 -> 3/5 (2 in error)%0A429",
         "::notice title=now passes%3A travel/hours::0/5 -> 5/5%0Awas not called",

@@ -96,7 +96,7 @@ def test_tables(expected: str, actual: str, signs: str, sentence: str | None) ->
         ),
         (call("f", a="\x1b[31mred"), call("f", a="\u202e"), None),
         (call("f", a=[1]), call("f", a=(1,)), "`f` argument `a` is [1] (tuple), expected [1] (list)"),
-        (call("f", a={1}), call("f", a=float("inf")), "`f` argument `a` is Infinity, expected {1}"),
+        (call("f", a={1}), call("f", a=float("inf")), "`f` argument `a` is Infinity, expected set {1}"),
     ],
 )
 def test_a_differing_argument_is_named_with_both_values(

@@ -18,7 +18,7 @@ WHICH = "Which runs"
 LIMIT = 50
 
 EXAMPLES = """
-proctor history                             what now fails, since when; what is flaky; what now passes
+proctor history                             what fails since when, what is flaky
 proctor history refund                      one case, run by run
 proctor history booking/refund --metric response_match_score
 proctor history --agent 'travel*' --since 30d
