@@ -331,6 +331,7 @@ def test_store_that_breaks_during_a_run_is_not_a_configuration_error(tmp_path: P
     (tmp_path / "agent.py").write_text(breaks)
     done = proctor(*EVAL, "--store", "s.db", "--concurrency", "1", cwd=tmp_path)
     assert done.returncode == 3, done.stderr
-    assert done.stderr.startswith("error: s.db: the store is damaged")
-    assert done.stderr.count("\n") == 1
+    *progress, error = done.stderr.splitlines()  # a slow machine has lines of progress
+    assert error.startswith("error: s.db: the store is damaged")
+    assert all("trials (" in line for line in progress), progress
     assert "passed" not in done.stdout
