@@ -94,6 +94,12 @@ def cost_texts(comparison: Comparison) -> tuple[str, str] | None:
     return before, now
 
 
+def answers(found: Comparison) -> list[tuple[str, str]]:
+    """Return the answer to each of the two questions, with its label."""
+    both = ("On these cases", found.on_these_cases), ("In general", found.in_general)
+    return [(label, text) for label, text in both if text]
+
+
 def missing_texts(comparison: Comparison) -> list[str]:
     """Return which verdicts are missing, in short sentences."""
     if not comparison.missing_base and not comparison.missing_candidate:

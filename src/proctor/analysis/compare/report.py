@@ -12,6 +12,7 @@ from typing import TextIO
 from proctor.analysis.compare.comparison_text import (
     FIGURES,
     OUTCOMES,
+    answers,
     cost_texts,
     missing_texts,
     numbers,
@@ -117,10 +118,9 @@ def comparison_blocks(comparison: Comparison, look: Look) -> Iterator[Block]:
 
 def _questions(comparison: Comparison) -> Iterator[Block]:
     """Return the answers to the two questions, and the missing verdicts."""
-    for label, text in (("On these cases", comparison.on_these_cases), ("In general", comparison.in_general)):
-        if text:
-            record = label.upper().replace(" ", "_"), text
-            yield Line([Span(f"{label}: ", "strong"), Span(text, is_data=True)], indent=2, record=record)
+    for label, text in answers(comparison):
+        record = label.upper().replace(" ", "_"), text
+        yield Line([Span(f"{label}: ", "strong"), Span(text, is_data=True)], indent=2, record=record)
     for text in missing_texts(comparison):
         yield Line([Span("Missing: ", "warning"), Span(text)], indent=2, record=("MISSING_VERDICTS", text))
 
@@ -278,9 +278,8 @@ def _review_cases(cases: Sequence[ChangedCase], look: Look) -> Table:
 
 
 def _answers(comparison: Comparison, look: Look) -> Iterator[Line]:
-    for label, text in (("On these cases", comparison.on_these_cases), ("In general", comparison.in_general)):
-        if text:
-            yield Line([Span(f"{label}: "), Span(text)])
+    for label, text in answers(comparison):
+        yield Line([Span(f"{label}: "), Span(text)])
     for text in missing_texts(comparison):
         yield Line([Span(f"Missing: {text}")])
     changed = [one for one in comparison.measures if one.verdict and one.name != PASSED]
@@ -367,17 +366,10 @@ def write_github(comparison: Comparison, out: TextIO) -> None:
 
     level = _LEVELS.get(OUTCOMES[comparison.outcome], "notice")
     missing = [f"Missing: {text}" for text in missing_texts(comparison)]
-    answers = [
-        f"{label}: {text}"
-        for label, text in (
-            ("On these cases", comparison.on_these_cases),
-            ("In general", comparison.in_general),
-        )
-        if text
-    ]
+    answered = [f"{label}: {text}" for label, text in answers(comparison)]
     steps = [f"next: {step}" for step in comparison.next_steps[:_MOST_STEPS]]
     title = f"Proctor: {comparison.base.agent} compared with {comparison.candidate.agent}"
-    lines = [annotation(level, title, [comparison.sentence, *answers, *missing, *steps])]
+    lines = [annotation(level, title, [comparison.sentence, *answered, *missing, *steps])]
     for case in comparison.cases[:_MOST_ANNOTATED]:
         trials = f"{trials_text(case.base)} -> {trials_text(case.candidate)}"
         is_worse = case.change in {CaseChange.NOW_FAILS, CaseChange.MISSING, CaseChange.FEWER_TRIALS}
