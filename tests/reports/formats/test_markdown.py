@@ -5,7 +5,7 @@ import re
 from itertools import groupby
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import example, given, settings, strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
@@ -240,6 +240,8 @@ def test_special_characters_in_a_sentence_are_code(text: str, shown: str) -> Non
 
 
 @given(st.text(st.sampled_from("\n |`~<>/!-#@[]()&;:*_\\x.1w$+^=\u2028"), max_size=20))
+@example(" >")
+@example("     x")
 def test_a_sentence_is_never_more_than_text_and_code(text: str) -> None:
     for token in (
         MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).parse(sentence(text))

@@ -40,7 +40,7 @@ def code(text: str, longest: int = LONGEST) -> str:
 
 def sentence(text: str) -> str:
     """Return a sentence of Proctor; words that could be more than text are code."""
-    words = clean(text).split(" ")
+    words = clean(text).lstrip(" ").split(" ")
     return " ".join(
         word if not word or _is_plain(word, is_first=not index) else _code_word(word)
         for index, word in enumerate(words)
