@@ -18,7 +18,15 @@ from proctor.schema.results.manifest import (
 )
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
 from proctor.schema.results.score import MetricScore, Score
-from proctor.stores.base import Record, RunWriter, ScoreRecord, Store, TrialRecord, VerdictRecord
+from proctor.stores.base import (
+    Record,
+    RunWriter,
+    ScoreRecord,
+    Store,
+    StoredTrial,
+    TrialRecord,
+    VerdictRecord,
+)
 from proctor.stores.sqlite.store import SqliteStore, open_store
 
 METRIC = "exactness"
@@ -151,6 +159,16 @@ OPEN: list[SqliteStore] = []
 def opened(path: Path, *, read_only: bool = False) -> SqliteStore:
     OPEN.append(open_store(str(path), read_only=read_only))
     return OPEN[-1]
+
+
+def case_of(store: Store, run_id: str, position: int) -> bytes | None:
+    """The JSON of one case, if a trial brought it."""
+    return dict(store.case_documents(run_id, [position])).get(position)
+
+
+def trials_of(store: Store, run_id: str, position: int, judging: int) -> list[StoredTrial]:
+    """The trials of one case."""
+    return dict(store.trials(run_id, [position], judging)).get(position, [])
 
 
 def shown(case: CaseResult) -> dict[str, Any]:

@@ -19,12 +19,14 @@ from tests.stores.sample_runs import (
     Heard,
     begun,
     case_json,
+    case_of,
     evidence,
     judging,
     manifest,
     opened,
     planned,
     shown,
+    trials_of,
     write_run,
 )
 
@@ -145,7 +147,7 @@ def _right_cases(store: SqliteStore) -> int | None:
     assert done == list(range(len(done))), "cases are missing in between"
     for position, case in enumerate(run.cases[: len(done)]):
         assert shown(case) == shown(_case(position))
-        assert store.case("run1", position) == case_json(position)
+        assert case_of(store, "run1", position) == case_json(position)
     assert run.counts.get(Outcome.FAILED, 0) == len(done) == len(store.outcomes("run1", 1))
     assert (lines[0].state is RunState.FINISHED) <= (len(done) == CASES)
     return len(done)
@@ -214,8 +216,8 @@ def _read_everything(store: SqliteStore) -> None:
         list(store.planned(line.run_id))
         for position, case in enumerate(run.cases):
             assert case.trials[0].trial is not None
-            assert store.case(line.run_id, position) == case_json(position)
-            assert store.trials(line.run_id, position, 1)[0].scores == case_scores(case)
+            assert case_of(store, line.run_id, position) == case_json(position)
+            assert trials_of(store, line.run_id, position, 1)[0].scores == case_scores(case)
 
 
 def case_scores(case: CaseResult) -> dict[str, MetricScore | None]:

@@ -18,7 +18,17 @@ from proctor.stores.base import Record, ScoreRecord, TrialRecord, VerdictRecord
 from proctor.stores.sqlite import encoding
 from proctor.stores.sqlite.encoding import compact, pack, read_score, read_scores, scores_row, unpack
 from proctor.stores.sqlite.store import open_store
-from tests.stores.sample_runs import Heard, begun, case_json, evidence, judging, manifest, shown
+from tests.stores.sample_runs import (
+    Heard,
+    begun,
+    case_json,
+    case_of,
+    evidence,
+    judging,
+    manifest,
+    shown,
+    trials_of,
+)
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=20)
 NUMBER = st.one_of(st.none(), st.floats(), st.integers(-(2**70), 2**70).map(float))
@@ -172,7 +182,7 @@ def test_a_case_comes_back_as_the_engine_had_it(made: tuple[CaseResult, list[Rec
     writer.put(records)
     writer.finish(RunSummary(), complete=True)
     assert _same(shown(store.load("run1").cases[0]), shown(result))
-    assert [trial.evidence for trial in store.trials("run1", 0, 1)] == shown_bytes
+    assert [trial.evidence for trial in trials_of(store, "run1", 0, 1)] == shown_bytes
 
 
 def test_every_field_of_a_verdict_is_written() -> None:
@@ -291,8 +301,8 @@ def test_the_same_picture_is_kept_once_over_cases_trials_and_runs() -> None:
         (2, len(picture) + len(sound))
     ]
     store.delete(["a"])
-    assert store.trials("b", 1, 1)[0].evidence == shown_bytes
-    assert store.case("b", 0) == _with_media(picture)
+    assert trials_of(store, "b", 1, 1)[0].evidence == shown_bytes
+    assert case_of(store, "b", 0) == _with_media(picture)
     store.delete(["b"])
     assert store._connection.rows("SELECT COUNT(*) FROM media") == [(0,)]
 
@@ -305,4 +315,4 @@ def test_shared_media_of_a_deleted_run_stay_for_the_other_run() -> None:
         writer.put([TrialRecord(0, 0, 0, evidence(0), failed=False, case=case)])
         writer.finish(RunSummary(), complete=False)
     store.delete(["a"])
-    assert store.case("b", 0) == case
+    assert case_of(store, "b", 0) == case

@@ -4,6 +4,7 @@ import json
 import secrets
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from tests.stores.sample_runs import (
     Heard,
     begun,
     case_json,
+    case_of,
     evidence,
     judging,
     manifest,
@@ -27,6 +29,7 @@ from tests.stores.sample_runs import (
     records,
     score,
     shown,
+    trials_of,
     verdict,
     write_run,
 )
@@ -57,8 +60,8 @@ def test_manifest_judging_plan_and_case_come_out_as_they_went_in(store: SqliteSt
     assert store.manifest("run1") == manifest()
     assert store.judgings("run1") == [judging().model_copy(update={"finished": True})]
     assert list(store.planned("run1")) == planned(3)
-    assert store.case("run1", 2) == case_json(2)
-    assert store.trials("run1", 1, 1)[0].evidence == evidence(1)
+    assert case_of(store, "run1", 2) == case_json(2)
+    assert trials_of(store, "run1", 1, 1)[0].evidence == evidence(1)
 
 
 def test_trials_of_a_case_are_there_before_its_verdict(store: SqliteStore) -> None:
@@ -66,11 +69,11 @@ def test_trials_of_a_case_are_there_before_its_verdict(store: SqliteStore) -> No
     writer = begun(store, heard=heard)
     writer.put([TrialRecord(1, 0, 0, evidence(1), failed=False, case=case_json(1))], "evidence")
     heard.wait_for(1)
-    (trial,) = store.trials("run1", 1, 1)
+    (trial,) = trials_of(store, "run1", 1, 1)
     assert (trial.number, trial.attempt, trial.failed, trial.scores) == (0, 0, False, {})
     writer.put([ScoreRecord(1, 0, 0, {METRIC: score(0.25, "close")})], "scores")
     heard.wait_for(2)
-    assert store.trials("run1", 1, 1)[0].scores == {METRIC: score(0.25, "close")}
+    assert trials_of(store, "run1", 1, 1)[0].scores == {METRIC: score(0.25, "close")}
     assert store.outcomes("run1", 1) == {}
     case = store.load("run1").cases[1]
     assert case.outcome is Outcome.NOT_RUN
@@ -91,7 +94,7 @@ def test_cases_that_were_not_reached_are_not_run(store: SqliteStore) -> None:
     ]
     assert run.counts == {Outcome.PASSED: 2, Outcome.NOT_RUN: 3}
     assert run.cases[1].place == "basics.evalset.json:2"
-    assert store.case("run1", 1) is None
+    assert case_of(store, "run1", 1) is None
     assert store.outcomes("run1", 1) == {0: Outcome.PASSED, 3: Outcome.PASSED}
 
 
@@ -118,6 +121,48 @@ def test_a_case_is_found_by_its_id(store: SqliteStore) -> None:
         run.case("case_2", "another set")
     with pytest.raises(KeyError):
         run.case("case_77")
+
+
+@pytest.mark.parametrize(
+    "positions",
+    [
+        pytest.param(range(230), id="all"),
+        pytest.param(range(7, 219), id="a part"),
+        pytest.param([0, 3, 4, 228], id="some"),
+        pytest.param([-1, 5, 230], id="cases that the run does not have"),
+        pytest.param([], id="none"),
+    ],
+)
+def test_cases_and_trials_are_read_together(store: SqliteStore, positions: Sequence[int]) -> None:
+    write_run(store, "other", cases=230)
+    write_run(store, cases=230)  # more than are read at once
+    there = [position for position in positions if 0 <= position < 230]
+    assert [*store.case_documents("run1", positions)] == [(at, case_json(at)) for at in there]
+    trials = [*store.trials("run1", positions, 1)]
+    assert [(at, [one.evidence for one in own]) for at, own in trials] == [
+        (at, [evidence(at)]) for at in there
+    ]
+    assert all(one.scores == {METRIC: score()} for _, own in trials for one in own)
+
+
+def test_every_attempt_at_a_trial_is_read_with_its_own_scores(store: SqliteStore) -> None:
+    writer = begun(store, cases=1)
+    for attempt in range(2):
+        again = evidence(0, attempt=attempt)
+        writer.put([TrialRecord(0, 0, attempt, again, failed=not attempt, case=case_json(0))])
+    writer.put([ScoreRecord(0, 0, 1, {METRIC: score(0.5)})])
+    writer.close()
+    ((_, trials),) = store.trials("run1", [0], 1, every_attempt=True)
+    assert [(one.attempt, one.failed, one.scores) for one in trials] == [
+        (0, True, {}),
+        (1, False, {METRIC: score(0.5)}),
+    ]
+
+
+def test_cases_and_trials_of_an_unknown_run_are_an_error(store: SqliteStore) -> None:
+    for read in (lambda: store.case_documents("no run", [0]), lambda: store.trials("no run", [0], 1)):
+        with pytest.raises(UnknownNameError, match="No run named 'no run'"):
+            next(read())
 
 
 def test_writer_reports_committed_tokens_on_its_own_thread(store: SqliteStore) -> None:
@@ -304,7 +349,7 @@ def test_retried_trial_keeps_both_attempts_and_the_last_one_counts(store: Sqlite
     writer.put([TrialRecord(0, 0, 1, again, failed=False)])
     writer.close()
     assert store.outcomes("run1", 1) == {}  # its verdict rested on the first attempt
-    assert [(one.attempt, one.evidence) for one in store.trials("run1", 0, 1)] == [(1, again)]
+    assert [(one.attempt, one.evidence) for one in trials_of(store, "run1", 0, 1)] == [(1, again)]
 
     writer = store.resume("run1", Heard())
     one = score(1.0)
@@ -341,8 +386,8 @@ def test_second_scoring_is_stored_with_the_first(store: SqliteStore) -> None:
     assert store.summary("run1", 1).outcome is Outcome.PASSED
     assert store.summary("run1").outcome is Outcome.FAILED
     assert store.load("run1").cases[0].trials[0].trial is not None
-    assert store.trials("run1", 0, 1)[0].scores == {METRIC: score(1.0)}
-    assert store.trials("run1", 0, 2)[0].scores == {METRIC: score(0.7)}
+    assert trials_of(store, "run1", 0, 1)[0].scores == {METRIC: score(1.0)}
+    assert trials_of(store, "run1", 0, 2)[0].scores == {METRIC: score(0.7)}
     (line,) = store.runs()
     assert (line.judgings, line.summary.outcome, line.state) == (2, Outcome.FAILED, RunState.FINISHED)
     with pytest.raises(UnknownNameError, match="has no scoring 3: it has 2"):
@@ -367,7 +412,7 @@ def test_the_same_evidence_twice_is_kept_once(store: SqliteStore) -> None:
         heard.wait_for(token + 1)
     writer.finish(RunSummary(), complete=False)
     assert heard.tokens == [0, 1, 2]
-    assert len(store.trials("run1", 0, 1)) == 1
+    assert len(trials_of(store, "run1", 0, 1)) == 1
     assert store.load("run1").counts == {Outcome.PASSED: 1, Outcome.NOT_RUN: 2}
 
 
@@ -380,7 +425,7 @@ def test_other_evidence_for_the_same_attempt_is_refused(store: SqliteStore) -> N
     with pytest.raises(StoreError, match=r"trial 0 of case 0 has other evidence already .* never changed"):
         writer.finish(RunSummary(), complete=True)
     assert (heard.tokens, heard.failed) == (["first"], ["second"])
-    assert store.trials("run1", 0, 1)[0].evidence == evidence(0)
+    assert trials_of(store, "run1", 0, 1)[0].evidence == evidence(0)
     assert store.load("run1").counts == {Outcome.PASSED: 1, Outcome.NOT_RUN: 2}
 
 
@@ -392,7 +437,7 @@ def test_deleting_runs_frees_what_only_they_needed(store: SqliteStore) -> None:
         write_run(store, run_id, cases=cases)
     store.delete(["large"])
     assert [run.run_id for run in store.runs()] == ["small"]
-    assert store.case("small", 1) == case_json(1)
+    assert case_of(store, "small", 1) == case_json(1)
     assert _rows(store, "documents") == 2
     store.delete(["small"])
     assert list(store.runs()) == []

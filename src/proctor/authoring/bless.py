@@ -16,6 +16,7 @@ from proctor.files.edit.editable_file import check_edit, text_of_file
 from proctor.files.eval_sets.eval_set_file import EvalSetFile
 from proctor.files.eval_sets.source import open_eval_set
 from proctor.runs.storage.failed_attempts import find_current_run
+from proctor.runs.storage.lookup import case_of
 from proctor.runs.storage.open import StoreLike, as_store
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.case import EvalCase
@@ -193,7 +194,7 @@ class _Chosen:
 
     def _common_trial(self, case: PlannedCase, trials: Sequence[Trial]) -> Trial | None:
         """Return the first of some trials if the agent did the same in all of them, and gave an answer."""
-        content = EvalCase.model_validate_json(self._store.case(self._run_id, case.position) or b"{}")
+        content = case_of(self._store, self._run_id, case.position) or EvalCase()
         stated = (content.final_session_state or {}).keys()
         if len({_deeds(trial, stated) for trial in trials}) > 1:
             differently = (

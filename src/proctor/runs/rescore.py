@@ -125,8 +125,15 @@ class RecordedSet:
 
     def __init__(self, store: Store, run_id: str, summary: SetManifest, cases: Sequence[PlannedCase]) -> None:
         self._store, self._run_id, self._summary = store, run_id, summary
-        self._cases = [case for case in cases if store.case(run_id, case.position) is not None]
-        self.positions = [case.position for case in self._cases]
+        by_position = {case.position: case for case in cases}
+        self.positions: list[int] = []
+        self.key_problems: list[str] = []
+        """The keys that state an expectation and that nothing reads."""
+        for position, document in store.case_documents(run_id, [*by_position]):
+            self.positions.append(position)
+            self.key_problems += _key_problems(by_position[position], document)
+        self._cases = [by_position[position] for position in self.positions]
+        self._block: dict[int, bytes] = {}
 
     @property
     def eval_set_id(self) -> str:
@@ -148,9 +155,12 @@ class RecordedSet:
         return [case.eval_id for case in self._cases]
 
     def case(self, index: int) -> EvalCase:
-        """Read one case in the version that was run."""
-        content = self._store.case(self._run_id, self.positions[index])
-        return EvalCase.model_validate_json(content or b"{}")
+        """Read one case in the version that was run. With it the following ones are read, which are usually next."""
+        position = self.positions[index]
+        if position not in self._block:
+            wanted = self.positions[index : index + _BLOCK]
+            self._block = dict(self._store.case_documents(self._run_id, wanted))
+        return EvalCase.model_validate_json(self._block[position])
 
     def where(self, index: int) -> str:
         """`file:line` of a case at the time of the run."""
@@ -159,6 +169,17 @@ class RecordedSet:
     def __iter__(self) -> Iterator[EvalCase]:
         """Read every case, in order."""
         return map(self.case, range(len(self._cases)))
+
+
+_BLOCK = 200
+"""Cases that are read together."""
+
+
+def _key_problems(case: PlannedCase, document: bytes) -> list[str]:
+    from proctor.files.keys.key_findings import keys_of_models
+
+    messages, _ = keys_of_models([EvalCase.model_validate_json(document)])
+    return [f"{case.place}: case {case.eval_id!r}: {message.partition('.')[2]}" for message in messages]
 
 
 def _recorded_sets(store: Store, manifest: Manifest) -> Iterator[RecordedSet]:
@@ -240,16 +261,9 @@ def _refuse_keys(recorded: Sequence[RecordedSet]) -> None:
     Raises:
         SetupProblems: one error per key.
     """
-    from proctor.files.keys.key_findings import keys_of_models, refuse_keys
+    from proctor.files.keys.key_findings import refuse_keys
 
-    refuse_keys(
-        [
-            f"{source.where(index)}: case {case.eval_id!r}: {message.partition('.')[2]}"
-            for source in recorded
-            for index, case in enumerate(source)
-            for message in keys_of_models([case])[0]
-        ]
-    )
+    refuse_keys([problem for source in recorded for problem in source.key_problems])
 
 
 def _positions(chosen: SetPlan) -> list[int]:

@@ -135,7 +135,7 @@ def _cases(store: Store, run_id: str, prepared: Prepared, found: Changes) -> Non
     """Find every case of the plan in the run. Duplicate ids are matched in order."""
     there = _There(store.planned(run_id))
     added: list[str] = []
-    changed: list[str] = []
+    changed: dict[int, PlannedCase] = {}
     for case in planned_cases(prepared.plan):
         before = there.take(case)
         if before is None:
@@ -146,13 +146,14 @@ def _cases(store: Store, run_id: str, prepared: Prepared, found: Changes) -> Non
             continue
         found.positions.append(before.position)
         if before.content_hash != case.content_hash:
-            changed.append(case.eval_id)
-            if store.case(run_id, before.position) is None:
-                found.added.append(_at(case, before.position))
+            changed[before.position] = case
+    run = {position for position, _ in store.case_documents(run_id, sorted(changed))}
+    found.added += [_at(case, position) for position, case in changed.items() if position not in run]
     missing = there.left()
     found.gone = [case.position for case in missing]
     gone = [case.eval_id for case in missing]
-    for what, ids in (("changed", changed), ("new", added), ("gone", gone)):
+    ids_of_changed = [case.eval_id for case in changed.values()]
+    for what, ids in (("changed", ids_of_changed), ("new", added), ("gone", gone)):
         if ids:
             found.said.append(f"{_cases_are(ids)} {what}: {_some(ids)}")
 

@@ -300,17 +300,23 @@ class Store(Protocol):
         ...
 
     def trials(
-        self, run_id: str, position: int, judging: int, *, every_attempt: bool = False
-    ) -> list[StoredTrial]:
-        """Return the trials of one case: the last attempt of each, or `every_attempt`, in order."""
+        self, run_id: str, positions: Sequence[int], judging: int, *, every_attempt: bool = False
+    ) -> Iterator[tuple[int, list[StoredTrial]]]:
+        """Yield the position and the trials of each of these cases that has any: the last attempt of each, or `every_attempt`.
+
+        They are in order if `positions` ascend. Few queries read many cases, and few cases are in memory.
+        """
         ...
 
     def attempts(self, run_id: str) -> Iterator[tuple[int, int, bytes]]:
         """Return position, number and evidence of every attempt at every trial; media need not be in it."""
         ...
 
-    def case(self, run_id: str, position: int) -> bytes | None:
-        """Return a case as JSON, in the version that was run; `None` while none of its trials is stored."""
+    def case_documents(self, run_id: str, positions: Sequence[int]) -> Iterator[tuple[int, bytes]]:
+        """Yield the position and the JSON of each of these cases that has a stored trial, in the version that was run.
+
+        They are in order if `positions` ascend. Few queries read many cases, and few cases are in memory.
+        """
         ...
 
     def answer(self, key: str) -> bytes | None:

@@ -16,7 +16,7 @@ Done = TypeVar("Done")
 
 
 MOST_ASIDE = 200
-"""Jobs that may wait for judges while other jobs have their places. It bounds the memory that they take."""
+"""Jobs that may wait for judges or commits while other jobs have their places. It bounds the memory that they take."""
 
 
 class LocalExecutor(Generic[Job, Done]):
@@ -24,7 +24,8 @@ class LocalExecutor(Generic[Job, Done]):
 
     `work(job, slot)` does one job; `abandoned(job, slot)` makes the outcome of one that ignored its cancellation;
     `commit(outcome)`, if there is one, stores an outcome; only then
-    `on_done(outcome)` is called, exactly once for each job, and its place is given to the next.
+    `on_done(outcome)` is called, exactly once for each job, and its place is given to the next. With `commits_aside` the
+    place is given before the commit, so that one commit stores many outcomes.
     """
 
     def __init__(
@@ -37,14 +38,16 @@ class LocalExecutor(Generic[Job, Done]):
         concurrency: int,
         shortest_timeout: float | None,
         most_aside: int = MOST_ASIDE,
+        commits_aside: bool = False,
     ) -> None:
-        """Keep the work, how many jobs run at a time, and how many may wait for judges in addition."""
+        """Keep the work, how many jobs run at a time, and how many may wait for judges or commits in addition."""
         self._work, self._abandoned, self._on_done, self._commit = work, abandoned, on_done, commit
         self._concurrency = concurrency
         self._shortest = shortest_timeout
         self._active: dict[Slot, Job] = {}
         self._aside: set[Slot] = set()
         self._most_aside = most_aside
+        self._commits_aside = commits_aside
         self._given_up: set[Slot] = set()
         self._wake: asyncio.Future[None] | None = None
         self._error: BaseException | None = None
@@ -83,7 +86,7 @@ class LocalExecutor(Generic[Job, Done]):
                         self.left_behind.add(slot.task)
 
     def set_aside(self, slot: Slot) -> None:
-        """Give the place of a job that only waits for a judge to the next job."""
+        """Give the place of a job that only waits for a judge or its commit to the next job."""
         self._aside.add(slot)
         self._wake_up()
 
@@ -120,6 +123,8 @@ class LocalExecutor(Generic[Job, Done]):
             if slot in self._given_up:  # its outcome was recorded as a timeout already
                 return
             if self._commit is not None:
+                if self._commits_aside:
+                    self.set_aside(slot)
                 await self._commit(outcome)
         except BaseException as error:  # noqa: BLE001 - the work catches errors of the agent: this is an error of Proctor
             deadlines.remove(slot)

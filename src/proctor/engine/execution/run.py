@@ -134,6 +134,7 @@ class Run:
             concurrency=options.concurrency,
             shortest_timeout=min(limits, default=None),
             most_aside=options.most_aside,
+            commits_aside=self.agent is None,
         )
         asks_judges = self.plan.asks_judges
         if asks_judges:

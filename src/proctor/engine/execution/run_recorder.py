@@ -107,9 +107,10 @@ class StoredRun:
         """Return the outcome of a case that an earlier process decided; `None` for others."""
         return self._outcomes.get(position)
 
-    def trials(self, position: int) -> list[StoredTrial]:
-        """Return the stored trials of a case."""
-        return self.store.trials(self.writer.run_id, position, self.writer.judging) if self.resumed else []
+    def trials(self, positions: Sequence[int]) -> Iterator[tuple[int, list[StoredTrial]]]:
+        """Yield the stored trials of each of these cases that has any, with the position of the case."""
+        known = positions if self.resumed else ()
+        return self.store.trials(self.writer.run_id, known, self.writer.judging)
 
     def put(self, *records: Record) -> None:
         """Write records, without waiting for the disk."""

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 
 from proctor.engine.execution.run_control import StoppingRule
 from proctor.engine.execution.run_recorder import StoredRun
@@ -24,6 +25,8 @@ from proctor.stores.base import Record, ScoreRecord, StoredTrial, TrialRecord, V
 USER = "the simulated user"
 """Is in `not_asked` of a trial if a cap kept the model of the simulated user from being asked."""
 _DROPPED = MetricScore()
+_READ_AHEAD = 200
+"""Cases whose recorded trials are read together."""
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -243,11 +246,9 @@ class TrialState:
 # --- Trials that the store has already --------------------------------------------------------------------------------
 
 
-def trials_to_do(state: CaseState, stored: StoredRun | None) -> list[TrialState]:
-    """Return the trials of a case that are not complete; put those that are complete in the store into `state`."""
-    if stored is None or not stored.resumed:
-        return [TrialState(state, number) for number in range(len(state.trials))]
-    recorded = {trial.number: trial for trial in stored.trials(state.position)}
+def trials_to_do(state: CaseState, stored: Sequence[StoredTrial], *, again: bool) -> list[TrialState]:
+    """Return the trials of a case that are not complete, `again` errors, too; put those that are complete into `state`."""
+    recorded = {trial.number: trial for trial in stored}
     state.is_stored = bool(recorded)
     if state.grows:
         state.set_trials_made(1 + max(recorded, default=-1))
@@ -255,7 +256,7 @@ def trials_to_do(state: CaseState, stored: StoredRun | None) -> list[TrialState]
         return []  # without the missing trials there is no verdict
     to_do = []
     for number in range(len(state.trials)):
-        trial = _resume_trial(state, number, recorded.get(number), again=stored.retry_errors)
+        trial = _resume_trial(state, number, recorded.get(number), again=again)
         if trial.is_complete:
             state.trials[number] = trial
         else:
@@ -333,10 +334,14 @@ class TrialQueue:
         """
         if self.looks is not None:
             self._made = self._first_round(self.looks)
-        for chosen, place, position in self._undecided_cases():
-            while self._added:
-                yield self._added.popleft()
-            yield from self._begin_case(chosen, chosen.cases[place], position, chosen.content_hash(place))
+        undecided = self._undecided_cases()
+        while some := list(islice(undecided, _READ_AHEAD)):
+            recorded = dict(self.stored.trials([at for _, _, at in some])) if self.stored is not None else {}
+            for chosen, place, position in some:
+                while self._added:
+                    yield self._added.popleft()
+                state = self._new_state(chosen, place, position)
+                yield from self._begin_case(state, recorded.pop(position, ()))
         self._all_begun = True
         self.look()
         while self._open and not self.is_over:
@@ -358,18 +363,17 @@ class TrialQueue:
         most = max(made, default=0) if self.stored is not None and self.stored.resumed else 0
         return looks.next_round(max(0, most - 1))
 
-    def _begin_case(self, chosen: SetPlan, index: int, position: int, content_hash: str) -> list[TrialState]:
-        state = self._new_state(chosen, index, position)
-        state.content_hash = content_hash
+    def _begin_case(self, state: CaseState, recorded: Sequence[StoredTrial]) -> list[TrialState]:
         if self.looks is not None:
             self._round.append(state)
         self._open += self.grows
-        to_do = trials_to_do(state, self.stored)
+        to_do = trials_to_do(state, recorded, again=self.stored is not None and self.stored.retry_errors)
         if not state.open and self.is_complete(state):  # the store has everything but the verdict
             self.decide(state)
         return to_do
 
-    def _new_state(self, chosen: SetPlan, index: int, position: int) -> CaseState:
+    def _new_state(self, chosen: SetPlan, place: int, position: int) -> CaseState:
+        index = chosen.cases[place]
         case = chosen.source.case(index)
         result = CaseResult(
             chosen.summary.eval_set_id, case.eval_id, Outcome.NOT_RUN, place=chosen.source.where(index)
@@ -381,6 +385,7 @@ class TrialQueue:
         return CaseState(
             chosen, case, position, chosen.metrics_for(case), [None] * count, count, result,
             only_recorded=self.only_recorded, grows=self.grows, skip=chosen.skip_reason(index),
+            content_hash=chosen.content_hash(place),
         )  # fmt: skip
 
     def _first_trials(self, chosen: SetPlan) -> int:

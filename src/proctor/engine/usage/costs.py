@@ -277,8 +277,9 @@ class RunCosts:
 
     def _recount(self, stored: StoredRun) -> None:
         found: list[Spent] = []
-        for case in stored.store.planned(stored.writer.run_id):
-            for trial in stored.trials(case.position):
+        planned = [case.position for case in stored.store.planned(stored.writer.run_id)]
+        for _, trials in stored.trials(planned):
+            for trial in trials:
                 for name, score in trial.scores.items():
                     for details in all_details(score):
                         self._seen.update({(name, *by): None for by in _graders(details)})

@@ -95,8 +95,8 @@ def _evidence(attempts: Sequence[TrialResult]) -> Iterator[Trial]:
 
 def case_of(store: Store, run_id: str, position: int) -> EvalCase | None:
     """Return a case in the version that was run; `None` if it is not stored."""
-    case = store.case(run_id, position)
-    return EvalCase.model_validate_json(case) if case else None
+    documents = store.case_documents(run_id, [position])
+    return next((EvalCase.model_validate_json(document) for _, document in documents), None)
 
 
 def _case(store: Store, run_id: str, planned: PlannedCase, judging: int) -> CaseResult:

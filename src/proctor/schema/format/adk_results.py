@@ -82,11 +82,15 @@ def with_context(
     run: RunResult, places: Iterable[range] | None = None
 ) -> Iterator[tuple[CaseResult, CaseContext]]:
     """Return the cases of a run (those at `places`) with their context; for a stored run including the expected conversation."""
-    kept = getattr(run.cases, "eval_case", None)
     criteria = {one.eval_set_id: one.criteria for one in run.sets}
-    numbered = enumerate(run.cases) if places is None else _at(run.cases, places)
-    for index, case in numbered:
-        document = kept(index) if kept is not None else None
+    ranges = [range(len(run.cases))] if places is None else [*places]
+    read = getattr(run.cases, "documents", None)
+    documents = read([at for place in ranges for at in place]) if read is not None else iter(())
+    following = next(documents, None)
+    for index, case in _at(run.cases, ranges) if places is not None else enumerate(run.cases):
+        document = None
+        if following is not None and following[0] == index:
+            document, following = following[1], next(documents, None)
         yield case, CaseContext(_expected_conversation(document), criteria.get(case.eval_set_id, {}))
 
 

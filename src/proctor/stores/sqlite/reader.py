@@ -7,13 +7,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, overload
 
 from proctor.schema.evidence.trial import Trial, simulator_failure
 from proctor.schema.results.run_result import CaseResult, Outcome, TrialResult
-from proctor.schema.results.score import MetricScore
 from proctor.stores.base import BriefVerdict, StoredTrial
-from proctor.stores.sqlite.connection import Connection, damage_error, sound
+from proctor.stores.sqlite.connection import Connection, Row, damage_error, sound
 from proctor.stores.sqlite.encoding import (
     OUTCOMES,
     Evidence,
@@ -36,6 +37,8 @@ from proctor.stores.sqlite.run_state import JudgingProgress, RunProgress, judgin
 
 _AT_ONCE = 100
 """The number of cases that one query reads."""
+_BLOCK = 200
+"""The number of cases whose trials, or whose content, one query reads."""
 _MISMATCH = "it does not match its checksum"
 
 
@@ -160,40 +163,28 @@ class RunReader:
         with sound(self._connection.name, f"outcomes of run {self._run_id}"):
             return [(position, Outcome(outcome)) for position, outcome in found]
 
-    def trials(self, position: int, *, every_attempt: bool) -> list[StoredTrial]:
-        """Return the trials of one case: the last attempt of each, or `every_attempt`, in order."""
-        held = _Held()
-        with self._sound(position, position + 1), self._connection.snapshot():
-            self._read_evidence(held, position, position + 1)
-            self._read_scores(held, position, position + 1)
-            evidence = held.evidence[position]
-            wanted = [(*key, evidence[key]) for key in sorted(evidence)]
-            return [
-                StoredTrial(
-                    number,
-                    attempt,
-                    (position, number, attempt) in held.failed,
-                    unpack(body),
-                    _read_scores_row(held.scores[position].get((number, attempt))),
-                )
-                for number, attempt, body in (wanted if every_attempt else last_attempts(evidence))
-            ]
+    def trials(
+        self, positions: Sequence[int], *, every_attempt: bool
+    ) -> Iterator[tuple[int, list[StoredTrial]]]:
+        """Yield the trials of each case that has any: the last attempt of each, or `every_attempt`, in order."""
+        for some in _blocks(positions):
+            rows = self._connection.rows(_TRIALS.format(_marks(some)), (self._judging, self._run, *some))
+            for position, own in groupby(rows, itemgetter(0)):
+                with self._sound(position, position + 1):
+                    trials = {(row[1], row[2] if every_attempt else 0): self._trial(row) for row in own}
+                yield position, [*trials.values()]
 
-    def document(self, position: int) -> bytes | None:
-        """Return a case as JSON; `None` when no trial has brought it yet."""
-        brought = self._connection.row(
-            "SELECT document FROM trials WHERE run = ? AND position = ? AND document IS NOT NULL "
-            "ORDER BY attempt DESC, number LIMIT 1",
-            (self._run, position),
-        )
-        if brought is None:
-            return None
-        found = self._connection.rows("SELECT crc, media, body FROM documents WHERE hash = ?", brought)
-        with self._sound(position, position + 1):
-            crc, media, body = found[0]
-            if crc != document_checksum(brought[0], media, body):
-                raise ValueError(_MISMATCH)
-            return self._whole(body, media)
+    def documents(self, positions: Sequence[int]) -> Iterator[tuple[int, bytes]]:
+        """Yield each case that a trial has brought, as JSON."""
+        for some in _blocks(positions):
+            rows = self._connection.rows(_DOCUMENTS.format(_marks(some)), (self._run, *some))
+            for position, brought in groupby(rows, itemgetter(0)):
+                with self._sound(position, position + 1):
+                    _, name, crc, media, body = next(brought)  # the newest version
+                    if crc != document_checksum(name, media, body):
+                        raise ValueError(_MISMATCH)
+                    document = self._whole(body, media)
+                yield position, document
 
     def attempts(self, cases: int) -> Iterator[tuple[int, int, bytes]]:
         """Return position, number and evidence of every attempt at the trials of so many cases, without media."""
@@ -215,14 +206,30 @@ class RunReader:
     def _rows_of_evidence(
         self, first: int, last: int
     ) -> Iterator[tuple[int, int, int, int, str | None, bytes]]:
-        for position, number, attempt, failed, crc, document, media, stored in self._connection.rows(
+        for row in self._connection.rows(
             "SELECT position, number, attempt, failed, crc, document, media, evidence FROM trials "
             "WHERE run = ? AND position >= ? AND position < ? ORDER BY position, number, attempt",
             (self._run, first, last),
         ):
-            if crc != trial_checksum(self._run, position, number, attempt, failed, document, media, stored):
-                raise ValueError(_MISMATCH)
-            yield position, number, attempt, failed, media, stored
+            yield self._sound_evidence(*row)
+
+    def _sound_evidence(
+        self,
+        position: int, number: int, attempt: int, failed: int, crc: int, document: str | None, media: str | None, stored: bytes,
+    ) -> tuple[int, int, int, int, str | None, bytes]:  # fmt: skip
+        if crc != trial_checksum(self._run, position, number, attempt, failed, document, media, stored):
+            raise ValueError(_MISMATCH)
+        return position, number, attempt, failed, media, stored
+
+    def _trial(self, row: Row) -> StoredTrial:
+        *evidence, crc, scores = row
+        position, number, attempt, failed, media, stored = self._sound_evidence(*evidence)
+        if scores is not None and crc != score_checksum(
+            self._run, self._judging, position, number, attempt, scores
+        ):
+            raise ValueError(_MISMATCH)
+        found = {} if scores is None else {name: read_score(one) for name, one in read_scores(scores).items()}
+        return StoredTrial(number, attempt, bool(failed), self._whole(stored, media), found)
 
     def _read_scores(self, held: _Held, first: int, last: int) -> None:
         for position, number, attempt, crc, row in self._connection.rows(
@@ -298,10 +305,6 @@ def _earlier(trial: TrialResult, evidence: Evidence) -> Iterator[TrialResult]:
             yield TrialResult(trial.number, Outcome.ERROR, evidence=found, failure=failure, attempt=attempt)
 
 
-def _read_scores_row(row: bytes | None) -> dict[str, MetricScore]:
-    return {name: read_score(score) for name, score in read_scores(row).items()} if row is not None else {}
-
-
 def last_attempts(evidence: Evidence) -> list[tuple[int, int, bytes]]:
     """Return number, attempt and evidence of the last attempt at each trial, in order."""
     last: dict[int, int] = {}
@@ -313,6 +316,27 @@ def last_attempts(evidence: Evidence) -> list[tuple[int, int, bytes]]:
 def parts(first: int, last: int) -> Iterator[range]:
     """Split positions into ranges that one query reads."""
     return (range(start, min(start + _AT_ONCE, last)) for start in range(first, last, _AT_ONCE))
+
+
+_TRIALS = (
+    "SELECT trials.position, trials.number, trials.attempt, failed, trials.crc, document, media, evidence, scores.crc, scores "
+    "FROM trials LEFT JOIN scores ON scores.run = trials.run AND judging = ? AND scores.position = trials.position "
+    "AND scores.number = trials.number AND scores.attempt = trials.attempt "
+    "WHERE trials.run = ? AND trials.position IN ({}) ORDER BY trials.position, trials.number, trials.attempt"
+)
+_DOCUMENTS = (
+    "SELECT position, document, documents.crc, documents.media, body FROM trials LEFT JOIN documents ON hash = document "
+    "WHERE run = ? AND position IN ({}) AND document IS NOT NULL ORDER BY position, attempt DESC, number"
+)
+
+
+def _marks(values: Sequence[int]) -> str:
+    return ", ".join("?" * len(values))
+
+
+def _blocks(positions: Sequence[int]) -> Iterator[Sequence[int]]:
+    """Split positions, not necessarily successive ones, into those that one query reads."""
+    return (positions[start : start + _BLOCK] for start in range(0, len(positions), _BLOCK))
 
 
 # --- Verdicts in short, for looking back over many runs: of hundreds of thousands only what that takes is read --------
@@ -390,9 +414,9 @@ class StoredCases(Sequence[CaseResult]):
         for part in parts(first, self._total if last is None else min(last, self._total)):
             yield from (texts[:2] for texts in self._reader.planned(part.start, part.stop))
 
-    def eval_case(self, index: int) -> bytes | None:
-        """Return a case as JSON, in the version that was run; `None` while none of its trials is stored."""
-        return self._reader.document(index)
+    def documents(self, positions: Sequence[int]) -> Iterator[tuple[int, bytes]]:
+        """Yield position and JSON of these cases, in the version that was run; see `Store.case_documents`."""
+        return self._reader.documents(positions)
 
     def _read_block(self, part: range) -> Iterator[CaseResult]:
         return self._reader.cases(part.start, part.stop)

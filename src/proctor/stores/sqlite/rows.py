@@ -286,7 +286,7 @@ def _insert_trial(raw: sqlite3.Connection, name: str, row: Row) -> bool:
 # --- Many rows with one statement: each statement lets other threads run, and waiting for them costs more -------------
 
 
-_MOST = 64
+_MOST = 100
 
 
 @cache
@@ -336,12 +336,7 @@ def _insert(
 
 
 def _pieces(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
-    """Cut into few different lengths, so that statements are kept."""
-    start = 0
-    while start < len(rows):
-        count = min(_MOST, 1 << ((len(rows) - start).bit_length() - 1))
-        yield rows[start : start + count]
-        start += count
+    return (rows[start : start + _MOST] for start in range(0, len(rows), _MOST))
 
 
 _NEWER = "ON CONFLICT (name) DO UPDATE SET crc = excluded.crc, body = excluded.body"

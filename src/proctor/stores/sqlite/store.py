@@ -127,7 +127,7 @@ class SqliteStore(LabelledStore):
         with self._connection.transaction() as raw:
             lease = run_state.take_lease(raw, line.seq, run_id, self._name)
             hold = begin_judging(raw, self._connection, lease, judging)
-        return Writer(self._place, hold, committed, line.created_at)
+        return Writer(self._place, hold, committed, line.created_at, only_scores=True)
 
     def delete(self, run_ids: Sequence[str]) -> None:
         """Forget runs, and what only they needed.
@@ -260,29 +260,20 @@ class SqliteStore(LabelledStore):
         return dict(reader.outcomes())
 
     def trials(
-        self, run_id: str, position: int, judging: int, *, every_attempt: bool = False
-    ) -> list[StoredTrial]:
-        """Return the trials of one case: the last attempt of each, or `every_attempt`, in order."""
-        if (seq := self._seqs.get(run_id)) is None:
-            seq = self._seqs[run_id] = self._line(run_id).seq
-        reader = RunReader(self._connection, seq, run_id, judging)
-        return reader.trials(position, every_attempt=every_attempt)
+        self, run_id: str, positions: Sequence[int], judging: int, *, every_attempt: bool = False
+    ) -> Iterator[tuple[int, list[StoredTrial]]]:
+        """Yield the position and the trials of each of these cases that has any."""
+        reader = RunReader(self._connection, self._seq(run_id), run_id, judging)
+        return reader.trials(positions, every_attempt=every_attempt)
 
     def attempts(self, run_id: str) -> Iterator[tuple[int, int, bytes]]:
         """Return position, number and evidence of every attempt at every trial, without media."""
         line = self._line(run_id)
         return self._reader(line, 1).attempts(line.progress.cases)
 
-    def case(self, run_id: str, position: int) -> bytes | None:
-        """Return a case as JSON, in the version that was run; `None` while none of its trials is stored.
-
-        Raises:
-            IndexError: the run has no such case.
-        """
-        line = self._line(run_id)
-        if not 0 <= position < line.progress.cases:
-            raise IndexError(position)
-        return self._reader(line, 1).document(position)
+    def case_documents(self, run_id: str, positions: Sequence[int]) -> Iterator[tuple[int, bytes]]:
+        """Yield the position and the JSON of each of these cases that has a stored trial."""
+        return RunReader(self._connection, self._seq(run_id), run_id, 1).documents(positions)
 
     def answer(self, key: str) -> bytes | None:
         """Return the stored answer of a judge; `None` if there is none, or a damaged one, so that the judge is asked again."""
@@ -305,6 +296,11 @@ class SqliteStore(LabelledStore):
         if self.read_only:
             raise StoreError(f"{self._name}: this store was opened for reading only")
         self._place.check_place()
+
+    def _seq(self, run_id: str) -> int:
+        if (seq := self._seqs.get(run_id)) is None:
+            seq = self._seqs[run_id] = self._line(run_id).seq
+        return seq
 
     def _line(self, run_id: str) -> RunLine:
         line = run_line(self._connection, run_id)

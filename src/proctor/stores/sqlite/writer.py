@@ -32,8 +32,12 @@ from proctor.stores.sqlite.run_state import (
 
 _Found = TypeVar("_Found")
 
-_GATHERING = 0.001
+_PAUSES = (0.001,)
 """Seconds that a commit waits for what comes right after its first record: so it takes half as many of them."""
+_PAUSES_OF_SCORING = (0.01,) * 25
+"""The same for a further scoring, whose trials do not wait for each other's commits: one commit stores many."""
+_ENOUGH = 200
+"""Queued groups of records for which a commit waits at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +49,9 @@ class _End:
 class Writer:
     """Writes one scoring of one run (see `RunWriter` of `stores/base.py`)."""
 
-    def __init__(self, place: Place, hold: Hold, committed: Committed, created_at: float) -> None:
+    def __init__(
+        self, place: Place, hold: Hold, committed: Committed, created_at: float, *, only_scores: bool = False
+    ) -> None:
         self.run_id = hold.lease.run_id
         self.created_at = created_at
         self.judging = hold.judging.number
@@ -53,6 +59,7 @@ class Writer:
         self._hold = hold
         self._committed = committed
         self._began = time.perf_counter() - hold.judging.duration
+        self._pauses = _PAUSES_OF_SCORING if only_scores else _PAUSES
         self._error: Exception | None = None
         self._queue: queue.SimpleQueue[tuple[Rows, object] | _End] = queue.SimpleQueue()
         self._rows = RowWriter(hold)
@@ -112,13 +119,21 @@ class Writer:
         items: list[tuple[Rows, object]] = []
         try:
             item = self._queue.get(timeout=run_state.LEASE_RENEWED_EVERY)
-            time.sleep(_GATHERING)
+            self._gather()
             while not isinstance(item, _End):
                 items.append(item)
                 item = self._queue.get_nowait()
         except queue.Empty:
             return items, None
         return items, item
+
+    def _gather(self) -> None:
+        """Wait for what comes after the first records, as long as something comes."""
+        for pause in self._pauses:
+            queued = self._queue.qsize()
+            time.sleep(pause)
+            if not queued < self._queue.qsize() < _ENOUGH:
+                break
 
     def _tell(self, items: list[tuple[Rows, object]]) -> None:
         tokens = [token for _, token in items if token is not None]

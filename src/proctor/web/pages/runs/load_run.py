@@ -261,15 +261,15 @@ def case_extras(store: Store, run_id: str, judging: int) -> CaseExtras:
     run = store.load(run_id, judging)
     costs = [cost_of_case(case) for case in run.cases] if run.spent else []
     extras = CaseExtras(tags={}, costs=costs if any(cost is not None for cost in costs) else [])
-    for position in range(len(run.cases)):
-        for tag in tags_of(store.case(run_id, position)):
+    for position, document in store.case_documents(run_id, range(len(run.cases))):
+        for tag in tags_of(document):
             extras.tags.setdefault(tag, []).append(position)
     return extras
 
 
-def tags_of(document: bytes | None) -> list[str]:
-    """Return the tags of a case, given its JSON (`None`: the case was not run)."""
-    if document is None or b'"tags"' not in document:
+def tags_of(document: bytes) -> list[str]:
+    """Return the tags of a case, given its JSON."""
+    if b'"tags"' not in document:
         return []
     case: JsonObject = json.loads(document)
     tags = case.get("tags") or []
