@@ -4,12 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from proctor import evaluate_sync, rescore_sync
+from proctor import evaluate_sync, rescore_sync, resume_sync
 from proctor.schema.results.run_result import Outcome
 from proctor.stores.sqlite import writer
-from tests.stores.statements import counted_statements
+from tests.stores.statements import executed_statements
 
 CASES = 400
+FIXED = 80
+"""Statements that a command takes with any number of cases."""
 
 
 def eval_set(cases: int) -> dict[str, object]:
@@ -37,12 +39,41 @@ def echo(message: str) -> str:
 CONFIG = {"criteria": {"response_match_score": 0.5}}
 
 
-def test_scoring_takes_few_statements(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = tmp_path / "runs.db"
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    return tmp_path / "runs.db"
+
+
+def test_scoring_takes_few_statements(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     evaluate_sync(echo, eval_set(CASES), config=CONFIG, store=store)
     monkeypatch.setattr(writer, "_PAUSES_OF_SCORING", (0.3,) * 100)  # a slow machine commits as few times
-    statements = counted_statements(monkeypatch)
+    statements = executed_statements(monkeypatch)
     result = rescore_sync(store=store, config={"criteria": {"response_match_score": 0.9}})
     assert result.counts == {Outcome.PASSED: CASES}
-    assert statements["INSERT"] <= 2 * CASES / 100 + 3
-    assert statements.total() <= 0.1 * CASES + 60
+    assert len(statements) <= FIXED + 0.1 * CASES
+    assert sum("evidence" in text for text in statements) == CASES / 200
+
+
+class Stumbling:
+    """Gives a wrong answer to one message, once."""
+
+    def __init__(self, message: str) -> None:
+        self.message = message
+
+    def __call__(self, message: str) -> str:
+        if message != self.message:
+            return message
+        self.message = ""
+        return "not that"
+
+
+def test_resuming_takes_few_statements_and_no_evidence(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    agent, cases = Stumbling(f"message {CASES - 2}"), eval_set(CASES)
+    begun = evaluate_sync(agent, cases, config=CONFIG, store=store, fail_fast=True, concurrency=1)
+    assert begun.counts == {Outcome.PASSED: CASES - 2, Outcome.FAILED: 1, Outcome.NOT_RUN: 1}
+    statements = executed_statements(monkeypatch)
+    result = resume_sync(store=store, agent=agent, eval_sets=cases)
+    assert result.counts == {Outcome.PASSED: CASES - 1, Outcome.FAILED: 1}
+    assert len(statements) <= FIXED + 0.1 * CASES
+    read = [text for text in statements if text.startswith("SELECT") and "evidence" in text]
+    assert [f"trials.position IN ({CASES - 1})" in text for text in read] == [True]

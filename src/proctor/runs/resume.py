@@ -296,7 +296,7 @@ def _way_out(manifest: Manifest) -> str:
 def _waits_for_its_turn(store: Store, manifest: Manifest) -> bool:
     """Return whether the agent was never called: several agents were to run, and the process died before its turn."""
     asked = manifest.agent.version, manifest.agent.description
-    return asked == (None, None) and not any(True for _ in store.attempts(manifest.run_id))
+    return asked == (None, None) and not store.standing(manifest.run_id).trials
 
 
 def _same_agent(manifest: Manifest, info: AgentInfo | None, *, force: bool, warnings: list[str]) -> None:

@@ -106,7 +106,7 @@ class Run:
             run.started_at = self.stored.writer.created_at
             self._counts.update(self.stored.earlier_outcomes())
             if (earlier := self.stored.earlier) is not None:
-                self._spending.begin_with(self.stored.attempts())
+                self._spending.begin_with(self.stored, earlier)
                 self._money.begin_with(self.stored, earlier, judged_anew=self.agent is None)
                 known = [warning for warning in earlier.warnings if not is_about_retries(warning)]
                 past = earlier.judging_warnings if self.agent is None else ()  # of other criteria
@@ -319,6 +319,7 @@ class Run:
             models=sorted(self._spending.models),
             tokens=self._spending.tokens,
             spent=run.spent,
+            attempts=self._spending.attempts,
             judged_by=run.judged_by,
         )
         try:

@@ -62,6 +62,8 @@ class StoredRun:
         """The outcomes of the cases that only the run has, not the plan."""
         self.earlier: RunSummary | None = None
         """The summary that an earlier process wrote, if the run is resumed."""
+        self.attempts_made = 0
+        """Stored attempts at trials when the run is resumed."""
 
     @property
     def writer(self) -> RunWriter:
@@ -80,6 +82,7 @@ class StoredRun:
         if self.resumed:
             run_id, judging = self._writer.run_id, self._writer.judging
             self.earlier = self.store.summary(run_id, 1)  # also of a run that is scored again
+            self.attempts_made = self.store.standing(run_id).trials
             self._outcomes = self.store.outcomes(run_id, judging)
             self.outcomes_of_gone = [self._outcomes.pop(at, Outcome.NOT_RUN) for at in self._gone]
             if self.retry_errors:

@@ -55,11 +55,13 @@ _MOST_NAMED = 3
 class AgentUsage:
     """Tokens that the agent reported, the models that it named, and the trials that took more than one attempt."""
 
-    __slots__ = ("_before", "_retried", "costs", "models", "silent", "tokens", "trials", "users")
+    __slots__ = ("_before", "_retried", "attempts", "costs", "models", "silent", "tokens", "trials", "users")
 
     def __init__(self) -> None:
         """Start with no usage."""
         self.tokens = self._before = 0
+        self.attempts = 0
+        """Attempts at trials that are counted, those of earlier processes among them."""
         self.trials = self.silent = 0
         """Complete trials of this process, and those of them that reported no tokens."""
         self.models: set[str] = set()
@@ -68,9 +70,20 @@ class AgentUsage:
         """Usage of simulated users, by model."""
         self._retried: dict[tuple[int, int], tuple[bool, str]] = {}
 
-    def begin_with(self, attempts: Iterable[tuple[int, int, bytes]]) -> None:
-        """Count the usage that an earlier process recorded: position, number and evidence of each attempt."""
+    def begin_with(self, stored: StoredRun, earlier: RunSummary) -> None:
+        """Count the usage of earlier processes: by their summary, or by all evidence if the last one was killed.
+
+        `RunCosts.begin_with` adds the costs that the summary has. Retried trials are named again, by their evidence.
+        """
+        if earlier.attempts == stored.attempts_made and not any(map(is_about_retries, earlier.warnings)):
+            self.attempts, self.tokens, self._before = earlier.attempts, earlier.tokens, earlier.tokens
+            self.models.update(earlier.models)
+        else:
+            self._count_evidence(stored.attempts())
+
+    def _count_evidence(self, attempts: Iterable[tuple[int, int, bytes]]) -> None:
         for position, number, evidence in attempts:
+            self.attempts += 1
             trial = json.loads(evidence)
             earlier = trial.get("attempts") or []
             for attempt in (trial, *earlier):
@@ -87,6 +100,7 @@ class AgentUsage:
 
     def add(self, position: int, trial: Trial) -> None:
         """Count one trial of the case at `position`, with all its attempts."""
+        self.attempts += 1
         before = self.tokens
         attempts: list[Trial | Attempt] = [*trial.attempts, trial]
         for attempt in attempts:

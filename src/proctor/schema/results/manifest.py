@@ -188,6 +188,8 @@ class RunSummary(WireModel):
     """Tokens that the agent reported."""
     spent: list[Spent] = Field(default_factory=list)
     """The usage of models, by purpose and model."""
+    attempts: int = 0
+    """Attempts at trials that `models`, `tokens` and `spent` cover."""
     judged_by: list[JudgedBy] = Field(default_factory=list)
     """Which models gave the verdicts of which metrics."""
 
