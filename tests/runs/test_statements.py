@@ -1,11 +1,14 @@
-"""Scoring and resuming read and write many cases with each statement of the store."""
+"""Scoring, resuming and exporting read and write many cases with each statement of the store."""
 
+import json
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from proctor import evaluate_sync, rescore_sync, resume_sync
+from proctor import evaluate_sync, export_run, rescore_sync, resume_sync
 from proctor.schema.results.run_result import Outcome
+from proctor.stores.open import open_store
 from proctor.stores.sqlite import writer
 from tests.stores.statements import executed_statements
 
@@ -52,6 +55,18 @@ def test_scoring_takes_few_statements(store: Path, monkeypatch: pytest.MonkeyPat
     assert result.counts == {Outcome.PASSED: CASES}
     assert len(statements) <= FIXED + 0.1 * CASES
     assert sum("evidence" in text for text in statements) == CASES / 200
+
+
+def test_export_takes_few_statements(store: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    evaluate_sync(echo, eval_set(CASES), config=CONFIG, store=store)
+    statements = executed_statements(monkeypatch)
+    with closing(open_store(str(store))) as opened:
+        (path,) = export_run(opened.load(opened.find("latest")), "adk", tmp_path)
+    cases = json.loads(path.read_text(encoding="utf-8"))["eval_case_results"]
+    assert len(cases) == CASES
+    expected = [case["eval_metric_result_per_invocation"][0]["expected_invocation"] for case in cases]
+    assert expected[-1]["user_content"]["parts"][0]["text"] == f"message {CASES - 1}"
+    assert len(statements) <= FIXED + 0.1 * CASES
 
 
 class Stumbling:

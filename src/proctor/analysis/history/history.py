@@ -229,7 +229,7 @@ def _point_in_full(looked: RunsLookedAt, one: LookedAt, planned: PlannedCase) ->
     """Return a case in one run with its metrics; `None` if the run did not reach it."""
     from proctor.analysis.history.trends import is_reached, of_trials
 
-    case = looked.store.load(one.run.run_id, one.judging.number).cases[planned.position]
+    case = looked.cases(one)[planned.position]
     if not is_reached(case.outcome):
         return None
     return CasePoint(

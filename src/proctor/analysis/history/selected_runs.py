@@ -15,6 +15,7 @@ from proctor.runs.storage.queries import RunFilter, is_set
 from proctor.schema.analysis.comparison import RunDifference
 from proctor.schema.analysis.history import CasePoint, HistoryRun
 from proctor.schema.results.manifest import Judging, Manifest, PlannedCase, RunRecord, counting
+from proctor.schema.results.run_result import CaseResult
 
 if TYPE_CHECKING:
     from proctor.stores.base import Store
@@ -63,7 +64,14 @@ class RunsLookedAt:
         self.older = len(taken) - len(some)
         self.runs = [_looked_at(store, store.record(one.run_id), short[one.run_id]) for one in some]
         self._by_id = {one.run.run_id: one for one in self.runs}
+        self._cases: dict[str, Sequence[CaseResult]] = {}
         self._unlike: dict[tuple[str, str, str], list[RunDifference]] = {}
+
+    def cases(self, one: LookedAt) -> Sequence[CaseResult]:
+        """Return the cases of one of the runs, which are read from the store on access."""
+        if one.run.run_id not in self._cases:
+            self._cases[one.run.run_id] = self.store.cases(one.run.run_id, one.judging.number)
+        return self._cases[one.run.run_id]
 
     def leave_out_beyond(self, cases: int) -> None:
         """Look at no more runs than have so many cases together; the newest stays."""

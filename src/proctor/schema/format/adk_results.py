@@ -16,6 +16,7 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic_core import PydanticSerializationError, to_json
 
+from proctor.common.ascending_lookup import AscendingLookup
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.evidence.turn import Turn
@@ -85,13 +86,11 @@ def with_context(
     criteria = {one.eval_set_id: one.criteria for one in run.sets}
     ranges = [range(len(run.cases))] if places is None else [*places]
     read = getattr(run.cases, "documents", None)
-    documents = read([at for place in ranges for at in place]) if read is not None else iter(())
-    following = next(documents, None)
+    positions = [at for place in ranges for at in place] if read is not None else []
+    documents = AscendingLookup[bytes](read(positions) if read is not None else iter(()))
     for index, case in _at(run.cases, ranges) if places is not None else enumerate(run.cases):
-        document = None
-        if following is not None and following[0] == index:
-            document, following = following[1], next(documents, None)
-        yield case, CaseContext(_expected_conversation(document), criteria.get(case.eval_set_id, {}))
+        expected = _expected_conversation(documents.get(index))
+        yield case, CaseContext(expected, criteria.get(case.eval_set_id, {}))
 
 
 def _at(cases: Sequence[CaseResult], places: Iterable[range]) -> Iterator[tuple[int, CaseResult]]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Protocol, TextIO, cast
 
+from proctor.common.ascending_lookup import AscendingLookup
 from proctor.common.version import __version__
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content import public_text
@@ -18,13 +19,13 @@ from proctor.schema.evidence.trial import CONFIGURATION
 from proctor.schema.format.case import EvalCase
 from proctor.schema.results.manifest import AgentManifest, Judging, Manifest, RunRecord, RunState, RunSummary
 from proctor.schema.results.run_result import CaseResult, RunResult
-from proctor.web.pages.bundle.single_file import SingleFileWriter, read_page
+from proctor.web.pages.bundle.single_file import SingleFileWriter, page_json, read_page
 from proctor.web.pages.case.case import CasePlace, case_page
 from proctor.web.pages.case.judge_votes import judges_page
 from proctor.web.pages.case.spans import spans_page
 from proctor.web.pages.case.trial import trial_page
 from proctor.web.pages.case.turn import Align
-from proctor.web.pages.runs.case_table import CaseRow, CasesPage, case_row
+from proctor.web.pages.runs.case_table import CaseRow, case_row
 from proctor.web.pages.runs.run_list import RunsPage, run_row
 from proctor.web.pages.runs.run_page import Figures, StoredRun, notes_page, run_page, turn_seconds
 from proctor.web.pages.start import AboutPage
@@ -93,21 +94,23 @@ def _about() -> AboutPage:
 def _add_run(file: SingleFileWriter, run: RunResult, stored: StoredRun, extras: ReportExtras | None) -> None:
     run_id = stored.listed.run.run_id
     path = f"/api/runs/{run_id}"
-    figures, rows, turns = Figures(), list[CaseRow](), list[float]()
+    figures, rows, turns = Figures(), list[str](), list[float]()
     labels = _labels(extras, run_id)
+    documents = AscendingLookup(extras.cases(run_id) if extras is not None else iter(()))
     for neighbours, case in _with_neighbours(run.cases):
         position = neighbours[1]
         figures.add(case)
-        rows.append(case_row(position, case))
+        if extras is None:
+            rows.append(page_json(case_row(position, case)))
         turns += turn_seconds(case)
-        view = _view(run, stored, case, position, extras)
+        view = _view(run, stored, case, documents.get(position), extras)
         _add_case(file, f"{path}/cases/{position}", view, neighbours, labels)
     against = None
     if extras is not None:
-        documents, against = extras.rows(run_id)
-        rows = [CaseRow.model_validate_json(row) for row in documents]
+        stored_rows, against = extras.rows(run_id)
+        rows = [page_json(CaseRow.model_validate_json(row)) for row in stored_rows]
     file.add_initial(path, run_page(run, figures, stored, against))
-    file.add_initial(f"{path}/cases", CasesPage(items=rows, total=len(rows)))
+    file.add_initial_json(f"{path}/cases", f'{{"items": [{", ".join(rows)}], "total": {len(rows)}}}')
     file.add_initial(f"{path}/notes", notes_page(figures.digest, turns))
 
 
@@ -133,12 +136,14 @@ class _Case:
 
 
 def _view(
-    run: RunResult, stored: StoredRun, case: CaseResult, position: int, extras: ReportExtras | None
+    run: RunResult,
+    stored: StoredRun,
+    case: CaseResult,
+    expected: EvalCase | None,
+    extras: ReportExtras | None,
 ) -> _Case:
-    run_id = stored.listed.run.run_id
-    expected = extras.case(run_id, position) if extras is not None else None
     view = CaseView(
-        run_id, stored.listed.short, run.agent, stored.listed.run.created_at, case, stored.judging,
+        stored.listed.run.run_id, stored.listed.short, run.agent, stored.listed.run.created_at, case, stored.judging,
         badges={name: badge for name, badge in run.badges.items() if name in case.metrics},
         scenario=expected.conversation_scenario if expected else None,
     )  # fmt: skip
@@ -213,8 +218,8 @@ class ReportExtras(Protocol):
         """Return its cases as JSON rows, compared with the previous run of the same agent and sets."""
         ...
 
-    def case(self, run_id: str, position: int) -> EvalCase | None:
-        """Return a case as it was run."""
+    def cases(self, run_id: str) -> Iterator[tuple[int, EvalCase]]:
+        """Yield the cases as they were run, with their positions."""
         ...
 
     def labels(self, run_id: str) -> Sequence[Labelled]:

@@ -13,7 +13,7 @@ import json
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 from proctor.errors import SetupError
 from proctor.reports.formats.json_data import json_line
@@ -94,7 +94,8 @@ class SingleFileWriter:
     out: TextIO
     start: str
     """The address of the first screen: `/runs/RUN`."""
-    documents: dict[str, Any] = field(default_factory=dict)
+    documents: dict[str, str] = field(default_factory=dict)
+    """The JSON of the documents that the page needs at once."""
     where: dict[str, int] = field(default_factory=dict)
     places: dict[str, str] = field(default_factory=dict)
     """The start address of each of `_SCREENS` that the file contains."""
@@ -108,8 +109,12 @@ class SingleFileWriter:
 
     def add_initial(self, path: str, document: PageModel) -> None:
         """Add a document that the page needs at once."""
+        self.add_initial_json(path, page_json(document))
+
+    def add_initial_json(self, path: str, document: str) -> None:
+        """Add a document that the page needs at once, as JSON: a long list takes a tenth of the memory."""
         self._note_screen(path)
-        self.documents[path] = document.model_dump(mode="json")
+        self.documents[path] = document
 
     def add(self, path: str, document: PageModel) -> None:
         """Add a document to a chunk, which the page reads on demand; a path that the file already has is skipped."""
@@ -117,7 +122,7 @@ class SingleFileWriter:
             return
         self._note_screen(path)
         self.where[path] = self._chunks
-        text = f"{json.dumps(path)}:{_json(document)}"
+        text = f"{json.dumps(path)}:{page_json(document)}"
         self._open.append(text)
         self._size += len(text)
         if self._size >= _CHUNK:
@@ -137,8 +142,9 @@ class SingleFileWriter:
     def end(self) -> None:
         """Write the last chunk, and the page's script."""
         self._close_chunk()
-        text, _ = json_line({"documents": self.documents, "where": self.where})
-        self._write(0, text)
+        where, _ = json_line(self.where)
+        initial = ", ".join(f"{json.dumps(path)}: {text}" for path, text in self.documents.items())
+        self._write(0, f'{{"documents": {{{initial}}}, "where": {where}}}')
         settings = {"start": self.start, "chunks": self._chunks, "places": self.places}
         head = json.dumps(settings).replace("<", "\\u003c")
         self.out.write(f'<script type="application/json" id="proctor-file">{head}</script>\n')
@@ -149,6 +155,7 @@ class SingleFileWriter:
         self.out.write(f'<script type="text/plain" id="proctor-chunk-{number}">{packed}</script>\n')
 
 
-def _json(document: PageModel) -> str:
+def page_json(document: PageModel) -> str:
+    """Return the JSON of a page's document as it is in the file."""
     text, _ = json_line(document.model_dump(mode="json"))
     return text

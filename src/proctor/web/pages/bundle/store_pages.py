@@ -11,7 +11,6 @@ from proctor.analysis.calibration.labels import labels_for
 from proctor.analysis.history.history import histories
 from proctor.errors import SetupError, UnknownNameError
 from proctor.reports.content.run_list import ListedRun
-from proctor.runs.storage.lookup import case_of
 from proctor.schema.analysis.comparison import Comparison
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.invocation import Invocation
@@ -57,9 +56,11 @@ class StoreExtras:
         cases = read_cases(self._store, select_run(self._store, run_id, self._judging))
         return cases.rows, cases.against
 
-    def case(self, run_id: str, position: int) -> EvalCase | None:
-        """Return a case as it was run."""
-        return case_of(self._store, run_id, position)
+    def cases(self, run_id: str) -> Iterator[tuple[int, EvalCase]]:
+        """Yield the cases as they were run, with their positions."""
+        positions = range(self._store.record(run_id).cases)
+        for position, document in self._store.case_documents(run_id, positions):
+            yield position, EvalCase.model_validate_json(document)
 
     def labels(self, run_id: str) -> Sequence[Labelled]:
         """Return the labels of people for the run."""
