@@ -41,12 +41,24 @@ def test_differences_in_steps_are_tested_exactly(found: list[int]) -> None:
     )
 
 
-@given(st.lists(st.floats(-1, 1).map(lambda x: round(x, 9)), min_size=1, max_size=8))
+@given(st.lists(st.floats(-1, 1).map(lambda x: round(x, 9)), min_size=1, max_size=10))
+def test_few_differences_without_steps_are_tested_exactly(found: list[float]) -> None:
+    assert sign_flip_test(found) == pytest.approx(by_hand(found), abs=1e-12)
+
+
+@given(st.lists(st.floats(-1, 1).map(lambda x: round(x, 9)), min_size=1, max_size=10))
 def test_drawn_patterns_come_close_to_all_of_them(found: list[float]) -> None:
-    assert sign_flip_test(found) == pytest.approx(by_hand(found), abs=0.03)
+    assert paired_tests._by_drawing(found, 9_999, 0) == pytest.approx(by_hand(found), abs=0.03)
 
 
-@given(st.lists(st.floats(-1, 1).map(lambda x: round(x, 9)), min_size=3, max_size=12), st.randoms())
+@pytest.mark.parametrize("cases", [17, 28, 29, 40])
+def test_counted_and_drawn_patterns_are_near_the_t_test(cases: int) -> None:
+    random = Random(cases)
+    found = [random.gauss(0.08, 0.2) for _ in range(cases)]
+    assert sign_flip_test(found) == pytest.approx(scipy_stats().ttest_1samp(found, 0).pvalue, abs=0.02)
+
+
+@given(st.lists(st.floats(-1, 1).map(lambda x: round(x, 9)), min_size=3, max_size=34), st.randoms())
 def test_p_value_ignores_the_order_of_cases_and_of_the_two_runs(found: list[float], random: Random) -> None:
     shuffled = random.sample(found, len(found))
     assert sign_flip_test(shuffled, resamples=99) == sign_flip_test(found, resamples=99)
