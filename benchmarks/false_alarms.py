@@ -92,6 +92,7 @@ MODELS = (
     Model("pass or fail, 1 trial, flaky, 300 cases", 300, flaky(1)),
     Model("pass or fail, 1 trial, steady, 100 cases", 100, steady),
     Model("pass or fail, 5 trials, flaky, 30 cases", 30, flaky(5)),
+    Model("pass or fail, 10 trials, flaky, 30 cases", 30, flaky(10)),
     Model("pass or fail, 5 trials, clustered, 40 cases", 40, clustered),
     Model("scores, 12 cases", 12, scores, None),
     Model("scores, 60 cases", 60, scores, None),

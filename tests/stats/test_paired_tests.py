@@ -213,6 +213,16 @@ def test_invalid_number_is_refused(ask: Callable[[list[float]], object], wrong: 
         ask([0.1, wrong])
 
 
+def test_a_lost_pseudo_case_lowers_one_end_if_many_cases_changed_a_little() -> None:
+    random = Random(5)
+    changed = [random.gauss(0.0, 0.05) for _ in range(30)]
+    plain, lower = mean_difference(changed, reach=1.0), mean_difference(changed, reach=1.0, least_lost=0.5)
+    assert lower.low < plain.low - 0.5 / 31
+    assert abs(lower.high - plain.high) < 0.5 / 31
+    steady = [0.0] * 30  # whole pseudo-cases at both ends already
+    assert mean_difference(steady, reach=1.0, least_lost=0.5) == mean_difference(steady, reach=1.0)
+
+
 # --- how many cases are enough ---------------------------------------------------------------------------------------
 
 

@@ -26,7 +26,11 @@ class MeanDifference:
 
 
 def mean_difference(
-    differences: Iterable[float], *, confidence: float = 0.95, reach: float | None = None
+    differences: Iterable[float],
+    *,
+    confidence: float = 0.95,
+    reach: float | None = None,
+    least_lost: float = 0.0,
 ) -> MeanDifference:
     """Return the mean of the differences, one per case, with its bootstrap interval.
     The interval holds the middle `confidence` of the means of resampled cases. No random numbers are used: the saddlepoint
@@ -38,6 +42,8 @@ def mean_difference(
     resampled, not trials, because the trials of one case are correlated.
 
     `reach` is the largest possible difference of a case: 1 for pass rates. It defaults to the largest observed difference, or 1.
+    `least_lost` is the smallest weight of the pseudo-case that is worse by `reach` (0 to 1), for a lower bound: if many trials make
+    the cases precise, the resampled ones say nothing of a rare loss that none of them shows.
 
     Sources: A. C. Davison and D. V. Hinkley, "Saddlepoint approximations in resampling methods", Biometrika 75 (1988),
     417-431 (here in the form of O. E. Barndorff-Nielsen's r*); T. C. Hesterberg, "What teachers should know about the
@@ -65,7 +71,7 @@ def mean_difference(
     value = fsum(each * count for each, count in scaled.items()) / cases
     spread = fsum((each - value) ** 2 * count for each, count in scaled.items())
     deviation = sqrt(spread / (cases - 1)) if cases > 1 else 0.0
-    low, high = _interval(scaled, cases, 1.0, confidence)
+    low, high = _interval(scaled, cases, least_lost, confidence)
     return MeanDifference(
         value * most, min(low, value) * most, max(high, value) * most, deviation * most, cases
     )
@@ -117,14 +123,19 @@ def _weight_beside(counts: Counter[float], cases: int) -> float:
     return max(0.0, 1 - 2 * changed / cases)
 
 
-def _interval(counts: Counter[float], cases: int, most: float, confidence: float) -> tuple[float, float]:
+def _interval(
+    counts: Counter[float], cases: int, least_lost: float, confidence: float
+) -> tuple[float, float]:
+    """Return the interval of differences that are 1 at most."""
     beside = _weight_beside(counts, cases)
     weights: dict[float, float] = {**counts}
     observed = max(map(abs, counts))
-    for end, weight in ((most, beside), (max(observed, _TINY * most), _LEAST if observed else 0.0)):
+    for end, weight in ((1.0, beside), (max(observed, _TINY), _LEAST if observed else 0.0)):
         if weight:
             for value, share in ((-end, 1), (0.0, 2), (end, 1)):
                 weights[value] = weights.get(value, 0.0) + share * weight
+    if beside < least_lost:
+        weights[-1.0] = weights.get(-1.0, 0.0) + least_lost - beside
     drawn = fsum(weights.values())
     far = sqrt(drawn / (drawn - 1)) * student_quantile(confidence, max(1, int(drawn) - 1))
     means = _ResampledMean(weights, drawn)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from proctor.analysis.compare.compare import CompareOptions, compare_runs
-from proctor.analysis.compare.measures import p_value_by_case
+from proctor.analysis.compare.measures import lower_bound, p_value_by_case
 from proctor.analysis.compare.missing_verdicts import PairedScore
 from proctor.schema.analysis.comparison import CaseChange, Change, Comparison, Trials
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome
@@ -96,6 +96,26 @@ def test_drop_in_general_is_a_regression_only_if_asked_for() -> None:
     general = compared(base, now, generalize=True).general
     assert general is not None
     assert (general.gates, round(general.confidence, 9), general.high < 0) == (True, 0.96, True)
+
+
+def precise_cases(count: int, now: float) -> list[PairedScore]:
+    """Cases of thirty trials that pass nearly as often as before: none of them breaks."""
+    return [PairedScore(0.7, now + (0.1 if place % 2 else -0.1), 30, 30) for place in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("count", "now", "is_ruled_out"),
+    [
+        pytest.param(20, 0.7, False, id="few cases"),
+        pytest.param(100, 0.7, True, id="many cases"),
+        pytest.param(100, 0.64, False, id="a lower pass rate"),
+    ],
+)
+def test_a_loss_that_few_cases_cannot_show_is_not_ruled_out(
+    count: int, now: float, is_ruled_out: bool
+) -> None:
+    """In 20 cases of which one of twenty breaks, none is broken with a probability of 36 %."""
+    assert (lower_bound(precise_cases(count, now), 0.05, 0.05) >= -0.05) is is_ruled_out
 
 
 def test_drop_in_general_decides_nothing_where_pass_and_fail_were_not_scored_alike() -> None:

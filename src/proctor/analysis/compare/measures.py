@@ -201,9 +201,12 @@ def p_value_by_case(values: Sequence[PairedScore], reach: float | None = 1.0) ->
     return max(p_value, dealt_out_test(counted)) if counted else p_value
 
 
-def interval_by_case(values: Sequence[PairedScore], level: float, reach: float | None = 1.0) -> Interval:
+def interval_by_case(
+    values: Sequence[PairedScore], level: float, reach: float | None = 1.0, *, least_lost: float = 0.0
+) -> Interval:
     """Return the interval over cases, at least as wide as that over trials where the runs have different numbers of them."""
-    found = mean_difference((one.difference for one in values), confidence=1 - level, reach=reach)
+    differences = (one.difference for one in values)
+    found = mean_difference(differences, confidence=1 - level, reach=reach, least_lost=least_lost)
     counted = _counted_trials(values, reach)
     if not counted:
         return found.low, found.high
@@ -276,13 +279,24 @@ def in_general(
     ]
     found = hull(tested, known_difference)
     lowest = min(lower_bound([one.rates for one in view.cases], error, margin) for view in views)
-    return InGeneral(found.difference, found.low, found.high, 1 - found.level, found.p_value, lowest, gates)
+    low = min(found.low, lowest) if found.low <= 0 else found.low
+    return InGeneral(
+        found.difference, low, found.high, 1 - found.level, found.p_value, max(low, lowest), gates
+    )
+
+
+_LEAST_LOST = 0.5
+"""The weight of a lost case that a lower bound always adds."""
 
 
 def lower_bound(rates: Sequence[PairedScore], error: float, margin: float) -> float:
-    """Return how much the pass rate may have fallen: the lower end of its difference, one-sided with `error`."""
+    """Return how much the pass rate may have fallen: the lower end of its difference, one-sided with `error`.
+
+    Half a lost case is added at least. With many trials of each case, the differences are small unless a case breaks, and a
+    bootstrap of cases of which none is broken says nothing of those that break rarely.
+    """
     differences = [one.difference for one in rates]
-    low = interval_by_case(rates, 2 * error)[0]
+    low = interval_by_case(rates, 2 * error, least_lost=_LEAST_LOST)[0]
     if max(differences) > 0 or low < -margin:
         return low
     # if no case gained, a few cases say less about rare losses than a bootstrap supposes
