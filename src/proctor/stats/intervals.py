@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from math import ceil, comb, cos, erfc, exp, fsum, isfinite, lgamma, log, pi, sin, sqrt, tan
 
 
@@ -51,6 +52,7 @@ def _powers(first: float, degrees: int) -> list[float]:
     return [first + step for step in range(degrees // 2)]
 
 
+@lru_cache(maxsize=64)  # a comparison asks for few levels, often
 def normal_quantile(confidence: float) -> float:
     """Return the number of standard deviations that the middle `confidence` of a normal distribution extends to each side."""
     from statistics import NormalDist  # slow to import, and needed only where an interval is shown
@@ -202,6 +204,7 @@ _MANY = 100
 """The degrees of freedom from which the expansion around the normal quantile is exact to nine digits."""
 
 
+@lru_cache(maxsize=64)
 def student_quantile(confidence: float, degrees: int) -> float:
     """Return the t for which a Student-distributed variable is between -t and t with probability `confidence`.
 
