@@ -157,9 +157,7 @@ def _scores(
 ) -> list[PairedScore]:
     """Return the scores of a metric; a case in which it does not apply has none."""
     known = [
-        (before.scores[name], now.scores[name])
-        for _, before, now in pairs.both
-        if name in before.scores and name in now.scores
+        [side.scores[name] for side in (before, now) if name in side.scores] for _, before, now in pairs.both
     ]
     low, high = known_range or _beyond(known)
     is_low_bad = name not in USAGE_MEASURES
@@ -186,10 +184,13 @@ def _score(case: BriefCase, other: BriefCase, name: str, missing: float) -> floa
     return missing if name in case.unscored or (was_not_scored and name in other.gating) else None
 
 
-def _beyond(known: Sequence[tuple[float, float]]) -> Range:
-    """Return a range that no sum of the known differences can outweigh."""
-    values = [value for both in known for value in both] or [0.0]
-    width = _BEYOND * (sum(abs(now - was) for was, now in known) + max(map(abs, values)) + 1.0)
+def _beyond(known: Iterable[Sequence[float]]) -> Range:
+    """Return a range that no sum of the known differences can outweigh, from the scores of each case in either run."""
+    values, differences = [0.0], 0.0
+    for scores in known:
+        values += scores
+        differences += abs(scores[-1] - scores[0]) if scores else 0.0
+    width = _BEYOND * (differences + max(map(abs, values)) + 1.0)
     return min(values) - width, max(values) + width
 
 
