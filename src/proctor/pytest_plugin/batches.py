@@ -292,9 +292,8 @@ def _seconds(case: CaseResult) -> float:
 
 
 def _not_run(case: CaseResult, run: RunResult) -> CaseResult:
-    """Add the reason why a case was not reached."""
-    why = run.failure.message if run.failure is not None else run.stopped_by
-    case.reason = case.reason or (f"not reached: {why}" if why else "not reached")
+    """Add the reason why a case was not run."""
+    case.reason = case.reason or (run.failure.message if run.failure is not None else run.stopped_by or "")
     return case
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from proctor.files.text.validation_messages import locate_message
+from proctor.files.text.validation_messages import locate_message, near_key
 
 DOCUMENT = {
     "a": {"b": [{"c": 1}, {"c.d": 2, "c": {"d": 3}}]},
@@ -43,3 +43,15 @@ DOCUMENT = {
 def test_the_document_decides_where_a_place_ends(text: str, path: Any, message: str) -> None:
     finding = locate_message(text, DOCUMENT, ("base",))
     assert (finding.path, finding.message) == (("base", *path), message)
+
+
+@pytest.mark.parametrize(
+    ("key", "known", "near"),
+    [
+        pytest.param("finalRespons", ("final_response", "final_state"), "final_response", id="a letter less"),
+        pytest.param("rui", ("uri", "data"), "uri", id="swapped letters of a short key"),
+        pytest.param("comment", ("uri", "data"), "", id="another word"),
+    ],
+)
+def test_a_misspelled_key_is_recognised(key: str, known: tuple[str, ...], near: str) -> None:
+    assert near_key(key, known) == near

@@ -219,6 +219,9 @@ def near_key(key: str, known: Iterable[str]) -> str:
 @lru_cache(maxsize=1000)
 def _near_key(key: str, known: tuple[str, ...]) -> str:
     by_camel = {to_camel(name): name for name in known}
+    swapped = next((name for name in known if sorted(name) == sorted(key.lower())), "")
+    if swapped:
+        return swapped
     close = get_close_matches(to_camel(key.lower() if key.isupper() else key), by_camel, n=1, cutoff=0.75)
     return by_camel[close[0]] if close else ""
 

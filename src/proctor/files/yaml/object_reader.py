@@ -110,9 +110,8 @@ def meant_key(key: str, table: Iterable[str]) -> str:
     """Return the key that was probably intended, or an empty string."""
     known = list(table)
     word = next((name for name in known if to_snake(key) in _MEANT.get(name, ())), "")
-    swapped = next((name for name in known if sorted(name) == sorted(key.lower())), "")
     close = get_close_matches(key.lower(), known, n=1, cutoff=0.6)  # low: the keys are short
-    return word or swapped or near_key(key, known) or (close[0] if close else "")
+    return word or near_key(key, known) or (close[0] if close else "")
 
 
 Fields = dict[str, tuple[str, Node]]
