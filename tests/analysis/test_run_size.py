@@ -4,11 +4,9 @@ from random import Random
 
 import pytest
 from hypothesis import given, strategies as st
-from scipy import stats as scipy_stats
 
 from proctor.analysis.compare.compare import CompareOptions, compare_runs
 from proctor.analysis.power.plan import Sample, SizeAsked, TrialTook, sentence_of, size_for
-from proctor.analysis.power.sizes import _at_least, _more_than
 from proctor.schema.analysis.comparison import Change
 from proctor.schema.analysis.power_plan import MeasureSize
 from tests.analysis.compare.comparisons import cases, side
@@ -71,19 +69,6 @@ def test_drop_is_detected_if_and_only_if_it_reaches_the_detectable_one(
         assert not sees
     elif abs(found.detectable - detect) > 2e-4:
         assert sees == (detect > found.detectable)
-
-
-@given(st.integers(1, 40), st.integers(1, 300), st.floats(0.001, 0.999))
-def test_the_chance_that_enough_break_is_the_binomial_one(fewest: int, cases: int, share: float) -> None:
-    if fewest <= cases:
-        expected = scipy_stats.binom.sf(fewest - 1, cases, share)
-        assert _at_least(fewest, cases, share) == pytest.approx(expected, abs=1e-9)
-
-
-@given(st.integers(0, 40), st.integers(1, 300), st.floats(0.001, 1))
-def test_the_chance_that_enough_trials_fail_is_the_binomial_one(most: int, trials: int, share: float) -> None:
-    expected = scipy_stats.binom.sf(most, trials, share)
-    assert _more_than(most, trials, share) == pytest.approx(expected, abs=1e-9)
 
 
 SENTENCES = {

@@ -7,8 +7,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from math import exp, fsum, lgamma, log, log1p, sqrt
+from math import exp, fsum, log, sqrt
 
+from proctor.stats.binomial import at_most
 from proctor.stats.intervals import student_quantile
 from proctor.stats.paired_tests import finite
 
@@ -99,15 +100,12 @@ def most_lost(lost: float, cases: int, *, error: float) -> float:
 
 
 def _upper_share(lost: int, cases: int, error: float) -> float:
-    ways = [lgamma(cases + 1) - lgamma(k + 1) - lgamma(cases - k + 1) for k in range(lost + 1)]
     low, high = lost / cases, 1.0
     if lost == cases:
         return high
     for _ in range(50):
         middle = (low + high) / 2
-        one, other = log(middle), log1p(-middle)
-        chance = fsum(exp(way + k * one + (cases - k) * other) for k, way in enumerate(ways))
-        low, high = (middle, high) if chance > error else (low, middle)
+        low, high = (middle, high) if at_most(lost, cases, middle) > error else (low, middle)
     return high
 
 

@@ -52,6 +52,11 @@ def _powers(first: float, degrees: int) -> list[float]:
     return [first + step for step in range(degrees // 2)]
 
 
+def normal_tail(z: float) -> float:
+    """Return the probability that a standard normal variable is above `z`."""
+    return erfc(z / sqrt(2)) / 2
+
+
 @lru_cache(maxsize=64)  # a comparison asks for few levels, often
 def normal_quantile(confidence: float) -> float:
     """Return the number of standard deviations that the middle `confidence` of a normal distribution extends to each side."""

@@ -15,7 +15,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import erfc, exp, pi, sqrt
+from math import exp, pi, sqrt
+
+from proctor.stats.intervals import normal_tail
 
 RHO = 2.0
 """The error spending of a pass rate: after n of N trials, (n / N)**RHO of the error probability is spent.
@@ -171,7 +173,7 @@ def spent_by(share: float, error: float, *, sides: int = 2) -> float:
     if share <= 0:
         return 0.0
     each = error / sides
-    spent = sides * 2 * _upper(_quantile(each / 2) / sqrt(share))
+    spent = sides * 2 * normal_tail(_quantile(each / 2) / sqrt(share))
     return min(spent, error)  # for a share just below 1 rounding makes it larger
 
 
@@ -199,7 +201,7 @@ def look_levels(shares: Sequence[float], error: float, *, sides: int = 2) -> lis
         allowed = spent_by(share, error, sides=sides)
         bound = path.bound(share - before, max(allowed - spent, _NEVER), share, sides)
         path = path.beyond(share - before, bound * sqrt(share), sides)
-        found.append(sides * _upper(bound))
+        found.append(sides * normal_tail(bound))
         before, spent = share, allowed
     return found
 
@@ -227,10 +229,12 @@ class _Path:
     def _beyond(self, step: float, score: float, sides: int) -> float:
         """Return the probability of a score beyond `score` at the next look (on either side)."""
         root = sqrt(step)
-        found = sum(w * _upper((score - x) / root) for x, w in zip(self._points, self._weights, strict=True))
+        found = sum(
+            w * normal_tail((score - x) / root) for x, w in zip(self._points, self._weights, strict=True)
+        )
         if sides == 2:
             found += sum(
-                w * _upper((score + x) / root) for x, w in zip(self._points, self._weights, strict=True)
+                w * normal_tail((score + x) / root) for x, w in zip(self._points, self._weights, strict=True)
             )
         return found
 
@@ -250,10 +254,6 @@ class _Path:
             simpson = 1 if place in (0, _POINTS) else 4 if place % 2 else 2
             weights.append(factor * simpson * density)
         return _Path(points, weights)
-
-
-def _upper(z: float) -> float:
-    return erfc(z / sqrt(2)) / 2
 
 
 def _quantile(tail: float) -> float:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from proctor.engine.usage.costs import all_details
 from proctor.schema.analysis.calibration import WHOLE, Key
 from proctor.schema.format.content import text_of
 from proctor.schema.results.run_result import CaseResult, MetricVerdict
@@ -54,7 +55,7 @@ def has_judge(case: CaseResult, name: str) -> bool:
     """Return whether a model was asked for the verdicts of the metric on the case."""
     metric = case.metrics.get(name)
     scores = [score for score in metric.per_trial if score is not None] if metric is not None else []
-    return any(_judges_of(details) for score in scores for details in _all_details(score))
+    return any(_judges_of(details) for score in scores for details in all_details(score))
 
 
 def said_in(case: CaseResult, key: Key) -> tuple[str, str]:
@@ -71,11 +72,11 @@ def said_in(case: CaseResult, key: Key) -> tuple[str, str]:
 
 
 def _of_trial(key: Key, metric: MetricVerdict, trial: int, score: MetricScore) -> Iterator[Item]:
-    by = frozenset(one for details in _all_details(score) for one in _judges_of(details))
+    by = frozenset(one for details in all_details(score) for one in _judges_of(details))
     passes = _passes(metric.outcome_in(trial), score.value, metric.threshold)
     if score.not_applicable:
         return
-    reasons = [_rationale(details, passes=passes) for details in _all_details(score)]
+    reasons = [_rationale(details, passes=passes) for details in all_details(score)]
     texts = [*reasons, *(each.reason for each in score.per_invocation), score.reason]
     why = score.failure.cause if score.failure is not None else next(filter(None, texts), "")
     yield Item(key, passes, why, by, metric.threshold)
@@ -116,12 +117,6 @@ def _passes(outcome: Outcome | None, value: float | None, threshold: float | Non
 
 
 # --- what a judge left behind ------------------------------------------------------------------------------------------
-
-
-def _all_details(score: MetricScore) -> Iterator[Mapping[str, Any] | None]:
-    yield score.details
-    for each in score.per_invocation:
-        yield each.details
 
 
 def _judges_of(details: Mapping[str, Any] | None) -> list[tuple[str, str]]:

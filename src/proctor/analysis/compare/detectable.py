@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, exp, fsum, lgamma, log, log1p, log2, sqrt
+from math import ceil, fsum, log2, sqrt
 
+from proctor.stats.binomial import at_most
 from proctor.stats.intervals import normal_quantile
 from proctor.stats.paired_tests import tarone_holm
 from proctor.stats.power import variance_within
@@ -59,27 +61,22 @@ def _case_rate(trials: tuple[int, int], level: float, others: Sequence[float], p
     most = max(filter(is_significant, range(now)), default=-1)
     if most < 0:
         return None
-    rates = (step / _STEPS for step in range(_STEPS, -1, -1))
-    return next((rate for rate in rates if _at_most(most, now, rate) >= power), None)
-
-
-def _at_most(most: int, trials: int, rate: float) -> float:
-    """Return the probability of at most `most` passes."""
-    if rate >= 1:
-        return float(most >= trials)
-    if rate <= 0:
-        return 1.0
-    ways = (lgamma(trials + 1) - lgamma(k + 1) - lgamma(trials - k + 1) for k in range(min(most, trials) + 1))
-    return fsum(exp(way + k * log(rate) + (trials - k) * log1p(-rate)) for k, way in enumerate(ways))
+    steps = range(
+        1, _STEPS + 1
+    )  # a case that always fails is noticed, and less and less of one that passes more often
+    return bisect_left(steps, True, key=lambda step: at_most(most, now, step / _STEPS) < power) / _STEPS
 
 
 def _overall_drop(counts: Sequence[TwoCounts], level: float) -> float | None:
     trials = sum(one.trials_now for one in counts)
     least = ceil(-log2(level) - 1e-9)
-    steps = (step / (2 * _STEPS) for step in range(1, 2 * _STEPS + 1))
-    by_count = next((drop for drop in steps if 1 - _at_most(least - 1, trials, drop) >= POWER), None)
-    if trials < least or by_count is None:
+    if trials < least:
         return None
+    steps = range(2 * _STEPS)  # the more each trial fails, the more likely enough of them do
+    enough = bisect_left(
+        steps, True, key=lambda step: at_most(least - 1, trials, step / len(steps)) <= 1 - POWER
+    )
+    by_count = enough / len(steps)
     drop = max(by_count, (normal_quantile(1 - 2 * level) + normal_quantile(2 * POWER - 1)) * _error(counts))
     return drop if drop <= 1 else None
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import erfc, sqrt
+from math import sqrt
 
 from proctor.schema.analysis.comparison import PASSED, InGeneral, Look, Measured
-from proctor.stats.intervals import normal_quantile
+from proctor.stats.intervals import normal_quantile, normal_tail
 
 FUTILE = 0.2
 """With less of a chance that the last look decides it, no further trials are made."""
@@ -44,7 +44,7 @@ def _significant(one: Measured, ahead: Ahead) -> float:
     if not moves:
         return float(bool(one.verdict))
     far = normal_quantile(one.confidence) * by_then
-    worse, better = _upper((far + one.difference) / moves), _upper((far - one.difference) / moves)
+    worse, better = normal_tail((far + one.difference) / moves), normal_tail((far - one.difference) / moves)
     return worse if one.name == PASSED else worse + better  # a better pass rate also rules out a drop
 
 
@@ -54,14 +54,10 @@ def _ruled_out(general: InGeneral, margin: float, ahead: Ahead) -> float:
     if not moves:
         return float(general.lowest >= -margin)
     bound = normal_quantile(1 - 2 * ahead.last.one_sided) * by_then - margin
-    return _upper((bound - general.difference) / moves)
+    return normal_tail((bound - general.difference) / moves)
 
 
 def _errors(one: Measured | InGeneral, ahead: Ahead) -> tuple[float, float]:
     """Return the standard error of a difference at the last look, and of its change until then."""
     error = (one.high - one.low) / 2 / normal_quantile(one.confidence)
     return error * sqrt(ahead.share), error * sqrt(1 - ahead.share)
-
-
-def _upper(z: float) -> float:
-    return erfc(z / sqrt(2)) / 2

@@ -6,11 +6,12 @@ import shlex
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from math import comb, fsum
+from math import fsum
 from typing import TYPE_CHECKING
 
 from proctor.analysis.compare.detectable import POWER
 from proctor.schema.analysis.comparison import CaseChange, Change, ChangedCase, Comparison
+from proctor.stats.binomial import at_most, exactly
 from proctor.stats.unequal_counts import TwoCounts, case_test
 
 if TYPE_CHECKING:
@@ -90,16 +91,12 @@ def _power(trials: int, base: float, now: float, level: float) -> float:
     def p_value(passed: int, before: int) -> float:
         return case_test(TwoCounts(before, trials, passed, trials))[0]
 
-    befores = [count for count in range(trials + 1) if _chance(count, trials, base) > 1e-6]
+    befores = [count for count in range(trials + 1) if exactly(count, trials, base) > 1e-6]
     powers = []
     for before in befores:
         limit = bisect_left(range(trials + 1), True, key=lambda passed: p_value(passed, before) > level)
-        powers.append(_chance(before, trials, base) * fsum(_chance(k, trials, now) for k in range(limit)))
+        powers.append(exactly(before, trials, base) * at_most(limit - 1, trials, now))
     return fsum(powers)
-
-
-def _chance(passed: int, trials: int, rate: float) -> float:
-    return comb(trials, passed) * rate**passed * (1 - rate) ** (trials - passed)
 
 
 def _command(manifest: Manifest, moved: Sequence[ChangedCase], trials: int) -> str:

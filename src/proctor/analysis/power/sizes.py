@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import ceil, comb, exp, fsum, lgamma, log, log1p, log2, sqrt
+from math import ceil, log2, sqrt
 from typing import Protocol
 
+from proctor.stats.binomial import at_most
 from proctor.stats.intervals import normal_quantile
 from proctor.stats.power import cases_needed, expected_deviation
 
@@ -80,26 +82,23 @@ class PassRateSize:
     def _enough_failures(self, detect: float, trials: int) -> int:
         """Return how many cases have enough trials that fail additionally to be significant by themselves."""
         fewest = ceil(1 - log2(self.level) - 1e-9)
-        low, high = 1, max(1, ceil(fewest / trials))
-        while _more_than(fewest - 1, high * trials, detect) < self.power:
-            low, high = high, 2 * high
-        while low < high:
-            middle = (low + high) // 2
-            found = _more_than(fewest - 1, middle * trials, detect) >= self.power
-            low, high = (low, middle) if found else (middle + 1, high)
-        return low
+        return _fewest_with(fewest, detect, self.power, trials)
 
 
 def _power_quantile(power: float) -> float:
     return normal_quantile(abs(2 * power - 1)) * (1 if power >= 0.5 else -1)
 
 
-def _more_than(most: int, trials: int, share: float) -> float:
-    """Return the probability that more than `most` of the trials fail, each with the probability `share`."""
-    if share >= 1:
-        return float(trials > most)
-    ways = (lgamma(trials + 1) - lgamma(k + 1) - lgamma(trials - k + 1) for k in range(min(most, trials) + 1))
-    return 1 - fsum(exp(way + k * log(share) + (trials - k) * log1p(-share)) for k, way in enumerate(ways))
+def _fewest_with(fewest: int, share: float, power: float, each: int = 1) -> int:
+    """Return how many cases of so many trials (`each`) have at least `fewest` that fail, each with the probability `share`."""
+
+    def are_enough(cases: int) -> bool:
+        return 1 - at_most(fewest - 1, cases * each, share) >= power
+
+    low, high = 1, max(1, ceil(fewest / each))
+    while not are_enough(high):
+        low, high = high, 2 * high
+    return low + bisect_left(range(low, high), True, key=are_enough)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,19 +121,4 @@ class ScoreSize:
     def _enough_to_break(self, share: float) -> int:
         """Return how many cases it takes so that enough of them break to be significant by themselves."""
         fewest = ceil(1 - log2(self.level))
-        if share >= 1:
-            return fewest
-        low, high = fewest, 2 * fewest
-        while _at_least(fewest, high, share) < self.power:
-            low, high = high, 2 * high
-        while low < high:
-            middle = (low + high) // 2
-            low, high = (
-                (low, middle) if _at_least(fewest, middle, share) >= self.power else (middle + 1, high)
-            )
-        return low
-
-
-def _at_least(fewest: int, cases: int, share: float) -> float:
-    """Return the probability that of so many cases, each broken with a probability of `share`, enough are."""
-    return 1 - fsum(comb(cases, k) * share**k * (1 - share) ** (cases - k) for k in range(fewest))
+        return _fewest_with(fewest, share, self.power)
