@@ -275,8 +275,8 @@ class TestKept:
         (kept,) = store.calibrations()
         assert kept == report.calibration
         assert (kept.metric, kept.model, kept.prompt, kept.threshold) == (METRIC, MODEL, PROMPT, 0.5)
-        assert kept.badge.startswith("calibrated: kappa 1.00 [")
-        assert kept.badge.endswith("], 2 labels")
+        assert kept.badge.startswith("calibrated: kappa 1.00 (95 % CI: ")
+        assert kept.badge.endswith("), 2 labels")
 
     def test_unless_it_is_only_to_be_shown(self, tmp_path: Path, write: Write) -> None:
         store = judged_run(tmp_path / "s.db", cases(a=True))

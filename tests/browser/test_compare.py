@@ -126,7 +126,7 @@ def test_a_row_opens_the_two_trials_where_they_part(
     page.keyboard.press("j")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="two_turn_booking")).to_be_visible()
-    expect(page.locator("main")).to_contain_text("They part in turn 2, alike for 5 steps.")
+    expect(page.locator("main")).to_contain_text("First difference in turn 2, after 5 equal steps.")
     changed = page.locator('[data-kind="differs"]').first
     expect(changed.locator("mark, del, ins").first).to_have_text("2")
     expect(changed).to_contain_text("covers=4")
@@ -182,7 +182,7 @@ def test_a_baseline_is_chosen_by_its_name(page: Page, own_site: Site) -> None:
     expect(page.get_by_text(re.compile(r"^proctor compare --baseline main "))).to_be_visible()
     page.keyboard.press("j")
     page.keyboard.press("Enter")
-    expect(page.locator("main")).to_contain_text("They part in turn 2")
+    expect(page.locator("main")).to_contain_text("First difference in turn 2")
 
 
 def test_it_is_copied_as_markdown(page: Page, regression: str) -> None:

@@ -68,7 +68,7 @@ def test_a_metric_of_one_set_is_a_line_with_its_interval(page: Page, site: Site)
 def test_of_several_sets_no_metric_is_reported_as_if_they_were_one(page: Page) -> None:
     _open(page)
     expect(page.locator("figure")).to_have_count(0)
-    expect(page.get_by_label("Eval set")).to_contain_text("choose one to see its metrics")
+    expect(page.locator("main")).to_contain_text("Choose an eval set to see its metrics.")
 
 
 def test_one_case_run_by_run_and_where_it_turned(
@@ -108,7 +108,7 @@ def test_one_case_run_by_run_and_where_it_turned(
 def test_from_where_it_turned_a_link_leads_to_both_runs(page: Page) -> None:
     _open(page, _CASE)
     page.get_by_role("link", name="The two runs side by side").click()
-    expect(page.locator("main")).to_contain_text("They part in turn 2")
+    expect(page.locator("main")).to_contain_text("First difference in turn 2")
 
 
 def test_a_run_leads_to_the_case_in_it_and_u_to_all_cases(page: Page, site: Site) -> None:
@@ -134,7 +134,7 @@ def test_each_agent_has_its_own_history_and_chart(
     expect(charts.first).to_contain_text(re.compile(r"pass rate.*\d %.*95 % CI"))
     rows = page.get_by_role("table", name="Cases").get_by_role("row")
     expect(rows.nth(1)).to_contain_text("travel.flawed")
-    expect(rows.nth(1)).to_contain_text("failed in the one run that has it")
+    expect(rows.nth(1)).to_contain_text("failed in its only run")
     expect(page.get_by_role("columnheader", name="oldest → newest")).to_be_visible()
     shot(page, "history-agents")
     axe(page)

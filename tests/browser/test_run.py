@@ -257,7 +257,7 @@ class TestARunUnderWay:
         _start(live)
         expect(live.get_by_role("progressbar")).to_be_visible()
         expect(live.get_by_role("table", name="Cases")).to_be_visible()
-        _begin_so(live, ["Not run"] * CASES)
+        _begin_so(live, ["Pending"] * CASES)
         open_gate(gated.folder, 4)
         expect(live.get_by_role("row").filter(has_text="Passed")).to_have_count(2)
         expect(live.get_by_role("row").filter(has_text="Failed")).to_have_count(2)

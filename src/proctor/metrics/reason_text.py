@@ -43,9 +43,15 @@ def show_pair(expected: object, actual: object) -> tuple[str, str]:
         return _shorten(left, LONGEST_VALUE), _shorten(right, LONGEST_VALUE)
     shorter = min(len(left), len(right))
     common = next((at for at in range(shorter) if left[at] != right[at]), shorter)
-    skipped = max(0, common - LONGEST_VALUE // 3)
+    skipped = _word_start(left, max(0, common - LONGEST_VALUE // 3))
     gap = "…" if skipped else ""
     return _shorten(gap + left[skipped:], LONGEST_VALUE), _shorten(gap + right[skipped:], LONGEST_VALUE)
+
+
+def _word_start(text: str, at: int) -> int:
+    """Return where the word at `at` begins; `at` itself in a word that is too long for the line."""
+    space = text.rfind(" ", max(0, at - LONGEST_VALUE // 3), at)
+    return space + 1 if space >= 0 else at
 
 
 def show_text(text: str, longest: int = LONGEST_VALUE) -> str:

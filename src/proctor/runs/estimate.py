@@ -205,7 +205,7 @@ def _add_judges(found: Estimate, cases: Sequence[CaseResult], judges: Mapping[st
         )
     if known := sum(bool(vote.get("cached")) for vote in votes):
         found.notes.append(
-            f"{known:,} of its {len(votes):,} votes were known from before and cost nothing: so may be some of these"
+            f"{known:,} of its {len(votes):,} votes came from the cache and cost nothing; some of these may, too"
         )
 
 
@@ -213,7 +213,7 @@ def _add(found: Estimate, purpose: str, took: Sequence[_Took]) -> None:
     """Add the forecast for a purpose if the earlier run reported any usage for it."""
     if not any(one.calls for one in took):
         if purpose == "agent":
-            found.notes.append("the agent reports no token usage: what it costs is not in this")
+            found.notes.append("the agent reports no token usage: its cost is not included")
         return
     costs = [one.cost for one in took if one.cost is not None]
     found.parts.append(

@@ -74,7 +74,7 @@ def test_unreached_case_is_reported() -> None:
     assert parting(case((PASSED, [[TEXT]])), empty).candidate == "was not run"
     out = io.StringIO()
     write_parting(parting(empty, empty), out)
-    assert "nothing is kept of what they did" in out.getvalue()
+    assert "no evidence of either is stored" in out.getvalue()
 
 
 def test_long_steps_are_cut_and_nothing_a_terminal_obeys_goes_out() -> None:

@@ -202,7 +202,7 @@ def test_case_is_shown_from_the_first_difference(store: Path) -> None:
     done = compare(store, "previous", "latest", "case1")
     assert done.exit_code == 0
     assert done.stdout == (
-        "CASE  words/case1  they part in turn 1, alike for 1 step\n"
+        "CASE  words/case1  first difference in turn 1, after 1 equal step\n"
         "BASE  trial 1 of 1, passed\n"
         "CANDIDATE  trial 1 of 1, failed\n"
         "    = turn 1: user: case1\n"
@@ -225,7 +225,7 @@ def test_case_in_error_shows_the_failure(store: Path) -> None:
 
 def test_unchanged_case_is_reported_as_such(store: Path) -> None:
     runs(store, good, good)
-    assert "both do the same" in compare(store, "previous", "latest", "case1").stdout
+    assert "no difference" in compare(store, "previous", "latest", "case1").stdout
 
 
 @pytest.mark.parametrize(

@@ -214,7 +214,7 @@ def test_unread_runs_are_counted(run: Run) -> None:
         run(WRONG)
     output = shown("--limit", "2")
     assert output.startswith("RUNS  2  older=1\n")
-    assert "failed in all 2 runs that have it, since run " in output
+    assert "failed in both of its runs, since run " in output
     assert "(1 older run not read)" in output
     assert shown("--limit", "0").startswith("RUNS  3\n")
 
@@ -303,7 +303,7 @@ def test_a_case_of_two_sets_is_named_with_its_set(run: Run, tmp_path: Path) -> N
     done = in_this_process("history", "b")
     assert "several sets have a case 'b': say more/b or words/b" in done.stderr
     assert shown("b", "--set", "more").startswith(
-        "CASE  more/b  steady  passed in the one run that scored it"
+        "CASE  more/b  steady  passed in the only run that scored it"
     )
 
 

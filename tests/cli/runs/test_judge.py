@@ -34,7 +34,7 @@ def test_a_calibration_is_shown_with_what_can_be_read() -> None:
     )
     assert "    judge  because it is True" in done.stdout
     assert "(Rogan-Gladen)" in done.stdout
-    assert done.stdout.splitlines()[-1].startswith("calibrated: kappa 0.82 [")
+    assert done.stdout.splitlines()[-1].startswith("calibrated: kappa 0.82 (95 % CI: ")
 
 
 def test_what_is_held_out_is_only_shown_when_asked_for() -> None:

@@ -22,7 +22,7 @@ from tests.reports.sample_runs import sketch
 PRICED = Spent(purpose="judge", model="gpt-5", calls=60, input_tokens=6000, output_tokens=600, cost=0.6)
 UNPRICED = Spent(purpose="agent", model="our-7b", calls=20, input_tokens=900, output_tokens=100, unpriced=20)
 CACHED = Spent(purpose="judge", cached=30)
-BADGE = "calibrated: kappa 0.81 [0.70, 0.90], 120 labels"
+BADGE = "calibrated: kappa 0.81 (95 % CI: 0.70 to 0.90), 120 labels"
 
 
 def with_money(*spent: Spent, **badges: str) -> RunResult:

@@ -187,7 +187,7 @@ def test_a_case_of_two_runs_from_where_they_part(ran: Ran, client: TestClient) -
         "passed",
         "failed",
     )
-    assert page["sentence"] == "they part in turn 1, alike for 1 step"
+    assert page["sentence"] == "first difference in turn 1, after 1 equal step"
     same, answer = page["lines"]
     assert (same["kind"], same["what"]) == ("same", "user")
     assert (answer["kind"], answer["what"]) == ("differs", "answer")

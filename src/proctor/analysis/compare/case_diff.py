@@ -191,9 +191,9 @@ def write_parting(found: Parting, out: TextIO, *, options: ReportOptions = DEFAU
 def parting_sentence(found: Parting) -> str:
     """Return where the two part, in a few words."""
     if found.turn is None:
-        return "both do the same" if found.alike else "nothing is kept of what they did"
-    alike = f"alike for {found.alike} step{'' if found.alike == 1 else 's'}"
-    return f"they part in turn {found.turn + 1}, {alike}"
+        return "no difference" if found.alike else "no evidence of either is stored"
+    alike = f"{found.alike} equal step{'' if found.alike == 1 else 's'}"
+    return f"first difference in turn {found.turn + 1}, after {alike}"
 
 
 def parting_blocks(found: Parting, look: Look) -> Iterator[Block]:

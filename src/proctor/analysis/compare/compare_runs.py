@@ -252,7 +252,7 @@ def _nothing_in_common(found: Comparison) -> str:
             "--changed-cases keep (in Python keep_changed_cases=True) compares them all the same"
         )
     return (
-        f"the runs have no case in common (by eval set and case id): the base has {found.base.cases}, "
+        f"the runs have no case in common (by eval set and case id): the baseline has {found.base.cases}, "
         f"the candidate {found.candidate.cases} others. `proctor runs` shows the sets of each run"
     )
 

@@ -49,7 +49,7 @@ def sentence_of(case: CaseHistory, older: int = 0) -> str:
         if case.failed:
             return f"passes; failed {case.failed:,} of {times(case.decided, 'run')}"
         return (
-            f"passed in {'the one run' if case.decided == 1 else f'all {case.decided:,} runs'} that scored it"
+            f"passed in {'the only run' if case.decided == 1 else f'all {case.decided:,} runs'} that scored it"
         )
     if case.turn.before is None:
         return f"{_always(case, case.turn, older)}{_wavers(case)}"
@@ -80,9 +80,9 @@ def _since(case: CaseHistory, turn: VerdictChange) -> str:
 def _always(case: CaseHistory, turn: VerdictChange, older: int) -> str:
     """Return the sentence about a case that never passed in these runs."""
     word = "failed" if case.failed == case.lasted else "did not pass"
-    runs = f"the one run that has it, {run_name(turn.first)}"
+    runs = f"its only run, {run_name(turn.first)}"
     if case.lasted > 1:
-        runs = f"all {case.lasted:,} runs that have it, since {run_name(turn.first)}"
+        runs = f"{'both' if case.lasted == 2 else f'all {case.lasted:,}'} of its runs, since {run_name(turn.first)}"
     more = f" ({times(older, 'older run')} not read)" if older else ""
     return f"{word} in {runs}{more}"
 

@@ -130,9 +130,12 @@ class Calibration(WireModel):
 
     @property
     def badge(self) -> str:
-        """A summary in one line: `calibrated: kappa 0.81 [0.70, 0.90], 120 labels`."""
+        """A summary in one line: `calibrated: kappa 0.81 (95 % CI: 0.70 to 0.90), 120 labels`."""
         count = self.agreement.labels
-        return f"calibrated: kappa {self.agreement.kappa}, {count} label{'' if count == 1 else 's'}"
+        kappa = self.agreement.kappa
+        interval = f" (95 % CI: {kappa.low:.2f} to {kappa.high:.2f})" if kappa.value is not None else ""
+        value = str(kappa).partition(" ")[0]
+        return f"calibrated: kappa {value}{interval}, {count} label{'' if count == 1 else 's'}"
 
     def changed(self, by: JudgedBy, threshold: float | None) -> list[str]:
         """Return the properties that have changed and make this calibration invalid; empty if it is valid."""

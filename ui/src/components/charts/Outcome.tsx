@@ -1,3 +1,4 @@
+import { Breakable } from "../text/Breakable";
 import { OUTCOME_WORDS, capital } from "../terms/caseWords";
 import styles from "./Outcome.module.css";
 import tones from "./tones.module.css";
@@ -23,6 +24,7 @@ const LOOKS: Record<string, OutcomeLook> = {
   not_run: ["–", capital(OUTCOME_WORDS.not_run), "n"],
   not_applicable: ["–", capital(OUTCOME_WORDS.not_applicable), "n"],
   informational: ["·", capital(OUTCOME_WORDS.informational), "n"],
+  pending: ["◌", "Pending", "n"],
   running: ["◌", "Running", "r"],
   unfinished: ["–", "Unfinished", "n"],
   regression: ["✕", "Regression", "f"],
@@ -51,7 +53,7 @@ export function Outcome({ outcome, children }: Props) {
     <span className={`${styles.tag} ${filledClass(outcome)}`}>
       <span aria-hidden>{sign}</span>
       {children ? <span className="hidden">{word}: </span> : null}
-      {children ? <span className={styles.text}>{children}</span> : <span>{word}</span>}
+      {children ? <span className={styles.text}>{typeof children === "string" ? <Breakable text={children} /> : children}</span> : <span>{word}</span>}
     </span>
   );
 }

@@ -1,14 +1,39 @@
 import { Fragment } from "react";
+import styles from "./Breakable.module.css";
 import { safeText } from "./safeText";
 
-/** A long name that may break behind its underscores, dots, dashes and slashes. */
+/**
+ * Text whose long names move to the next line as a whole. A name that is longer than the line breaks behind a slash if it has any, and
+ * only then behind underscores, dots and dashes; never inside a number.
+ */
 export function Breakable({ text }: { text: string }) {
   return safeText(text)
-    .split(/(?<=[_./-])/)
-    .map((part, index) => (
-      <Fragment key={index}>
-        {index > 0 && <wbr />}
-        {part}
-      </Fragment>
-    ));
+    .split(/(\s+)/)
+    .map((word, index) => <Word key={index} word={word} />);
+}
+
+function Word({ word }: { word: string }) {
+  const segments = word.split(/(?<=\/)(?!\/)/);
+  if (!/[_.:#/-]./.test(word)) return word;
+  if (segments.length === 1) return <Segment text={word} />;
+  return (
+    <span className={styles.word}>
+      {segments.map((segment, index) => (
+        <Segment key={index} text={segment} />
+      ))}
+    </span>
+  );
+}
+
+function Segment({ text }: { text: string }) {
+  return (
+    <span className={styles.word}>
+      {text.split(/(?<=[_:#-])|(?<=\.)(?!\d)/).map((part, index) => (
+        <Fragment key={index}>
+          {index > 0 && <wbr />}
+          {part}
+        </Fragment>
+      ))}
+    </span>
+  );
 }

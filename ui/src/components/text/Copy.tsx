@@ -1,4 +1,5 @@
 import { Fragment, useEffect, useState } from "react";
+import { Breakable } from "./Breakable";
 import { Button } from "../forms/Button";
 import styles from "./Copy.module.css";
 
@@ -46,7 +47,7 @@ export function CopyLine({ text }: { text: string }) {
         {text.split(" ").map((word, index) => (
           <Fragment key={index}>
             {index > 0 && " "}
-            <span>{word}</span>
+            <Breakable text={word} />
           </Fragment>
         ))}
       </code>

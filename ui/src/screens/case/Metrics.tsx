@@ -1,4 +1,5 @@
 import type { CasePage, MetricLine } from "../../data/types";
+import { Breakable } from "../../components/text/Breakable";
 import { AvailableLink } from "../../components/forms/AvailableLink";
 import { When } from "../../components/text/Num";
 import { Outcome } from "../../components/charts/Outcome";
@@ -54,7 +55,7 @@ function Row({ metric, several, at }: { metric: MetricLine; several: boolean; at
   return (
     <tr>
       <td>
-        <span className={informs ? "dim" : ""}>{safeText(metric.name)}</span>
+        <span className={informs ? "dim" : ""}><Breakable text={metric.name} /></span>
         {metric.badge && <div className={styles.badge}>{safeText(metric.badge)}</div>}
       </td>
       <td>

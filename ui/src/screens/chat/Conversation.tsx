@@ -3,7 +3,7 @@ import { useCallback, useEffect, useRef, useState } from "react";
 import { useKeys } from "../../app/keyboard";
 import { useSource } from "../../data/queries";
 import type { ChatPage } from "../../data/types";
-import { writeJson } from "../evalCase/editing/exactJson";
+import { lineJson } from "../evalCase/editing/exactJson";
 import { Button } from "../../components/forms/Button";
 import { ErrorNote } from "../../components/feedback/ErrorNote";
 import { safeText } from "../../components/text/safeText";
@@ -205,8 +205,8 @@ function State({ chat, entries }: { chat: ChatPage; entries: readonly ChatEntry[
       {!keys.length && <p className="dim small">Empty.</p>}
       <dl>
         {keys.map((key) => {
-          const value = writeJson(state[key]);
-          const isNew = !(key in chat.initial_state) || writeJson(chat.initial_state[key]) !== value;
+          const value = lineJson(state[key]);
+          const isNew = !(key in chat.initial_state) || lineJson(chat.initial_state[key]) !== value;
           return (
             <div key={key} data-new={isNew || undefined}>
               <dt>

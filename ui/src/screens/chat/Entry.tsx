@@ -3,7 +3,7 @@ import { Button } from "../../components/forms/Button";
 import { AreaField } from "../../components/forms/Field";
 import { secondsText } from "../../components/text/numberFormats";
 import { safeText } from "../../components/text/safeText";
-import { isObject, readJson, jsonError, writeJson } from "../evalCase/editing/exactJson";
+import { isObject, jsonError, lineJson, readJson, writeJson } from "../evalCase/editing/exactJson";
 import styles from "./Chat.module.css";
 import type { ChatEntry } from "./chatStream";
 
@@ -90,7 +90,7 @@ function argumentsOf(value: unknown): string {
 }
 
 function oneLine(value: unknown): string {
-  return value === undefined ? "" : writeJson(value);
+  return value === undefined ? "" : lineJson(value);
 }
 
 function Line({ sign, words, value }: { sign: string; words: string; value: unknown }) {

@@ -88,19 +88,22 @@ function columnsOf(several: boolean): Column<ChangedLine>[] {
       id: "case",
       head: "Case",
       width: "minmax(0, 1.4fr)",
-      narrow: "minmax(0, 2fr)",
+      narrow: "minmax(0, 1fr)",
       cell: (one) => (
         <>
           <b>
             <Breakable text={one.eval_id} />
           </b>
           {several && <span className={styles.under}>{safeText(one.eval_set_id)}</span>}
+          <span className={styles.narrowOnly}>
+            <Trials one={one} />
+          </span>
           {one.reason && <span className={`${styles.why} ${styles.below} small`}><Prose text={one.reason} /></span>}
         </>
       ),
     },
-    { id: "change", head: "Change", width: "164px", narrow: "98px", cell: ({ change }) => <Outcome outcome={CHANGES[change][1]}>{CHANGES[change][0]}</Outcome> },
-    { id: "trials", head: "Trials", width: "190px", narrow: "82px", cell: (one) => <Trials one={one} /> },
+    { id: "change", head: "Change", width: "180px", narrow: "150px", cell: ({ change }) => <Outcome outcome={CHANGES[change][1]}>{CHANGES[change][0]}</Outcome> },
+    { id: "trials", head: "Trials", width: "190px", optional: true, cell: (one) => <Trials one={one} /> },
     { id: "metric", head: "Metric", width: "minmax(0, 1.1fr)", optional: true, cell: (one) => <Moved one={one} /> },
     { id: "why", head: "Why", width: "minmax(0, 2fr)", optional: true, cell: ({ reason }) => <span className={styles.why} title={safeText(reason)}><Prose text={reason} /></span> },
   ];

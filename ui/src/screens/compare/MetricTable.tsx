@@ -22,7 +22,7 @@ export function MetricTable({ page }: { page: ComparisonPage }) {
 function columnsOf(page: ComparisonPage): Column<MeasuredLine>[] {
   const reach = reaches(page.measures);
   return [
-    { id: "metric", head: "Metric", width: "minmax(0, 1.5fr)", narrow: "minmax(0, 1.2fr)", cell: (one) => <Name one={one} /> },
+    { id: "metric", head: "Metric", width: "minmax(0, 1.5fr)", narrow: "minmax(0, 1fr)", cell: (one) => <Name one={one} /> },
     { id: "base", head: "Baseline", width: "96px", align: "end", optional: true, cell: (one) => one.base_text },
     { id: "candidate", head: "Candidate", width: "96px", align: "end", optional: true, cell: (one) => one.candidate_text },
     {
@@ -30,7 +30,7 @@ function columnsOf(page: ComparisonPage): Column<MeasuredLine>[] {
       head: "Difference, CI",
       term: "difference",
       width: "minmax(0, 2fr)",
-      narrow: "minmax(0, 1fr)",
+      narrow: "172px",
       cell: (one) => <Difference one={one} reach={reach(one)} />,
     },
     { id: "level", head: "CI level", term: "confidenceInterval", width: "78px", align: "end", optional: true, cell: ({ confidence }) => ciText(confidence).replace(" CI", "") },

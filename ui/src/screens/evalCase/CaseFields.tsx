@@ -154,7 +154,7 @@ function Session({ path }: { path: Path }) {
     return (
       <div className="row">
         <span className="dim">A new, empty session.</span>
-        {!readOnly && <Button onClick={() => set(path, { [app as string]: "", [user as string]: "", state: {} })}>State a session</Button>}
+        {!readOnly && <Button onClick={() => set(path, { [app as string]: "", [user as string]: "", state: {} })}>Add an initial session</Button>}
       </div>
     );
   }

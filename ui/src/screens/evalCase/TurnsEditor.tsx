@@ -115,8 +115,8 @@ function Answer({ path }: { path: Path }) {
   if (value === undefined || value === null) {
     return (
       <div className="row">
-        <span className="dim">No expected answer is stated.</span>
-        {!readOnly && <Button onClick={() => set(path, textContent("", "model"))}>State an answer</Button>}
+        <span className="dim">No expected answer.</span>
+        {!readOnly && <Button onClick={() => set(path, textContent("", "model"))}>Add an expected answer</Button>}
       </div>
     );
   }
@@ -136,8 +136,8 @@ function Done({ path }: { path: Path }) {
   if (value === undefined || value === null) {
     return (
       <div className="row">
-        <span className="dim">No tool calls are stated; a trajectory metric expects none.</span>
-        {!readOnly && <Button onClick={() => set([...path, isCamel ? "toolUses" : "tool_uses"], [])}>State calls</Button>}
+        <span className="dim">No expected tool calls: a trajectory metric expects that none is made.</span>
+        {!readOnly && <Button onClick={() => set([...path, isCamel ? "toolUses" : "tool_uses"], [])}>Add expected calls</Button>}
       </div>
     );
   }

@@ -144,7 +144,7 @@ function Cases({ page, rows }: { page: EvalSetPage; rows: readonly EvalCaseRow[]
         <span className="grow" />
         {page.can_edit && <Button onClick={() => setMaking(true)}>New case</Button>}
       </div>
-      <FilterBox label="Filter cases" placeholder="part of an id or a message, tag:…, problems" value={line} onChange={(q) => setQuery({ q })} offers={tags} found={`${found.length} of ${rows.length}`} />
+      <FilterBox label="Filter cases" placeholder="part of an id, tag:…, problems" value={line} onChange={(q) => setQuery({ q })} offers={tags} found={`${found.length} of ${rows.length}`} />
       {page.can_edit && <CasesBar set={page.id} chosen={rows.filter(({ eval_id }) => chosen.has(eval_id))} done={() => setChosen(new Set())} />}
       {found.length ? (
         <Table

@@ -86,7 +86,7 @@ function Which({ page, options }: { page: HistoryPage; options: HistoryQuery }) 
   return (
     <div className={`${styles.which} row no-print`}>
       {(sets.length > 1 || (live && options.set)) && (
-        <Choose label="Eval set" all={live ? "all sets: choose one to see its metrics" : null} value={options.set} names={sets} choose={(set) => setQuery({ set })} />
+        <Choose label="Eval set" all={live ? "all eval sets" : null} value={options.set} names={sets} choose={(set) => setQuery({ set })} />
       )}
       {live && (page.agents.length > 1 || options.agent) && (
         <Choose label="Agent" all="each agent" value={options.agent} names={page.agents} choose={(agent) => setQuery({ agent })} />
@@ -96,6 +96,7 @@ function Which({ page, options }: { page: HistoryPage; options: HistoryQuery }) 
           All agents as one
         </Chip>
       )}
+      {live && sets.length > 1 && !options.set && <span className="dim small">Choose an eval set to see its metrics.</span>}
     </div>
   );
 }
@@ -205,7 +206,7 @@ function columnsOf(several: { sets: boolean; agents: boolean }, reached: (one: H
       id: "case",
       head: "Case",
       width: "minmax(0, 1.2fr)",
-      narrow: "minmax(0, 1.9fr)",
+      narrow: "minmax(0, 1fr)",
       cell: (one) => (
         <>
           <b>
@@ -213,12 +214,13 @@ function columnsOf(several: { sets: boolean; agents: boolean }, reached: (one: H
           </b>
           {several.agents && <span className={styles.under}>{safeText(one.agent)}</span>}
           {several.sets && <span className={styles.under}>{safeText(one.eval_set_id)}</span>}
+          <span className={styles.narrowOnly}><SmallStrip strip={reached(one)} /></span>
           <span className={styles.below}>{safeText(one.sentence)}</span>
         </>
       ),
     },
-    { id: "course", head: "Status", width: "134px", narrow: "118px", cell: ({ course }) => <Outcome outcome={COURSES[course][1]}>{COURSES[course][0]}</Outcome> },
-    { id: "strip", head: "Runs, oldest → newest", width: "minmax(120px, 1.1fr)", narrow: "minmax(0, 1fr)", cell: (one) => <SmallStrip strip={reached(one)} /> },
+    { id: "course", head: "Status", width: "162px", narrow: "150px", cell: ({ course }) => <Outcome outcome={COURSES[course][1]}>{COURSES[course][0]}</Outcome> },
+    { id: "strip", head: "Runs, oldest → newest", width: "minmax(120px, 1.1fr)", optional: true, cell: (one) => <SmallStrip strip={reached(one)} /> },
     { id: "since", head: "Since when, and why", width: "minmax(0, 2.4fr)", optional: true, cell: (one) => <Since one={one} /> },
   ];
 }

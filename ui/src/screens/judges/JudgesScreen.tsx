@@ -12,7 +12,7 @@ import { Skeleton } from "../../components/feedback/Skeleton";
 import { type Column, Table } from "../../components/tables/Table";
 import { scoreText } from "../../components/text/numberFormats";
 import styles from "./JudgesScreen.module.css";
-import { asMarkdown, calibrateCommand, summary, standingTag, nextToCalibrate } from "./judgesText";
+import { asMarkdown, calibrateCommand, calibrationText, summary, standingTag, nextToCalibrate } from "./judgesText";
 
 /** The LLM judges of the stored runs, with their calibration against human labels. */
 export function JudgesScreen() {
@@ -54,7 +54,7 @@ function Judges({ items }: { items: readonly JudgeRow[] }) {
 }
 
 const COLUMNS: readonly Column<JudgeRow>[] = [
-  { id: "metric", head: "Judge", width: "minmax(0, 1.5fr)", cell: (row) => <Name row={row} /> },
+  { id: "metric", head: "Judge", width: "minmax(0, 1.8fr)", cell: (row) => <Name row={row} /> },
   { id: "standing", head: "Calibration", width: "166px", narrow: "146px", cell: (row) => <Standing row={row} /> },
   { id: "kappa", head: "Cohen’s kappa, 95 % CI", term: "kappa", width: "minmax(0, 1fr)", optional: true, cell: ({ calibration }) => <Kappa figure={calibration?.kappa} /> },
   { id: "tpr", head: "True positive rate, 95 % CI", term: "truePositiveRate", width: "142px", align: "end", optional: true, cell: ({ calibration }) => <Part figure={calibration?.tpr} /> },
@@ -68,8 +68,9 @@ function Name({ row }: { row: JudgeRow }) {
     <>
       <b><Breakable text={row.metric} /></b>
       <span className={styles.under}>
-        <code>{row.model}</code> · prompt <code>{row.prompt.slice(0, 8)}</code>
+        <code><Breakable text={row.model} /></code> · prompt <code>{row.prompt.slice(0, 8)}</code>
       </span>
+      {row.calibration && <span className={`${styles.under} ${styles.narrowOnly}`}>{calibrationText(row.calibration)}</span>}
     </>
   );
 }

@@ -1,5 +1,5 @@
 import type { FigurePart, JudgeRow, KnownJudgesPage } from "../../data/types";
-import { clockText, scoreText } from "../../components/text/numberFormats";
+import { clockText, percentText, scoreText } from "../../components/text/numberFormats";
 import { mdCode, mdTable, mdText } from "../../components/text/markdown";
 
 /** `3 judges gave verdicts in the last 12 runs: 2 are calibrated, 1 may agree with human labels only by chance.` */
@@ -36,6 +36,13 @@ export function standingTag({ standing }: JudgeRow): readonly [outcome: string, 
 /** `0.81 (0.70–0.90)`. */
 export function figureText({ value, low, high }: FigurePart): string {
   return `${scoreText(value)} (${scoreText(low)}–${scoreText(high)})`;
+}
+
+/** The figures in one line: `kappa 0.81 (95 % CI: 0.70–0.90) · true positive rate 92 % · true negative rate 88 % · 120 labels`. */
+export function calibrationText({ kappa, tpr, tnr, labels }: NonNullable<JudgeRow["calibration"]>): string {
+  const interval = `(95 % CI: ${scoreText(kappa.low)} to ${scoreText(kappa.high)})`;
+  const rates = `true positive rate ${percentText(tpr.value, 0)} · true negative rate ${percentText(tnr.value, 0)}`;
+  return `kappa ${scoreText(kappa.value)} ${interval} · ${rates} · ${labels} ${labels === 1 ? "label" : "labels"}`;
 }
 
 /** The judge to calibrate next: one without a valid calibration, preferably with labels. */

@@ -138,12 +138,12 @@ function Rows({ page }: { page: MatrixPage }) {
 function columnsOf(page: MatrixPage): Column<MatrixRow>[] {
   const several = new Set(page.rows.map(({ eval_set_id }) => eval_set_id)).size > 1;
   return [
-    { id: "case", head: "Case", width: "minmax(150px, 1.4fr)", narrow: "minmax(110px, 1.2fr)", cell: (row) => <Name row={row} several={several} /> },
+    { id: "case", head: "Case", width: "minmax(150px, 1.4fr)", narrow: "minmax(154px, 1.2fr)", cell: (row) => <Name row={row} several={several} /> },
     ...page.runs.map((run, at): Column<MatrixRow> => ({
       id: run.run_id,
       head: <RunHead run={run} />,
       width: "minmax(120px, 1fr)",
-      narrow: "minmax(100px, 1fr)",
+      narrow: "minmax(96px, 1fr)",
       cell: (row) => <Cell run={run} cell={row.cells[at] ?? null} />,
     })),
   ];

@@ -42,7 +42,7 @@ export function CaseTable({ page, rows, watched, tools }: Props) {
       <div className={styles.line}>
         <FilterBox
           label="Filter cases"
-          placeholder="outcome:failed or flaky, trajectory<0.8, tag:x, words"
+          placeholder="words, tag:x, trajectory<0.8"
           value={text}
           onChange={setText}
           offers={CHIPS}

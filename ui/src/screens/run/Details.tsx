@@ -1,8 +1,10 @@
 import { useSource } from "../../data/queries";
 import type { NotesPage, RunPage } from "../../data/types";
+import { Breakable } from "../../components/text/Breakable";
 import { CopyLine, CopySmall } from "../../components/text/Copy";
 import { Percent, When } from "../../components/text/Num";
 import { percentText } from "../../components/text/numberFormats";
+import { lineJson } from "../evalCase/editing/exactJson";
 import styles from "./Run.module.css";
 
 /** The warnings about the numbers: shown before the table, collapsed if there are many. */
@@ -72,10 +74,10 @@ function Criteria({ page }: { page: RunPage }) {
         <tbody>
           {set.metrics.map((name) => (
             <tr key={name}>
-              <th scope="row">{name}</th>
+              <th scope="row"><Breakable text={name} /></th>
               <td>
                 {name in set.criteria ? (
-                  <code>{JSON.stringify(set.criteria[name])}</code>
+                  <code>{lineJson(set.criteria[name])}</code>
                 ) : (
                   <span className="dim">{decides.has(name) ? "gates where a case states it" : "reported only"}</span>
                 )}

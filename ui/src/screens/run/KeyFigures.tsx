@@ -43,7 +43,7 @@ function Metric({ metric: { short, name, mean, thresholds } }: { metric: MetricP
   const value = mean ? `${scoreText(mean.value)}${error(mean)}` : "–";
   const label = <Breakable text={short} />;
   return (
-    <Figure value={value} name={mean?.standard_error ? <Term name="meanScore">{label}</Term> : label} title={name}>
+    <Figure value={value} name={<Term name="meanScore">{label}</Term>} title={name}>
       {thresholds.length > 0 && (thresholds.length === 1 ? `threshold ${thresholds[0]}` : "threshold per set")}
     </Figure>
   );

@@ -61,7 +61,7 @@ function Run({ page, live, watched, cases, setJudging }: Props) {
   const several = !hasServer || page.judging === page.judgings.find(({ counts }) => counts)?.number ? null : page.judging;
   const notes = useData<NotesPage>(watched || !cases.data ? null : pathOf(`${base}/notes`, { judging: several }), { fresh: Infinity }).data;
   const extras = useData<CaseExtras>(!watched && cases.data ? pathOf(`${base}/case-extras`, { judging: several }) : null, { fresh: Infinity }).data;
-  const rows = useExtraColumns(useMergedRows(cases.data?.items, live.rows), extras);
+  const rows = useExtraColumns(useMergedRows(cases.data?.items, live.rows, watched), extras);
   return (
     <>
       <Head page={page} watched={watched} rows={rows} />
@@ -80,16 +80,17 @@ function Run({ page, live, watched, cases, setJudging }: Props) {
   );
 }
 
-/** The rows that were read, with those that were decided since. */
-function useMergedRows(read: readonly CaseRow[] | undefined, since: ReadonlyMap<number, CaseRow>): readonly CaseRow[] {
+/** The rows that were read, with those that were decided since; a pending case has not changed yet. */
+function useMergedRows(read: readonly CaseRow[] | undefined, since: ReadonlyMap<number, CaseRow>, watched: boolean): readonly CaseRow[] {
   return useMemo(() => {
     if (!read) return [];
-    if (!since.size) return read;
+    if (!watched && !since.size) return read;
     return read.map((row) => {
       const newer = since.get(row.position);
-      return newer ? { ...newer, change: newer.change ?? row.change, was: newer.was ?? row.was, tags: row.tags } : row;
+      if (newer) return { ...newer, tags: row.tags };
+      return row.outcome === "not_run" ? { ...row, change: null, was: null } : row;
     });
-  }, [read, since]);
+  }, [read, since, watched]);
 }
 
 /** The rows with the values from their evidence, once it is read. */

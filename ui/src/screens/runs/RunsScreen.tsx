@@ -39,7 +39,7 @@ export function RunsScreen() {
     <>
       <div className="row">
         <h1>Runs</h1>
-        <span className="grow" />
+        <span className={`grow ${styles.gap}`} />
         {live ? <Comparison chosen={chosen} /> : <FileComparisonLinks rows={rows} />}
         <CopyMarkdown text={() => asMarkdown(rows)} />
         {live && (
@@ -52,7 +52,7 @@ export function RunsScreen() {
       {live && (
         <FilterBox
           label="Filter runs"
-          placeholder="agent:travel* set:… outcome:failed since:7d"
+          placeholder="agent:travel* outcome:failed"
           value={line}
           onChange={setLine}
           offers={OFFERS}

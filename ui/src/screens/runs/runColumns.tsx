@@ -10,7 +10,7 @@ import styles from "./RunsScreen.module.css";
 
 export const COLUMNS: readonly Column<RunRow>[] = [
   { id: "agent", head: "Agent and sets", width: "minmax(0, 1.6fr)", cell: (row) => <Name row={row} /> },
-  { id: "outcome", head: "Outcome", width: "136px", narrow: "106px", cell: (row) => <Standing row={row} /> },
+  { id: "outcome", head: "Outcome", width: "136px", narrow: "114px", cell: (row) => <Standing row={row} /> },
   { id: "cases", head: "Cases", width: "minmax(0, 1fr)", optional: true, cell: (row) => <Cases row={row} /> },
   { id: "rate", head: "Passed, 95 % CI", term: "confidenceInterval", width: "148px", narrow: "74px", align: "end", cell: (row) => <Rate row={row} /> },
   { id: "trend", head: "Trend", term: "trend", width: "112px", optional: true, cell: (row) => <Trend row={row} /> },
@@ -49,7 +49,7 @@ function Cases({ row }: { row: RunRow }) {
       <OutcomeCounts counts={row.counts} />
       <span className={styles.under}>
         of {numText(row.cases)}
-        {row.num_runs > 1 && ` × ${row.num_runs} trials`}
+        {row.num_runs > 1 && `, ${row.num_runs} trials each`}
         {row.stopped_by && ` · ${stoppedBy(row.stopped_by)}`}
       </span>
     </>

@@ -4,7 +4,7 @@ import { stoppedBy } from "./runColumns";
 import { summary } from "./runsText";
 
 function row(agent: string, created_at: number): RunRow {
-  return { agent, sets: ["s"], outcome: "passed", state: "finished", created_at, pass_rate: { count: 1, of: 1 } } as unknown as RunRow;
+  return { agent, sets: ["s"], outcome: "passed", state: "finished", created_at, counts: { passed: 1, not_run: 2 }, pass_rate: { count: 1, of: 1 } } as unknown as RunRow;
 }
 
 describe("sentence", () => {
@@ -12,7 +12,7 @@ describe("sentence", () => {
     ["the newest first, as a server lists them", [row("new", 2), row("old", 1)]],
     ["base before candidate, as in the file of a comparison", [row("old", 1), row("new", 2)]],
   ])("describes the newest run: %s", (_, items) => {
-    expect(summary({ items, total: 2 } as unknown as RunsPage)).toMatch(/^The latest run, new on s, passed .*: 1 of 1 case passed\. 2 runs are stored\.$/);
+    expect(summary({ items, total: 2 } as unknown as RunsPage)).toMatch(/^The latest run, new on s, passed .*: 1 of 3 cases passed\. 2 runs are stored\.$/);
   });
 });
 

@@ -11,7 +11,8 @@ export function summary({ items, total }: RunsPage): string {
   if (!first) return "";
   const last = items.reduce((newest, one) => (one.created_at > newest.created_at ? one : newest), first); // a file has them in its own order
   const on = `${last.agent} on ${last.sets.join(", ")}`;
-  const counted = `${numText(last.pass_rate.count)} of ${numText(last.pass_rate.of)} ${last.pass_rate.of === 1 ? "case" : "cases"} passed`;
+  const cases = last.pass_rate.of + (last.counts.not_run ?? 0);
+  const counted = `${numText(last.pass_rate.count)} of ${numText(cases)} ${cases === 1 ? "case" : "cases"} passed`;
   const runs = total === 1 ? "One run is stored." : `${total.toLocaleString("en-US")} runs are stored.`;
   if (last.state === "running") return `${on} is running. ${runs}`;
   return `The latest run, ${on}, ${verb(last)} ${agoText(last.created_at)}: ${counted}. ${runs}`;

@@ -104,7 +104,7 @@ interface Part {
 }
 
 function AgentAndSets({ request, change, agents, start, problems }: Part & Omit<Known, "metrics">) {
-  const options = [["", "choose one"], ...agents.items.map(({ name }) => [name, name === "replay" ? "replay (plays the recorded conversations)" : name])] as const;
+  const options = [["", "choose one"], ...agents.items.map(({ name }) => [name, name === "replay" ? "replay (of the recording)" : name])] as const;
   return (
     <section className={styles.part}>
       <h2>Agent and eval sets</h2>
@@ -155,7 +155,7 @@ function Scoring({ request, change, start, metrics, problems }: Part & Omit<Know
   const hasCriteria = request.criteria !== undefined;
   const asks = metrics.items.filter(({ asks_judge }) => asks_judge).map(({ name }) => name);
   const judged = hasCriteria && Object.keys(request.criteria ?? {}).some((name) => asks.includes(name));
-  const projectDefault = start.config ? `the project's config: ${start.config}` : "the config next to each set, else ADK's defaults";
+  const projectDefault = start.config ? `the project's config: ${start.config}` : "each set's config, else defaults";
   const value = hasCriteria ? "*" : (request.config ?? "");
   return (
     <section className={styles.part}>

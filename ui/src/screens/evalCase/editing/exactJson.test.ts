@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ExactNumber, readJson, isEqual, jsonError, writeJson } from "./exactJson";
+import { ExactNumber, readJson, isEqual, jsonError, lineJson, writeJson } from "./exactJson";
 
 describe("JSON is returned unchanged", () => {
   test.each([
@@ -8,6 +8,12 @@ describe("JSON is returned unchanged", () => {
     ['"</script><img src=x>"'], ['"é😀\u2028"'], ['{"1.0":"2.0"}'],
   ])("%s", (text) => {
     expect(writeJson(readJson(text))).toBe(text);
+  });
+
+  test.each([
+    ['{"a":1.0,"b":[1,{"c":null}]}', '{"a": 1.0, "b": [1, {"c": null}]}'], ["{}", "{}"], ["[]", "[]"], ['"{ \\n }"', '"{ \\n }"'], ["2", "2"],
+  ])("in one line %s is %s", (text, line) => {
+    expect(lineJson(readJson(text))).toBe(line);
   });
 
   test("numbers that JavaScript writes the same are numbers", () => {

@@ -33,6 +33,12 @@ export function writeJson(value: unknown, indent?: number): string {
   return text.replace(MARKED, "$1");
 }
 
+/** Write JSON in one line with spaces, as the terminal and Python do: `{"a": 1, "b": [2]}`. */
+export function lineJson(value: unknown): string {
+  const text = writeJson(value, 1); // a line break is outside of every string
+  return text.replace(/([[{])\n *|\n *([\]}])|\n */g, (_, open?: string, close?: string) => open ?? close ?? " ");
+}
+
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber);
 }
