@@ -48,9 +48,7 @@ def sentence_of(case: CaseHistory, older: int = 0) -> str:
     if case.turn is None:
         if case.failed:
             return f"passes; failed {case.failed:,} of {times(case.decided, 'run')}"
-        return (
-            f"passed in {'the only run' if case.decided == 1 else f'all {case.decided:,} runs'} that scored it"
-        )
+        return f"passed in {_of_runs(case.decided)} that scored it"
     if case.turn.before is None:
         return f"{_always(case, case.turn, older)}{_wavers(case)}"
     return f"{_since(case, case.turn)}; {_before(case, case.turn.before)}{_wavers(case)}"
@@ -85,6 +83,10 @@ def _always(case: CaseHistory, turn: VerdictChange, older: int) -> str:
         runs = f"{'both' if case.lasted == 2 else f'all {case.lasted:,}'} of its runs, since {run_name(turn.first)}"
     more = f" ({times(older, 'older run')} not read)" if older else ""
     return f"{word} in {runs}{more}"
+
+
+def _of_runs(count: int) -> str:
+    return "the only run" if count == 1 else "both runs" if count == 2 else f"all {count:,} runs"
 
 
 def _before(case: CaseHistory, before: HistoryRun) -> str:

@@ -10,6 +10,7 @@ import { Prose } from "../../components/text/Prose";
 import { trialSign } from "../../components/charts/TrialStrip";
 import { secondsText } from "../../components/text/numberFormats";
 import { safeText } from "../../components/text/safeText";
+import { TermText } from "../../components/terms/TermText";
 import styles from "./CaseScreen.module.css";
 import { caseMarkdown } from "./caseMarkdown";
 
@@ -42,7 +43,7 @@ export function CaseHead({ page, number, trial, onTrial, differences, onNext }: 
         <Outcome outcome={page.outcome} />
         {page.share?.flaky && <span className={styles.flaky}>flaky</span>}
       </div>
-      <p className={styles.sentence}>{safeText(page.sentence)}.</p>
+      <p className={styles.sentence}><TermText text={`${page.sentence}.`} /></p>
       {page.reason && (
         <p className={styles.reason}>
           <Prose text={page.reason} />

@@ -8,6 +8,7 @@ import { numText, scoreText } from "../../components/text/numberFormats";
 import { Prose } from "../../components/text/Prose";
 import { Term } from "../../components/terms/Term";
 import { safeText } from "../../components/text/safeText";
+import { TermText } from "../../components/terms/TermText";
 import styles from "./CaseScreen.module.css";
 
 /** Every metric of the case over its trials, what is weak about them, and how the case was scored before. */
@@ -56,7 +57,7 @@ function Row({ metric, several, at }: { metric: MetricLine; several: boolean; at
     <tr>
       <td>
         <span className={informs ? "dim" : ""}><Breakable text={metric.name} /></span>
-        {metric.badge && <div className={styles.badge}>{safeText(metric.badge)}</div>}
+        {metric.badge && <div className={styles.badge}><TermText text={metric.badge} /></div>}
       </td>
       <td>
         {informs ? (

@@ -17,6 +17,7 @@ import { Skeleton } from "../../components/feedback/Skeleton";
 import { safeText } from "../../components/text/safeText";
 import { shortCommit } from "../runs/runColumns";
 import { Cases } from "./Cases";
+import { TermText } from "../../components/terms/TermText";
 import styles from "./Compare.module.css";
 import { MetricTable } from "./MetricTable";
 import { CasePair } from "./CasePair";
@@ -82,7 +83,7 @@ function Comparison({ page, options, runs }: { page: ComparisonPage; options: Co
         <span className="grow" />
         <CopyMarkdown text={page.markdown} />
       </div>
-      <p className={styles.sentence}>{sentenceText(page.sentence)}</p>
+      <p className={styles.sentence}><TermText text={sentenceText(page.sentence)} /></p>
       <NextSteps steps={page.next_steps} />
       <RunFacts page={page} />
       <RunPicker options={options} runs={runs} page={page} />
@@ -145,7 +146,7 @@ function Questions({ page }: { page: ComparisonPage }) {
             tone={tone}
             label={`${title}: difference of the pass rate, ${ciText(one.confidence)}`}
           />
-          <p>{plainText(safeText(sentence))}</p>
+          <p><TermText text={plainText(sentence)} /></p>
         </div>
       ))}
       {page.missing.map((text) => (

@@ -151,14 +151,14 @@ function Runs({ page, points, deciding, turned, label }: RunsProps) {
 function columnsOf(deciding: readonly Series[]): Column<Row>[] {
   const scores = new Map(deciding.map((series) => [series.name, new Map(series.points.map((point) => [point.run_id, point.score]))]));
   return [
-    { id: "run", head: "Run", width: "minmax(0, 1.1fr)", cell: (row) => <RunCell row={row} /> },
+    { id: "run", head: "Run", width: "minmax(160px, 1fr)", narrow: "minmax(0, 1fr)", cell: (row) => <RunCell row={row} /> },
     { id: "outcome", head: "Outcome", width: "128px", narrow: "112px", cell: ({ point }) => <Outcome outcome={point.outcome} /> },
     { id: "trials", head: "Trials", width: "96px", narrow: "76px", cell: ({ point }) => <TrialStrip strip={point.strip} /> },
     ...deciding.slice(0, 3).map(
       ({ name }): Column<Row> => ({
         id: `score ${name}`,
         head: <span className={styles.metric}><Breakable text={name} /></span>,
-        width: "minmax(70px, 110px)",
+        width: `${Math.min(212, Math.max(76, 34 + 7 * name.length))}px`,
         align: "end",
         optional: true,
         cell: ({ run }) => scoreText(scores.get(name)?.get(run.run_id)),

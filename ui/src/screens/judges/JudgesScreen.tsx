@@ -11,6 +11,7 @@ import { Outcome } from "../../components/charts/Outcome";
 import { Skeleton } from "../../components/feedback/Skeleton";
 import { type Column, Table } from "../../components/tables/Table";
 import { scoreText } from "../../components/text/numberFormats";
+import { TermText } from "../../components/terms/TermText";
 import styles from "./JudgesScreen.module.css";
 import { asMarkdown, calibrateCommand, calibrationText, summary, standingTag, nextToCalibrate } from "./judgesText";
 
@@ -70,7 +71,7 @@ function Name({ row }: { row: JudgeRow }) {
       <span className={styles.under}>
         <code><Breakable text={row.model} /></code> · prompt <code>{row.prompt.slice(0, 8)}</code>
       </span>
-      {row.calibration && <span className={`${styles.under} ${styles.narrowOnly}`}>{calibrationText(row.calibration)}</span>}
+      {row.calibration && <span className={`${styles.under} ${styles.narrowOnly}`}><TermText text={calibrationText(row.calibration)} /></span>}
     </>
   );
 }

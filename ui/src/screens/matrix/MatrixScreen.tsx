@@ -138,12 +138,12 @@ function Rows({ page }: { page: MatrixPage }) {
 function columnsOf(page: MatrixPage): Column<MatrixRow>[] {
   const several = new Set(page.rows.map(({ eval_set_id }) => eval_set_id)).size > 1;
   return [
-    { id: "case", head: "Case", width: "minmax(150px, 1.4fr)", narrow: "minmax(154px, 1.2fr)", cell: (row) => <Name row={row} several={several} /> },
+    { id: "case", head: "Case", width: "minmax(150px, 1.4fr)", narrow: "minmax(172px, 1.2fr)", cell: (row) => <Name row={row} several={several} /> },
     ...page.runs.map((run, at): Column<MatrixRow> => ({
       id: run.run_id,
       head: <RunHead run={run} />,
       width: "minmax(120px, 1fr)",
-      narrow: "minmax(96px, 1fr)",
+      narrow: "minmax(88px, 1fr)",
       cell: (row) => <Cell run={run} cell={row.cells[at] ?? null} />,
     })),
   ];
@@ -171,8 +171,12 @@ function RunHead({ run }: { run: MatrixHead }) {
         <code>{run.commit ? shortCommit(run.commit) : run.short}</code>
       </span>
       <span>
-        passed <Percent value={run.passed.rate} />
-        {run.passed.rate !== null && <span className="num">, 95 % CI: {boundsText(run.passed.low, run.passed.high)}</span>}
+        <span title={DEFINITIONS.passRate}>passed</span> <Percent value={run.passed.rate} />
+        {run.passed.rate !== null && (
+          <span className="num" title={DEFINITIONS.confidenceInterval}>
+            , 95 % CI: <span className={styles.bounds}>{boundsText(run.passed.low, run.passed.high)}</span>
+          </span>
+        )}
       </span>
       {run.pass_hat && (
         <span className="num" title={DEFINITIONS.passHatK}>

@@ -4,6 +4,7 @@ import { Breakable } from "../../components/text/Breakable";
 import { CopyLine, CopySmall } from "../../components/text/Copy";
 import { Percent, When } from "../../components/text/Num";
 import { percentText } from "../../components/text/numberFormats";
+import { TermText } from "../../components/terms/TermText";
 import { lineJson } from "../evalCase/editing/exactJson";
 import styles from "./Run.module.css";
 
@@ -37,7 +38,7 @@ export function Details({ page, notes }: { page: RunPage; notes: NotesPage | und
           <ul>
             {page.judges.map(({ metric, model, badge }) => (
               <li key={`${metric} ${model}`}>
-                {metric}: <code>{model}</code> {badge && <span className="dim">{badge}</span>}
+                {metric}: <code>{model}</code> {badge && <span className="dim"><TermText text={badge} /></span>}
               </li>
             ))}
           </ul>

@@ -82,7 +82,7 @@ function error({ standard_error }: MeanFigure): string {
 }
 
 function bounds({ low, high }: MeanFigure): string {
-  return low === null || high === null ? "" : `${numText(Math.max(0, low))}–${numText(Math.min(1, high))}`;
+  return low === null || high === null || low === high ? "" : `${numText(Math.max(0, low))}–${numText(Math.min(1, high))}`;
 }
 
 function scoreText3(value: number): string {

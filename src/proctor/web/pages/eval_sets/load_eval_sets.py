@@ -217,9 +217,8 @@ def _notes(file: SetFile, own: Report, others: Sequence[Report]) -> Iterator[Pro
 def _note(problem: Problem, file: SetFile) -> ProblemNote:
     is_own = problem.file in {str(file.path), file.label}
     case = _CASE.match(problem.field) if is_own else None
-    return copy_fields(
-        ProblemNote, problem, file=None if is_own else problem.file, position=int(case[1]) if case else None
-    )
+    place = None if is_own else problem.file.removeprefix(str(file.path).removesuffix(file.label))
+    return copy_fields(ProblemNote, problem, file=place, position=int(case[1]) if case else None)
 
 
 def _row(file: SetFile, loaded: LoadedSet) -> dict[str, object]:

@@ -14,6 +14,7 @@ import { safeText } from "../../../components/text/safeText";
 import { CauseNote } from "../CauseNote";
 import { scoreAgainstThreshold } from "../metricText";
 import { HumanLabel } from "./HumanLabel";
+import { TermText } from "../../../components/terms/TermText";
 import styles from "./Judges.module.css";
 import { votesText } from "./votesText";
 
@@ -54,7 +55,7 @@ function Judge({ judge, path, judging, turns }: { judge: JudgeOfTrial; path: str
       <div className={`row ${styles.head}`}>
         <Outcome outcome={judge.outcome}>{safeText(scoreAgainstThreshold({ ...judge, name: judge.metric }))}</Outcome>
         <span className={judge.badge.startsWith("calibration void") ? styles.void : "dim"}>
-          {judge.badge ? safeText(judge.badge) : "not calibrated: no human labels were compared with this judge"}
+          {judge.badge ? <TermText text={judge.badge} /> : "not calibrated: no human labels were compared with this judge"}
         </span>
         <span className="grow" />
         <span className="dim small">{spent.filter(Boolean).join(" · ")}</span>
@@ -95,7 +96,7 @@ function Ballot({ ballot, path, judging, turns }: { ballot: BallotPart; path: st
         <details className={styles.line} open={!ballot.findings.length}>
           <summary>
             {ballot.votes.length} {ballot.votes.length === 1 ? "vote" : "votes"}
-            {ballot.agreement !== null && ballot.votes.length > 1 && `, ${percentText(ballot.agreement, 0)} agree`}
+            {ballot.agreement !== null && ballot.votes.length > 1 && <TermText text={`, ${percentText(ballot.agreement, 0)} agree`} />}
           </summary>
           <ol className={styles.votes}>
             {ballot.votes.map((vote, index) => (
