@@ -104,6 +104,26 @@ def test_details_hold_the_calls_side_by_side() -> None:
     assert step["arguments"] == [{"name": "x", "kind": "differs", "expected": 1, "actual": 2}]
 
 
+@pytest.mark.parametrize(
+    ("match_type", "made", "allowed"),
+    [
+        pytest.param("EXACT", ["f", "extra", "g"], [False, False, False], id="EXACT allows nothing"),
+        pytest.param("IN_ORDER", ["f", "extra", "g"], [False, True, False], id="IN_ORDER allows an extra call"),
+        pytest.param("IN_ORDER", ["g", "f"], [False, False], id="IN_ORDER allows no other order"),
+        pytest.param("ANY_ORDER", ["g", "extra", "f"], [True, True, False], id="ANY_ORDER allows both"),
+        pytest.param("ANY_ORDER", ["f"], [False, False], id="ANY_ORDER allows no missing call"),
+    ],
+)
+def test_a_difference_that_the_match_type_allows_is_marked(
+    match_type: str, made: list[str], allowed: list[bool]
+) -> None:
+    case = view([turn(calls=[(name, {}) for name in made])], [turn(calls=[("f", {}), ("g", {})])])
+    measure = metric(match_type=match_type)
+    details = measure.explain(case, measure.score(case), 0).details
+    assert details is not None
+    assert sorted(step.get("allowed", False) for step in details["alignment"]) == sorted(allowed)
+
+
 def test_the_overall_score_is_the_mean_over_turns() -> None:
     case = view([turn(calls=[]), turn(calls=GET_PARIS)], [turn(calls=[]), turn(calls=[])])
     assert metric().score(case).value == 0.5

@@ -28,6 +28,8 @@ STEPS = {
     "matched": (matched("f", x=1), (Kind.SAME, "f(x=1)", "f(x=1)")),
     "missing": (missing("f", x="a"), (Kind.MISSING, 'f(x="a")', "")),
     "extra": (extra("f"), (Kind.EXTRA, "", "f()")),
+    "extra, and allowed": ({**extra("f"), "allowed": True}, (Kind.ALLOWED, "", "f()")),
+    "moved, and allowed": ({**moved("f"), "allowed": True}, (Kind.ALLOWED, "f()", "f()")),
     "moved": (moved("f", x=None), (Kind.MOVED, "f(x=null)", "f(x=null)")),
     "an argument differs": (differs(call("f", x=1, y=True), call("f", x=2, y=True)), (Kind.DIFFERS, "f(x=[1], y=true)", "f(x=[2], y=true)")),
     "an argument is missing": (differs(call("f", x=1, y=2), call("f", x=1)), (Kind.DIFFERS, "f(x=1, y=[2])", "f(x=1)")),

@@ -2455,7 +2455,7 @@ export interface components {
          * @description How the two sides of one line relate.
          * @enum {string}
          */
-        Kind: "same" | "differs" | "missing" | "extra" | "moved";
+        Kind: "same" | "differs" | "missing" | "extra" | "moved" | "allowed";
         /**
          * KnownJudgesPage
          * @description All known judges.

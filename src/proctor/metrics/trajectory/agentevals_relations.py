@@ -16,7 +16,7 @@ from pydantic import Field
 from proctor.errors import CriterionError
 from proctor.metrics.base import CaseView, Survey, limits_of_calls
 from proctor.metrics.text.one_to_one import most_pairs
-from proctor.metrics.trajectory.alignment import Alignment, describe
+from proctor.metrics.trajectory.alignment import Alignment, StepKind, describe
 from proctor.metrics.trajectory.base import (
     ARGUMENTS,
     Calls,
@@ -203,6 +203,7 @@ class Superset(RelationMetric[RelationCriterion]):
         options=RELATION_OPTIONS,
     )
     kind = RelationCriterion
+    allowed = (StepKind.EXTRA,)
 
     def compare(self, wanted: Calls, made: Calls) -> Score:
         """Return 1 if all expected calls have partners."""
@@ -224,6 +225,7 @@ class Subset(RelationMetric[RelationCriterion]):
         statement=limits_of_calls,
     )
     kind = RelationCriterion
+    allowed = (StepKind.MISSING,)
 
     def compare(self, wanted: Calls, made: Calls) -> Score:
         """Return 1 if all calls made have partners."""

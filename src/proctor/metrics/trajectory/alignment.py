@@ -66,6 +66,8 @@ class Step:
     elsewhere: bool = False
     """True if the actual call is between other matches than the expected one."""
     cost: int = 0
+    allowed: bool = False
+    """True if the metric accepts this difference: an extra call where only the expected ones count."""
     wanted_again: bool = False
     """True if the expected call has no equal partner here, but an equal call was made: it was made less often than expected."""
     made_again: bool = False
@@ -80,7 +82,7 @@ class Step:
         }
         if self.differences:
             data["arguments"] = [difference.to_data() for difference in self.differences]
-        return data
+        return {**data, "allowed": True} if self.allowed else data
 
 
 @dataclass(slots=True)
@@ -115,6 +117,11 @@ class Alignment:
     def count(self, *kinds: StepKind) -> int:
         """Count the steps of these kinds."""
         return sum(step.kind in kinds for step in self.steps)
+
+    def allow(self, *kinds: StepKind) -> None:
+        """Mark the steps of these kinds as differences that the metric accepts."""
+        for step in self.steps:
+            step.allowed = step.kind in kinds
 
     def to_details(self) -> dict[str, object]:
         """Return the alignment as details of a score: `alignment`, and `note` if calls are beyond the bound."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Generic, Literal, TypeVar
+from typing import ClassVar, Generic, Literal, TypeVar
 
 from proctor.metrics.base import (
     CaseView,
@@ -18,7 +18,7 @@ from proctor.metrics.base import (
 )
 from proctor.metrics.criterion_check import check_criterion
 from proctor.metrics.matchers.base import ARGUMENTS as BY_MATCHERS
-from proctor.metrics.trajectory.alignment import Alignment, align
+from proctor.metrics.trajectory.alignment import Alignment, StepKind, align
 from proctor.metrics.trajectory.call_matching import EQUALITIES, NAMES, Call, Matching
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.criterion import BaseCriterion
@@ -54,6 +54,8 @@ class TrajectoryMetric(ABC, Generic[C]):
     facts: MetricFacts
     kind: type[C]
     order_matters = False
+    allowed: ClassVar[tuple[StepKind, ...]] = ()
+    """The kinds of differences that do not lower the score."""
 
     def __init__(self, criterion: BaseCriterion | None = None) -> None:
         self.criterion = check_criterion(self.facts, criterion, self.kind)
@@ -99,6 +101,7 @@ class TrajectoryMetric(ABC, Generic[C]):
         turn_score = score.per_invocation[index]
         wanted, made = self.sides(case, index)
         alignment = align(wanted, made, self.matching, order_matters=self.order_matters)
+        alignment.allow(*self.allowed)
         reason = turn_score.reason or self.tell(wanted, made, alignment) or self.tell_full(wanted)
         return Explanation(reason, alignment.to_details(), turn_score.warning or self.matching.doubt(case))
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import Literal
 
 from proctor.metrics.base import is_adk_compatible
-from proctor.metrics.trajectory.alignment import Alignment, describe
+from proctor.metrics.trajectory.alignment import Alignment, StepKind, describe
 from proctor.metrics.trajectory.base import (
     ARGUMENTS,
     Calls,
@@ -77,6 +77,7 @@ class InOrderMatch(TrajectoryMetric[CallsCriterion]):
 
     kind = CallsCriterion
     order_matters = True
+    allowed = (StepKind.EXTRA,)
 
     def compare(self, wanted: Calls, made: Calls) -> Score:
         """Return 1 if the expected calls are a subsequence of the actual ones, with a warning if any calls would match."""
@@ -110,6 +111,7 @@ class AnyOrderMatch(TrajectoryMetric[_AnyOrderCriterion]):
         example={"threshold": 1.0, "duplicates": "membership"},
     )
     kind = _AnyOrderCriterion
+    allowed = (StepKind.EXTRA,)
 
     def compare(self, wanted: Calls, made: Calls) -> Score:
         """Return 1 if all expected calls were made, with a warning if none is expected."""
@@ -190,6 +192,7 @@ class Recall(_Share):
         threshold=0.8,
         example={"threshold": 0.5, "ignore_args": True},
     )
+    allowed = (StepKind.EXTRA,)
 
     def applies(self, case: EvalCase) -> bool:
         """Return whether any turn expects a call."""

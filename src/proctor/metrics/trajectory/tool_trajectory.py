@@ -154,13 +154,15 @@ class ToolTrajectory:
     def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:
         """Return which calls are missing, extra or in another place, and which arguments differ."""
         # imported here, since a score that passes needs neither
-        from proctor.metrics.trajectory.alignment import align
+        from proctor.metrics.trajectory.alignment import EXTRA, MOVED, align
 
         given = score.per_invocation[index]
         if given.not_applicable:
             return Explanation(given.reason)
         wanted, made = (case.expected or [])[index], case.turns[index].tool_calls
         alignment = align(wanted.tool_calls, made, self._matching)
+        if self._match_type is not MatchType.EXACT:
+            alignment.allow(*((EXTRA,) if self._match_type is MatchType.IN_ORDER else (EXTRA, MOVED)))
         reasons = [self._reason(alignment, wanted.tool_calls, made, given)]
         if wanted.intermediate_data is None:
             reasons.insert(0, NONE_STATED)

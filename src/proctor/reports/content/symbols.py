@@ -19,6 +19,8 @@ class Kind(Enum):
     EXTRA = "extra"
     """There, and not expected."""
     MOVED = "moved"
+    ALLOWED = "allowed"
+    """Other than expected, and accepted by the metric: an extra call where only the expected ones count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,7 @@ MOST_TRIALS = 10
 UNICODE = Marks(
     outcomes={Outcome.PASSED: "✓", Outcome.FAILED: "✕", Outcome.ERROR: "!", Outcome.INCONCLUSIVE: "?"},
     trials={Outcome.PASSED: "●", Outcome.FAILED: "○", Outcome.ERROR: "!", Outcome.INCONCLUSIVE: "?"},
-    steps={Kind.SAME: "=", Kind.DIFFERS: "≠", Kind.MISSING: "−", Kind.EXTRA: "+", Kind.MOVED: "⇄"},
+    steps={Kind.SAME: "=", Kind.DIFFERS: "≠", Kind.MISSING: "−", Kind.EXTRA: "+", Kind.MOVED: "⇄", Kind.ALLOWED: "·"},
     arrow="→",
     cut="…",
     dot="·",
@@ -86,7 +88,7 @@ UNICODE = Marks(
 ASCII = Marks(
     outcomes={Outcome.PASSED: "v", Outcome.FAILED: "x", Outcome.ERROR: "!", Outcome.INCONCLUSIVE: "?"},
     trials={Outcome.PASSED: "*", Outcome.FAILED: "o", Outcome.ERROR: "!", Outcome.INCONCLUSIVE: "?"},
-    steps={Kind.SAME: "=", Kind.DIFFERS: "#", Kind.MISSING: "-", Kind.EXTRA: "+", Kind.MOVED: "~"},
+    steps={Kind.SAME: "=", Kind.DIFFERS: "#", Kind.MISSING: "-", Kind.EXTRA: "+", Kind.MOVED: "~", Kind.ALLOWED: "."},
     arrow="->",
     cut="...",
     dot="|",

@@ -111,7 +111,7 @@ def _without_long_runs(lines: list[StepLine]) -> list[StepLine | LeftOut]:
 
 
 def _line(step: Mapping[str, object], longest: int | None) -> StepLine:
-    kind = _KINDS.get(str(step.get("kind")), Kind.DIFFERS)
+    kind = Kind.ALLOWED if step.get("allowed") is True else _KINDS.get(str(step.get("kind")), Kind.DIFFERS)
     expected, actual = (_object(step.get(side)) for side in ("expected", "actual"))
     if kind is not Kind.DIFFERS or not expected or not actual:
         same = kind is Kind.SAME

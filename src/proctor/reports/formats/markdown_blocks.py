@@ -189,6 +189,8 @@ def _step(line: StepLine | LeftOut) -> Iterator[str]:
         yield f"  … {line.count} more that match"
     elif line.kind is Kind.SAME:
         yield f"  {_joined(line.expected or line.actual)}"
+    elif line.kind is Kind.ALLOWED:
+        yield f"  {_joined(line.actual or line.expected)} (allowed)"
     elif line.kind is Kind.MOVED:
         places = f" expected as call {line.places[0]}, made as call {line.places[1]}" if line.places else ""
         yield f"! {_joined(line.expected or line.actual)}{places}"

@@ -298,6 +298,8 @@ class EvidenceDrawing:
                 "dim",
             )
             actual.append(f"  as call {made}", "dim")
+        if line.kind is Kind.ALLOWED:
+            (actual if line.actual else expected).append("  allowed", "dim")
         return expected, actual
 
     def _draw_stacked(self, block: Steps) -> None:

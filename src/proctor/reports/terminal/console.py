@@ -37,6 +37,7 @@ STEP_STYLES = {
     Kind.MISSING: EXPECTED_COLOR,
     Kind.EXTRA: ACTUAL_COLOR,
     Kind.MOVED: "magenta",
+    Kind.ALLOWED: "dim",
 }
 _CODE = re.compile(r"`([^`]+)`")
 _NARROWEST = 40

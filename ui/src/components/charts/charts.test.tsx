@@ -83,6 +83,7 @@ describe("steps side by side", () => {
     ["differs", step("differs", "book(2)", "book(4)"), ["book(2)", "≠differs", "book(4)"]],
     ["missing", step("missing", "book()", ""), ["book() missing", "−missing", ""]],
     ["extra", step("extra", "", "sms()"), ["", "+not expected", "sms() not expected"]],
+    ["allowed", step("allowed", "", "sms()"), ["", "·allowed", "sms() allowed"]],
     ["moved", step("moved", "a()", "a()"), ["a()", "⇄moved", "a() moved"]],
   ])("%s: one line, the sign between", (_, shown, cells) => {
     const { host } = render(<Steps steps={[shown]} heads={null} />);

@@ -1,7 +1,7 @@
 import styles from "./Steps.module.css";
 import { type Piece, TextPieces } from "../text/TextPieces";
 
-export type StepKind = "same" | "differs" | "missing" | "extra" | "moved";
+export type StepKind = "same" | "differs" | "missing" | "extra" | "moved" | "allowed";
 
 export interface Step {
   /** Null: nothing is known of what was expected. */
@@ -21,6 +21,7 @@ const SIGNS: Record<StepKind, [sign: string, words: string]> = {
   missing: ["−", "missing"],
   extra: ["+", "not expected"],
   moved: ["⇄", "moved"],
+  allowed: ["·", "allowed"],
 };
 
 interface Props {
@@ -65,8 +66,8 @@ interface LineProps {
 
 function Line({ step, words: sides, on, id }: LineProps) {
   const [sign, words] = step.kind ? SIGNS[step.kind] : ["", ""];
-  const note = step.note ?? (step.kind === "extra" || step.kind === "missing" || step.kind === "moved" ? words : null);
-  const noteLeft = step.kind === "missing";
+  const note = step.note ?? (step.kind && !["same", "differs"].includes(step.kind) ? words : null);
+  const noteLeft = !step.actual.length;
   return (
     <div role="row" id={id} className={`${styles.line} ${step.kind ? styles[step.kind] : ""}`} data-on={on || undefined} data-kind={step.kind}>
       <div role="cell" className={styles.expected} data-word={sides[0]} data-empty={!step.expected.length || undefined}>

@@ -4,7 +4,7 @@ import { mdCode, mdText } from "../../components/text/markdown";
 import { safeText } from "../../components/text/safeText";
 import { scoreAgainstThreshold } from "./metricText";
 
-const SIGNS: Record<string, string> = { same: "=", differs: "≠", missing: "−", extra: "+", moved: "⇄" };
+const SIGNS: Record<string, string> = { same: "=", differs: "≠", missing: "−", extra: "+", moved: "⇄", allowed: "·" };
 
 /** The case as Markdown for an issue: the verdict, then of the trial the turns in which something differs. */
 export function caseMarkdown(page: CasePage, trial: TrialPage | undefined): string {
@@ -70,7 +70,7 @@ function turnLines(turn: TurnPart): string[] {
 function stepLines({ kind, expected, actual }: StepPart): string[] {
   const sign = kind ? SIGNS[kind] : "·";
   if (kind === "differs") return [`- ${sign} expected ${code(expected)}`, `  actual ${code(actual)}`];
-  return [`- ${sign} ${code(kind === "missing" ? expected : actual)}`];
+  return [`- ${sign} ${code(actual ?? expected)}${kind === "allowed" ? " (allowed)" : ""}`];
 }
 
 function stateLines(trial: TrialPage): string[] {

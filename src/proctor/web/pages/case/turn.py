@@ -150,7 +150,7 @@ def turn_part(
 
 
 def _has_difference(steps: Sequence[StepPart], scores: Sequence[ScorePart]) -> bool:
-    return any(step.kind not in (None, Kind.SAME) for step in steps) or any(
+    return any(step.kind not in (None, Kind.SAME, Kind.ALLOWED) for step in steps) or any(
         score.gate and score.outcome in (Outcome.FAILED, Outcome.ERROR) for score in scores
     )
 
