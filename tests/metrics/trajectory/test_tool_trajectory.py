@@ -108,7 +108,9 @@ def test_details_hold_the_calls_side_by_side() -> None:
     ("match_type", "made", "allowed"),
     [
         pytest.param("EXACT", ["f", "extra", "g"], [False, False, False], id="EXACT allows nothing"),
-        pytest.param("IN_ORDER", ["f", "extra", "g"], [False, True, False], id="IN_ORDER allows an extra call"),
+        pytest.param(
+            "IN_ORDER", ["f", "extra", "g"], [False, True, False], id="IN_ORDER allows an extra call"
+        ),
         pytest.param("IN_ORDER", ["g", "f"], [False, False], id="IN_ORDER allows no other order"),
         pytest.param("ANY_ORDER", ["g", "extra", "f"], [True, True, False], id="ANY_ORDER allows both"),
         pytest.param("ANY_ORDER", ["f"], [False, False], id="ANY_ORDER allows no missing call"),

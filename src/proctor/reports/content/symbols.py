@@ -70,7 +70,14 @@ MOST_TRIALS = 10
 UNICODE = Marks(
     outcomes={Outcome.PASSED: "✓", Outcome.FAILED: "✕", Outcome.ERROR: "!", Outcome.INCONCLUSIVE: "?"},
     trials={Outcome.PASSED: "●", Outcome.FAILED: "○", Outcome.ERROR: "!", Outcome.INCONCLUSIVE: "?"},
-    steps={Kind.SAME: "=", Kind.DIFFERS: "≠", Kind.MISSING: "−", Kind.EXTRA: "+", Kind.MOVED: "⇄", Kind.ALLOWED: "·"},
+    steps={
+        Kind.SAME: "=",
+        Kind.DIFFERS: "≠",
+        Kind.MISSING: "−",
+        Kind.EXTRA: "+",
+        Kind.MOVED: "⇄",
+        Kind.ALLOWED: "·",
+    },
     arrow="→",
     cut="…",
     dot="·",
@@ -88,7 +95,14 @@ UNICODE = Marks(
 ASCII = Marks(
     outcomes={Outcome.PASSED: "v", Outcome.FAILED: "x", Outcome.ERROR: "!", Outcome.INCONCLUSIVE: "?"},
     trials={Outcome.PASSED: "*", Outcome.FAILED: "o", Outcome.ERROR: "!", Outcome.INCONCLUSIVE: "?"},
-    steps={Kind.SAME: "=", Kind.DIFFERS: "#", Kind.MISSING: "-", Kind.EXTRA: "+", Kind.MOVED: "~", Kind.ALLOWED: "."},
+    steps={
+        Kind.SAME: "=",
+        Kind.DIFFERS: "#",
+        Kind.MISSING: "-",
+        Kind.EXTRA: "+",
+        Kind.MOVED: "~",
+        Kind.ALLOWED: ".",
+    },
     arrow="->",
     cut="...",
     dot="|",
