@@ -25,7 +25,8 @@ from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome
 from proctor.schema.results.score import MetricScore, Score
 from proctor.schema.serialize import kept_json
 from proctor.stores.base import Record, ScoreRecord, TrialRecord, VerdictRecord
-from proctor.stores.sqlite.store import SqliteStore, open_store
+from proctor.stores.sql.store import SqlStore
+from proctor.stores.sqlite.open import open_store
 
 _CASE = b'{"eval_id": "x", "conversation": [{"user_content": {"parts": [{"text": "?"}]}}]}'
 METRIC = "final_response_match_v2"
@@ -47,7 +48,7 @@ class Judged:
     ballots: bool = True
 
 
-def judged_run(path: Path, cases: Sequence[Judged], *, run_id: str = "run1") -> SqliteStore:
+def judged_run(path: Path, cases: Sequence[Judged], *, run_id: str = "run1") -> SqlStore:
     """Write a finished run into the store at `path`, and return the store."""
     store = open_store(f"sqlite:///{path}")
     sets = list(dict.fromkeys(case.eval_set_id for case in cases))

@@ -18,7 +18,7 @@ from proctor.errors import SetupError, StoreError
 from proctor.schema.analysis.calibration import CalibrationReport, HumanLabel, badge_of
 from proctor.schema.results.score import JudgedBy
 from proctor.stats.agreement import Confusion, cohen_kappa, corrected_rate
-from proctor.stores.sqlite.store import SqliteStore
+from proctor.stores.sql.store import SqlStore
 from tests.analysis.judged_runs import METRIC, MODEL, PROMPT, Judged, judged_run
 
 Write = Callable[..., Path]
@@ -36,7 +36,7 @@ def write(tmp_path: Path) -> Write:
     return written
 
 
-def calibrated(store: SqliteStore, labels: Path | None, **options: Any) -> CalibrationReport:
+def calibrated(store: SqlStore, labels: Path | None, **options: Any) -> CalibrationReport:
     return proctor.calibrate_sync("run1", labels, store=store, **{"held_out": 1.0, **options})
 
 

@@ -9,7 +9,7 @@ import pytest
 from proctor import evaluate_sync, export_run, rescore_sync, resume_sync
 from proctor.schema.results.run_result import Outcome
 from proctor.stores.open import open_store
-from proctor.stores.sqlite import writer
+from proctor.stores.sql import writer
 from tests.stores.statements import executed_statements
 
 CASES = 400

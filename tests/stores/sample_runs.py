@@ -27,7 +27,8 @@ from proctor.stores.base import (
     TrialRecord,
     VerdictRecord,
 )
-from proctor.stores.sqlite.store import SqliteStore, open_store
+from proctor.stores.sql.store import SqlStore
+from proctor.stores.sqlite.open import open_store
 
 METRIC = "exactness"
 FIRST = b"SQLite format 3\x00"
@@ -152,11 +153,11 @@ def write_run(
     writer.finish(summary, complete=len(positions) == cases)
 
 
-OPEN: list[SqliteStore] = []
+OPEN: list[SqlStore] = []
 """Stores that are closed when a test ends."""
 
 
-def opened(path: Path, *, read_only: bool = False) -> SqliteStore:
+def opened(path: Path, *, read_only: bool = False) -> SqlStore:
     OPEN.append(open_store(str(path), read_only=read_only))
     return OPEN[-1]
 

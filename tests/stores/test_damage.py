@@ -13,7 +13,8 @@ from proctor.schema.results.manifest import RunState, RunSummary
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
 from proctor.schema.results.score import MetricScore, Score
 from proctor.stores.base import Record, ScoreRecord, TrialRecord, VerdictRecord
-from proctor.stores.sqlite.store import SqliteStore, open_store
+from proctor.stores.sql.store import SqlStore
+from proctor.stores.sqlite.open import open_store
 from tests.stores.sample_runs import (
     METRIC,
     Heard,
@@ -133,7 +134,7 @@ def _cases_in(folder: Path, database: bytes, log: bytes, *, read_only: bool) -> 
         store.close()
 
 
-def _right_cases(store: SqliteStore) -> int | None:
+def _right_cases(store: SqlStore) -> int | None:
     if not (lines := list(store.runs())):
         return None
     assert [line.run_id for line in lines] == [store.find("latest")] == ["run1"]
@@ -208,7 +209,7 @@ def test_any_changed_or_missing_byte_is_detected(path: Path, change: str) -> Non
     assert str(path) in str(raised.value)
 
 
-def _read_everything(store: SqliteStore) -> None:
+def _read_everything(store: SqlStore) -> None:
     for line in store.runs():
         store.manifest(line.run_id)
         store.judgings(line.run_id)

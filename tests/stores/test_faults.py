@@ -14,12 +14,12 @@ import pytest
 from proctor.errors import StoreError
 from proctor.schema.results.manifest import RunSummary
 from proctor.schema.results.run_result import Outcome
+from proctor.stores.sql.store import SqlStore
 from proctor.stores.sqlite.connection import Connection
-from proctor.stores.sqlite.store import SqliteStore
 from tests.stores.sample_runs import Heard, begun, opened, records
 
 
-def _fill(store: SqliteStore, heard: Heard, *, cases: int, size: int = 0) -> str:
+def _fill(store: SqlStore, heard: Heard, *, cases: int, size: int = 0) -> str:
     """Write a run, one commit a case; return the error message if it could not be finished, else an empty text."""
     try:
         writer = begun(store, cases=cases, heard=heard)
@@ -38,7 +38,7 @@ def _fill(store: SqliteStore, heard: Heard, *, cases: int, size: int = 0) -> str
 def _see_that_it_is_sound(path: Path, acknowledged: list[object]) -> None:
     """Exactly what was acknowledged is there, whole; and what is left can be done now."""
     store = opened(path)
-    assert store._connection.rows("PRAGMA integrity_check") == [("ok",)]
+    assert store._database.rows("PRAGMA integrity_check") == [("ok",)]
     if not list(store.runs()):
         assert acknowledged == []
         return

@@ -11,7 +11,7 @@ from proctor.runs.storage.open import open_store
 from proctor.runs.storage.queries import RunFilter
 from proctor.schema.results.run_result import CaseResult, Outcome
 from proctor.stores.base import BriefVerdict, Store
-from proctor.stores.sqlite.store import SqliteStore
+from proctor.stores.sql.store import SqlStore
 from proctor.web.pages.runs.load_run import runs_page, select_run
 
 ODD = "a </script> \x1b é"
@@ -79,8 +79,8 @@ def test_the_index_has_every_run_in_order_and_each_is_read_alone(opened: Store) 
         opened.record("nobody")
 
 
-def test_index_that_lacks_a_run_is_reported(opened: SqliteStore) -> None:
-    with opened._connection.transaction() as raw:
+def test_index_that_lacks_a_run_is_reported(opened: SqlStore) -> None:
+    with opened._database.transaction() as raw:
         raw.execute("DELETE FROM runs WHERE seq = 2")
     with pytest.raises(StoreError, match="not all runs are there"):
         opened.index()
@@ -117,9 +117,9 @@ def test_cases_in_short_are_as_at_length(opened: Store) -> None:
     assert {Outcome.PASSED, Outcome.FAILED, Outcome.ERROR} <= outcomes
 
 
-def test_changed_verdict_is_reported(opened: SqliteStore) -> None:
+def test_changed_verdict_is_reported(opened: SqlStore) -> None:
     run_id = opened.index()[0].run_id
-    with opened._connection.transaction() as raw:
+    with opened._database.transaction() as raw:
         raw.execute("UPDATE verdicts SET verdict = replace(verdict, 'passed', 'failed')")
     with pytest.raises(StoreError, match="damaged"):
         list(opened.briefly(run_id))

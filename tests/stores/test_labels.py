@@ -10,8 +10,9 @@ import pytest
 from proctor.errors import StoreError, UnknownNameError
 from proctor.schema.analysis.calibration import Agreement, Calibration, Figure
 from proctor.stores.base import StoredLabel
-from proctor.stores.sqlite import connection
-from proctor.stores.sqlite.store import SqliteStore, open_store
+from proctor.stores.sql import database
+from proctor.stores.sql.store import SqlStore
+from proctor.stores.sqlite.open import open_store
 from tests.stores.sample_runs import Heard, judging, manifest, planned
 
 LABELS = [
@@ -30,7 +31,7 @@ CALIBRATION = Calibration(
 )
 
 
-def store_with_a_run(path: Path) -> SqliteStore:
+def store_with_a_run(path: Path) -> SqlStore:
     store = open_store(f"sqlite:///{path}")
     store.begin(manifest(), planned(3), judging(), Heard()).close()
     return store
@@ -71,7 +72,7 @@ def test_labels_go_with_their_run_and_calibrations_stay(tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError):
         store.labels("run1")
     assert store.calibrations() == [CALIBRATION]
-    assert store._connection.rows("SELECT COUNT(*) FROM labels") == [(0,)]
+    assert store._database.rows("SELECT COUNT(*) FROM labels") == [(0,)]
     store.begin(manifest(), planned(3), judging(), Heard()).close()
     assert store.labels("run1") == []
 
@@ -117,9 +118,9 @@ def test_a_store_of_an_earlier_version_has_none_and_learns_to_keep_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "s.sqlite3"
-    first = connection.schema_files()[:1]
+    first = database.schema_files()[:1]
     with monkeypatch.context() as earlier:
-        earlier.setattr(connection, "schema_files", lambda: first)
+        earlier.setattr(database, "schema_files", lambda: first)
         store_with_a_run(path).close()
     reading = open_store(f"sqlite:///{path}", read_only=True)
     assert (reading.labels("run1"), reading.calibrations()) == ([], [])

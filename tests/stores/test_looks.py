@@ -10,8 +10,9 @@ import pytest
 
 from proctor.errors import NoLooksLeftError, StoreError
 from proctor.stores.base import StoredLook
-from proctor.stores.sqlite import connection
-from proctor.stores.sqlite.store import SqliteStore, open_store
+from proctor.stores.sql import database
+from proctor.stores.sql.store import SqlStore
+from proctor.stores.sqlite.open import open_store
 from tests.stores.sample_runs import write_run
 
 LOOKS = [StoredLook(cases=("a", "b"), alpha=0.05, budget=20, began_at=1.5), StoredLook(cases=("b",), alpha=0.01, budget=3, began_at=2.0)]  # fmt: skip
@@ -21,7 +22,7 @@ def _accept(_earlier: Sequence[StoredLook]) -> None:
     """Accept any earlier looks."""
 
 
-def test_looks_return_in_order_and_each_check_receives_the_earlier_ones(store: SqliteStore) -> None:
+def test_looks_return_in_order_and_each_check_receives_the_earlier_ones(store: SqlStore) -> None:
     seen: list[list[StoredLook]] = []
     for look in LOOKS:
         store.record_look(look, lambda earlier: seen.append([*earlier]))
@@ -29,7 +30,7 @@ def test_looks_return_in_order_and_each_check_receives_the_earlier_ones(store: S
     assert store.looks() == LOOKS
 
 
-def test_a_refused_look_is_not_stored(store: SqliteStore) -> None:
+def test_a_refused_look_is_not_stored(store: SqlStore) -> None:
     store.record_look(LOOKS[0], _accept)
 
     def refuse(_earlier: Sequence[StoredLook]) -> None:
@@ -42,7 +43,7 @@ def test_a_refused_look_is_not_stored(store: SqliteStore) -> None:
     assert store.looks() == LOOKS
 
 
-def test_looks_remain_when_runs_are_deleted(store: SqliteStore) -> None:
+def test_looks_remain_when_runs_are_deleted(store: SqlStore) -> None:
     write_run(store, "run1")
     store.record_look(LOOKS[0], _accept)
     store.delete(["run1"])
@@ -82,9 +83,9 @@ def test_damaged_looks_are_noticed_and_no_look_is_added(path: Path, damage: str)
 def test_a_store_of_an_earlier_version_has_no_looks_and_takes_them_after_an_upgrade(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    earlier_files = connection.schema_files()[:3]
+    earlier_files = database.schema_files()[:3]
     with monkeypatch.context() as earlier:
-        earlier.setattr(connection, "schema_files", lambda: earlier_files)
+        earlier.setattr(database, "schema_files", lambda: earlier_files)
         open_store(str(path)).close()
     reading = open_store(str(path), read_only=True)
     assert reading.looks() == []

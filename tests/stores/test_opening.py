@@ -16,7 +16,8 @@ import pytest
 from proctor.common.registry import STORES
 from proctor.errors import SetupError, StoreError, UnknownNameError
 from proctor.stores.open import open_store, sqlite_path
-from proctor.stores.sqlite import connection as database
+from proctor.stores.sql import database
+from proctor.stores.sqlite.connection import APPLICATION_ID
 from proctor.stores.sqlite.file import SqliteFile
 from tests.stores.sample_runs import Heard, begun, opened, records, write_run
 
@@ -68,14 +69,14 @@ def test_a_url_that_names_no_file_is_refused(url: str, message: str) -> None:
         ("sqllite:///runs.db", "sqlite"),
         ("memry:", "memory"),
         ("akd:agents", "adk"),
-        ("postgresql://host/db", None),
+        ("mongodb://host/db", None),
     ],
 )
 def test_an_unknown_scheme_is_refused_with_the_closest_one(url: str, meant: str | None) -> None:
     with pytest.raises(UnknownNameError) as raised:
         open_store(url)
     assert "No store scheme named" in str(raised.value)
-    assert "Known: sqlite, memory, adk (adk:DIR only takes results" in str(raised.value)
+    assert "Known: sqlite, postgres, postgresql, memory, adk (adk:DIR only takes results" in str(raised.value)
     assert ("Did you mean" in str(raised.value)) == (meant is not None)
     assert meant is None or f"Did you mean {meant!r}?" in str(raised.value)
 
@@ -129,7 +130,7 @@ def test_of_two_processes_that_make_a_store_the_first_one_wins(
 def test_a_store_has_its_mark_and_its_version(path: Path) -> None:
     opened(path).close()
     connection = sqlite3.connect(path)
-    assert connection.execute("PRAGMA application_id").fetchone() == (database.APPLICATION_ID,)
+    assert connection.execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
     assert connection.execute("PRAGMA user_version").fetchone() == (database.newest_version(),)
     assert [row[0] for row in connection.execute("SELECT version FROM schema_versions")] == [
         number for number, _ in database.schema_files()
@@ -170,7 +171,7 @@ def test_a_store_of_an_older_version_is_brought_up_to_date(
     script = "CREATE TABLE later (id INTEGER PRIMARY KEY);\nINSERT INTO later (id) VALUES (1);\n"
     monkeypatch.setattr(database, "schema_files", lambda: (*_FILES, (len(_FILES) + 1, script)))
     store = opened(path)
-    assert store._connection.rows("SELECT id FROM later") == [(1,)]
+    assert store._database.rows("SELECT id FROM later") == [(1,)]
     assert len(store.load("run1").cases) == 3
     store.close()
     opened(path).close()
@@ -313,7 +314,7 @@ import os, sys
 sys.path[:0] = [{source!r}, {root!r}]
 from pathlib import Path
 from proctor.errors import StoreError
-from proctor.stores.sqlite.store import open_store
+from proctor.stores.sqlite.open import open_store
 from tests.stores.sample_runs import opened, write_run
 write_run(open_store("memory:"))  # late imports: only root may read where Python is, at times
 [one.trial for case in open_store("memory:").load("run1").cases for one in case.trials]

@@ -13,7 +13,7 @@ import pytest
 
 from proctor.errors import SetupError, StoreError
 from proctor.stores.open import open_store
-from proctor.stores.sqlite import connection
+from proctor.stores.sql.database import newest_version
 from tests.stores.sample_runs import Heard, begun, opened, records, write_run
 
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="names and links as POSIX has them")
@@ -193,7 +193,7 @@ def test_store_changed_by_a_newer_proctor_is_not_written(path: Path) -> None:
     heard.wait_for(1)
     newer = sqlite3.connect(path, isolation_level=None)
     newer.execute("ALTER TABLE trials RENAME COLUMN evidence TO body")
-    newer.execute(f"PRAGMA user_version = {connection.newest_version() + 1}")
+    newer.execute(f"PRAGMA user_version = {newest_version() + 1}")
     writer.put(records(1), "after")
     heard.wait_for(2)
     with pytest.raises(StoreError, match="written by a newer Proctor"):

@@ -16,8 +16,8 @@ from proctor.errors import StoreError
 from proctor.schema.results.manifest import RunState, RunSummary
 from proctor.schema.results.run_result import Outcome
 from proctor.stores.base import RunWriter, Store
-from proctor.stores.sqlite import connection as database, run_state
-from proctor.stores.sqlite.run_state import Holder, this_process
+from proctor.stores.sql import database, run_state
+from proctor.stores.sql.run_state import Holder, this_process
 from tests.stores.sample_runs import Heard, begun, opened, records, write_run
 from tests.stores.worker import TABLES
 
@@ -163,7 +163,7 @@ def test_a_store_whose_making_is_killed_is_whole_or_not_there(tmp_path: Path, ro
         path = tmp_path / str(attempt) / "runs.db"
         hit += _killed(path, "make", chance.uniform(0, 1.5 * whole))
         store = opened(path)  # made now, where it was not
-        assert store._connection.rows("PRAGMA integrity_check") == [("ok",)]
+        assert store._database.rows("PRAGMA integrity_check") == [("ok",)]
         runs = list(store.runs())
         if not runs or runs[0].state is not RunState.FINISHED:
             store.delete([run.run_id for run in runs])

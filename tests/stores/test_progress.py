@@ -8,11 +8,11 @@ from proctor.errors import UnknownNameError
 from proctor.schema.results.manifest import RunState
 from proctor.schema.results.run_result import Outcome
 from proctor.stores.base import ScoreRecord, TrialRecord, VerdictRecord
-from proctor.stores.sqlite.store import SqliteStore
+from proctor.stores.sql.store import SqlStore
 from tests.stores.sample_runs import METRIC, Heard, begun, case_json, evidence, score, verdict, write_run
 
 
-def test_running_run_reports_its_progress_and_its_worker(store: SqliteStore) -> None:
+def test_running_run_reports_its_progress_and_its_worker(store: SqlStore) -> None:
     heard = Heard()
     writer = begun(store, heard=heard)
     before = store.standing("run1")
@@ -36,13 +36,13 @@ def test_running_run_reports_its_progress_and_its_worker(store: SqliteStore) -> 
     writer.close()
 
 
-def test_run_without_a_worker_names_none(store: SqliteStore) -> None:
+def test_run_without_a_worker_names_none(store: SqlStore) -> None:
     begun(store).close()
     left = store.standing("run1")
     assert (left.state, left.worker, left.worker_pid) == (RunState.UNFINISHED, "", None)
 
 
-def test_a_finished_run_is_complete(store: SqliteStore) -> None:
+def test_a_finished_run_is_complete(store: SqlStore) -> None:
     write_run(store, cases=3)
     found = store.standing("run1")
     assert (found.state, found.trials, found.counts, found.complete) == (
@@ -54,7 +54,7 @@ def test_a_finished_run_is_complete(store: SqliteStore) -> None:
 
 
 @pytest.mark.parametrize(("run", "judging"), [("another", 1), ("run1", 2), ("run1", 0)])
-def test_missing_run_has_no_progress(store: SqliteStore, run: str, judging: int) -> None:
+def test_missing_run_has_no_progress(store: SqlStore, run: str, judging: int) -> None:
     write_run(store, cases=1)
     with pytest.raises(UnknownNameError, match=r"No scoring"):
         store.standing(run, judging)

@@ -15,9 +15,9 @@ from proctor.schema.results.manifest import PlannedCase, RunSummary
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult, TrialRule
 from proctor.schema.results.score import MetricScore, Score
 from proctor.stores.base import Record, ScoreRecord, TrialRecord, VerdictRecord
-from proctor.stores.sqlite import encoding
-from proctor.stores.sqlite.encoding import compact, pack, read_score, read_scores, scores_row, unpack
-from proctor.stores.sqlite.store import open_store
+from proctor.stores.sql import encoding
+from proctor.stores.sql.encoding import compact, pack, read_score, read_scores, scores_row, unpack
+from proctor.stores.sqlite.open import open_store
 from tests.stores.sample_runs import (
     Heard,
     begun,
@@ -297,14 +297,14 @@ def test_the_same_picture_is_kept_once_over_cases_trials_and_runs() -> None:
         for position in range(2):
             writer.put([TrialRecord(position, 0, 0, shown_bytes, failed=False, case=_with_media(picture))])
         writer.finish(RunSummary(), complete=False)
-    assert store._connection.rows("SELECT COUNT(*), SUM(LENGTH(body)) FROM media") == [
+    assert store._database.rows("SELECT COUNT(*), SUM(LENGTH(body)) FROM media") == [
         (2, len(picture) + len(sound))
     ]
     store.delete(["a"])
     assert trials_of(store, "b", 1, 1)[0].evidence == shown_bytes
     assert case_of(store, "b", 0) == _with_media(picture)
     store.delete(["b"])
-    assert store._connection.rows("SELECT COUNT(*) FROM media") == [(0,)]
+    assert store._database.rows("SELECT COUNT(*) FROM media") == [(0,)]
 
 
 def test_shared_media_of_a_deleted_run_stay_for_the_other_run() -> None:

@@ -14,7 +14,8 @@ from proctor.errors import StoreError, UnknownNameError
 from proctor.schema.results.manifest import RunState, RunSummary
 from proctor.schema.results.run_result import Outcome
 from proctor.stores.base import ScoreRecord, TrialRecord, VerdictRecord
-from proctor.stores.sqlite.store import SqliteStore, open_store
+from proctor.stores.sql.store import SqlStore
+from proctor.stores.sqlite.open import open_store
 from tests.stores.sample_runs import (
     METRIC,
     Heard,
@@ -35,7 +36,7 @@ from tests.stores.sample_runs import (
 )
 
 
-def test_what_was_written_comes_out_again(store: SqliteStore) -> None:
+def test_what_was_written_comes_out_again(store: SqlStore) -> None:
     write_run(store, cases=3)
     run = store.load("run1")
     assert [shown(case) for case in run.cases] == [
@@ -55,7 +56,7 @@ def test_what_was_written_comes_out_again(store: SqliteStore) -> None:
     ]
 
 
-def test_manifest_judging_plan_and_case_come_out_as_they_went_in(store: SqliteStore) -> None:
+def test_manifest_judging_plan_and_case_come_out_as_they_went_in(store: SqlStore) -> None:
     write_run(store, cases=3)
     assert store.manifest("run1") == manifest()
     assert store.judgings("run1") == [judging().model_copy(update={"finished": True})]
@@ -64,7 +65,7 @@ def test_manifest_judging_plan_and_case_come_out_as_they_went_in(store: SqliteSt
     assert trials_of(store, "run1", 1, 1)[0].evidence == evidence(1)
 
 
-def test_trials_of_a_case_are_there_before_its_verdict(store: SqliteStore) -> None:
+def test_trials_of_a_case_are_there_before_its_verdict(store: SqlStore) -> None:
     heard = Heard()
     writer = begun(store, heard=heard)
     writer.put([TrialRecord(1, 0, 0, evidence(1), failed=False, case=case_json(1))], "evidence")
@@ -82,7 +83,7 @@ def test_trials_of_a_case_are_there_before_its_verdict(store: SqliteStore) -> No
     writer.close()
 
 
-def test_cases_that_were_not_reached_are_not_run(store: SqliteStore) -> None:
+def test_cases_that_were_not_reached_are_not_run(store: SqlStore) -> None:
     write_run(store, cases=5, done=[0, 3])
     run = store.load("run1")
     assert [case.outcome for case in run.cases] == [
@@ -98,7 +99,7 @@ def test_cases_that_were_not_reached_are_not_run(store: SqliteStore) -> None:
     assert store.outcomes("run1", 1) == {0: Outcome.PASSED, 3: Outcome.PASSED}
 
 
-def test_cases_are_a_sequence(store: SqliteStore) -> None:
+def test_cases_are_a_sequence(store: SqlStore) -> None:
     write_run(store, cases=230)  # more than are read at once
     cases = store.load("run1").cases
     ids = [f"case_{i}" for i in range(230)]
@@ -112,7 +113,7 @@ def test_cases_are_a_sequence(store: SqliteStore) -> None:
         cases[230]
 
 
-def test_a_case_is_found_by_its_id(store: SqliteStore) -> None:
+def test_a_case_is_found_by_its_id(store: SqlStore) -> None:
     write_run(store, cases=3)
     run = store.load("run1")
     assert run.case("case_2").place == "basics.evalset.json:3"
@@ -133,7 +134,7 @@ def test_a_case_is_found_by_its_id(store: SqliteStore) -> None:
         pytest.param([], id="none"),
     ],
 )
-def test_cases_and_trials_are_read_together(store: SqliteStore, positions: Sequence[int]) -> None:
+def test_cases_and_trials_are_read_together(store: SqlStore, positions: Sequence[int]) -> None:
     write_run(store, "other", cases=230)
     write_run(store, cases=230)  # more than are read at once
     there = [position for position in positions if 0 <= position < 230]
@@ -145,7 +146,7 @@ def test_cases_and_trials_are_read_together(store: SqliteStore, positions: Seque
     assert all(one.scores == {METRIC: score()} for _, own in trials for one in own)
 
 
-def test_every_attempt_at_a_trial_is_read_with_its_own_scores(store: SqliteStore) -> None:
+def test_every_attempt_at_a_trial_is_read_with_its_own_scores(store: SqlStore) -> None:
     writer = begun(store, cases=1)
     for attempt in range(2):
         again = evidence(0, attempt=attempt)
@@ -159,13 +160,13 @@ def test_every_attempt_at_a_trial_is_read_with_its_own_scores(store: SqliteStore
     ]
 
 
-def test_cases_and_trials_of_an_unknown_run_are_an_error(store: SqliteStore) -> None:
+def test_cases_and_trials_of_an_unknown_run_are_an_error(store: SqlStore) -> None:
     for read in (lambda: store.case_documents("no run", [0]), lambda: store.trials("no run", [0], 1)):
         with pytest.raises(UnknownNameError, match="No run named 'no run'"):
             next(read())
 
 
-def test_writer_reports_committed_tokens_on_its_own_thread(store: SqliteStore) -> None:
+def test_writer_reports_committed_tokens_on_its_own_thread(store: SqlStore) -> None:
     heard = Heard()
     writer = begun(store, cases=20, heard=heard)
     for position in range(20):
@@ -177,7 +178,7 @@ def test_writer_reports_committed_tokens_on_its_own_thread(store: SqliteStore) -
     assert all(tokens for tokens, _ in heard.calls)
 
 
-def test_later_changes_of_a_record_are_not_written(store: SqliteStore) -> None:
+def test_later_changes_of_a_record_are_not_written(store: SqlStore) -> None:
     writer = begun(store, cases=1)
     one = score(1.0)
     decided = verdict(0, [one], Outcome.PASSED)
@@ -191,20 +192,20 @@ def test_later_changes_of_a_record_are_not_written(store: SqliteStore) -> None:
 # --- several runs ----------------------------------------------------------------------------------------------------
 
 
-def test_runs_are_listed_newest_first_by_creation_not_by_the_clock(store: SqliteStore) -> None:
+def test_runs_are_listed_newest_first_by_creation_not_by_the_clock(store: SqlStore) -> None:
     for run_id, created_at in (("a", 3000.0), ("b", 1000.0), ("c", 2000.0)):  # the clock was set back an hour
         begun(store, run_id, created_at=created_at).close()
     assert [run.run_id for run in store.runs()] == ["c", "b", "a"]
     assert store.find("latest") == "c"
 
 
-def test_more_runs_than_are_read_at_once_are_listed(store: SqliteStore) -> None:
+def test_more_runs_than_are_read_at_once_are_listed(store: SqlStore) -> None:
     for i in range(120):
         begun(store, f"run-{i:03}", cases=0).close()
     assert [run.run_id for run in store.runs()] == [f"run-{i:03}" for i in reversed(range(120))]
 
 
-def test_summary_of_a_run_gives_its_progress(store: SqliteStore) -> None:
+def test_summary_of_a_run_gives_its_progress(store: SqlStore) -> None:
     write_run(store, "finished", cases=2)
     write_run(store, "stopped", cases=3, done=[0])
     writer = begun(store, "going on", cases=4)
@@ -238,7 +239,7 @@ def test_summary_of_a_run_gives_its_progress(store: SqliteStore) -> None:
     ],
 )
 def test_run_is_found_by_id_by_unambiguous_prefix_or_as_the_latest(
-    store: SqliteStore, name: str, found: str
+    store: SqlStore, name: str, found: str
 ) -> None:
     for run_id in ("abcd", "abcd1", "b9", "abce5"):
         begun(store, run_id, cases=1).close()
@@ -261,7 +262,7 @@ def test_run_is_found_by_id_by_unambiguous_prefix_or_as_the_latest(
         ("latest~٣", "No run named 'latest~٣' in"),
     ],
 )
-def test_what_names_no_single_run_is_refused(store: SqliteStore, name: str, message: str) -> None:
+def test_what_names_no_single_run_is_refused(store: SqlStore, name: str, message: str) -> None:
     for run_id in ("abcd", "abce5"):
         begun(store, run_id, cases=1).close()
     with pytest.raises(UnknownNameError) as raised:
@@ -269,13 +270,13 @@ def test_what_names_no_single_run_is_refused(store: SqliteStore, name: str, mess
     assert message in str(raised.value)
 
 
-def test_an_empty_store_has_no_latest(store: SqliteStore) -> None:
+def test_an_empty_store_has_no_latest(store: SqlStore) -> None:
     with pytest.raises(UnknownNameError, match="has no runs yet"):
         store.find("latest")
     assert list(store.runs()) == []
 
 
-def test_a_name_is_given_to_one_run_only(store: SqliteStore) -> None:
+def test_a_name_is_given_to_one_run_only(store: SqlStore) -> None:
     write_run(store)
     with pytest.raises(StoreError, match="a run named run1 is there already"):
         begun(store)
@@ -286,7 +287,7 @@ def test_a_name_is_given_to_one_run_only(store: SqliteStore) -> None:
     "asked",
     ["manifest", "judgings", "summary", "load", "planned"],
 )
-def test_missing_run_is_an_error(store: SqliteStore, asked: str) -> None:
+def test_missing_run_is_an_error(store: SqlStore, asked: str) -> None:
     with pytest.raises(UnknownNameError, match="No run named 'gone'"):
         list(getattr(store, asked)("gone"))
 
@@ -294,7 +295,7 @@ def test_missing_run_is_an_error(store: SqliteStore, asked: str) -> None:
 # --- going on, and re-scoring ---------------------------------------------------------------------------------------
 
 
-def test_unfinished_run_is_resumed(store: SqliteStore) -> None:
+def test_unfinished_run_is_resumed(store: SqlStore) -> None:
     write_run(store, cases=3, done=[0])
     writer = store.resume("run1", Heard(), added=planned(1, first=3))
     assert (writer.run_id, writer.judging) == ("run1", 1)
@@ -308,7 +309,7 @@ def test_unfinished_run_is_resumed(store: SqliteStore) -> None:
 
 
 def test_final_records_of_a_resumed_run_are_replaced(
-    store: SqliteStore,
+    store: SqlStore,
 ) -> None:
     write_run(store, cases=2, done=[0])
     writer = store.resume("run1", Heard())
@@ -319,7 +320,7 @@ def test_final_records_of_a_resumed_run_are_replaced(
     assert 1.5 < summary.duration < 60
 
 
-def test_what_ends_without_a_word_has_taken_the_time_until_its_last_commit(store: SqliteStore) -> None:
+def test_what_ends_without_a_word_has_taken_the_time_until_its_last_commit(store: SqlStore) -> None:
     taken = [0.0]
     for position in range(3):
         heard, began = Heard(), time.perf_counter()
@@ -335,7 +336,7 @@ def test_what_ends_without_a_word_has_taken_the_time_until_its_last_commit(store
     assert store.summary("run1").counts == {"passed": 3}
 
 
-def test_retried_trial_keeps_both_attempts_and_the_last_one_counts(store: SqliteStore) -> None:
+def test_retried_trial_keeps_both_attempts_and_the_last_one_counts(store: SqlStore) -> None:
     writer = begun(store, cases=1)
     writer.put(
         [TrialRecord(0, 0, 0, evidence(0), failed=True), VerdictRecord(0, verdict(0, [None], Outcome.ERROR))]
@@ -361,7 +362,7 @@ def test_retried_trial_keeps_both_attempts_and_the_last_one_counts(store: Sqlite
     assert case.trials[0].trial.notes[0] == "attempt 1"
 
 
-def test_replaced_scores_remove_their_verdict(store: SqliteStore) -> None:
+def test_replaced_scores_remove_their_verdict(store: SqlStore) -> None:
     write_run(store, cases=2)
     writer = store.resume("run1", Heard())
     writer.put([ScoreRecord(1, 0, 0, {METRIC: score(0.0)})])
@@ -370,7 +371,7 @@ def test_replaced_scores_remove_their_verdict(store: SqliteStore) -> None:
     assert store.load("run1").counts == {Outcome.PASSED: 1, Outcome.NOT_RUN: 1}
 
 
-def test_second_scoring_is_stored_with_the_first(store: SqliteStore) -> None:
+def test_second_scoring_is_stored_with_the_first(store: SqlStore) -> None:
     write_run(store, cases=2)
     writer = store.judge_again("run1", judging(0.9), Heard())
     assert (writer.run_id, writer.judging) == ("run1", 2)
@@ -394,7 +395,7 @@ def test_second_scoring_is_stored_with_the_first(store: SqliteStore) -> None:
         store.load("run1", 3)
 
 
-def test_a_judging_that_was_broken_off_does_not_hide_the_one_before(store: SqliteStore) -> None:
+def test_a_judging_that_was_broken_off_does_not_hide_the_one_before(store: SqlStore) -> None:
     write_run(store, cases=2)
     store.judge_again("run1", judging(0.9), Heard()).close()
     assert store.load("run1").counts == {Outcome.PASSED: 2}
@@ -404,7 +405,7 @@ def test_a_judging_that_was_broken_off_does_not_hide_the_one_before(store: Sqlit
 # --- evidence is never changed -------------------------------------------------------------------------------------------
 
 
-def test_the_same_evidence_twice_is_kept_once(store: SqliteStore) -> None:
+def test_the_same_evidence_twice_is_kept_once(store: SqlStore) -> None:
     heard = Heard()
     writer = begun(store, heard=heard)
     for token in range(3):
@@ -416,7 +417,7 @@ def test_the_same_evidence_twice_is_kept_once(store: SqliteStore) -> None:
     assert store.load("run1").counts == {Outcome.PASSED: 1, Outcome.NOT_RUN: 2}
 
 
-def test_other_evidence_for_the_same_attempt_is_refused(store: SqliteStore) -> None:
+def test_other_evidence_for_the_same_attempt_is_refused(store: SqlStore) -> None:
     heard = Heard()
     writer = begun(store, heard=heard)
     writer.put(records(0), "first")
@@ -432,7 +433,7 @@ def test_other_evidence_for_the_same_attempt_is_refused(store: SqliteStore) -> N
 # --- forgetting ----------------------------------------------------------------------------------------------------------
 
 
-def test_deleting_runs_frees_what_only_they_needed(store: SqliteStore) -> None:
+def test_deleting_runs_frees_what_only_they_needed(store: SqlStore) -> None:
     for run_id, cases in (("small", 2), ("large", 3)):  # they share the cases 0 and 1
         write_run(store, run_id, cases=cases)
     store.delete(["large"])
@@ -462,15 +463,15 @@ def test_deleting_a_run_makes_the_file_smaller(path: Path) -> None:
     assert len(opened(path).load("kept").cases) == 3
 
 
-def test_numbers_of_deleted_runs_are_not_used_again(store: SqliteStore) -> None:
+def test_numbers_of_deleted_runs_are_not_used_again(store: SqlStore) -> None:
     for run_id in ("a", "b"):
         write_run(store, run_id)
         store.delete([run_id])
     write_run(store, "c")
-    assert store._connection.rows("SELECT seq FROM runs") == [(3,)]
+    assert store._database.rows("SELECT seq FROM runs") == [(3,)]
 
 
-def test_a_run_that_is_worked_on_is_not_deleted(store: SqliteStore) -> None:
+def test_a_run_that_is_worked_on_is_not_deleted(store: SqlStore) -> None:
     write_run(store, "done")
     writer = begun(store, "going on")
     with pytest.raises(StoreError, match="run going on is being worked on by process"):
@@ -479,14 +480,14 @@ def test_a_run_that_is_worked_on_is_not_deleted(store: SqliteStore) -> None:
     assert len(list(store.runs())) == 2
 
 
-def _rows(store: SqliteStore, table: str) -> Any:
-    return store._connection.rows(f"SELECT COUNT(*) FROM {table}")[0][0]
+def _rows(store: SqlStore, table: str) -> Any:
+    return store._database.rows(f"SELECT COUNT(*) FROM {table}")[0][0]
 
 
 # --- who may do what -----------------------------------------------------------------------------------------------------
 
 
-def test_one_run_has_one_writer(store: SqliteStore) -> None:
+def test_one_run_has_one_writer(store: SqlStore) -> None:
     writer = begun(store)
     busy = r"run run1 is being worked on by process \d+ on .* Wait"
     with pytest.raises(StoreError, match=busy):
@@ -499,7 +500,7 @@ def test_one_run_has_one_writer(store: SqliteStore) -> None:
     assert store.load("run1").counts == {Outcome.PASSED: 1, Outcome.NOT_RUN: 2}
 
 
-def test_a_store_is_read_from_any_thread_while_it_is_written(store: SqliteStore) -> None:
+def test_a_store_is_read_from_any_thread_while_it_is_written(store: SqlStore) -> None:
     writer = begun(store, cases=300)
     wrong: list[object] = []
 
@@ -532,7 +533,7 @@ def test_stores_in_memory_are_one_by_name() -> None:
     assert list(second.runs()) == []
 
 
-def test_finishing_twice_and_closing_after_it_do_nothing(store: SqliteStore) -> None:
+def test_finishing_twice_and_closing_after_it_do_nothing(store: SqlStore) -> None:
     writer = begun(store)
     writer.finish(RunSummary(outcome=Outcome.ERROR, counts={"not_run": 3, "passed": 0}), complete=False)
     writer.finish(RunSummary(outcome=Outcome.PASSED), complete=True)

@@ -18,12 +18,13 @@ from unittest import mock
 from proctor.errors import StoreError
 from proctor.schema.results.manifest import RunSummary
 from proctor.schema.results.run_result import Outcome
-from proctor.stores.sqlite import connection, run_state
-from proctor.stores.sqlite.store import SqliteStore, open_store
+from proctor.stores.sql import database, run_state
+from proctor.stores.sql.store import SqlStore
+from proctor.stores.sqlite.open import open_store
 from tests.stores.sample_runs import Heard, begun, records, write_run
 
 
-def _fill(store: SqliteStore, run_id: str, cases: int) -> None:
+def _fill(store: SqlStore, run_id: str, cases: int) -> None:
     heard = Heard()
     writer = begun(store, run_id, cases=cases, heard=heard)
     for position in range(cases):
@@ -33,7 +34,7 @@ def _fill(store: SqliteStore, run_id: str, cases: int) -> None:
     print(len(heard.tokens))
 
 
-def _share(store: SqliteStore, run_id: str, cases: int) -> None:
+def _share(store: SqlStore, run_id: str, cases: int) -> None:
     """A few cases at a time, so that others come to it, too."""
     done: list[int] = []
     while len(outcomes := store.outcomes(run_id, 1)) < cases:
@@ -54,7 +55,7 @@ def _share(store: SqliteStore, run_id: str, cases: int) -> None:
     print(*done)
 
 
-def _hold(store: SqliteStore, run_id: str, seconds: float) -> None:
+def _hold(store: SqlStore, run_id: str, seconds: float) -> None:
     run_state.LEASE_SECONDS, run_state.LEASE_RENEWED_EVERY = seconds, seconds / 4
     heard = Heard()
     writer = begun(store, run_id, heard=heard)
@@ -76,10 +77,10 @@ TABLES = 60
 
 
 def _migrate(path: str) -> None:
-    first = connection.schema_files()
+    first = database.schema_files()
     tables = "\n".join(f"CREATE TABLE later_{i} (id INTEGER PRIMARY KEY, text TEXT);" for i in range(TABLES))
     later = (*first, (len(first) + 1, tables))  # as a later Proctor would have it
-    with mock.patch.object(connection, "schema_files", return_value=later):
+    with mock.patch.object(database, "schema_files", return_value=later):
         print("going", flush=True)
         open_store(path).close()
 
@@ -91,7 +92,7 @@ def main(words: list[str]) -> None:
         _migrate(path)
         return
     if what == "make":
-        connection.schema_files()
+        database.schema_files()
         print("going", flush=True)
     store = open_store(str(Path(path)))
     match what:

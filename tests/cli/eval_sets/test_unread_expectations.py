@@ -11,7 +11,7 @@ import proctor
 from proctor.compat.adk.evaluation.agent_evaluator import AgentEvaluator
 from proctor.errors import SetupError, SetupProblems
 from proctor.schema.results.manifest import Manifest
-from proctor.stores.sqlite.store import SqliteStore
+from proctor.stores.sql.store import SqlStore
 from tests.cli.project import case, in_this_process, make_project
 
 SLIP = "eval_cases[0].expected_tools"
@@ -58,13 +58,13 @@ def test_rescore(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = "runs.sqlite3"
     run = proctor.evaluate_sync("agent.py", "cases.evalset.json", allow_unknown_keys=True, store=store)
     assert proctor.rescore_sync(run, store=store).passed  # the run was begun so
-    manifest = SqliteStore.manifest
+    manifest = SqlStore.manifest
 
-    def of_an_earlier_version(store: SqliteStore, run_id: str) -> Manifest:
+    def of_an_earlier_version(store: SqlStore, run_id: str) -> Manifest:
         found = manifest(store, run_id)
         return found.model_copy(update={"options": {}})
 
-    monkeypatch.setattr(SqliteStore, "manifest", of_an_earlier_version)
+    monkeypatch.setattr(SqlStore, "manifest", of_an_earlier_version)
     with pytest.raises(SetupProblems, match=r"cases.evalset.json:\d+: case 'hello': expected_tools"):
         proctor.rescore_sync(run, store=store)
     assert proctor.rescore_sync(run, store=store, allow_unknown_keys=True).passed

@@ -15,7 +15,7 @@ from proctor.engine.scoring.score_trial import fit_explanation, fit_failure, fit
 from proctor.schema.evidence.trial import Failure
 from proctor.schema.results.run_result import RunResult
 from proctor.schema.results.score import Explanation, MetricScore, Score
-from proctor.stores.sqlite.encoding import scores_json
+from proctor.stores.sql.encoding import scores_json
 
 MIB = 2**20
 UNREADABLE = "unreadable characters (NUL, half a surrogate pair) replaced by U+FFFD: 1"

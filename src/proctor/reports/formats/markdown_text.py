@@ -20,6 +20,8 @@ _PLAIN = re.compile(
     r"[(\"']*(?:(?:[-+](?=[0-9]))?[A-Za-z0-9À-ɏ✓✕±×→≥…–⚠][A-Za-z0-9À-ɏ%.,;'’\"()^…–±+-]*:?|\d+/\d+[,;.)]*|\$[0-9][0-9.,]*[,;)]*|%[):.,;]*)"
 )
 _OPERATORS = frozenset("<>=+-–·→±×≥%")
+_BLOCKS = frozenset("<>=+-")
+"""Operators that begin a list, a quotation, a heading or HTML where they stand first."""
 _LINKED = re.compile(r"www\.|gh-|[0-9a-f]{7,40}\W*$", re.IGNORECASE)
 """Plain words that servers link: addresses, issues, commits."""
 _LIST_NUMBER = re.compile(r"\d+[.)]")
@@ -40,11 +42,15 @@ def code(text: str, longest: int = LONGEST) -> str:
 
 def sentence(text: str) -> str:
     """Return a sentence of Proctor; words that could be more than text are code."""
-    words = clean(text).lstrip(" ").split(" ")
-    return " ".join(
-        word if not word or _is_plain(word, is_first=not index) else _code_word(word)
-        for index, word in enumerate(words)
-    )
+    text = clean(text)
+    first, *others = text.lstrip(" ").split(" ")
+    space = " " if text.startswith(" ") else ""  # four of them begin a block of code
+    shown = [_shown_word(first, is_first=True), *(_shown_word(word, is_first=False) for word in others)]
+    return space + " ".join(shown)
+
+
+def _shown_word(word: str, *, is_first: bool) -> str:
+    return word if not word or _is_plain(word, is_first=is_first) else _code_word(word)
 
 
 _PUNCTUATED = re.compile(r"(\(?)([^()]*[^(),;])(\)?[,;]?)")
@@ -59,7 +65,7 @@ def _code_word(word: str) -> str:
 def _is_plain(word: str, *, is_first: bool) -> bool:
     if is_first and _LIST_NUMBER.fullmatch(word):
         return False
-    is_operator = word in _OPERATORS and not is_first
+    is_operator = word in _OPERATORS and not (is_first and word in _BLOCKS)
     return is_operator or (_PLAIN.fullmatch(word) is not None and _LINKED.match(word) is None)
 
 

@@ -13,7 +13,7 @@ from proctor.errors import StoreError
 from proctor.schema.results.manifest import PlannedCase
 from proctor.schema.results.run_result import CaseResult, Outcome
 from proctor.stores.base import Record, ScoreRecord, TrialRecord, VerdictRecord
-from proctor.stores.sqlite.encoding import read_score, read_scores, read_verdict, scores_json, verdict_row
+from proctor.stores.sql.encoding import read_score, read_scores, read_verdict, scores_json, verdict_row
 
 _IN_MEMORY = 1 << 20
 

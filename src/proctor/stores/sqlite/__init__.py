@@ -1,4 +1,1 @@
-"""The store in one SQLite file: its schema, its writer thread, its readers.
-
-Start with `store`; `connection` migrates files of older versions, and `run_state` keeps two processes from writing the same cases.
-"""
+"""The store in one SQLite file, or in memory. Start with `open`; `connection` migrates files of older versions."""

@@ -1,4 +1,4 @@
-"""A SQLite database: one connection for many threads, transactions, errors as `StoreError`, and the version of its schema."""
+"""A SQLite database (see `Database`): one connection for many threads, transactions, and errors as `StoreError`."""
 
 from __future__ import annotations
 
@@ -6,59 +6,37 @@ import sqlite3
 import threading
 import time
 import weakref
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from proctor.errors import StoreError
+from proctor.stores.sql.database import (
+    AFTER_DAMAGE,
+    Row,
+    apply_schema,
+    check_version,
+    damage_error,
+    newest_version,
+)
 
 APPLICATION_ID = 0x50524354  # "PRCT", in the header of every store
 
 
-@cache
-def schema_files() -> tuple[tuple[int, str], ...]:
-    """Return every version with its SQL, in order."""
-    from importlib.resources import files as resources
-
-    found = [
-        (int(file.name.partition("_")[0]), file.read_text(encoding="utf-8"))
-        for file in resources("proctor.stores.sqlite").joinpath("schema").iterdir()
-        if file.name.endswith(".sql")
-    ]
-    return tuple(sorted(found))
-
-
-def newest_version() -> int:
-    """Return the version that this code writes."""
-    return schema_files()[-1][0]
-
-
-def check_version(version: int, name: str) -> None:
-    """See that this code knows a store's version.
-
-    Raises:
-        StoreError: a newer Proctor wrote it.
-    """
-    if version > newest_version():
-        raise StoreError(
-            f"{name}: written by a newer Proctor (its store has version {version}, this one knows up to {newest_version()}). "
-            "Update Proctor, or name another store with --store; it was not touched"
-        )
+def connect_to(database: str | Path, *, uri: bool = False, timeout: float = 5.0) -> sqlite3.Connection:
+    """Open a connection in autocommit mode that any thread may use, with the functions that the store's SQL uses."""
+    connection = sqlite3.connect(
+        database, uri=uri, timeout=timeout, isolation_level=None, check_same_thread=False
+    )
+    connection.create_function("unix_now", 0, lambda: time.time())  # noqa: PLW0108 - the clock may be replaced by a test
+    return connection
 
 
 def migrate(connection: sqlite3.Connection, version: int) -> None:
     """Apply what came after `version`, within the transaction that is open."""
-    for number, sql in schema_files():
-        if number > version:
-            for statement in split_statements(sql):
-                connection.execute(statement)
-            connection.execute(
-                "INSERT INTO schema_versions (version, applied_at) VALUES (?, ?)", (number, time.time())
-            )
+    apply_schema(connection, version, split_statements)
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {newest_version()}")
 
@@ -80,8 +58,6 @@ PATIENCE = 30.0
 _TRIES = 4
 _MOMENT = 0.01
 """Seconds until a switch of the journal is tried again."""
-
-Row = tuple[Any, ...]
 
 
 class Connection:
@@ -113,7 +89,7 @@ class Connection:
             return found
 
     @contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
+    def transaction(self, *, exclusive: bool = True) -> Iterator[sqlite3.Connection]:
         """Hold the store for writing; all changes are committed, or, after an exception, none."""
         with self.lock, sqlite_errors(self.name):
             begin_to_write(self.raw)
@@ -186,30 +162,6 @@ def log_ahead(raw: sqlite3.Connection) -> str:
             return mode
 
 
-class Place(Protocol):
-    """Where a store is: a file, or memory."""
-
-    name: str
-    """What messages call it."""
-    warnings: list[str]
-
-    def open(self) -> Connection:
-        """Open it for the first time."""
-        ...
-
-    def connect(self) -> Connection:
-        """Open one more connection, for writing."""
-        ...
-
-    def check_place(self) -> None:
-        """See that it is still what was opened."""
-        ...
-
-    def close(self) -> None:
-        """Let go of what belongs to this opening."""
-        ...
-
-
 @contextmanager
 def sqlite_errors(name: str) -> Iterator[None]:
     """Turn an error of SQLite into a `StoreError` that names the store and what to do."""
@@ -219,18 +171,6 @@ def sqlite_errors(name: str) -> Iterator[None]:
         raise StoreError(error_text(error, name)) from error
     except UnicodeDecodeError as error:
         raise damage_error(name, "a text in it is none") from error
-
-
-@contextmanager
-def sound(name: str, what: str) -> Iterator[None]:
-    """Turn an error caused by content that differs from what was written into a `StoreError` that explains it."""
-    try:
-        yield
-    except _TRIPPED as error:
-        raise damage_error(name, f"{what} cannot be read") from error
-
-
-_TRIPPED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, zlib.error)
 
 
 def error_text(error: sqlite3.Error, name: str) -> str:
@@ -244,16 +184,10 @@ def error_text(error: sqlite3.Error, name: str) -> str:
     return f"{name}: the store cannot be used: {error}" + (f" ({code})" if code else "")
 
 
-def damage_error(name: str, what: str) -> StoreError:
-    """Build the error for content that is not what was written."""
-    return StoreError(f"{name}: the store is damaged: {what}. {_AFTER_DAMAGE}")
-
-
 def _name_of(error: sqlite3.Error) -> str:
     return getattr(error, "sqlite_errorname", None) or ""
 
 
-_AFTER_DAMAGE = "Keep the file, and start a new store with --store; what is sound in it can still be shown"
 _WAITING = {
     "SQLITE_BUSY",
     "SQLITE_BUSY_RECOVERY",
@@ -263,8 +197,8 @@ _WAITING = {
 }
 _MEANINGS = {
     "SQLITE_FULL": "the disk is full. Make room, then continue the run with `proctor resume`",
-    "SQLITE_CORRUPT": f"the store is damaged. {_AFTER_DAMAGE}",
-    "SQLITE_NOTADB": f"the store is damaged or is none. {_AFTER_DAMAGE}",
+    "SQLITE_CORRUPT": f"the store is damaged. {AFTER_DAMAGE}",
+    "SQLITE_NOTADB": f"the store is damaged or is none. {AFTER_DAMAGE}",
     "SQLITE_READONLY_DBMOVED": "the file was moved or deleted while it was in use",
     "SQLITE_READONLY": "the store cannot be written. Make the file and its folder writable, or name another with --store",
     "SQLITE_CANTOPEN": "the store cannot be opened. Check that the file and its folder exist and that you may read and write them",

@@ -16,16 +16,16 @@ from urllib.parse import quote
 
 from proctor.common.atomic_write import sync_folder
 from proctor.errors import StoreError
+from proctor.stores.sql.database import check_version, newest_version
 from proctor.stores.sqlite.connection import (
     APPLICATION_ID,
     PATIENCE,
     Connection,
     InUse,
     begin_to_write,
-    check_version,
+    connect_to,
     log_ahead,
     migrate,
-    newest_version,
     sqlite_errors,
 )
 
@@ -250,13 +250,7 @@ class SqliteFile:
 
 
 def _connect(path: Path, how: str) -> sqlite3.Connection:
-    connection = sqlite3.connect(
-        f"file:{quote(os.fsencode(path))}?{how}",
-        uri=True,
-        timeout=PATIENCE,
-        isolation_level=None,
-        check_same_thread=False,
-    )
+    connection = connect_to(f"file:{quote(os.fsencode(path))}?{how}", uri=True, timeout=PATIENCE)
     connection.text_factory = str
     connection.execute("PRAGMA trusted_schema = OFF")  # a store may come from an untrusted source
     return connection
@@ -316,7 +310,7 @@ _PAGE = 4096  # a commit writes whole pages, and compressed evidence is smaller
 
 def write_empty_store(path: Path) -> None:
     """Write a store without runs."""
-    connection = sqlite3.connect(path, isolation_level=None)
+    connection = connect_to(path)
     try:
         connection.execute(f"PRAGMA page_size = {_PAGE}")
         connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
@@ -414,7 +408,7 @@ class Memory:
         """Leave the database open for a later store of the same name."""
 
     def _create_database(self) -> Connection:
-        raw = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        raw = connect_to(":memory:")
         raw.execute("BEGIN")
         migrate(raw, 0)
         raw.execute("COMMIT")

@@ -19,7 +19,7 @@ from typing import Any
 
 from proctor.cli.eval.execution import Screen
 from proctor.cli.main import main
-from proctor.stores.sqlite import run_state
+from proctor.stores.sql import run_state
 
 _TO = int(os.environ["CRASH_REPORTED"])
 _STATEMENT = int(os.environ.get("CRASH_STATEMENT", "0"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import queue
-import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -16,12 +15,12 @@ from typing import TypeVar
 from proctor.errors import StoreError
 from proctor.schema.results.manifest import AgentManifest, Judging, Manifest, PlannedCase, RunSummary
 from proctor.stores.base import AnswerRecord, Committed, Record
-from proctor.stores.sqlite import run_state
-from proctor.stores.sqlite.connection import Connection, Place
-from proctor.stores.sqlite.encoding import checksum, compact, planned_checksum, storable
-from proctor.stores.sqlite.reader import RunReader
-from proctor.stores.sqlite.rows import Decided, Hold, Rows, RowWriter, insert
-from proctor.stores.sqlite.run_state import (
+from proctor.stores.sql import run_state
+from proctor.stores.sql.database import Database, LostConnectionError, Place, Transaction
+from proctor.stores.sql.encoding import checksum, compact, planned_checksum, storable
+from proctor.stores.sql.reader import RunReader
+from proctor.stores.sql.rows import Decided, Hold, Rows, RowWriter, insert
+from proctor.stores.sql.run_state import (
     JudgingProgress,
     Lease,
     RunLine,
@@ -32,6 +31,10 @@ from proctor.stores.sqlite.run_state import (
 
 _Found = TypeVar("_Found")
 
+RECONNECT_SECONDS = 600.0
+"""How long a run waits for a database that it cannot reach; nothing is reported as stored meanwhile."""
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 10.0
+"""Seconds between two attempts to reach it."""
 _PAUSES = (0.001,)
 """Seconds that a commit waits for what comes right after its first record: so it takes half as many of them."""
 _PAUSES_OF_SCORING = (0.01,) * 25
@@ -63,6 +66,7 @@ class Writer:
         self._error: Exception | None = None
         self._queue: queue.SimpleQueue[tuple[Rows, object] | _End] = queue.SimpleQueue()
         self._rows = RowWriter(hold)
+        self._is_known = True
         self._thread = threading.Thread(target=self._work, name=f"proctor-store-{self.run_id}", daemon=True)
         self._thread.start()
 
@@ -89,17 +93,20 @@ class Writer:
     # --- on the thread -----------------------------------------------------------------------------------------------
 
     def _work(self) -> None:
-        connection = self._try(self._place.connect)
+        database = self._try(self._place.connect)
         end: _End | None = None
         while end is None:
             items, end = self._take_queued()
-            if connection is not None and (items or end is None):
-                self._try(partial(self._commit, connection, [rows for rows, _ in items]))
+            if database is not None and (items or end is None):
+                self._try(partial(self._commit, database, [rows for rows, _ in items]))
             self._tell(items)
-        if connection is not None:
-            self._finish(connection, end)
+        if database is not None:
+            if end.summary is not None:
+                self._try(partial(self._commit, database, [], end))
+            if end.summary is None or self._error is not None:
+                self._release(database)
             with suppress(StoreError):
-                connection.close()
+                database.close()
 
     def _try(self, step: Callable[[], _Found]) -> _Found | None:
         """Take a step unless an earlier one failed; keep its error for the callers that wait for records."""
@@ -141,39 +148,58 @@ class Writer:
             with suppress(Exception):  # the listener may have ended: the records are written all the same
                 self._committed(tokens, self._error)
 
-    def _commit(self, connection: Connection, items: list[Rows], *, last: bool = False) -> None:
+    def _commit(self, database: Database, items: list[Rows], end: _End | None = None) -> None:
+        """Write rows, and the end of the scoring if this is it; after a lost connection again, on a new one."""
+        rows = Rows()
+        for some in items:
+            rows.add(some)
+        until, pause = time.monotonic() + RECONNECT_SECONDS, _FIRST_PAUSE
+        while True:
+            try:
+                self._write(database, rows, end, is_wait=not items)
+            except LostConnectionError:
+                if time.monotonic() + pause > until:
+                    raise
+                time.sleep(pause)
+                pause = min(2 * pause, _LONGEST_PAUSE)
+                self._is_known = False  # whether the last transaction was committed
+            else:
+                self._is_known = True
+                return
+
+    def _write(self, database: Database, rows: Rows, end: _End | None, *, is_wait: bool) -> None:
         self._place.check_place()
-        with connection.transaction() as raw:
-            for rows in items:
-                self._rows.add(rows)
-            self._rows.write(raw, connection)
-            if items:  # and not while it only waits for its turn
-                self._hold.judging.note_duration(time.perf_counter() - self._began)
-            if not self._hold.write(raw):
+        with database.transaction() as transaction:
+            if not self._is_known:
+                reload(self._hold, database)
+            self._rows.write(transaction, rows, self._place.name)
+            judging = self._hold.judging
+            if end is not None and end.summary is not None:
+                judging.summary, judging.complete = compact(end.summary.model_dump()), int(end.complete)
+                if self.judging == 1:
+                    self._hold.run.complete = int(end.complete)
+            elif not is_wait:  # and not while it only waits for its turn
+                judging.note_duration(time.perf_counter() - self._began)
+            if not self._hold.write(transaction):
                 raise run_state.lost_lease_error(self._hold.lease, self._place.name)
-            if last:
-                run_state.release_lease(raw, self._hold.lease)
+            if end is not None:
+                run_state.release_lease(transaction, self._hold.lease)
         self._place.check_place()
 
-    def _finish(self, connection: Connection, end: _End) -> None:
-        if end.summary is not None:
-            self._try(partial(self._sum_up, connection, end.summary, end.complete))
-        if end.summary is None or self._error is not None:
-            self._release(connection)
-
-    def _sum_up(self, connection: Connection, summary: RunSummary, complete: bool) -> None:  # noqa: FBT001 - handed on
-        self._hold.judging.summary = compact(summary.model_dump())
-        self._hold.judging.complete = int(complete)
-        if self.judging == 1:
-            self._hold.run.complete = int(complete)
-        self._commit(connection, [], last=True)
-
-    def _release(self, connection: Connection) -> None:
+    def _release(self, database: Database) -> None:
         with (
             suppress(StoreError),
-            connection.transaction() as raw,
+            database.transaction() as transaction,
         ):  # where it cannot, the lease ends with its time
-            run_state.release_lease(raw, self._hold.lease)
+            run_state.release_lease(transaction, self._hold.lease)
+
+
+def reload(hold: Hold, database: Database) -> None:
+    """Read what is stored of a run and its scoring: it is unknown whether the last transaction was committed."""
+    run, judging = hold.lease.run, hold.judging.number
+    hold.run = run_progress(database, run)
+    hold.judging = judging_progress(database, run, judging)
+    hold.decided = Decided(RunReader(database, run, hold.lease.run_id, judging).outcomes())
 
 
 # --- The first rows of a run and of a scoring -------------------------------------------------------------------------
@@ -188,67 +214,67 @@ _PLANNED_AT_ONCE = 1000
 
 
 def begin_run(
-    raw: sqlite3.Connection, name: str, manifest: Manifest, cases: Iterable[PlannedCase], judging: Judging
+    transaction: Transaction, name: str, manifest: Manifest, cases: Iterable[PlannedCase], judging: Judging
 ) -> Hold:
     """Write down a new run, within a transaction, and take hold of it."""
-    raw.execute("UPDATE totals SET value = value + 1 WHERE name = 'runs'")
-    run = raw.execute(
+    transaction.execute("UPDATE totals SET value = value + 1 WHERE name = 'runs'")
+    run = transaction.execute(
         "UPDATE totals SET value = value + 1 WHERE name = 'last_run' RETURNING value"
     ).fetchall()
     progress = RunProgress(run[0][0])
-    insert_run(raw, progress, manifest, name)
-    lease = run_state.take_lease(raw, progress.run, manifest.run_id, name)
-    progress.cases = insert_planned_cases(raw, progress.run, cases)
+    insert_run(transaction, progress, manifest, name)
+    lease = run_state.take_lease(transaction, progress.run, manifest.run_id, name)
+    progress.cases = insert_planned_cases(transaction, progress.run, cases)
     hold = Hold(lease, progress, JudgingProgress(progress.run, judging.number), Decided(), {})
-    insert_judging(raw, hold.judging, judging)
-    hold.write(raw)
+    insert_judging(transaction, hold.judging, judging)
+    hold.write(transaction)
     return hold
 
 
 def resume_run(
-    raw: sqlite3.Connection, connection: Connection, lease: Lease, added: Sequence[PlannedCase]
+    transaction: Transaction, database: Database, lease: Lease, added: Sequence[PlannedCase]
 ) -> Hold:
     """Take up a run, within a transaction, with cases that it did not have before, or not so."""
     run = lease.run
     hold = Hold(
         lease,
-        run_progress(connection, run),
-        judging_progress(connection, run, 1),
-        Decided(RunReader(connection, run, lease.run_id, 1).outcomes()),
-        _attempts(connection, run),
+        run_progress(database, run),
+        judging_progress(database, run, 1),
+        Decided(RunReader(database, run, lease.run_id, 1).outcomes()),
+        _attempts(database, run),
     )
-    insert_planned_cases(raw, run, added)
+    insert_planned_cases(transaction, run, added)
     hold.run.cases += sum(case.position >= hold.run.cases for case in added)
     hold.run.complete = hold.judging.complete = 0
     for number in range(2, hold.run.judgings + 1):  # what comes now is not in them
-        later = judging_progress(connection, run, number)
+        later = judging_progress(database, run, number)
         later.complete = 0
-        later.write(raw)
-    hold.write(raw)
+        later.write(transaction)
+    hold.write(transaction)
     return hold
 
 
-def begin_judging(raw: sqlite3.Connection, connection: Connection, lease: Lease, judging: Judging) -> Hold:
+def begin_judging(transaction: Transaction, database: Database, lease: Lease, judging: Judging) -> Hold:
     """Write down another scoring of a run, within a transaction; its number is chosen here."""
-    progress = run_progress(connection, lease.run)
+    progress = run_progress(database, lease.run)
     progress.judgings += 1
     numbered = judging.model_copy(update={"number": progress.judgings})
     new = JudgingProgress(lease.run, numbered.number)
-    hold = Hold(lease, progress, new, Decided(), _attempts(connection, lease.run))
-    insert_judging(raw, new, numbered)
-    hold.write(raw)
+    hold = Hold(lease, progress, new, Decided(), _attempts(database, lease.run))
+    insert_judging(transaction, new, numbered)
+    hold.write(transaction)
     return hold
 
 
-def _attempts(connection: Connection, run: int) -> dict[tuple[int, int], int]:
-    rows = connection.rows(
+def _attempts(database: Database, run: int) -> dict[tuple[int, int], int]:
+    rows = database.rows(
         "SELECT position, number, MAX(attempt) FROM trials WHERE run = ? AND attempt > 0 GROUP BY position, number",
         (run,),
     )
     return {(position, number): attempt for position, number, attempt in rows}
 
 
-def insert_run(raw: sqlite3.Connection, progress: RunProgress, manifest: Manifest, name: str) -> None:
+def insert_run(transaction: Transaction, progress: RunProgress, manifest: Manifest, name: str) -> None:
     """Write down what is run.
 
     Raises:
@@ -257,29 +283,29 @@ def insert_run(raw: sqlite3.Connection, progress: RunProgress, manifest: Manifes
     agent = storable(manifest.agent.label)
     sets, text = compact([one.eval_set_id for one in manifest.sets]), compact(manifest.model_dump())
     head = RunLine.key(progress.run, manifest.run_id, manifest.created_at, agent, sets, manifest.num_runs)
-    try:
-        raw.execute(
-            "INSERT INTO runs (seq, run_id, created_at, agent, sets, num_runs, cases, complete, trials, trials_sum, "
-            "judgings, state_crc, lease_until, fence, crc, manifest) VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 1, 0, 0, 0, ?, ?)",
-            (
-                progress.run,
-                manifest.run_id,
-                manifest.created_at,
-                agent,
-                sets,
-                manifest.num_runs,
-                checksum(head, text),
-                text,
-            ),
-        )
-    except sqlite3.IntegrityError:
-        raise StoreError(f"{name}: a run named {manifest.run_id} is there already") from None
+    written = transaction.execute(
+        "INSERT INTO runs (seq, run_id, created_at, agent, sets, num_runs, cases, complete, trials, trials_sum, "
+        "judgings, state_crc, lease_until, fence, crc, manifest) VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 1, 0, 0, 0, ?, ?) "
+        "ON CONFLICT (run_id) DO NOTHING",
+        (
+            progress.run,
+            manifest.run_id,
+            manifest.created_at,
+            agent,
+            sets,
+            manifest.num_runs,
+            checksum(head, text),
+            text,
+        ),
+    )
+    if not written.rowcount:
+        raise StoreError(f"{name}: a run named {manifest.run_id} is there already")
 
 
-def insert_judging(raw: sqlite3.Connection, progress: JudgingProgress, judging: Judging) -> None:
+def insert_judging(transaction: Transaction, progress: JudgingProgress, judging: Judging) -> None:
     """Write down how it is scored."""
     text = compact(judging.model_dump())
-    raw.execute(
+    transaction.execute(
         "INSERT INTO judgings (run, number, complete, counts, verdicts_sum, state_crc, crc, judging) "
         "VALUES (?, ?, 0, '{}', 0, 0, ?, ?)",
         (
@@ -291,15 +317,17 @@ def insert_judging(raw: sqlite3.Connection, progress: JudgingProgress, judging: 
     )
 
 
-def name_agent(raw: sqlite3.Connection, line: RunLine, manifest: Manifest, agent: AgentManifest) -> None:
+def name_agent(transaction: Transaction, line: RunLine, manifest: Manifest, agent: AgentManifest) -> None:
     """Write down what is known of the agent by now; nothing else of the manifest changes."""
     text = compact(manifest.model_copy(update={"agent": agent}).model_dump())
     sets = compact(list(line.sets))
     head = RunLine.key(line.seq, line.run_id, line.created_at, line.agent, sets, line.num_runs)
-    raw.execute("UPDATE runs SET manifest = ?, crc = ? WHERE seq = ?", (text, checksum(head, text), line.seq))
+    transaction.execute(
+        "UPDATE runs SET manifest = ?, crc = ? WHERE seq = ?", (text, checksum(head, text), line.seq)
+    )
 
 
-def insert_planned_cases(raw: sqlite3.Connection, run: int, cases: Iterable[PlannedCase]) -> int:
+def insert_planned_cases(transaction: Transaction, run: int, cases: Iterable[PlannedCase]) -> int:
     """Write what is planned, some at a time: there may be very many. Return how many there were.
 
     A case that is stored at its position already, and has not been run, gets its new content.
@@ -315,7 +343,7 @@ def insert_planned_cases(raw: sqlite3.Connection, run: int, cases: Iterable[Plan
                 storable(case.place),
             )
             rows.append((run, case.position, planned_checksum(run, case.position, texts), *texts))
-        total += insert(raw, "planned", _PLANNED, rows, _OTHER_CONTENT)
+        total += insert(transaction, "planned", _PLANNED, rows, _OTHER_CONTENT)
     return total
 
 
@@ -331,11 +359,11 @@ _DELETE_UNUSED = (
 )
 
 
-def delete_runs(raw: sqlite3.Connection, runs: Sequence[int]) -> None:
+def delete_runs(transaction: Transaction, runs: Sequence[int]) -> None:
     """Delete runs, and everything that only they used, within a transaction."""
     for run in runs:
         for table in _TABLES_OF_RUN:
-            raw.execute(f"DELETE FROM {table} WHERE run = ?", (run,))  # noqa: S608 - our own tables
-        raw.execute("DELETE FROM runs WHERE seq = ?", (run,))
+            transaction.execute(f"DELETE FROM {table} WHERE run = ?", (run,))  # noqa: S608 - our own tables
+        transaction.execute("DELETE FROM runs WHERE seq = ?", (run,))
     for statement in _DELETE_UNUSED:
-        raw.execute(statement)
+        transaction.execute(statement)

@@ -1,4 +1,4 @@
-"""Labels of people, calibrations of judges and looks at held-out cases, in a SQLite store."""
+"""Labels of people, calibrations of judges and looks at held-out cases, in a store."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from proctor.stores.base import StoredLabel, StoredLook
-from proctor.stores.sqlite.connection import Connection, Row, sound
-from proctor.stores.sqlite.encoding import checksum, compact, storable
-from proctor.stores.sqlite.run_state import RunLine
+from proctor.stores.sql.database import Database, Row, sound
+from proctor.stores.sql.encoding import checksum, compact, storable
+from proctor.stores.sql.run_state import RunLine
 
 if TYPE_CHECKING:
     from proctor.schema.analysis.calibration import Calibration
@@ -39,7 +39,7 @@ _WHOLE = -1
 class LabelledStore:
     """The part of a store that has to do with labels, calibrations and looks."""
 
-    _connection: Connection
+    _database: Database
 
     @abstractmethod
     def _check_writable(self) -> None: ...
@@ -51,33 +51,34 @@ class LabelledStore:
         """Store labels of a run; a label of the same thing is replaced."""
         self._check_writable()
         run, now = self._line(run_id).seq, time.time()
-        with self._connection.transaction() as raw:
+        with self._database.transaction() as transaction:
             for label in labels:
                 row = _row_of(label, now)
-                raw.execute(_FORGET, (run, *row[:5]))
-                raw.execute(_KEEP, (run, *row, checksum(_key(run, row))))
+                transaction.execute(_FORGET, (run, *row[:5]))
+                transaction.execute(_KEEP, (run, *row, checksum(_key(run, row))))
 
     def unlabel(self, run_id: str, labels: Sequence[StoredLabel]) -> int:
         """Delete the labels of the same things, whatever their content; return how many labels there were."""
         self._check_writable()
         run = self._line(run_id).seq
-        with self._connection.transaction() as raw:
-            return sum(raw.execute(_FORGET, (run, *_row_of(one, 0.0)[:5])).rowcount for one in labels)
+        with self._database.transaction() as transaction:
+            return sum(transaction.execute(_FORGET, (run, *_row_of(one, 0.0)[:5])).rowcount for one in labels)
 
     def labels(self, run_id: str) -> list[StoredLabel]:
         """Return the labels of a run, case by case."""
         run = self._line(run_id).seq
-        rows = self._connection.rows(_READ, (run,)) if self._has_version(_VERSION) else []
-        with sound(self._connection.name, f"a label of run {run_id}"):
+        rows = self._database.rows(_READ, (run,)) if self._has_version(_VERSION) else []
+        with sound(self._database.name, f"a label of run {run_id}"):
             return [_label_of(run, crc, row) for crc, *row in rows]
 
     def calibrate(self, calibration: Calibration) -> None:
         """Store a calibration of a judge in addition to the earlier ones."""
         self._check_writable()
         text = storable(calibration.model_dump_json())
-        with self._connection.transaction() as raw:
-            raw.execute(
-                "INSERT INTO calibrations (metric, crc, calibration) VALUES (?, ?, ?)",
+        with self._database.transaction(exclusive=True) as transaction:
+            transaction.execute(
+                "INSERT INTO calibrations (seq, metric, crc, calibration) "
+                "VALUES ((SELECT COALESCE(MAX(seq), 0) + 1 FROM calibrations), ?, ?, ?)",
                 (calibration.metric, checksum(f"calibration/{calibration.metric}", text), text),
             )
 
@@ -88,8 +89,8 @@ class LabelledStore:
         if not self._has_version(_VERSION):
             return []
         found = []
-        for metric, crc, text in self._connection.rows(_CALIBRATIONS):
-            with sound(self._connection.name, f"a calibration of {metric}"):
+        for metric, crc, text in self._database.rows(_CALIBRATIONS):
+            with sound(self._database.name, f"a calibration of {metric}"):
                 if crc != checksum(f"calibration/{metric}", text):
                     raise ValueError(crc)
                 found.append(Calibration.model_validate_json(text))
@@ -110,10 +111,10 @@ class LabelledStore:
         """Store a look at held-out cases, unless `check`, which receives the earlier ones, raises an error."""
         self._check_writable()
         text = compact(asdict(look))
-        with self._connection.transaction() as raw:
+        with self._database.transaction(exclusive=True) as transaction:
             check(self.looks())
-            ((seq,),) = raw.execute(_COUNT_LOOK).fetchall()
-            raw.execute(
+            ((seq,),) = transaction.execute(_COUNT_LOOK).fetchall()
+            transaction.execute(
                 "INSERT INTO looks (seq, crc, look) VALUES (?, ?, ?)",
                 (seq, checksum(f"look/{seq}", text), text),
             )
@@ -122,15 +123,15 @@ class LabelledStore:
         """Return the looks at held-out cases, oldest first."""
         if not self._has_version(_VERSION_OF_LOOKS):
             return []
-        with self._connection.snapshot():
-            rows = self._connection.rows(_LOOKS)
-            ((total,),) = self._connection.rows("SELECT value FROM totals WHERE name = 'looks'")
-        with sound(self._connection.name, "a look at held-out cases"):
+        with self._database.snapshot():
+            rows = self._database.rows(_LOOKS)
+            ((total,),) = self._database.rows("SELECT value FROM totals WHERE name = 'looks'")
+        with sound(self._database.name, "a look at held-out cases"):
             return [_look_of(number, *row) for number, row in zip(range(1, total + 1), rows, strict=True)]
 
     def _has_version(self, version: int) -> bool:
         """Return whether the store has this version: a store that was opened for reading may be older."""
-        row = self._connection.row("SELECT MAX(version) FROM schema_versions")
+        row = self._database.row("SELECT MAX(version) FROM schema_versions")
         return row is not None and row[0] >= version
 
 

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import sqlite3
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -18,8 +16,8 @@ from typing import Any
 from proctor.errors import RunInUseError, StoreError
 from proctor.schema.results.manifest import RunState
 from proctor.stores.base import RunEntry, Standing
-from proctor.stores.sqlite.connection import Connection, Row, damage_error, sound
-from proctor.stores.sqlite.encoding import checksum, compact
+from proctor.stores.sql.database import Database, Row, Transaction, damage_error, sound
+from proctor.stores.sql.encoding import checksum, compact
 
 _RUN_COLUMNS = "cases, complete, trials, trials_sum, judgings"
 _JUDGING_COLUMNS = "complete, counts, verdicts_sum, summary"
@@ -44,13 +42,13 @@ class RunProgress:
             f"{self.run}/{self.cases}/{self.complete}/{self.trials}/{self.trials_sum}/{self.judgings}"
         )
 
-    def write(self, connection: sqlite3.Connection, lease: Lease) -> bool:
+    def write(self, transaction: Transaction, lease: Lease) -> bool:
         """Write the progress and renew the lease; return `False` if another process has taken over the run."""
         values = self.cases, self.complete, self.trials, self.trials_sum, self.judgings, self.crc
-        written = connection.execute(
+        written = transaction.execute(
             "UPDATE runs SET cases = ?, complete = ?, trials = ?, trials_sum = ?, judgings = ?, state_crc = ?, "
-            "lease_until = ? WHERE seq = ? AND fence = ?",
-            (*values, time.time() + LEASE_SECONDS, self.run, lease.fence),
+            "lease_until = unix_now() + ? WHERE seq = ? AND fence = ?",
+            (*values, LEASE_SECONDS, self.run, lease.fence),
         )
         return written.rowcount == 1
 
@@ -88,57 +86,57 @@ class JudgingProgress:
         """Store the duration so far; a process that is killed cannot store it."""
         self.summary = compact({**json.loads(self.summary or "{}"), "duration": round(seconds, 6)})
 
-    def write(self, connection: sqlite3.Connection) -> None:
+    def write(self, transaction: Transaction) -> None:
         """Write the progress."""
         values = self.complete, self.counts, self.verdicts_sum, self.summary, self.crc
-        connection.execute(
+        transaction.execute(
             "UPDATE judgings SET complete = ?, counts = ?, verdicts_sum = ?, summary = ?, state_crc = ? "
             "WHERE run = ? AND number = ?",
             (*values, self.run, self.number),
         )
 
 
-def run_progress(connection: Connection, run: int) -> RunProgress:
+def run_progress(database: Database, run: int) -> RunProgress:
     """Read the progress of a run.
 
     Raises:
         StoreError: it is damaged.
     """
-    row = connection.row(f"SELECT {_RUN_COLUMNS}, state_crc FROM runs WHERE seq = ?", (run,))  # noqa: S608 - our own columns
-    with sound(connection.name, "the state of a run"):
+    row = database.row(f"SELECT {_RUN_COLUMNS}, state_crc FROM runs WHERE seq = ?", (run,))  # noqa: S608 - our own columns
+    with sound(database.name, "the state of a run"):
         progress = RunProgress(run, *(row or ())[:-1])
         if row is None or progress.crc != row[-1]:
             raise ValueError(row)
     return progress
 
 
-def judging_progress(connection: Connection, run: int, number: int) -> JudgingProgress:
+def judging_progress(database: Database, run: int, number: int) -> JudgingProgress:
     """Read the progress of a scoring.
 
     Raises:
         StoreError: it is damaged.
     """
-    row = connection.row(
+    row = database.row(
         f"SELECT {_JUDGING_COLUMNS}, state_crc FROM judgings WHERE run = ? AND number = ?",  # noqa: S608 - our own columns
         (run, number),
     )
-    with sound(connection.name, "the state of a scoring"):
+    with sound(database.name, "the state of a scoring"):
         return _judging_progress(run, number, *(row or ()))
 
 
-def stored_judgings(connection: Connection, line: RunLine) -> list[tuple[JudgingProgress, str]]:
+def stored_judgings(database: Database, line: RunLine) -> list[tuple[JudgingProgress, str]]:
     """Return every scoring of a run, in order: its progress, and its description as JSON.
 
     Raises:
         StoreError: one is missing or damaged.
     """
-    rows = connection.rows(
+    rows = database.rows(
         f"SELECT number, crc, judging, {_JUDGING_COLUMNS}, state_crc FROM judgings WHERE run = ? ORDER BY number",  # noqa: S608 - our own columns
         (line.seq,),
     )
     if len(rows) != line.progress.judgings:
-        raise damage_error(connection.name, f"a scoring of run {line.run_id} is missing")
-    with sound(connection.name, f"a scoring of run {line.run_id}"):
+        raise damage_error(database.name, f"a scoring of run {line.run_id} is missing")
+    with sound(database.name, f"a scoring of run {line.run_id}"):
         return [_stored_judging(line.seq, *row) for row in rows]
 
 
@@ -160,10 +158,8 @@ def _judging_progress(run: int, number: int, *columns: Any) -> JudgingProgress:
 
 
 _AT_ONCE = 50
-_COLUMNS = (
-    f"seq, run_id, created_at, agent, sets, num_runs, crc, manifest, {_RUN_COLUMNS}, state_crc, "
-    "holder_host, holder_machine, holder_pid, holder_started, lease_until"
-)
+_HOLDER_COLUMNS = "holder_host, holder_machine, holder_pid, holder_started, lease_until, unix_now()"
+_COLUMNS = f"seq, run_id, created_at, agent, sets, num_runs, crc, manifest, {_RUN_COLUMNS}, state_crc, {_HOLDER_COLUMNS}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,35 +190,35 @@ class RunLine:
         return f"run/{seq}/{run_id}/{created_at!r}/{agent}/{sets}/{num_runs}"
 
 
-def run_line(connection: Connection, run_id: str) -> RunLine | None:
+def run_line(database: Database, run_id: str) -> RunLine | None:
     """Return the run `run_id`; `None` if there is none."""
-    rows = connection.rows(f"SELECT {_COLUMNS} FROM runs WHERE run_id = ?", (run_id,))  # noqa: S608 - our own columns
-    return _line(connection, rows[0]) if rows else None
+    rows = database.rows(f"SELECT {_COLUMNS} FROM runs WHERE run_id = ?", (run_id,))  # noqa: S608 - our own columns
+    return _line(database, rows[0]) if rows else None
 
 
-def run_lines(connection: Connection) -> Iterator[RunLine]:
+def run_lines(database: Database) -> Iterator[RunLine]:
     """Return all runs, newest first, some at a time."""
     before, count = 1 << 62, 0
     while True:
-        rows = connection.rows(
+        rows = database.rows(
             f"SELECT {_COLUMNS} FROM runs WHERE seq < ? ORDER BY seq DESC LIMIT {_AT_ONCE}",  # noqa: S608 - our own columns
             (before,),
         )
         for row in rows:
             count += 1
             before = row[0]
-            yield _line(connection, row)
+            yield _line(database, row)
         if len(rows) < _AT_ONCE:
             break
-    _check_count(connection, count)
+    _check_count(database, count)
 
 
-def run_index(connection: Connection) -> list[RunEntry]:
+def run_index(database: Database) -> list[RunEntry]:
     """Return all runs, newest first, without their long fields; their checksums are not verified."""
-    with connection.snapshot():
-        rows = connection.rows("SELECT run_id, created_at, agent, sets, complete FROM runs ORDER BY seq DESC")
-        _check_count(connection, len(rows))
-    with sound(connection.name, "the list of runs"):
+    with database.snapshot():
+        rows = database.rows("SELECT run_id, created_at, agent, sets, complete FROM runs ORDER BY seq DESC")
+        _check_count(database, len(rows))
+    with sound(database.name, "the list of runs"):
         sets = {text: tuple(json.loads(text)) for text in {row[3] for row in rows}}
         return [
             RunEntry(run_id, created_at, agent, sets[text], bool(complete))
@@ -230,29 +226,28 @@ def run_index(connection: Connection) -> list[RunEntry]:
         ]
 
 
-def _check_count(connection: Connection, count: int) -> None:
-    total = connection.row("SELECT value FROM totals WHERE name = 'runs'")
+def _check_count(database: Database, count: int) -> None:
+    total = database.row("SELECT value FROM totals WHERE name = 'runs'")
     if total is None or total[0] > count:
-        raise damage_error(connection.name, "not all runs are there")
+        raise damage_error(database.name, "not all runs are there")
 
 
-def _line(connection: Connection, row: Row) -> RunLine:
-    with sound(connection.name, f"run {row[1]}"):
+def _line(database: Database, row: Row) -> RunLine:
+    with sound(database.name, f"run {row[1]}"):
         seq, run_id, created_at, agent, sets, num_runs, crc, manifest, *state = row
         progress = RunProgress(seq, *state[:5])
         key = RunLine.key(seq, run_id, created_at, agent, sets, num_runs)
         if crc != checksum(key, manifest) or state[5] != progress.crc:
             raise ValueError(crc)
-        host, machine, pid, started, until = state[6:]
-        holder = held_by((host, machine, pid, started, until))
+        holder = held_by(*state[6:])
         return RunLine(
             seq, run_id, created_at, agent, tuple(json.loads(sets)), num_runs, manifest, progress, holder
         )
 
 
-def standing_of(connection: Connection, line: RunLine, judging: int) -> Standing:
+def standing_of(database: Database, line: RunLine, judging: int) -> Standing:
     """Return the progress of a scoring in a few numbers, which a client that follows the run reads again and again."""
-    progress = judging_progress(connection, line.seq, judging)
+    progress = judging_progress(database, line.seq, judging)
     return Standing(
         state=line.state,
         cases=line.progress.cases,
@@ -285,35 +280,41 @@ class Lease:
     """Increases by one with each holder: a process with a lower number has lost the lease."""
 
 
-def take_lease(connection: sqlite3.Connection, run: int, run_id: str, name: str) -> Lease:
+def take_lease(transaction: Transaction, run: int, run_id: str, name: str) -> Lease:
     """Acquire the lease of a run, within a transaction.
 
     Raises:
         RunInUseError: another process writes it.
     """
-    row = connection.execute(
-        "SELECT holder_host, holder_machine, holder_pid, holder_started, lease_until FROM runs WHERE seq = ?",
+    *row, fence = transaction.execute(
+        f"SELECT {_HOLDER_COLUMNS}, fence FROM runs WHERE seq = ?",  # noqa: S608 - our own columns
         (run,),
     ).fetchone()
-    if (holder := held_by(row)) is not None:
-        raise RunInUseError(
-            f"{name}: run {run_id} is being worked on by {holder}. Wait for it to end or stop it, then try again "
-            f"(a process that died on another machine is waited for: {LEASE_SECONDS:.0f} s at most)"
-        )
+    if (holder := held_by(*row)) is not None:
+        raise _in_use_error(run_id, name, str(holder))
     me = this_process()
-    found = connection.execute(
-        "UPDATE runs SET holder_host = ?, holder_machine = ?, holder_pid = ?, holder_started = ?, lease_until = ?, "
-        "fence = fence + 1 WHERE seq = ? RETURNING fence",
-        (me.host, me.machine, me.pid, me.started, time.time() + LEASE_SECONDS, run),
-    ).fetchall()
-    return Lease(run, run_id, found[0][0])
+    found = transaction.execute(
+        "UPDATE runs SET holder_host = ?, holder_machine = ?, holder_pid = ?, holder_started = ?, "
+        "lease_until = unix_now() + ?, fence = fence + 1 WHERE seq = ? AND fence = ? RETURNING fence",
+        (me.host, me.machine, me.pid, me.started, LEASE_SECONDS, run, fence),
+    ).fetchone()
+    if found is None:  # another process has taken it between the two statements
+        raise _in_use_error(run_id, name, "another process")
+    return Lease(run, run_id, found[0])
 
 
-def held_by(row: tuple[str | None, str | None, int | None, str | None, float]) -> Holder | None:
-    """Return the process that holds the lease of a run, by its holder's columns and `lease_until`; `None` if there is none."""
-    host, machine, pid, started, until = row
-    left = until - time.time()
-    if pid is None or not 0 < left <= LEASE_SECONDS + _ASKEW:
+def _in_use_error(run_id: str, name: str, holder: str) -> RunInUseError:
+    return RunInUseError(
+        f"{name}: run {run_id} is being worked on by {holder}. Wait for it to end or stop it, then try again "
+        f"(a process that died on another machine is waited for: {LEASE_SECONDS:.0f} s at most)"
+    )
+
+
+def held_by(
+    host: str | None, machine: str | None, pid: int | None, started: str | None, until: float, now: float
+) -> Holder | None:
+    """Return the process that holds the lease of a run, by the columns `_HOLDER_COLUMNS`; `None` if there is none."""
+    if pid is None or not 0 < until - now <= LEASE_SECONDS + _ASKEW:
         return None
     holder = Holder(host or "another machine", machine, pid, started)
     return None if holder.is_gone() else holder
@@ -327,9 +328,9 @@ def lost_lease_error(lease: Lease, name: str) -> StoreError:
     )
 
 
-def release_lease(connection: sqlite3.Connection, lease: Lease) -> None:
+def release_lease(transaction: Transaction, lease: Lease) -> None:
     """Release a run, within a transaction."""
-    connection.execute(
+    transaction.execute(
         "UPDATE runs SET lease_until = 0, holder_pid = NULL WHERE seq = ? AND fence = ?",
         (lease.run, lease.fence),
     )

@@ -1,9 +1,8 @@
-"""The store: runs in a SQLite file, or in memory."""
+"""The store: runs in the tables of a database."""
 
 from __future__ import annotations
 
 import json
-import sqlite3
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -27,14 +26,12 @@ from proctor.schema.results.manifest import (
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult, SetSummary
 from proctor.schema.results.score import TrialRule
 from proctor.stores.base import BriefVerdict, Committed, RunEntry, Standing, StoredTrial, runs_back
-from proctor.stores.open import split_url, sqlite_path
-from proctor.stores.sqlite import run_state
-from proctor.stores.sqlite.connection import Place, sound
-from proctor.stores.sqlite.encoding import checksum, unpack
-from proctor.stores.sqlite.file import Memory, SqliteFile
-from proctor.stores.sqlite.labels import LabelledStore
-from proctor.stores.sqlite.reader import RunReader, StoredCases
-from proctor.stores.sqlite.run_state import (
+from proctor.stores.sql import run_state
+from proctor.stores.sql.database import Place, sound
+from proctor.stores.sql.encoding import checksum, unpack
+from proctor.stores.sql.labels import LabelledStore
+from proctor.stores.sql.reader import RunReader, StoredCases
+from proctor.stores.sql.run_state import (
     JudgingProgress,
     RunLine,
     judging_progress,
@@ -44,40 +41,21 @@ from proctor.stores.sqlite.run_state import (
     standing_of,
     stored_judgings,
 )
-from proctor.stores.sqlite.writer import Writer, begin_judging, begin_run, delete_runs, name_agent, resume_run
+from proctor.stores.sql.writer import Writer, begin_judging, begin_run, delete_runs, name_agent, resume_run
 
 _AT_ONCE = 1000
 _T = TypeVar("_T")
 
-_OLDEST = (3, 35, 0)
-"""The first SQLite that has `RETURNING`."""
 
-
-def open_store(url: str, *, read_only: bool = False) -> SqliteStore:
-    """Open `sqlite:///PATH`, `sqlite:PATH`, a bare path, or `memory:NAME`.
-
-    Raises:
-        SetupError: the URL names no place.
-        StoreError: the store cannot be used; it has not been touched.
-    """
-    if sqlite3.sqlite_version_info < _OLDEST:
-        raise StoreError(
-            f"{url}: the store needs SQLite {'.'.join(map(str, _OLDEST))} or newer, this Python has {sqlite3.sqlite_version}"
-        )
-    scheme, rest = split_url(url)
-    place: Place = Memory(f"memory:{rest}") if scheme == "memory" else SqliteFile(sqlite_path(url), read_only)
-    return SqliteStore(url, place, read_only=read_only)
-
-
-class SqliteStore(LabelledStore):
-    """A store in SQLite (see `Store` of this room's contract). Any thread may use it."""
+class SqlStore(LabelledStore):
+    """A store in the tables of a database (see `Store`). Any thread may use it."""
 
     def __init__(self, url: str, place: Place, *, read_only: bool = False) -> None:
         self.url = url
         self.read_only = read_only
         self._place = place
         self._name = place.name
-        self._connection = place.open()
+        self._database = place.open()
         self._seqs: dict[str, int] = {}
 
     @property
@@ -92,8 +70,8 @@ class SqliteStore(LabelledStore):
     ) -> Writer:
         """Write down a new run and take hold of it."""
         self._check_writable()
-        with self._connection.transaction() as raw:
-            hold = begin_run(raw, self._name, manifest, cases, judging)
+        with self._database.transaction() as transaction:
+            hold = begin_run(transaction, self._name, manifest, cases, judging)
         return Writer(self._place, hold, committed, manifest.created_at)
 
     def resume(
@@ -113,20 +91,20 @@ class SqliteStore(LabelledStore):
         """
         self._check_writable()
         line = self._line(run_id)
-        with self._connection.transaction() as raw:
-            lease = run_state.take_lease(raw, line.seq, run_id, self._name)
+        with self._database.transaction() as transaction:
+            lease = run_state.take_lease(transaction, line.seq, run_id, self._name)
             if agent is not None:
-                name_agent(raw, line, self._manifest(line), agent)
-            hold = resume_run(raw, self._connection, lease, list(added))
+                name_agent(transaction, line, self._manifest(line), agent)
+            hold = resume_run(transaction, self._database, lease, list(added))
         return Writer(self._place, hold, committed, line.created_at)
 
     def judge_again(self, run_id: str, judging: Judging, committed: Committed) -> Writer:
         """Begin another scoring of a run's evidence; its number is chosen here."""
         self._check_writable()
         line = self._line(run_id)
-        with self._connection.transaction() as raw:
-            lease = run_state.take_lease(raw, line.seq, run_id, self._name)
-            hold = begin_judging(raw, self._connection, lease, judging)
+        with self._database.transaction() as transaction:
+            lease = run_state.take_lease(transaction, line.seq, run_id, self._name)
+            hold = begin_judging(transaction, self._database, lease, judging)
         return Writer(self._place, hold, committed, line.created_at, only_scores=True)
 
     def delete(self, run_ids: Sequence[str]) -> None:
@@ -137,13 +115,13 @@ class SqliteStore(LabelledStore):
         """
         self._check_writable()
         lines = [self._line(run_id) for run_id in run_ids]
-        with self._connection.transaction() as raw:
+        with self._database.transaction(exclusive=True) as transaction:
             for line in lines:
-                run_state.take_lease(raw, line.seq, line.run_id, self._name)
-            delete_runs(raw, [line.seq for line in lines])
+                run_state.take_lease(transaction, line.seq, line.run_id, self._name)
+            delete_runs(transaction, [line.seq for line in lines])
         self._seqs.clear()
         with suppress(StoreError):  # while others are busy the room is left for what comes
-            self._connection.give_back()
+            self._database.give_back()
 
     # --- reading -----------------------------------------------------------------------------------------------------
 
@@ -153,9 +131,7 @@ class SqliteStore(LabelledStore):
         Raises:
             UnknownNameError: there is none, or several.
         """
-        ids: list[str] = [
-            row[0] for row in self._connection.rows("SELECT run_id FROM runs ORDER BY seq DESC")
-        ]
+        ids: list[str] = [row[0] for row in self._database.rows("SELECT run_id FROM runs ORDER BY seq DESC")]
         if name in ids:
             return name
         if not ids:
@@ -183,11 +159,11 @@ class SqliteStore(LabelledStore):
 
     def runs(self) -> Iterator[RunRecord]:
         """List the runs, newest first."""
-        return map(self._record, run_lines(self._connection))
+        return map(self._record, run_lines(self._database))
 
     def index(self) -> list[RunEntry]:
         """List the runs, newest first, with only the fields that identify them."""
-        return run_index(self._connection)
+        return run_index(self._database)
 
     def standing(self, run_id: str, judging: int = 1) -> Standing:
         """Return the progress of a scoring without reading its cases.
@@ -195,10 +171,10 @@ class SqliteStore(LabelledStore):
         Raises:
             UnknownNameError: the store has no run of this id, or the run has no such scoring.
         """
-        line = run_line(self._connection, run_id)
+        line = run_line(self._database, run_id)
         if line is None or not 1 <= judging <= line.progress.judgings:
             raise UnknownNameError(f"No scoring {judging} of a run named {run_id!r} in {self._name}")
-        return standing_of(self._connection, line, judging)
+        return standing_of(self._database, line, judging)
 
     def record(self, run_id: str) -> RunRecord:
         """Return one run as `runs` lists it."""
@@ -211,13 +187,13 @@ class SqliteStore(LabelledStore):
     def judgings(self, run_id: str) -> list[Judging]:
         """Return the scorings of a run, in order."""
         line = self._line(run_id)
-        return [self._judging(line, *stored) for stored in stored_judgings(self._connection, line)]
+        return [self._judging(line, *stored) for stored in stored_judgings(self._database, line)]
 
     def summary(self, run_id: str, judging: int | None = None) -> RunSummary:
         """Return the summary of a scoring; by default of the last finished one, otherwise of the run's first."""
         line = self._line(run_id)
         number = self._last_judging(line) if judging is None else _existing(line, judging)
-        return self._summary(line, judging_progress(self._connection, line.seq, number))
+        return self._summary(line, judging_progress(self._database, line.seq, number))
 
     def load(self, run_id: str, judging: int | None = None) -> RunResult:
         """Return a run as a result whose cases are read from the store as they are asked for.
@@ -263,7 +239,7 @@ class SqliteStore(LabelledStore):
         self, run_id: str, positions: Sequence[int], judging: int, *, every_attempt: bool = False
     ) -> Iterator[tuple[int, list[StoredTrial]]]:
         """Yield the position and the trials of each of these cases that has any."""
-        reader = RunReader(self._connection, self._seq(run_id), run_id, judging)
+        reader = RunReader(self._database, self._seq(run_id), run_id, judging)
         return reader.trials(positions, every_attempt=every_attempt)
 
     def attempts(self, run_id: str) -> Iterator[tuple[int, int, bytes]]:
@@ -273,11 +249,11 @@ class SqliteStore(LabelledStore):
 
     def case_documents(self, run_id: str, positions: Sequence[int]) -> Iterator[tuple[int, bytes]]:
         """Yield the position and the JSON of each of these cases that has a stored trial."""
-        return RunReader(self._connection, self._seq(run_id), run_id, 1).documents(positions)
+        return RunReader(self._database, self._seq(run_id), run_id, 1).documents(positions)
 
     def answer(self, key: str) -> bytes | None:
         """Return the stored answer of a judge; `None` if there is none, or a damaged one, so that the judge is asked again."""
-        row = self._connection.row("SELECT crc, body FROM answers WHERE name = ?", (key,))
+        row = self._database.row("SELECT crc, body FROM answers WHERE name = ?", (key,))
         if row is None or row[0] != checksum(f"answer/{key}", row[1]):
             return None
         try:
@@ -287,7 +263,7 @@ class SqliteStore(LabelledStore):
 
     def close(self) -> None:
         """Let go of the file. Writers that are under way keep theirs."""
-        self._connection.close()
+        self._database.close()
         self._place.close()
 
     # -----------------------------------------------------------------------------------------------------------------
@@ -303,7 +279,7 @@ class SqliteStore(LabelledStore):
         return seq
 
     def _line(self, run_id: str) -> RunLine:
-        line = run_line(self._connection, run_id)
+        line = run_line(self._database, run_id)
         if line is None:
             raise UnknownNameError(f"No run named {run_id!r} in {self._name}")
         return line
@@ -317,14 +293,14 @@ class SqliteStore(LabelledStore):
             yield from read(reader, first, min(total, first + _AT_ONCE))
 
     def _record(self, line: RunLine) -> RunRecord:
-        last = judging_progress(self._connection, line.seq, self._last_judging(line))
+        last = judging_progress(self._database, line.seq, self._last_judging(line))
         return RunRecord(
             line.run_id, line.created_at, line.agent, line.sets, line.num_runs, line.progress.cases, line.state,
             self._summary(line, last), line.progress.judgings, last.number,
         )  # fmt: skip
 
     def _reader(self, line: RunLine, judging: int) -> RunReader:
-        return RunReader(self._connection, line.seq, line.run_id, judging)
+        return RunReader(self._database, line.seq, line.run_id, judging)
 
     def _manifest(self, line: RunLine) -> Manifest:
         with sound(self._name, f"the manifest of run {line.run_id}"):
@@ -338,9 +314,9 @@ class SqliteStore(LabelledStore):
         Raises:
             StoreError: not everything that was written of it is there.
         """
-        with self._connection.snapshot():  # another process may be writing the run
+        with self._database.snapshot():  # another process may be writing the run
             line = self._line(run_id)
-            stored = stored_judgings(self._connection, line)
+            stored = stored_judgings(self._database, line)
             finished = (progress.number for progress, _ in stored if progress.complete)
             number = max(finished, default=1) if judging is None else _existing(line, judging)
             progress, text = stored[number - 1]
@@ -356,7 +332,7 @@ class SqliteStore(LabelledStore):
         """Return the last scoring that was finished, or else the run's own."""
         if line.progress.judgings == 1:
             return 1
-        row = self._connection.row(
+        row = self._database.row(
             "SELECT MAX(number) FROM judgings WHERE run = ? AND complete = 1", (line.seq,)
         )
         return row[0] or 1 if row else 1

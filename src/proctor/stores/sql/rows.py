@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache
 
 from proctor.errors import StoreError
 from proctor.schema.results.run_result import Outcome
 from proctor.schema.serialize import content_hash
 from proctor.stores.base import AnswerRecord, Record, ScoreRecord, TrialRecord, VerdictRecord
-from proctor.stores.sqlite.connection import Connection, Row
-from proctor.stores.sqlite.encoding import (
+from proctor.stores.sql.database import Cursor, Row, Transaction
+from proctor.stores.sql.encoding import (
     PACKED_FROM,
     checksum,
     compact,
@@ -26,7 +25,7 @@ from proctor.stores.sqlite.encoding import (
     verdict_checksum,
     verdict_row,
 )
-from proctor.stores.sqlite.run_state import JudgingProgress, Lease, RunProgress
+from proctor.stores.sql.run_state import JudgingProgress, Lease, RunProgress
 
 
 class Decided:
@@ -74,10 +73,10 @@ class Hold:
     attempts: dict[tuple[int, int], int]
     """By position and number the last attempt, if it is not the first."""
 
-    def write(self, raw: sqlite3.Connection) -> bool:
+    def write(self, transaction: Transaction) -> bool:
         """Write the progress and renew the lease; return `False` if another process has taken over the run."""
-        is_held = self.run.write(raw, self.lease)
-        self.judging.write(raw)
+        is_held = self.run.write(transaction, self.lease)
+        self.judging.write(transaction)
         return is_held
 
 
@@ -125,7 +124,6 @@ class RowWriter:
         self._run = hold.lease.run
         self._judging = hold.judging.number
         self._attempts = hold.attempts
-        self._waiting = Rows()
 
     # --- on the caller's thread ---------------------------------------------------------------------------------------
 
@@ -175,83 +173,87 @@ class RowWriter:
 
     # --- on the writer's thread --------------------------------------------------------------------------------------
 
-    def add(self, rows: Rows) -> None:
-        """Collect rows for the next commit."""
-        self._waiting.add(rows)
-
-    def write(self, raw: sqlite3.Connection, connection: Connection) -> None:
-        """Write the collected rows within the open transaction, and count them."""
-        rows, self._waiting = self._waiting, Rows()
+    def write(self, transaction: Transaction, rows: Rows, name: str) -> None:
+        """Write rows within the open transaction, and count them; `name` is the store's, for messages."""
         if rows.media:
-            self._write_media(raw, rows.media)
+            self._write_media(transaction, rows.media)
         if rows.documents:
             insert(
-                raw, "documents", _DOCUMENTS, list(rows.documents.values()), "ON CONFLICT (hash) DO NOTHING"
+                transaction,
+                "documents",
+                _DOCUMENTS,
+                sorted(rows.documents.values()),
+                "ON CONFLICT (hash) DO NOTHING",
             )
         if rows.trials:
-            self._write_trials(raw, rows.trials, connection.name)
+            self._write_trials(transaction, rows.trials, name)
         if rows.answers:
-            write_answers(raw, self._run, rows.answers)
+            write_answers(transaction, self._run, rows.answers)
         decided = self._hold.decided
         stale = rows.stale | {key[0] for key in rows.scores if key[0] in decided}
         if stale:
-            self._forget(raw, stale)
+            self._forget(transaction, stale)
         if rows.scores:
-            self._write_scores(raw, rows.scores)
+            self._write_scores(transaction, rows.scores)
         if rows.verdicts:
-            self._write_verdicts(raw, rows.verdicts)
+            self._write_verdicts(transaction, rows.verdicts)
         if stale or rows.verdicts:
             self._hold.judging.counts = decided.counts()
             self._hold.judging.verdicts_sum = decided.positions_sum
 
-    def _write_media(self, raw: sqlite3.Connection, found: dict[str, bytes]) -> None:
-        rows = [(name, checksum(name, body), body) for name, body in found.items()]
-        insert(raw, "media", "hash, crc, body", rows, "ON CONFLICT (hash) DO NOTHING")
+    def _write_media(self, transaction: Transaction, found: dict[str, bytes]) -> None:
+        rows = [(name, checksum(name, body), body) for name, body in sorted(found.items())]
+        insert(transaction, "media", "hash, crc, body", rows, "ON CONFLICT (hash) DO NOTHING")
         uses = [(self._run, name) for name in found]
-        insert(raw, "media_uses", "run, media", uses, "ON CONFLICT (run, media) DO NOTHING")
+        insert(transaction, "media_uses", "run, media", uses, "ON CONFLICT (run, media) DO NOTHING")
 
-    def _write_trials(self, raw: sqlite3.Connection, rows: list[Row], name: str) -> None:
-        new = insert_or(raw, "trials", _TRIALS, rows, partial(_insert_trial, raw, name))
+    def _write_trials(self, transaction: Transaction, rows: list[Row], name: str) -> None:
+        new = insert_new(transaction, "trials", _TRIALS, _TRIAL_KEY, rows)
+        seen: set[Row] = set()
+        for row in rows:
+            if row[:4] not in new or row[:4] in seen:
+                _check_same_trial(transaction, name, row)
+            seen.add(row[:4])
         progress = self._hold.run
         progress.trials += len(new)
-        progress.trials_sum += sum(row[1] for row in new)
+        progress.trials_sum += sum(key[1] for key in new)
 
-    def _write_scores(self, raw: sqlite3.Connection, found: dict[tuple[int, int, int], bytes]) -> None:
+    def _write_scores(self, transaction: Transaction, found: dict[tuple[int, int, int], bytes]) -> None:
         rows = [self._score_row(key, scores) for key, scores in found.items()]
-        insert_or(raw, "scores", _SCORES, rows, partial(self._merge_scores, raw))
+        new = insert_new(transaction, "scores", _SCORES, _SCORE_KEY, rows)
+        for row in rows:
+            if row[:5] not in new:
+                self._merge_scores(transaction, row)
 
-    def _merge_scores(self, raw: sqlite3.Connection, row: Row) -> bool:
-        """Write scores of an attempt that may have scores of the same or of other metrics."""
-        key = row[2:5]
-        there = raw.execute(
+    def _merge_scores(self, transaction: Transaction, row: Row) -> None:
+        """Write scores of an attempt that has scores of the same or of other metrics."""
+        (there,) = transaction.execute(
             "SELECT scores FROM scores WHERE run = ? AND judging = ? AND position = ? AND number = ? AND attempt = ?",
             row[:5],
         ).fetchone()
-        if there is not None:
-            row = self._score_row(key, merged_scores(there[0], row[-1]))
-        insert(raw, "scores", _SCORES, [row], _NEWER_SCORES)
-        return True
+        merged = self._score_row(row[2:5], merged_scores(there, row[-1]))
+        insert(transaction, "scores", _SCORES, [merged], _NEWER_SCORES)
 
     def _score_row(self, key: tuple[int, int, int], scores: bytes) -> Row:
         crc = score_checksum(self._run, self._judging, *key, scores)
         return (self._run, self._judging, *key, crc, scores)
 
-    def _forget(self, raw: sqlite3.Connection, positions: set[int]) -> None:
+    def _forget(self, transaction: Transaction, positions: set[int]) -> None:
         """Delete verdicts that are based on an attempt that was repeated, or on scores that were replaced."""
         decided = self._hold.decided
         gone = sorted(position for position in positions if position in decided)
         for start in range(0, len(gone), 500):
             some = gone[start : start + 500]
             marks = ", ".join("?" * len(some))
-            raw.execute(
+            transaction.execute(
                 f"DELETE FROM verdicts WHERE run = ? AND judging = ? AND position IN ({marks})",  # noqa: S608 - only marks
                 (self._run, self._judging, *some),
             )
         for position in gone:
             decided.record(position, None)
 
-    def _write_verdicts(self, raw: sqlite3.Connection, rows: dict[int, Row]) -> None:
-        insert(raw, "verdicts", _VERDICTS, list(rows.values()), _NEWER_VERDICT)
+    def _write_verdicts(self, transaction: Transaction, rows: dict[int, Row]) -> None:
+        insert(transaction, "verdicts", _VERDICTS, list(rows.values()), _NEWER_VERDICT)
         for position, row in rows.items():
             self._hold.decided.record(position, row[3])
 
@@ -260,6 +262,8 @@ _DOCUMENTS = "hash, crc, media, body"
 _TRIALS = "run, position, number, attempt, failed, crc, document, media, evidence"
 _SCORES = "run, judging, position, number, attempt, crc, scores"
 _VERDICTS = "run, judging, position, outcome, crc, verdict"
+_TRIAL_KEY = "run, position, number, attempt"
+_SCORE_KEY = "run, judging, position, number, attempt"
 _NEWER_SCORES = "ON CONFLICT (run, judging, position, number, attempt) DO UPDATE SET crc = excluded.crc, scores = excluded.scores"
 _NEWER_VERDICT = (
     "ON CONFLICT (run, judging, position) "
@@ -267,16 +271,14 @@ _NEWER_VERDICT = (
 )
 
 
-def _insert_trial(raw: sqlite3.Connection, name: str, row: Row) -> bool:
-    """Insert one trial; an identical stored trial is accepted, a different one is an error."""
-    if insert(raw, "trials", _TRIALS, [row], "ON CONFLICT (run, position, number, attempt) DO NOTHING"):
-        return True
-    there = raw.execute(
+def _check_same_trial(transaction: Transaction, name: str, row: Row) -> None:
+    """Check that a trial that is stored already is identical: evidence is never changed."""
+    there = transaction.execute(
         "SELECT failed, media, evidence FROM trials WHERE run = ? AND position = ? AND number = ? AND attempt = ?",
         row[:4],
     ).fetchone()
     if there == (row[4], *row[7:]):
-        return False
+        return
     raise StoreError(
         f"{name}: trial {row[2]} of case {row[1]} has other evidence already (attempt {row[3]}), "
         "and evidence is never changed"
@@ -296,43 +298,32 @@ def _statement(table: str, columns: str, conflict: str, rows: int) -> str:
 
 
 def insert(
-    connection: sqlite3.Connection,
+    transaction: Transaction,
     table: str,
     columns: str,
     rows: Sequence[Row],
     conflict: str = "",
 ) -> int:
     """Insert `rows`, and return how many were inserted or changed."""
-    return sum(_insert(connection, table, columns, some, conflict) for some in _pieces(rows))
+    return sum(
+        _execute_insert(transaction, table, columns, some, conflict).rowcount for some in _pieces(rows)
+    )
 
 
-def insert_or(
-    connection: sqlite3.Connection,
-    table: str,
-    columns: str,
-    rows: Sequence[Row],
-    instead: Callable[[Row], bool],
-) -> list[Row]:
-    """Insert `rows`; if some exist already, `instead` handles each and returns whether it was new.
-
-    Returns those that were new. What a statement that fails has done is undone by SQLite; elsewhere it would take a
-    savepoint.
-    """
-    new: list[Row] = []
+def insert_new(transaction: Transaction, table: str, columns: str, key: str, rows: Sequence[Row]) -> set[Row]:
+    """Insert the rows whose `key`, the first columns, is not in the table yet; return the keys of those inserted."""
+    conflict = f"ON CONFLICT ({key}) DO NOTHING RETURNING {key}"
+    new: set[Row] = set()
     for some in _pieces(rows):
-        try:
-            _insert(connection, table, columns, some, "")
-            new += some
-        except sqlite3.IntegrityError:
-            new += [row for row in some if instead(row)]
+        new.update(_execute_insert(transaction, table, columns, some, conflict).fetchall())
     return new
 
 
-def _insert(
-    connection: sqlite3.Connection, table: str, columns: str, rows: Sequence[Row], conflict: str
-) -> int:
+def _execute_insert(
+    transaction: Transaction, table: str, columns: str, rows: Sequence[Row], conflict: str
+) -> Cursor:
     values = [value for row in rows for value in row]
-    return connection.execute(_statement(table, columns, conflict, len(rows)), values).rowcount
+    return transaction.execute(_statement(table, columns, conflict, len(rows)), values)
 
 
 def _pieces(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
@@ -342,13 +333,13 @@ def _pieces(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
 _NEWER = "ON CONFLICT (name) DO UPDATE SET crc = excluded.crc, body = excluded.body"
 
 
-def write_answers(raw: sqlite3.Connection, run: int, found: Mapping[str, bytes]) -> None:
+def write_answers(transaction: Transaction, run: int, found: Mapping[str, bytes]) -> None:
     """Keep answers, within a transaction; an empty one is there already, and the run rests on it, too."""
     rows = [
         (name, checksum(f"answer/{name}", stored), stored)
-        for name, body in found.items()
+        for name, body in sorted(found.items())
         if body and (stored := pack(body, PACKED_FROM))
     ]
-    insert(raw, "answers", "name, crc, body", rows, _NEWER)
+    insert(transaction, "answers", "name, crc, body", rows, _NEWER)
     uses = [(run, name) for name in found]
-    insert(raw, "answer_uses", "run, answer", uses, "ON CONFLICT (run, answer) DO NOTHING")
+    insert(transaction, "answer_uses", "run, answer", uses, "ON CONFLICT (run, answer) DO NOTHING")

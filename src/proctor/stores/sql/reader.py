@@ -14,8 +14,8 @@ from typing import Any, overload
 from proctor.schema.evidence.trial import Trial, simulator_failure
 from proctor.schema.results.run_result import CaseResult, Outcome, TrialResult
 from proctor.stores.base import BriefVerdict, StoredTrial
-from proctor.stores.sqlite.connection import Connection, Row, damage_error, sound
-from proctor.stores.sqlite.encoding import (
+from proctor.stores.sql.database import Database, Row, damage_error, sound
+from proctor.stores.sql.encoding import (
     OUTCOMES,
     Evidence,
     Scores,
@@ -33,7 +33,7 @@ from proctor.stores.sqlite.encoding import (
     unpack,
     verdict_checksum,
 )
-from proctor.stores.sqlite.run_state import JudgingProgress, RunProgress, judging_progress
+from proctor.stores.sql.run_state import JudgingProgress, RunProgress, judging_progress
 
 _AT_ONCE = 100
 """The number of cases that one query reads."""
@@ -55,8 +55,8 @@ class _Held:
 class RunReader:
     """Reads one scoring of one run."""
 
-    def __init__(self, connection: Connection, run: int, run_id: str, judging: int) -> None:
-        self._connection = connection
+    def __init__(self, database: Database, run: int, run_id: str, judging: int) -> None:
+        self._database = database
         self._run = run
         self._judging = judging
         self._run_id = run_id
@@ -68,7 +68,7 @@ class RunReader:
         One query reads all of them; each result is built when the caller reaches it, so that only one is in memory.
         """
         held = _Held()
-        with self._sound(first, last), self._connection.snapshot():
+        with self._sound(first, last), self._database.snapshot():
             planned = self.planned(first, last)
             self._read_evidence(held, first, last)
             self._read_scores(held, first, last)
@@ -85,7 +85,7 @@ class RunReader:
         A case that was not decided has no trials here.
         """
         held = _Held()
-        with self._sound(first, last), self._connection.snapshot():
+        with self._sound(first, last), self._database.snapshot():
             planned = self.planned(first, last)
             self._read_verdicts(held, first, last)
         with self._sound(first, last):
@@ -98,7 +98,7 @@ class RunReader:
     def briefly(self, first: int, last: int) -> Iterator[BriefVerdict]:
         """Return the same cases in short."""
         held = _Held()
-        with self._sound(first, last), self._connection.snapshot():
+        with self._sound(first, last), self._database.snapshot():
             planned = self.planned(first, last)
             self._read_verdicts(held, first, last)
         with self._sound(first, last):
@@ -107,7 +107,7 @@ class RunReader:
 
     def planned(self, first: int, last: int) -> list[tuple[str, str, str, str]]:
         """Return set, id, content hash and place of cases."""
-        found = self._connection.rows(
+        found = self._database.rows(
             "SELECT position, crc, eval_set_id, eval_id, content_hash, place FROM planned "
             "WHERE run = ? AND position >= ? AND position < ? ORDER BY position",
             (self._run, first, last),
@@ -120,17 +120,17 @@ class RunReader:
 
     def check_totals(self, run: RunProgress, judging: JudgingProgress) -> None:
         """Check that the store has as many trials and verdicts as were written; read the progress in the same snapshot."""
-        trials = self._connection.row(
+        trials = self._database.row(
             "SELECT COUNT(*), COALESCE(SUM(position), 0) FROM trials WHERE run = ?", (self._run,)
         )
-        verdicts = self._connection.row(
+        verdicts = self._database.row(
             "SELECT COUNT(*), COALESCE(SUM(position), 0) FROM verdicts WHERE run = ? AND judging = ?",
             (self._run, self._judging),
         )
         counts = judging.by_outcome()
         decided = sum(counts.values()), judging.verdicts_sum
         if trials != (run.trials, run.trials_sum) or verdicts != decided:
-            raise damage_error(self._connection.name, f"of run {self._run_id} not everything is there")
+            raise damage_error(self._database.name, f"of run {self._run_id} not everything is there")
         if judging.complete:
             self._final_counts = counts
 
@@ -138,7 +138,7 @@ class RunReader:
         """Return how many cases were decided, by outcome; those of a complete scoring are read once."""
         if self._final_counts is not None:
             return self._final_counts
-        progress = judging_progress(self._connection, self._run, self._judging)
+        progress = judging_progress(self._database, self._run, self._judging)
         counts = progress.by_outcome()
         if progress.complete:
             self._final_counts = counts
@@ -148,7 +148,7 @@ class RunReader:
         """Return where the cases with this id are."""
         return [
             row[0]
-            for row in self._connection.rows(
+            for row in self._database.rows(
                 "SELECT position FROM planned WHERE run = ? AND eval_id = ? ORDER BY position",
                 (self._run, eval_id),
             )
@@ -156,11 +156,11 @@ class RunReader:
 
     def outcomes(self) -> list[tuple[int, Outcome]]:
         """Return the position and the outcome of every decided case."""
-        found = self._connection.rows(
+        found = self._database.rows(
             "SELECT position, outcome FROM verdicts WHERE run = ? AND judging = ? ORDER BY position",
             (self._run, self._judging),
         )
-        with sound(self._connection.name, f"outcomes of run {self._run_id}"):
+        with sound(self._database.name, f"outcomes of run {self._run_id}"):
             return [(position, Outcome(outcome)) for position, outcome in found]
 
     def trials(
@@ -168,7 +168,7 @@ class RunReader:
     ) -> Iterator[tuple[int, list[StoredTrial]]]:
         """Yield the trials of each case that has any: the last attempt of each, or `every_attempt`, in order."""
         for some in _blocks(positions):
-            rows = self._connection.rows(_TRIALS.format(_marks(some)), (self._judging, self._run, *some))
+            rows = self._database.rows(_TRIALS.format(_marks(some)), (self._judging, self._run, *some))
             for position, own in groupby(rows, itemgetter(0)):
                 with self._sound(position, position + 1):
                     trials = {(row[1], row[2] if every_attempt else 0): self._trial(row) for row in own}
@@ -177,7 +177,7 @@ class RunReader:
     def documents(self, positions: Sequence[int]) -> Iterator[tuple[int, bytes]]:
         """Yield each case that a trial has brought, as JSON."""
         for some in _blocks(positions):
-            rows = self._connection.rows(_DOCUMENTS.format(_marks(some)), (self._run, *some))
+            rows = self._database.rows(_DOCUMENTS.format(_marks(some)), (self._run, *some))
             for position, brought in groupby(rows, itemgetter(0)):
                 with self._sound(position, position + 1):
                     _, name, crc, media, body = next(brought)  # the newest version
@@ -206,7 +206,7 @@ class RunReader:
     def _rows_of_evidence(
         self, first: int, last: int
     ) -> Iterator[tuple[int, int, int, int, str | None, bytes]]:
-        for row in self._connection.rows(
+        for row in self._database.rows(
             "SELECT position, number, attempt, failed, crc, document, media, evidence FROM trials "
             "WHERE run = ? AND position >= ? AND position < ? ORDER BY position, number, attempt",
             (self._run, first, last),
@@ -232,7 +232,7 @@ class RunReader:
         return StoredTrial(number, attempt, bool(failed), self._whole(stored, media), found)
 
     def _read_scores(self, held: _Held, first: int, last: int) -> None:
-        for position, number, attempt, crc, row in self._connection.rows(
+        for position, number, attempt, crc, row in self._database.rows(
             "SELECT position, number, attempt, crc, scores FROM scores "
             "WHERE run = ? AND judging = ? AND position >= ? AND position < ?",
             (self._run, self._judging, first, last),
@@ -242,7 +242,7 @@ class RunReader:
             held.scores[position][number, attempt] = row
 
     def _read_verdicts(self, held: _Held, first: int, last: int) -> None:
-        for position, outcome, crc, text in self._connection.rows(
+        for position, outcome, crc, text in self._database.rows(
             "SELECT position, outcome, crc, verdict FROM verdicts "
             "WHERE run = ? AND judging = ? AND position >= ? AND position < ?",
             (self._run, self._judging, first, last),
@@ -256,7 +256,7 @@ class RunReader:
         return restore_media(body, media, self._media) if media else body
 
     def _media(self, name: str) -> bytes:
-        row = self._connection.row("SELECT crc, body FROM media WHERE hash = ?", (name,))
+        row = self._database.row("SELECT crc, body FROM media WHERE hash = ?", (name,))
         if row is None or row[0] != checksum(name, row[1]):
             raise ValueError(_MISMATCH)
         found: bytes = row[1]
@@ -264,7 +264,7 @@ class RunReader:
 
     def _sound(self, first: int, last: int) -> AbstractContextManager[None]:
         which = f"case {first}" if last == first + 1 else f"one of the cases {first} to {last - 1}"
-        return sound(self._connection.name, f"{which} of run {self._run_id}")
+        return sound(self._database.name, f"{which} of run {self._run_id}")
 
     # --- cases -------------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,175 @@
+"""The database under a store: what SQLite and PostgreSQL have in common, the numbered schema files, and damaged content."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from functools import cache
+from typing import Any, Protocol
+
+from proctor.errors import StoreError
+
+Row = tuple[Any, ...]
+
+
+class Cursor(Protocol):
+    """The result of a statement."""
+
+    @property
+    def rowcount(self) -> int:
+        """The number of rows that were inserted, changed or deleted."""
+        ...
+
+    def fetchone(self) -> Any:
+        """Return the next row; `None` after the last one."""
+        ...
+
+    def fetchall(self) -> list[Any]:
+        """Return the remaining rows."""
+        ...
+
+
+class Transaction(Protocol):
+    """An open transaction. Statements are SQL that both databases understand, with `?` for a value.
+
+    `unix_now()` is the time in Unix seconds, by the clock of the database where it has one: of a PostgreSQL server, or of
+    this process for SQLite.
+    """
+
+    def execute(self, sql: str, values: Sequence[Any] = (), /) -> Cursor:
+        """Execute one statement."""
+        ...
+
+
+class Database(Protocol):
+    """A connection to the database of a store. Any thread may use it: one at a time."""
+
+    name: str
+    """The name of the store in messages."""
+
+    def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
+        """Execute a query and return every row."""
+        ...
+
+    def row(self, sql: str, values: Sequence[Any] = ()) -> Row | None:
+        """Execute a query and return the first row, if any."""
+        ...
+
+    def transaction(self, *, exclusive: bool = False) -> AbstractContextManager[Transaction]:
+        """Begin a transaction; all changes are committed, or, after an exception, none.
+
+        `exclusive`: no other process changes the store meanwhile. In SQLite this is always so.
+
+        Raises:
+            LostConnectionError: the connection was lost, and whether the changes were committed may be unknown.
+        """
+        ...
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """Let several queries see one state of the store."""
+        ...
+
+    def give_back(self) -> None:
+        """Return the space that deleted rows occupied to the system, where the database does not do that by itself."""
+        ...
+
+    def close(self) -> None:
+        """Close the connection."""
+        ...
+
+
+class Place(Protocol):
+    """The location of a store: a file, memory, or a server."""
+
+    name: str
+    """Its name in messages; never contains a password."""
+    warnings: list[str]
+
+    def open(self) -> Database:
+        """Open it for the first time."""
+        ...
+
+    def connect(self) -> Database:
+        """Open one more connection, for writing."""
+        ...
+
+    def check_place(self) -> None:
+        """Check that it is still what was opened."""
+        ...
+
+    def close(self) -> None:
+        """Release what belongs to this opening."""
+        ...
+
+
+class LostConnectionError(StoreError):
+    """The connection was lost, or the server ended the transaction: it can be repeated on a new connection."""
+
+
+# --- Schema files -----------------------------------------------------------------------------------------------------
+
+
+@cache
+def schema_files() -> tuple[tuple[int, str], ...]:
+    """Return every version of the schema with its SQL, in order."""
+    from importlib.resources import files as resources
+
+    found = [
+        (int(file.name.partition("_")[0]), file.read_text(encoding="utf-8"))
+        for file in resources("proctor.stores.sql").joinpath("schema").iterdir()
+        if file.name.endswith(".sql")
+    ]
+    return tuple(sorted(found))
+
+
+def newest_version() -> int:
+    """Return the version that this code writes."""
+    return schema_files()[-1][0]
+
+
+def check_version(version: int, name: str) -> None:
+    """Check that this code knows the version of a store.
+
+    Raises:
+        StoreError: a newer Proctor wrote it.
+    """
+    if version > newest_version():
+        raise StoreError(
+            f"{name}: written by a newer Proctor (its store has version {version}, this one knows up to {newest_version()}). "
+            "Update Proctor, or name another store with --store; it was not touched"
+        )
+
+
+def apply_schema(transaction: Transaction, version: int, split: Callable[[str], Iterator[str]]) -> None:
+    """Apply the schema files that are newer than `version`; `split` returns the statements of a file."""
+    for number, sql in schema_files():
+        if number > version:
+            for statement in split(sql):
+                transaction.execute(statement)
+            transaction.execute(
+                "INSERT INTO schema_versions (version, applied_at) VALUES (?, unix_now())", (number,)
+            )
+
+
+# --- Damaged content --------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def sound(name: str, what: str) -> Iterator[None]:
+    """Turn an error caused by content that differs from what was written into a `StoreError` that explains it."""
+    try:
+        yield
+    except _TRIPPED as error:
+        raise damage_error(name, f"{what} cannot be read") from error
+
+
+_TRIPPED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, zlib.error)
+
+
+def damage_error(name: str, what: str) -> StoreError:
+    """Build the error for content that is not what was written."""
+    return StoreError(f"{name}: the store is damaged: {what}. {AFTER_DAMAGE}")
+
+
+AFTER_DAMAGE = "Keep the file, and start a new store with --store; what is sound in it can still be shown"
