@@ -8,7 +8,7 @@ import pytest
 
 from proctor.stores.open import open_store
 from proctor.stores.sql.store import SqlStore
-from tests.stores.postgres import PostgresServer, binaries, postgres_server
+from tests.stores.postgres.server import PostgresServer, binaries, postgres_server
 from tests.stores.sample_runs import OPEN
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from proctor import api
+from proctor.common.secrets import redact_text
 from proctor.errors import SettingsError, SetupError
 from proctor.pytest_plugin.options import command_line_values, ini_values
 from proctor.runs.setup.judge_and_user import load_function
@@ -148,7 +149,9 @@ class Project:
         """
         stores = [url for url in self._store_urls if not is_for_results(url)]
         if len(stores) > 1:
-            raise SetupError(f"a run lives in one store, and there are two: {' and '.join(stores)}")
+            raise SetupError(
+                f"a run lives in one store, and there are two: {redact_text(' and '.join(stores))}"
+            )
         return stores[0] if stores and stores[0] != MEMORY else ""
 
     @cached_property

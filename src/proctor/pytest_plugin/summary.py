@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from proctor.common.safe_text import clean
+from proctor.common.secrets import redact_text
 from proctor.pytest_plugin.project import project_of
 from proctor.pytest_plugin.session_report import CaseSummary, SessionReport
 from proctor.reports.content.summary import sentence
@@ -72,7 +73,7 @@ def _stored_runs(report: SessionReport, config: pytest.Config) -> Iterator[str]:
         return
     url = project.store_url
     is_default = not url or store_file(store_url(url)) == default_store()
-    store = "" if is_default else f" --store {shlex.quote(relative_to_working_folder(url))}"
+    store = "" if is_default else f" --store {shlex.quote(redact_text(relative_to_working_folder(url)))}"
     for run in runs[:_MAX_RUNS]:
         failed = (case["case"] for case in cases if case["run"] == run and case["outcome"] != Outcome.PASSED)
         case = next(failed, "")

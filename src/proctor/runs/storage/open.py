@@ -8,6 +8,7 @@ from pathlib import Path
 
 from proctor.common.error_text import safe_repr
 from proctor.common.project_root import project_root
+from proctor.common.secrets import redact_text
 from proctor.errors import SetupError, StoreError
 from proctor.runs.arguments import is_open
 from proctor.runs.setup.settings import Settings, load_settings
@@ -36,7 +37,7 @@ def store_url(url: str | Path | None = None) -> str:
         raise StoreError(f"store: expected a URL (sqlite:///PATH, memory:) or a path, got {safe_repr(url)}")
     if is_for_results(str(url)):
         raise StoreError(
-            f"{url} holds results in google-adk's form, and no runs: give the store that the runs are in. "
+            f"{redact_text(str(url))} holds results in google-adk's form, and no runs: give the store that the runs are in. "
             "`proctor import FILE` takes such results into a store"
         )
     return str(url)

@@ -17,7 +17,8 @@ from proctor.stores.base import TrialRecord
 from proctor.stores.open import open_store
 from proctor.stores.postgres import server as module
 from proctor.stores.sql import database, run_state, writer
-from tests.stores.postgres import PASSWORD, PostgresServer, postgres_server
+from proctor.stores.sql.store import SqlStore
+from tests.stores.postgres.server import PASSWORD, PostgresServer, postgres_server
 from tests.stores.sample_runs import Heard, begun, case_json, evidence, records, write_run
 
 
@@ -174,9 +175,10 @@ def test_run_is_written_by_one_connection_only(url: str) -> None:
 def test_of_two_that_take_the_same_run_at_once_one_is_refused(url: str) -> None:
     """The first has not committed yet when the second looks: its lease is not visible."""
     store, other = open_store(url), open_store(url)
+    assert isinstance(store, SqlStore)
     begun(store).close()
     refused: list[Exception] = []
-    with store._database.transaction() as transaction:  # type: ignore[attr-defined]
+    with store._database.transaction() as transaction:
         run_state.take_lease(transaction, 1, "run1", "store")
 
         def take() -> None:

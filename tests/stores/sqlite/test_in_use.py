@@ -62,7 +62,7 @@ def test_reader_sees_later_writes_of_another_process(tmp_path: Path) -> None:
     )
     for number in range(4):
         run = f"run{number}"
-        root = Path(__file__).parents[2]
+        root = Path(__file__).parents[3]
         subprocess.run([sys.executable, "-c", writes, str(file), run], cwd=root, check=True, timeout=60)
         again = open_store(str(file), read_only=True)
         for store in (reader, again):
