@@ -153,7 +153,7 @@ def _complete(
 
 # --- Options that several commands share -----------------------------------------------------------------------------
 
-STORE_HELP = "Where runs are kept: a URL (sqlite:///PATH) or a path.  [the project's .proctor/store.sqlite3]"
+STORE_HELP = "Where runs are kept: a path, or a URL (postgresql://USER@HOST/DATABASE).  [the project's .proctor/store.sqlite3]"
 
 
 def store_option(command: _Command) -> _Command:

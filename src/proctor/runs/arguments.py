@@ -161,7 +161,7 @@ def is_open(store: str | Path | Store | None) -> TypeIs[Store]:
         return False
     if isinstance(store, type) or not all(hasattr(store, name) for name in ("url", "index", "find")):
         raise StoreError(
-            f"store: expected a URL (sqlite:///PATH, memory:), a path, an open store (`open_store`) or None, got {safe_repr(store)}"
+            f"store: expected a path, a URL (postgresql://USER@HOST/DATABASE, memory:), an open store (`open_store`) or None, got {safe_repr(store)}"
         )
     return True
 

@@ -48,7 +48,7 @@ def sqlite_path(url: str) -> Path:
 
 
 def open_store(url: str, *, read_only: bool = False) -> Store:
-    """Open the store that `url` names: `sqlite:///PATH`, `sqlite:PATH`, a bare path (SQLite, too) or `memory:NAME`.
+    """Open the store that `url` names: a path or `sqlite:PATH`, `postgresql://USER@HOST/DATABASE`, or `memory:NAME`.
 
     A missing SQLite file and its folder are created. `read_only`: nothing is created or changed, and every write
     raises `StoreError`.

@@ -66,7 +66,7 @@ _OPTIONS = [
            help="Run nothing; show the expected calls, tokens and dollars, estimated from an earlier run of the sets."),
     run_options([name for name, declared in OPTIONS.items() if declared.flags], aliases=True),
     option("--store", "stores", section=Group.RESULT.value, multiple=True, metavar="URL",
-           help="Where the run is kept: a URL (sqlite:///PATH), a path, or memory: for nowhere.  [the project's "
+           help="Where the run is kept: a path, a URL (postgresql://USER@HOST/DATABASE), or memory: for nowhere.  [the project's "
                 ".proctor/store.sqlite3]  With adk:DIR its results go to DIR/APP/.adk/eval_history, too."),
     *_OUTPUT_OPTIONS,
     *_ADK_OPTIONS,

@@ -35,7 +35,7 @@ def _options(command: Any) -> Any:
                help="What was expected: an eval set, as `proctor eval` takes it; may be repeated.  [each conversation "
                     "is a case that expects nothing]"),
         option("--store", "stores", section=WHAT, multiple=True, metavar="URL",
-               help="Where the run is kept: a URL (sqlite:///PATH), a path, or memory: for nowhere.  [the project's "
+               help="Where the run is kept: a path, a URL (postgresql://USER@HOST/DATABASE), or memory: for nowhere.  [the project's "
                     ".proctor/store.sqlite3]"),
     ]  # fmt: skip
     for declare in reversed(declared):
