@@ -14,6 +14,7 @@ from proctor.errors import StoreError, UnknownNameError
 from proctor.schema.results.manifest import RunState, RunSummary
 from proctor.schema.results.run_result import Outcome
 from proctor.stores.base import ScoreRecord, TrialRecord, VerdictRecord
+from proctor.stores.sql import writer
 from proctor.stores.sql.store import SqlStore
 from proctor.stores.sqlite.open import open_store
 from tests.stores.sample_runs import (
@@ -444,6 +445,13 @@ def test_deleting_runs_frees_what_only_they_needed(store: SqlStore) -> None:
     assert list(store.runs()) == []
     tables = ["documents", "trials", "scores", "verdicts", "planned", "judgings", "media", "media_uses"]
     assert {table: _rows(store, table) for table in tables} == dict.fromkeys(tables, 0)
+
+
+@pytest.mark.parametrize("statement", writer._DELETE_USED_ONLY_HERE)
+def test_deleting_a_run_reads_what_it_used_and_not_the_whole_store(path: Path, statement: str) -> None:
+    steps = [row[3] for row in opened(path)._database.rows(f"EXPLAIN QUERY PLAN {statement}", (1, 1))]
+    assert any(step.startswith("SEARCH") for step in steps)
+    assert not [step for step in steps if step.startswith("SCAN")]
 
 
 def test_deleting_a_run_makes_the_file_smaller(path: Path) -> None:

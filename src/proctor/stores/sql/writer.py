@@ -351,19 +351,24 @@ def insert_planned_cases(transaction: Transaction, run: int, cases: Iterable[Pla
 
 
 _TABLES_OF_RUN = "verdicts scores trials planned judgings media_uses labels answer_uses".split()
-_DELETE_UNUSED = (
-    "DELETE FROM documents WHERE hash NOT IN (SELECT document FROM trials WHERE document IS NOT NULL)",
-    "DELETE FROM answers WHERE name NOT IN (SELECT answer FROM answer_uses)",
-    "DELETE FROM media WHERE hash NOT IN (SELECT media FROM media_uses)",
-    "UPDATE totals SET value = (SELECT COUNT(*) FROM runs) WHERE name = 'runs'",
+_DELETE_USED_ONLY_HERE = tuple(
+    f"DELETE FROM {table} WHERE {key} IN (SELECT {use} FROM {uses} WHERE run = ? AND {use} IS NOT NULL) "  # noqa: S608 - our own tables
+    f"AND NOT EXISTS (SELECT 1 FROM {uses} WHERE {use} = {key} AND run <> ?)"
+    for table, key, uses, use in (
+        ("documents", "hash", "trials", "document"),
+        ("answers", "name", "answer_uses", "answer"),
+        ("media", "hash", "media_uses", "media"),
+    )
 )
+"""The time that these statements take depends on the size of the run, not on that of the store."""
 
 
 def delete_runs(transaction: Transaction, runs: Sequence[int]) -> None:
     """Delete runs, and everything that only they used, within a transaction."""
     for run in runs:
+        for statement in _DELETE_USED_ONLY_HERE:
+            transaction.execute(statement, (run, run))
         for table in _TABLES_OF_RUN:
             transaction.execute(f"DELETE FROM {table} WHERE run = ?", (run,))  # noqa: S608 - our own tables
         transaction.execute("DELETE FROM runs WHERE seq = ?", (run,))
-    for statement in _DELETE_UNUSED:
-        transaction.execute(statement)
+    transaction.execute("UPDATE totals SET value = (SELECT COUNT(*) FROM runs) WHERE name = 'runs'")
