@@ -110,7 +110,7 @@ class Rates:
     covered: float
     """The 95 % interval held the difference, where the candidate is worse by `DROP`."""
     wrongly_fine: float
-    """"Not worse by more than the margin", where it is worse by exactly the margin."""
+    """"Not worse by more than the margin", where it is worse by exactly the margin; 0 for scores, of which nothing such is said."""
 
 
 def simulate(model: Model, comparisons: int, seed: int = 1) -> Rates:
@@ -123,7 +123,7 @@ def simulate(model: Model, comparisons: int, seed: int = 1) -> Rates:
         worse = _drawn(model, random, DROP)
         found = by_case(worse, LEVEL, model.reach)
         covered += found.low <= -DROP <= found.high
-        fine += lower_bound(worse, LEVEL, DROP) >= -DROP
+        fine += model.reach is not None and lower_bound(worse, LEVEL, DROP) >= -DROP
     return Rates(comparisons, alarms / comparisons, covered / comparisons, fine / comparisons)
 
 

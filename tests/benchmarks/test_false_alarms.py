@@ -61,6 +61,11 @@ def test_equal_builds_are_seldom_called_a_regression_on_fixed_cases(fixed: Fixed
     assert found.covered >= (1 - MOST_OF_FEW) * FEW
 
 
+def test_few_cases_of_which_half_of_the_trials_are_alike_are_seldom_called_a_regression() -> None:
+    alike = next(one for one in FIXED if one.name == "7 cases x 5, half of the trials alike")
+    assert simulate_fixed(alike, 800, Candidate()).share(Change.REGRESSION) <= 0.075  # at 5 %, with 99.9 %
+
+
 @pytest.mark.parametrize("where_wrong", [False, True], ids=["at random", "where wrong"])
 @pytest.mark.parametrize("fixed", [FIXED[0], FIXED[4]], ids=lambda fixed: fixed.name)
 def test_missing_verdicts_do_not_hide_broken_cases(fixed: FixedCases, where_wrong: bool) -> None:

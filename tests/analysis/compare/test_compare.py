@@ -517,13 +517,22 @@ def test_signs_must_agree_where_enough_cases_changed() -> None:
     assert found.measure("passed").p_value > 0.5
 
 
-def test_a_single_case_proves_nothing_where_the_others_show_that_trials_resemble_each_other() -> None:
-    others = (["PPPPF", "PFFFF"] * 3, ["PFFFF", "PPPPF"] * 3)
-    found = compared(cases("PPPPP", *others[0]), cases("FFFFF", *others[1]))
-    assert (found.outcome, found.significant_cases) == (OPEN, [])
-    usual = (["PPPPF", "PPFFF"] * 3, ["PPPFF", "PPPFF"] * 3)
-    found = compared(cases("PPPPP", *usual[0]), cases("FFFFF", *usual[1]))
-    assert (found.outcome, [one.name for one in found.significant_cases]) == (WORSE, ["set/0"])
+@pytest.mark.parametrize(
+    ("before", "now", "is_proven"),
+    [
+        pytest.param(["PPPPF", "PFFFF"] * 3, ["PFFFF", "PPPPF"] * 3, False, id="six vary too much"),
+        pytest.param(
+            ["PPPPF", "PFFFF", "PPPPF"], ["PFFFF", "PPPPF", "PFFFF"], False, id="three vary too much"
+        ),
+        pytest.param(["PPPPF", "PFFFF"], ["PFFFF", "PPPPF"], True, id="two do not show it"),
+        pytest.param(["PPPPF", "PPFFF"] * 3, ["PPPFF", "PPPFF"] * 3, True, id="six vary as usual"),
+    ],
+)
+def test_a_single_case_proves_nothing_where_the_others_show_that_trials_resemble_each_other(
+    before: list[str], now: list[str], is_proven: bool
+) -> None:
+    found = compared(cases("PPPPP", *before), cases("FFFFF", *now))
+    assert [one.name for one in found.significant_cases] == ["set/0"] * is_proven
 
 
 @pytest.mark.parametrize(

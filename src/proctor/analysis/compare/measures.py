@@ -84,9 +84,9 @@ def _interval_of_trials(counts: Sequence[TwoCounts], difference: float, level: f
     )
 
 
-_FEWEST_FLAKY = 6
+_FEWEST_FLAKY = 3
 """Cases that are flaky: with fewer of them it cannot be seen whether trials resemble each other."""
-_RESEMBLANCE_LEVEL = 0.1
+_RESEMBLANCE_LEVEL = 0.15
 
 
 def resemblance(cases: Iterable[Sequence[TwoCounts]]) -> float:
