@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from math import cosh, erfc, exp, fsum, isfinite, lcm, log, log1p, sqrt, tanh
 
@@ -141,17 +141,14 @@ def _by_drawing(values: Sequence[float], resamples: int, seed: int) -> float:
     # sorted, so that neither the order of the cases nor which run is the baseline matters
     sizes = sorted(map(abs, values))
     seen = abs(fsum(values)) * (1 - 1e-12)  # values that are equal except for rounding count as equal
+    sizes += [0.0] * (-len(sizes) % 8)
     tables = [_signed_sums(sizes[at : at + 8]) for at in range(0, len(sizes), 8)]
     random = Random(seed)  # noqa: S311 - a test of significance needs no secrets
-    signs = [random.randbytes(resamples) for _ in tables]  # each byte is the signs of eight values
-    rows: Iterator[tuple[float, ...]] = zip(*map(_picked, tables, signs), strict=True)
-    return (1 + sum(abs(sum(row)) >= seen for row in rows)) / (1 + resamples)
-
-
-def _picked(sums: Sequence[float], signs: bytes) -> Iterator[float]:
-    """Return the sum of eight values for each pattern of their signs."""
-    last = len(sums) - 1  # fewer than eight values have fewer patterns
-    return (sums[each & last] for each in signs)
+    drawn = (
+        map(table.__getitem__, random.randbytes(resamples)) for table in tables
+    )  # a byte: the signs of eight values
+    sums = map(abs, map(sum, zip(*drawn, strict=True)))
+    return (1 + sum(map(seen.__le__, sums))) / (1 + resamples)
 
 
 def _by_saddlepoint(values: Sequence[float], *, step: float) -> float:

@@ -66,7 +66,14 @@ def dealt_out_test(cases: Iterable[TwoCounts]) -> float:
 def _tails(known: Sequence[TwoCounts]) -> tuple[float, float]:
     """Return the probability of a weighted sum of the candidate's passes at most, and at least, as high as observed."""
     parts, seen = _parts(known)
-    return _beyond([part.mirror() for part in parts], -seen), _beyond(parts, seen)
+    sums, same = _sums(parts), _as_good_as_same(parts)
+    if sums is None:
+        half = max(0.5, same)
+        mirrored = [part.mirror() for part in parts]
+        return _approximately_beyond(mirrored, -seen, half), _approximately_beyond(parts, seen, half)
+    below = fsum(chance for each, chance in sums.items() if each <= seen + same)
+    above = fsum(chance for each, chance in sums.items() if each >= seen - same)
+    return min(1.0, below), min(1.0, above)
 
 
 def _parts(known: Sequence[TwoCounts]) -> tuple[list[_Part], float]:
@@ -175,17 +182,17 @@ def _log_ways(count: int, chosen: int) -> float:
     return lgamma(count + 1) - lgamma(chosen + 1) - lgamma(count - chosen + 1)
 
 
-def _beyond(parts: Sequence[_Part], seen: float) -> float:
-    """Return the probability that the sum is at least the observed one."""
+def _sums(parts: Iterable[_Part]) -> dict[int, float] | None:
+    """Return the probability of each sum, or `None` if there are too many to enumerate."""
     sums = {0: 1.0}
-    work, same = 0, _as_good_as_same(parts)
+    work = 0
     for part in parts:
         for _ in range(part.cases):
             work += len(sums) * len(part.chances)
             if work > _MOST_SUMS:
-                return _approximately_beyond(parts, seen, max(0.5, same))
+                return None
             sums = _convolve(sums, part)
-    return min(1.0, fsum(chance for each, chance in sums.items() if each >= seen - same))
+    return sums
 
 
 def _as_good_as_same(parts: Iterable[_Part]) -> float:
@@ -203,7 +210,7 @@ def _convolve(sums: Mapping[int, float], part: _Part) -> dict[int, float]:
 
 
 def _approximately_beyond(parts: Sequence[_Part], seen: float, half: float) -> float:
-    """Approximate `_beyond` for many cases; sums within half a step of the observed one count as equal to it."""
+    """Approximate the probability that the sum is at least the observed one, for many cases; sums within half a step of the observed one count as equal to it."""
     largest = sum(max(part.chances) * part.weight * part.cases for part in parts)
     if seen > largest - half:
         return prod(part.chances[max(part.chances)] ** part.cases for part in parts)
