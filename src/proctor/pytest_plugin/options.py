@@ -39,7 +39,10 @@ def _from_run(name: str) -> Option:
 OPTIONS = (
     Option("agent", Kind(), "Agent under test; with it, eval sets in folders are collected, too.", "AGENT"),
     Option(
-        "store", Kind(), "Keep the run there, for `proctor show`: a path or a URL (postgresql://USER@HOST/DATABASE).", "URL"
+        "store",
+        Kind(),
+        "Keep the run there, for `proctor show`: a path or a URL (postgresql://USER@HOST/DATABASE).",
+        "URL",
     ),
     *map(_from_run, options_of(Use.PYTEST)),
 )

@@ -34,7 +34,9 @@ def store_url(url: str | Path | None = None) -> str:
     if url is None:
         url = project_store(load_settings(Path.cwd()))
     if is_open(url) or not str(url).strip():
-        raise StoreError(f"store: expected a path, or a URL (postgresql://USER@HOST/DATABASE, memory:), got {safe_repr(url)}")
+        raise StoreError(
+            f"store: expected a path, or a URL (postgresql://USER@HOST/DATABASE, memory:), got {safe_repr(url)}"
+        )
     if is_for_results(str(url)):
         raise StoreError(
             f"{redact_text(str(url))} holds results in google-adk's form, and no runs: give the store that the runs are in. "
