@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from proctor.cli.command_base import SectionedCommand
 from proctor.cli.messages import say
 from proctor.cli.shared_options import argument, common_options, option, store_option
 from proctor.common.safe_text import clean, clean_json
+from proctor.common.secrets import redact_text
 
 if TYPE_CHECKING:
     from proctor.schema.results.run_result import RunResult
@@ -22,6 +23,7 @@ EXAMPLES = """
 proctor import agent/.adk/eval_history/agent_booking_1766303551.164163.evalset_result.json
 proctor import agent/.adk/eval_history
 proctor import run.json run.jsonl
+proctor import .proctor/store.sqlite3 --store postgresql://ada@db.example.com/proctor
 """
 
 
@@ -36,6 +38,8 @@ def import_command(files: tuple[str, ...], *, as_json: bool, store: str | None) 
     FILE is a result of google-adk (*.evalset_result.json, of any version), a folder of them, a JSON
     report, or JSON Lines as `proctor export` writes them. Recorded data is imported unchanged.
     google-adk's files also contain the expectations, so that `proctor score` can score them again.
+
+    FILE can also be another store (its path or URL): all its runs are copied, with every scoring and label.
     """
     from proctor.runs.storage.open import open_store
 
@@ -43,16 +47,27 @@ def import_command(files: tuple[str, ...], *, as_json: bool, store: str | None) 
     with closing(open_store(store)) as opened:
         try:
             for file in files:
-                told += [_report_run(run, file, quiet=as_json) for run in _import_file(file, opened)]
+                told += [
+                    _report_run(run, redact_text(file), quiet=as_json) for run in _import_file(file, opened)
+                ]
         finally:  # files before an unreadable one are already imported
             if as_json:
                 click.echo(clean_json(json.dumps({"runs": told}, ensure_ascii=False)))
 
 
-def _import_file(file: str, store: Store) -> Sequence[RunResult]:
-    from proctor.runs.importing.import_runs import import_runs
+def _import_file(file: str, store: Store) -> Iterator[RunResult]:
+    from proctor.runs.importing.import_runs import copy_runs, import_runs, is_store
 
-    return [store.load(run_id) for run_id in import_runs(file, store)]
+    if not is_store(file):
+        yield from [store.load(run_id) for run_id in import_runs(file, store)]
+        return
+    present = 0
+    for run_id, is_new in copy_runs(file, store):
+        if is_new:
+            yield store.load(run_id)
+        present += not is_new
+    if present:
+        say(f"{redact_text(file)}: {present} of its runs {'was' if present == 1 else 'were'} here already")
 
 
 def _report_run(run: RunResult, file: str, *, quiet: bool) -> dict[str, Any]:

@@ -6,11 +6,13 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 
+from proctor.common.registry import STORES
+from proctor.common.secrets import redact_text
 from proctor.errors import EvalFileError, StoreError
 from proctor.files.results.read import read_runs
 from proctor.files.results.report_format import RecordedCase, RecordedRun
@@ -19,7 +21,7 @@ from proctor.runs.importing.checks import check_consistency
 from proctor.runs.importing.spool import RunSpool, Spool
 from proctor.runs.setup.manifest import new_run_id
 from proctor.runs.storage.failed_attempts import recorded_attempt
-from proctor.runs.storage.open import StoreLike, open_store
+from proctor.runs.storage.open import StoreLike, open_runs, open_store
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.adk_results import SUFFIX
 from proctor.schema.format.case import EvalCase
@@ -38,6 +40,8 @@ from proctor.schema.results.run_result import CaseResult, RunResult, SetSummary
 from proctor.schema.results.score import MetricScore, Outcome, outcome_of_run
 from proctor.schema.serialize import content_hash, hash_of_many, kept_json
 from proctor.stores.base import Record, RunWriter, ScoreRecord, Store, TrialRecord, VerdictRecord
+from proctor.stores.open import split_url
+from proctor.stores.sql.store import SqlStore
 
 _AT_ONCE = 100
 """Number of cases that may wait to be written to disk."""
@@ -333,3 +337,40 @@ def _judged_set(recorded: RecordedRun, one: SetSummary, seen: _Seen) -> JudgedSe
         metrics=list(metrics.values()),
         skipped_metrics=one.skipped_metrics,
     )
+
+
+# --- Stores: their runs are copied ------------------------------------------------------------------------------------
+
+
+_SQLITE = b"SQLite format 3\x00"
+
+
+def is_store(name: str) -> bool:
+    """Return whether `name` is the URL of a store or the file of one."""
+    scheme, rest = split_url(name)
+    if scheme != "sqlite" or rest != name:
+        return scheme in STORES
+    path = Path(name)
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(_SQLITE)) == _SQLITE
+
+
+def copy_runs(url: str, store: Store) -> Iterator[tuple[str, bool]]:
+    """Copy every run of the store `url` that `store` does not have, oldest first, and yield its id and whether it was new.
+
+    A run is copied whole, or not at all, with its evidence, all scorings, judges' answers and labels; then the calibrations of
+    judges and the looks at held-out cases. Nothing is scored again, and the source is not changed.
+
+    Raises:
+        StoreError: one of the stores cannot be used, a row is damaged, or `store` has another run of the same id.
+    """
+    with closing(open_runs(url, read_only=True)) as source:
+        if not isinstance(source, SqlStore) or not isinstance(store, SqlStore):
+            raise StoreError(
+                f"{redact_text(url)} cannot be copied to {redact_text(store.url)}: runs are copied between stores in SQLite and PostgreSQL"
+            )
+        for entry in reversed(source.index()):
+            yield entry.run_id, store.copy_run(source, entry.run_id)
+        store.copy_calibrations_and_looks(source)

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from proctor.stores.base import StoredLabel, StoredLook
-from proctor.stores.sql.database import Database, Row, sound
+from proctor.stores.sql.database import Database, Row, Transaction, sound
 from proctor.stores.sql.encoding import checksum, compact, storable
 from proctor.stores.sql.run_state import RunLine
 
@@ -55,7 +55,7 @@ class LabelledStore:
             for label in labels:
                 row = _row_of(label, now)
                 transaction.execute(_FORGET, (run, *row[:5]))
-                transaction.execute(_KEEP, (run, *row, checksum(_key(run, row))))
+                transaction.execute(_KEEP, (run, *row, label_checksum(run, row)))
 
     def unlabel(self, run_id: str, labels: Sequence[StoredLabel]) -> int:
         """Delete the labels of the same things, whatever their content; return how many labels there were."""
@@ -76,11 +76,7 @@ class LabelledStore:
         self._check_writable()
         text = storable(calibration.model_dump_json())
         with self._database.transaction(exclusive=True) as transaction:
-            transaction.execute(
-                "INSERT INTO calibrations (seq, metric, crc, calibration) "
-                "VALUES ((SELECT COALESCE(MAX(seq), 0) + 1 FROM calibrations), ?, ?, ?)",
-                (calibration.metric, checksum(f"calibration/{calibration.metric}", text), text),
-            )
+            insert_calibration(transaction, calibration.metric, text)
 
     def calibrations(self) -> list[Calibration]:
         """Return the calibrations of judges, oldest first."""
@@ -113,11 +109,7 @@ class LabelledStore:
         text = compact(asdict(look))
         with self._database.transaction(exclusive=True) as transaction:
             check(self.looks())
-            ((seq,),) = transaction.execute(_COUNT_LOOK).fetchall()
-            transaction.execute(
-                "INSERT INTO looks (seq, crc, look) VALUES (?, ?, ?)",
-                (seq, checksum(f"look/{seq}", text), text),
-            )
+            insert_look(transaction, text)
 
     def looks(self) -> list[StoredLook]:
         """Return the looks at held-out cases, oldest first."""
@@ -135,6 +127,23 @@ class LabelledStore:
         return row is not None and row[0] >= version
 
 
+def insert_calibration(transaction: Transaction, metric: str, text: str) -> None:
+    """Write a calibration, as JSON, within an exclusive transaction."""
+    transaction.execute(
+        "INSERT INTO calibrations (seq, metric, crc, calibration) "
+        "VALUES ((SELECT COALESCE(MAX(seq), 0) + 1 FROM calibrations), ?, ?, ?)",
+        (metric, checksum(f"calibration/{metric}", text), text),
+    )
+
+
+def insert_look(transaction: Transaction, text: str) -> None:
+    """Write a look at held-out cases, as JSON, within an exclusive transaction, and count it."""
+    ((seq,),) = transaction.execute(_COUNT_LOOK).fetchall()
+    transaction.execute(
+        "INSERT INTO looks (seq, crc, look) VALUES (?, ?, ?)", (seq, checksum(f"look/{seq}", text), text)
+    )
+
+
 def _look_of(number: int, seq: int, crc: int, text: str) -> StoredLook:
     if seq != number or crc != checksum(f"look/{seq}", text):
         raise ValueError(seq)
@@ -148,12 +157,13 @@ def _row_of(label: StoredLabel, now: float) -> Row:
     return (label.position, label.number, turn, *words, int(label.passes), now, storable(label.note))
 
 
-def _key(run: int, row: Sequence[object]) -> str:
-    return f"label/{run}/{'/'.join(map(repr, row))}"
+def label_checksum(run: int, row: Sequence[object]) -> int:
+    """Return the checksum of a label: the columns of its row in order."""
+    return checksum(f"label/{run}/{'/'.join(map(repr, row))}")
 
 
 def _label_of(run: int, crc: int, row: Sequence[object]) -> StoredLabel:
-    if crc != checksum(_key(run, row)):
+    if crc != label_checksum(run, row):
         raise ValueError(crc)
     position, number, turn, rubric_id, metric, passes, _, note = row
     return StoredLabel(

@@ -27,6 +27,7 @@ from proctor.schema.results.run_result import CaseResult, Outcome, RunResult, Se
 from proctor.schema.results.score import TrialRule
 from proctor.stores.base import BriefVerdict, Committed, RunEntry, Standing, StoredTrial, runs_back
 from proctor.stores.sql import run_state
+from proctor.stores.sql.copy import copy_calibrations_and_looks, copy_run
 from proctor.stores.sql.database import Place, sound
 from proctor.stores.sql.encoding import checksum, unpack
 from proctor.stores.sql.labels import LabelledStore
@@ -106,6 +107,20 @@ class SqlStore(LabelledStore):
             lease = run_state.take_lease(transaction, line.seq, run_id, self._name)
             hold = begin_judging(transaction, self._database, lease, judging)
         return Writer(self._place, hold, committed, line.created_at, only_scores=True)
+
+    def copy_run(self, source: SqlStore, run_id: str) -> bool:
+        """Copy a run of another store, with its evidence, all scorings and labels; return `False` if it is here already.
+
+        Raises:
+            StoreError: the source is damaged, or here is another run of this id. Then nothing was copied.
+        """
+        self._check_writable()
+        return copy_run(source._database, self._database, run_id)
+
+    def copy_calibrations_and_looks(self, source: SqlStore) -> None:
+        """Copy calibrations of judges and looks at held-out cases that are not here."""
+        self._check_writable()
+        copy_calibrations_and_looks(source._database, self._database)
 
     def delete(self, run_ids: Sequence[str]) -> None:
         """Forget runs, and what only they needed.
