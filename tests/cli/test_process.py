@@ -216,7 +216,7 @@ def test_twice_stops_at_once_even_code_that_blocks(tmp_path: Path) -> None:
     process = start(*EVAL, cwd=tmp_path)
     wait_for(tmp_path / "started")
     process.send_signal(signal.SIGINT)
-    hear(process, "(once more stops at once)")
+    hear(process, "(Ctrl-C again stops at once)")
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate(timeout=60)
     assert process.returncode == 130

@@ -76,13 +76,13 @@ def _own(scores: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def answers(row: Row, found: Outcome) -> dict[str, str]:
-    """Return by question `the same`, `not told` (where the row cannot report it) or `differs`."""
+    """Return by question `the same`, `not reported` (where the row cannot report it) or `differs`."""
     untold = {"state": not row.has_state, "authors": not row.has_authors, "tokens": not row.has_usage}
     expected, came = compared(outcome(ROWS[0])), compared(found)
     answered: dict[str, str] = {}
     for ask in ASKS:
         same = came[ask] == expected[ask]
-        answered[ask] = "not told" if untold.get(ask) and not same else "the same" if same else "differs"
+        answered[ask] = "not reported" if untold.get(ask) and not same else "the same" if same else "differs"
     return answered
 
 

@@ -151,13 +151,13 @@ def test_what_is_under_way_may_finish_and_the_rest_can_be_resumed(
 ) -> None:
     process = run_until(project, 5, *RESULT)
     process.send_signal(number)
-    heard = hear(process, "(once more stops at once)")
+    heard = hear(process, "(Ctrl-C again stops at once)")
     (project / "gate").touch()
     stdout, stderr = process.communicate(timeout=60)
     stderr = heard + stderr
     assert process.returncode == code, stderr
     run_id = load_run().run_id
-    assert "stopping: what is under way gets 10 seconds to finish (once more stops at once)\n" in stderr
+    assert "stopping: running trials get 10 seconds to finish (Ctrl-C again stops at once)\n" in stderr
     assert "stopped: 5 of 8 cases had finished; the others were not run\n" in stderr
     assert f"`proctor resume {run_id}` resumes it\n" in stderr
     assert "Traceback" not in stderr
@@ -174,7 +174,7 @@ def test_what_is_under_way_may_finish_and_the_rest_can_be_resumed(
 def test_second_interrupt_stops_at_once_with_the_resume_command(project: Path) -> None:
     process = run_until(project, 5)
     process.send_signal(signal.SIGINT)
-    hear(process, "(once more stops at once)")
+    hear(process, "(Ctrl-C again stops at once)")
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate(timeout=60)
     assert process.returncode == 130

@@ -58,50 +58,50 @@ def evaluate(project: Path, *arguments: str, config: str = "plain.json") -> tupl
 
 
 def test_each_case_gets_as_many_trials_as_it_takes(project: Path) -> None:
-    code, said, _ = evaluate(project, "--until-decided", config="sure.json")
+    code, output, _ = evaluate(project, "--until-decided", config="sure.json")
     assert code in (0, 4)
-    (added,) = [line for line in said.splitlines() if line.startswith("ADDED")]
+    (added,) = [line for line in output.splitlines() if line.startswith("ADDED")]
     assert " of 1,800 trials (" in added
-    assert "until_decided" in said
+    assert "until_decided" in output
 
 
 def test_a_run_that_was_stopped_has_saved_nothing(project: Path) -> None:
     (project / "agent.py").write_text(AGENT + COUNTED)
     how = ["--until-decided", "--max-tokens", "200", "--concurrency", "1"]
-    said = evaluate(project, *how, config="sure.json")[1]
-    (added,) = [line for line in said.splitlines() if line.startswith("ADDED")]
+    output = evaluate(project, *how, config="sure.json")[1]
+    (added,) = [line for line in output.splitlines() if line.startswith("ADDED")]
     assert added.endswith(" of 1,800 trials")
-    assert "stopped by max_tokens" in said
+    assert "stopped by max_tokens" in output
 
 
 def test_without_a_rule_there_is_nothing_to_decide(project: Path) -> None:
-    code, said, why = evaluate(project, "--until-decided", "--num-runs", "9")
-    assert (code, said) == (2, "")
+    code, output, why = evaluate(project, "--until-decided", "--num-runs", "9")
+    assert (code, output) == (2, "")
     assert "--against RUN" in why
 
 
 def test_the_comparison_is_shown_and_is_the_exit_code(project: Path) -> None:
     assert evaluate(project, "--num-runs", "8")[0] in (0, 1)
-    code, said, _ = evaluate(
+    code, output, _ = evaluate(
         project, "--num-runs", "8", "--until-decided", "--against", "latest", "--margin", "0.2"
     )
     assert code == 0
-    assert "OUTCOME  no regression" in said.splitlines()[-1]
+    assert "OUTCOME  no regression" in output.splitlines()[-1]
     (project / "worse").touch()
-    code, said, _ = evaluate(project, "--num-runs", "8", "--until-decided", "--against", "latest~1")
+    code, output, _ = evaluate(project, "--num-runs", "8", "--until-decided", "--against", "latest~1")
     assert code == 1
-    assert "OUTCOME  regression" in said.splitlines()[-1]
-    assert "decided after" in said.splitlines()[-1]
+    assert "OUTCOME  regression" in output.splitlines()[-1]
+    assert "decided after" in output.splitlines()[-1]
     again = proctor("compare", "latest~2", "latest", cwd=project)
-    assert again.stdout.splitlines()[-1] == said.splitlines()[-1]
+    assert again.stdout.splitlines()[-1] == output.splitlines()[-1]
 
 
 def test_json_stays_whole(project: Path) -> None:
     evaluate(project, "--num-runs", "4")
-    code, said, why = evaluate(
+    code, output, why = evaluate(
         project, "--num-runs", "4", "--until-decided", "--against", "latest", "--margin", "0.3", "--json"
     )
-    run = json.loads(said)["runs"][0]
+    run = json.loads(output)["runs"][0]
     assert run["at_most"] == 120
     assert run["against"]
     assert code in (0, 4)
@@ -121,8 +121,8 @@ def test_json_stays_whole(project: Path) -> None:
 )
 def test_what_is_refused(project: Path, arguments: list[str], message: str) -> None:
     evaluate(project)
-    code, said, why = evaluate(project, *arguments)
-    assert (code, said) == (2, "")
+    code, output, why = evaluate(project, *arguments)
+    assert (code, output) == (2, "")
     assert message in why
 
 
@@ -132,10 +132,10 @@ def test_the_base_is_a_file_whose_run_is_in_no_store_here(project: Path) -> None
     for words in (["set", "main"], ["export", "main", "main.json"]):
         assert proctor("baseline", *words, cwd=project).returncode == 0
     how = ["--num-runs", "8", "--until-decided", "--against", "main.json", "--margin", "0.2"]
-    code, said, why = evaluate(project, *how, "--store", "empty.sqlite3")
+    code, output, why = evaluate(project, *how, "--store", "empty.sqlite3")
     assert code == 0, why
     assert all(line.startswith(tuple("0123456789")) for line in why.splitlines()), "nothing but progress"
-    assert "OUTCOME  no regression" in said.splitlines()[-1]
+    assert "OUTCOME  no regression" in output.splitlines()[-1]
 
 
 LAX = {"criteria": {"response_match_score": 0.1}}
@@ -185,21 +185,21 @@ def test_run_without_a_store_gives_the_same(project: Path) -> None:
 def test_a_comparison_asks_for_what_the_run_was_made_with(project: Path) -> None:
     evaluate(project, "--num-runs", "8")
     proctor("baseline", "set", "main", cwd=project)
-    code, said, _ = evaluate(
+    code, output, _ = evaluate(
         project, "--num-runs", "8", "--until-decided", "--against", "main", "--margin", "0.2"
     )
     for words in (["latest~1", "latest"], ["--baseline", "main"]):
         again = proctor("compare", *words, cwd=project)
-        assert (again.returncode, again.stdout.splitlines()[-1]) == (code, said.splitlines()[-1])
+        assert (again.returncode, again.stdout.splitlines()[-1]) == (code, output.splitlines()[-1])
     assert proctor("compare", "--margin", "0.01", cwd=project).returncode == 4
 
 
 def test_base_without_common_cases_is_refused_before_the_first_call(project: Path) -> None:
     evaluate(project, "--num-runs", "2")
     path = project / "numbers.evalset.json"
-    path.write_text(path.read_text().replace("You sent", "They said"))
-    code, said, why = evaluate(project, "--num-runs", "8", "--until-decided", "--against", "latest")
-    assert (code, said) == (2, "")
+    path.write_text(path.read_text().replace("You sent", "They wrote"))
+    code, output, why = evaluate(project, "--num-runs", "8", "--until-decided", "--against", "latest")
+    assert (code, output) == (2, "")
     assert "every case that it has in common with what is to be run is another one by now" in why
     assert len(json.loads(proctor("runs", "--json", cwd=project).stdout)["runs"]) == 1
 
@@ -208,8 +208,8 @@ def test_the_exit_code_of_the_json_report_is_the_commands(project: Path) -> None
     (project / "worse").touch()
     evaluate(project, "--num-runs", "8")
     how = ["--num-runs", "8", "--until-decided", "--against", "latest", "--margin", "0.2", "--json"]
-    code, said, why = evaluate(project, *how)
-    report = json.loads(said)
+    code, output, why = evaluate(project, *how)
+    report = json.loads(output)
     assert (code, report["exit_code"], report["outcome"]) == (0, 0, "failed"), why
 
 
@@ -224,6 +224,6 @@ def test_cases_of_an_imported_base_are_paired_by_their_ids(project: Path) -> Non
     for words in (["import", "there"], ["score", "latest", "--config", "plain.json"]):
         assert proctor(*words, cwd=project).returncode == 0
     how = ["--num-runs", "8", "--until-decided", "--against", "latest", "--margin", "0.12"]
-    code, said, _ = evaluate(project, *how)
-    assert (code, said.splitlines()[-1].partition(":")[0]) == (0, "OUTCOME  no regression")
-    assert " 30 of 240 trials" not in said
+    code, output, _ = evaluate(project, *how)
+    assert (code, output.splitlines()[-1].partition(":")[0]) == (0, "OUTCOME  no regression")
+    assert " 30 of 240 trials" not in output

@@ -129,10 +129,10 @@ LEFT = {
 }
 
 
-@pytest.mark.parametrize(("code", "said"), LEFT.values(), ids=LEFT)
-def test_unchanged_files_are_reported(code: str, said: str) -> None:
+@pytest.mark.parametrize(("code", "message"), LEFT.values(), ids=LEFT)
+def test_unchanged_files_are_reported(code: str, message: str) -> None:
     Path("test_other.py").write_text(code)
-    assert any(line.startswith("         test_other.py:1: ") and said in line for line in adopt("--write"))
+    assert any(line.startswith("         test_other.py:1: ") and message in line for line in adopt("--write"))
     assert Path("test_other.py").read_text() == code
 
 
@@ -187,16 +187,18 @@ def test_name_from_the_import_is_reported() -> None:
     Path("test_other.py").write_text(
         "import google.adk.evaluation.eval_set\nx = google.adk.agents.LlmAgent\ny = google.adk.evaluation.eval_set\n"
     )
-    told = "         test_other.py:2: `google.adk.agents` came by an import that is rewritten: import it, too"
-    assert told in adopt("--write")
+    lines = (
+        "         test_other.py:2: `google.adk.agents` came by an import that is rewritten: import it, too"
+    )
+    assert lines in adopt("--write")
 
 
 def test_name_from_an_import_of_cli_eval_is_reported() -> None:
     Path("test_other.py").write_text(
         "import google.adk.cli.cli_eval\nx = google.adk.cli.cli_eval.get_root_agent\ny = google.adk.cli.cli_deploy\n"
     )
-    told = [line for line in adopt("--write") if "came by an import" in line]
-    assert told == [
+    lines = [line for line in adopt("--write") if "came by an import" in line]
+    assert lines == [
         "         test_other.py:3: `google.adk.cli` came by an import that is rewritten: import it, too"
     ]
 
@@ -212,8 +214,8 @@ def test_notebooks_are_named_line_by_line_and_left_alone() -> None:
     shown = adopt("--write")
     assert "TEST     try.ipynb  names google-adk's evaluation" in shown
     place = 1 + before[: before.index("from google")].count("\n")
-    said = f"try.ipynb:{place}: in a notebook, which is not rewritten: from google.adk.evaluation.eval_set import EvalSet"
-    assert f"         {said}" in shown
+    message = f"try.ipynb:{place}: in a notebook, which is not rewritten: from google.adk.evaluation.eval_set import EvalSet"
+    assert f"         {message}" in shown
     assert Path("try.ipynb").read_text() == before
     assert not any("other.ipynb" in line for line in shown)
 
@@ -292,8 +294,8 @@ def test_cause_is_named_without_evidence_and_with_another_rule() -> None:
     file.write_text(json.dumps(document))
     shown = adopt()
     assert any("google-adk kept nothing that the agent did" in line for line in shown), shown
-    said = "response_match_score: failed (0.00) there, passed (1.00) here: by another rule, see docs/explanation/differences-from-adk.md"
-    assert f"         {said}" in shown
+    message = "response_match_score: failed (0.00) there, passed (1.00) here: by another rule, see docs/explanation/differences-from-adk.md"
+    assert f"         {message}" in shown
 
 
 def test_unreadable_result_is_reported() -> None:
@@ -351,27 +353,27 @@ def sample(name: str) -> Path:
 def test_sets_next_to_the_agent_are_run() -> None:
     sample("travel")
     sample("shop")
-    said = adopt("--run")
-    assert [line for line in said if line.startswith("AGENT")] == [
+    message = adopt("--run")
+    assert [line for line in message if line.startswith("AGENT")] == [
         "AGENT    agents/talker  1 eval set",
         "AGENT    shop/agent  1 eval set",
         "AGENT    travel/agent  1 eval set",
     ]
-    assert sum(line.startswith("VERDICT  passed") for line in said) == 3
+    assert sum(line.startswith("VERDICT  passed") for line in message) == 3
 
 
 def test_a_set_between_several_agents_is_named_and_not_run() -> None:
     sample("shop")
     Path("shop/second").mkdir()
     Path("shop/second/agent.py").write_text(AGENT)
-    said = adopt("--run")
+    message = adopt("--run")
     assert any(
         line.startswith(
             "SET      shop/eval/data/talk.test.json  of no single agent (near it: shop/agent, shop/second)"
         )
-        for line in said
+        for line in message
     )
-    assert sum(line.startswith("VERDICT  passed") for line in said) == 1
+    assert sum(line.startswith("VERDICT  passed") for line in message) == 1
 
 
 # --- a repository with uncommitted changes --------------------------------------------------------------------------------

@@ -17,9 +17,9 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / ".proctor").mkdir()
     judged = {f"case{i}": i % 3 != 0 for i in range(12)}
-    cases = [Judged(name, ((said,),)) for name, said in judged.items()]
+    cases = [Judged(name, ((passes,),)) for name, passes in judged.items()]
     judged_run(tmp_path / ".proctor" / "store.sqlite3", cases).close()
-    lines = [f"{name},{int(said if name != 'case4' else not said)}" for name, said in judged.items()]
+    lines = [f"{name},{int(passes if name != 'case4' else not passes)}" for name, passes in judged.items()]
     (tmp_path / "labels.csv").write_text("eval_id,label\n" + "\n".join(lines) + "\n")
     return tmp_path
 
@@ -47,17 +47,17 @@ def test_what_is_held_out_is_only_shown_when_asked_for() -> None:
 
 def test_as_json_it_has_everything() -> None:
     done = in_this_process("judge", "calibrate", "--labels", "labels.csv", "--held-out", "1", "--json")
-    told = json.loads(done.stdout)
-    assert (told["metric"], told["labels"], told["agreement"]["judge_passes"]) == (METRIC, 12, 1)
-    assert told["pass_rate"]["corrected"].keys() == {"value", "low", "high"}
-    assert told["disagreements"][0]["eval_id"] == "case4"
-    assert told["disagreements"][0]["rationale"] == "because it is True"
+    report = json.loads(done.stdout)
+    assert (report["metric"], report["labels"], report["agreement"]["judge_passes"]) == (METRIC, 12, 1)
+    assert report["pass_rate"]["corrected"].keys() == {"value", "low", "high"}
+    assert report["disagreements"][0]["eval_id"] == "case4"
+    assert report["disagreements"][0]["rationale"] == "because it is True"
 
 
 def test_labels_can_be_put_in_one_by_one() -> None:
-    for case, said in (("case0", "--fail"), ("case1", "--pass"), ("case2", "--fail"), ("case2", "--pass")):
-        done = in_this_process("judge", "label", "latest", case, said, "--note", "so it is")
-        assert (done.returncode, done.stdout) == (0, f"{case}: {said[2:]}\n")
+    for case, verdict in (("case0", "--fail"), ("case1", "--pass"), ("case2", "--fail"), ("case2", "--pass")):
+        done = in_this_process("judge", "label", "latest", case, verdict, "--note", "so it is")
+        assert (done.returncode, done.stdout) == (0, f"{case}: {verdict[2:]}\n")
     done = in_this_process("judge", "calibrate", "--held-out", "1", "--json")
     assert json.loads(done.stdout)["agreement"]["both_pass"] == 2
     assert json.loads(done.stdout)["agreement"]["both_fail"] == 1
@@ -71,7 +71,7 @@ def test_turn_of_a_trial_is_labelled() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         pytest.param(["label", "latest", "case0"], "a label takes --pass or --fail", id="no label"),
         pytest.param(["label", "latest", "cse0", "--pass"], "no case 'cse0'. Did you mean 'case0'", id="a case"),
@@ -83,8 +83,8 @@ def test_turn_of_a_trial_is_labelled() -> None:
         pytest.param(["calibrat"], "No command 'calibrat'. Did you mean 'calibrate'", id="a slip"),
     ],
 )  # fmt: skip
-def test_error_is_reported_with_exit_code_2(words: list[str], said: str) -> None:
+def test_error_is_reported_with_exit_code_2(words: list[str], message: str) -> None:
     done = in_this_process("judge", *words)
     assert done.returncode == 2
-    assert said in done.stderr
+    assert message in done.stderr
     assert "Traceback" not in done.stderr

@@ -128,9 +128,9 @@ def test_configuration_error_is_reported_before_the_agent_is_called(project: Pat
 @pytest.mark.parametrize("command", ["show", "score", "export", "resume", "prune"])
 def test_empty_store_gives_advice(project: Path, command: str) -> None:
     more = {"export": ["--format", "json"], "prune": ["--keep", "1"]}.get(command, [])
-    said = error(command, *more)
-    assert said.startswith("no runs yet: ")
-    assert "`proctor eval AGENT SET`" in said
+    message = error(command, *more)
+    assert message.startswith("no runs yet: ")
+    assert "`proctor eval AGENT SET`" in message
     assert not (project / ".proctor").exists()
 
 
@@ -402,9 +402,9 @@ def test_why_turns_passed_is_found_out_later(ran: Path) -> None:
 def test_imported_run_resumes_only_in_its_original_store(ran: Path) -> None:
     lines("export", listed()[1]["run_id"], "--output", "run.jsonl")
     lines("import", "run.jsonl")
-    said = error("resume", "latest", "--retry-errors")
-    assert f"run {listed()[0]['run_id']} was imported from run.jsonl" in said
-    assert "resumed only in the store that it was run in" in said
+    message = error("resume", "latest", "--retry-errors")
+    assert f"run {listed()[0]['run_id']} was imported from run.jsonl" in message
+    assert "resumed only in the store that it was run in" in message
 
 
 def test_unfinished_run_is_exported_in_part_with_a_note(ran: Path) -> None:
@@ -430,9 +430,9 @@ def test_killed_import_is_marked_and_cannot_be_resumed(ran: Path) -> None:
     assert subprocess.run([sys.executable, "-c", _KILLED], check=False).returncode == 9
     assert (listed()[0]["state"], listed()[0]["outcome"]) == ("unfinished", None)
     assert "nothing to resume" in error("resume")
-    said = in_this_process("show", "latest").stderr
-    assert "not whole: its import from run.jsonl was broken off" in said
-    way = re.search(r"`proctor (prune --run \w+)` deletes it", said)
+    message = in_this_process("show", "latest").stderr
+    assert "incomplete: its import from run.jsonl was interrupted" in message
+    way = re.search(r"`proctor (prune --run \w+)` deletes it", message)
     assert way is not None
     lines(*way[1].split(), "--yes")
     assert len(listed()) == 2
@@ -558,10 +558,10 @@ def test_a_store_that_may_only_be_read_is_for_looking(tmp_path: Path) -> None:
         (folder / ".proctor").chmod(0o755)
         asked = (folder / "called").read_text()
     refused, looked = json.loads(in_folder.stdout)[:3], json.loads(in_folder.stdout)[3:]
-    for exit_code, _, said in refused:
+    for exit_code, _, message in refused:
         assert exit_code == 2
-        assert ".proctor" in said
-        assert "cannot be written" in said
+        assert ".proctor" in message
+        assert "cannot be written" in message
     assert asked == "xx"  # the first time; not once more
     assert [exit_code for exit_code, _, _ in looked] == [0] * 5
     assert all("wrong" in shown or "RUN" in shown for _, shown, _ in looked)

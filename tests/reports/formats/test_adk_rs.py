@@ -28,8 +28,8 @@ def text_of(*found: RunResult) -> str:
 def results(*found: RunResult) -> list[dict[str, Any]]:
     document = json.loads(text_of(*found))
     assert document.keys() == {"results"}
-    told: list[dict[str, Any]] = document["results"]
-    return told
+    entries: list[dict[str, Any]] = document["results"]
+    return entries
 
 
 def test_its_shape_is_that_of_adk_rs() -> None:
@@ -79,32 +79,36 @@ def test_its_shape_is_that_of_adk_rs() -> None:
 
 
 def test_other_outcomes_are_failed_with_their_name() -> None:
-    told = {each["eval_case_id"]: each for each in results(sketch(1))}
-    error = told["refund_policy"]
+    entries = {each["eval_case_id"]: each for each in results(sketch(1))}
+    error = entries["refund_policy"]
     assert (error["overall_status"], error["proctor_outcome"]) == ("FAILED", "error")
     assert error["proctor_reason"].startswith("agent raised in turn 1: KeyError")
     assert error["scores"]["tool_trajectory_avg_score"]["status"] == "ERROR"
-    assert told["cancel_flight"]["proctor_outcome"] == "inconclusive"
-    assert "proctor_outcome" not in told["two_turn_booking"]
+    assert entries["cancel_flight"]["proctor_outcome"] == "inconclusive"
+    assert "proctor_outcome" not in entries["two_turn_booking"]
 
 
 @pytest.mark.parametrize("outcome", [Outcome.NOT_RUN, Outcome.SKIPPED])
 def test_what_was_not_run_is_not_passed(outcome: Outcome) -> None:
-    (told,) = results(run(case("a", outcome, trials=[])))
-    assert (told["overall_status"], told["scores"], told["proctor_outcome"]) == ("FAILED", {}, outcome.value)
+    (entry,) = results(run(case("a", outcome, trials=[])))
+    assert (entry["overall_status"], entry["scores"], entry["proctor_outcome"]) == (
+        "FAILED",
+        {},
+        outcome.value,
+    )
 
 
 @given(runs())
 @settings(max_examples=60)
 def test_passed_only_where_it_is_and_every_score_a_number(result: RunResult) -> None:
-    told = results(result)
+    entries = results(result)
     broken = sum(one.failure is not None for one in result.sets) + (result.failure is not None)
-    assert len(told) == len(result.cases) + broken
-    assert [each["overall_status"] == "PASSED" for each in told] == [
+    assert len(entries) == len(result.cases) + broken
+    assert [each["overall_status"] == "PASSED" for each in entries] == [
         *(one.passed for one in result.cases),
         *[False] * broken,
     ]
-    for each in told:
+    for each in entries:
         for score in each["scores"].values():
             assert isinstance(score["score"], float)
             assert score["status"] in {"PASSED", "FAILED", "ERROR"}
@@ -118,8 +122,8 @@ def test_hostile_texts(text: str) -> None:
 
 
 def test_not_a_number_is_null_and_no_invalid_json() -> None:
-    (told,) = results(run(case("a", E, metric("m", [float("nan")], 0.5, F))))
-    assert told["scores"]["m"]["score"] is None
+    (entry,) = results(run(case("a", E, metric("m", [float("nan")], 0.5, F))))
+    assert entry["scores"]["m"]["score"] is None
 
 
 def test_agents_one_behind_the_other() -> None:
@@ -168,12 +172,12 @@ def test_recorded_vectors_come_out_as_adk_rs_has_them(shared: Path) -> None:
             {"eval_set_id": "s", "eval_cases": [{"eval_id": "c", "conversation": one["conversation"]}]},
             config={"criteria": criteria},
         )
-        (told,) = results(found)
+        (entry,) = results(found)
         expected = {name: one["expected_result"][name] for name in ("scores", "overall_status")}
         silent = any(_played(turn) == ([], "") for turn in one["expected_result"]["actual"])
         if silent:  # fails closed: an agent without text and calls is an error here
-            assert (told["overall_status"], told["proctor_outcome"]) == ("FAILED", "error")
+            assert (entry["overall_status"], entry["proctor_outcome"]) == ("FAILED", "error")
             assert expected["overall_status"] == "FAILED"
-        elif {name: told[name] for name in expected} != expected:
-            different[one["id"]] = (told, expected)
+        elif {name: entry[name] for name in expected} != expected:
+            different[one["id"]] = (entry, expected)
     assert different == {}

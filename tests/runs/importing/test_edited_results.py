@@ -271,7 +271,7 @@ def test_a_file_that_was_cut_is_a_run_in_error_that_names_it(
     monkeypatch.chdir(tmp_path)
     Path("cut.jsonl").write_text("".join(lines_of(files["passed.jsonl"])[:6]), encoding="utf-8")
     done = in_this_process("import", "cut.jsonl")
-    assert done.stdout.rstrip().endswith("error: broken off")
+    assert done.stdout.rstrip().endswith("error: incomplete")
     assert "the run had 8 cases, and here are 3" in done.stderr
     run = load_run(store=None)
     assert (run.exit_code, run.failure is not None) == (3, True)

@@ -254,7 +254,7 @@ def test_the_second_ctrl_c_does_not_wait_for_what_does_not_end(tmp_path: Path) -
     process = run.start()
     wait_until(lambda: len(Ledger.read(run.ledger).of("start")) == 8)
     interrupt(process)
-    wait_until(lambda: "once more stops at once" in process.stderr_so_far())
+    wait_until(lambda: "Ctrl-C again stops at once" in process.stderr_so_far())
     interrupt(process)
     began = time.monotonic()
     assert process.wait() == 130

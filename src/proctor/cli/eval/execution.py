@@ -369,7 +369,7 @@ class Stop:
         with suppress(
             RuntimeError
         ):  # the signal has interrupted a write to stderr; the run stops without the message
-            say(f"stopping: what is under way gets {DRAIN:g} seconds to finish (once more stops at once)")
+            say(f"stopping: running trials get {DRAIN:g} seconds to finish (Ctrl-C again stops at once)")
 
     def _end(self) -> None:
         """End the process immediately; reported cases are already on disk."""

@@ -183,7 +183,7 @@ def _way_on(listed: ListedRun) -> str:
     """Return the message for an unfinished run: the command that resumes it, or removes a partial import."""
     if listed.imported_from:
         return (
-            f"not whole: its import from {listed.imported_from} was broken off. "
+            f"incomplete: its import from {listed.imported_from} was interrupted. "
             f"`proctor prune --run {listed.short}` deletes it, and the file can be imported again"
         )
     return f"unfinished: `proctor resume {listed.short}` resumes it"

@@ -66,7 +66,7 @@ def _run_parts(run: RunResult) -> Iterator[str]:
     elif run.stopped_by:
         yield f"stopped by {run.stopped_by}"
     if run.failure is not None:
-        yield "broken off"
+        yield "incomplete"
 
 
 _SAYS = {

@@ -277,8 +277,8 @@ CHECKS = (
     ),
     Check("leaving", "a turn that is left in the middle ends, and the next conversation works", _leaving),
     Check("concurrency", f"{AT_ONCE} conversations at once see nothing of each other", _concurrency),
-    Check("errors", "a failure is told as one, and the next conversation works", _errors),
-    Check("description", "it says who it is, and its tools in the shape of AppDetails", _description),
+    Check("errors", "a failure is reported as one, and the next conversation works", _errors),
+    Check("description", "it reports its name, and its tools in the form of AppDetails", _description),
     Check("tidiness", "it leaves no task running when it is closed", _tidiness),
 )
 """The checks in the order in which they run. The agent is opened again for each."""
