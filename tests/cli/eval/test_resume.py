@@ -217,7 +217,7 @@ def test_ctrl_c_and_resume_give_the_result_of_one_run(project: Path, monkeypatch
     os.close(theirs)
     wait_for_calls(project, 5)
     os.write(ours, b"\x03")
-    seen = _all_of(ours, until="once more")
+    seen = _all_of(ours, until="Ctrl-C again")
     (project / "gate").touch()
     seen += _all_of(ours)
     assert process.wait(60) == 130

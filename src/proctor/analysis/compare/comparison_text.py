@@ -27,8 +27,8 @@ OUTCOMES = {
 FIGURES = {
     "token_usage_v1": ("tokens a turn", "{:,.0f}"),
     TRIAL_COST: ("agent's cost a trial, $", "{:.4f}"),
-    TRIAL_SECONDS: ("seconds a trial", "{:.3f}"),
-    "invocation_duration_v1": ("seconds a turn", "{:.3f}"),
+    TRIAL_SECONDS: ("duration of a trial, s", "{:.3f}"),
+    "invocation_duration_v1": ("duration of a turn, s", "{:.3f}"),
     "tool_call_count_v1": ("tool calls a turn", "{:.2f}"),
     "inference_call_count_v1": ("model calls a turn", "{:.2f}"),
 }

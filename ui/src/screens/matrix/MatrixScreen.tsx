@@ -138,7 +138,7 @@ function Rows({ page }: { page: MatrixPage }) {
 function columnsOf(page: MatrixPage): Column<MatrixRow>[] {
   const several = new Set(page.rows.map(({ eval_set_id }) => eval_set_id)).size > 1;
   return [
-    { id: "case", head: "Case", width: "minmax(150px, 1.4fr)", narrow: "minmax(172px, 1.2fr)", cell: (row) => <Name row={row} several={several} /> },
+    { id: "case", head: "Case", width: "minmax(150px, 1.4fr)", narrow: "minmax(162px, 1.2fr)", cell: (row) => <Name row={row} several={several} /> },
     ...page.runs.map((run, at): Column<MatrixRow> => ({
       id: run.run_id,
       head: <RunHead run={run} />,
@@ -166,18 +166,18 @@ function Name({ row, several }: { row: MatrixRow; several: boolean }) {
 function RunHead({ run }: { run: MatrixHead }) {
   return (
     <Link href={`/runs/${encodeURIComponent(run.run_id)}`} className={styles.head}>
-      <b>{safeText(run.agent)}</b>
+      <b><Breakable text={run.agent} /></b>
       <span>
         <code>{run.commit ? shortCommit(run.commit) : run.short}</code>
       </span>
       <span>
         <span title={DEFINITIONS.passRate}>passed</span> <Percent value={run.passed.rate} />
-        {run.passed.rate !== null && (
-          <span className="num" title={DEFINITIONS.confidenceInterval}>
-            , 95 % CI: <span className={styles.bounds}>{boundsText(run.passed.low, run.passed.high)}</span>
-          </span>
-        )}
       </span>
+      {run.passed.rate !== null && (
+        <span className="num" title={DEFINITIONS.confidenceInterval}>
+          95 % CI: <span className={styles.bounds}>{boundsText(run.passed.low, run.passed.high)}</span>
+        </span>
+      )}
       {run.pass_hat && (
         <span className="num" title={DEFINITIONS.passHatK}>
           pass^{run.k} {scoreText(run.pass_hat.value)}

@@ -28,7 +28,7 @@ export function shortCommit(commit: string | null): string {
 function Name({ row }: { row: RunRow }) {
   return (
     <>
-      <b>
+      <b className={styles.agent}>
         <Breakable text={row.agent} />
       </b>
       <span className={styles.under}>
