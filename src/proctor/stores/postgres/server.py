@@ -319,6 +319,7 @@ def _is_passing(error: psycopg.Error) -> bool:
 
 def _error_text(error: psycopg.Error, name: str) -> str:
     first_line = str(error).strip().partition("\n")[0]
+    first_line = first_line.removeprefix("connection failed: ").removeprefix("connection is bad: ")
     for state, words in _MEANINGS.items():
         if (error.sqlstate or "").startswith(state):
             return f"{name}: {words} ({first_line})"
