@@ -138,7 +138,7 @@ function Rows({ page }: { page: MatrixPage }) {
 function columnsOf(page: MatrixPage): Column<MatrixRow>[] {
   const several = new Set(page.rows.map(({ eval_set_id }) => eval_set_id)).size > 1;
   return [
-    { id: "case", head: "Case", width: "minmax(150px, 1.4fr)", narrow: "minmax(162px, 1.2fr)", cell: (row) => <Name row={row} several={several} /> },
+    { id: "case", head: "Case", width: "minmax(150px, 1.4fr)", narrow: "minmax(164px, 1.2fr)", cell: (row) => <Name row={row} several={several} /> },
     ...page.runs.map((run, at): Column<MatrixRow> => ({
       id: run.run_id,
       head: <RunHead run={run} />,
@@ -152,7 +152,7 @@ function columnsOf(page: MatrixPage): Column<MatrixRow>[] {
 function Name({ row, several }: { row: MatrixRow; several: boolean }) {
   return (
     <>
-      <b>
+      <b className={styles.name}>
         <Breakable text={row.eval_id} />
       </b>
       <span className={styles.under}>

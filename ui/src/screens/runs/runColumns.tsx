@@ -12,7 +12,7 @@ export const COLUMNS: readonly Column<RunRow>[] = [
   { id: "agent", head: "Agent and sets", width: "minmax(0, 1.6fr)", cell: (row) => <Name row={row} /> },
   { id: "outcome", head: "Outcome", width: "136px", narrow: "114px", cell: (row) => <Standing row={row} /> },
   { id: "cases", head: "Cases", width: "minmax(0, 1fr)", optional: true, cell: (row) => <Cases row={row} /> },
-  { id: "rate", head: "Passed, 95 % CI", term: "confidenceInterval", width: "148px", narrow: "74px", align: "end", cell: (row) => <Rate row={row} /> },
+  { id: "rate", head: "Passed, 95 % CI", term: "confidenceInterval", width: "148px", narrow: "66px", align: "end", cell: (row) => <Rate row={row} /> },
   { id: "trend", head: "Trend", term: "trend", width: "112px", optional: true, cell: (row) => <Trend row={row} /> },
   { id: "cost", head: "Cost", width: "86px", align: "end", optional: true, cell: (row) => <Cost row={row} /> },
   { id: "took", head: "Duration", width: "94px", align: "end", optional: true, cell: ({ duration }) => <Seconds value={duration} /> },
