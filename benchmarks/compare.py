@@ -39,6 +39,9 @@ def brevity(actual_invocation: Invocation, expected_invocation: Invocation) -> f
     return min(length, wanted) / max(length, wanted, 1)
 
 
+NAME = "compared.sqlite3"
+
+
 def rows(folder: Path, repeats: int, cases: int = 10_000) -> Iterator[Row]:
     """Measure, one row."""
     store = keep(folder, cases)
@@ -61,7 +64,7 @@ def keep(folder: Path, cases: int) -> Path:
             if len(self.began) % EVERY == 0:
                 yield Event.said(f"I am not sure, but {len(self.began)} times I was told that it rains.")
 
-    store = folder / "compared.sqlite3"
+    store = folder / NAME
     for agent in (ScriptedAgent(), Worse()):
         given = EvalSet.model_validate(workload.eval_set(cases))
         evaluate_sync(agent, given, config=CONFIG, store=store, keep_evidence="failures", concurrency=1)
@@ -71,6 +74,7 @@ def keep(folder: Path, cases: int) -> Path:
 if __name__ == "__main__":
     match sys.argv[1:]:
         case [folder, cases]:
-            print(keep(Path(folder), int(cases)))
+            keep(Path(folder), int(cases))
+            workload.report()
         case _:
             sys.exit(__doc__)

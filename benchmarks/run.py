@@ -30,6 +30,7 @@ from benchmarks import (
     kernels,
     long_conversations,
     overhead,
+    scale,
     startup,
     store,
     waiting,
@@ -39,7 +40,7 @@ from benchmarks.measuring import load_average, versions
 from benchmarks.peers import PACKAGES, python_of
 from benchmarks.table import Row, markdown
 
-WORKLOADS = ("W1", "W2", "W3", "W4", "W5", "W6", "W7", "W8", "W9", "W10")
+WORKLOADS = ("W1", "W2", "W3", "W4", "W5", "W6", "W7", "W8", "W9", "W10", "W11")
 
 
 def measured(asked: argparse.Namespace, folder: Path, peers: Mapping[str, Path]) -> Iterator[Row]:
@@ -74,8 +75,10 @@ def _last(name: str, folder: Path, repeats: int, *, small: bool) -> Iterator[Row
         yield from long_conversations.rows(repeats, turns=20 if small else 200, cases=1 if small else 10)
     elif name == "W9":
         yield from web.rows(folder, repeats, cases=40 if small else 10_000, watching=5 if small else 500)
-    else:
+    elif name == "W10":
         yield from compare.rows(folder, repeats, cases=40 if small else 10_000)
+    else:
+        yield from scale.rows(folder, repeats, small=20 if small else 1_000, large=40 if small else 10_000)
 
 
 def _workloads(text: str) -> list[str]:

@@ -25,6 +25,7 @@ SLOW = pytest.mark.slow  # many processes, one after the other
         ("W8", 4),
         pytest.param("W9", 5, marks=SLOW),
         ("W10", 1),
+        pytest.param("W11", 8, marks=SLOW),
     ],
 )
 def test_every_workload_gives_its_rows(workload: str, rows: int) -> None:

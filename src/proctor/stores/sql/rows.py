@@ -288,7 +288,7 @@ def _check_same_trial(transaction: Transaction, name: str, row: Row) -> None:
 # --- Many rows with one statement: each statement lets other threads run, and waiting for them costs more -------------
 
 
-_MOST = 100
+_MOST = 200
 
 
 @cache

@@ -37,7 +37,7 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 10.0
 """Seconds between two attempts to reach it."""
 _PAUSES = (0.001,)
 """Seconds that a commit waits for what comes right after its first record: so it takes half as many of them."""
-_PAUSES_OF_SCORING = (0.01,) * 25
+_PAUSES_OF_SCORING = (0.025,) * 10
 """The same for a further scoring, whose trials do not wait for each other's commits: one commit stores many."""
 _ENOUGH = 200
 """Queued groups of records for which a commit waits at most."""

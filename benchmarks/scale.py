@@ -1,0 +1,173 @@
+"""W11: what commands on large stored runs take: statements of the store for each case, and growth with ten times the cases.
+
+    python -m benchmarks.scale eval|resume FOLDER CASES     a new run; or one that was stopped before its last cases, resumed
+    python -m benchmarks.scale score|delete STORE           the newest run of a store, on a copy
+
+A statement costs a round trip where the store is on a server. Statements and memory depend little on other work of the machine.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+# the scripts are one package, wherever they start
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks import compare, web, workload
+from benchmarks.measuring import Command, Found, alternate, module
+from benchmarks.table import OURS, Budget, Row
+
+GROWN = 10.5
+
+
+def rows(folder: Path, repeats: int, *, small: int, large: int) -> Iterator[Row]:
+    """Measure, one row after the other."""
+    found = {cases: _measured(folder / str(cases), repeats, cases) for cases in (small, large)}
+    for command, most in (("eval", 1.0), ("score", 0.1), ("resume", 0.1)):
+        what = f"statements a case, `{command}`, {large:,} cases"
+        yield Row("W11", what, "", {OURS: found[large][command]["statements"]}, [Budget(most)])
+    for command, column, what, most in (
+        ("score", "cpu", "time of `score`", GROWN),
+        ("delete", "cpu", "time of deleting one of two runs", GROWN),
+        ("web", "first", "time of the first answers of `web`", 2.0),
+        ("compare", "peak", "memory of `compare`", 1.3),
+        ("html", "peak", "memory of the HTML report", 1.3),
+    ):
+        figures = {cases: of_size[command][column] for cases, of_size in found.items() if command in of_size}
+        grown = {OURS: figures[large] / figures[small]} if len(figures) == 2 else {}
+        growth = f"growth with {large // small} times the cases, {what}, {large:,} cases"
+        yield Row("W11", growth, "×", grown, [Budget(most)])
+
+
+def _measured(folder: Path, repeats: int, cases: int) -> dict[str, Found]:
+    folder.mkdir()
+    store = folder / compare.NAME
+    module(
+        "compare", folder, cases
+    )()  # in a process of its own: what is open in this one is not all in the file
+    proctor = [sys.executable, "-m", "proctor"]
+    stored = ["--store", str(store)]
+    html = ["latest", "--output", str(folder / "run.html"), "--overwrite"]
+    contestants: dict[str, Callable[[], Found]] = {
+        "eval": module("scale", "eval", folder, cases),
+        "resume": module("scale", "resume", folder, cases),
+        "score": module("scale", "score", store),
+        "delete": module("scale", "delete", store),
+        "compare": Command([*proctor, "compare", "--json", *stored], reports=False, exit_codes=(1, 4)),
+        "html": Command([*proctor, "export", *html, *stored], reports=False),
+        "web": lambda: web.measured(store, 0),
+    }
+    found = alternate(contestants, repeats)
+    _remove(store)
+    return found
+
+
+# --- one command, in this process ---------------------------------------------------------------------------------------
+
+
+class _Statements:
+    """The number of statements that SQLite executes from now on."""
+
+    def __init__(self) -> None:
+        """Begin to count the statements of connections that are opened from now on."""
+        self.count = 0
+        self._connect = sqlite3.connect
+        sqlite3.connect = self._traced  # type: ignore[assignment]  # the same call
+
+    def _traced(self, *given: Any, **named: Any) -> sqlite3.Connection:
+        connection: sqlite3.Connection = self._connect(*given, **named)
+        connection.set_trace_callback(self._add)
+        return connection
+
+    def _add(self, _statement: str) -> None:
+        self.count += 1
+
+
+def _report(cases: int, command: Callable[[], object]) -> None:
+    statements, watch = _Statements(), workload.Stopwatch()
+    command()
+    workload.report(**watch.stop(), statements=statements.count / cases)
+
+
+def _run(store: Path, cases: int, **options: Any) -> None:
+    from benchmarks.ours import CONFIGS, ScriptedAgent
+    from proctor import EvalSet, evaluate_sync
+
+    given = EvalSet.model_validate(workload.eval_set(cases))
+    evaluate_sync(ScriptedAgent(), given, config=CONFIGS["exact"], store=store, **options)
+
+
+def evaluate(folder: Path, cases: int) -> None:
+    """Run the set into a new store."""
+    store = folder / f"{time.time_ns()}.sqlite3"
+    _report(cases, lambda: _run(store, cases))
+    _remove(store)
+
+
+def resume(folder: Path, cases: int) -> None:
+    """Resume a run whose last cases were not run."""
+    from benchmarks.ours import ScriptedAgent
+    from proctor import EvalSet, resume_sync
+
+    store = folder / f"{time.time_ns()}.sqlite3"
+    _run(store, cases, max_failures=max(1, workload.expected_failures(cases) - 1))
+    given = EvalSet.model_validate(workload.eval_set(cases))
+    _report(cases, lambda: resume_sync(agent=ScriptedAgent(), eval_sets=given, store=store))
+    _remove(store)
+
+
+def score(store: Path) -> None:
+    """Score the newest run again, by another threshold."""
+    from benchmarks.ours import CONFIGS
+    from proctor import rescore_sync
+
+    _report(_cases(store), lambda: rescore_sync(store=store, config=CONFIGS["rouge"]))
+
+
+def delete(store: Path) -> None:
+    """Delete the newest run."""
+    from proctor.stores.open import open_store
+
+    cases = _cases(store)
+    with closing(open_store(str(store))) as opened:
+        _report(cases, lambda: opened.delete([opened.find("latest")]))
+
+
+def _cases(store: Path) -> int:
+    from proctor.stores.open import open_store
+
+    with closing(open_store(str(store), read_only=True)) as opened:
+        return opened.record(opened.find("latest")).cases
+
+
+def _on_copy(command: Callable[[Path], None], store: Path) -> None:
+    copy = store.with_name(f"{time.time_ns()}.sqlite3")
+    shutil.copyfile(store, copy)
+    command(copy)
+    _remove(copy)
+
+
+def _remove(store: Path) -> None:
+    for file in store.parent.glob(f"{store.name}*"):
+        file.unlink()
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case ["eval", folder, cases]:
+            evaluate(Path(folder), int(cases))
+        case ["resume", folder, cases]:
+            resume(Path(folder), int(cases))
+        case ["score", store]:
+            _on_copy(score, Path(store))
+        case ["delete", store]:
+            _on_copy(delete, Path(store))
+        case _:
+            sys.exit(__doc__)
