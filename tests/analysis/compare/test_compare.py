@@ -535,6 +535,24 @@ def test_a_single_case_proves_nothing_where_the_others_show_that_trials_resemble
     assert [one.name for one in found.significant_cases] == ["set/0"] * is_proven
 
 
+def test_a_missing_verdict_is_no_error_where_the_others_show_that_trials_resemble_each_other() -> None:
+    others = (["PPPPF", "PFFFF"] * 4, ["PFFFF", "PPPPF"] * 4)
+    found = compared(cases("PPPPP", *others[0]), cases("FFFFE", *others[1]))
+    assert found.outcome is OPEN
+    usual = (["PPPPF", "PPFFF"] * 4, ["PPPFF", "PPPFF"] * 4)
+    found = compared(cases("PPPPP", *usual[0]), cases("FFFFE", *usual[1]))
+    assert found.outcome is Change.ERROR
+
+
+def test_a_missing_verdict_does_not_hide_a_drop_because_one_more_case_may_have_changed() -> None:
+    """Signs must agree from six changed cases on; with the missing verdict of the third one, five or six have changed."""
+    before = ["PPPPP", "FFFFF", "PPPPP", "PPPPP", "PPPPF", "PPPPP", "PPPPP"]
+    complete = ["FFFPF", "FFFFP", "PPPPP", "PPPPP", "FFFFF", "PFPPP", "PPPFP"]
+    missing = ["FFFPF", "FFFFP", "PPPEP", "PPPPP", "FFFFF", "PFPPP", "PPPFP"]
+    assert compared(cases(*before), cases(*complete)).outcome is WORSE
+    assert compared(cases(*before), cases(*missing)).outcome is Change.ERROR
+
+
 @pytest.mark.parametrize(
     ("before", "now"), [(10, 1), (1, 10), (100, 1), (5, 3)], ids=["10 and 1", "1 and 10", "100 and 1", "5 and 3"]
 )  # fmt: skip

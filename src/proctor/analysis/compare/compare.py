@@ -23,6 +23,7 @@ from proctor.analysis.compare.measures import (
     on_these_cases,
     p_value_by_case,
     resemblance,
+    resembles_surely,
 )
 from proctor.analysis.compare.missing_verdicts import (
     CompletedCase,
@@ -247,10 +248,20 @@ def _significant_cases(
 
 
 def _worst_cases(views: Sequence[Completion], level: float) -> list[CaseEvidence]:
-    """Return the cases that could be worse with the worst of the missing verdicts, if the others leave them the most error."""
+    """Return the cases that could be worse with the worst of the missing verdicts, if the others leave them the most error.
+
+    None could if the flaky cases with every verdict vary too much between the runs already.
+    """
     both = [(one.counts, other.counts) for one, other in zip(views[0].cases, views[-1].cases, strict=True)]
     tests = [(case_test(worst)[0], least_p_values(worst, best)[1]) for worst, best in both]
-    return _corrected(views[0].cases, tests, level)
+    found = _corrected(views[0].cases, tests, level)
+    names = {one.name for one in found}
+    known = [
+        worst
+        for one, (worst, best) in zip(views[0].cases, both, strict=True)
+        if worst == best and one.name not in names
+    ]
+    return [] if found and resembles_surely(known, len(both) - len(known)) else found
 
 
 def _corrected(

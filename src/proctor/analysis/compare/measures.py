@@ -52,7 +52,7 @@ def on_these_cases(counts: Sequence[TwoCounts], level: float, *, by_test_alone: 
     The test is the permutation test within cases. If at least so many cases changed that the signs of their differences
     could be significant, these must be, too: trials of one case may resemble each other within a run. The interval is that
     of the trials; if every case has a single trial, the variance within cases is unknown, and it is that of the paired cases.
-    `by_test_alone` as in `by_case`.
+    `by_test_alone` as in `by_case`; the signs need not agree then, because with other values fewer cases may have changed.
     """
     rates = [
         PairedScore(
@@ -63,7 +63,7 @@ def on_these_cases(counts: Sequence[TwoCounts], level: float, *, by_test_alone: 
     difference = fsum(one.difference for one in rates) / len(rates)
     p_value = dealt_out_test(counts)
     changed = [one.difference for one in rates if one.difference]
-    if len(changed) >= ceil(1 - log2(max(level, LEAST_LEVEL))):
+    if not by_test_alone and len(changed) >= ceil(1 - log2(max(level, LEAST_LEVEL))):
         p_value = max(p_value, sign_flip_test(changed))
     if by_test_alone:
         return _of_test(difference, p_value, level)
@@ -109,6 +109,13 @@ def resemblance(cases: Iterable[Sequence[TwoCounts]]) -> float:
     whole = fsum(excesses)
     is_significant = chi_square_tail(whole, len(excesses)) < _RESEMBLANCE_LEVEL
     return whole / len(excesses) if is_significant else 1.0
+
+
+def resembles_surely(known: Iterable[TwoCounts], others: int) -> bool:
+    """Return whether trials resemble each other by these cases, whatever up to `others` further flaky cases show."""
+    excesses = [each for one in known if (each := excess_of_difference(one)) is not None]
+    degrees = len(excesses) + others
+    return len(excesses) >= _FEWEST_FLAKY and chi_square_tail(fsum(excesses), degrees) < _RESEMBLANCE_LEVEL
 
 
 def by_case(
