@@ -210,7 +210,10 @@ def _convolve(sums: Mapping[int, float], part: _Part) -> dict[int, float]:
 
 
 def _approximately_beyond(parts: Sequence[_Part], seen: float, half: float) -> float:
-    """Approximate the probability that the sum is at least the observed one, for many cases; sums within half a step of the observed one count as equal to it."""
+    """Approximate the probability that the sum is at least the observed one, for many cases.
+
+    Sums within half a step of the observed one count as equal to it.
+    """
     largest = sum(max(part.chances) * part.weight * part.cases for part in parts)
     if seen > largest - half:
         return prod(part.chances[max(part.chances)] ** part.cases for part in parts)
