@@ -209,7 +209,7 @@ def _evidence(pairs: Pairs, views: Sequence[Completion], options: CompareOptions
     """Test what decides under each of the completions: what is significant is so under all of them."""
     budget, both = options.budget, views
     views = views[:1] if options.by_test_alone else views
-    measures = [_passed(pairs, views, options), *_metrics(pairs, views, options, budget.metrics)]
+    measures = [_passed(pairs, views, both, options), *_metrics(pairs, views, options, budget.metrics)]
     general = _in_general(pairs, views, options)
     if PASSED in options.apart:
         return _Evidence(measures, general)
@@ -276,12 +276,22 @@ def _corrected(
     ]
 
 
-def _passed(pairs: Pairs, views: Sequence[Completion], options: CompareOptions) -> Measured:
+def _passed(
+    pairs: Pairs, views: Sequence[Completion], both: Sequence[Completion], options: CompareOptions
+) -> Measured:
     """Test the pass rate over these cases; the means shown are those of the cases with every verdict."""
+    ends = zip(both[0].cases, both[-1].cases, strict=True)
+    changes = sum(worst.rates.difference * best.rates.difference > 0 for worst, best in ends)
     means = _rates(pairs, views)
     level, alone = 2 * options.budget.overall, options.by_test_alone
     tested = [
-        on_these_cases([one.counts for one in view.cases], level, by_test_alone=alone) for view in views
+        on_these_cases(
+            [one.counts for one in view.cases],
+            level,
+            by_test_alone=alone,
+            changes=changes if alone else None,
+        )
+        for view in views
     ]
     return _measured(PASSED, means, hull(tested, means[1] - means[0]), len(pairs.both), options, decides=True)
 

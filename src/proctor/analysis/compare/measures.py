@@ -46,13 +46,15 @@ class Tested:
         return self.low > 0
 
 
-def on_these_cases(counts: Sequence[TwoCounts], level: float, *, by_test_alone: bool = False) -> Tested:
+def on_these_cases(
+    counts: Sequence[TwoCounts], level: float, *, by_test_alone: bool = False, changes: int | None = None
+) -> Tested:
     """Test the pass rate over a fixed set of cases: the trials are the sample.
 
     The test is the permutation test within cases. If at least so many cases changed that the signs of their differences
     could be significant, these must be, too: trials of one case may resemble each other within a run. The interval is that
     of the trials; if every case has a single trial, the variance within cases is unknown, and it is that of the paired cases.
-    `by_test_alone` as in `by_case`; the signs need not agree then, because with other values fewer cases may have changed.
+    `by_test_alone` as in `by_case`; `changes` is then the number of cases that changed whatever the missing verdicts are.
     """
     rates = [
         PairedScore(
@@ -63,7 +65,7 @@ def on_these_cases(counts: Sequence[TwoCounts], level: float, *, by_test_alone: 
     difference = fsum(one.difference for one in rates) / len(rates)
     p_value = dealt_out_test(counts)
     changed = [one.difference for one in rates if one.difference]
-    if not by_test_alone and len(changed) >= ceil(1 - log2(max(level, LEAST_LEVEL))):
+    if (len(changed) if changes is None else changes) >= ceil(1 - log2(max(level, LEAST_LEVEL))):
         p_value = max(p_value, sign_flip_test(changed))
     if by_test_alone:
         return _of_test(difference, p_value, level)
