@@ -239,6 +239,32 @@ def test_both_questions_have_a_sentence() -> None:
     assert found.in_general.endswith("a drop of more than 5 points is not ruled out")
 
 
+@pytest.mark.parametrize(
+    ("base", "candidate", "on_these_cases"),
+    [
+        pytest.param(
+            ["P"], ["F"], "the pass rate fell from 100.0 % to 0.0 % (-100.0 points): too few cases to test", id="one case"
+        ),
+        pytest.param(
+            ["P", "P"], ["P", "P"], "the pass rate stayed at 100.0 % (0.0 points): too few cases to test", id="nothing changed"
+        ),
+        pytest.param(["PPPPP"], ["FFFFF"], "96 % CI: -100.0 to -77.7): significantly worse", id="five trials"),
+        pytest.param(["P", "P", "P"], ["F", "P", "P"], ": not significant", id="three cases"),
+    ],
+)  # fmt: skip
+def test_one_or_two_cases_are_too_few_for_an_interval(
+    base: list[str], candidate: list[str], on_these_cases: str
+) -> None:
+    trials = len(base[0])
+    before, now = side(cases(*base), num_runs=trials), side(cases(*candidate), num_runs=trials)
+
+    found = compare_runs(before, now, CompareOptions())
+
+    assert found.on_these_cases.endswith(on_these_cases)
+    too_few = "too few cases to test; a drop of more than 5 points is not ruled out for cases like these"
+    assert (found.in_general == too_few) is (len(base) < 3)
+
+
 # --- metrics ---------------------------------------------------------------------------------------------------------
 
 

@@ -4,8 +4,16 @@ import pytest
 from scipy import stats
 
 from proctor.analysis.compare.detectable import POWER
-from proctor.analysis.compare.next_steps import FEWEST_TRIALS, MOST_TRIALS, trials_to_show
-from proctor.schema.analysis.comparison import CaseChange, ChangedCase, Trials
+from proctor.analysis.compare.next_steps import FEWEST_TRIALS, MOST_TRIALS, next_steps, trials_to_show
+from proctor.schema.analysis.comparison import (
+    CaseChange,
+    Change,
+    ChangedCase,
+    ComparedRun,
+    Comparison,
+    Trials,
+)
+from proctor.schema.results.manifest import AgentManifest, Manifest, SetManifest
 
 LEVEL = 0.02
 
@@ -64,3 +72,46 @@ def test_fewest_trials_that_show_the_change_in_80_percent(
 def test_limits_of_the_proposal(case: ChangedCase, trials: int | None) -> None:
     assert trials_to_show([case], LEVEL) == trials
     assert trials is None or trials <= MOST_TRIALS
+
+
+def manifest(source: str, commit: str | None, reference: str = "bot.py") -> Manifest:
+    """A run of the set `desk.json`."""
+    agent = AgentManifest(reference=reference, source_hash=source, commit=commit)
+    return Manifest(
+        run_id="run", created_at=0.0, agent=agent, sets=[SetManifest(eval_set_id="desk", path="desk.json")]
+    )
+
+
+@pytest.mark.parametrize(
+    ("base", "candidate", "text"),
+    [
+        pytest.param(
+            manifest("old", "c0ffee"), manifest("new", "beef"), "base (first check out commit c0ffee): ", id="another commit"
+        ),
+        pytest.param(
+            manifest("old", "c0ffee"), manifest("new", "c0ffee+"), "base (first check out commit c0ffee): ", id="now modified"
+        ),
+        pytest.param(
+            manifest("old", "c0ffee+"), manifest("new", "beef"),
+            "base (first check out commit c0ffee and its uncommitted changes): ", id="modified before"
+        ),
+        pytest.param(
+            manifest("old", None), manifest("new", None), "base (first check out the old source): ", id="commit unknown"
+        ),
+        pytest.param(manifest("same", None), manifest("same", None), "base: ", id="the same source"),
+        pytest.param(
+            manifest("old", "c0ffee", "old.py"), manifest("new", "c0ffee"), "base: ", id="two agents, one commit"
+        ),
+        pytest.param(
+            manifest("old", "c0ffee", "old.py"), manifest("new", "beef"), "base (at commit c0ffee): ", id="two agents, two commits"
+        ),
+    ],
+)  # fmt: skip
+def test_base_command_names_the_source_to_check_out(base: Manifest, candidate: Manifest, text: str) -> None:
+    runs = ComparedRun("a", "bot", 1), ComparedRun("b", "bot", 1)
+    found = Comparison(*runs, Change.INCONCLUSIVE, "", 0.05, 0.95, cases=[moved((1, 0), (0, 1))])
+
+    steps = list(next_steps(found, base, candidate, LEVEL))
+
+    assert f"{text}proctor eval {base.agent.reference} desk.json:case --trials 5" in steps
+    assert "candidate: proctor eval bot.py desk.json:case --trials 5" in steps

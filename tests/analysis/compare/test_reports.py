@@ -2,6 +2,7 @@
 
 import io
 import json
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -160,6 +161,21 @@ def test_plain_lines() -> None:
 
 def test_drawn_at_80_columns() -> None:
     assert drawn(comparison()) == DRAWN
+
+
+def test_too_few_cases_to_test() -> None:
+    quality = replace(QUALITY, difference=-0.5, low=-0.5, high=0.5, p_value=1.0, pairs=2)
+    found = comparison(measures=[replace(PASSED, pairs=2), quality])
+
+    assert (
+        "MEASURE  quality_v1  0.910 -> 0.920  -0.500 (98 %: -0.500 to +0.500)  p=1  pairs=2  too few cases to test"
+        in written(found, "text")
+    )
+    row = next(line for line in drawn(found, verbose=True).splitlines() if line.startswith("     quality "))
+    assert row.split(maxsplit=4)[1:] == ["0.910", "0.920", "-0.500", "too few cases to test"]
+    assert (
+        written(found, "text").count("too few") == 1
+    )  # the trials of two cases show that the pass rate fell
 
 
 def test_off_a_terminal_it_is_plain() -> None:

@@ -15,7 +15,7 @@ from proctor.stats.binomial import at_most, exactly
 from proctor.stats.unequal_counts import TwoCounts, case_test
 
 if TYPE_CHECKING:
-    from proctor.schema.results.manifest import Manifest
+    from proctor.schema.results.manifest import AgentManifest, Manifest
 
 FEWEST_TRIALS = 5
 """New trials of a case that moved: the fewest that can show a change of one case."""
@@ -62,11 +62,10 @@ def _new_trials(
         f"{trials} new trials of {cases} with each build would show a change with a probability of "
         f"{100 * POWER:.0f} %, if {rates} as often as now; then `proctor compare previous latest`:"
     )
-    commands = [_command(one, moved, trials) for one in (base, candidate)]
-    if all(commands):
-        commit = f" (at commit {base.agent.commit})" if base.agent.commit != candidate.agent.commit else ""
-        yield f"base{commit}: {commands[0]}"
-        yield f"candidate: {commands[1]}"
+    before, now = (_command(one, moved, trials) for one in (base, candidate))
+    if before and now:
+        yield f"base{_checkout(base.agent, candidate.agent, is_same=before == now)}: {before}"
+        yield f"candidate: {now}"
     if found.base.num_runs < 4:
         yield "if the base cannot be run again: store baselines with at least four trials of each case (--trials 4)"
 
@@ -119,6 +118,20 @@ def _command(manifest: Manifest, moved: Sequence[ChangedCase], trials: int) -> s
             *_user(manifest.options),
         ]
     )
+
+
+def _checkout(base: AgentManifest, candidate: AgentManifest, *, is_same: bool) -> str:
+    """Return what to do before the command of the base; the same command runs the candidate unless the source is the old one."""
+    is_other_commit = base.commit is not None and base.commit != candidate.commit
+    commit = (base.commit or "").removesuffix("+")
+    changes = " and its uncommitted changes" if (base.commit or "").endswith("+") else ""
+    if not is_same:
+        return f" (at commit {commit}{changes})" if is_other_commit else ""
+    if is_other_commit:
+        return f" (first check out commit {commit}{changes})"
+    if base.source_hash is not None and base.source_hash == candidate.source_hash:
+        return ""
+    return " (first check out the old source)"
 
 
 def _user(options: Mapping[str, object]) -> list[str]:

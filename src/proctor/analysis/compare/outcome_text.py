@@ -59,7 +59,7 @@ def confidence_text(confidence: float) -> str:
     return f"{100 * confidence:.{digits}g} % CI"
 
 
-def change_text(one: Measured) -> str:
+def change_text(one: Measured, *, has_interval: bool = True) -> str:
     """Return the change of one measure, with its confidence interval."""
     way = "fell" if one.difference < 0 else "rose" if one.difference > 0 else "stayed"
     level = confidence_text(one.confidence)
@@ -71,7 +71,23 @@ def change_text(one: Measured) -> str:
         if way == "stayed"
         else f"from {percent(one.base)} to {percent(one.candidate)}"
     )
-    return f"the pass rate {way} {moved} ({points(one.difference)} points, {level}: {points(one.low)} to {points(one.high)})"
+    interval = f", {level}: {points(one.low)} to {points(one.high)}" if has_interval else ""
+    return f"the pass rate {way} {moved} ({points(one.difference)} points{interval})"
+
+
+TOO_FEW = "too few cases to test"
+_FEWEST_PAIRS = 3
+
+
+def is_too_few(found: Comparison, one: Measured) -> bool:
+    """Return whether a measure has so few values that no difference of it could be significant.
+
+    The tests by case compare the signs of differences: of two cases the smallest possible p-value is 0.5. The pass rate is
+    tested by its trials, so that one case with several of them can be enough.
+    """
+    if one.pairs >= _FEWEST_PAIRS or one.verdict:
+        return False
+    return one.name != PASSED or found.base.num_runs == found.candidate.num_runs == 1
 
 
 # --- the two questions -------------------------------------------------------------------------------------------------
@@ -83,14 +99,15 @@ def _on_these_cases(found: Comparison) -> str:
     passed = found.measure(PASSED)
     if passed.apart:
         return _NOT_ALIKE
+    too_few = is_too_few(found, passed)
     worse = (
         f"{_cases_text(len(found.significant_cases))} significantly worse; "
         if found.significant_cases
         else ""
     )
     results = {"worse": "significantly worse", "better": "significantly better", "": "not significant"}
-    result = f": {results[passed.verdict]}" if passed.difference else ""
-    return f"{worse}{change_text(passed)}{result}"
+    verdict = TOO_FEW if too_few else results[passed.verdict] if passed.difference else ""
+    return f"{worse}{change_text(passed, has_interval=not too_few)}{f': {verdict}' if verdict else ''}"
 
 
 def _in_general(found: Comparison) -> str:
@@ -99,6 +116,8 @@ def _in_general(found: Comparison) -> str:
     if found.measure(PASSED).apart:
         return _NOT_ALIKE
     one = found.general
+    if found.pairs < _FEWEST_PAIRS and one.lowest < -found.margin:
+        return f"{TOO_FEW}; a drop of more than {_margin(found)} is not ruled out for cases like these"
     level = confidence_text(one.confidence)
     interval = f"{points(one.low)} to {points(one.high)}"
     text = (

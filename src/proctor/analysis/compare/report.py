@@ -20,6 +20,7 @@ from proctor.analysis.compare.comparison_text import (
     score_pair,
     trials_text,
 )
+from proctor.analysis.compare.outcome_text import TOO_FEW, is_too_few
 from proctor.common.json_values import JsonObject
 from proctor.common.safe_text import clean, encodable
 from proctor.reports.base import DEFAULTS, ReportOptions
@@ -191,22 +192,24 @@ def _measures(comparison: Comparison, names: Mapping[str, str], look: Look) -> T
         Column("p", is_drawn=look.verbose),
         Column(is_drawn=any(one.apart for one in comparison.measures)),
     ]
-    rows = [_measure(one, names, look) for one in comparison.measures]
+    rows = [_measure(one, names, look, too_few=is_too_few(comparison, one)) for one in comparison.measures]
     if costs := cost_texts(comparison):
         texts = ["", "cost of the run", *costs, "", "", "", ""]
         rows.append(Row([[Span(text, "dim")] for text in texts]))
     return Table(columns, rows)
 
 
-def _measure(one: Measured, names: Mapping[str, str], look: Look) -> Row:
+def _measure(one: Measured, names: Mapping[str, str], look: Look, *, too_few: bool) -> Row:
     before, now, difference, low, high = numbers(one)
     role: Role = "" if one.decides else "dim"
     level = f"{100 * one.confidence:.3g} %"
-    texts = (before, now, difference, f"{low} to {high} ({level})", _p_text(one.p_value))
+    tested = (TOO_FEW, "") if too_few else (f"{low} to {high} ({level})", _p_text(one.p_value))
+    texts = (before, now, difference, *tested)
     name = Span(one.name, role, drawn=names.get(one.name), is_data=True)
     record = (
         "MEASURE", one.name, f"{before} -> {now}", f"{difference} ({level}: {low} to {high})",
         f"p={_p_text(one.p_value)}", f"pairs={one.pairs}", one.verdict, "not scored alike" if one.apart else "",
+        TOO_FEW if too_few else "",
     )  # fmt: skip
     cells = [[name], *([Span(text, role)] for text in texts)]
     apart = [Span("not scored alike", "warning")] if one.apart else []
