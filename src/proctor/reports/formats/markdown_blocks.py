@@ -142,7 +142,7 @@ def _spans(spans: Spans) -> str:
 
 def _our_text(text: str, *, is_strong: bool) -> str:
     """Return a text of Proctor; the blanks around it are kept outside of the emphasis."""
-    shown = f"{' ' * text.startswith(' ')}{sentence(text)}"
+    shown = sentence(text)
     return f"**{shown}**" if is_strong and shown.strip() == shown and shown else shown
 
 
