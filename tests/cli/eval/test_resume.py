@@ -81,8 +81,8 @@ def wait_for_calls(folder: Path, count: int) -> None:
         time.sleep(0.02)
 
 
-def run_until(folder: Path, count: int, *more: str) -> subprocess.Popen[str]:
-    """Begin a run and return it when the agent has been asked so often, and all but the last two are done."""
+def run_until(folder: Path, count: int, *more: str, kept: int | None = None) -> subprocess.Popen[str]:
+    """Begin a run and return it when the agent has been asked so often, and all but the last two, or `kept` cases, are done."""
     process = subprocess.Popen(
         [sys.executable, "-m", "proctor", *EVAL, "--concurrency", "2", *more],
         cwd=folder,
@@ -91,7 +91,7 @@ def run_until(folder: Path, count: int, *more: str) -> subprocess.Popen[str]:
         text=True,
     )
     wait_for_calls(folder, count)
-    wait_until_kept(count - 2)
+    wait_until_kept(count - 2 if kept is None else kept)
     return process
 
 
@@ -158,7 +158,7 @@ def test_what_is_under_way_may_finish_and_the_rest_can_be_resumed(
     assert process.returncode == code, stderr
     run_id = load_run().run_id
     assert "stopping: running trials get 10 seconds to finish (Ctrl-C again stops at once)\n" in stderr
-    assert "stopped: 5 of 8 cases had finished; the others were not run\n" in stderr
+    assert "stopped: 5 of 8 cases are complete; the others were not run\n" in stderr
     assert f"`proctor resume {run_id}` resumes it\n" in stderr
     assert "Traceback" not in stderr
     assert f"run={run_id}" in stdout
@@ -169,6 +169,15 @@ def test_what_is_under_way_may_finish_and_the_rest_can_be_resumed(
     assert done.returncode == 0, done.stderr
     assert sorted(calls(project)) == sorted(set(calls(project)))
     assert len(calls(project)) == 8
+
+
+def test_interrupted_run_of_several_trials_counts_trials_and_cases(project: Path) -> None:
+    process = run_until(project, 11, "--trials", "3", kept=3)
+    process.send_signal(signal.SIGINT)
+    heard = hear(process, "(Ctrl-C again stops at once)")
+    (project / "gate").touch()
+    stderr = heard + process.communicate(timeout=60)[1]
+    assert "stopped: 11 of 24 trials are done, 3 of 8 cases are complete; the others were not run\n" in stderr
 
 
 def test_second_interrupt_stops_at_once_with_the_resume_command(project: Path) -> None:

@@ -298,8 +298,12 @@ def test_what_was_not_judged_alike_decides_nothing(
 def test_judged_by_the_same_criteria_it_decides_again(store: Path) -> None:
     judged(store, good)
     judged(store, bad, criteria=OTHER_OPTION)
-    assert "`proctor score RUN --config FILE` re-scores one run like the other" in compare(store).stdout
+    found = compare(store).stdout
+    assert "`proctor score RUN --config FILE` re-scores one run like the other" in found
     base = proctor.list_runs(store)[1].run_id
+    step = f"NEXT  score the base by the criteria of the candidate: proctor score {base} --config FILE, where FILE contains "
+    content = next(line for line in found.splitlines() if line.startswith(step)).removeprefix(step)
+    assert list(json.loads(content)["criteria"]) == list(OTHER_OPTION)
     proctor.rescore_sync(base, store=store, config={"criteria": OTHER_OPTION})
     assert compare(store, base, "latest").exit_code == 1
 

@@ -134,7 +134,7 @@ def _side(given: str | RunResult, store: StoreLike) -> KnownSide:
 def _compare(base: KnownSide, candidate: KnownSide, asked: _Asked) -> Comparison:
     from proctor.analysis.compare.compare import compare_runs
     from proctor.analysis.compare.interim_looks import looked_at
-    from proctor.analysis.compare.next_steps import next_steps
+    from proctor.analysis.compare.next_steps import next_steps, rescore_step
     from proctor.runs.differences import (
         case_differences,
         find_differences,
@@ -153,7 +153,9 @@ def _compare(base: KnownSide, candidate: KnownSide, asked: _Asked) -> Comparison
     if options.deterministic:
         before, now = _check_deterministic(before), _check_deterministic(now)
     found = compare_runs(before, now, options)
-    found.next_steps = [*next_steps(found, base[1][0], candidate[1][0], options.budget.cases)]
+    rescore = rescore_step(found, base[1][1], candidate[1][1], is_baseline=asked.baseline is not None)
+    steps = next_steps(found, base[1][0], candidate[1][0], options.budget.cases)
+    found.next_steps = [rescore, *steps] if rescore else [*steps]
     found.unlike = [
         *case_differences(
             found.changed_cases, found.only_base, found.only_candidate, kept=asked.keep_changed_cases

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from bisect import bisect_left
 from collections import defaultdict
@@ -10,12 +11,12 @@ from math import fsum
 from typing import TYPE_CHECKING
 
 from proctor.analysis.compare.detectable import POWER
-from proctor.schema.analysis.comparison import CaseChange, Change, ChangedCase, Comparison
+from proctor.schema.analysis.comparison import PASSED, CaseChange, Change, ChangedCase, Comparison
 from proctor.stats.binomial import at_most, exactly
 from proctor.stats.unequal_counts import TwoCounts, case_test
 
 if TYPE_CHECKING:
-    from proctor.schema.results.manifest import AgentManifest, Manifest
+    from proctor.schema.results.manifest import AgentManifest, JudgedSet, Judging, Manifest
 
 FEWEST_TRIALS = 5
 """New trials of a case that moved: the fewest that can show a change of one case."""
@@ -38,6 +39,32 @@ def next_steps(found: Comparison, base: Manifest, candidate: Manifest, case_leve
         yield from _new_trials(found, moved, trials_to_show(moved, case_level), base, candidate)
     if found.more_cases:
         yield f"for cases like these: {_more_text(found)} would show whether they get worse"
+
+
+_LONGEST_CONFIG = 600
+"""Characters of criteria that a message shows."""
+
+
+def rescore_step(found: Comparison, base: Judging, candidate: Judging, *, is_baseline: bool) -> str:
+    """Return the command that scores one run by the criteria of the other; empty if that is not possible.
+
+    It is the base that is scored, or the candidate if the base is a baseline, whose scores do not change. The criteria are shown
+    because they may be in no file: ADK's defaults. A config applies to all sets of a run.
+    """
+    run, word, other, model = found.base, "base", "candidate", candidate
+    if is_baseline:
+        run, word, other, model = found.candidate, "candidate", "base", base
+    configs = {json.dumps(_config(one), ensure_ascii=False) for one in model.sets}
+    if not run.run_id or not found.measure(PASSED).apart or len(configs) != 1:
+        return ""
+    (config,) = configs
+    content = config if len(config) <= _LONGEST_CONFIG else f"the config of the {other}"
+    return f"score the {word} by the criteria of the {other}: proctor score {run.run_id} --config FILE, where FILE contains {content}"
+
+
+def _config(judged: JudgedSet) -> dict[str, object]:
+    """Return the config of a set without its empty parts."""
+    return {name: value for name, value in judged.config.items() if value or name == "criteria"}
 
 
 def _more_text(found: Comparison) -> str:

@@ -106,7 +106,7 @@ class Execution:
             raise
         self._say_what_broke(runs)
         if stop.code is not None:
-            say(_progress_sentence(runs))
+            say(_progress_sentence(runs, self._screen.trials_left))
             self._say_how_to_resume()
             return stop.code
         if code is None:
@@ -182,12 +182,18 @@ def _show_commands(runs: Sequence[RunResult]) -> Iterator[str]:
         yield f"  run {run.run_id} · proctor show {run.run_id}{f' {shlex.quote(failed)}' if failed else ''}"
 
 
-def _progress_sentence(runs: Sequence[RunResult]) -> str:
-    total = sum(sum(run.counts.values()) for run in runs)
+def _progress_sentence(runs: Sequence[RunResult], trials_left: int) -> str:
+    """Return how much is done: of cases with several trials also the trials, which `proctor resume` counts."""
+    cases = sum(sum(run.counts.values()) for run in runs)
     left = sum(run.counts.get(Outcome.NOT_RUN, 0) for run in runs)
     if not left:
-        return f"stopped: all {total} cases had finished"
-    return f"stopped: {total - left} of {total} cases had finished; the others were not run"
+        return f"stopped: all {cases} cases had finished"
+    complete = f"{cases - left} of {cases} cases {'is' if cases - left == 1 else 'are'} complete"
+    trials = sum(one.cases * one.num_runs for run in runs for one in run.sets)
+    if trials > cases and not any(run.at_most for run in runs):
+        done = max(0, trials - trials_left)
+        complete = f"{done} of {trials} trials {'is' if done == 1 else 'are'} done, {complete}"
+    return f"stopped: {complete}; the others were not run"
 
 
 # --- Progress on stderr and result on stdout --------------------------------------------------------------------------
@@ -203,6 +209,8 @@ class Screen:
         """Start with no runs; `progress_to` is the stream of the progress display."""
         self.runs: list[RunResult] = []
         """All runs so far, including the current one."""
+        self.trials_left = 0
+        """The trials of these runs that have not finished."""
         self._under_way: list[RunResult] = []
         self._options = options
         self._watch = watch(progress_to, options)
@@ -226,12 +234,14 @@ class Screen:
         """Register the run that begins."""
         self.runs.append(run)
         self._under_way.append(run)
+        self.trials_left += trials
         report_run(run.run_id, trials)
         with suppress(Exception):
             self._watch.run_started(run, trials)
 
     def trial_finished(self, eval_set_id: str, eval_id: str, outcome: Outcome) -> None:
         """Forward the event to the progress display."""
+        self.trials_left -= 1
         with suppress(Exception):
             self._watch.trial_finished(eval_set_id, eval_id, outcome)
 
