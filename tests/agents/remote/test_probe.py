@@ -76,12 +76,28 @@ def refused(server: Server, path: str = "") -> str:
     return str(caught.value)
 
 
-def test_failed_detection_lists_the_attempts() -> None:
+def test_refused_attempts_are_counted() -> None:
     with answering({}) as server:
         message = refused(server, "/x")
-    for path in ("/x/.well-known/agent-card.json", "/x/list-apps", "/x/v1/models", "/x"):
-        assert f"  {path}: refuses the request with status 404" in message
-    assert f"http+sse:{server.url}/x" in message
+    assert "tried 5 addresses: all answered 404 (Not Found).\n" in message
+    assert "Call it from a Python function: docs/how-to/agents/remote.md#any-other-http-api\n" in message
+    assert "no such page" not in message
+    assert "Chat completions" not in message
+
+
+def test_different_answers_are_listed() -> None:
+    with answering({"/x": {"hello": "there"}}) as server:
+        message = refused(server, "/x")
+    for path in ("/x/.well-known/agent-card.json", "/x/list-apps", "/x/v1/models"):
+        assert f"\n  {path}: 404 (Not Found)\n" in message
+    assert "\n  /x: something else\n" in message
+
+
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/chat/completions/"])
+def test_url_of_chat_completions_names_the_base_url(path: str) -> None:
+    with answering({}) as server:
+        message = refused(server, path)
+        assert f"Write the base URL: openai+http:{server.url}/v1?model=NAME\n" in message
 
 
 def test_more_than_one_thing_is_not_chosen_from() -> None:

@@ -7,20 +7,22 @@
 | `/v1/models`: a list of models | `openai+http:…/v1` |
 | the URL itself: an object with `"protocol": 1` | `http+sse:` |
 
-The agent's name contains the detected kind. If several kinds match, or none, the message lists the spellings.
+If several kinds match, the message lists the spellings; if none matches, the attempts and what to do with an ordinary JSON API.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from http import HTTPStatus
 
 from proctor.agents.adapt import FactoryAgent
 from proctor.agents.base import Agent
 from proctor.agents.json_protocol import PROTOCOL
-from proctor.agents.remote.http.address import Address, read_address
+from proctor.agents.remote.http.address import TOKEN, Address, read_address
 from proctor.agents.remote.http.client import HttpClient
 from proctor.agents.remote.http.errors import NotConnectedError
 from proctor.common.json_values import Json
@@ -91,9 +93,9 @@ async def find(text: str) -> Agent:
             matches.setdefault(look.kind, look.meant(address.path))
     if len(matches) != 1:
         tried = [
-            f"{look.path(address.path)}: {said}" for look, (_, said) in zip(_LOOKS, responses, strict=True)
+            (look.path(address.path), answer) for look, (_, answer) in zip(_LOOKS, responses, strict=True)
         ]
-        raise AgentLoadError(_ambiguity(address, matches, tried))
+        raise AgentLoadError(_ambiguity(address, matches) if matches else _unknown_kind(address, tried))
     ((kind, path),) = matches.items()
     if path != address.path:  # user and password stay in the URL
         text = f"{text.rstrip('/').removesuffix(address.path)}{path}"
@@ -115,24 +117,59 @@ async def _look(address: Address, look: _Look) -> tuple[Json, str]:
     except NotConnectedError as error:
         raise error.at_opening() from None
     except AgentError as error:
-        said = str(error).partition(f"{http.address.shown} ")[2] or str(error)
-        return None, said.partition(". ")[0]  # the final message has the hint, once
+        answer = str(error).partition(f"{http.address.shown} ")[2] or str(error)
+        return None, _short_answer(answer.partition(". ")[0])  # the final message has the hint, once
     except TimeoutError:
         return None, f"no answer within {_SECONDS:g} s"
     finally:
         await http.close()
 
 
-def _ambiguity(address: Address, matches: dict[str, str], tried: list[str]) -> str:
-    if matches:
-        spellings = " or ".join(f"{kind}:{address.at(path).shown}" for kind, path in matches.items())
-        return f"At {address.shown} more than one kind of agent answers. Write one of: {spellings}"
-    requests = "\n".join(f"  {each}" for each in tried)
-    return (
-        f"The server at {address.shown} is not a known kind of agent. Tried:\n{requests}\n"
-        f"If it is one, write which: http+sse:{address.shown} (docs/reference/agent-protocol.md), adk+http:, a2a+http: "
-        "or openai+http:"
+_REFUSAL = re.compile(r"refuses the request with status (\d{3})\b")
+
+
+def _short_answer(answer: str) -> str:
+    """Return a description of an answer; of a refusal only the status, because its body is a page for a browser."""
+    if (refusal := _REFUSAL.match(answer)) is None:
+        return answer
+    status = int(refusal[1])
+    reason = HTTPStatus(status).phrase if status in set(HTTPStatus) else ""
+    return f"{status} ({reason})" if reason else str(status)
+
+
+def _ambiguity(address: Address, matches: Mapping[str, str]) -> str:
+    spellings = " or ".join(f"{kind}:{address.at(path).shown}" for kind, path in matches.items())
+    return f"At {address.shown} more than one kind of agent answers. Write one of: {spellings}"
+
+
+_COMPLETIONS = "/chat/completions"
+
+
+def _unknown_kind(address: Address, tried: Sequence[tuple[str, str]]) -> str:
+    answers = {answer for _, answer in tried}
+    first = tried[0][1]
+    if len(answers) == 1 and first[:1].isdecimal():
+        attempts = f"tried {len(tried)} addresses: all answered {first}."
+    else:
+        attempts = "tried" + "".join(f"\n  {path}: {answer}" for path, answer in tried)
+    key = (
+        f"A server that needs a key? Set {TOKEN}\n"
+        if any(one[:3] in ("401", "403") for one in answers)
+        else ""
     )
+    return (
+        f"The server at {address.shown} is not a known kind of agent: {attempts}\n{key}{_base_url_hint(address)}"
+        "Your own JSON API? Call it from a Python function: docs/how-to/agents/remote.md#any-other-http-api\n"
+        "A kind that was not recognised? Write its prefix before the URL: openai+http:, a2a+http:, adk+http: or http+sse:"
+    )
+
+
+def _base_url_hint(address: Address) -> str:
+    """Return which AGENT is meant by the URL of chat completions; empty for another URL."""
+    if not address.path.rstrip("/").endswith(_COMPLETIONS):
+        return ""
+    base = address.at(address.path.rstrip("/").removesuffix(_COMPLETIONS)).shown
+    return f"Chat completions? Write the base URL: openai+http:{base}?model=NAME\n"
 
 
 def http_agent(rest: str) -> Agent:

@@ -183,17 +183,20 @@ def _show_commands(runs: Sequence[RunResult]) -> Iterator[str]:
 
 
 def _progress_sentence(runs: Sequence[RunResult], trials_left: int) -> str:
-    """Return how much is done: of cases with several trials also the trials, which `proctor resume` counts."""
+    """Return how many cases are complete, and how many trials are done if cases have several."""
     cases = sum(sum(run.counts.values()) for run in runs)
     left = sum(run.counts.get(Outcome.NOT_RUN, 0) for run in runs)
     if not left:
         return f"stopped: all {cases} cases had finished"
-    complete = f"{cases - left} of {cases} cases {'is' if cases - left == 1 else 'are'} complete"
+    complete = _share_text(cases - left, cases, "cases", "complete")
     trials = sum(one.cases * one.num_runs for run in runs for one in run.sets)
     if trials > cases and not any(run.at_most for run in runs):
-        done = max(0, trials - trials_left)
-        complete = f"{done} of {trials} trials {'is' if done == 1 else 'are'} done, {complete}"
+        complete = f"{_share_text(max(0, trials - trials_left), trials, 'trials', 'done')}, {complete}"
     return f"stopped: {complete}; the others were not run"
+
+
+def _share_text(count: int, total: int, noun: str, state: str) -> str:
+    return f"{count} of {total} {noun} {'is' if count == 1 else 'are'} {state}"
 
 
 # --- Progress on stderr and result on stdout --------------------------------------------------------------------------
@@ -209,8 +212,7 @@ class Screen:
         """Start with no runs; `progress_to` is the stream of the progress display."""
         self.runs: list[RunResult] = []
         """All runs so far, including the current one."""
-        self.trials_left = 0
-        """The trials of these runs that have not finished."""
+        self.trials_left = 0  # trials of these runs that have not finished
         self._under_way: list[RunResult] = []
         self._options = options
         self._watch = watch(progress_to, options)
