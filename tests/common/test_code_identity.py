@@ -56,6 +56,19 @@ IMPORTS: dict[str, Files] = {
     "where an import may fail": {
         "rules.py": f"try:\n    from helper import answer\nexcept ImportError:\n    answer = None\n{JUDGE}"
     },
+    "in blocks of all kinds": {
+        "rules.py": "def judge(m):\n    try:\n        raise KeyError\n    except KeyError:\n        pass\n    finally:\n"
+        "        for _ in ():\n            pass\n        else:\n            match m:\n                case _:\n"
+        "                    from helper import answer\n    return answer()\n"
+    },
+    "in a handler": {
+        "rules.py": "def judge(m):\n    try:\n        raise KeyError\n    except KeyError:\n        import helper\n"
+        "    return helper.answer()\n"
+    },
+    "beside a proxy that stands for nothing": {
+        "rules.py": "class Proxy:\n    @property\n    def __class__(self):\n        raise RuntimeError\nproxy = Proxy()\n"
+        f"from helper import answer\n{JUDGE}"
+    },
     "for a closure": {
         "rules.py": "import helper\ndef make(f):\n    return lambda m: f()\njudge = make(helper.answer)\n"
     },

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 import sysconfig
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 from importlib.machinery import ModuleSpec, PathFinder
+from itertools import accumulate
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-__all__ = ["ProjectCode", "is_project_module", "module_of", "project_code"]
+__all__ = ["ProjectCode", "is_project_module", "module_of", "modules_of_file", "project_code"]
 
 _MOST_FILES = 2_000
 _DYNAMIC_IMPORTS = frozenset(
@@ -24,6 +26,9 @@ _DYNAMIC_IMPORTS = frozenset(
     }
 )  # fmt: skip
 _DYNAMIC_CODE = frozenset({"exec", "eval"})
+_COMPUTED = re.compile(rb"\b(%s|modules)\b" % "|".join(_DYNAMIC_IMPORTS | _DYNAMIC_CODE).encode())
+"""A file without any of these words imports by statements only."""
+_BLOCKS = frozenset({"body", "orelse", "finalbody", "handlers", "cases"})
 _INSTALLED = frozenset({"site-packages", "dist-packages"})
 _OWN_FOLDER = Path(__file__).resolve().parent
 
@@ -36,6 +41,8 @@ class ProjectCode:
     """Of the names and contents of the modules; it does not depend on the project's folder."""
     is_complete: bool
     """Whether all modules are known. Otherwise equal hashes do not mean equal code."""
+    files: Mapping[Path, str]
+    """The hash of each module's file."""
 
 
 def module_of(code: object) -> ModuleType | None:
@@ -56,6 +63,17 @@ def _module_around(names: dict[str, object]) -> ModuleType:
     return module
 
 
+def modules_of_file(file: Path) -> list[ModuleType]:
+    """Return the loaded module of a file and the packages around it, or a module in place of a file that is not loaded."""
+    for name, module in list(sys.modules.items()):
+        place = getattr(module, "__dict__", {}).get("__file__")
+        if isinstance(place, str) and place.endswith(file.name) and Path(place).resolve() == file:
+            packages = accumulate(name.split("."), "{}.{}".format)
+            return [sys.modules[package] for package in packages if package in sys.modules]
+    name = file.parent.name if file.stem == "__init__" else f"{file.parent.name}.{file.stem}"
+    return [_module_around({"__name__": name, "__file__": str(file)})]
+
+
 def is_project_module(module: ModuleType | None) -> bool:
     """Return whether a module belongs to a project: not to the standard library, an installed package or Proctor."""
     if module is None or not _is_candidate(module.__name__):
@@ -64,14 +82,17 @@ def is_project_module(module: ModuleType | None) -> bool:
     return file is None or _is_project_file(file)
 
 
-def project_code(modules: Iterable[ModuleType]) -> ProjectCode:
+def project_code(modules: Iterable[ModuleType], *, values: bool = True) -> ProjectCode:
     """Return the code of `modules` and of all modules that they import from the same project.
+
+    `values`: also of the modules of all values in them. A package holds each of its modules that anything imported, so that
+    the code then depends on what else this process has loaded.
 
     The project is everything outside the standard library, the installed packages and Proctor, and always includes the
     packages of `modules`. The code is incomplete if a module has no file, if a file changed after its import, or if a module
     imports others by computed names.
     """
-    collector = _Collector()
+    collector = _Collector(values=values)
     for module in modules:
         collector.packages.add(module.__name__.partition(".")[0])
         collector.add(module.__name__, module)
@@ -79,13 +100,15 @@ def project_code(modules: Iterable[ModuleType]) -> ProjectCode:
     hashed = blake2b(digest_size=16)
     for name, digest in sorted(collector.digests.items()):
         hashed.update(f"{name}\0{digest}\0".encode())
-    return ProjectCode(hashed.hexdigest(), collector.is_complete)
+    return ProjectCode(hashed.hexdigest(), collector.is_complete, collector.files)
 
 
 class _Collector:
-    def __init__(self) -> None:
+    def __init__(self, *, values: bool) -> None:
+        self.values = values
         self.packages: set[str] = set()
         self.digests: dict[str, str] = {}
+        self.files: dict[Path, str] = {}
         self.is_complete = True
         self._waiting: list[tuple[str, ModuleType | None, Path]] = []
 
@@ -113,11 +136,12 @@ class _Collector:
             except OSError:
                 self.is_complete = False
                 continue
-            self.digests[name] = blake2b(content, digest_size=16).hexdigest()
+            self.digests[name] = self.files[file] = blake2b(content, digest_size=16).hexdigest()
             self.is_complete &= module is None or _is_unchanged(module, self.digests[name])
             if file.suffix == ".py":
                 self._add_imports(name, file, content)
-            self._add_values(module)
+            if self.values:
+                self._add_values(module)
 
     def _is_of_project(self, name: str, file: Path) -> bool:
         return name.partition(".")[0] in self.packages or _is_project_file(file)
@@ -148,13 +172,20 @@ class _Collector:
 
     def _add_values(self, module: ModuleType | None) -> None:
         """Add the modules of all values in a module."""
-        for value in list(vars(module).values()) if module is not None else ():
-            held = value if isinstance(value, ModuleType) else None
-            if held is None:
-                is_code = isinstance(value, type) or hasattr(value, "__globals__")
-                held = module_of(value if is_code else type(value))
+        for value in list(getattr(module, "__dict__", {}).values()):
+            held = _module_of_value(value)
             if held is not None and isinstance(held.__name__, str):
                 self.add(held.__name__, held)
+
+
+def _module_of_value(value: object) -> ModuleType | None:
+    try:
+        if isinstance(value, ModuleType):
+            return value
+        is_code = isinstance(value, type) or hasattr(value, "__globals__")
+    except Exception:  # noqa: BLE001 - a proxy that stands for nothing now
+        is_code = False
+    return module_of(value if is_code else type(value))
 
 
 # --- files -----------------------------------------------------------------------------------------------------------
@@ -239,7 +270,7 @@ class _Imports(NamedTuple):
 @lru_cache(maxsize=_MOST_FILES)
 def _imports_in(content: bytes) -> _Imports:
     try:
-        nodes = list(_nodes(ast.parse(content)))
+        nodes = list(_nodes(ast.parse(content), expressions=_COMPUTED.search(content) is not None))
     except (SyntaxError, ValueError, RecursionError):
         return _Imports((), is_complete=False)
     found: list[_Import] = []
@@ -257,14 +288,20 @@ def _imports_in(content: bytes) -> _Imports:
     return _Imports(tuple(found), not is_dynamic)
 
 
-def _nodes(tree: ast.AST) -> Iterator[tuple[ast.AST, bool]]:
-    """Walk a module's nodes, each with whether it is inside a function."""
+def _nodes(tree: ast.AST, *, expressions: bool) -> Iterator[tuple[ast.AST, bool]]:
+    """Walk a module's nodes, or only its statements, each with whether it is inside a function."""
+    children = ast.iter_child_nodes if expressions else _statements
     waiting = [(tree, False)]
     while waiting:
         node, is_late = waiting.pop()
         yield node, is_late
         is_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-        waiting += [(child, is_late or is_function) for child in ast.iter_child_nodes(node)]
+        waiting += [(child, is_late or is_function) for child in children(node)]
+
+
+def _statements(node: ast.AST) -> Iterator[ast.AST]:
+    for name in _BLOCKS.intersection(node._fields):
+        yield from getattr(node, name)
 
 
 def _literal_import(call: ast.Call) -> str:

@@ -106,8 +106,8 @@ def _agents(before: Manifest, now: Manifest) -> Iterator[RunDifference]:
         yield RunDifference(
             "agent", f"the agent was {before.agent.label} and is {now.agent.label}", expected=True
         )
-    elif before.agent.source_hash != now.agent.source_hash:
-        yield RunDifference("agent", f"the source of the agent {now.agent.label} has changed", expected=True)
+    elif changed := before.agent.source_change(now.agent):
+        yield RunDifference("agent", changed, expected=True)
     elif before.agent.version != now.agent.version:
         was, is_now = before.agent.version or "unknown", now.agent.version or "unknown"
         yield RunDifference("agent", f"the agent's version was {was} and is {is_now}", expected=True)

@@ -60,8 +60,8 @@ def plain(value: Any) -> str:
 def _agent(before: Manifest, now: Manifest) -> Iterator[str]:
     if before.agent.label != now.agent.label:
         yield f"the agent was {before.agent.label} and is {now.agent.label}"
-    elif before.agent.source_hash != now.agent.source_hash:
-        yield f"the source of the agent {now.agent.label} has changed"
+    elif changed := before.agent.source_change(now.agent):
+        yield changed
 
 
 def _user(before: Manifest, now: Manifest) -> Iterator[str]:

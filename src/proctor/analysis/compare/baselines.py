@@ -215,7 +215,9 @@ def _brief(manifest: Manifest) -> Manifest:
     return Manifest(
         run_id=manifest.run_id,
         created_at=manifest.created_at,
-        agent=AgentManifest(label=agent.label, version=agent.version, source_hash=agent.source_hash),
+        agent=AgentManifest(
+            label=agent.label, version=agent.version, source_hash=agent.source_hash, modules=agent.modules
+        ),
         sets=[one.model_copy(update={"path": None}) for one in manifest.sets],
         num_runs=manifest.num_runs,
         options=kept,

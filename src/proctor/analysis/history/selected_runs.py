@@ -36,7 +36,7 @@ class LookedAt:
     @property
     def is_known(self) -> bool:
         """Whether another build of the agent would have been noticed."""
-        return bool(self.manifest.agent.source_hash or self.manifest.agent.version)
+        return bool(self.manifest.agent.build)
 
     def of_set(self, eval_set_id: str) -> tuple[Manifest, Judging]:
         """Return what was run and scored, as far as it concerns one set."""
@@ -159,6 +159,6 @@ def _looked_at(store: Store, record: RunRecord, short: str) -> LookedAt:
     run = HistoryRun(
         record.run_id, short, record.created_at, record.agent, agent.commit, agent.version,
         record.summary.outcome, record.cases, record.num_runs, record.sets,
-        build=agent.source_hash or agent.version or "", models=tuple(record.summary.models),
+        build=agent.build, models=tuple(record.summary.models),
     )  # fmt: skip
     return LookedAt(run, manifest, counting(store.judgings(record.run_id)))

@@ -9,14 +9,18 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
+from itertools import chain
+from os.path import relpath
 from pathlib import Path
 from typing import Any
 
 import pydantic
 
+from proctor.agents.import_user_code import imported_late
 from proctor.agents.load import agent_folder
 from proctor.agents.reference import read_reference
 from proctor.common.code_identity import identify
+from proctor.common.module_code import modules_of_file, project_code
 from proctor.common.prompts import Prompt, read_prompt
 from proctor.common.secrets import redact_arguments, redact_text
 from proctor.common.version import __version__
@@ -83,10 +87,12 @@ def agent_manifest(agent: AgentLike, label: str) -> AgentManifest:
         # an address or a command may contain a secret, which the user provides again to resume
         reference = redact_text(reference)
     folder = agent_folder(agent)
+    files = sorted(_sources(agent, folder)) if folder is not None else []
     return AgentManifest(
         reference=reference,
         label=label,
-        source_hash=_source_hash(agent, folder),
+        source_hash=_source_hash(folder, files),
+        modules=_modules(agent, folder, files),
         commit=_commit(folder) if folder is not None else None,
     )
 
@@ -159,11 +165,10 @@ def versions() -> dict[str, str]:
     return found
 
 
-def _source_hash(agent: AgentLike, folder: Path | None) -> str | None:
+def _source_hash(folder: Path | None, files: Sequence[Path]) -> str | None:
     """Return one hash over the Python files of the agent: its own file, or all files of its folder."""
-    if folder is None:
+    if folder is None or not files:
         return None
-    files = sorted(_sources(agent, folder))
     hashed = blake2b(digest_size=16)
     for file in files:
         hashed.update(str(file.relative_to(folder)).encode() + b"\0")
@@ -171,7 +176,21 @@ def _source_hash(agent: AgentLike, folder: Path | None) -> str | None:
             hashed.update(file.read_bytes())
         except OSError:
             continue
-    return hashed.hexdigest() if files else None
+    return hashed.hexdigest()
+
+
+def _modules(agent: AgentLike, folder: Path | None, files: Sequence[Path]) -> dict[str, str] | None:
+    """Return the hashes of the project's modules that the agent imports, other than its own files (see `AgentManifest`)."""
+    if folder is None or not files:
+        return None
+    reference = read_reference(str(agent))
+    folder, files = folder.resolve(), [file.resolve() for file in files]
+    usual = (folder / "__init__.py", folder / "agent.py")
+    entries = files if len(files) == 1 else filter(Path.is_file, usual)
+    with imported_late(*(reference.roots or (folder,))):
+        code = project_code(chain.from_iterable(map(modules_of_file, entries)), values=False)
+    others = sorted(code.files.keys() - set(files))
+    return {Path(relpath(file, folder)).as_posix(): code.files[file] for file in others}
 
 
 def _sources(agent: AgentLike, folder: Path) -> Iterator[Path]:

@@ -48,7 +48,7 @@ class HistoryRun:
     sets: tuple[str, ...] = ()
     """The ids of its eval sets."""
     build: str = ""
-    """The hash of the agent's source, or its version: runs with the same one ran the same code; empty if unknown."""
+    """The hash of the agent's source and of the project's modules that it imports, or its version; empty if unknown."""
     models: tuple[str, ...] = ()
     """The names of the models that answered, as the evidence has them."""
 

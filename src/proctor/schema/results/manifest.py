@@ -14,6 +14,9 @@ from proctor.schema.format.wire_model import WireModel
 from proctor.schema.results.model_usage import Spent
 from proctor.schema.results.run_result import Outcome
 from proctor.schema.results.score import JudgedBy
+from proctor.schema.serialize import json_hash
+
+_MOST_NAMED = 5
 
 UNKNOWN_MODULES = "?"
 """The value of a metric's modules or judge code if not all of them are known."""
@@ -114,9 +117,30 @@ class AgentManifest(WireModel):
     description: dict[str, Any] | None = None
     """The result of `describe()`: instructions and tools."""
     source_hash: str | None = None
-    """Hash over the Python files that the agent was loaded from."""
+    """Hash over the Python files that the agent was loaded from: its file, or those of its folder."""
+    modules: dict[str, str] | None = None
+    """Hash of each other file of the project that these import, by its path from the agent's folder; `None` if unknown, as in
+    runs of older versions."""
     commit: str | None = None
     """The git commit of its folder, with the suffix `+` if files were modified."""
+
+    @property
+    def build(self) -> str:
+        """Hash of the source and of the modules that it imports, or the version; empty if unknown."""
+        if self.source_hash and self.modules:
+            return json_hash([self.source_hash, self.modules])
+        return self.source_hash or self.version or ""
+
+    def source_change(self, now: AgentManifest) -> str:
+        """Return how the source has changed until `now`, as a sentence with the modules; empty if no change is known."""
+        said = f"the source of the agent {now.label} has changed"
+        if self.source_hash != now.source_hash:
+            return said
+        if self.modules is None or now.modules is None:
+            return ""
+        files = sorted({file for file, _ in self.modules.items() ^ now.modules.items()})
+        more = ", …" if len(files) > _MOST_NAMED else ""
+        return f"{said}: {', '.join(files[:_MOST_NAMED])}{more}" if files else ""
 
 
 class Manifest(WireModel):
