@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -57,6 +57,7 @@ def bind(config: EvalConfig, options: RunOptions) -> Bound:
     for name in EFFICIENCY:
         if name not in config.criteria:
             _append(name, None, options, bound)
+    bound.problems = _join_missing_judges(bound.problems)
     _combine(config, bound)
     by_name = {metric.name: metric for metric in (*bound.metrics, *bound.left_out)}
     for metric in bound.left_out:
@@ -157,6 +158,33 @@ def _append(
     except SetupError as problem:
         problem.path = ("criteria", name)
         bound.problems.append(problem)
+
+
+def _join_missing_judges(problems: Iterable[SetupError]) -> list[SetupError]:
+    """Return the problems; those of one judge that cannot be asked are one problem that names all of its metrics."""
+    joined: list[SetupError] = []
+    names: dict[str, list[str]] = {}
+    for problem in problems:
+        is_judge = (
+            type(problem) is SetupError and not problem.is_mistake and problem.path[:1] == ("criteria",)
+        )
+        if not is_judge:
+            joined.append(problem)
+        elif (others := names.get(str(problem))) is not None:
+            others.append(str(problem.path[-1]))
+        else:
+            names[str(problem)] = [str(problem.path[-1])]
+            joined.append(problem)
+    return [
+        _missing_judge(problem, names[str(problem)]) if str(problem) in names else problem
+        for problem in joined
+    ]
+
+
+def _missing_judge(problem: SetupError, metrics: Sequence[str]) -> SetupError:
+    found = SetupError(f"{problem}, `--no-judge` leaves out {', '.join(metrics)}")
+    found.path, found.is_mistake = problem.path, False
+    return found
 
 
 def _only_facts(name: str, criterion: BaseCriterion | None, custom: Any) -> BoundMetric:
@@ -316,9 +344,12 @@ def choose_judges(metric: Any, judges: Judges | None) -> JudgeChoice:
     try:
         metric.use(noting)
     except SetupError as problem:
-        if type(problem) is SetupError:  # a missing API key is no mistake in the config
-            problem.is_mistake = False
-        raise
+        if type(problem) is not SetupError:
+            raise
+        other = "`judge_model` in the config" if noting.is_stated else "`--judge`"
+        missing = SetupError(f"{str(problem).removesuffix('.')}. {other} names another model")
+        missing.is_mistake = False  # a missing API key is no mistake in the config
+        raise missing from problem
     model = " ".join(dict.fromkeys(noting.models)) or "?"
     return JudgeChoice(model, noting.code(), list(dict.fromkeys(noting.notes)))
 
@@ -331,8 +362,10 @@ class _RecordingJudges:
         self.models: list[str] = []
         self.codes: list[str | None] = []
         self.notes: list[str] = []
+        self.is_stated = False
 
     def judge(self, metric: str, options: JudgeModelOptions, *, stated: bool) -> Judge:
+        self.is_stated = stated
         judge = self._judges.judge(metric, options, stated=stated)
         self.models.append(judge.model)
         self.codes.append(getattr(judge, "code", ""))
