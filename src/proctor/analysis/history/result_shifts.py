@@ -38,7 +38,7 @@ def find_shifts(runs: Sequence[Results], level: float = LEVEL) -> list[Shift]:
     Every place is a hypothesis: all runs before it against all runs after it. The places with the largest differences are
     tested, and the most significant one divides the runs, if it is significant at `level` after Bonferroni's correction for
     all places; then both parts are searched in turn. Half of a place's level is for the pass rate over the cases (the test
-    that decides a comparison), half for single cases.
+    that decides a comparison; not its interval, which further shifts within a part make wider), half for single cases.
 
     Source: binary segmentation, A. J. Scott and M. Knott, "A cluster analysis method for grouping means in the analysis of
     variance", Biometrics 30 (1974), 507-512.
@@ -117,7 +117,7 @@ def _p_value(split: _Split, level: float) -> float:
     if not counts:
         return 1.0
     by_case = min(_least(counts, level / 4), _least([one.swap() for one in counts], level / 4))
-    return min(1.0, 2 * on_these_cases(counts, level / 2).p_value, 4 * by_case)
+    return min(1.0, 2 * on_these_cases(counts, level / 2, by_test_alone=True).p_value, 4 * by_case)
 
 
 def _least(counts: Sequence[TwoCounts], level: float) -> float:

@@ -96,7 +96,7 @@ function Ballot({ ballot, path, judging, turns }: { ballot: BallotPart; path: st
         <details className={styles.line} open={!ballot.findings.length}>
           <summary>
             {ballot.votes.length} {ballot.votes.length === 1 ? "vote" : "votes"}
-            {ballot.agreement !== null && ballot.votes.length > 1 && <TermText text={`, ${percentText(ballot.agreement, 0)} agree`} />}
+            {ballot.agreement !== null && ballot.votes.length > 1 && `, ${percentText(ballot.agreement, 0)} agree`}
           </summary>
           <ol className={styles.votes}>
             {ballot.votes.map((vote, index) => (
