@@ -63,7 +63,7 @@ OF_A_STORE: dict[str, Callable[[Any], object]] = {
 @pytest.mark.parametrize("function", OF_A_STORE.values(), ids=OF_A_STORE)
 def test_invalid_store_is_refused(store: str, function: Callable[[Any], object], value: object) -> None:
     before = set(Path().iterdir())
-    with pytest.raises(SetupError, match="store: expected a URL"):
+    with pytest.raises(SetupError, match="store: expected a path"):
         function(value)
     assert set(Path().iterdir()) <= before
 
