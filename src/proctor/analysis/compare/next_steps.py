@@ -55,7 +55,8 @@ def rescore_step(found: Comparison, base: Judging, candidate: Judging, *, is_bas
     if is_baseline:
         run, word, other, model = found.candidate, "candidate", "base", base
     configs = {json.dumps(_config(one), ensure_ascii=False) for one in model.sets}
-    if not run.run_id or not found.measure(PASSED).apart or len(configs) != 1:
+    is_apart = any(one.name == PASSED and one.apart for one in found.measures)
+    if not run.run_id or not is_apart or len(configs) != 1:
         return ""
     (config,) = configs
     content = config if len(config) <= _LONGEST_CONFIG else f"the config of the {other}"
