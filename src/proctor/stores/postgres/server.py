@@ -158,11 +158,11 @@ class PostgresDatabase:
             if self._is_within():
                 yield
                 return
-            self._query(lambda raw: raw.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"))
+            begun = self._query(lambda raw: raw.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"))
             try:
                 yield
             finally:
-                _roll_back(self._connection())
+                _roll_back(begun.connection)
 
     def give_back(self) -> None:
         """Do nothing: PostgreSQL does it by itself (autovacuum)."""
@@ -183,18 +183,15 @@ class PostgresDatabase:
                 try:
                     return query(self._connection())
                 except _lost_errors():
-                    was_connected = self._raw is not None and not self._raw.broken
-                    if within or was_connected or time.monotonic() > until or not self._was_connected:
+                    # a server that was never reached has a wrong address, which is reported at once
+                    is_lost = self._raw is not None and self._raw.broken
+                    if within or not is_lost or time.monotonic() > until:
                         raise
                     time.sleep(_PAUSE)
-
-    _was_connected = False
-    """Whether it has been reached before: a wrong address is reported at once."""
 
     def _connection(self) -> psycopg.Connection[Row]:
         if self._raw is None or self._raw.broken:
             self._raw = self._connect()
-            self._was_connected = True
         return self._raw
 
     def _connect(self) -> psycopg.Connection[Row]:

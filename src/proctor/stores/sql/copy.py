@@ -24,6 +24,7 @@ from proctor.stores.sql.labels import insert_calibration, insert_look, label_che
 from proctor.stores.sql.reader import RunReader
 from proctor.stores.sql.rows import insert
 from proctor.stores.sql.run_state import RunLine, RunProgress, run_line, stored_judgings
+from proctor.stores.sql.writer import new_run_number
 
 _CASES = 100
 """Cases whose rows are in memory at one time."""
@@ -119,7 +120,7 @@ def copy_run(source: Database, target: Database, run_id: str) -> bool:
                 raise StoreError(f"{target.name}: has another run named {run_id}")
             return False
         with sound(source.name, f"run {run_id}"):
-            run = _new_number(transaction)
+            run = new_run_number(transaction)
             _copy_head(transaction, source, line, run)
             for shared in _SHARED:
                 _copy_shared(transaction, source, shared, (line.seq, run))
@@ -135,13 +136,6 @@ def _check_version(source: Database) -> None:
         raise StoreError(
             f"{source.name}: its tables are of an older version. `proctor runs --store {source.name}` updates them; then copy it"
         )
-
-
-def _new_number(transaction: Transaction) -> int:
-    transaction.execute("UPDATE totals SET value = value + 1 WHERE name = 'runs'")
-    rows = transaction.execute("UPDATE totals SET value = value + 1 WHERE name = 'last_run' RETURNING value")
-    number: int = rows.fetchall()[0][0]
-    return number
 
 
 def _copy_head(transaction: Transaction, source: Database, line: RunLine, run: int) -> None:

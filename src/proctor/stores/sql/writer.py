@@ -217,11 +217,7 @@ def begin_run(
     transaction: Transaction, name: str, manifest: Manifest, cases: Iterable[PlannedCase], judging: Judging
 ) -> Hold:
     """Write down a new run, within a transaction, and take hold of it."""
-    transaction.execute("UPDATE totals SET value = value + 1 WHERE name = 'runs'")
-    run = transaction.execute(
-        "UPDATE totals SET value = value + 1 WHERE name = 'last_run' RETURNING value"
-    ).fetchall()
-    progress = RunProgress(run[0][0])
+    progress = RunProgress(new_run_number(transaction))
     insert_run(transaction, progress, manifest, name)
     lease = run_state.take_lease(transaction, progress.run, manifest.run_id, name)
     progress.cases = insert_planned_cases(transaction, progress.run, cases)
@@ -229,6 +225,14 @@ def begin_run(
     insert_judging(transaction, hold.judging, judging)
     hold.write(transaction)
     return hold
+
+
+def new_run_number(transaction: Transaction) -> int:
+    """Count one more run, and return its number, which no earlier run had."""
+    transaction.execute("UPDATE totals SET value = value + 1 WHERE name = 'runs'")
+    rows = transaction.execute("UPDATE totals SET value = value + 1 WHERE name = 'last_run' RETURNING value")
+    number: int = rows.fetchall()[0][0]
+    return number
 
 
 def resume_run(
