@@ -18,6 +18,12 @@ from tests.browser.waiting import PATIENCE, copied, strike, until
 Look = Callable[[Page], None]
 Shot = Callable[[Page, str], None]
 
+FAIL_UNTIL_A_CLICK = """() => {
+    const { fetch } = window;
+    window.fetch = () => Promise.reject(new TypeError("Failed to fetch"));
+    addEventListener("click", () => { window.fetch = fetch; }, { capture: true, once: true });
+}"""
+
 
 def _open(page: Page, path: str = "/runs") -> None:
     page.goto(path)
@@ -234,6 +240,7 @@ def test_a_server_that_is_gone_is_reported_and_the_runs_stay(
     note = page.get_by_role("alert")
     expect(note).to_contain_text("The server does not answer")
     axe(page)
+    page.evaluate(FAIL_UNTIL_A_CLICK)  # the page asks again by itself, and must not succeed before the click
     page.unroute("**/api/runs*")
     note.get_by_role("button", name="Try again").click()
     expect(page.get_by_role("row")).to_have_count(7)

@@ -140,7 +140,7 @@ def test_cached_answers_are_estimated_at_the_price_of_the_paid_ones(tmp_path: Pa
     found = estimated(tmp_path / "s.db", judge)
     assert found.cost is not None
     assert found.cost.value == pytest.approx(3 * CASES * 0.01)
-    assert any("15 of its 30 votes were known from before" in note for note in found.notes)
+    assert any("15 of its 30 votes came from the cache" in note for note in found.notes)
 
 
 def test_free_run_gives_no_estimate_in_dollars(tmp_path: Path) -> None:
