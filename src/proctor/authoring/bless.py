@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from proctor.common.safe_text import is_visible
 from proctor.errors import EvalFileError, SetupError, SetupProblems, did_you_mean
 from proctor.files.edit.bless import bless_case, same_calls, same_text, turns_to_bless
-from proctor.files.edit.case import case_edits
+from proctor.files.edit.case import YamlCases, case_edits, check_in_place
 from proctor.files.edit.editable_file import check_edit, text_of_file
-from proctor.files.eval_sets.eval_set_file import EvalSetFile
+from proctor.files.edit.line_changes import LineChange
+from proctor.files.eval_sets.eval_set_file import read_case
 from proctor.files.eval_sets.source import open_eval_set
 from proctor.runs.storage.failed_attempts import find_current_run
 from proctor.runs.storage.lookup import case_of
@@ -28,6 +29,16 @@ from proctor.schema.serialize import case_hash
 
 if TYPE_CHECKING:
     from proctor.stores.base import Store
+
+OnCase = Callable[[], None]
+
+
+class ChangedCase(NamedTuple):
+    """A case that changes, and its lines in the file, from 1."""
+
+    before: EvalCase
+    after: EvalCase
+    lines: range
 
 
 @dataclass(slots=True)
@@ -47,6 +58,9 @@ class Blessing:
     """By the id of a case the trial, from 0, that was learnt from."""
     lost: list[str] = field(default_factory=list)
     """Comments in the replaced text, each with its line: they are lost."""
+    changed: dict[str, ChangedCase] = field(default_factory=dict)
+    """By id, the cases that change."""
+    line_changes: list[LineChange] = field(default_factory=list)
 
     def write(self) -> None:
         """Put the new text in the place of the old.
@@ -80,12 +94,15 @@ def bless(
     store: StoreLike = None,
     trial: int | Mapping[str, int] | None = None,
     force: bool = False,
+    on_case: OnCase | None = None,
 ) -> list[Blessing]:
     """Return what has to change in the files of a run's cases for them to expect what the agent did; nothing is written.
 
     `run` is an id, the beginning of one, `latest` or `latest~1`; `cases` are ids of cases (`set/case` where sets share one), by
     default all that failed. Each turn's answer and tool calls are taken from the evidence (of `trial`, counted from 1;
     needed where a case's trials did not go alike; by `set/case`, where each has its own), and the keys of the expected final state. `Blessing.write` writes.
+
+    `on_case` is called before each step of a case; an exception that it raises ends the work.
 
     A case that was not run to its end, has another content than it was run with (`force` goes on where its turns are
     still the same), or is written in a form that cannot be changed in place, is in `refused` of its file.
@@ -96,7 +113,8 @@ def bless(
     """
     kept = as_store(store)
     run_id = find_current_run(kept, run)
-    chosen = _Chosen(kept, run_id, trial)
+    on_case = on_case or (lambda: None)
+    chosen = _Chosen(kept, run_id, trial, on_case)
     picked = list(chosen.pick(cases))
     if chosen.problems:
         raise SetupProblems(chosen.problems)
@@ -104,7 +122,7 @@ def bless(
     for eval_set_id, path in chosen.files({one.case.eval_set_id for one in picked}):
         mine = [one for one in picked if one.case.eval_set_id == eval_set_id]
         try:
-            found.append(_File(path, force=force).bless(mine))
+            found.append(_File(path, on_case, force=force).bless(mine))
         except EvalFileError as problem:
             found.append(Blessing(path, "", "", refused=[problem]))
     return _add_refusals(found, chosen.refused)
@@ -132,8 +150,10 @@ class _Picked(NamedTuple):
 class _Chosen:
     """A run, and the cases of it that are to be blessed."""
 
-    def __init__(self, store: Store, run_id: str, trial: int | Mapping[str, int] | None) -> None:
-        self._store, self._run_id, self._trial = store, run_id, trial
+    def __init__(
+        self, store: Store, run_id: str, trial: int | Mapping[str, int] | None, on_case: OnCase
+    ) -> None:
+        self._store, self._run_id, self._trial, self._on_case = store, run_id, trial, on_case
         self.manifest: Manifest = store.manifest(run_id)
         self._judging = counting(store.judgings(run_id)).number
         self._result = store.load(run_id)
@@ -153,13 +173,14 @@ class _Chosen:
             if not wanted:
                 self._refuse_errors(case for case in planned if outcomes.get(case.position) is Outcome.ERROR)
         for case in wanted:
+            self._on_case()
             trial = self._trial_to_bless(case, outcomes.get(case.position, Outcome.NOT_RUN))
             if trial is not None:
                 yield _Picked(case, trial)
 
     def _refuse_errors(self, cases: Iterable[PlannedCase]) -> None:
         for case in cases:
-            self._refuse(case, f"is in error: {self._result.case(case.eval_id, case.eval_set_id).reason}")
+            self._refuse(case, f"is in error: {self._result.cases[case.position].reason}")
 
     def _cases_named(self, planned: Sequence[PlannedCase], names: Sequence[str]) -> list[PlannedCase]:
         known = {case.eval_id for case in planned} | {_full_name(case) for case in planned}
@@ -167,7 +188,8 @@ class _Chosen:
             if name not in known:
                 unknown = f"run {self._run_id} has no case {name!r}.{did_you_mean(name, known)}"
                 self.problems.append(SetupError(unknown))
-        return [case for case in planned if case.eval_id in names or _full_name(case) in names]
+        asked = {*names}
+        return [case for case in planned if case.eval_id in asked or _full_name(case) in asked]
 
     def _trial_to_bless(self, case: PlannedCase, outcome: Outcome) -> Trial | None:
         wanted = self._trial.get(_full_name(case)) if isinstance(self._trial, Mapping) else self._trial
@@ -188,7 +210,7 @@ class _Chosen:
 
     def _trials_of(self, case: PlannedCase, wanted: int | None) -> list[tuple[Trial, Outcome]]:
         """Return the trials of a case with their outcomes, or only the trial `wanted`, counted from 1."""
-        result = self._result.case(case.eval_id, case.eval_set_id)
+        result = self._result.cases[case.position]
         trials = [(each.trial, each.outcome) for each in result.trials if each.trial is not None]
         return [pair for pair in trials if wanted is None or pair[0].number == wanted - 1]
 
@@ -267,13 +289,11 @@ def empty_answer(case: EvalCase, trial: Trial) -> str:
 class _File:
     """A file of eval cases that were run, and what becomes of it."""
 
-    def __init__(self, path: Path, *, force: bool) -> None:
-        self._path, self._force = path, force
+    def __init__(self, path: Path, on_case: OnCase, *, force: bool) -> None:
+        self._path, self._force, self._on_case = path, force, on_case
         self._source = open_eval_set(path)
         self._before = text_of_file(path)
-        case_edits(
-            self._source, self._before
-        )  # a form that cannot be edited in place is a problem of the file
+        check_in_place(self._source)
 
     def bless(self, picked: Sequence[_Picked]) -> Blessing:
         """Bless the cases that can be blessed; `refused` has the problems of the others."""
@@ -310,21 +330,35 @@ class _File:
         """Return the file with all of these cases changed, after reading it again. Raises EvalFileError: the result differs from the intended one."""
         made = Blessing(self._path, self._before, self._before)
         edits = case_edits(self._source, self._before, may_rewrite=False)
-        trials = {}
+        trials, wanted = dict[str, Trial](), dict[str, EvalCase]()
         for case, trial in [*settled, *asked]:
+            self._on_case()
             index = self._index_of(case)
             try:
                 before, value = self._source.case(index), self._source.value(index)
-                changed = edits.change(index, bless_case(before, value, trial.invocations, trial.final_state))
+                value = bless_case(before, value, trial.invocations, trial.final_state)
+                changed = edits.change(index, value)
             except EvalFileError as problem:
                 made.refused.append(_of_case(case, _at_place(problem, self._source.where(index))))
                 continue
             (made.cases if changed else made.unchanged).append(case.eval_id)
-            trials[case.eval_id] = trial
+            trials[case.eval_id], wanted[case.eval_id] = trial, read_case(value)[0]
             made.trials[case.eval_id] = trial.number
-        made.after, made.lost = edits.text(), edits.lost_comments()
-        _check(made, self._source, trials)
+        made.after, made.lost, made.line_changes = edits.text(), edits.lost_comments(), edits.line_changes()
+        if isinstance(edits, YamlCases):  # of JSON only the text of the case is replaced
+            after = check_edit(self._path, self._source, made.after, changed=dict.fromkeys(made.cases))
+            wanted = {eval_id: after.case_of(eval_id) for eval_id in made.cases}
+        for eval_id in made.cases:
+            _check(self._path, wanted[eval_id], trials[eval_id])
+            made.changed[eval_id] = self._changed_case(eval_id, wanted[eval_id])
         return made
+
+    def _changed_case(self, eval_id: str, after: EvalCase) -> ChangedCase:
+        index = self._source.position(eval_id) or 0
+        is_last = index + 1 == len(self._source)
+        end = 10**9 if is_last else self._source.line(index + 1)
+        start = self._source.line(index)
+        return ChangedCase(self._source.case(index), after, range(start, max(end, start + 1)))
 
     def _index_of(self, case: PlannedCase) -> int:
         """Return the present position of the case in its file."""
@@ -351,13 +385,11 @@ def _at_place(problem: EvalFileError, where: str) -> EvalFileError:
     return problem if message.startswith(where.rpartition(":")[0]) else EvalFileError(f"{where}: {message}")
 
 
-def _check(blessing: Blessing, source: EvalSetFile, trials: Mapping[str, Trial]) -> None:
-    """Read again what would be written: only the blessed cases may be others, and these must expect what was done."""
-    after = check_edit(blessing.path, source, blessing.after, changed=dict.fromkeys(blessing.cases))
-    for eval_id in blessing.cases:
-        for _, expected, actual in turns_to_bless(after.case_of(eval_id), trials[eval_id].invocations):
-            if not (same_text(expected, actual) and same_calls(expected, actual)):
-                raise EvalFileError(
-                    f"{blessing.path}: the case {eval_id} cannot be changed in place: it would not expect what was done. "
-                    "Nothing was written of it; change it by hand, or `proctor convert` the file first"
-                )
+def _check(path: Path, after: EvalCase, trial: Trial) -> None:
+    """Check that a case, as it would be written, expects what was done."""
+    for _, expected, actual in turns_to_bless(after, trial.invocations):
+        if not (same_text(expected, actual) and same_calls(expected, actual)):
+            raise EvalFileError(
+                f"{path}: the case {after.eval_id} cannot be changed in place: it would not expect what was done. "
+                "Nothing was written of it; change it by hand, or `proctor convert` the file first"
+            )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from proctor.cli.messages import say
 from proctor.common.safe_text import clean, lines_of
 
 if TYPE_CHECKING:
+    from proctor.files.edit.line_changes import LineChange
     from proctor.files.text.problems import Problem
 
 _COLORS = {"+": "green", "-": "red", "@": "cyan"}
@@ -21,10 +22,23 @@ _COLORS = {"+": "green", "-": "red", "@": "cyan"}
 
 def show_difference(path: Path, before: str, after: str, *, context: int = 2) -> None:
     """Write a unified diff of two texts to stdout, coloured on a terminal."""
+    _echo_diff(_difference(str(path), before, after, context))
+
+
+def show_changes(path: Path, before: str, changes: Sequence[LineChange], *, context: int = 2) -> None:
+    """Write the known changes of a text as a unified diff; the rest of the text is not compared."""
+    from proctor.files.edit.line_changes import group_changes
+
+    _echo_diff([f"--- {path}", f"+++ {path}"])
+    for group in group_changes(lines_of(before), changes, context):
+        _echo_diff([group.header(), *(sign + text for sign, text in group.lines)])
+
+
+def _echo_diff(lines: Iterable[str]) -> None:
     from proctor.reports.base import ReportOptions, wants_color
 
     color = sys.stdout.isatty() and wants_color(ReportOptions())
-    for line in _difference(str(path), before, after, context):
+    for line in lines:
         style = _COLORS.get(line[:1]) if color else None
         click.echo(click.style(clean(line), fg=style) if style else clean(line))
 

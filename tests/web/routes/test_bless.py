@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fastapi import HTTPException, Request
 from fastapi.testclient import TestClient
 
+from proctor.authoring.bless import OnCase, bless
+from proctor.web.pages.bless import BlessPage
 from proctor.web.server.app import create_app
 from proctor.web.server.context import ServerContext
+from proctor.web.server.routes.bless import work_while_connected
 from tests.cli.project import case, in_this_process, make_project, write_set
 from tests.web.stored_runs import run, working_in
 
@@ -199,3 +204,30 @@ def test_what_is_not_there_is_reported(asked: TestClient) -> None:
     assert asked.post(PREVIEW, json={"cases": [99]}).status_code == 404
     assert asked.post(PREVIEW, json={"cases": [-1]}).status_code == 422
     assert asked.post(PREVIEW, json={"casees": [1]}).status_code == 422
+
+
+def test_a_preview_ends_when_its_client_disconnects() -> None:
+    """The work is endless: only the disconnection can end it."""
+
+    async def receive() -> dict[str, str]:
+        return {"type": "http.disconnect"}
+
+    def endless(on_case: OnCase) -> BlessPage:
+        while True:
+            on_case()
+
+    request = Request({"type": "http"}, receive)
+    with pytest.raises(HTTPException) as ended:
+        asyncio.run(work_while_connected(request, endless))
+    assert ended.value.status_code == 499
+
+
+def test_a_step_that_raises_ends_a_blessing(project: Path) -> None:
+    steps = iter(range(2))
+
+    def on_case() -> None:
+        if next(steps, None) is None:
+            raise InterruptedError
+
+    with working_in(project), pytest.raises(InterruptedError):
+        bless(on_case=on_case)

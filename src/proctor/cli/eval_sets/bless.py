@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from proctor.cli.command_base import SectionedCommand
-from proctor.cli.file_changes import show_difference
+from proctor.cli.file_changes import show_changes
 from proctor.cli.messages import is_sure, say, show_setup_error
 from proctor.cli.shared_options import argument, common_options, option, store_option
 from proctor.common.safe_text import clean
@@ -63,7 +63,7 @@ def bless(
     proposed = propose(run, cases, store=store, trial=trial, force=force)
     changing = [one for one in proposed if one.cases]
     for one in changing:
-        show_difference(one.path, one.before, one.after)
+        show_changes(one.path, one.before, one.line_changes)
     refused = [problem for one in proposed for problem in one.refused]
     for problem in refused:
         show_setup_error(problem)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from pydantic import ValidationError
 
 from proctor.errors import EvalFileError
 from proctor.files.edit.editable_file import ENCODED_TWICE, IN_PLACE, check_edit
-from proctor.files.edit.json_edit import JsonEdit, change_value, same_json
+from proctor.files.edit.json_edit import JsonEdit, JsonLayout, change_value, same_json
 from proctor.files.edit.text_edits import SplicedText
 from proctor.files.eval_sets.documents import YAML_SUFFIXES, Kind
 from proctor.files.eval_sets.eval_set_file import EvalSetFile, read_case
@@ -75,6 +76,13 @@ def case_edits(source: EvalSetFile, text: str, *, may_rewrite: bool = True) -> J
     Raises:
         EvalFileError: the form is read-only.
     """
+    check_in_place(source)
+    is_yaml = Path(source.label).suffix.lower() in YAML_SUFFIXES
+    return YamlCases(source, text, may_rewrite=may_rewrite) if is_yaml else JsonCases(source, text)
+
+
+def check_in_place(source: EvalSetFile) -> None:
+    """Raise EvalFileError if cases of this form cannot be edited in place."""
     if source.kind not in IN_PLACE:
         raise EvalFileError(
             f"{source.label}: {source.kind}: this form cannot be edited in place; use `proctor convert` to make it JSON first"
@@ -83,36 +91,45 @@ def case_edits(source: EvalSetFile, text: str, *, may_rewrite: bool = True) -> J
         raise EvalFileError(
             f"{source.label}: {ENCODED_TWICE}; use `proctor convert` to make it plain JSON first"
         )
-    is_yaml = Path(source.label).suffix.lower() in YAML_SUFFIXES
-    return YamlCases(source, text, may_rewrite=may_rewrite) if is_yaml else JsonCases(source, text)
 
 
 class JsonCases(SplicedText):
-    """The cases of a JSON document, or of JSON lines."""
+    """The cases of a JSON document, or of JSON lines. Each is edited by itself: a set may have thousands."""
 
     def __init__(self, source: EvalSetFile, text: str) -> None:
         super().__init__(text)
         self._set = source
+        self._layout = JsonLayout.of(text)
         self._lost: list[str] = []
 
     def change(self, index: int, value: object) -> bool:
         """Change a case to `value`, and return whether that changes the text. Raises EvalFileError: an unusual layout."""
-        start = case_start(self._set, self.source, index)
+        offset, start, text = self._part(index)
         for change in (in_parts, as_whole):
             try:
-                edit = JsonEdit(self.source, start=start)
+                edit = JsonEdit(text, start=start, layout=self._layout)
             except ValueError as error:
                 raise EvalFileError(f"this file cannot be edited in place: {error}") from None
-            new = _new_text(change(edit, value), self.source, edit)
+            new = _new_text(change(edit, value), text, edit)
             if _equals(new, value) and not (self._set.kind is Kind.CASE_LINES and "\n" in new):
-                self._lost += edit.lost_comments()
+                self._lost += edit.lost_comments(self._set.line(index))
                 is_changed = new != edit.raw(edit.root)
-                self._splices += [(start, edit.root.end, new)] if is_changed else []
+                moved = [(offset + begin, offset + end, to) for begin, end, to in edit.splices]
+                self._splices += moved if is_changed else []
                 return is_changed
         raise EvalFileError(
             f"{self._set.where(index)}: this case cannot be edited in place (an unusual layout); nothing was written. "
             "Edit it by hand, or use `proctor convert` first"
         )
+
+    def _part(self, index: int) -> tuple[int, int, str]:
+        """Return a text with the case at `index` and the indentation of its line, the start of the case in it, and its offset."""
+        start = case_start(self._set, self.source, self.line_starts, index)
+        is_last = index + 1 == len(self._set)
+        end = None if is_last else case_start(self._set, self.source, self.line_starts, index + 1)
+        line = self.source[self.line_starts[self._set.line(index) - 1] : start]
+        indent = line[: len(line) - len(line.lstrip(" \t"))]
+        return start - len(indent), len(indent), indent + self.source[start:end]
 
     def lost_comments(self, first_line: int = 1) -> list[str]:
         """Return the comments in replaced text, each as `LINE: COMMENT`."""
@@ -127,6 +144,7 @@ class YamlCases:
 
         self._set, self._edit, self._may_rewrite = source, YamlEdit(source.label, text), may_rewrite
         self.text, self.lost_comments = self._edit.text, self._edit.lost_comments
+        self.line_changes = self._edit.line_changes
 
     def change(self, index: int, value: object) -> bool:
         """Change a case to `value`, and return whether that changes the text. Raises EvalFileError: an unusual layout."""
@@ -142,12 +160,12 @@ class YamlCases:
         return self._edit.changes > changes
 
 
-def case_start(source: EvalSetFile, text: str, index: int) -> int:
+def case_start(source: EvalSetFile, text: str, line_starts: Sequence[int], index: int) -> int:
     """Return the offset at which a case begins."""
-    place, start = source.start(index), 0
-    for _ in range(1, place.line):
-        start = text.find("\n", start) + 1
-    start += place.column - 1
+    place = source.start(index)
+    if place.line > len(line_starts):
+        raise EvalFileError(f"{source.label}: the file changed while it was read")
+    start = line_starts[place.line - 1] + place.column - 1
     if text[start : start + 1] != "{" and text.startswith("\ufeff"):  # positions do not count it
         start += 1
     if text[start : start + 1] != "{":

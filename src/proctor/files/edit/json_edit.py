@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from proctor.files.edit.text_edits import Comment, SplicedText
 from proctor.files.text.json_tree import JsonNode, JsonTree
@@ -18,6 +18,31 @@ _GAP = re.compile(r"(?:[ \t\r\n]+|//[^\n]*|#[^\n]*)*")
 _INDENT = re.compile(r"\n([ \t]*)$")
 
 
+class JsonLayout(NamedTuple):
+    """The layout of a JSON text, which new text follows."""
+
+    is_ascii: bool
+    """Whether other characters are written as escapes."""
+    line_end: str
+    indent: str
+    """One step of indentation: that of the first indented line."""
+    is_tight: bool
+    """Whether no space follows a colon."""
+    is_one_line: bool
+
+    @classmethod
+    def of(cls, text: str) -> JsonLayout:
+        """Return the layout of a text."""
+        indented = re.search(r"\n([ \t]+)\S", text)
+        return cls(
+            is_ascii=text.isascii() and "\\u" in text,
+            line_end="\r\n" if "\r\n" in text else "\n",
+            indent=indented[1] if indented else "  ",
+            is_tight='":' in text and '": ' not in text,
+            is_one_line="\n" not in text.strip(),
+        )
+
+
 class JsonEdit(SplicedText):
     """A readable JSON text, and the changes to it.
 
@@ -25,14 +50,22 @@ class JsonEdit(SplicedText):
     line ends, one line or several.
     """
 
-    def __init__(self, text: str, start: int = 0, ends: Mapping[int, int] | None = None) -> None:
-        """Read a text from `start` on; `ends` maps the starts of values that need not be parsed to their ends."""
+    def __init__(
+        self,
+        text: str,
+        start: int = 0,
+        ends: Mapping[int, int] | None = None,
+        layout: JsonLayout | None = None,
+    ) -> None:
+        """Read a text from `start` on; `ends` maps the starts of values that need not be parsed to their ends.
+
+        `layout`: that of the whole text, if `text` is a part of one.
+        """
         super().__init__(text)
         tree = JsonTree(text, start, ends=ends)
         self.root = tree.root
         self._gaps = tree.gaps
-        self._ascii = text.isascii() and "\\u" in text
-        self._line_end = "\r\n" if "\r\n" in text else "\n"
+        self._layout = layout or JsonLayout.of(text)
 
     def raw(self, node: JsonNode) -> str:
         """Return the text of a value."""
@@ -73,7 +106,7 @@ class JsonEdit(SplicedText):
             return
         before = members[after] if after in members else node.children[-1]
         gap = self._gap_of(node)
-        named = f"{json.dumps(key, ensure_ascii=self._ascii)}: "
+        named = f"{json.dumps(key, ensure_ascii=self._layout.is_ascii)}: "
         if not gap and '": ' not in self.raw(node):
             named = named[:-1]
         text = self.render(value, gap.rpartition("\n")[2], one_line="\n" not in gap)
@@ -175,16 +208,10 @@ class JsonEdit(SplicedText):
     def render(self, value: object, indent: str, *, one_line: bool) -> str:
         """Return JSON text for a value whose first line is preceded by `indent`."""
         if one_line or not isinstance(value, dict | list) or not value:
-            tight = '":' in self.source and '": ' not in self.source
-            separators = (",", ":") if tight else None
-            return json.dumps(value, ensure_ascii=self._ascii, separators=separators)
-        text = json.dumps(value, ensure_ascii=self._ascii, indent=self._unit())
-        return text.replace("\n", f"{self._line_end}{indent}")
-
-    def _unit(self) -> str:
-        """Return one step of indentation: that of the first indented line."""
-        match = re.search(r"\n([ \t]+)\S", self.source)
-        return match[1] if match else "  "
+            separators = (",", ":") if self._layout.is_tight else None
+            return json.dumps(value, ensure_ascii=self._layout.is_ascii, separators=separators)
+        text = json.dumps(value, ensure_ascii=self._layout.is_ascii, indent=self._layout.indent)
+        return text.replace("\n", f"{self._layout.line_end}{indent}")
 
     def indent_at(self, offset: int) -> str:
         """Return the indentation of the line of a character."""
@@ -197,12 +224,12 @@ class JsonEdit(SplicedText):
         first = node.children[0].start if node.items else min(node.keys.values())
         match = _INDENT.search(self.source[node.start + 1 : first])
         if match:
-            return f"{self._line_end}{match[1]}"
+            return f"{self._layout.line_end}{match[1]}"
         return " " if ", " in self.raw(node) or '": ' in self.raw(node) else ""
 
     def _is_on_one_line(self, node: JsonNode) -> bool:
         """Whether the whole text is on one line, or the value is a scalar."""
-        return "\n" not in self.source.strip() or isinstance(self.value(node), str | int | float)
+        return self._layout.is_one_line or isinstance(self.value(node), str | int | float)
 
     def comments(self) -> Iterator[Comment]:
         """Return the comments of the old text."""

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import NamedTuple
+
+from proctor.files.edit.line_changes import LineChange, Splice, line_changes, line_starts
 
 
 class Comment(NamedTuple):
@@ -18,7 +21,7 @@ class SplicedText:
 
     def __init__(self, text: str) -> None:
         self.source = text
-        self._splices: list[tuple[int, int, str]] = []
+        self._splices: list[Splice] = []
 
     def undo(self, count: int) -> None:
         """Undo all changes except the first `count`."""
@@ -28,6 +31,20 @@ class SplicedText:
     def changes(self) -> int:
         """The number of changes."""
         return len(self._splices)
+
+    @property
+    def splices(self) -> list[Splice]:
+        """The replaced ranges in the order of the text."""
+        return sorted(self._splices, key=lambda splice: splice[:2])
+
+    @cached_property
+    def line_starts(self) -> list[int]:
+        """The offset of each line of the original text."""
+        return line_starts(self.source)
+
+    def line_changes(self) -> list[LineChange]:
+        """Return the lines that change."""
+        return line_changes(self.source, self.line_starts, self.splices)
 
     def comments(self) -> Iterator[Comment]:
         """Return the comments of the original text."""
@@ -45,7 +62,7 @@ class SplicedText:
     def text(self) -> str:
         """Return the text with all changes."""
         pieces, at = [], 0
-        for start, end, new in sorted(self._splices, key=lambda splice: splice[:2]):
+        for start, end, new in self.splices:
             pieces += [self.source[at:start], new]
             at = end
         return "".join([*pieces, self.source[at:]])

@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import json
 import shlex
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from itertools import zip_longest
@@ -17,12 +18,12 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from proctor.authoring.bless import Blessing, RefusedCase, bless
+from proctor.authoring.bless import Blessing, OnCase, RefusedCase, bless
 from proctor.common.json_values import json_line
 from proctor.common.safe_text import lines_of
 from proctor.errors import SetupError, SetupProblems, UnknownNameError
-from proctor.files.edit.editable_file import check_edit, text_of_file
-from proctor.files.eval_sets.source import open_eval_set
+from proctor.files.edit.editable_file import text_of_file
+from proctor.files.edit.line_changes import group_changes
 from proctor.reports.content.text_blocks import Piece
 from proctor.reports.evidence.value_diff import value_difference
 from proctor.runs.storage.failed_attempts import find_current_run
@@ -133,23 +134,7 @@ class BlessedPage(PageModel):
     """The new version of the files."""
 
 
-# --- changes as lines, and as paths of the format ----------------------------------------------------------------------
-
-
-def hunks_of(before: Sequence[str], after: Sequence[str]) -> list[Hunk]:
-    """Return the differences between two files, with a few lines around each change."""
-    matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
-    hunks = []
-    for group in matcher.get_grouped_opcodes(_CONTEXT):
-        lines: list[HunkLine] = []
-        for tag, a, b, c, d in group:
-            if tag == "equal":
-                lines += [HunkLine(sign=" ", text=text) for text in before[a:b]]
-                continue
-            lines += [HunkLine(sign="-", text=text) for text in before[a:b]]
-            lines += [HunkLine(sign="+", text=text) for text in after[c:d]]
-        hunks.append(Hunk(before=group[0][1] + 1, after=group[0][3] + 1, lines=lines))
-    return hunks
+# --- changes as paths of the format ------------------------------------------------------------------------------------
 
 
 def case_changes(before: object, after: object) -> list[CaseChange]:
@@ -234,18 +219,24 @@ class Review:
     # --- preview -----------------------------------------------------------------------------------------------------
 
     def page(
-        self, positions: Sequence[int] | None, trials: Mapping[int, int], *, force: bool = False
+        self,
+        positions: Sequence[int] | None,
+        trials: Mapping[int, int],
+        *,
+        force: bool = False,
+        on_case: OnCase | None = None,
     ) -> BlessPage:
         """Return how the cases at `positions` (`None`: all that failed) would change.
 
-        `trials`: by position, the trial (from 0) to accept; `force`: include cases that were changed since they were run.
+        `trials`: by position, the trial (from 0) to accept; `force`: include cases that were changed since they were run;
+        `on_case`: called before each step of a case; an exception that it raises ends the work.
 
         Raises:
             UnknownNameError: there is no such case.
         """
         etag = self.etag()
         selected = self._select(positions)
-        blessings, refusals = self._bless(selected, trials, force=force)
+        blessings, refusals = self._bless(selected, trials, force=force, on_case=on_case)
         names = {_name(case) for case in selected}
         cases = [
             self._case(
@@ -257,7 +248,10 @@ class Review:
         files = []
         for blessing in blessings:
             changes = _Changes(blessing)
-            cases += [self._case(case, **changes.fields(case)) for case in selected if changes.has(case)]
+            for case in filter(changes.has, selected):
+                if on_case is not None:
+                    on_case()
+                cases.append(self._case(case, **changes.fields(case)))
             files.append(BlessFile(path=str(blessing.path), lost=changes.lost_elsewhere()))
         return BlessPage(
             run_id=self._run_id,
@@ -334,7 +328,12 @@ class Review:
         return [self._planned[position] for position in sorted(set(positions))]
 
     def _bless(
-        self, selected: Sequence[PlannedCase], trials: Mapping[int, int], *, force: bool
+        self,
+        selected: Sequence[PlannedCase],
+        trials: Mapping[int, int],
+        *,
+        force: bool,
+        on_case: OnCase | None = None,
     ) -> tuple[list[Blessing], dict[str, SetupError]]:
         """Return the changes to write, and by `set/case` (for a whole file by its text) why others are refused."""
         outside = {_name(case): self._outside_root(case) for case in selected}
@@ -344,7 +343,9 @@ class Review:
             return [], refusals
         chosen = {_name(case): trials[case.position] + 1 for case in selected if case.position in trials}
         try:
-            blessings = bless(self._run_id, names, store=self._store, trial=chosen, force=force)
+            blessings = bless(
+                self._run_id, names, store=self._store, trial=chosen, force=force, on_case=on_case
+            )
         except SetupProblems as problems:
             return [], refusals | _by_case(problems.problems)
         refused = (problem for blessing in blessings for problem in blessing.refused)
@@ -385,63 +386,53 @@ class _Changes:
 
     def __init__(self, blessing: Blessing) -> None:
         self._blessing = blessing
-        self._source = open_eval_set(blessing.path)
-        self._after: dict[str, EvalCase] = {}
-        self._hunks: list[Hunk] = []
-        if blessing.cases:
-            changed = dict.fromkeys(blessing.cases)
-            after = check_edit(blessing.path, self._source, blessing.after, changed=changed)
-            self._after = {eval_id: after.case_of(eval_id) for eval_id in changed}
-            self._hunks = hunks_of(lines_of(blessing.before), lines_of(blessing.after))
-        self._lines = self._case_lines()
+        self._known = {*blessing.cases, *blessing.unchanged}
+        self._text = lines_of(blessing.before)
+        self._starts = [change.before for change in blessing.line_changes]
 
     def has(self, case: PlannedCase) -> bool:
-        return case.eval_id in (*self._blessing.cases, *self._blessing.unchanged)
+        return case.eval_id in self._known
 
     def fields(self, case: PlannedCase) -> dict[str, object]:
         """Return the fields of `BlessCase` that show how the file changes."""
         name = case.eval_id
         place = {"trial": self._blessing.trials.get(name), "path": str(self._blessing.path)}
-        if name not in self._blessing.cases:
+        if (changed := self._blessing.changed.get(name)) is None:
             return {**place, "status": "same"}
-        before = self._source.case(self._source.position(name) or 0)
-        lines = self._lines.get(name, range(0))
         return {
             **place,
             "status": "changes",
-            "changes": case_changes(_plain(before), _plain(self._after[name])),
-            "hunks": [hunk for hunk in self._hunks if any(line in lines for line in _changed_lines(hunk))],
-            "lost": [comment for comment in self._blessing.lost if _line_of(comment) in lines],
+            "changes": case_changes(_plain(changed.before), _plain(changed.after)),
+            "hunks": self._hunks(changed.lines),
+            "lost": [comment for comment in self._blessing.lost if _line_of(comment) in changed.lines],
         }
+
+    def _hunks(self, lines: range) -> list[Hunk]:
+        """Return the changes in some lines of the file, with a few lines around each."""
+        first, last = (bisect_left(self._starts, line - 1) for line in (lines.start, lines.stop))
+        groups = group_changes(self._text, self._blessing.line_changes[first:last], _CONTEXT)
+        return [
+            Hunk(
+                before=group.before + 1,
+                after=group.after + 1,
+                lines=[HunkLine.model_validate({"sign": sign, "text": text}) for sign, text in group.lines],
+            )
+            for group in groups
+        ]
 
     def lost_elsewhere(self) -> list[str]:
         """Return the comments that would be lost outside of the changed cases."""
-        changed = [self._lines.get(name, range(0)) for name in self._blessing.cases]
+        changed = [case.lines for case in self._blessing.changed.values()]
         return [
             comment
             for comment in self._blessing.lost
             if not any(_line_of(comment) in lines for lines in changed)
         ]
 
-    def _case_lines(self) -> dict[str, range]:
-        """Return the lines of each case in the file, from 1."""
-        starts = sorted((self._source.line(index), name) for index, name in enumerate(self._source.ids()))
-        ends = [line for line, _ in starts[1:]] + [10**9]
-        return {name: range(line, max(end, line + 1)) for (line, name), end in zip(starts, ends, strict=True)}
-
 
 def _line_of(comment: str) -> int:
     """Return the line of a lost comment, which is `LINE: COMMENT`."""
     return int(comment.partition(":")[0])
-
-
-def _changed_lines(hunk: Hunk) -> Iterator[int]:
-    """Yield the lines of the old file that a hunk changes."""
-    line = hunk.before
-    for each in hunk.lines:
-        if each.sign != " ":
-            yield line
-        line += each.sign != "+"
 
 
 def _plain(case: EvalCase) -> object:

@@ -53,7 +53,7 @@ class EventResponse(Response):  # type: ignore[misc]  # starlette is optional, a
         """Send until the chunks end or the client disconnects."""
         del scope
         sending = asyncio.create_task(self._send(send))
-        leaving = asyncio.create_task(_wait_for_disconnect(receive))
+        leaving = asyncio.create_task(wait_for_disconnect(receive))
         try:
             await asyncio.wait([sending, leaving], return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -83,6 +83,7 @@ class EventResponse(Response):  # type: ignore[misc]  # starlette is optional, a
             await send(message)
 
 
-async def _wait_for_disconnect(receive: Receive) -> None:
+async def wait_for_disconnect(receive: Receive) -> None:
+    """Wait until the client disconnects, after its request was read."""
     while (await receive())["type"] != "http.disconnect":
         pass

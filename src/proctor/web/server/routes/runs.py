@@ -1,4 +1,4 @@
-"""Stored runs: the list, one run, its cases, their trials with spans and LLM judges, the labels of people, and blessing."""
+"""Stored runs: the list, one run, its cases, their trials with spans and LLM judges, the labels of people."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Path, Query, Response
-from fastapi.responses import JSONResponse
-from pydantic import BaseModel, Field
+from fastapi import APIRouter, Path, Query, Response
+from pydantic import Field
 
 from proctor.analysis.calibration.labels import label_at
 from proctor.runs.storage.open import NoRunsError
@@ -18,7 +17,6 @@ from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.manifest import RunState
 from proctor.schema.results.run_result import Outcome
 from proctor.schema.serialize import kept_json
-from proctor.web.pages.bless import BlessedPage, BlessPage, ChangedSinceError, CommentsLostError, Review
 from proctor.web.pages.case.case import CasePage
 from proctor.web.pages.case.judge_votes import JudgesPage, LabelPart, PromptPage, label_part
 from proctor.web.pages.case.load_case import CaseLoader, reconstruct_prompt
@@ -29,7 +27,7 @@ from proctor.web.pages.runs.load_run import runs_page
 from proctor.web.pages.runs.run_list import RunsPage
 from proctor.web.pages.runs.run_page import NotesPage, RunPage
 from proctor.web.server.context import ContextDep, ServerContext
-from proctor.web.server.http.errors import answer, as_json
+from proctor.web.server.http.errors import as_json
 
 router = APIRouter()
 
@@ -212,75 +210,3 @@ def delete_label(
     label = HumanLabel(eval_id="", passes=False, trial=number, turn=turn, rubric_id=rubric_id, metric=metric)
     with context.writing() as store:
         label_at(store, run, position, label, forget=True)
-
-
-# --- blessing (accepting snapshots): preview the changes case by case, then write the confirmed ones ------------------
-
-
-_Place = Annotated[int, Field(ge=0, le=2**31)]
-
-
-class BlessToPreview(PageModel):
-    """The cases to preview, and their trials."""
-
-    cases: Annotated[list[_Place], Field(max_length=10_000)] | None = None
-    """Positions in the run; null: all cases that failed."""
-    trials: dict[_Place, _Place] = Field(default_factory=dict)
-    """By position of a case, the trial (from 0) to accept if its trials differ."""
-    force: bool = False
-    """Include cases that were changed since they were run, if their turns are still the same."""
-
-
-class BlessToWrite(PageModel):
-    """The confirmed changes."""
-
-    cases: Annotated[list[_Place], Field(min_length=1, max_length=10_000)]
-    trials: dict[_Place, _Place] = Field(default_factory=dict)
-    force: bool = False
-    lose_comments: bool = False
-    """Confirms that comments in the replaced text are lost."""
-
-
-class Detail(BaseModel):
-    """The reason of a refusal."""
-
-    detail: str
-
-
-@router.post("/runs/{run}/bless/preview")
-def preview_bless(context: ContextDep, run: str, wanted: BlessToPreview, response: Response) -> BlessPage:
-    """Return the changes of the eval sets, case by case. Nothing is written; the ETag is the version of the files."""
-    with context.runs() as store:
-        page = Review(store, run, context.root).page(wanted.cases, wanted.trials, force=wanted.force)
-    response.headers["ETag"] = f'"{page.etag}"'
-    return page
-
-
-@router.post(
-    "/runs/{run}/bless",
-    response_model=BlessedPage,
-    responses={
-        409: {"model": Detail, "description": "Comments would be lost."},
-        412: {"model": Detail, "description": "A file has changed since the review."},
-        428: {"model": Detail, "description": "A change needs If-Match."},
-    },
-)
-def bless_cases(
-    context: ContextDep,
-    run: str,
-    agreed: BlessToWrite,
-    if_match: Annotated[str | None, Header(description="The ETag of the preview.")] = None,
-) -> BlessedPage | JSONResponse:
-    """Write the reviewed changes; each file is replaced as a whole."""
-    if not if_match:
-        return answer(428, "nothing was written: If-Match is missing; send the ETag of the reviewed preview")
-    etag = if_match.strip().removeprefix("W/").strip('"')
-    with context.runs() as store:
-        try:
-            return Review(store, run, context.root).write(
-                agreed.cases, agreed.trials, etag, force=agreed.force, lose_comments=agreed.lose_comments
-            )
-        except ChangedSinceError as error:
-            return answer(412, str(error))
-        except CommentsLostError as error:
-            return answer(409, str(error))

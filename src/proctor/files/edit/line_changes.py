@@ -1,0 +1,137 @@
+"""The lines that edits of a text change; only the lines around each edit are compared."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
+from itertools import accumulate, pairwise
+from typing import NamedTuple
+
+from proctor.common.safe_text import lines_of
+
+Splice = tuple[int, int, str]
+"""The start and the end of a replaced range of a text, and its new text."""
+
+_MOST_COMPARED = 2_000
+"""The largest number of lines that are compared with one another; more lines are shown as replaced."""
+
+
+class LineChange(NamedTuple):
+    """Adjacent lines that are replaced."""
+
+    before: int
+    """The number of lines before it in the old text."""
+    removed: list[str]
+    after: int
+    """The number of lines before it in the new text."""
+    added: list[str]
+
+    @property
+    def end(self) -> int:
+        """The number of old lines up to its end."""
+        return self.before + len(self.removed)
+
+
+class LineGroup(NamedTuple):
+    """Changes near each other, and the unchanged lines around them."""
+
+    before: int
+    """The number of lines before it in the old text."""
+    after: int
+    lines: list[tuple[str, str]]
+    """Each line with its sign: a space, `-` or `+`."""
+
+    def header(self) -> str:
+        """Return the line `@@ -1,3 +1,4 @@` of a unified diff."""
+        old, new = (sum(sign != other for sign, _ in self.lines) for other in "+-")
+        return f"@@ -{_range_text(self.before, old)} +{_range_text(self.after, new)} @@"
+
+
+def _range_text(start: int, length: int) -> str:
+    if length == 1:
+        return str(start + 1)
+    return f"{start + bool(length)},{length}"
+
+
+def line_starts(text: str) -> list[int]:
+    """Return the offset at which each line of a text starts."""
+    return [0, *accumulate(len(line) + 1 for line in text.split("\n")[:-1])]
+
+
+def line_changes(text: str, starts: Sequence[int], splices: Sequence[Splice]) -> list[LineChange]:
+    """Return the lines that some splices change; these are sorted, and do not overlap. `starts`: those of the lines."""
+    shift = 0
+    changes: list[LineChange] = []
+    for first, last, inside in _line_ranges(starts, splices):
+        begin, end = starts[first], starts[last + 1] if last + 1 < len(starts) else len(text)
+        old = lines_of(text[begin:end])
+        new = lines_of(_spliced(text, begin, end, inside))
+        changes += _compare(old, new, first, first + shift)
+        shift += len(new) - len(old)
+    return changes
+
+
+def _line_ranges(starts: Sequence[int], splices: Iterable[Splice]) -> Iterator[tuple[int, int, list[Splice]]]:
+    """Yield the first and the last line of each group of splices that share lines, and the splices."""
+    first, last, inside = 0, -1, list[Splice]()
+    for splice in splices:
+        begin, end = (bisect_right(starts, offset) - 1 for offset in splice[:2])
+        if inside and begin > last:
+            yield first, last, inside
+            inside = []
+        first = first if inside else begin
+        last = max(last, end) if inside else end
+        inside.append(splice)
+    if inside:
+        yield first, last, inside
+
+
+def _spliced(text: str, begin: int, end: int, splices: Iterable[Splice]) -> str:
+    pieces, at = [], begin
+    for start, stop, new in splices:
+        pieces += [text[at:start], new]
+        at = stop
+    return "".join([*pieces, text[at:end]])
+
+
+def _compare(old: list[str], new: list[str], before: int, after: int) -> Iterator[LineChange]:
+    """Yield the differences between two groups of lines that start at the lines `before` and `after`."""
+    ahead = _common(old, new)
+    behind = _common(old[ahead:][::-1], new[ahead:][::-1])
+    old, new = old[ahead : len(old) - behind], new[ahead : len(new) - behind]
+    before, after = before + ahead, after + ahead
+    if max(len(old), len(new)) > _MOST_COMPARED:
+        yield LineChange(before, old, after, new)
+        return
+    for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if tag != "equal":
+            yield LineChange(before + a, old[a:b], after + c, new[c:d])
+
+
+def _common(one: Sequence[str], other: Sequence[str]) -> int:
+    """Return the number of equal lines at the start."""
+    shortest = min(len(one), len(other))
+    return next((index for index in range(shortest) if one[index] != other[index]), shortest)
+
+
+# --- groups with the unchanged lines around ----------------------------------------------------------------------------
+
+
+def group_changes(lines: Sequence[str], changes: Sequence[LineChange], context: int) -> list[LineGroup]:
+    """Return changes of a text with these `lines`, with up to `context` unchanged lines before and after each."""
+    ends = [one.before - other.end > 2 * context for other, one in pairwise(changes)]
+    borders = [0, *(index for index, is_end in enumerate(ends, 1) if is_end), len(changes)]
+    return [_group(lines, changes[a:b], context) for a, b in pairwise(borders) if a < b]
+
+
+def _group(lines: Sequence[str], changes: Sequence[LineChange], context: int) -> LineGroup:
+    first, at = changes[0], max(0, changes[0].before - context)
+    signed, start = list[tuple[str, str]](), at
+    for change in changes:
+        signed += [(" ", line) for line in lines[at : change.before]]
+        signed += [("-", line) for line in change.removed]
+        signed += [("+", line) for line in change.added]
+        at = change.end
+    signed += [(" ", line) for line in lines[at : at + context]]
+    return LineGroup(start, first.after - (first.before - start), signed)
