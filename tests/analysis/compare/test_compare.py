@@ -181,7 +181,7 @@ def test_a_few_better_cases_are_no_improvement_where_the_pass_rate_is_lower() ->
         ),
         pytest.param(
             ["PPPPP"] * 7, ["FFFFF"] + ["PPPPP"] * 6,
-            "regression: 1 case is worse beyond chance (set/0), the pass rate fell from 100.0 % to 85.7 % (-14.3 points, "
+            "regression: 1 case is worse beyond chance (set/0), the pass rate of the trials fell from 100.0 % to 85.7 % (-14.3 points, "
             "96 % CI: -18.9 to -10.4); by 7 cases x 5 trials",
             id="one case",
         ),
@@ -215,7 +215,7 @@ def test_a_few_better_cases_are_no_improvement_where_the_pass_rate_is_lower() ->
         ),
         pytest.param(
             ["P"] * 200, ["P"] * 200,
-            "no regression: the pass rate was 100.0 % and is 100.0 %; a drop of more than 1.5 points is ruled out "
+            "no regression: the pass rate of the trials was 100.0 % and is 100.0 %; a drop of more than 1.5 points is ruled out "
             "(95 % confidence); by 200 cases",
             id="no regression",
         ),
@@ -230,7 +230,7 @@ def test_sentence(base: list[str], candidate: list[str], sentence: str) -> None:
 def test_both_questions_have_a_sentence() -> None:
     found = compared(cases(*["PPPPP"] * 7), cases(*["FFFFF"], *["PPPPP"] * 6))
     assert found.on_these_cases.startswith(
-        "1 case is significantly worse; the pass rate fell from 100.0 % to 85.7 %"
+        "1 case is significantly worse; the pass rate of the trials fell from 100.0 % to 85.7 %"
     )
     assert found.on_these_cases.endswith(": significantly worse")
     assert found.in_general.startswith(
@@ -243,10 +243,10 @@ def test_both_questions_have_a_sentence() -> None:
     ("base", "candidate", "on_these_cases"),
     [
         pytest.param(
-            ["P"], ["F"], "the pass rate fell from 100.0 % to 0.0 % (-100.0 points): too few cases to test", id="one case"
+            ["P"], ["F"], "the pass rate of the trials fell from 100.0 % to 0.0 % (-100.0 points): too few cases to test", id="one case"
         ),
         pytest.param(
-            ["P", "P"], ["P", "P"], "the pass rate stayed at 100.0 % (0.0 points): too few cases to test", id="nothing changed"
+            ["P", "P"], ["P", "P"], "the pass rate of the trials stayed at 100.0 % (0.0 points): too few cases to test", id="nothing changed"
         ),
         pytest.param(["PPPPP"], ["FFFFF"], "96 % CI: -100.0 to -77.7): significantly worse", id="five trials"),
         pytest.param(["P", "P", "P"], ["F", "P", "P"], ": not significant", id="three cases"),

@@ -301,6 +301,36 @@ def test_a_run_shows_which_cases_changed_since_the_one_before(own: tuple[Path, T
     assert [len(row["trend"]) for row in asked.get("/api/runs").json()["items"]] == [2, 1]
 
 
+def changes_of(asked: TestClient, run_id: str) -> dict[str, tuple[str | None, str | None]]:
+    return {row["eval_id"]: (row["change"], row["was"]) for row in page_of(asked, run_id, "/cases")["items"]}
+
+
+def test_a_case_that_was_not_reached_is_not_worse(own: tuple[Path, TestClient]) -> None:
+    folder, asked = own
+    (folder / "better").write_text("")
+    stopped = run(folder, f"{RUNS['one trial each']} --fail-fast --concurrency 1")
+    page = page_of(asked, stopped)
+    not_run = page["counts"]["not_run"]
+    assert not_run >= 2
+    against, changes = page["against"], changes_of(asked, stopped)
+    assert (against["not_run"], against["unpaired"]) == (not_run, 0)
+    assert against["worse"] + against["better"] + against["same"] + not_run == page["cases"]
+    rows = page_of(asked, stopped, "/cases")["items"]
+    assert {changes[row["eval_id"]][0] for row in rows if row["outcome"] == "not_run"} == {None}
+
+
+def test_with_unequal_trials_a_case_changed_only_if_chance_does_not_explain_it(
+    own: tuple[Path, TestClient],
+) -> None:
+    """`moody` passes every second time: 1 of 1 before, 2 of 4 now. The others pass or fail in every trial."""
+    folder, asked = own
+    (folder / "better").write_text("")
+    changes = changes_of(asked, run(folder, f"{RUNS['one trial each']} --num-runs 4"))
+    assert changes["moody"] == (None, "passed")
+    assert changes["spoiled"] == ("worse", "passed")
+    assert changes["mended"] == ("better", "failed")
+
+
 def test_a_run_is_compared_with_the_baseline_where_there_is_one(own: tuple[Path, TestClient]) -> None:
     folder, asked = own
     first = page_of(asked, "latest")["run_id"]

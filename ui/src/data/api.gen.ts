@@ -1093,6 +1093,8 @@ export interface components {
             better: number;
             /** Same */
             same: number;
+            /** Not Run */
+            not_run: number;
             /** Unpaired */
             unpaired: number;
         };

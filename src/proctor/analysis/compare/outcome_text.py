@@ -72,7 +72,7 @@ def change_text(one: Measured, *, has_interval: bool = True) -> str:
         else f"from {percent(one.base)} to {percent(one.candidate)}"
     )
     interval = f", {level}: {points(one.low)} to {points(one.high)}" if has_interval else ""
-    return f"the pass rate {way} {moved} ({points(one.difference)} points{interval})"
+    return f"the pass rate of the trials {way} {moved} ({points(one.difference)} points{interval})"
 
 
 TOO_FEW = "too few cases to test"
@@ -178,7 +178,7 @@ def _no_regression(found: Comparison) -> str:
     one = found.measure(PASSED)
     lowest = 0.0 if found.general is None else found.general.lowest
     confidence = f"{100 * found.confidence:.3g} % confidence"
-    rates = f"the pass rate was {percent(one.base)} and is {percent(one.candidate)}"
+    rates = f"the pass rate of the trials was {percent(one.base)} and is {percent(one.candidate)}"
     return f"{rates}; a drop of more than {100 * max(0.0, -lowest):.1f} points is ruled out ({confidence})"
 
 

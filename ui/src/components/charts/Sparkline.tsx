@@ -8,7 +8,7 @@ interface Props {
   to?: number;
   width?: number;
   height?: number;
-  /** The text for screen readers: "pass rate of the last 8 runs: 80 % to 92.5 %". */
+  /** The text for screen readers: "cases passed in the last 8 runs: 80 % to 92.5 %". */
   label: string;
 }
 

@@ -16,7 +16,7 @@ import { safeText } from "../../components/text/safeText";
 import { Chart } from "./Chart";
 import styles from "./History.module.css";
 import { SmallStrip } from "./RunStrip";
-import { type HistoryQuery, type StripRun, COURSES, PASS_RATE, type Course, asMarkdown, caseHref, changesOf, chosenSeries, hasAgents, stripOfSet, summary, caseMatcher } from "./historyText";
+import { type HistoryQuery, type StripRun, COURSES, type Course, asMarkdown, caseHref, changesOf, chosenSeries, hasAgents, seriesName, stripOfSet, summary, caseMatcher } from "./historyText";
 
 const LIMITS = ["20", "50", "100", "200", "0"];
 
@@ -144,7 +144,7 @@ function Metric({ page }: { page: HistoryPage }) {
           <select value={first.name} onChange={(event) => setQuery({ metric: event.target.value })}>
             {names.map(({ name, decides }) => (
               <option key={name} value={name}>
-                {name === PASS_RATE ? "pass rate" : safeText(name)}
+                {safeText(seriesName(name))}
                 {decides ? "" : " (reported only)"}
               </option>
             ))}

@@ -7,7 +7,7 @@ import { Term } from "../../components/terms/Term";
 import { clockText, numText } from "../../components/text/numberFormats";
 import { safeText } from "../../components/text/safeText";
 import styles from "./History.module.css";
-import { PASS_RATE, placeOf, pointWords, scaleOf, valueText } from "./historyText";
+import { PASS_RATE, placeOf, pointWords, scaleOf, seriesName, valueText } from "./historyText";
 
 const HEIGHT = 150;
 const PAD = { left: 44, right: 12, top: 10, bottom: 22 };
@@ -41,7 +41,7 @@ export function Chart({ series, runs, turned = null, changes = [], named = false
     <figure className={`${styles.chart} panel`} ref={box}>
       <figcaption>
         {named && <span className={styles.agent}>{safeText(series.agent)}</span>}
-        <b>{safeText(series.name === PASS_RATE ? "pass rate" : series.name)}</b> <span className="dim num">{seriesText(series)}</span>
+        <b>{safeText(seriesName(series.name))}</b> <span className="dim num">{seriesText(series)}</span>
         {hasInterval(series) && (
           <span className="dim">
             {" "}

@@ -142,6 +142,6 @@ describe("the chart", () => {
     expect(pointWords(run("a"), point(0.5, { low: 0.4, high: 0.6, threshold: 0.8 }))).toMatch(
       /^a, .*: 0\.50 \(95 % CI: 0\.40 to 0\.60\), threshold 0\.8$/,
     );
-    expect(pointWords(run("a"), point(0.714, { low: 0.36, high: 0.92 }), "passed")).toMatch(/: 71 % \(95 % CI: 36 % to 92 %\)$/);
+    expect(pointWords(run("a"), point(0.714, { low: 0.36, high: 0.92, count: 7 }), "passed")).toMatch(/: 71 %, 5 of 7 cases \(95 % CI: 36 % to 92 %\)$/);
   });
 });

@@ -138,6 +138,11 @@ export function asMarkdown(page: HistoryPage, cases: readonly HistoryCase[]): st
 
 export const PASS_RATE = "passed";
 
+/** The name of a series: that of the pass rate names what is counted. */
+export function seriesName(name: string): string {
+  return name === PASS_RATE ? "pass rate: cases passed, of those run" : name;
+}
+
 /** A value of a series: the pass rate in percent, a score with its digits. */
 export function valueText(name: string, value: number | null): string {
   return name === PASS_RATE && value !== null ? `${Math.round(100 * value)} %` : scoreText(value);
@@ -148,5 +153,6 @@ export function pointWords(run: HistoryRunPart | undefined, point: Series["point
   const { score, low, high, threshold } = point;
   const sure = low !== null && high !== null ? ` (95 % CI: ${valueText(name, low)} to ${valueText(name, high)})` : "";
   const needs = threshold !== null ? `, threshold ${threshold}` : "";
-  return `${run ? runWords(run) : point.run_id}: ${valueText(name, score)}${sure}${needs}`;
+  const counted = name === PASS_RATE && score !== null ? `, ${Math.round(score * point.count)} of ${point.count} cases` : "";
+  return `${run ? runWords(run) : point.run_id}: ${valueText(name, score)}${counted}${sure}${needs}`;
 }

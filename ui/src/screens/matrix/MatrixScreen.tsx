@@ -171,7 +171,7 @@ function RunHead({ run }: { run: MatrixHead }) {
         <code>{run.commit ? shortCommit(run.commit) : run.short}</code>
       </span>
       <span>
-        <span title={DEFINITIONS.passRate}>passed</span> <Percent value={run.passed.rate} />
+        <span title={DEFINITIONS.passRate}>cases passed</span> {numText(run.passed.count)} of {numText(run.passed.of)} · <Percent value={run.passed.rate} />
       </span>
       {run.passed.rate !== null && (
         <span className="num" title={DEFINITIONS.confidenceInterval}>

@@ -2,11 +2,12 @@ import { useSource } from "../../data/queries";
 import type { NotesPage, RunPage } from "../../data/types";
 import { Breakable } from "../../components/text/Breakable";
 import { CopyLine, CopySmall } from "../../components/text/Copy";
-import { Percent, When } from "../../components/text/Num";
+import { When } from "../../components/text/Num";
 import { percentText } from "../../components/text/numberFormats";
 import { TermText } from "../../components/terms/TermText";
 import { lineJson } from "../evalCase/editing/exactJson";
 import styles from "./Run.module.css";
+import { countText } from "./runText";
 
 /** The warnings about the numbers: shown before the table, collapsed if there are many. */
 export function Warnings({ page, notes }: { page: RunPage; notes: NotesPage | undefined }) {
@@ -168,7 +169,7 @@ export function PreviousRate({ page }: { page: RunPage }) {
   return pass_rate.of ? (
     <span className="dim">
       {" "}
-      (<Percent value={pass_rate.rate} /> passed)
+      ({countText(pass_rate)} cases passed)
     </span>
   ) : null;
 }

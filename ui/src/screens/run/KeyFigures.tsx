@@ -4,16 +4,36 @@ import { Breakable } from "../../components/text/Breakable";
 import { boundsText, standardErrorText, moneyText, numText, percentText, scoreText, secondsText } from "../../components/text/numberFormats";
 import { Term } from "../../components/terms/Term";
 import styles from "./Run.module.css";
-import { decidingMetrics } from "./runText";
+import { countText, decidingMetrics, trialCounts } from "./runText";
 
 /** The results at a glance, each figure with its uncertainty. */
 export function KeyFigures({ page, notes }: { page: RunPage; notes: NotesPage | undefined }) {
   const { pass_rate: rate } = page;
+  const trials = trialCounts(page);
   const passK = page.pass_k.at(-1);
   return (
     <dl className={`${styles.glance} panel`}>
       {rate.of > 0 && (
-        <Figure value={percentText(rate.rate)} name={<Term name="passRate">Cases passed</Term>} interval={boundsText(rate.low, rate.high)} />
+        <Figure
+          value={percentText(rate.rate)}
+          name={
+            <>
+              <Term name="passRate">Cases passed</Term>, {countText(rate)}
+            </>
+          }
+          interval={boundsText(rate.low, rate.high)}
+        />
+      )}
+      {page.num_runs > 1 && trials.of > 0 && (
+        <Figure
+          value={percentText(trials.count / trials.of)}
+          name={
+            <>
+              <Term name="trialRate">Trials passed</Term>, {countText(trials)}
+            </>
+          }
+          more={trials.unscored ? `of those scored; ${numText(trials.unscored)} in error` : ""}
+        />
       )}
       {passK?.hat && (
         <Figure value={scoreText3(passK.hat.value)} name={<Term name="passHatK">{`pass^${passK.k}`}</Term>} interval={bounds(passK.hat)} />
@@ -81,8 +101,9 @@ function error({ standard_error }: MeanFigure): string {
   return standard_error ? ` ± ${standardErrorText(standard_error)}` : "";
 }
 
+/** The bounds of an interval of shares; empty if they say nothing. */
 function bounds({ low, high }: MeanFigure): string {
-  return low === null || high === null || low === high ? "" : `${numText(Math.max(0, low))}–${numText(Math.min(1, high))}`;
+  return low === null || high === null || low >= high || (low <= 0 && high >= 1) ? "" : `${numText(Math.max(0, low))}–${numText(Math.min(1, high))}`;
 }
 
 function scoreText3(value: number): string {

@@ -36,8 +36,8 @@ describe("unfinishedText", () => {
 
 describe("asMarkdown", () => {
   it("names the outcome once, in whole sentences", () => {
-    const page = { agent: "travel", sets: [{ name: "bookings" }], outcome: "failed", sentence: "failed: 6 of 8 cases fail, 1 could not be scored", pass_rate: { rate: 0.125 }, metrics: [], num_runs: 1, run_id: "r1" };
+    const page = { agent: "travel", sets: [{ name: "bookings" }], outcome: "failed", sentence: "failed: 6 of 8 cases fail, 1 could not be scored", pass_rate: { count: 1, of: 8, rate: 0.125 }, metrics: [], num_runs: 1, run_id: "r1" };
     const [head] = asMarkdown(page as unknown as RunPage, []).split("\n");
-    expect(head).toBe("**travel on bookings: failed.** 6 of 8 cases fail, 1 could not be scored. Passed: 12.5\u202f%. Run `r1`.");
+    expect(head).toBe("**travel on bookings: failed.** 6 of 8 cases fail, 1 could not be scored. Cases passed: 1 of 8 (12.5\u202f%). Run `r1`.");
   });
 });

@@ -19,8 +19,8 @@ export function sentenceOf(page: RunPage): string {
 /** What changed against the run before, in words; empty where there is none. */
 export function comparisonText({ against }: RunPage): string {
   if (!against) return "";
-  const { worse, better, unpaired } = against;
-  if (!worse && !better) return unpaired ? "no other case changed since" : "no case changed since";
+  const { worse, better, unpaired, not_run } = against;
+  if (!worse && !better) return not_run ? "no case that was run changed since" : unpaired ? "no other case changed since" : "no case changed since";
   const parts = [worse ? `${worse} ${worse === 1 ? "case" : "cases"} worse` : "", better ? `${better} better` : ""];
   return `${parts.filter(Boolean).join(", ")} than`;
 }
@@ -46,6 +46,17 @@ export function unfinishedText({ failure, stopped_by, interrupted, counts, cases
   return `${failure || stopped}. ${left ? others : "Every case was run."}`;
 }
 
+/** `3 of 6`: every share has its denominator. */
+export function countText({ count, of }: { count: number; of: number }): string {
+  return `${numText(count)} of ${numText(of)}`;
+}
+
+/** The trials that passed, of those that were scored. */
+export function trialCounts({ trials }: Pick<RunPage, "trials">): { count: number; of: number; unscored: number } {
+  const count = trials.passed ?? 0;
+  return { count, of: count + (trials.failed ?? 0), unscored: trials.error ?? 0 };
+}
+
 /** The metrics that decide; of many, as many as there is room for: those that cases missed most. */
 export function decidingMetrics({ metrics }: Pick<RunPage, "metrics">, most: number): RunPage["metrics"] {
   const deciding = metrics.filter(({ gate }) => gate);
@@ -67,7 +78,8 @@ export function asMarkdown(page: RunPage, rows: readonly CaseRow[]): string {
   ]);
   const table = [head, head.map(() => "---"), ...lines].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
   const more = rows.length > 200 ? `\n\nand ${rows.length - 200} more` : "";
-  const rate = page.pass_rate.rate === null ? "" : ` Passed: ${percentText(page.pass_rate.rate)}.`;
+  const { pass_rate } = page;
+  const rate = pass_rate.rate === null ? "" : ` Cases passed: ${countText(pass_rate)} (${percentText(pass_rate.rate)}).`;
   return `**${plain(titleOf(page))}: ${outcomeWord(page.outcome)}.** ${plain(sentenceOf(page))}${rate} Run \`${page.run_id}\`.\n\n${table}${more}\n`;
 }
 

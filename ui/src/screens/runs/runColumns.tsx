@@ -12,7 +12,7 @@ export const COLUMNS: readonly Column<RunRow>[] = [
   { id: "agent", head: "Agent and sets", width: "minmax(0, 1.6fr)", cell: (row) => <Name row={row} /> },
   { id: "outcome", head: "Outcome", width: "136px", narrow: "114px", cell: (row) => <Standing row={row} /> },
   { id: "cases", head: "Cases", width: "minmax(0, 1fr)", optional: true, cell: (row) => <Cases row={row} /> },
-  { id: "rate", head: "Passed, 95 % CI", term: "confidenceInterval", width: "148px", narrow: "66px", align: "end", cell: (row) => <Rate row={row} /> },
+  { id: "rate", head: "Cases passed, 95 % CI", term: "confidenceInterval", width: "148px", narrow: "66px", align: "end", cell: (row) => <Rate row={row} /> },
   { id: "trend", head: "Trend", term: "trend", width: "112px", optional: true, cell: (row) => <Trend row={row} /> },
   { id: "cost", head: "Cost", width: "86px", align: "end", optional: true, cell: (row) => <Cost row={row} /> },
   { id: "took", head: "Duration", width: "94px", align: "end", optional: true, cell: ({ duration }) => <Seconds value={duration} /> },
@@ -58,12 +58,19 @@ function Cases({ row }: { row: RunRow }) {
 
 function Rate({ row: { pass_rate } }: { row: RunRow }) {
   if (!pass_rate.of) return <span className="dim">–</span>;
-  return <Percent value={pass_rate.rate} low={pass_rate.low} high={pass_rate.high} />;
+  return (
+    <>
+      <Percent value={pass_rate.rate} low={pass_rate.low} high={pass_rate.high} />
+      <span className={styles.under}>
+        {numText(pass_rate.count)} of {numText(pass_rate.of)}
+      </span>
+    </>
+  );
 }
 
 function Trend({ row: { trend } }: { row: RunRow }) {
   if (trend.length < 2) return null;
-  const label = `pass rate of the last ${trend.length} runs: ${percentText(trend[0])} to ${percentText(trend.at(-1))}`;
+  const label = `cases passed in the last ${trend.length} runs: ${percentText(trend[0])} to ${percentText(trend.at(-1))}`;
   return <Sparkline values={trend} width={88} label={label} />;
 }
 

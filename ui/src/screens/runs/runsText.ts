@@ -36,7 +36,7 @@ export function comparePath(chosen: readonly string[]): string | null {
   return pathOf("/compare", { base, candidate });
 }
 
-const HEADS = ["Run", "Agent", "Sets", "Outcome", "Passed", "Cost", "Duration", "Commit", "Started"];
+const HEADS = ["Run", "Agent", "Sets", "Outcome", "Cases passed", "Cost", "Duration", "Commit", "Started"];
 
 /** The rows as a table for an issue. */
 export function asMarkdown(rows: readonly RunRow[]): string {

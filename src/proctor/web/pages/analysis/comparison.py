@@ -226,7 +226,7 @@ def comparison_side(run: ComparedRun, short: str | None, commit: str | None, *, 
 
 def _measure(measure: Measured) -> MeasuredLine:
     before, now, difference, low, high = numbers(measure)
-    labels = {"passed": "pass rate"} | {name: texts[0] for name, texts in FIGURES.items()}
+    labels = {"passed": "pass rate of the trials"} | {name: texts[0] for name, texts in FIGURES.items()}
     return copy_fields(
         MeasuredLine,
         measure,

@@ -20,9 +20,10 @@ from proctor.reports.content.run_digest import Digest
 from proctor.reports.content.run_list import ListedRun, short_ids
 from proctor.runs.storage.lookup import judging_of
 from proctor.runs.storage.queries import RunFilter
-from proctor.schema.analysis.comparison import CaseChange
+from proctor.schema.analysis.comparison import CaseChange, Trials
 from proctor.schema.results.manifest import RunRecord, RunState
 from proctor.schema.results.run_result import CaseResult, Outcome
+from proctor.stats.unequal_counts import TwoCounts, case_test
 from proctor.stores.baselines import baseline_names
 from proctor.web.pages.bounded_cache import BoundedCache
 from proctor.web.pages.runs.case_table import CaseExtras, CaseRow, Changed, Direction, case_row
@@ -40,6 +41,9 @@ from proctor.web.pages.runs.run_page import (
 
 if TYPE_CHECKING:
     from proctor.stores.base import RunEntry, Store
+
+_NOISE = 0.05
+"""The p-value above which a difference between unequal numbers of trials is noise."""
 
 # --- the list -----------------------------------------------------------------------------------------------------------
 
@@ -189,7 +193,7 @@ def read_cases(store: Store, selected: SelectedRun) -> RunCases:
     else:
         before = selected.earlier.run
         changes = _mark_changes(rows, pair(store.verdicts(before.run_id, before.judging), cases))
-        result.against = _against(selected.earlier, selected.kind, changes, len(rows))
+        result.against = _against(selected.earlier, selected.kind, changes, rows)
     to_json = CaseRow.__pydantic_serializer__.to_json
     result.rows = [to_json(row) for row in rows]
     return result
@@ -205,7 +209,7 @@ def _collect_rows(
 
 
 def _mark_changes(rows: Sequence[CaseRow], pairs: Pairs) -> list[Changed]:
-    """Write into each row how the case changed, and return the changes."""
+    """Write into each row how the case changed, and return the changes of the cases that were run."""
     places: defaultdict[tuple[str, str], list[CaseRow]] = defaultdict(list)
     for row in rows:
         if row.outcome is not Outcome.SKIPPED:
@@ -214,11 +218,15 @@ def _mark_changes(rows: Sequence[CaseRow], pairs: Pairs) -> list[Changed]:
     for (eval_set_id, eval_id, nth), before, now in pairs.both:
         row = places[eval_set_id, eval_id][nth]
         row.change, row.was = _direction(before, now), before.outcome
-        changes.append((row.change, row.was))
+        if now.outcome is not Outcome.NOT_RUN:
+            changes.append((row.change, row.was))
     return changes
 
 
 def _direction(before: BriefCase, now: BriefCase) -> Direction | None:
+    """Return how a decided case changed; with another number of trials only if chance is no explanation."""
+    if Outcome.NOT_RUN in (before.outcome, now.outcome) or _is_noise(before.trials, now.trials):
+        return None
     match change_of(before, now):
         case CaseChange.NOW_FAILS | CaseChange.MISSING | CaseChange.FEWER_TRIALS:
             return "worse"
@@ -227,8 +235,19 @@ def _direction(before: BriefCase, now: BriefCase) -> Direction | None:
     return None
 
 
-def _against(earlier: ListedRun, kind: str, changes: Sequence[Changed], cases: int) -> Against:
+def _is_noise(before: Trials, now: Trials) -> bool:
+    """Whether unequal numbers of trials explain another pass rate: 1 of 1 is not better than 3 of 4."""
+    if before.total == now.total or before.rate is None or now.rate is None:
+        return False
+    if {before.rate, now.rate} == {0.0, 1.0}:
+        return False
+    counts = TwoCounts(before.passed, before.total, now.passed, now.total)
+    return min(case_test(one)[0] for one in (counts, counts.swap())) > _NOISE
+
+
+def _against(earlier: ListedRun, kind: str, changes: Sequence[Changed], rows: Sequence[CaseRow]) -> Against:
     directions = [direction for direction, _ in changes]
+    not_run = sum(row.outcome is Outcome.NOT_RUN and row.was is not None for row in rows)
     run = earlier.run
     return Against(
         run_id=run.run_id,
@@ -240,7 +259,8 @@ def _against(earlier: ListedRun, kind: str, changes: Sequence[Changed], cases: i
         worse=directions.count("worse"),
         better=directions.count("better"),
         same=directions.count(None),
-        unpaired=cases - len(directions),
+        not_run=not_run,
+        unpaired=len(rows) - len(directions) - not_run,
     )
 
 

@@ -276,6 +276,8 @@ class Against(PageModel):
     worse: int
     better: int
     same: int
+    not_run: int
+    """Cases that this run has not reached: they are not compared."""
     unpaired: int
     """Cases of this run that the other run lacks, or has in another version."""
 
