@@ -6,6 +6,7 @@ import pytest
 
 from proctor.errors import CriterionError
 from proctor.metrics.final_session_state import FinalSessionState
+from proctor.reports.evidence.trajectory_diff import state_of
 from proctor.schema.evidence.trial import FailureKind
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.criterion import BaseCriterion
@@ -127,6 +128,17 @@ def test_an_expectation_of_the_criterion_is_drawn_too() -> None:
     assert [(each["key"], each["kind"]) for each in found.details["state"]] == [
         ("a", "matched"), ("n", "differs"), ("m.k", "missing"),
     ]  # fmt: skip
+
+
+def test_a_part_that_its_matcher_accepts_is_not_listed_as_a_difference() -> None:
+    found = by_criterion(
+        {"order.total": {"match": "number", "tolerance": 1}},
+        {"order": {"total": 10, "status": "paid"}},
+        {"order": {"total": 10.4, "status": "open"}},
+    )
+    assert found.value == 0.0
+    assert found.details["state"][0]["accepted"] == ["order.total"]
+    assert [line.key for line in state_of(found.details["state"]).lines] == ["order.status"]
 
 
 def test_criterion_with_expected_values_needs_only_the_state_of_the_agent() -> None:

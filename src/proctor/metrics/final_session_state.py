@@ -159,6 +159,8 @@ class FinalSessionState:
             entry["kind"] = "missing" if actual is ABSENT else "differs"
             if expectation:
                 entry["told"] = expectation
+            elif self._rules and (accepted := self._rules.accepted(name, expected, actual)):
+                entry["accepted"] = accepted
         return entry
 
 

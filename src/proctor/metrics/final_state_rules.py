@@ -14,7 +14,7 @@ from proctor.metrics.matchers.base import ABSENT, INLINE
 from proctor.metrics.matchers.kinds import Template
 from proctor.metrics.matchers.parse import WITHOUT_VALUE, MatcherReader
 from proctor.metrics.matchers.paths import Path, show_path, values_at
-from proctor.metrics.matchers.tool_arguments import fits, read_matchers, tell, unreadable_values
+from proctor.metrics.matchers.tool_arguments import Rules, fits, read_matchers, tell, unreadable_values
 from proctor.metrics.reason_text import show_value
 from proctor.schema.format.case import EvalCase
 
@@ -46,6 +46,10 @@ class StateRules:
         if path := next(iter(dict(self.broken({} if actual is ABSENT else {name: actual}, {name}))), None):
             return False, f"`{show_path(path)}` to be {self.own[path].tell()}"
         return True, expectation
+
+    def accepted(self, name: str, expected: object, actual: object) -> list[str]:
+        """Return the paths inside the value of a key that differ and that a matcher accepts: reports do not list them."""
+        return [*_accepted((name,), expected, actual, self._rules)]
 
     def unreadable(self, stated: Mapping[str, object]) -> Iterator[str]:
         """Yield the values of a case that the matcher of the criterion cannot compare."""
@@ -87,6 +91,19 @@ class StateRules:
 
 
 _FINE: object = object()
+
+
+def _accepted(path: Path, expected: object, actual: object, rules: Rules) -> Iterator[str]:
+    if not (isinstance(expected, Mapping) and isinstance(actual, Mapping)):
+        return
+    for key in {**expected, **actual}:
+        inner, sides = (*path, key), (expected.get(key, ABSENT), actual.get(key, ABSENT))
+        if ABSENT not in sides and equal_json(*sides):
+            continue
+        if fits(inner, *sides, rules, equal_json):
+            yield ".".join(map(str, inner))
+        else:
+            yield from _accepted(inner, *sides, rules)
 
 
 class StateSurvey:

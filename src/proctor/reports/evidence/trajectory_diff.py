@@ -63,8 +63,15 @@ def state_of(state: Sequence[Mapping[str, object]], *, full: bool = False) -> St
         elif kind is Kind.MISSING:
             lines.append(_state_line(key, entry.get("expected"), None, kind, full=full))
         elif kind is not Kind.SAME:
-            lines += _inside(key, entry.get("expected"), entry.get("actual"), full=full)
+            accepted = _paths(entry.get("accepted"))
+            inside = _inside(key, entry.get("expected"), entry.get("actual"), full=full)
+            lines += [line for line in inside if line.key not in accepted] or inside
     return StateDifference(lines)
+
+
+def _paths(accepted: object) -> frozenset[str]:
+    """Return the paths of an entry whose values differ and fit their matcher."""
+    return frozenset(map(str, accepted)) if isinstance(accepted, list | tuple) else frozenset()
 
 
 def _inside(key: str, expected: object, actual: object, *, full: bool, depth: int = 0) -> list[StateLine]:

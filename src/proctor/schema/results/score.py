@@ -12,8 +12,8 @@ whole `MetricScore`:
 * `sentences`: a list of `{"sentence", "label", "rationale", "supporting_excerpt", "contradicting_excerpt", "agreement"}`;
 * `ballot`: how a judge's votes were cast, `{"model", "prompt", "planned", "asked", "agreement", "votes": [...]}` (see
   `proctor.judges.votes`);
-* `state`: a list of `{"key", "kind": "matched"|"differs"|"missing", "expected", "actual", "told"}`; `told` describes what
-  was expected if that is not a plain value.
+* `state`: a list of `{"key", "kind": "matched"|"differs"|"missing", "expected", "actual", "told", "accepted"}`; `told` describes
+  what was expected if that is not a plain value, and `accepted` lists the paths inside it that differ and that a matcher accepts.
 """
 
 from __future__ import annotations
