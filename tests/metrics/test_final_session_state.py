@@ -148,6 +148,15 @@ def test_criterion_with_expected_values_needs_only_the_state_of_the_agent() -> N
     assert by_criterion({"n": FIVE}, None, None).failure.kind is FailureKind.BROKE_CONTRACT
 
 
+def test_a_matcher_inside_a_value_that_has_one_is_refused_unless_it_has_a_value() -> None:
+    inner = {"match": "number", "tolerance": 1}
+    with pytest.raises(CriterionError, match=r"`t\.u` would not be used, because `t` has a matcher"):
+        by_criterion({"t": "ignore", "t.u": inner}, {"t": {"u": 1}}, {"t": {"u": 1}})
+    both = {"t": "ignore", "t.u": {**inner, "value": 5}}
+    assert by_criterion(both, {"t": {"u": 1}}, {"t": {"u": 5}}).value == 1.0
+    assert by_criterion(both, {"t": {"u": 1}}, {"t": {"u": 7}}).value == 0.0
+
+
 def test_a_path_that_begins_with_a_place_is_refused() -> None:
     with pytest.raises(CriterionError, match="a path must begin with a key"):
         FinalSessionState(BaseCriterion(threshold=1.0, state={"[0].n": "present"}))

@@ -14,7 +14,15 @@ from proctor.metrics.matchers.base import ABSENT, INLINE
 from proctor.metrics.matchers.kinds import Template
 from proctor.metrics.matchers.parse import WITHOUT_VALUE, MatcherReader
 from proctor.metrics.matchers.paths import Path, show_path, values_at
-from proctor.metrics.matchers.tool_arguments import Rules, fits, read_matchers, tell, unreadable_values
+from proctor.metrics.matchers.tool_arguments import (
+    Rules,
+    covered_paths,
+    fits,
+    read_matchers,
+    tell,
+    unreadable_values,
+    unused_matcher,
+)
 from proctor.metrics.reason_text import show_value
 from proctor.schema.format.case import EvalCase
 
@@ -36,6 +44,10 @@ class StateRules:
                 reader.problem(
                     OPTION, f"{show_path(path)!r}: a state is an object, so a path must begin with a key"
                 )
+
+        for path, outer in covered_paths(self._rules):
+            if path not in self.own:  # the value of an own matcher is also looked up by its path
+                reader.problem(OPTION, unused_matcher(path, outer))
 
     def compare(self, name: str, expected: object, actual: object) -> tuple[bool, str]:
         """Return whether the value of a key fits, and what was expected if that is not the value itself."""

@@ -120,6 +120,10 @@ def test_every_kind_is_read_from_a_criterion_by_its_name(kind: str) -> None:
         ({"arguments": {"f": {"a": "ignroe"}}}, "Did you mean 'ignore'"),
         ({"arguments": {"f": {"a[x]": "ignore"}}}, "is not a path"),
         ({"arguments": {"f": {"a..b": "ignore"}}}, "is not a path"),
+        (
+            {"arguments": {"f": {"a": "ignore", "a.b[0]": "present"}}},
+            "`a.b[0]` would not be used, because `a` has",
+        ),
         ({"arguments": {"f": {"a": "ignore"}}, "ignore_args": True}, "use only one of the two"),
         ({"argument": {"f": {"a": "ignore"}}}, "Did you mean 'arguments'"),
     ],

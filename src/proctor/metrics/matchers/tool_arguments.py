@@ -23,11 +23,13 @@ __all__ = [
     "ByMatchers",
     "ComparedSurvey",
     "Rules",
+    "covered_paths",
     "fits",
     "paths_in",
     "read_arguments",
     "read_matchers",
     "unreadable_values",
+    "unused_matcher",
 ]
 
 ANY_TOOL = "*"
@@ -57,7 +59,11 @@ def read_arguments(
     if not isinstance(data, Mapping) or not data:
         reader.problem(where, f"expected {{tool: {{argument: matcher}}}}, got {show_value(data)}")
         return {}
-    return {tool: read_matchers(arguments, reader, f"{where}.{tool}") for tool, arguments in data.items()}
+    tools = {tool: read_matchers(arguments, reader, f"{where}.{tool}") for tool, arguments in data.items()}
+    for tool, rules in tools.items():
+        for path, outer in covered_paths(rules):
+            reader.problem(f"{where}.{tool}", unused_matcher(path, outer))
+    return tools
 
 
 def read_matchers(data: object, reader: MatcherReader, where: str) -> dict[Path, Template]:
@@ -68,6 +74,23 @@ def read_matchers(data: object, reader: MatcherReader, where: str) -> dict[Path,
     return {
         read_path(name, reader, where): reader.matcher(spec, f"{where}.{name}") for name, spec in data.items()
     }
+
+
+def covered_paths(rules: Rules) -> Iterator[tuple[Path, Path]]:
+    """Yield each path inside a value that has a matcher for the whole of it, with the path of that value."""
+    for path in rules:
+        outer = next((path[:length] for length in range(1, len(path)) if path[:length] in rules), None)
+        if outer is not None:
+            yield path, outer
+
+
+def unused_matcher(path: Path, outer: Path) -> str:
+    """Return the problem that the matcher of `outer` compares the value at `path`, too."""
+    inner, whole = show_path(path), show_path(outer)
+    return (
+        f"the matcher of `{inner}` would not be used, because `{whole}` has a matcher, which compares the whole value; "
+        f"remove `{whole}` (what has no matcher is compared by value) or `{inner}`"
+    )
 
 
 @dataclass(frozen=True, slots=True)
