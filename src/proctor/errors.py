@@ -121,6 +121,9 @@ class StoreError(SetupError):
 class RunInUseError(StoreError):
     """Another process writes the run; try again after that process has ended."""
 
+    may_have_died = False
+    """Whether that process may have ended: it is on another machine, so that only its lease shows whether it lives."""
+
 
 class EvalError(ProctorError):
     """Something under evaluation failed. It becomes an *error* outcome, never a score."""

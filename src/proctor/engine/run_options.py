@@ -131,6 +131,12 @@ def _shard_problem(_name: str, value: object) -> str:
     return ""
 
 
+def _join_problem(name: str, value: object) -> str:
+    from proctor.engine.planning.set_plan import run_name_problem
+
+    return run_name_problem(name, value)
+
+
 FAILURES_OR_ALL = Choice(("all", "failures"))
 
 
@@ -157,6 +163,14 @@ class RunOptions:
     shard: str | None = option(
         None, Checked(_shard_problem), "Only the I-th of N parts of the cases, for N machines; case ids decide the part.",
         "--shard", metavar="I/N", group=Group.CASES,
+    )  # fmt: skip
+    join: str | None = option(
+        None, Checked(_join_problem), "With `shard`: write one run, named RUN, together with the processes that run the other parts.",
+        "--join", metavar="RUN", group=Group.CASES,
+    )  # fmt: skip
+    join_timeout: float = option(
+        600.0, Amount(), "With `join`: seconds to wait for the other parts before anything is run.", "--join-timeout",
+        metavar="S", group=Group.CASES,
     )  # fmt: skip
     changed_since: str | None = option(
         None, Kind(), "Only cases that differ from REF, a commit of git; all cases of a set whose config differs.",

@@ -45,6 +45,8 @@ class EvaluateOptions(TypedDict, total=False):
     tags: Sequence[str]
     only: Mapping[str, Sequence[str]] | None
     shard: str | None
+    join: str | None
+    join_timeout: float
     changed_since: str | None
     num_runs: int | None
     min_pass_rate: float | None

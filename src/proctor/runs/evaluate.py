@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Unpack
 
-from proctor.errors import ProctorError
+from proctor.errors import ProctorError, SetupError
 from proctor.runs.arguments import AgentLike, EvalSetLike, EvaluateOptions
 from proctor.runs.observers import begun, ended
 from proctor.runs.storage.failed_attempts import recorded_attempt
@@ -37,6 +37,8 @@ async def evaluate(
     * `tags: Sequence[str]` (none): Only cases with this tag; may be repeated. A list.
     * `only: Mapping[str, Sequence[str]] | None` (none): Only these case ids, by set id; sets that are not named are left out.
     * `shard: str | None` (none): Only the I-th of N parts of the cases, for N machines; case ids decide the part.
+    * `join: str | None` (none): With `shard`: write one run, named RUN, together with the processes that run the other parts.
+    * `join_timeout: float` (600.0): With `join`: seconds to wait for the other parts before anything is run.
     * `changed_since: str | None` (none): Only cases that differ from REF, a commit of git; all cases of a set whose config differs.
 
     How often:
@@ -109,14 +111,16 @@ async def evaluate(
     """
     from proctor.runs.begin import stored_run
     from proctor.runs.setup.prepare import prepare
+    from proctor.runs.storage.join_run import joined_run
 
     with recorded_attempt(options.get("store"), "evaluate(…)"):
         prepared = prepare(agent, eval_sets, options)
+        stored = joined_run(prepared, options) if options.get("join") else stored_run(prepared)
         if prepared.plan.asks_judges:
             from proctor.runs.estimate import tell_beforehand
 
             tell_beforehand(prepared, options.get("progress"))
-        return ended(await carry_out(prepared, options.get("progress"), stored_run(prepared)))
+        return ended(await carry_out(prepared, options.get("progress"), stored))
 
 
 def evaluate_sync(
@@ -148,6 +152,10 @@ async def evaluate_matrix(
     """
     from proctor.runs.setup.prepare import prepare_agents
 
+    if options.get("join"):
+        raise SetupError(
+            "join: a run has one agent. Give one agent, and each further one its own name of a run"
+        )
     with recorded_attempt(options.get("store"), "evaluate_matrix(…)"):
         prepared = prepare_agents(agents, eval_sets, options)
         runs = await carry_out_in_turn(prepared, options.get("progress"))

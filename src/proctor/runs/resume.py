@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
@@ -10,7 +11,7 @@ from proctor.common.registry import load_object
 from proctor.common.secrets import HIDDEN
 from proctor.engine.execution.run_recorder import StoredRun
 from proctor.engine.run_options import OPTIONS, Group, Use, options_of
-from proctor.errors import SetupError, SetupProblems
+from proctor.errors import NothingToRunError, SetupError, SetupProblems
 from proctor.runs.arguments import AgentLike, EvalSetLike, EvaluateOptions, SessionOptions, is_open
 from proctor.runs.begin import add_description
 from proctor.runs.evaluate import carry_out
@@ -99,6 +100,8 @@ async def resume(run: str | None = None, **options: Unpack[ResumeOptions]) -> Ru
 async def _resume(kept: Store, run_id: str, options: ResumeOptions) -> RunResult:
     manifest = kept.manifest(run_id)
     retry_errors, force = options.get("retry_errors", False), options.get("force", False)
+    if getattr(kept, "members", lambda _: [])(run_id):
+        return await _resume_parts(kept, manifest, options)
     if nothing_to_do(kept, run_id, retry_errors=retry_errors):
         return kept.load(run_id)
     _check_origin(manifest)
@@ -127,6 +130,31 @@ async def _resume(kept: Store, run_id: str, options: ResumeOptions) -> RunResult
     for place in results:
         place.write(result)
     return result
+
+
+async def _resume_parts(kept: Store, manifest: Manifest, options: ResumeOptions) -> RunResult:
+    """Run the parts of a run of several processes whose process has died, one after the other."""
+    from proctor.runs.storage.join_run import dead_parts, joined_run
+
+    if options.get("force") or options.get("retry_errors"):
+        raise SetupError(
+            f"run {manifest.run_id} is not complete, and several processes write it: resume it without force (--force) and "
+            "retry_errors (--retry-errors)"
+        )
+    result: RunResult | None = None
+    while shard := next(dead_parts(kept, manifest.run_id, is_first=result is None), None):
+        agent, eval_sets = _agent(manifest, options.get("agent")), _sets(manifest, options.get("eval_sets"))
+        prepared = prepare(agent, eval_sets, _options(manifest, {**options, "store": kept}))
+        sharing = {"join": manifest.run_id, "shard": shard, "progress": options.get("progress")}
+        with suppress(NothingToRunError):  # the part has no case: it is complete now
+            result = await carry_out(prepared, options.get("progress"), joined_run(prepared, sharing))
+            if result.stopped_by or result.failure is not None:
+                break
+    is_over = kept.record(manifest.run_id).state is RunState.FINISHED
+    whole = kept.load(manifest.run_id) if is_over or result is None else result
+    for place in _places(manifest, options.get("results")) if is_over else ():
+        place.write(whole)
+    return whole
 
 
 def resume_sync(run: str | None = None, **options: Unpack[ResumeOptions]) -> RunResult:

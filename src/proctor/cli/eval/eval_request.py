@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from proctor import api
 from proctor.cli.command_base import read_settings
-from proctor.cli.eval.execution import Execution, ResultOutputs, Start, carry_out_against
+from proctor.cli.eval.execution import Execution, ResultOutputs, Start
+from proctor.cli.eval.run_verdict import carry_out, code_after_empty_part
 from proctor.cli.messages import problems_of, say
 from proctor.cli.outputs import (
     NOWHERE,
@@ -351,23 +352,18 @@ def _run_and_show(words: Sequence[str], given: Mapping[str, Any], executions: li
         request = EvalRequest(words, given, settings)
         if request.is_empty:
             return _say_nothing_to_run(f"every case passed in {given['failed']}", request, stdout)
+        color = False if common().no_color else None
         shown = ResultOutputs(
-            request.outputs,
-            request.details,
-            request.only_different,
-            False if common().no_color else None,
-            request.targets,
+            request.outputs, request.details, request.only_different, color, request.targets
         )
         with closing(request.targets), attempts_recorded_by_caller():
+            execution = Execution(shown, stdout)
+            executions.append(execution)
             try:
-                execution = Execution(shown, stdout)
-                executions.append(execution)
-                if against := request.options.get("against"):
-                    store, margin = request.targets.store, request.options.get("margin")
-                    return carry_out_against(execution, _evaluation(request), store, str(against), margin)
-                return execution.carry_out(_evaluation(request))
+                return carry_out(execution, _evaluation(request), request.options, request.targets.store)
             except NothingToRunError as nothing:
-                return _say_nothing_to_run(str(nothing), request, stdout)
+                _say_nothing_to_run(str(nothing), request, stdout)
+                return code_after_empty_part(request.options, request.targets.store)
 
 
 def _say_nothing_to_run(why: str, request: EvalRequest, stdout: TextIO) -> int:
@@ -435,7 +431,10 @@ def show_estimate(words: Sequence[str], given: Mapping[str, Any]) -> int:
             return 0
         for agent in request.selection.agents:
             try:
-                found = estimate_sync(agent, request.selection.sets, **{**request.options, "store": store})
+                # an estimate joins no run
+                found = estimate_sync(
+                    agent, request.selection.sets, **{**request.options, "store": store, "join": None}
+                )
             except NothingToRunError as nothing:
                 say(f"nothing to run: {nothing}")
                 continue

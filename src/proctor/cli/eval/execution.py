@@ -25,9 +25,7 @@ from proctor.reports.terminal.progress import watch
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
 
 if TYPE_CHECKING:
-    from proctor.schema.analysis.comparison import Comparison
     from proctor.schema.results.model_usage import Estimate
-    from proctor.stores.base import Store
 
 Start = Callable[[dict[str, Any]], Coroutine[object, object, Sequence[RunResult]]]
 """Coroutine function that takes the options `progress`, `stop`, `explain` and `keep_evidence`, and runs."""
@@ -263,6 +261,10 @@ class Screen:
         with suppress(Exception):
             self._watch.warned(text)
 
+    def noted(self, text: str) -> None:
+        """Print what the user should know before the run begins."""
+        say(text)
+
     def estimated(self, found: Estimate) -> None:
         """Print the estimate of the run that begins."""
         from proctor.reports.content.estimate import brief
@@ -279,52 +281,6 @@ class Screen:
 def _is_cut_short(run: RunResult) -> bool:
     """Return whether a run was interrupted; a failed run has its own message."""
     return run.failure is None and bool(run.interrupted or run.stopped_by)
-
-
-# --- Runs that are compared with a baseline (`--against RUN`) ----------------------------------------------------------
-
-_WORST_FIRST = (1, 3, 4, 0)
-
-
-def carry_out_against(
-    execution: Execution, start: Start, store: Store | None, against: str, margin: float | None = None
-) -> int:
-    """Run, show the result and its comparison with the baseline run `against`, and return the exit code.
-
-    The exit code is that of the comparison (with several agents the worst one), unless a run stopped early or an output
-    could not be written.
-    """
-    from proctor.analysis.compare.until_decided import compared_as_begun
-
-    comparisons: list[Comparison] = []
-
-    def compare(runs: Sequence[RunResult]) -> list[Comparison]:
-        if not comparisons:
-            ended = [run for run in runs if not (run.stopped_by or run.failure)]
-            comparisons.extend(compared_as_begun(run, against, store, margin) for run in ended)
-        return comparisons
-
-    def code_of(runs: Sequence[RunResult]) -> int:
-        if len(compare(runs)) < len(runs) or not comparisons:
-            return exit_code(runs) or ERROR
-        return min((comparison.exit_code for comparison in comparisons), key=_WORST_FIRST.index)
-
-    execution.afterwards, execution.code_of = (
-        lambda runs: _show_comparisons(compare(runs), execution),
-        code_of,
-    )
-    return execution.carry_out(start)
-
-
-def _show_comparisons(comparisons: Sequence[Comparison], execution: Execution) -> None:
-    from proctor.analysis.compare.report import write_comparison
-
-    for comparison in comparisons:
-        if execution.stdout_is_free:
-            execution.stdout.write("\n")
-            write_comparison(comparison, execution.stdout)
-        else:
-            say(comparison.sentence)
 
 
 # --- Run until a signal: the first Ctrl-C or SIGTERM stops the run in order, the second one immediately ---------------

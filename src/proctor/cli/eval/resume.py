@@ -96,7 +96,8 @@ def resume(ctx: click.Context, /, run: str | None, **given: Any) -> None:
 
 def _resume(run: str | None, given: dict[str, Any], executions: list[Execution]) -> int:
     from proctor.cli.command_base import read_settings
-    from proctor.cli.eval.execution import Execution, ResultOutputs, carry_out_against
+    from proctor.cli.eval.execution import Execution, ResultOutputs
+    from proctor.cli.eval.run_verdict import carry_out_against
     from proctor.cli.messages import say
     from proctor.cli.outputs import store_of
     from proctor.cli.process import reserve_stdout

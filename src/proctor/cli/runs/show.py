@@ -33,6 +33,7 @@ proctor show 7f3k2c                      a run, by the beginning of its id
 proctor show latest two_turn_booking     a case: every trial, evidence and scores
 proctor show latest two_turn_booking --trial 3 --judging 1
 proctor show latest --report json=out.json
+proctor show nightly-42 --wait           wait for its verdict, and exit with its code
 """
 
 
@@ -54,6 +55,20 @@ proctor show latest --report json=out.json
     multiple=True,
     metavar="N",
     help="Of a case: only this trial; may be repeated.",
+)
+@option(
+    "--wait",
+    section=SHOW,
+    is_flag=True,
+    help="Of a run: wait until it is complete; then exit with the code of its verdict, as `proctor eval` does.",
+)
+@option(
+    "--wait-timeout",
+    section=SHOW,
+    type=click.FloatRange(min=0),
+    default=3600.0,
+    metavar="S",
+    help="With --wait: show the run as it is after S seconds, and exit with 3.  [3600]",
 )
 @option("--json", "as_json", section=SHOW, is_flag=True, help="The same as JSON, and nothing else.")
 @option(
@@ -82,7 +97,8 @@ def show(run: str, case: str | None, *, store: str | None, **given: Any) -> None
     case, or SET/CASE where several sets have one of that id.
 
     \b
-    Exit codes: 0 it was shown (whatever the verdict was), 2 there is no such run or case.
+    Exit codes: 0 it was shown (whatever the verdict was), 2 there is no such run or case;
+    with --wait: 0 passed, 1 failed, 3 error or not complete in time, 4 inconclusive.
     """
     from proctor.cli.outputs import output_guard, reported_errors
 
@@ -90,7 +106,8 @@ def show(run: str, case: str | None, *, store: str | None, **given: Any) -> None
     given["color"] = False if common().no_color else None
     if case is None:
         with reported_errors(given, lambda: output_guard({**given, "store": store})):
-            show_run(run, store, given, sys.stdout)
+            if code := show_run(run, store, given, sys.stdout):
+                raise click.exceptions.Exit(code)
     else:
         show_case(run, case, store, given, sys.stdout)
 
@@ -98,14 +115,16 @@ def show(run: str, case: str | None, *, store: str | None, **given: Any) -> None
 # --- Implementation of `proctor show` ---------------------------------------------------------------------------------
 
 
-def show_run(name: str, store_url: str | None, given: Mapping[str, Any], stdout: TextIO) -> None:
-    """Show a run as the terminal report of `proctor eval` does.
+def show_run(name: str, store_url: str | None, given: Mapping[str, Any], stdout: TextIO) -> int:
+    """Show a run as the terminal report of `proctor eval` does; return the exit code.
 
     Raises:
         SetupError: the run or the scoring does not exist, an option does not apply, or `latest` is requested for a report
             although the last attempt to run failed.
     """
     from proctor.cli.outputs import output_guard, parse_outputs, write_outputs
+    from proctor.reports.content.summary import exit_code
+    from proctor.runs.storage.join_run import wait_for_end
     from proctor.runs.storage.lookup import judging_of
     from proctor.runs.storage.open import open_runs
 
@@ -115,6 +134,7 @@ def show_run(name: str, store_url: str | None, given: Mapping[str, Any], stdout:
     outputs = parse_outputs(given["reports"], form, output_guard({**given, "store": store_url}))
     with closing(open_runs(store_url, read_only=True)) as store:
         run_id = _find(store, name, is_for_people=not outputs)
+        late = wait_for_end(store, run_id, given["wait_timeout"]) if given["wait"] else ""
         judging = judging_of(store, run_id, given["judging"])
         result = store.load(run_id, judging)
         if not any(output.path is None for output in outputs):
@@ -122,7 +142,11 @@ def show_run(name: str, store_url: str | None, given: Mapping[str, Any], stdout:
         if not write_outputs(
             outputs, [result], stdout, verbose=given["verbose"], store=store, judging=judging
         ):
-            raise click.exceptions.Exit(ERROR)
+            return ERROR
+    if late:
+        say(late)
+        return ERROR
+    return exit_code([result]) if given["wait"] else 0
 
 
 def _find(store: Store, name: str, *, is_for_people: bool) -> str:
@@ -200,6 +224,8 @@ def show_case(name: str, case: str, store_url: str | None, given: Mapping[str, A
     from proctor.runs.storage.lookup import find_case, judging_of, lacks_reasons, listed_run, view_case
     from proctor.runs.storage.open import open_runs
 
+    if given["wait"]:
+        raise SetupError("--wait is about a whole run: leave the case out")
     if given["reports"] or given["format_"]:
         raise SetupError("--report and --format are about a whole run: leave the case out, or use --json")
     with closing(open_runs(store_url, read_only=True)) as store:

@@ -85,6 +85,8 @@ class Run:
         agent = AgentLifecycle(self.agent, self.agent_label, self.options.timeout)
         info = await agent.open(self.plan)
         try:
+            if self.stored is not None:
+                await self.stored.meet(info)
             self._begin(run, info)
             runner = TrialRunner(self.agent, self.options, info, stored=self.stored)
             self.progress.run_started(run, self._trials_left())
@@ -326,6 +328,7 @@ class Run:
             stored.finish(summary, complete=run.failure is None and not self._is_anything_left(not_run))
         except StoreError as error:
             run.failure = run.failure or _broken(error)
+        run.completes_run = stored.completes_run
         try:
             run.cases = stored.cases()
             if run.judged_by:

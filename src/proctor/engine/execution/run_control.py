@@ -157,7 +157,8 @@ async def _end_tasks() -> set[asyncio.Task[Any]]:
 class Progress(Protocol):
     """Observes a run. Called on the engine's thread; must be quick and must not raise.
 
-    An optional method `warned(text)` receives warnings that cannot wait for the report, such as a limit without effect.
+    An optional method `warned(text)` receives warnings that cannot wait for the report, such as a limit without effect;
+    an optional method `noted(text)` what is no warning, such as the other processes that the run waits for.
     """
 
     def run_started(self, run: RunResult, trials: int) -> None:

@@ -72,13 +72,20 @@ class StoredRun:
             raise RuntimeError("the stored run has not begun")
         return self._writer
 
+    async def meet(self, info: AgentInfo | None) -> None:
+        """Wait until the run can begin; only a run of several processes waits for the others.
+
+        Raises:
+            SetupError: it cannot begin; no trial was run.
+        """
+
     def begin(self, info: AgentInfo | None) -> None:
         """Begin the run, or take it over from an earlier process.
 
         Raises:
             StoreError: the store cannot be written, or another process is at work on the run.
         """
-        self._writer = self._opener(info, _Commits(asyncio.get_running_loop()))
+        self._writer = self._opener(info, Commits(asyncio.get_running_loop()))
         if self.resumed:
             run_id, judging = self._writer.run_id, self._writer.judging
             self.earlier = self.store.summary(run_id, 1)  # also of a run that is scored again
@@ -145,6 +152,11 @@ class StoredRun:
         """
         self.writer.finish(summary, complete=complete)
 
+    @property
+    def completes_run(self) -> bool:
+        """Whether this was the last part of a run of several processes."""
+        return False
+
     def close(self) -> None:
         """Release the run after an error."""
         if self._writer is not None:
@@ -178,13 +190,14 @@ class Answers:
         self._stored.writer.put([AnswerRecord(key, answer)])
 
 
-class _Commits:
+class Commits:
     """Wakes the trials that wait for a commit, from the writer's thread."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
 
     def __call__(self, tokens: Sequence[object], error: Exception | None) -> None:
+        """Wake those that wait for `tokens`."""
         try:
             self._loop.call_soon_threadsafe(self._settle, tokens, error)
         except RuntimeError:  # the loop is closed: no trial waits any more

@@ -86,7 +86,7 @@ def make_plan(
         SetupProblems: all configuration errors; `problems` (found while loading) first.
         NothingToRunError: there is no error, but the shard holds no case.
     """
-    found = [*problems, *options.problems()]
+    found = [*problems, *options.problems(), *_sharing_problems(options)]
     for name, hook in (("setup", options.setup), ("teardown", options.teardown)):
         found += check_hook(hook, name) if hook is not None else []
     surveys, usable = Surveys(), options.usable()
@@ -104,6 +104,35 @@ def make_plan(
     most = max((plan.num_runs for plan in plans), default=options.num_runs or 1)
     doubts = _once([*itertools.chain.from_iterable(plan.doubts for plan in plans), *surveys.doubts()])
     return Plan(plans, most, [*_doubts(plans), *map(str, doubts)], doubts, shared, [*skip_notes(plans)])
+
+
+_NEEDS_ONE_DECIDER = ("until_decided", "against", "fail_fast", "max_failures")
+"""Options that cannot be kept by processes that each see a part of the run."""
+_CAPS = ("max_cost", "max_judge_calls", "max_tokens")
+
+
+def _sharing_problems(options: RunOptions) -> list[SetupError]:
+    """Return the problems of options that a run of several processes lacks, or cannot have."""
+    if options.join is None:
+        return []
+    problems = []
+    if options.shard is None:
+        problems.append("join needs shard (--shard I/N): the part of the run that this process runs")
+    if options.store is None:
+        problems.append(
+            "join needs a store that all members use (--store): postgresql://USER@HOST/DATABASE, or a SQLite file on one machine"
+        )
+    problems += [
+        f"{name} cannot be combined with join: the members of a run each decide their own cases, and nobody decides for all"
+        for name in _NEEDS_ONE_DECIDER
+        if getattr(options, name)
+    ]
+    problems += [
+        f"{name} cannot be combined with join: each member would spend it for itself. Limit the members with max_time"
+        for name in _CAPS
+        if getattr(options, name) is not None
+    ]
+    return [*map(SetupError, problems)]
 
 
 def _share_notes(plans: Sequence[SetPlan], options: RunOptions) -> list[str]:
@@ -231,7 +260,8 @@ def _find_unsupported(entry: SetRequest) -> Iterator[SetupError]:
 
 def _choose_cases(entry: SetRequest, options: RunOptions, plan: SetPlan) -> Iterator[tuple[int, EvalCase]]:
     """Yield the cases to run, with their indexes; other cases are read only to choose by tag, and none after the limit."""
-    shard = parse_shard(options.shard) if options.shard is not None else None
+    # with `join` the plan is that of the whole run: the members compare it
+    shard = parse_shard(options.shard) if options.shard is not None and options.join is None else None
     places = itertools.count() if options.limit is None else range(options.limit)
     for _, (index, eval_id, case) in zip(places, _matching_cases(entry, set(options.tags)), strict=False):
         if shard is None or shard.holds(entry.source.eval_set_id, eval_id):

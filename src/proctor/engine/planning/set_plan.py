@@ -295,6 +295,19 @@ def parse_shard(text: object) -> Shard:
     return Shard(number, count)
 
 
+_RUN_NAME = re.compile(r"(?!(?i:latest|previous)\Z)[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+def run_name_problem(_option: str, name: object) -> str:
+    """Return why `name` cannot be the name of a run; empty if it can."""
+    if isinstance(name, str) and _RUN_NAME.fullmatch(name):
+        return ""
+    return (
+        "join must be a name for the run: 1 to 64 letters, digits, `.`, `_` and `-`, for example nightly-42, "
+        f"and not `latest` or `previous`; got {name!r}"
+    )
+
+
 def share_text(shard: str, here: int, elsewhere: int) -> str:
     """Return a sentence on the share of the cases that this run has; other shards have the rest."""
     return f"shard {shard}: {here or 'none'} of {here + elsewhere} cases; the other shards run the rest"

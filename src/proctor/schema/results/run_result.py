@@ -94,6 +94,8 @@ class RunResult:
     """The calibration of each metric's judge, or why it is invalid, according to the store."""
     failure: Failure | None = None
     """The failure that ended the run (for example of the store); its exit code is 3."""
+    completes_run: bool = False
+    """Whether this is the last part of a run that several processes write: the store has the whole run."""
     at_most: int = 0
     """The maximum number of trials of all cases if they are added until a decision; 0: the number is fixed in advance."""
     against: str = ""

@@ -10,7 +10,8 @@ from proctor.errors import StoreError
 from proctor.schema.results.run_result import Outcome
 from proctor.schema.serialize import content_hash
 from proctor.stores.base import AnswerRecord, Record, ScoreRecord, TrialRecord, VerdictRecord
-from proctor.stores.sql.database import Cursor, Row, Transaction
+from proctor.stores.sql import run_state
+from proctor.stores.sql.database import Cursor, Database, Row, Transaction
 from proctor.stores.sql.encoding import (
     PACKED_FROM,
     checksum,
@@ -25,6 +26,7 @@ from proctor.stores.sql.encoding import (
     verdict_checksum,
     verdict_row,
 )
+from proctor.stores.sql.reader import RunReader
 from proctor.stores.sql.run_state import JudgingProgress, Lease, RunProgress
 
 
@@ -73,11 +75,27 @@ class Hold:
     attempts: dict[tuple[int, int], int]
     """By position and number the last attempt, if it is not the first."""
 
+    @property
+    def completes_run(self) -> bool:
+        """Whether this was the last part of a run of several processes."""
+        return False
+
     def write(self, transaction: Transaction) -> bool:
         """Write the progress and renew the lease; return `False` if another process has taken over the run."""
         is_held = self.run.write(transaction, self.lease)
         self.judging.write(transaction)
         return is_held
+
+    def release(self, transaction: Transaction) -> None:
+        """Let another process write the run."""
+        run_state.release_lease(transaction, self.lease)
+
+    def reload(self, database: Database) -> None:
+        """Read what is stored: it is unknown whether the last transaction was committed."""
+        run, judging = self.lease.run, self.judging.number
+        self.run = run_state.run_progress(database, run)
+        self.judging = run_state.judging_progress(database, run, judging)
+        self.decided = Decided(RunReader(database, run, self.lease.run_id, judging).outcomes())
 
 
 @dataclass(slots=True)

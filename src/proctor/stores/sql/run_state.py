@@ -6,18 +6,18 @@ One process at a time may write a run, for a limited time, with a number that ex
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from proctor.errors import RunInUseError, StoreError
 from proctor.schema.results.manifest import RunState
 from proctor.stores.base import RunEntry, Standing
+from proctor.stores.sql import lease_holder
 from proctor.stores.sql.database import Database, Row, Transaction, damage_error, sound
 from proctor.stores.sql.encoding import checksum, compact
+from proctor.stores.sql.lease_holder import HOLDER_COLUMNS, Holder, held_by
+from proctor.stores.sql.members import Member, longest, members_of, members_within, total_counts
 
 _RUN_COLUMNS = "cases, complete, trials, trials_sum, judgings"
 _JUDGING_COLUMNS = "complete, counts, verdicts_sum, summary"
@@ -48,9 +48,14 @@ class RunProgress:
         written = transaction.execute(
             "UPDATE runs SET cases = ?, complete = ?, trials = ?, trials_sum = ?, judgings = ?, state_crc = ?, "
             "lease_until = unix_now() + ? WHERE seq = ? AND fence = ?",
-            (*values, LEASE_SECONDS, self.run, lease.fence),
+            (*values, lease_holder.LEASE_SECONDS, self.run, lease.fence),
         )
         return written.rowcount == 1
+
+    def add(self, members: Sequence[Member]) -> None:
+        """Add what the members of the run have written."""
+        self.trials += sum(member.trials for member in members)
+        self.trials_sum += sum(member.trials_sum for member in members)
 
 
 @dataclass(slots=True)
@@ -86,6 +91,13 @@ class JudgingProgress:
         """Store the duration so far; a process that is killed cannot store it."""
         self.summary = compact({**json.loads(self.summary or "{}"), "duration": round(seconds, 6)})
 
+    def add(self, members: Sequence[Member]) -> None:
+        """Add what the members of the run have written."""
+        if members:
+            self.counts = compact(total_counts([self.counts, *(member.counts for member in members)]))
+            self.verdicts_sum += sum(member.verdicts_sum for member in members)
+            self.summary = longest(members)
+
     def write(self, transaction: Transaction) -> None:
         """Write the progress."""
         values = self.complete, self.counts, self.verdicts_sum, self.summary, self.crc
@@ -107,6 +119,8 @@ def run_progress(database: Database, run: int) -> RunProgress:
         progress = RunProgress(run, *(row or ())[:-1])
         if row is None or progress.crc != row[-1]:
             raise ValueError(row)
+    if not progress.complete:
+        progress.add(members_of(database, run))
     return progress
 
 
@@ -121,7 +135,10 @@ def judging_progress(database: Database, run: int, number: int) -> JudgingProgre
         (run, number),
     )
     with sound(database.name, "the state of a scoring"):
-        return _judging_progress(run, number, *(row or ()))
+        progress = _judging_progress(run, number, *(row or ()))
+    if number == 1 and not progress.complete:
+        progress.add(members_of(database, run))
+    return progress
 
 
 def stored_judgings(database: Database, line: RunLine) -> list[tuple[JudgingProgress, str]]:
@@ -137,7 +154,9 @@ def stored_judgings(database: Database, line: RunLine) -> list[tuple[JudgingProg
     if len(rows) != line.progress.judgings:
         raise damage_error(database.name, f"a scoring of run {line.run_id} is missing")
     with sound(database.name, f"a scoring of run {line.run_id}"):
-        return [_stored_judging(line.seq, *row) for row in rows]
+        found = [_stored_judging(line.seq, *row) for row in rows]
+    found[0][0].add(line.members)
+    return found
 
 
 def _stored_judging(run: int, number: int, crc: int, text: str, *state: Any) -> tuple[JudgingProgress, str]:
@@ -158,8 +177,7 @@ def _judging_progress(run: int, number: int, *columns: Any) -> JudgingProgress:
 
 
 _AT_ONCE = 50
-_HOLDER_COLUMNS = "holder_host, holder_machine, holder_pid, holder_started, lease_until, unix_now()"
-_COLUMNS = f"seq, run_id, created_at, agent, sets, num_runs, crc, manifest, {_RUN_COLUMNS}, state_crc, {_HOLDER_COLUMNS}"
+_COLUMNS = f"seq, run_id, created_at, agent, sets, num_runs, crc, manifest, {_RUN_COLUMNS}, state_crc, {HOLDER_COLUMNS}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +194,8 @@ class RunLine:
     progress: RunProgress
     holder: Holder | None
     """The process that works on the run."""
+    members: Sequence[Member] = ()
+    """The members of a run that several processes write."""
 
     @property
     def state(self) -> RunState:
@@ -240,9 +260,17 @@ def _line(database: Database, row: Row) -> RunLine:
         if crc != checksum(key, manifest) or state[5] != progress.crc:
             raise ValueError(crc)
         holder = held_by(*state[6:])
-        return RunLine(
+        line = RunLine(
             seq, run_id, created_at, agent, tuple(json.loads(sets)), num_runs, manifest, progress, holder
         )
+    return line if progress.complete else _with_members(database, line)
+
+
+def _with_members(database: Database, line: RunLine) -> RunLine:
+    members = members_of(database, line.seq)
+    line.progress.add(members)
+    holder = next((member.holder for member in members if member.holder is not None), line.holder)
+    return replace(line, holder=holder, members=members)
 
 
 def standing_of(database: Database, line: RunLine, judging: int) -> Standing:
@@ -263,13 +291,6 @@ def standing_of(database: Database, line: RunLine, judging: int) -> Standing:
 # --- Leases: the right of one process to write a run -----------------------------------------------------------------
 
 
-LEASE_SECONDS = 60.0
-"""How long a process keeps a run without renewing its lease."""
-LEASE_RENEWED_EVERY = 15.0
-_ASKEW = LEASE_SECONDS
-"""The largest tolerated difference of clocks: a lease that ends later than this dates from before a clock was set back."""
-
-
 @dataclass(frozen=True, slots=True)
 class Lease:
     """The right to write one run."""
@@ -287,44 +308,63 @@ def take_lease(transaction: Transaction, run: int, run_id: str, name: str) -> Le
         RunInUseError: another process writes it.
     """
     *row, fence = transaction.execute(
-        f"SELECT {_HOLDER_COLUMNS}, fence FROM runs WHERE seq = ?",  # noqa: S608 - our own columns
+        f"SELECT {HOLDER_COLUMNS}, fence FROM runs WHERE seq = ?",  # noqa: S608 - our own columns
         (run,),
     ).fetchone()
     if (holder := held_by(*row)) is not None:
-        raise _in_use_error(run_id, name, str(holder))
-    me = this_process()
+        raise in_use_error(f"run {run_id}", name, holder)
+    me = lease_holder.this_process()
     found = transaction.execute(
         "UPDATE runs SET holder_host = ?, holder_machine = ?, holder_pid = ?, holder_started = ?, "
         "lease_until = unix_now() + ?, fence = fence + 1 WHERE seq = ? AND fence = ? RETURNING fence",
-        (me.host, me.machine, me.pid, me.started, LEASE_SECONDS, run, fence),
+        (me.host, me.machine, me.pid, me.started, lease_holder.LEASE_SECONDS, run, fence),
     ).fetchone()
     if found is None:  # another process has taken it between the two statements
-        raise _in_use_error(run_id, name, "another process")
+        raise in_use_error(f"run {run_id}", name, None)
     return Lease(run, run_id, found[0])
 
 
-def _in_use_error(run_id: str, name: str, holder: str) -> RunInUseError:
-    return RunInUseError(
-        f"{name}: run {run_id} is being worked on by {holder}. Wait for it to end or stop it, then try again "
-        f"(a process that died on another machine is waited for: {LEASE_SECONDS:.0f} s at most)"
+def check_deletable(transaction: Transaction, line: RunLine, name: str) -> None:
+    """Acquire a run that is to be deleted, within an exclusive transaction.
+
+    Raises:
+        RunInUseError: a process writes it.
+    """
+    members = members_within(transaction, line.seq, name)
+    if (holder := next((member.holder for member in members if member.holder is not None), None)) is not None:
+        raise in_use_error(f"run {line.run_id}", name, holder)
+    if not members:
+        take_lease(transaction, line.seq, line.run_id, name)
+
+
+def check_of_one_process(line: RunLine, name: str) -> None:
+    """Check that one process at a time writes a run, and not several together.
+
+    Raises:
+        StoreError: they do, and have not completed it.
+    """
+    if line.members:
+        raise StoreError(
+            f"{name}: run {line.run_id} is not complete: several processes write it. `proctor show {line.run_id} --wait` waits "
+            f"for its end, and `proctor resume {line.run_id}` runs the parts whose process has died"
+        )
+
+
+def in_use_error(what: str, name: str, holder: Holder | None) -> RunInUseError:
+    """Return the error for a run, or a part of one, that another process works on; `None`: it is not known which."""
+    error = RunInUseError(
+        f"{name}: {what} is being worked on by {holder or 'another process'}. Wait for it to end or stop it, then try again "
+        f"(a process that died on another machine is waited for: {lease_holder.LEASE_SECONDS:.0f} s at most)"
     )
-
-
-def held_by(
-    host: str | None, machine: str | None, pid: int | None, started: str | None, until: float, now: float
-) -> Holder | None:
-    """Return the process that holds the lease of a run, by the columns `_HOLDER_COLUMNS`; `None` if there is none."""
-    if pid is None or not 0 < until - now <= LEASE_SECONDS + _ASKEW:
-        return None
-    holder = Holder(host or "another machine", machine, pid, started)
-    return None if holder.is_gone() else holder
+    error.may_have_died = holder is not None and not holder.is_here()
+    return error
 
 
 def lost_lease_error(lease: Lease, name: str) -> StoreError:
     """Return the error for a write after another process has taken over the run."""
     return StoreError(
         f"{name}: another process has taken over run {lease.run_id}, because this one did not renew its lease for "
-        f"{LEASE_SECONDS:.0f} s; that process runs the cases that were not written until then"
+        f"{lease_holder.LEASE_SECONDS:.0f} s; that process runs the cases that were not written until then"
     )
 
 
@@ -334,91 +374,3 @@ def release_lease(transaction: Transaction, lease: Lease) -> None:
         "UPDATE runs SET lease_until = 0, holder_pid = NULL WHERE seq = ? AND fence = ?",
         (lease.run, lease.fence),
     )
-
-
-# --- The holder of a lease: this process and its machine, and whether another process still exists --------------------
-
-
-PROC = Path("/proc")
-
-
-@dataclass(frozen=True, slots=True)
-class Holder:
-    """One process on one machine."""
-
-    host: str
-    """The name of the machine, for people."""
-    machine: str | None
-    """Return an id of the boot and of the namespace of process ids; `None` if either is unknown."""
-    pid: int
-    started: str | None
-    """The start time of the process as the system writes it: ids are reused by later processes. `None` where the system
-    does not provide it."""
-
-    def is_gone(self) -> bool:
-        """Return whether that process has certainly ended. For a process of another machine this is never certain."""
-        if self.machine is None or self.machine != _machine():
-            return False
-        if not _process_exists(self.pid):
-            return True
-        started = _start_time(self.pid)
-        return started == _ENDED or (None not in (started, self.started) and started != self.started)
-
-    def __str__(self) -> str:
-        return f"process {self.pid} on {self.host}"
-
-
-def this_process() -> Holder:
-    """Return the current process."""
-    pid = os.getpid()
-    return Holder(_host(), _machine(), pid, _start_time(pid))
-
-
-@cache
-def _host() -> str:
-    import platform
-
-    return platform.node() or "this machine"
-
-
-@cache
-def _machine() -> str | None:
-    try:
-        boot = (PROC / "sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-        return f"{boot} {(PROC / 'self/ns/pid').readlink()}"
-    except OSError:
-        pass
-    if os.name != "posix":
-        return None
-    import uuid
-
-    return f"{_host()} {uuid.getnode():x}"
-
-
-_ENDED = ""
-
-
-def _process_exists(pid: int) -> bool:
-    """Return whether a process with this id exists; if this cannot be determined, `True`."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except (OSError, OverflowError):  # the process belongs to another user
-        return True
-    return True
-
-
-def _start_time(pid: int) -> str | None:
-    """Return the start time of the process `pid`; `_ENDED` if it is a zombie.
-
-    `None` if it is unknown: without a /proc, as on macOS, or for another user's processes in a /proc that hides them.
-    A run whose process id has been reused is then free when its lease ends. (`ps` is not a substitute: the start time
-    that it prints depends on language, time zone and, on some systems, on later changes of the clock.)
-    """
-    try:
-        facts = (PROC / str(pid) / "stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return None
-    state, *others = facts.rpartition(")")[2].split()
-    return _ENDED if state in {"Z", "X"} else others[18]

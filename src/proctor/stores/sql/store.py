@@ -30,7 +30,6 @@ from proctor.stores.sql import run_state
 from proctor.stores.sql.copy import copy_calibrations_and_looks, copy_run
 from proctor.stores.sql.database import Place, sound
 from proctor.stores.sql.encoding import checksum, unpack
-from proctor.stores.sql.labels import LabelledStore
 from proctor.stores.sql.reader import RunReader, StoredCases
 from proctor.stores.sql.run_state import (
     JudgingProgress,
@@ -42,13 +41,14 @@ from proctor.stores.sql.run_state import (
     standing_of,
     stored_judgings,
 )
+from proctor.stores.sql.shared_run import SharedRunStore
 from proctor.stores.sql.writer import Writer, begin_judging, begin_run, delete_runs, name_agent, resume_run
 
 _AT_ONCE = 1000
 _T = TypeVar("_T")
 
 
-class SqlStore(LabelledStore):
+class SqlStore(SharedRunStore):
     """A store in the tables of a database (see `Store`). Any thread may use it."""
 
     def __init__(self, url: str, place: Place, *, read_only: bool = False) -> None:
@@ -92,6 +92,7 @@ class SqlStore(LabelledStore):
         """
         self._check_writable()
         line = self._line(run_id)
+        run_state.check_of_one_process(line, self._name)
         with self._database.transaction() as transaction:
             lease = run_state.take_lease(transaction, line.seq, run_id, self._name)
             if agent is not None:
@@ -103,6 +104,7 @@ class SqlStore(LabelledStore):
         """Begin another scoring of a run's evidence; its number is chosen here."""
         self._check_writable()
         line = self._line(run_id)
+        run_state.check_of_one_process(line, self._name)
         with self._database.transaction() as transaction:
             lease = run_state.take_lease(transaction, line.seq, run_id, self._name)
             hold = begin_judging(transaction, self._database, lease, judging)
@@ -132,7 +134,7 @@ class SqlStore(LabelledStore):
         lines = [self._line(run_id) for run_id in run_ids]
         with self._database.transaction(exclusive=True) as transaction:
             for line in lines:
-                run_state.take_lease(transaction, line.seq, line.run_id, self._name)
+                run_state.check_deletable(transaction, line, self._name)
             delete_runs(transaction, [line.seq for line in lines])
         self._seqs.clear()
         with suppress(StoreError):  # while others are busy the room is left for what comes

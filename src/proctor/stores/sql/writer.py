@@ -15,7 +15,7 @@ from typing import TypeVar
 from proctor.errors import StoreError
 from proctor.schema.results.manifest import AgentManifest, Judging, Manifest, PlannedCase, RunSummary
 from proctor.stores.base import AnswerRecord, Committed, Record
-from proctor.stores.sql import run_state
+from proctor.stores.sql import lease_holder, run_state
 from proctor.stores.sql.database import Database, LostConnectionError, Place, Transaction
 from proctor.stores.sql.encoding import checksum, compact, planned_checksum, storable
 from proctor.stores.sql.reader import RunReader
@@ -69,6 +69,11 @@ class Writer:
         self._is_known = True
         self._thread = threading.Thread(target=self._work, name=f"proctor-store-{self.run_id}", daemon=True)
         self._thread.start()
+
+    @property
+    def completes_run(self) -> bool:
+        """Whether this was the last part of a run of several processes; known once it has finished."""
+        return self._hold.completes_run
 
     def put(self, records: Sequence[Record | AnswerRecord], token: object = None) -> None:
         """Take records, to be written together."""
@@ -125,7 +130,7 @@ class Writer:
         """Everything that is queued; nothing, when there was nothing for a while."""
         items: list[tuple[Rows, object]] = []
         try:
-            item = self._queue.get(timeout=run_state.LEASE_RENEWED_EVERY)
+            item = self._queue.get(timeout=lease_holder.LEASE_RENEWED_EVERY)
             self._gather()
             while not isinstance(item, _End):
                 items.append(item)
@@ -171,7 +176,7 @@ class Writer:
         self._place.check_place()
         with database.transaction() as transaction:
             if not self._is_known:
-                reload(self._hold, database)
+                self._hold.reload(database)
             self._rows.write(transaction, rows, self._place.name)
             judging = self._hold.judging
             if end is not None and end.summary is not None:
@@ -183,7 +188,7 @@ class Writer:
             if not self._hold.write(transaction):
                 raise run_state.lost_lease_error(self._hold.lease, self._place.name)
             if end is not None:
-                run_state.release_lease(transaction, self._hold.lease)
+                self._hold.release(transaction)
         self._place.check_place()
 
     def _release(self, database: Database) -> None:
@@ -191,15 +196,7 @@ class Writer:
             suppress(StoreError),
             database.transaction() as transaction,
         ):  # where it cannot, the lease ends with its time
-            run_state.release_lease(transaction, self._hold.lease)
-
-
-def reload(hold: Hold, database: Database) -> None:
-    """Read what is stored of a run and its scoring: it is unknown whether the last transaction was committed."""
-    run, judging = hold.lease.run, hold.judging.number
-    hold.run = run_progress(database, run)
-    hold.judging = judging_progress(database, run, judging)
-    hold.decided = Decided(RunReader(database, run, hold.lease.run_id, judging).outcomes())
+            self._hold.release(transaction)
 
 
 # --- The first rows of a run and of a scoring -------------------------------------------------------------------------
@@ -245,7 +242,7 @@ def resume_run(
         run_progress(database, run),
         judging_progress(database, run, 1),
         Decided(RunReader(database, run, lease.run_id, 1).outcomes()),
-        _attempts(database, run),
+        last_attempts(database, run),
     )
     insert_planned_cases(transaction, run, added)
     hold.run.cases += sum(case.position >= hold.run.cases for case in added)
@@ -264,13 +261,14 @@ def begin_judging(transaction: Transaction, database: Database, lease: Lease, ju
     progress.judgings += 1
     numbered = judging.model_copy(update={"number": progress.judgings})
     new = JudgingProgress(lease.run, numbered.number)
-    hold = Hold(lease, progress, new, Decided(), _attempts(database, lease.run))
+    hold = Hold(lease, progress, new, Decided(), last_attempts(database, lease.run))
     insert_judging(transaction, new, numbered)
     hold.write(transaction)
     return hold
 
 
-def _attempts(database: Database, run: int) -> dict[tuple[int, int], int]:
+def last_attempts(database: Database, run: int) -> dict[tuple[int, int], int]:
+    """Return the last attempt by position and number, of trials that were repeated."""
     rows = database.rows(
         "SELECT position, number, MAX(attempt) FROM trials WHERE run = ? AND attempt > 0 GROUP BY position, number",
         (run,),
@@ -354,7 +352,7 @@ def insert_planned_cases(transaction: Transaction, run: int, cases: Iterable[Pla
 # --- Deletion ---------------------------------------------------------------------------------------------------------
 
 
-_TABLES_OF_RUN = "verdicts scores trials planned judgings media_uses labels answer_uses".split()
+_TABLES_OF_RUN = "verdicts scores trials planned judgings media_uses labels answer_uses members".split()
 _DELETE_USED_ONLY_HERE = tuple(
     f"DELETE FROM {table} WHERE {key} IN (SELECT {use} FROM {uses} WHERE run = ? AND {use} IS NOT NULL) "  # noqa: S608 - our own tables
     f"AND NOT EXISTS (SELECT 1 FROM {uses} WHERE {use} = {key} AND run <> ?)"

@@ -1,0 +1,113 @@
+"""Executions whose exit code does not come from their own run alone: a comparison decides, or the run has more members."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from proctor.cli.eval.execution import Execution, Start
+from proctor.cli.messages import ERROR, say
+from proctor.reports.content.summary import exit_code, sentence
+from proctor.schema.results.manifest import RunState
+from proctor.schema.results.run_result import RunResult
+
+if TYPE_CHECKING:
+    from proctor.schema.analysis.comparison import Comparison
+    from proctor.stores.base import RunMember, Store
+
+
+def carry_out(execution: Execution, start: Start, options: Mapping[str, Any], store: Store | None) -> int:
+    """Run with these options of `proctor eval`, show the result, and return the exit code."""
+    if against := options.get("against"):
+        return carry_out_against(execution, start, store, str(against), options.get("margin"))
+    if store is not None and (run_id := options.get("join")):
+        return _carry_out_part(execution, start, store, run_id)
+    return execution.carry_out(start)
+
+
+# --- Runs that are compared with a baseline (`--against RUN`) ---------------------------------------------------------
+
+_WORST_FIRST = (1, 3, 4, 0)
+
+
+def carry_out_against(
+    execution: Execution, start: Start, store: Store | None, against: str, margin: float | None = None
+) -> int:
+    """Run, show the result and its comparison with the baseline run `against`, and return the exit code.
+
+    The exit code is that of the comparison (with several agents the worst one), unless a run stopped early or an output
+    could not be written.
+    """
+    from proctor.analysis.compare.until_decided import compared_as_begun
+
+    comparisons: list[Comparison] = []
+
+    def compare(runs: Sequence[RunResult]) -> list[Comparison]:
+        if not comparisons:
+            ended = [run for run in runs if not (run.stopped_by or run.failure)]
+            comparisons.extend(compared_as_begun(run, against, store, margin) for run in ended)
+        return comparisons
+
+    def code_of(runs: Sequence[RunResult]) -> int:
+        if len(compare(runs)) < len(runs) or not comparisons:
+            return exit_code(runs) or ERROR
+        return min((comparison.exit_code for comparison in comparisons), key=_WORST_FIRST.index)
+
+    execution.afterwards, execution.code_of = (
+        lambda runs: _show_comparisons(compare(runs), execution),
+        code_of,
+    )
+    return execution.carry_out(start)
+
+
+def _show_comparisons(comparisons: Sequence[Comparison], execution: Execution) -> None:
+    from proctor.analysis.compare.report import write_comparison
+
+    for comparison in comparisons:
+        if execution.stdout_is_free:
+            execution.stdout.write("\n")
+            write_comparison(comparison, execution.stdout)
+        else:
+            say(comparison.sentence)
+
+
+# --- A run that several processes write (`--join RUN`) ----------------------------------------------------------------
+
+
+def _carry_out_part(execution: Execution, start: Start, store: Store, run_id: str) -> int:
+    """Run one part of a run. The last member also reports the verdict of the whole run, and returns its exit code."""
+
+    def code_of(runs: Sequence[RunResult]) -> int:
+        return exit_code([store.load(run_id)] if _is_last(runs) else runs)
+
+    execution.code_of = code_of
+    execution.afterwards = lambda runs: _say_state(store, run_id, is_last=_is_last(runs))
+    return execution.carry_out(start)
+
+
+def _is_last(runs: Sequence[RunResult]) -> bool:
+    return any(run.completes_run for run in runs)
+
+
+def code_after_empty_part(options: Mapping[str, Any], store: Store | None) -> int:
+    """Report the run of which this process had a part without a case; return its exit code if it is complete, else 0."""
+    run_id = options.get("join")
+    if store is None or not run_id:
+        return 0
+    is_complete = store.record(run_id).state is RunState.FINISHED
+    _say_state(store, run_id, is_last=is_complete)
+    return exit_code([store.load(run_id)]) if is_complete else 0
+
+
+def _say_state(store: Store, run_id: str, *, is_last: bool) -> None:
+    """Report the verdict of the whole run, or how many parts are complete."""
+    if is_last:
+        say(f"run {run_id} is complete: {sentence(store.load(run_id))} (`proctor show {run_id}`)")
+        return
+    members: list[RunMember] = getattr(store, "members", lambda _: [])(run_id)
+    if members:
+        done = sum(member.is_complete for member in members)
+        say(
+            f"run {run_id}: {done} of {members[0].parts} parts complete. The last one reports the verdict of the run; "
+            f"`proctor show {run_id} --wait` waits for it"
+        )

@@ -1,0 +1,339 @@
+"""Write one run together with other processes: each runs a part of the cases (`--shard I/N --join RUN`).
+
+All members prepare the whole run. The first one stores it; the others compare theirs with it. No member calls the agent
+before all of them are ready.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, overload
+
+from proctor.engine.execution.run_recorder import Commits, StoredRun
+from proctor.engine.planning.set_plan import SetPlan, Shard, parse_shard, share_text
+from proctor.errors import NothingToRunError, RunInUseError, SetupError, SetupProblems
+from proctor.runs.begin import add_description
+from proctor.runs.resume_changes import changes, plain
+from proctor.runs.setup.manifest import judging_of, planned_cases
+from proctor.schema.results.manifest import Manifest, RunState, RunSummary
+from proctor.schema.results.run_result import CaseResult, Outcome
+from proctor.schema.serialize import HASH_BYTES
+
+if TYPE_CHECKING:
+    from proctor.agents.base import AgentInfo
+    from proctor.engine.planning.plan import Plan
+    from proctor.runs.setup.prepare import Prepared
+    from proctor.stores.base import Membership, RunMember, SharedRuns, Store, StoredTrial
+
+POLL_SECONDS = 0.2
+"""Seconds between two looks at the other members."""
+_LOOK_SECONDS = 0.5
+"""The same for a process that only waits for the end of a run."""
+_QUIET_SECONDS = 2.0
+"""Seconds after which a message names the members that are waited for."""
+DEAD_AFTER = 75.0
+"""Seconds after which a process of another machine that does not renew its lease has certainly ended."""
+_SHARING = ("shard", "join", "join_timeout")
+_FREE = {
+    *_SHARING,
+    "concurrency",
+    "isolate",
+    "isolate_memory",
+    "eval_sets",
+    "config",
+    "outputs",
+    "explain",
+    "keep_evidence",
+    "max_time",
+}
+"""Options in which members may differ: they change no verdict, or `changes` compares what they name."""
+
+Notify = Callable[[str], None]
+
+
+def joined_run(prepared: Prepared, options: Any) -> JoinedRun:
+    """Reduce a prepared run to the part of this process; return how to join the run.
+
+    Raises:
+        SetupError: the store cannot be used by several processes.
+    """
+    store, manifest = prepared.store, prepared.manifest
+    if store is None or manifest is None or not hasattr(store, "join"):
+        raise SetupError(
+            "join: this store cannot be written by several processes: use a SQLite file or postgresql://…"
+        )
+    manifest.run_id = options["join"]
+    for name in (*_SHARING, "outputs"):  # they are those of one member
+        manifest.options.pop(name, None)
+    shard, whole = parse_shard(options["shard"]), replace(prepared)
+    prepared.plan, positions = _part_of(prepared.plan, shard)
+    seconds = options.get("join_timeout")
+    notify = getattr(options.get("progress"), "noted", None) or (lambda _: None)
+    return JoinedRun(whole, manifest, shard, positions, 600.0 if seconds is None else seconds, notify)
+
+
+def _part_of(plan: Plan, shard: Shard) -> tuple[Plan, list[int]]:
+    """Return the part of a plan that a shard has, and the positions of its cases in the run."""
+    sets, positions, first = [], [], 0
+    for chosen in plan.sets:
+        ids, set_id = chosen.source.ids(), chosen.source.eval_set_id
+        own = [at for at, index in enumerate(chosen.cases) if shard.holds(set_id, ids[index])]
+        positions += [first + at for at in own]
+        sets.append(_with_cases(chosen, own))
+        first += len(chosen.cases)
+    return replace(plan, sets=sets), positions
+
+
+def _with_cases(chosen: SetPlan, own: Sequence[int]) -> SetPlan:
+    hashes = bytearray().join(chosen.hashes[HASH_BYTES * at : HASH_BYTES * (at + 1)] for at in own)
+    cases = [chosen.cases[at] for at in own]
+    return replace(chosen, cases=cases, hashes=hashes, summary=replace(chosen.summary, cases=len(cases)))
+
+
+class JoinedRun(StoredRun):
+    """A run that several processes write, and the part of it that this one runs."""
+
+    def __init__(
+        self,
+        whole: Prepared,
+        manifest: Manifest,
+        shard: Shard,
+        positions: Sequence[int],
+        patience: float,
+        notify: Notify,
+    ) -> None:
+        """Keep the whole run, as it was prepared here, and the `positions` of the part; nothing is stored yet."""
+        store: Any = whole.store
+        super().__init__(
+            store, lambda _, committed: self._member.writer(positions, committed), positions=positions
+        )
+        self.shared: SharedRuns = store
+        self.shard = shard
+        self._whole, self._manifest = whole, manifest
+        self._own = list(positions)
+        self._patience, self._notify = patience, notify
+        self._member: Membership
+
+    # --- before the run ----------------------------------------------------------------------------------------------
+
+    async def meet(self, info: AgentInfo | None) -> None:
+        """Join the run, and return when all members are ready.
+
+        Raises:
+            SetupError: the members do not run the same thing, or one did not arrive in time.
+            NothingToRunError: the part has no case.
+        """
+        self._manifest.agent = add_description(self._manifest.agent, info)
+        self._member = await self._take_part()
+        try:
+            self._check_same()
+            self._member.set_ready()
+            await self._wait()
+        except asyncio.CancelledError:
+            self._member.leave()
+            raise
+        total = sum(len(chosen.cases) for chosen in self._whole.plan.sets)
+        note = share_text(str(self.shard), len(self._own), total - len(self._own))
+        if not self._own:
+            self._member.writer((), _ignore_commit).finish(RunSummary(), complete=True)
+            raise NothingToRunError(note)
+        self._notify(f"run {self._manifest.run_id}: {note}")
+
+    async def _take_part(self) -> Membership:
+        """Take the part of this process; wait for a process on another machine that may have died."""
+        plan, until = self._whole.plan, time.monotonic() + DEAD_AFTER
+        judging = judging_of(plan, self._whole.unreadable, created_at=self._manifest.created_at)
+        while True:
+            try:
+                return self.shared.join(
+                    self._manifest,
+                    planned_cases(plan),
+                    judging,
+                    part=self.shard.number,
+                    parts=self.shard.count,
+                )
+            except RunInUseError as error:
+                if not error.may_have_died or time.monotonic() > until:
+                    raise
+            await asyncio.sleep(1.0)
+
+    def _check_same(self) -> None:
+        """Compare what this member runs with what is stored.
+
+        Raises:
+            SetupProblems: it differs; the other members learn it.
+        """
+        stored = self.store.manifest(self._manifest.run_id)
+        found = [*changes(self.store, stored, self._whole).said, *_other_options(stored, self._manifest)]
+        if not found:
+            return
+        run_id = self._manifest.run_id
+        part = f"part {self.shard} of run {run_id}"
+        self._member.refuse(f"{part} differs: {'; '.join(found)}")
+        remedy = (
+            f"all members of run {run_id} must run the same: {part} is refused, and nothing was run in it"
+        )
+        raise SetupProblems([*map(SetupError, found), SetupError(remedy)])
+
+    async def _wait(self) -> None:
+        began, is_announced = time.monotonic(), False
+        while True:
+            members = self._member.members()
+            if refusal := next((member.refusal for member in members if member.refusal), ""):
+                self._leave(f"nothing was run: {refusal}")
+            if sum(member.is_ready for member in members) == self.shard.count:
+                return
+            waited = time.monotonic() - began
+            if waited >= self._patience:
+                missing = _missing(members, self.shard.count)
+                self._leave(
+                    f"nothing was run: {missing} of run {self._manifest.run_id} did not arrive within "
+                    f"{self._patience:g} s (--join-timeout). Start every part with the same --join and its own --shard"
+                )
+            elif not is_announced and waited > _QUIET_SECONDS:
+                is_announced = True
+                missing = _missing(members, self.shard.count)
+                self._notify(
+                    f"run {self._manifest.run_id}: waiting for {missing}, at most {self._patience:g} s"
+                )
+            await asyncio.sleep(POLL_SECONDS)
+
+    def _leave(self, why: str) -> None:
+        if self._member.leave():
+            raise SetupError(why)
+
+    # --- the run -----------------------------------------------------------------------------------------------------
+
+    def begin(self, info: AgentInfo | None) -> None:
+        """Begin the part, or continue it."""
+        loop = asyncio.get_running_loop()
+        self._writer = self._member.writer(self._own, Commits(loop))
+        run_id = self._manifest.run_id
+        me = next((one for one in self.shared.members(run_id) if one.part == self.shard.number), None)
+        if me is None:  # the other members completed the run meanwhile: this part was complete
+            raise SetupError(f"run {run_id} has ended: `proctor show {run_id}` shows it")
+        self.attempts_made = me.trials
+        self.resumed = bool(me.trials)
+        if self.resumed:
+            self.earlier = me.summary
+            outcomes, own = self.store.outcomes(run_id, 1), set(self._own)
+            self._outcomes = {at: outcome for at, outcome in outcomes.items() if at in own}
+
+    @property
+    def completes_run(self) -> bool:
+        """Whether this part was the last one: the run is complete."""
+        return bool(getattr(self.writer, "completes_run", False))
+
+    def attempts(self) -> Iterator[tuple[int, int, bytes]]:
+        """Return position, number and evidence of every stored attempt of this part."""
+        own = set(self._own)
+        return (attempt for attempt in super().attempts() if attempt[0] in own)
+
+    def trials(self, positions: Sequence[int]) -> Iterator[tuple[int, list[StoredTrial]]]:
+        """Yield the stored trials of each of these cases that is in this part and has any."""
+        own = set(self._own)
+        return super().trials([at for at in positions if at in own])
+
+    def cases(self) -> Sequence[CaseResult]:
+        """Return the cases of this part."""
+        outcomes = self.store.outcomes(self._manifest.run_id, 1)
+        return CasesOfPart(super().cases(), self._own, outcomes)
+
+
+def _missing(members: Sequence[RunMember], count: int) -> str:
+    there = {member.part for member in members if member.is_ready}
+    missing = [f"{part}/{count}" for part in range(1, count + 1) if part not in there]
+    shown = ", ".join(missing[:_MOST_NAMED]) + (", …" if len(missing) > _MOST_NAMED else "")
+    return f"part {shown}" if len(missing) == 1 else f"parts {shown}"
+
+
+_MOST_NAMED = 5
+
+
+def _other_options(stored: Manifest, own: Manifest) -> Iterator[str]:
+    """Yield a sentence for each option in which a member differs from the run."""
+    for name in {**stored.options, **own.options}:
+        was, is_now = stored.options.get(name), own.options.get(name)
+        if name not in _FREE and plain(was) != plain(is_now):
+            yield f"{name} is {plain(is_now)} here and {plain(was)} in the run"
+
+
+def _ignore_commit(_tokens: Sequence[object], _error: Exception | None) -> None:
+    """Ignore commits: an empty part waits for none."""
+
+
+# --- Runs of several processes, seen from others ----------------------------------------------------------------------
+
+
+def dead_parts(store: Any, run_id: str, *, is_first: bool) -> Iterator[str]:
+    """Yield the parts that are not complete and that no process runs, as `I/N`.
+
+    Raises:
+        SetupError: there is none, and `is_first`; or the run has not begun.
+    """
+    members: list[RunMember] = store.members(run_id)
+    if members and sum(member.is_ready for member in members) < members[0].parts:
+        raise SetupError(
+            f"run {run_id} has not begun: {_missing(members, members[0].parts)} did not arrive. Start every part with "
+            f"--shard I/{members[0].parts} --join {run_id}"
+        )
+    dead = [f"{one.part}/{one.parts}" for one in members if not (one.is_complete or one.worker)]
+    if is_first and members and not dead:
+        raise SetupError(
+            f"run {run_id}: there is nothing to resume, as every part that is left is being run: {_under_way(members)}. "
+            f"`proctor show {run_id} --wait` waits for the verdict"
+        )
+    yield from dead
+
+
+def _under_way(members: Sequence[RunMember]) -> str:
+    left = [one for one in members if not one.is_complete]
+    shown = [f"part {one.part}/{one.parts} ({one.worker or 'no process'})" for one in left[:_MOST_NAMED]]
+    return ", ".join(shown) + (", …" if len(left) > _MOST_NAMED else "")
+
+
+def wait_for_end(store: Store, run_id: str, seconds: float) -> str:
+    """Wait until a run is complete; return why it is not, or an empty text.
+
+    A run of one process that has died is not waited for. A part of a shared run that has no process may get one.
+    """
+    until = time.monotonic() + seconds
+    while (state := store.record(run_id).state) is not RunState.FINISHED:
+        members: list[RunMember] = getattr(store, "members", lambda _: [])(run_id)
+        if state is RunState.UNFINISHED and not members:
+            return f"run {run_id} is unfinished, and no process runs it: `proctor resume {run_id}` resumes it"
+        if time.monotonic() >= until:
+            left = f": {_under_way(members)}" if members else ""
+            return f"run {run_id} is not complete after {seconds:g} s{left}. `proctor resume {run_id}` runs parts without a process"
+        time.sleep(_LOOK_SECONDS)
+    return ""
+
+
+class CasesOfPart(Sequence[CaseResult]):
+    """The cases of one part of a run, read from the store on access."""
+
+    def __init__(
+        self, cases: Sequence[CaseResult], positions: Sequence[int], outcomes: Mapping[int, Outcome]
+    ) -> None:
+        """Keep the cases of the whole run, and the positions and outcomes of those of the part."""
+        self._cases, self._positions, self._outcomes = cases, positions, outcomes
+
+    def __len__(self) -> int:
+        return len(self._positions)
+
+    @overload
+    def __getitem__(self, index: int) -> CaseResult: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[CaseResult]: ...
+    def __getitem__(self, index: int | slice) -> CaseResult | list[CaseResult]:
+        if isinstance(index, slice):
+            return [self._cases[at] for at in self._positions[index]]
+        return self._cases[self._positions[index]]
+
+    def counts(self) -> dict[Outcome, int]:
+        """Return how many cases ended in each outcome, without reading them."""
+        return dict(Counter(self._outcomes.get(at, Outcome.NOT_RUN) for at in self._positions))

@@ -1,0 +1,114 @@
+"""The process that holds a lease: its machine, whether it still exists, and how long its lease lasts."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+LEASE_SECONDS = 60.0
+"""How long a process keeps a run without renewing its lease."""
+LEASE_RENEWED_EVERY = 15.0
+_ASKEW = LEASE_SECONDS
+"""The largest tolerated difference of clocks: a lease that ends later than this dates from before a clock was set back."""
+HOLDER_COLUMNS = "holder_host, holder_machine, holder_pid, holder_started, lease_until, unix_now()"
+"""The columns of a row with a lease, for `held_by`."""
+
+PROC = Path("/proc")
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """One process on one machine."""
+
+    host: str
+    """The name of the machine, for people."""
+    machine: str | None
+    """Return an id of the boot and of the namespace of process ids; `None` if either is unknown."""
+    pid: int
+    started: str | None
+    """The start time of the process as the system writes it: ids are reused by later processes. `None` where the system
+    does not provide it."""
+
+    def is_here(self) -> bool:
+        """Return whether it is a process of this machine, so that its end is noticed."""
+        return self.machine is not None and self.machine == _machine()
+
+    def is_gone(self) -> bool:
+        """Return whether that process has certainly ended. For a process of another machine this is never certain."""
+        if not self.is_here():
+            return False
+        if not _process_exists(self.pid):
+            return True
+        started = _start_time(self.pid)
+        return started == _ENDED or (None not in (started, self.started) and started != self.started)
+
+    def __str__(self) -> str:
+        return f"process {self.pid} on {self.host}"
+
+
+def this_process() -> Holder:
+    """Return the current process."""
+    pid = os.getpid()
+    return Holder(_host(), _machine(), pid, _start_time(pid))
+
+
+@cache
+def _host() -> str:
+    import platform
+
+    return platform.node() or "this machine"
+
+
+@cache
+def _machine() -> str | None:
+    try:
+        boot = (PROC / "sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        return f"{boot} {(PROC / 'self/ns/pid').readlink()}"
+    except OSError:
+        pass
+    if os.name != "posix":
+        return None
+    import uuid
+
+    return f"{_host()} {uuid.getnode():x}"
+
+
+_ENDED = ""
+
+
+def _process_exists(pid: int) -> bool:
+    """Return whether a process with this id exists; if this cannot be determined, `True`."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):  # the process belongs to another user
+        return True
+    return True
+
+
+def _start_time(pid: int) -> str | None:
+    """Return the start time of the process `pid`; `_ENDED` if it is a zombie.
+
+    `None` if it is unknown: without a /proc, as on macOS, or for another user's processes in a /proc that hides them.
+    A run whose process id has been reused is then free when its lease ends. (`ps` is not a substitute: the start time
+    that it prints depends on language, time zone and, on some systems, on later changes of the clock.)
+    """
+    try:
+        facts = (PROC / str(pid) / "stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    state, *others = facts.rpartition(")")[2].split()
+    return _ENDED if state in {"Z", "X"} else others[18]
+
+
+def held_by(
+    host: str | None, machine: str | None, pid: int | None, started: str | None, until: float, now: float
+) -> Holder | None:
+    """Return the process that holds the lease of a run, by the columns `HOLDER_COLUMNS`; `None` if there is none."""
+    if pid is None or not 0 < until - now <= LEASE_SECONDS + _ASKEW:
+        return None
+    holder = Holder(host or "another machine", machine, pid, started)
+    return None if holder.is_gone() else holder

@@ -1,0 +1,159 @@
+"""The members of a run that several processes write: their rows, and the totals of the run as the sums of these rows."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from weakref import WeakSet
+
+from proctor.stores.sql import lease_holder
+from proctor.stores.sql.database import Database, Row, Transaction, sound
+from proctor.stores.sql.encoding import checksum, compact
+from proctor.stores.sql.lease_holder import HOLDER_COLUMNS, Holder, held_by
+
+_VERSION = 6
+"""The version of the store that brought members."""
+_with_members: WeakSet[Database] = WeakSet()
+"""Databases that are known to have this version."""
+_VALUES = (
+    "run, part, parts, ready, refusal, complete, trials, trials_sum, counts, verdicts_sum, summary, fence"
+)
+_READ = f"SELECT {_VALUES}, crc, {HOLDER_COLUMNS} FROM members WHERE run = ? ORDER BY part"  # noqa: S608 - our own columns
+_WRITE = (
+    "UPDATE members SET ready = ?, refusal = ?, complete = ?, trials = ?, trials_sum = ?, counts = ?, verdicts_sum = ?, "
+    "summary = ?, crc = ?, lease_until = unix_now() + ? WHERE run = ? AND part = ? AND fence = ?"
+)
+_INSERT = (
+    "INSERT INTO members (run, part, parts, ready, refusal, complete, trials, trials_sum, counts, verdicts_sum, crc, "
+    "lease_until, fence) VALUES (?, ?, ?, 0, '', 0, 0, 0, '{}', 0, 0, 0, 0) ON CONFLICT (run, part) DO NOTHING"
+)
+_CLAIM = (
+    "UPDATE members SET holder_host = ?, holder_machine = ?, holder_pid = ?, holder_started = ?, fence = fence + 1 "
+    "WHERE run = ? AND part = ?"
+)
+_RELEASE = "UPDATE members SET lease_until = 0, holder_pid = NULL WHERE run = ? AND part = ? AND fence = ?"
+
+
+@dataclass(slots=True)
+class Member:
+    """The row of one member."""
+
+    run: int
+    part: int
+    """From 1."""
+    parts: int
+    ready: int = 0
+    refusal: str = ""
+    complete: int = 0
+    trials: int = 0
+    trials_sum: int = 0
+    counts: str = "{}"
+    """Verdicts by outcome, as JSON."""
+    verdicts_sum: int = 0
+    summary: str | None = None
+    fence: int = 0
+    holder: Holder | None = None
+    """The process that runs the part now."""
+
+    @property
+    def crc(self) -> int:
+        """The checksum of what the member has written."""
+        head = f"{self.run}/{self.part}/{self.parts}/{self.ready}/{self.complete}/{self.trials}/{self.trials_sum}"
+        return checksum(f"member/{head}/{self.counts}/{self.verdicts_sum}/{self.refusal}", self.summary or "")
+
+    def write(self, transaction: Transaction) -> bool:
+        """Write the row and renew the lease; return `False` if another process has taken over the part."""
+        values = (
+            self.ready,
+            self.refusal,
+            self.complete,
+            self.trials,
+            self.trials_sum,
+            self.counts,
+            self.verdicts_sum,
+        )
+        key = self.run, self.part, self.fence
+        lease = lease_holder.LEASE_SECONDS
+        return transaction.execute(_WRITE, (*values, self.summary, self.crc, lease, *key)).rowcount == 1
+
+    def release(self, transaction: Transaction) -> None:
+        """Let another process take the part."""
+        transaction.execute(_RELEASE, (self.run, self.part, self.fence))
+
+
+def members_of(database: Database, run: int) -> list[Member]:
+    """Return the members of a run, in the order of their parts; none if one process writes it.
+
+    Raises:
+        StoreError: a row is damaged.
+    """
+    if database not in _with_members:
+        version = database.row("SELECT MAX(version) FROM schema_versions")
+        if version is None or version[0] < _VERSION:  # opened for reading
+            return []
+        _with_members.add(database)
+    return _members(database.name, database.rows(_READ, (run,)))
+
+
+def members_within(transaction: Transaction, run: int, name: str) -> list[Member]:
+    """Do what `members_of` does, within a transaction; `name` is the store's, for messages."""
+    return _members(name, transaction.execute(_READ, (run,)).fetchall())
+
+
+def _members(name: str, rows: Iterable[Row]) -> list[Member]:
+    with sound(name, "a member of a run"):
+        return [_member(row) for row in rows]
+
+
+def _member(row: Row) -> Member:
+    *values, crc = row[:13]
+    member = Member(*values)
+    member.holder = held_by(*row[13:])
+    if member.crc != crc:
+        raise ValueError(crc)
+    return member
+
+
+def claim_member(transaction: Transaction, run: int, part: int, parts: int, name: str) -> Member:
+    """Make this process the one that runs a part, within an exclusive transaction; what the part has written stays."""
+    transaction.execute(_INSERT, (run, part, parts))
+    me = lease_holder.this_process()
+    transaction.execute(_CLAIM, (me.host, me.machine, me.pid, me.started, run, part))
+    ((*values, _crc),) = transaction.execute(
+        f"SELECT {_VALUES}, crc FROM members WHERE run = ? AND part = ?",  # noqa: S608 - our own columns
+        (run, part),
+    ).fetchall()
+    with sound(name, "a member of a run"):
+        member = Member(*values)
+    member.holder, member.refusal = me, ""
+    member.write(transaction)
+    return member
+
+
+# --- Totals: sums over members ----------------------------------------------------------------------------------------
+
+
+def is_begun(members: Sequence[Member]) -> bool:
+    """Return whether all members were ready at one time: then the agent may have been called."""
+    return bool(members) and sum(member.ready for member in members) == members[0].parts
+
+
+def is_complete(members: Sequence[Member]) -> bool:
+    """Return whether every part is complete."""
+    return bool(members) and sum(member.complete for member in members) == members[0].parts
+
+
+def total_counts(texts: Iterable[str]) -> dict[str, int]:
+    """Return the number of decided cases by outcome: the sum of counts, which are JSON."""
+    counts: Counter[str] = Counter()
+    for text in texts:
+        counts.update(json.loads(text))
+    return dict(counts)
+
+
+def longest(members: Iterable[Member]) -> str | None:
+    """Return the duration so far, as the summary of an incomplete scoring has it: the members run at the same time."""
+    seconds = [json.loads(member.summary).get("duration", 0.0) for member in members if member.summary]
+    return compact({"duration": max(seconds)}) if seconds else None

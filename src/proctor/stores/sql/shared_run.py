@@ -1,0 +1,337 @@
+"""One run that several processes write: how they join it, and how the last one completes it (see `SharedRunStore`)."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from proctor.errors import SetupError
+from proctor.schema.results.manifest import Judging, Manifest, PlannedCase, RunSummary
+from proctor.schema.results.model_usage import sum_usage
+from proctor.schema.results.run_result import Outcome
+from proctor.schema.results.score import outcome_of_run
+from proctor.stores.base import Committed, RunMember
+from proctor.stores.sql import lease_holder
+from proctor.stores.sql.database import Database, Place, Transaction
+from proctor.stores.sql.encoding import compact
+from proctor.stores.sql.labels import LabelledStore
+from proctor.stores.sql.members import (
+    Member,
+    claim_member,
+    is_begun,
+    is_complete,
+    members_of,
+    members_within,
+    total_counts,
+)
+from proctor.stores.sql.reader import RunReader
+from proctor.stores.sql.rows import Decided, Hold
+from proctor.stores.sql.run_state import (
+    JudgingProgress,
+    Lease,
+    RunLine,
+    RunProgress,
+    in_use_error,
+    lost_lease_error,
+    run_line,
+)
+from proctor.stores.sql.writer import (
+    Writer,
+    delete_runs,
+    insert_judging,
+    insert_planned_cases,
+    insert_run,
+    last_attempts,
+    new_run_number,
+)
+
+
+class SharedRunStore(LabelledStore):
+    """The part of a store that has to do with runs that several processes write."""
+
+    _place: Place
+    _name: str
+
+    def join(
+        self,
+        manifest: Manifest,
+        cases: Iterable[PlannedCase],
+        judging: Judging,
+        *,
+        part: int,
+        parts: int,
+    ) -> Membership:
+        """Take one part of a run; the first process creates the run, with `cases` of all parts.
+
+        Raises:
+            SetupError: the run has ended, is of one process, or has another number of parts.
+            RunInUseError: another process runs this part.
+        """
+        self._check_writable()
+        run_id = manifest.run_id
+        with self._database.transaction(exclusive=True) as transaction:
+            line = run_line(self._database, run_id)
+            if line is not None and _is_abandoned(line.members):
+                delete_runs(transaction, [line.seq])
+                line = None
+            if line is None:
+                run = _begin(transaction, self._name, manifest, cases, judging)
+            else:
+                _check_part(line, part, parts, self._name)
+                run = line.seq
+            member = claim_member(transaction, run, part, parts, self._name)
+        return Membership(self._place, self._database, run_id, manifest.created_at, member)
+
+    def members(self, run_id: str) -> list[RunMember]:
+        """Return the processes that write a run together and have joined it; none if one process writes it."""
+        return [_shown(member) for member in self._line(run_id).members]
+
+
+def _begin(
+    transaction: Transaction, name: str, manifest: Manifest, cases: Iterable[PlannedCase], judging: Judging
+) -> int:
+    """Write down a new run of several processes."""
+    progress = RunProgress(new_run_number(transaction))
+    insert_run(transaction, progress, manifest, name)
+    progress.cases = insert_planned_cases(transaction, progress.run, cases)
+    first = JudgingProgress(progress.run, judging.number)
+    insert_judging(transaction, first, judging)
+    first.write(transaction)
+    progress.write(transaction, Lease(progress.run, manifest.run_id, 0))
+    return progress.run
+
+
+def _is_abandoned(members: Sequence[Member]) -> bool:
+    """Return whether the run never began, and no process is left that waits for it."""
+    return bool(members) and not is_begun(members) and all(member.holder is None for member in members)
+
+
+def _check_part(line: RunLine, part: int, parts: int, name: str) -> None:
+    run_id = line.run_id
+    if not line.members:
+        what = "has ended" if line.progress.complete else "is a run of one process"
+        raise SetupError(
+            f"{name}: run {run_id} {what}, so that no process can join it. `proctor show {run_id}` shows it; "
+            "for a new run give --join another name"
+        )
+    if (there := line.members[0].parts) != parts:
+        raise SetupError(
+            f"{name}: run {run_id} has {there} parts, and --shard {part}/{parts} expects {parts}. "
+            f"Give every member the same N, or --join another name"
+        )
+    for member in line.members:
+        if member.part == part and member.holder is not None:
+            raise in_use_error(f"part {part}/{parts} of run {run_id}", name, member.holder)
+
+
+def _shown(member: Member) -> RunMember:
+    return RunMember(
+        part=member.part,
+        parts=member.parts,
+        is_ready=bool(member.ready),
+        refusal=member.refusal,
+        is_complete=bool(member.complete),
+        worker=str(member.holder or ""),
+        trials=member.trials,
+        summary=_summary_of(member),
+    )
+
+
+def _summary_of(member: Member) -> RunSummary:
+    return RunSummary() if member.summary is None else RunSummary.model_validate(json.loads(member.summary))
+
+
+# --- One member -------------------------------------------------------------------------------------------------------
+
+
+class Membership:
+    """The part of a run that this process has taken (see `Membership` of `stores/base.py`)."""
+
+    def __init__(
+        self, place: Place, database: Database, run_id: str, created_at: float, member: Member
+    ) -> None:
+        self.run_id = run_id
+        self._place, self._database = place, database
+        self._created_at = created_at
+        self._member = member
+        self._renewed = time.monotonic()
+
+    def refuse(self, why: str) -> None:
+        """Tell the other members why this one cannot be part of the run, and leave."""
+        with self._database.transaction(exclusive=True) as transaction:
+            if not is_begun(members_within(transaction, self._member.run, self._database.name)):
+                self._member.refusal, self._member.ready = why, 0
+                self._member.write(transaction)
+            self._member.release(transaction)
+            self._delete_if_abandoned(transaction)
+
+    def set_ready(self) -> None:
+        """Declare that this member can begin."""
+        self._member.ready = 1
+        self._write()
+
+    def members(self) -> list[RunMember]:
+        """Return all members that have joined; this process keeps its part meanwhile."""
+        if time.monotonic() - self._renewed > lease_holder.LEASE_RENEWED_EVERY:
+            self._write()
+        return [_shown(member) for member in members_of(self._database, self._member.run)]
+
+    def leave(self) -> bool:
+        """Leave the run before it begins; return `False` if it has begun, because all members are ready."""
+        with self._database.transaction(exclusive=True) as transaction:
+            if is_begun(members_within(transaction, self._member.run, self._database.name)):
+                return False
+            self._member.ready = 0
+            self._member.write(transaction)
+            self._member.release(transaction)
+            self._delete_if_abandoned(transaction)
+        return True
+
+    def release(self) -> None:
+        """Let another process take the part; what it has written stays."""
+        with self._database.transaction() as transaction:
+            self._member.release(transaction)
+
+    def writer(self, positions: Sequence[int], committed: Committed) -> Writer:
+        """Return the writer of this part: the cases at `positions`."""
+        hold = MemberHold(
+            Lease(self._member.run, self.run_id, self._member.fence),
+            RunProgress(self._member.run),
+            JudgingProgress(self._member.run, 1),
+            Decided(),
+            last_attempts(self._database, self._member.run),
+            self._member,
+            frozenset(positions),
+            self._database.name,
+        )
+        hold.take_progress(self._database)
+        return Writer(self._place, hold, committed, self._created_at)
+
+    def _write(self) -> None:
+        with self._database.transaction(exclusive=True) as transaction:
+            if not self._member.write(transaction):
+                lease = Lease(self._member.run, self.run_id, self._member.fence)
+                raise lost_lease_error(lease, self._database.name)
+        self._renewed = time.monotonic()
+
+    def _delete_if_abandoned(self, transaction: Transaction) -> None:
+        """Delete a run that never began, with the last process that waited for it; a refusal remains until it was read."""
+        members = members_within(transaction, self._member.run, self._database.name)
+        if _is_abandoned(members):
+            delete_runs(transaction, [self._member.run])
+
+
+@dataclass(slots=True)
+class MemberHold(Hold):
+    """A part of a run that this process may write."""
+
+    member: Member
+    positions: frozenset[int]
+    """The cases of the part."""
+    name: str
+    """The name of the store in messages."""
+    is_over: bool = False
+    """Whether the run was completed by a commit that was not acknowledged."""
+    is_last: bool = False
+
+    @property
+    def completes_run(self) -> bool:
+        """Whether this was the last part of the run."""
+        return self.is_over or self.is_last
+
+    def take_progress(self, database: Database) -> None:
+        """Continue from what the part has written already."""
+        member = self.member
+        self.run.trials, self.run.trials_sum = member.trials, member.trials_sum
+        judging = self.judging
+        judging.complete, judging.counts, judging.summary = member.complete, member.counts, member.summary
+        judging.verdicts_sum = member.verdicts_sum
+        outcomes = RunReader(database, member.run, self.lease.run_id, 1).outcomes()
+        self.decided = Decided(one for one in outcomes if one[0] in self.positions)
+
+    def write(self, transaction: Transaction) -> bool:
+        """Write what this member has done and renew its lease; the last member completes the run."""
+        if self.is_over:
+            return True
+        member, judging = self.member, self.judging
+        has_news = not member.complete or self.run.trials != member.trials
+        if judging.complete:
+            # of two members that end at the same time, the second waits here until the first has ended
+            transaction.execute("UPDATE runs SET cases = cases WHERE seq = ?", (member.run,))
+        member.trials, member.trials_sum = self.run.trials, self.run.trials_sum
+        member.complete, member.counts, member.summary = judging.complete, judging.counts, judging.summary
+        member.verdicts_sum = judging.verdicts_sum
+        is_held = member.write(transaction)
+        if is_held and member.complete:
+            self.is_last = _complete_run(transaction, member.run, self.name)
+        # a part that was complete before is no part any more once the other members have completed the run
+        return is_held or not (has_news or members_within(transaction, member.run, self.name))
+
+    def release(self, transaction: Transaction) -> None:
+        """Let another process take the part."""
+        self.member.release(transaction)
+
+    def reload(self, database: Database) -> None:
+        """Read what is stored: it is unknown whether the last transaction was committed."""
+        line = run_line(database, self.lease.run_id)
+        found = [one for one in line.members if one.part == self.member.part] if line is not None else []
+        if found and found[0].fence == self.member.fence:
+            self.member = found[0]
+            self.take_progress(database)
+        self.is_over = line is not None and not line.members and bool(line.progress.complete)
+
+
+# --- The end of the run -----------------------------------------------------------------------------------------------
+
+
+def _complete_run(transaction: Transaction, run: int, name: str) -> bool:
+    """If every part is complete, write the totals and the summary of the run: then it is like a run of one process.
+
+    Return whether it was done.
+    """
+    members = members_within(transaction, run, name)
+    if not is_complete(members):
+        return False
+    cases, judgings, manifest = transaction.execute(
+        "SELECT cases, judgings, manifest FROM runs WHERE seq = ?", (run,)
+    ).fetchone()
+    progress = RunProgress(run, cases, complete=1, judgings=judgings)
+    progress.add(members)
+    transaction.execute(
+        "UPDATE runs SET complete = 1, trials = ?, trials_sum = ?, state_crc = ? WHERE seq = ?",
+        (progress.trials, progress.trials_sum, progress.crc, run),
+    )
+    judging = JudgingProgress(run, 1, complete=1)
+    judging.add(members)
+    is_set_missing = any(one.get("failure") for one in json.loads(manifest)["sets"])
+    judging.summary = compact(summary_of_parts(members, set_missing=is_set_missing).model_dump())
+    judging.write(transaction)
+    transaction.execute("DELETE FROM members WHERE run = ?", (run,))
+    return True
+
+
+def summary_of_parts(members: Sequence[Member], *, set_missing: bool) -> RunSummary:
+    """Return the summary of a run whose parts are complete."""
+    parts = [_summary_of(member) for member in members]
+    counts = total_counts(compact(part.counts) for part in parts)
+    outcomes = [Outcome(name) for name, count in counts.items() if count]
+    return RunSummary(
+        outcome=outcome_of_run(outcomes, set_missing=set_missing, broken_off=False),
+        counts=counts,
+        duration=max(part.duration for part in parts),
+        warnings=_once(text for part in parts for text in part.warnings),
+        judging_warnings=_once(text for part in parts for text in part.judging_warnings),
+        models=sorted({model for part in parts for model in part.models}),
+        tokens=sum(part.tokens for part in parts),
+        spent=sum_usage(one for part in parts for one in part.spent),
+        attempts=sum(part.attempts for part in parts),
+        judged_by=list(
+            {(one.metric, one.model, one.prompt): one for part in parts for one in part.judged_by}.values()
+        ),
+    )
+
+
+def _once(texts: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(texts))
