@@ -50,7 +50,9 @@ FIXED = (
     FixedCases("20 flaky cases, 1 trial, then 10", (0.9,) * 20, 1, 10),
     FixedCases("7 cases x 5, a quarter of the trials alike", _spread(7, 0.4, 1.0), 5, resemblance=0.25),
     FixedCases("7 cases x 5, half of the trials alike", _spread(7, 0.4, 1.0), 5, resemblance=0.5),
+    FixedCases("7 cases x 10, half of the trials alike", _spread(7, 0.4, 1.0), 10, resemblance=0.5),
     FixedCases("20 cases x 5, half of the trials alike", _spread(20, 0.4, 1.0), 5, resemblance=0.5),
+    FixedCases("20 cases x 10, half of the trials alike", _spread(20, 0.4, 1.0), 10, resemblance=0.5),
     FixedCases("40 cases x 5, half of the trials alike", _spread(40, 0.4, 1.0), 5, resemblance=0.5),
 )
 

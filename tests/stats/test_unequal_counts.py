@@ -16,6 +16,7 @@ from proctor.stats.unequal_counts import (
     dealt_out_test,
     excess_of_difference,
     least_p_values,
+    squared_correlation,
     two_shares_interval,
 )
 
@@ -242,6 +243,16 @@ def test_difference_is_inside_its_interval(cases: list[TwoCounts]) -> None:
     value = sum(one.now / one.trials_now - one.before / one.trials_before for one in cases) / len(cases)
     assert -1 - 1e-9 <= low <= value + 1e-9
     assert value - 1e-9 <= high <= 1 + 1e-9
+
+
+@given(counts())
+@settings(max_examples=40, deadline=None)
+def test_the_squared_correlation_is_chi_square_per_trial(one: TwoCounts) -> None:
+    table = [[one.now, one.trials_now - one.now], [one.before, one.trials_before - one.before]]
+    is_constant = any(sum(column) == 0 for column in zip(*table, strict=True))
+    trials = one.trials_before + one.trials_now
+    expected = 0 if is_constant else scipy_stats().chi2_contingency(table, correction=False)[0] / trials
+    assert squared_correlation(one) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("wrong", [(-1, 2, 0, 1), (3, 2, 0, 1), (0, 0, 0, 1), (0, 1, 0, 0)])

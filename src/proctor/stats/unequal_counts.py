@@ -117,17 +117,29 @@ def least_p_values(one: TwoCounts, other: TwoCounts) -> tuple[float, float]:
     return min(known), max(known)
 
 
+def squared_correlation(case: TwoCounts) -> float:
+    """Return the squared correlation of run and result over the trials of a case: 1 if all pass in one run and none in the other.
+
+    It is 0 if all trials end alike.
+    """
+    passed, trials = case.before + case.now, case.trials_before + case.trials_now
+    if not 0 < passed < trials:
+        return 0.0
+    difference = case.now / case.trials_now - case.before / case.trials_before
+    return difference**2 * case.trials_before * case.trials_now / (passed * (trials - passed))
+
+
 def excess_of_difference(case: TwoCounts) -> float | None:
     """Return the squared difference of a flaky case, as a multiple of what its trials explain: 1 on average if they are independent.
 
     `None` for a case that passes, or fails, in every trial of a run and in none of the other: it is broken or fixed. `None`
     also for one whose trials all end alike.
     """
-    before, now, passed = case.trials_before, case.trials_now, case.before + case.now
-    difference, trials = case.now / now - case.before / before, before + now
-    if not 0 < passed < trials or abs(difference) == 1:
+    trials = case.trials_before + case.trials_now
+    is_broken = abs(case.now / case.trials_now - case.before / case.trials_before) == 1
+    if is_broken or not 0 < case.before + case.now < trials:
         return None
-    return difference**2 / (passed * (trials - passed) / ((trials - 1) * before * now))
+    return (trials - 1) * squared_correlation(case)
 
 
 def _with_passes(trials_before: int, trials_now: int, passed: int) -> TwoCounts:

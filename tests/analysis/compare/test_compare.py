@@ -8,10 +8,16 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from proctor.analysis.compare.compare import CompareOptions, compare_runs
-from proctor.analysis.compare.measures import lower_bound, p_value_by_case
+from proctor.analysis.compare.measures import (
+    could_be_beyond_resemblance,
+    is_beyond_resemblance,
+    lower_bound,
+    p_value_by_case,
+)
 from proctor.analysis.compare.missing_verdicts import PairedScore
 from proctor.schema.analysis.comparison import CaseChange, Change, Comparison, Trials
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome
+from proctor.stats.unequal_counts import TwoCounts
 from tests.analysis.compare.comparisons import case, cases, compared, side
 
 WORSE, BETTER = Change.REGRESSION, Change.IMPROVEMENT
@@ -559,6 +565,41 @@ def test_a_single_case_proves_nothing_where_the_others_show_that_trials_resemble
 ) -> None:
     found = compared(cases("PPPPP", *before), cases("FFFFF", *now))
     assert [one.name for one in found.significant_cases] == ["set/0"] * is_proven
+
+
+@pytest.mark.parametrize(
+    ("case", "others", "expected"),
+    [
+        pytest.param((10, 1, 10), [(7, 5, 10), (5, 6, 10)] * 2, True, id="nearly total, others hardly vary"),
+        pytest.param((10, 1, 10), [(8, 5, 10), (5, 7, 10)] * 2, False, id="nearly total, others vary"),
+        pytest.param((10, 0, 10), [(8, 5, 10), (5, 7, 10)] * 2, True, id="total, others vary as much"),
+        pytest.param((10, 3, 10), [(9, 7, 10), (5, 7, 10)] * 2, False, id="in part, others vary"),
+        pytest.param((10, 3, 10), [(9, 7, 10), (5, 7, 10)], True, id="in part, too few others"),
+        pytest.param((50, 20, 50), [(35, 30, 50), (25, 30, 50)] * 9, True, id="in part, many trials and cases"),
+        pytest.param((50, 20, 50), [(35, 26, 50), (25, 30, 50)] * 2, False, id="in part, many trials of few cases"),
+        pytest.param((5, 0, 5), [(4, 4, 5), (3, 2, 5)] * 2, True, id="5 of 5 to 0 of 5, others hardly vary"),
+        pytest.param((5, 0, 5), [(4, 1, 5), (3, 3, 5)] * 2, False, id="5 of 5 to 0 of 5, others vary"),
+    ],
+)  # fmt: skip
+def test_a_case_must_change_by_more_than_the_other_flaky_cases_vary(
+    case: tuple[int, int, int], others: list[tuple[int, int, int]], expected: bool
+) -> None:
+    """A case is given as its passes before and now, of so many trials in each run."""
+    known = [TwoCounts(before, trials, now, trials) for before, now, trials in [case, *others]]
+    assert is_beyond_resemblance(known[:1], [[one] for one in known[1:]]) is expected
+    assert could_be_beyond_resemblance(known[0], known[1:], 0) is expected
+
+
+CASE_OF_TEN = st.builds(TwoCounts, st.integers(0, 10), st.just(10), st.integers(0, 10), st.just(10))
+
+
+@given(CASE_OF_TEN, st.lists(CASE_OF_TEN, max_size=6), st.lists(CASE_OF_TEN, max_size=4), st.integers(0, 3))
+@settings(max_examples=200, deadline=None)
+def test_whatever_the_unknown_cases_are_a_case_beyond_resemblance_was_possible(
+    case: TwoCounts, known: list[TwoCounts], unknown: list[TwoCounts], more: int
+) -> None:
+    if is_beyond_resemblance([case], [[one] for one in known + unknown]):
+        assert could_be_beyond_resemblance(case, known, len(unknown) + more)
 
 
 def test_a_missing_verdict_is_no_error_where_the_others_show_that_trials_resemble_each_other() -> None:

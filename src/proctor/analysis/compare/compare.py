@@ -17,13 +17,13 @@ from proctor.analysis.compare.futility import FUTILE, Ahead, chance_to_decide
 from proctor.analysis.compare.measures import (
     Tested,
     by_case,
+    could_be_beyond_resemblance,
     hull,
     in_general,
+    is_beyond_resemblance,
     more_needed,
     on_these_cases,
     p_value_by_case,
-    resemblance,
-    resembles_surely,
 )
 from proctor.analysis.compare.missing_verdicts import (
     CompletedCase,
@@ -103,6 +103,10 @@ class CompareOptions:
     def budget(self) -> ErrorBudget:
         """The significance levels of the tests that decide."""
         return divide_error(self.error, generalize=self.generalize)
+
+
+_Choices = tuple[TwoCounts, TwoCounts]
+"""The counts of a case with the worst and with the best values of its missing verdicts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,23 +232,18 @@ def _significant_cases(
 ) -> list[CaseEvidence]:
     """Return the cases that are worse (or better) by themselves under every completion, corrected for the number of cases.
 
-    None is if the other flaky cases vary more between the runs than their trials explain.
+    Each must exceed what the other flaky cases vary between the runs.
     """
-    known: dict[tuple[TwoCounts, TwoCounts], tuple[float, float]] = {}
-    tests = []
-    for worst, best in zip(views[0].cases, views[-1].cases, strict=True):
-        both = (best.counts, worst.counts) if not better else (worst.counts.swap(), best.counts.swap())
+    known: dict[_Choices, tuple[float, float]] = {}
+    choices, tests = _choices(views), []
+    for worst, best in choices:
+        both = (best, worst) if not better else (worst.swap(), best.swap())
         if both not in known:
             known[both] = case_test(both[0])[0], least_p_values(*both)[0]
         tests.append(known[both])
     found = _corrected(views[0].cases, tests, level)
-    names = {one.name for one in found}
-    others = [
-        [one.counts for one in both]
-        for both in zip(views[0].cases, views[-1].cases, strict=True)
-        if both[0].name not in names
-    ]
-    return [] if found and resemblance(others) > 1 else found
+    others = [both for place, both in enumerate(choices) if place not in found]
+    return [one for place, one in found.items() if is_beyond_resemblance(choices[place], others)]
 
 
 def _worst_cases(views: Sequence[Completion], level: float) -> list[CaseEvidence]:
@@ -252,28 +251,32 @@ def _worst_cases(views: Sequence[Completion], level: float) -> list[CaseEvidence
 
     None could if the flaky cases with every verdict vary too much between the runs already.
     """
-    both = [(one.counts, other.counts) for one, other in zip(views[0].cases, views[-1].cases, strict=True)]
-    tests = [(case_test(worst)[0], least_p_values(worst, best)[1]) for worst, best in both]
+    choices = _choices(views)
+    tests = [(case_test(worst)[0], least_p_values(worst, best)[1]) for worst, best in choices]
     found = _corrected(views[0].cases, tests, level)
-    names = {one.name for one in found}
-    known = [
-        worst
-        for one, (worst, best) in zip(views[0].cases, both, strict=True)
-        if worst == best and one.name not in names
+    known = [worst for place, (worst, best) in enumerate(choices) if worst == best and place not in found]
+    others = len(choices) - len(known)
+    return [
+        one for place, one in found.items() if could_be_beyond_resemblance(choices[place][0], known, others)
     ]
-    return [] if found and resembles_surely(known, len(both) - len(known)) else found
+
+
+def _choices(views: Sequence[Completion]) -> list[_Choices]:
+    """Return the counts of each case with the worst and with the best values of the missing verdicts."""
+    ends = zip(views[0].cases, views[-1].cases, strict=True)
+    return [(worst.counts, best.counts) for worst, best in ends]
 
 
 def _corrected(
     cases: Sequence[CompletedCase], tests: Sequence[tuple[float, float]], level: float
-) -> list[CaseEvidence]:
-    """Return the cases that are significant after correction; of each test the p-value and the smallest one it could have."""
+) -> dict[int, CaseEvidence]:
+    """Return the cases that are significant after correction, by their places; of each test the p-value and its smallest one."""
     adjusted = tarone_holm([p_value for p_value, _ in tests], [least for _, least in tests], level)
-    return [
-        CaseEvidence(one.name, p_value, each)
-        for one, (p_value, _), each in zip(cases, tests, adjusted, strict=True)
+    return {
+        place: CaseEvidence(one.name, p_value, each)
+        for place, (one, (p_value, _), each) in enumerate(zip(cases, tests, adjusted, strict=True))
         if each <= level
-    ]
+    }
 
 
 def _passed(
