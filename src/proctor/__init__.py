@@ -22,6 +22,8 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the table b
     from proctor.api import (
         accept_candidate as accept_candidate,
         accept_candidate_sync as accept_candidate_sync,
+        audit as audit,
+        audit_sync as audit_sync,
         bless as bless,
         calibrate as calibrate,
         calibrate_sync as calibrate_sync,
@@ -142,6 +144,15 @@ if TYPE_CHECKING:  # what type checkers and editors see; at run time the table b
         UserPersona as UserPersona,
     )
     from proctor.schema.analysis.acceptance import Acceptance as Acceptance
+    from proctor.schema.analysis.audit_result import (
+        AuditResult as AuditResult,
+        CaseAudit as CaseAudit,
+        Fate as Fate,
+        MutantFate as MutantFate,
+        MutationScore as MutationScore,
+        OperatorScore as OperatorScore,
+        SetAudit as SetAudit,
+    )
     from proctor.schema.analysis.calibration import HumanLabel as HumanLabel
     from proctor.schema.analysis.comparison import (
         CaseChange as CaseChange,
@@ -187,7 +198,7 @@ find_renamed_modules()
 _WHERE = {
     "proctor.api": (
         "evaluate evaluate_sync evaluate_matrix score score_sync load_eval_set load_config load_agent"
-        " bless calibrate calibrate_sync compare compare_sync estimate estimate_sync label_run export_run export_to_adk"
+        " audit audit_sync bless calibrate calibrate_sync compare compare_sync estimate estimate_sync label_run export_run export_to_adk"
         " generate_scenarios generate_scenarios_sync history history_sync import_run import_runs"
         " list_runs load_run open_store plan plan_sync prune_runs"
         " export_baseline list_baselines load_baseline remove_baseline set_baseline"
@@ -212,6 +223,7 @@ _WHERE = {
     "proctor.schema.evidence.trial": "Trial Failure FailureKind",
     "proctor.schema.evidence.turn": "Turn",
     "proctor.schema.results.manifest": "RunRecord RunState",
+    "proctor.schema.analysis.audit_result": "AuditResult CaseAudit Fate MutantFate MutationScore OperatorScore SetAudit",
     "proctor.schema.analysis.power_plan": "MeasureSize RunSize SizeRow",
     "proctor.schema.results.score": "Score MetricScore Explanation",
     "proctor.schema.results.run_result": "Outcome RunResult CaseResult TrialResult MetricVerdict InvocationVerdict",

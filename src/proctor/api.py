@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from proctor.analysis.compare.compare_runs import compare, compare_sync
     from proctor.analysis.history.history import history, history_sync
     from proctor.analysis.power.plan import plan, plan_sync
+    from proctor.authoring.audit.audit_sets import audit, audit_sync
     from proctor.authoring.bless import Blessing, bless
     from proctor.authoring.check import check_files
     from proctor.authoring.generate_scenarios import generate_scenarios, generate_scenarios_sync
@@ -50,6 +51,7 @@ _WHERE = {
         "set_baseline",
     ),
     "proctor.analysis.calibration.calibrate": ("calibrate", "calibrate_sync"),
+    "proctor.authoring.audit.audit_sets": ("audit", "audit_sync"),
     "proctor.authoring.check": ("check_files",),
     "proctor.analysis.compare.compare_runs": ("compare", "compare_sync"),
     "proctor.authoring.bless": ("Blessing", "bless"),
@@ -84,6 +86,8 @@ __all__ = [
     "Prepared",
     "accept_candidate",
     "accept_candidate_sync",
+    "audit",
+    "audit_sync",
     "bless",
     "calibrate",
     "calibrate_sync",

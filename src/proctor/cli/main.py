@@ -72,6 +72,10 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
             "proctor.cli.eval_sets.check:check",
             "Validate eval sets, configs and scenarios; nothing is run.",
         ),
+        "audit": (
+            "proctor.cli.eval_sets.audit:audit",
+            "Test eval sets by mutation: which faults would their cases notice?",
+        ),
         "record": (
             "proctor.cli.eval_sets.record:record",
             "Talk to an agent in the terminal, and save the conversation as a new case.",

@@ -70,9 +70,14 @@ PAGES: dict[str, tuple[str, str, Groups]] = {
     ),
     "eval-sets.md": (
         "Write eval sets",
-        "How to use them: [make eval sets](../../how-to/authoring.md), [simulate users](../../how-to/simulate-users.md).",
+        "How to use them: [make eval sets](../../how-to/authoring.md), [test them](../../how-to/audit.md), [simulate users](../../how-to/simulate-users.md).",
         {
             "Accept behaviour": ("proctor", "bless"),
+            "Test eval sets": ("proctor", "audit audit_sync"),
+            "The audit": (
+                "proctor",
+                "AuditResult SetAudit CaseAudit MutantFate Fate MutationScore OperatorScore",
+            ),
             "Edit a file": (
                 "proctor.authoring.edit_eval_set",
                 "create_eval_set new_case add_cases add_scenarios remove_cases",

@@ -1,0 +1,141 @@
+"""Mutation operators for whole answers: a sentence negated, a condition dropped, a part missing, something added."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import partial
+from random import Random
+
+from proctor.authoring.audit.answer_spans import (
+    Span,
+    is_statement,
+    protected_spans,
+    sentence_spans,
+    statement_spans,
+)
+from proctor.authoring.audit.mutant import Change, Events, Operator, Recording, answer_with, shorten_change
+
+_NOT = (
+    (re.compile(r"\b(cannot|can't)\b"), "can"),
+    (re.compile(r"\b(is|are|was|were|has|have|had|will|does|do|did|can) not\b(?! only)"), r"\1"),
+    (re.compile(r"\b(is|are|was|were|has|have|had|does|do|did)n't\b"), r"\1"),
+    (re.compile(r"\b(will|can)\b(?! not)"), r"\1 not"),
+    (re.compile(r"\b(has|have) been\b"), r"\1 not been"),
+    (re.compile(r"\b(is|are|was|were)\b(?! not)"), r"\1 not"),
+)
+_SUBORDINATE = re.compile(
+    r"\b(?:if|when|whether|unless|while|because|that|which|who|what|where|how|why|since|although|though|not|never|no|nothing"
+    r"|none|neither|only|any|anything|n't)\b|[,;:(]",
+    re.IGNORECASE,
+)
+_HEDGED = re.compile(
+    r"\b(?:sometimes|may|might|could|often|usually|generally|typically|possibl[ey]|perhaps|probably|should|would)\b",
+    re.IGNORECASE,
+)
+_CONDITION = re.compile(
+    r"(?<!check)(?<!see)(?<!know)(?<!tell)(?<!determine)(?<!verify)(?<!ask)(?<!me),? "
+    r"(?:only if|if|unless|provided that|as long as|except(?: for| on| in)?) "
+    r"(?!you(?: need| want| have| would| like| wish|['’]d)|there|needed|any|these|desired)(?:[^.,;!?\s]+ ){2,}[^.,;!?\n]+"
+)
+_CLAIMS = (
+    "A processing fee of $49.99 has also been charged to your account.",
+    "This offer expires at midnight, and your subscription has been upgraded.",
+    "I have also cancelled your previous reservation and informed your manager.",
+)
+_POLITE = "Thank you for your message. I am happy to help. Is there anything else that I can do for you?"
+_FEWEST_WORDS = 5
+
+Texts = Callable[[str, Random], Iterator[tuple[str, str]]]
+"""Yields other answers, each with the fault in words."""
+
+
+def _negated(answer: str, _: Random) -> Iterator[tuple[str, str]]:
+    """Negate the main clause of a statement, or remove its negation."""
+    closed = protected_spans(answer)
+    for span in statement_spans(answer):
+        sentence = answer[span.start : span.end]
+        if span.meets(closed) or len(sentence.split()) < 3 or _HEDGED.search(sentence):
+            continue
+        changed = _negate(sentence)
+        if changed and changed != sentence:
+            yield answer[: span.start] + changed + answer[span.end :], f"{shorten_change(sentence)} negated"
+
+
+def _negate(sentence: str) -> str:
+    """Return the negated sentence; empty if it has no auxiliary verb in its main clause, before any other clause."""
+    found = [(match.start(), pattern, new) for pattern, new in _NOT if (match := pattern.search(sentence))]
+    if not found:
+        return ""
+    start, pattern, new = min(found, key=lambda each: each[0])
+    if _SUBORDINATE.search(sentence[:start]) or start == 0:
+        return ""
+    return pattern.sub(new, sentence, count=1)
+
+
+def _unconditional(answer: str, _: Random) -> Iterator[tuple[str, str]]:
+    """Drop a condition: refunds only if … becomes refunds."""
+    closed = protected_spans(answer)
+    for span in statement_spans(answer):
+        for match in _CONDITION.finditer(answer, span.start, span.end):
+            if not Span(*match.span()).meets(closed):
+                yield (
+                    answer[: match.start()] + answer[match.end() :],
+                    f"without {shorten_change(match[0].strip(' ,'))}",
+                )
+
+
+def _cut(answer: str, _: Random) -> Iterator[tuple[str, str]]:
+    """End the answer after half of its sentences, if the rest states something."""
+    sentences = [*sentence_spans(answer)]
+    if len(sentences) < 2:
+        return
+    rest = sentences[(len(sentences) + 1) // 2 :]
+    stated = [answer[span.start : span.end] for span in rest]
+    words = sum(len(text.split()) for text in stated if is_statement(text))
+    if words >= _FEWEST_WORDS:
+        yield (
+            answer[: rest[0].start].rstrip(),
+            f"the last {len(rest)} of {len(sentences)} sentences are missing",
+        )
+
+
+def _more_claimed(answer: str, random: Random) -> Iterator[tuple[str, str]]:
+    if answer.strip():
+        claim = random.choice(_CLAIMS)
+        yield f"{answer.rstrip()} {claim}", f"added: {shorten_change(claim)}"
+
+
+def _only_polite(answer: str, _: Random) -> Iterator[tuple[str, str]]:
+    if sum(len(answer[span.start : span.end].split()) for span in statement_spans(answer)) >= _FEWEST_WORDS:
+        yield _POLITE, "a polite text without any content"
+
+
+def _each_turn(texts: Texts, recording: Recording, random: Random) -> Iterator[Change]:
+    for turn, answer in enumerate(recording.answers):
+        for changed, fault in texts(answer, random):
+            if changed.strip() and changed.split() != answer.split():
+                yield Change(turn, fault, partial(_answered, recording, turn, changed))
+
+
+def _answered(recording: Recording, turn: int, text: str) -> dict[int, Events]:
+    return {turn: answer_with(recording.turns[turn], text)}
+
+
+def _previous(recording: Recording, _: Random) -> Iterator[Change]:
+    """Give the answer of the previous turn again."""
+    for turn in range(1, len(recording.answers)):
+        before, now = recording.answers[turn - 1], recording.answers[turn]
+        if before.strip() and now.strip() and before.lower().split() != now.lower().split():
+            fault = f"the answer of turn {turn} again"
+            yield Change(turn, fault, partial(_answered, recording, turn, before))
+
+
+OPERATORS = (
+    Operator("negation", "negations", "answers", partial(_each_turn, _negated)),
+    Operator("condition-missing", "missing conditions", "answers", partial(_each_turn, _unconditional)),
+    Operator("answer-cut", "truncated answers", "answers", partial(_each_turn, _cut)),
+    Operator("claim-added", "unsupported claims", "answers", partial(_each_turn, _more_claimed)),
+    Operator("politeness-only", "empty politeness", "answers", partial(_each_turn, _only_polite)),
+    Operator("previous-answer", "repeated answers", "answers", _previous),
+)

@@ -1,0 +1,67 @@
+"""Find the parts of an answer whose change surely changes its meaning: sentences that state something, outside of links and code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+_SENTENCE = re.compile(r"[^\n]+?(?:[.!?]+(?=[\s*_)\"']|$)|(?=\n)|$)", re.MULTILINE)
+_PROTECTED = re.compile(r"```.*?```|`[^`\n]*`|https?://\S+|www\.\S+|\S+@\S+\.\w+|\]\([^)]*\)", re.DOTALL)
+_BULLET = re.compile(r"^\s*(?:[-*•>#]+|\d+[.)])\s+")
+_POLITE = re.compile(
+    r"(?:hi\b|hello|hey\b|dear\b|welcome|good (?:morning|afternoon|evening)|thank|thanks|you'?re welcome|great|sure|of course"
+    r"|certainly|absolutely|no problem|let me know|feel free|please|is there|are there|would you|do you|can i|could you"
+    r"|may i|how can|how may|what else|have a|enjoy|i hope|hope\b|happy to|glad to|i'?d be|i'?m here|i am here|if you"
+    r"|here (?:is|are)|here's|here’s|i can\b|i could|we can\b)",
+    re.IGNORECASE,
+)
+_QUOTED = re.compile(r"[\"“”«»]")
+
+
+class Span(NamedTuple):
+    """A part of a text."""
+
+    start: int
+    end: int
+
+    def meets(self, others: Sequence[Span]) -> bool:
+        """Return whether it shares a character with any of `others`."""
+        return any(self.start < other.end and other.start < self.end for other in others)
+
+
+def protected_spans(text: str) -> list[Span]:
+    """Return links, addresses and code, in which nothing is changed."""
+    return [Span(*match.span()) for match in _PROTECTED.finditer(text)]
+
+
+def sentence_spans(text: str) -> Iterator[Span]:
+    """Yield the sentences and lines of a text, without the mark of a list item."""
+    for match in _SENTENCE.finditer(text):
+        start, end = match.span()
+        bullet = _BULLET.match(text[start:end])
+        start += bullet.end() if bullet else 0
+        start += len(text[start:end]) - len(text[start:end].lstrip())
+        if start < end:
+            yield Span(start, end)
+
+
+def statement_spans(text: str) -> list[Span]:
+    """Return the sentences that state something: no question, greeting, thanks, offer or request, and no quotation."""
+    return [span for span in sentence_spans(text) if is_statement(text[span.start : span.end])]
+
+
+def is_statement(sentence: str) -> bool:
+    """Return whether a sentence states something."""
+    bare = sentence.strip(" *_")
+    return not (bare.endswith("?") or _POLITE.match(bare) or _QUOTED.search(bare))
+
+
+def occurs_in(value: str, text: str) -> bool:
+    """Return whether a value occurs in a text (in lower case) as a whole word."""
+    return re.search(rf"(?<!\w){re.escape(value.lower())}(?!\w)", text) is not None
+
+
+def replace_word(text: str, old: str, new: str) -> str:
+    """Replace a value wherever it occurs as a whole word: one that is changed once contradicts itself instead."""
+    return re.sub(rf"(?<![\w.,]){re.escape(old)}(?!\w|[.,]\d)", lambda _: new, text)

@@ -1,0 +1,151 @@
+"""Audit one case: score its recorded conversation and every mutant, with the metrics, the criteria and the verdict rules of a run."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from proctor.authoring.audit.make_mutants import Mutant, mutants_of
+from proctor.authoring.audit.mutant import Events, Operator, Recording
+from proctor.engine.planning.bound_metric import BoundMetric
+from proctor.engine.planning.set_plan import SetPlan
+from proctor.engine.scoring.score_trial import explain, score_alone, score_trial, view_of
+from proctor.engine.scoring.verdict import decide
+from proctor.engine.trial.trial_runner import find_silence
+from proctor.schema.analysis.audit_result import AGENTS, CaseAudit, Fate, MetricAudit, MutantFate
+from proctor.schema.evidence.event import Event
+from proctor.schema.evidence.trial import Trial
+from proctor.schema.evidence.turn import Turn
+from proctor.schema.results.score import MetricScore, MetricVerdict, Outcome
+
+SILENCE = "a turn without answer and call"
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """The verdict on one conversation."""
+
+    outcome: Outcome
+    reason: str = ""
+    failed: Sequence[str] = ()
+    """The gating metrics that failed it."""
+    scores: Mapping[str, float | None] = field(default_factory=dict)
+    """The score of each metric; `None` where it does not apply."""
+
+
+class CaseScorer:
+    """Scores conversations as trials of one case."""
+
+    def __init__(self, plan: SetPlan, recording: Recording, seconds: float | None) -> None:
+        self._plan, self._recording, self._seconds = plan, recording, seconds
+        self._metrics = [metric for metric in plan.metrics_for(recording.case) if not metric.only_counts]
+        self._is_quick = all(metric.is_quick for metric in self._metrics)
+
+    @property
+    def metrics(self) -> Sequence[BoundMetric]:
+        """The metrics that apply to the case."""
+        return self._metrics
+
+    async def score(
+        self, turns: Sequence[Events], state: dict[str, Any] | None, *, explained: bool = False
+    ) -> Scored:
+        """Return the verdict on a conversation with these turns that ends in this session state."""
+        case = self._recording.case
+        trial = self._trial(turns, state)
+        silence = find_silence(trial, case, self._plan)
+        if silence is not None:  # an error of the agent: never passed
+            return Scored(Outcome.FAILED, silence.cause, [SILENCE])
+        view = view_of(case, trial)
+        if self._is_quick:
+            scores = await score_trial(self._metrics, view)
+        else:
+            scores = await score_alone(self._metrics, view, self._seconds)
+        for metric, score in zip(self._metrics, scores, strict=True) if explained else ():
+            explain(metric, view, score, everything=False)
+        return self._verdict(scores)
+
+    def _trial(self, turns: Sequence[Events], state: dict[str, Any] | None) -> Trial:
+        recorded = self._recording.case.conversation or []
+        made = [
+            Turn.model_construct(user_content=turn.user_content, events=list(events))
+            for turn, events in zip(recorded, turns, strict=True)
+        ]
+        before = self._recording.initial_state
+        if made and state is not None and state != before:
+            made[-1].events.append(Event.changed(state))
+        return Trial.model_construct(
+            eval_set_id=self._plan.source.eval_set_id,
+            eval_id=self._recording.case.eval_id,
+            turns=made,
+            final_state=before if state is None else state,
+        )
+
+    def _verdict(self, scores: Sequence[MetricScore]) -> Scored:
+        verdict = decide(self._metrics, [scores], [None])
+        failed = [name for name, one in verdict.metrics.items() if one.gate and one.outcome is Outcome.FAILED]
+        values = {name: one.score for name, one in verdict.metrics.items() if _has_decided(one)}
+        return Scored(verdict.outcome, verdict.reason, failed, values)
+
+
+def _has_decided(verdict: MetricVerdict) -> bool:
+    return verdict.outcome in (Outcome.PASSED, Outcome.FAILED)
+
+
+# --- One case: the oracle, and every mutant -------------------------------------------------------------------------
+
+
+class CaseAuditor:
+    """Audits the cases of one set, and knows those that it has seen."""
+
+    def __init__(self, operators: Sequence[Operator], seed: int, tally: Mapping[str, MetricAudit]) -> None:
+        self._operators, self._seed, self._tally = operators, seed, tally
+        self._earlier: dict[tuple[str, ...], list[tuple[Recording, CaseScorer]]] = {}
+
+    async def audit(self, one: CaseAudit, recording: Recording, scorer: CaseScorer) -> None:
+        """Fill in the result of a case."""
+        one.problem = await _contradiction(recording, scorer)
+        one.contradicts = bool(one.problem)
+        used = [each for each in self._operators if each.family == AGENTS or not one.contradicts]
+        one.mutants = [fate async for fate in self._fates(recording, scorer, used)]
+        if not one.contradicts:
+            messages = tuple(" ".join(each.lower().split()) for each in recording.messages)
+            alike = self._earlier.setdefault(messages, [])
+            one.same_as = await _accepting_both(recording, scorer, alike)
+            alike.append((recording, scorer))
+
+    async def _fates(
+        self, recording: Recording, scorer: CaseScorer, operators: Sequence[Operator]
+    ) -> AsyncIterator[MutantFate]:
+        for operator in operators:
+            for mutant in mutants_of(recording, operator, self._seed):
+                scored = await scorer.score(mutant.turns, mutant.state)
+                for name in scored.scores:
+                    self._tally[name].scored += 1
+                    self._tally[name].failed += name in scored.failed
+                yield _fate(mutant, scored)
+
+
+async def _contradiction(recording: Recording, scorer: CaseScorer) -> str:
+    """Explain where the recorded conversation does not pass its own case; empty if it passes."""
+    oracle = await scorer.score(recording.turns, recording.state, explained=True)
+    return "" if oracle.outcome is Outcome.PASSED else oracle.reason or f"the verdict is {oracle.outcome}"
+
+
+def _fate(mutant: Mutant, scored: Scored) -> MutantFate:
+    fates = {Outcome.PASSED: Fate.SURVIVED, Outcome.FAILED: Fate.CAUGHT}
+    fate = fates.get(scored.outcome, Fate.ERROR)
+    reason = scored.reason if fate is Fate.ERROR else ""
+    return MutantFate(mutant.operator.name, fate, mutant.fault, mutant.turn, scored.failed, reason)
+
+
+async def _accepting_both(
+    recording: Recording, scorer: CaseScorer, earlier: Sequence[tuple[Recording, CaseScorer]]
+) -> str:
+    """Return an earlier case with the same messages, if each of the two passes with the other's conversation."""
+    for other, its_scorer in earlier:
+        first = await scorer.score(other.turns, other.state)
+        second = await its_scorer.score(recording.turns, recording.state)
+        if first.outcome is second.outcome is Outcome.PASSED:
+            return other.case.eval_id
+    return ""

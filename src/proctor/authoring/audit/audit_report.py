@@ -1,0 +1,297 @@
+"""The result of an audit as text blocks (terminal, plain text, Markdown) and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from itertools import chain
+from typing import Any, TextIO
+
+from proctor.engine.planning.set_plan import ASSERTS_NOTHING
+from proctor.reports.base import ReportOptions
+from proctor.reports.content.text_blocks import (
+    Block,
+    Column,
+    Gap,
+    Line,
+    Look,
+    Role,
+    Row,
+    Span,
+    Table,
+    text_line,
+)
+from proctor.reports.formats.markdown_blocks import write_markdown
+from proctor.reports.terminal.choose import write_blocks
+from proctor.schema.analysis.audit_result import (
+    AGENTS,
+    AuditResult,
+    CaseAudit,
+    Fate,
+    MutantFate,
+    MutationScore,
+    OperatorScore,
+)
+
+_FEW = 4
+"""Cases that a line names."""
+_LONGEST = 110
+
+
+def write_audit(found: AuditResult, out: TextIO, options: ReportOptions, *, markdown: bool = False) -> None:
+    """Write it for people, in the form that suits the stream, or as Markdown for a pull request."""
+    write = write_markdown if markdown else write_blocks
+    write(lambda look: audit_blocks(found, look), out, options)
+
+
+def audit_data(found: AuditResult) -> dict[str, Any]:
+    """Return it as plain data."""
+    return {
+        "version": 1,
+        "seed": found.seed,
+        "sentence": sentence(found),
+        "score": _score_data(found.score),
+        "operators": [
+            {"name": each.name, "label": each.label, "family": each.family, **_score_data(each.score)}
+            for each in found.by_operator
+        ],
+        "passed_by_any": [
+            {"eval_id": case.eval_id, "place": case.place, "agents": found.agents_that_pass(case)}
+            for case in found.passed_by_any
+        ],
+        "metrics_that_fail_no_mutant": [metric.name for metric in found.idle_metrics],
+        "sets": [asdict(each) for each in found.sets],
+        "warnings": found.warnings,
+    }
+
+
+def _score_data(score: MutationScore) -> dict[str, Any]:
+    interval = list(score.interval) if score.made else None
+    return {**asdict(score), "share": score.share, "interval": interval}
+
+
+# --- Sentences -------------------------------------------------------------------------------------------------------
+
+
+def sentence(found: AuditResult) -> str:
+    """Return the result in one sentence: how many mutants are caught, and which are not."""
+    score = found.score
+    if not score.made:
+        return "No mutant could be made and scored: nothing was measured."
+    low, high = (100 * each for each in score.interval)
+    share = f"{_percent(score.share)}, 95 % CI {low:.0f}–{high:.0f} %"
+    parts = [f"Catches {score.caught:,} of {score.made:,} mutants ({share})", *_weaknesses(found)]
+    return "; ".join(parts) + "."
+
+
+def _weaknesses(found: AuditResult) -> Iterator[str]:
+    weak = [each for each in found.by_operator if each.score.is_weak and each.family != AGENTS]
+    for word, is_blind in (("blind to", True), ("weak on", False)):
+        labels = [each.label for each in weak if each.score.is_blind is is_blind]
+        if labels:
+            yield f"{word} {', '.join(labels)}"
+
+
+def _percent(share: float | None) -> str:
+    if share is None:
+        return "–"
+    text = f"{100 * share:.1f}"
+    if text == "100.0" and share < 1:
+        text = "99.9"
+    return f"{text.removesuffix('.0')} %"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+# --- Blocks ----------------------------------------------------------------------------------------------------------
+
+
+def audit_blocks(found: AuditResult, look: Look) -> Iterator[Block]:
+    """Yield the audit as blocks, the same in every form."""
+    yield _line(sentence(found), "strong")
+    yield text_line(_scope(found))
+    yield Gap(is_everywhere=True)
+    if found.audited:
+        yield _table(found, everything=look.verbose)
+        yield from _not_applicable(found)
+        yield Gap(is_everywhere=True)
+    yield from _problem_lines(found)
+    if look.verbose:
+        yield from _survivors(found)
+    yield from _next_steps(found, verbose=look.verbose)
+
+
+def _scope(found: AuditResult) -> str:
+    names = [each.path or each.eval_set_id for each in found.sets]
+    sources = list(dict.fromkeys(each.config_source for each in found.sets))
+    shown = names[0] if len(names) == 1 else _count(len(names), "set")
+    config = sources[0] if len(sources) == 1 else _count(len(sources), "config")
+    total = sum(1 for _ in found.cases)
+    return f"{shown}: {len(found.audited):,} of {_count(total, 'case')} audited, scored by {config}, seed {found.seed}"
+
+
+_COLUMNS = (
+    Column("mutants of the recorded conversations", is_name=True),
+    Column("caught", right=True),
+    Column("share", right=True),
+    Column("95 % CI", right=True),
+    Column(""),
+)
+
+
+def _table(found: AuditResult, *, everything: bool) -> Table:
+    """Return the weak operators one by one, and the others by family unless everything is asked for."""
+    applied = [each for each in found.by_operator if each.score.made or each.score.errors]
+    if everything:
+        return Table(_COLUMNS, [_row(each.label, each.score) for each in applied], indent=2)
+    weak = sorted(filter(_is_single, applied), key=lambda each: each.score.share or 0.0)
+    rows = [_row(each.label, each.score) for each in weak]
+    return Table(_COLUMNS, [*rows, *_family_rows(applied)], indent=2)
+
+
+def _is_single(operator: OperatorScore) -> bool:
+    """Whether an operator has a row of its own."""
+    return operator.score.is_weak and operator.family != AGENTS
+
+
+def _family_rows(applied: Sequence[OperatorScore]) -> Iterator[Row]:
+    for family in dict.fromkeys(each.family for each in applied):
+        rest = [each for each in applied if each.family == family and not _is_single(each)]
+        if rest:
+            yield _row(_family_label(family, rest, applied), _sum(rest))
+
+
+def _family_label(family: str, rest: Sequence[OperatorScore], applied: Sequence[OperatorScore]) -> str:
+    if family == AGENTS:
+        return "agents that do nothing"
+    words = {
+        "calls": "tool calls",
+        "answers": "answers",
+        "state": "final state",
+        "conversation": "course of the conversation",
+    }
+    is_whole = len(rest) == sum(each.family == family for each in applied)
+    if len(rest) == 1:
+        return rest[0].label
+    return f"{'' if is_whole else 'other '}{words[family]}: {len(rest)} classes"
+
+
+def _sum(scores: Sequence[OperatorScore]) -> MutationScore:
+    return MutationScore(
+        sum(each.score.caught for each in scores),
+        sum(each.score.made for each in scores),
+        sum(each.score.errors for each in scores),
+    )
+
+
+def _row(label: str, score: MutationScore) -> Row:
+    low, high = (100 * each for each in score.interval)
+    role: Role = "bad" if score.is_blind else "warning" if score.is_weak else "good"
+    word = "blind" if score.is_blind else "weak" if score.is_weak else ""
+    errors = f"{_count(score.errors, 'error')}" if score.errors else ""
+    cells = [
+        label, f"{score.caught:,}/{score.made:,}", _percent(score.share), f"{low:.0f}–{high:.0f} %" if score.made else "–",
+        ", ".join(filter(None, (word, errors))),
+    ]  # fmt: skip
+    return Row([[Span(text, role if number in (2, 4) else "")] for number, text in enumerate(cells)])
+
+
+def _not_applicable(found: AuditResult) -> Iterator[Block]:
+    idle = [each.label for each in found.by_operator if not (each.score.made or each.score.errors)]
+    if idle:
+        yield _line(f"  not applicable to these cases: {', '.join(idle)}", "dim")
+
+
+def _problem_lines(found: AuditResult) -> Iterator[Block]:
+    """Yield what is wrong with single cases and with the criteria, the worst first."""
+    passed = [(case, ", ".join(found.agents_that_pass(case))) for case in found.passed_by_any]
+    yield from _case_lines("that an agent passes that does nothing:", passed)
+    failed = [(case, case.problem) for case in found.contradictions]
+    yield from _case_lines("whose own recorded conversation does not pass (no mutants are counted):", failed)
+    yield from _left_out_cases(found)
+    same = [f"{case.eval_id} (as {case.same_as})" for case in found.audited if case.same_as]
+    if same:
+        more = "…" if len(same) > _FEW else ""
+        yield text_line(f"{_count(len(same), 'redundant case')}: {', '.join(same[:_FEW])}{more}")
+    yield from _criteria_lines(found)
+
+
+def _case_lines(what: str, cases: Sequence[tuple[CaseAudit, str]]) -> Iterator[Block]:
+    if cases:
+        yield _line(f"{_count(len(cases), 'case')} {what}", "bad")
+    for case, why in cases[:_FEW]:
+        yield text_line(f"  {_named(case)}: {_short(why)}")
+    if len(cases) > _FEW:
+        yield text_line(f"  … and {len(cases) - _FEW:,} more (--json has all)")
+
+
+def _left_out_cases(found: AuditResult) -> Iterator[Block]:
+    reasons: dict[str, list[CaseAudit]] = {}
+    for case in found.cases:
+        if case.problem and not case.contradicts:
+            reasons.setdefault(case.problem, []).append(case)
+    for reason, cases in reasons.items():
+        named = ", ".join(case.eval_id for case in cases[:_FEW])
+        yield text_line(
+            f"{_count(len(cases), 'case')} without mutants: {_short(reason)}: {named}{'…' if len(cases) > _FEW else ''}"
+        )
+
+
+def _criteria_lines(found: AuditResult) -> Iterator[Block]:
+    for metric in found.idle_metrics:
+        limit = "" if metric.threshold is None else f" (threshold {metric.threshold:g})"
+        scored = _count(metric.scored, "mutant")
+        yield _line(f"`{metric.name}`{limit} failed none of the {scored} that it scored", "warning")
+    metrics = chain.from_iterable(one.metrics for one in found.sets)
+    yield from _names("reported only, `gate` is false", {each.name for each in metrics if not each.gate})
+    left_out = set(chain.from_iterable(one.left_out for one in found.sets))
+    yield from _names("not measured, these metrics ask a judge", left_out)
+    fates = chain.from_iterable(case.mutants for case in found.audited)
+    yield from _error_line([each for each in fates if each.fate is Fate.ERROR])
+
+
+def _names(what: str, names: Iterable[str]) -> Iterator[Block]:
+    if names:
+        yield text_line(f"{what}: {', '.join(sorted(names))}")
+
+
+def _error_line(errors: Sequence[MutantFate]) -> Iterator[Block]:
+    if errors:
+        text = f"{_count(len(errors), 'mutant')} could not be scored, for example: {_short(errors[0].reason)}"
+        yield _line(text, "error")
+
+
+def _survivors(found: AuditResult) -> Iterator[Block]:
+    yield Gap(is_everywhere=True)
+    for case in found.audited:
+        survivors = [each for each in case.mutants if each.fate is Fate.SURVIVED]
+        if survivors:
+            yield _line(f"{_named(case)} passes with:", "strong")
+        for each in survivors:
+            turn = "" if each.turn is None else f"turn {each.turn + 1}: "
+            yield text_line(f"  {found.operators[each.operator][0]}: {turn}{each.fault}")
+
+
+def _next_steps(found: AuditResult, *, verbose: bool) -> Iterator[Block]:
+    survived = found.score.made - found.score.caught
+    if survived and not verbose:
+        yield text_line(f"next: add -v to list the {_count(survived, 'surviving mutant')}, case by case")
+    if any(case.problem.startswith(ASSERTS_NOTHING) for case in found.cases):
+        yield text_line(
+            "next: `proctor check` names the place of each case that asserts nothing, and what it needs"
+        )
+
+
+def _named(case: CaseAudit) -> str:
+    return f"{case.eval_id} ({case.place})" if case.place else case.eval_id
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"
+
+
+def _line(text: str, role: Role = "") -> Line:
+    return Line([Span(text, role)], record=(text,))

@@ -1,0 +1,109 @@
+"""Audit eval sets: make mutants of every recorded conversation, and score them as a run would. No agent and no model is called."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from proctor.agents.replay import ReplayAgent
+from proctor.authoring.audit.audit_case import CaseAuditor, CaseScorer
+from proctor.authoring.audit.make_mutants import select_operators
+from proctor.authoring.audit.mutant import Operator, Recording
+from proctor.authoring.audit.null_agents import answers_of_other_case
+from proctor.engine.planning.set_plan import SetPlan
+from proctor.runs.arguments import ConfigLike, EvalSetLike
+from proctor.runs.setup.prepare import prepare
+from proctor.schema.analysis.audit_result import (
+    AuditResult,
+    CaseAudit,
+    MetricAudit,
+    SetAudit,
+)
+
+SCENARIO = "a scenario: nothing is recorded that could be mutated"
+
+
+async def audit(
+    eval_sets: EvalSetLike | Sequence[EvalSetLike],
+    *,
+    config: ConfigLike = None,
+    mutants: Sequence[str] | None = None,
+    seed: int = 0,
+    allow_unknown_keys: bool = False,
+    timeout: float | None = 300.0,  # noqa: ASYNC109 - for each metric, as in `evaluate`, not for the whole call
+) -> AuditResult:
+    """Test eval sets by mutation: return which faults in the recorded conversations their cases would notice.
+
+    The recorded conversation of each case must pass; agents that do nothing, and mutants of the conversation with one
+    planted fault each, must not. They are scored with the metrics and the verdict rules of `evaluate`; no agent and no
+    model is called. Metrics that ask a judge are left out. `mutants` names mutation operators or families of them;
+    without it all are used. `config` is found as in `evaluate`. The same `seed` makes the same mutants. One conversation
+    decides: `trials` of the config do not count. A custom metric may take `timeout` seconds for each mutant.
+
+    Raises:
+        SetupProblems: what is wrong with the sets, the configs or the names.
+    """
+    operators = select_operators(mutants)
+    given: dict[str, Any] = {
+        "config": config,
+        "no_judge": True,
+        "allow_unasserted": True,
+        "allow_unknown_keys": allow_unknown_keys,
+    }
+    prepared = prepare(ReplayAgent(), eval_sets, given, plays=False)  # type: ignore[arg-type]  # names of options
+    sets = [await _audit_set(plan, operators, seed, timeout) for plan in prepared.plan.sets]
+    words = {each.name: (each.label, each.family) for each in operators}
+    return AuditResult(sets, seed, words, prepared.warnings)
+
+
+def audit_sync(
+    eval_sets: EvalSetLike | Sequence[EvalSetLike],
+    *,
+    config: ConfigLike = None,
+    mutants: Sequence[str] | None = None,
+    seed: int = 0,
+    allow_unknown_keys: bool = False,
+    timeout: float | None = 300.0,
+) -> AuditResult:
+    """Run `audit` from synchronous code."""
+    from proctor.engine.execution.run_control import run_sync
+
+    return run_sync(
+        lambda: audit(
+            eval_sets,
+            config=config,
+            mutants=mutants,
+            seed=seed,
+            allow_unknown_keys=allow_unknown_keys,
+            timeout=timeout,
+        )
+    )
+
+
+async def _audit_set(
+    plan: SetPlan, operators: Sequence[Operator], seed: int, seconds: float | None
+) -> SetAudit:
+    found = SetAudit(
+        plan.source.eval_set_id,
+        plan.source.label,
+        plan.summary.config_source,
+        left_out=plan.summary.skipped_metrics,
+    )
+    deciding = [metric for metric in plan.metrics if metric.gates]
+    tally = {metric.name: MetricAudit(metric.name, metric.threshold, metric.gate) for metric in deciding}
+    auditor = CaseAuditor(operators, seed, tally)
+    cases = {index: Recording(plan.source.case(index)) for index in plan.cases}
+    recorded = [each for each in cases.values() if each.case.conversation]
+    for index, recording in cases.items():
+        one = CaseAudit(recording.case.eval_id, plan.source.where(index), _why_not(plan, index, recording))
+        found.cases.append(one)
+        if not one.problem:
+            own = Recording(recording.case, answers_of_other_case(recording, recorded, seed))
+            await auditor.audit(one, own, CaseScorer(plan, own, seconds))
+    found.metrics = list(tally.values())
+    return found
+
+
+def _why_not(plan: SetPlan, index: int, recording: Recording) -> str:
+    """Explain why a case has no mutants; empty if it has some."""
+    return SCENARIO if recording.case.conversation is None else plan.skip_reason(index)

@@ -1,0 +1,217 @@
+"""Mutation operators for tool calls: a call is missing, added, repeated, out of order, of another tool or with other arguments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import date, timedelta
+from functools import partial
+from itertools import pairwise
+from random import Random
+from typing import Any
+
+from proctor.authoring.audit.mutant import (
+    CallPlace,
+    Change,
+    Events,
+    Operator,
+    Recording,
+    calls_in,
+    parts_of,
+    replace_call,
+    with_parts,
+)
+from proctor.common.json_values import equal_json
+from proctor.schema.evidence.event import Event
+from proctor.schema.format.content import FunctionCall, Part
+
+_ADDED = "unexpected_tool"
+_LAST_DIGIT = re.compile(r"[0-9](?=[^0-9]*$)")
+_ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+
+def _dropped(recording: Recording, _: Random) -> Iterator[Change]:
+    for turn, place in _all_calls(recording):
+        yield Change(
+            turn, f"`{place.call.name}` is not called", partial(_without, turn, recording.turns[turn], place)
+        )
+
+
+def _added(recording: Recording, _: Random) -> Iterator[Change]:
+    for turn, events in enumerate(recording.turns):
+        yield Change(
+            turn,
+            f"`{_ADDED}` is called, too",
+            partial(_with_more, turn, events, FunctionCall(name=_ADDED, args={})),
+        )
+
+
+def _repeated(recording: Recording, _: Random) -> Iterator[Change]:
+    for turn, place in _all_calls(recording):
+        call = place.call.model_copy(update={"id": None})
+        yield Change(
+            turn,
+            f"`{call.name}` is called twice",
+            partial(_with_more, turn, recording.turns[turn], call, place.event + 1),
+        )
+
+
+def _reordered(recording: Recording, _: Random) -> Iterator[Change]:
+    """Exchange neighbouring calls that differ; calls in one event are parallel, so their order means nothing."""
+    for turn, events in enumerate(recording.turns):
+        for first, second in pairwise(calls_in(events)):
+            if first.event == second.event or _same(first.call, second.call):
+                continue
+            text = f"`{second.call.name}` is called before `{first.call.name}`"
+            yield Change(turn, text, partial(_exchanged, turn, events, first, second))
+
+
+def _other_tool(recording: Recording, _: Random) -> Iterator[Change]:
+    for turn, place in _all_calls(recording):
+        name = place.call.name or ""
+        others = sorted({other.call.name or "" for _, other in _all_calls(recording)} - {name, ""})
+        other = others[0] if others else f"{name}_v2"
+        yield _new_call(recording, turn, place, {"name": other}, f"`{other}` is called instead of `{name}`")
+
+
+def _other_argument(recording: Recording, random: Random) -> Iterator[Change]:
+    for turn, place in _all_calls(recording):
+        for path, value in _leaves(place.call.args or {}):
+            changed = _other_value(value, random)
+            args = _replaced(place.call.args, path, changed)
+            text = f"`{place.call.name}`: {_dotted(path)} {_short(value)} → {_short(changed)}"
+            yield _new_call(recording, turn, place, {"args": args}, text)
+
+
+def _missing_argument(recording: Recording, _: Random) -> Iterator[Change]:
+    for turn, place in _all_calls(recording):
+        args = place.call.args or {}
+        for name in args:
+            rest = {key: value for key, value in args.items() if key != name}
+            yield _new_call(recording, turn, place, {"args": rest}, f"`{place.call.name}` without `{name}`")
+
+
+OPERATORS = (
+    Operator("call-missing", "missing calls", "calls", _dropped),
+    Operator("call-added", "additional calls", "calls", _added),
+    Operator("call-repeated", "repeated calls", "calls", _repeated),
+    Operator("call-order", "calls in another order", "calls", _reordered),
+    Operator("call-tool", "calls of another tool", "calls", _other_tool),
+    Operator("argument-changed", "wrong arguments", "calls", _other_argument),
+    Operator("argument-missing", "missing arguments", "calls", _missing_argument),
+)
+
+
+# --- Events ----------------------------------------------------------------------------------------------------------
+
+
+def _all_calls(recording: Recording) -> Iterator[tuple[int, CallPlace]]:
+    for turn, events in enumerate(recording.turns):
+        for place in calls_in(events):
+            yield turn, place
+
+
+def _new_call(recording: Recording, turn: int, place: CallPlace, update: dict[str, Any], text: str) -> Change:
+    def make() -> dict[int, Events]:
+        return {turn: replace_call(recording.turns[turn], place, place.call.model_copy(update=update))}
+
+    return Change(turn, text, make)
+
+
+def _without(turn: int, events: Events, place: CallPlace) -> dict[int, Events]:
+    """Remove a call, and its response."""
+    gone: list[Part] = []
+    for event in events[place.event :]:
+        for part in parts_of(event):
+            if part.function_call is place.call or (len(gone) == 1 and _answers(part, place.call)):
+                gone.append(part)
+    return {turn: [*_pruned(events, gone)]}
+
+
+def _pruned(events: Events, gone: Sequence[Part]) -> Iterator[Event]:
+    for event in events:
+        parts = parts_of(event)
+        rest = [part for part in parts if not any(part is each for each in gone)]
+        if len(rest) == len(parts):
+            yield event
+        elif rest:
+            yield with_parts(event, rest)
+
+
+def _answers(part: Part, call: FunctionCall) -> bool:
+    response = part.function_response
+    if response is None:
+        return False
+    return response.id == call.id if call.id is not None else response.name == call.name
+
+
+def _with_more(turn: int, events: Events, call: FunctionCall, at: int | None = None) -> dict[int, Events]:
+    if at is None:
+        at = len(events) - 1 if events and events[-1].is_final_response() else len(events)
+    return {turn: [*events[:at], Event.called(call.name or "", call.args or {}), *events[at:]]}
+
+
+def _exchanged(turn: int, events: Events, first: CallPlace, second: CallPlace) -> dict[int, Events]:
+    return {turn: replace_call(replace_call(events, first, second.call), second, first.call)}
+
+
+def _same(one: FunctionCall, other: FunctionCall) -> bool:
+    return one.name == other.name and equal_json(one.args or {}, other.args or {})
+
+
+# --- Values ----------------------------------------------------------------------------------------------------------
+
+_Path = tuple[str | int, ...]
+
+
+def _leaves(value: Any, path: _Path = ()) -> Iterator[tuple[_Path, Any]]:
+    """Yield the values inside of arguments that can be changed, with their places."""
+    items: Any = (
+        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    )
+    for key, item in items:
+        if isinstance(item, dict | list):
+            yield from _leaves(item, (*path, key))
+        elif item is not None and item != "":
+            yield (*path, key), item
+
+
+def _replaced(value: Any, path: _Path, changed: Any) -> Any:
+    if not path:
+        return changed
+    copy = value.copy()
+    copy[path[0]] = _replaced(value[path[0]], path[1:], changed)
+    return copy
+
+
+def _other_value(value: Any, random: Random) -> Any:
+    """Return another value of the same kind: a number, a date, an id, a word or a text."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int | float):
+        return value + random.choice((1, 2, 3, 5, 7))
+    return _other_text(str(value), random)
+
+
+def _other_text(text: str, random: Random) -> str:
+    if _ISO_DATE.fullmatch(text):
+        try:
+            return (date.fromisoformat(text) + timedelta(days=random.randint(1, 20))).isoformat()
+        except (ValueError, OverflowError):
+            return "1999-01-01"
+    if " " in text:
+        return "something else"
+    last = _LAST_DIGIT.search(text)
+    if last is None:
+        return f"other_{text}"
+    return f"{text[: last.start()]}{(int(last[0]) + random.randint(1, 9)) % 10}{text[last.end() :]}"
+
+
+def _dotted(path: _Path) -> str:
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return text.removeprefix(".")
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 32 else f"{text[:31]}…"

@@ -1,0 +1,170 @@
+"""A recorded conversation, and a mutant of it: the same conversation with one planted fault.
+
+The words are those of mutation testing of programs (DeMillo, Lipton and Sayward 1978; Jia and Harman 2011): a *mutation
+operator* makes *mutants*; a case *catches* (kills) a mutant if it does not pass, otherwise the mutant *survives*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from random import Random
+from typing import Any
+
+from proctor.schema.evidence.convert_events import events_of, text_parts
+from proctor.schema.evidence.event import Event
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.content import Content, FunctionCall, Part, text_of
+from proctor.schema.format.invocation import Invocation, states_silence
+
+Events = Sequence[Event]
+
+
+@dataclass(frozen=True)
+class Recording:
+    """The conversation that a case records, as events: the agent that must pass (the oracle)."""
+
+    case: EvalCase
+    other: Sequence[str] = ()
+    """The answers of another case, for the agent that gives them here."""
+
+    @cached_property
+    def turns(self) -> list[list[Event]]:
+        """The events of each turn. A turn of which nothing is recorded has a short answer: silence would be an error of the agent."""
+        return [_events(turn) for turn in self.case.conversation or ()]
+
+    @cached_property
+    def messages(self) -> list[str]:
+        """The user's message of each turn."""
+        return [text_of(turn.user_content) for turn in self.case.conversation or ()]
+
+    @cached_property
+    def answers(self) -> list[str]:
+        """The text of each final response, without thoughts; empty if there is none."""
+        return [text_of(turn.final_response, thoughts=False) for turn in self.case.conversation or ()]
+
+    @cached_property
+    def state(self) -> dict[str, Any] | None:
+        """The final session state that the case states; a matcher counts as the value that it compares with."""
+        stated = self.case.final_session_state
+        return {key: _plain(value) for key, value in stated.items()} if stated else None
+
+    @cached_property
+    def initial_state(self) -> dict[str, Any]:
+        """The session state before the first turn."""
+        return dict(self.case.session_input.state) if self.case.session_input is not None else {}
+
+    def user_text(self, turn: int) -> str:
+        """Return the user's messages up to a turn, in lower case."""
+        return "\n".join(self.messages[: turn + 1]).lower()
+
+
+NO_WORK = "Understood."
+"""An answer without content."""
+
+
+def _events(turn: Invocation) -> list[Event]:
+    events = events_of(turn)
+    return events if events or states_silence(turn) else only_text(NO_WORK)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        if "$match" in value:
+            return _plain(value["value"] if "value" in value else next(iter(value.get("values") or [None])))
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list) else value
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One planted fault: which turns have other events, or which final state the session has."""
+
+    turn: int | None
+    """The turn of the fault, from 0; `None`: the final state."""
+    text: str
+    """The fault in a few words: `'42' → '17'`."""
+    events: Callable[[], Mapping[int, Events]] = field(default=dict)
+    """Makes the events of the turns that differ."""
+    state: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+    """Changes a copy of the stated final state."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """A mutation operator."""
+
+    name: str
+    """As `--mutants` and JSON spell it."""
+    label: str
+    """The fault in words, in the plural: `wrong numbers`."""
+    family: str
+    """`calls`, `answers`, `state`, `conversation`, or `agents` that must fail."""
+    find: Callable[[Recording, Random], Iterator[Change]]
+    """Yields every fault that the operator can plant; none if it does not apply."""
+
+
+# --- Parts of a turn -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class CallPlace:
+    """A tool call, and its place in a turn."""
+
+    event: int
+    part: int
+    call: FunctionCall
+
+
+def calls_in(events: Events) -> list[CallPlace]:
+    """Return the tool calls of a turn, in order."""
+    return [
+        CallPlace(index, number, part.function_call)
+        for index, event in enumerate(events)
+        for number, part in enumerate((event.content and event.content.parts) or ())
+        if part.function_call is not None
+    ]
+
+
+def with_parts(event: Event, parts: Sequence[Part]) -> Event:
+    """Return a copy of an event with other parts."""
+    role = event.content.role if event.content is not None else "model"
+    return event.model_copy(update={"content": Content(role=role, parts=list(parts))})
+
+
+def replace_call(events: Events, place: CallPlace, call: FunctionCall) -> list[Event]:
+    """Return the events of a turn with another call in place of one."""
+    event = events[place.event]
+    parts = [*((event.content and event.content.parts) or ())]
+    parts[place.part] = parts[place.part].model_copy(update={"function_call": call})
+    return [*events[: place.event], with_parts(event, parts), *events[place.event + 1 :]]
+
+
+def answer_with(events: Events, text: str) -> list[Event]:
+    """Return the events of a turn with another text as its final response."""
+    last = events[-1] if events else None
+    if last is None or not (last.is_final_response() and text_parts(last)):
+        return [*events, Event.said(text)]
+    thoughts = [part for part in parts_of(last) if part.thought]
+    rest = [part for part in parts_of(last) if not part.text]
+    final = with_parts(last, [*thoughts, Part(text=text), *rest])
+    if rest:  # final, even if another part comes last
+        final.skip_summarization = True
+    return [*events[:-1], final]
+
+
+def parts_of(event: Event) -> Sequence[Part]:
+    """Return the parts of an event."""
+    return (event.content.parts if event.content is not None else None) or ()
+
+
+def only_text(text: str) -> list[Event]:
+    """Return the events of a turn that has nothing but a text."""
+    return [Event.said(text)]
+
+
+def shorten_change(text: str, most: int = 48) -> str:
+    """Quote a text, on one line and cut."""
+    line = " ".join(text.split())
+    return f"'{line if len(line) <= most else line[: most - 1] + '…'}'"

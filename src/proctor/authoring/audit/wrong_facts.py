@@ -1,0 +1,185 @@
+"""Mutation operators for facts in answers: a number, a date, an amount, a unit, a name or an id is another.
+
+A value is left out where its change may be harmless: the user gave it, it is hedged (about 5), it numbers a list item, or
+it is in a greeting, a question, a quotation, a link or code.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import partial
+from random import Random
+
+from proctor.authoring.audit.answer_spans import (
+    Span,
+    occurs_in,
+    protected_spans,
+    replace_word,
+    statement_spans,
+)
+from proctor.authoring.audit.mutant import Change, Events, Operator, Recording, answer_with
+
+_MONTH = (
+    r"(?:January|February|March|April|May|June|July|August|September|October|November|December"
+    r"|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)"
+)
+_DATE = re.compile(
+    rf"\b\d{{4}}-\d{{2}}-\d{{2}}\b|\b{_MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?\b(?:,? \d{{4}})?|\b\d{{1,2}}(?:st|nd|rd|th)? {_MONTH}\b"
+    r"(?: \d{4})?|\b\d{1,2}/\d{1,2}/\d{2,4}\b|\b(?:[01]?\d|2[0-3]):[0-5]\d\b(?!:)"
+)
+_FIGURE = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
+_AMOUNT = re.compile(
+    rf"[$€£¥₹]\s?(?:{_FIGURE})|(?<![\w.,])(?:{_FIGURE})\s?(?:USD|EUR|GBP|dollars|euros|pounds|€|£)(?!\w)"
+)
+_UNITS = {
+    "°C": "°F", "°F": "°C", "km": "miles", "miles": "km", "kg": "pounds", "lbs": "kg", "meters": "feet", "feet": "meters",
+    "hours": "days", "minutes": "hours", "seconds": "minutes", "days": "weeks", "weeks": "months", "months": "years",
+    "years": "months", "hour": "day", "minute": "hour", "day": "week", "week": "month", "month": "year", "GB": "MB",
+    "MB": "GB", "grams": "ounces", "cups": "liters", "degrees Celsius": "degrees Fahrenheit", "km/h": "m/s",
+    "AM": "PM", "PM": "AM", "am": "pm", "pm": "am", "a.m.": "p.m.", "p.m.": "a.m.",
+}  # fmt: skip
+_UNIT = re.compile(
+    rf"(?<![\w.,])(?:{_FIGURE}|\d{{1,2}}:\d{{2}})[ -]?({'|'.join(sorted(map(re.escape, _UNITS), key=len, reverse=True))})(?!\w)"
+)
+_ID = re.compile(
+    r"(?<![\w-])#?(?=[\w-]*[A-Za-z#])(?=[\w-]*\d)[A-Z0-9][A-Za-z0-9]*(?:[-_][A-Za-z0-9]+)*(?![\w:-])|#\d{3,}"
+)
+_NOT_AN_ID = re.compile(r"\d+(?:[a-z]{1,4}|[A-Z]{1,2})|\d+-[a-z]+(?:-[a-z]+)*|[A-Za-z]{1,2}\d|v\d")
+_NUMBER = re.compile(rf"(?<![\w.,/:#+-])(?:{_FIGURE})(?![\w/:-]|[.,]\d)")
+_HEDGED = re.compile(
+    r"(?:about|approximately|around|roughly|nearly|almost|over|up to|at least|at most|~|≈|circa)\s*\W{0,2}$",
+    re.IGNORECASE,
+)
+_ORDINAL = re.compile(r"(?:^|\n)[\s>*_-]*(?:step\s|option\s|day\s)?$", re.IGNORECASE)
+_NAME = re.compile(r"(?<=[a-z] )[A-Z][a-z]{2,}(?: [A-Z][a-z]+)*\b")
+_NO_NAMES = re.compile(
+    rf"{_MONTH}|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|Please|Step|Option|Section|Yes|Okay|Hello|Thank|English|Internet"
+)
+_NAMES = ("Quentin Marlowe", "Isolde Varga", "Bexley Harrow", "Tamsin Okoro", "Corvin Delacroix")
+
+Values = Callable[[str], Iterator[tuple[Span, str]]]
+"""Finds the values of one kind in a text."""
+
+
+def _plain_values(pattern: re.Pattern[str], text: str) -> Iterator[tuple[Span, str]]:
+    for match in pattern.finditer(text):
+        yield Span(*match.span()), match[0]
+
+
+def _numbers(text: str) -> Iterator[tuple[Span, str]]:
+    """Yield numbers that are no part of a date, an amount or an id, and do not number a list item."""
+    others = [span for find in (_dates, _amounts, _ids) for span, _ in find(text)]
+    for span, value in _plain_values(_NUMBER, text):
+        numbers_a_line = _ORDINAL.search(text[: span.start]) and text[span.end : span.end + 1] in ".):"
+        if not span.meets(others) and not numbers_a_line:
+            yield span, value
+
+
+def _ids(text: str) -> Iterator[tuple[Span, str]]:
+    dates = [span for span, _ in _dates(text)]
+    for span, value in _plain_values(_ID, text):
+        if len(value) > 2 and not _NOT_AN_ID.fullmatch(value) and not span.meets(dates):
+            yield span, value
+
+
+def _names(text: str) -> Iterator[tuple[Span, str]]:
+    """Yield capitalized words within sentences; a line without a full stop may be a heading, in which every word is capitalized."""
+    whole = [
+        span
+        for span in statement_spans(text)
+        if text[span.start : span.end].rstrip("*_ ").endswith((".", "!"))
+    ]
+    for span, value in _plain_values(_NAME, text):
+        if not _NO_NAMES.match(value) and span.meets(whole):
+            yield span, value
+
+
+_dates: Values = partial(_plain_values, _DATE)
+_amounts: Values = partial(_plain_values, _AMOUNT)
+_units: Values = partial(_plain_values, _UNIT)
+
+
+# --- Another value of the same kind ----------------------------------------------------------------------------------
+
+
+def _other_digit(value: str, at: int, random: Random) -> str:
+    digit = random.choice([each for each in "123456789" if each != value[at]])
+    return value[:at] + digit + value[at + 1 :]
+
+
+def _first_digit(value: str, random: Random) -> str:
+    """Change the first digit: the value differs by a tenth or more."""
+    return _other_digit(value, next(index for index, sign in enumerate(value) if sign.isdecimal()), random)
+
+
+def _other_date(value: str, random: Random) -> str:
+    """Change the day of a date, or the hour of a time."""
+    if ":" in value:
+        hour, _, minutes = value.partition(":")
+        return (
+            f"{(int(hour) + random.randint(1, 4)) % 12 + 1 if int(hour) > 9 else int(hour) % 9 + 1}:{minutes}"
+        )
+    days = [*re.finditer(r"\d+", value)]
+    day = days[2] if len(days) == 3 and len(days[0][0]) == 4 else days[1 if "/" in value else 0]
+    number = int(day[0])
+    other = random.choice([each for each in range(10, 28) if each != number])
+    return f"{value[: day.start()]}{other}{_ending(value[day.end() :], other)}"
+
+
+def _ending(rest: str, day: int) -> str:
+    last = {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th") if day // 10 != 1 else "th"
+    return re.sub(r"^(?:st|nd|rd|th)", last, rest)
+
+
+def _last_digit(value: str, random: Random) -> str:
+    return _other_digit(value, max(index for index, sign in enumerate(value) if sign.isdecimal()), random)
+
+
+def _other_unit(value: str, _: Random) -> str:
+    unit = next(match[1] for match in [_UNIT.fullmatch(value)] if match)
+    return value[: -len(unit)] + _UNITS[unit]
+
+
+def _other_name(value: str, random: Random) -> str:
+    chosen = random.choice([name for name in _NAMES if name != value])
+    return chosen if " " in value else chosen.split()[0]
+
+
+# --- Operators -------------------------------------------------------------------------------------------------------
+
+
+def _wrong(
+    values: Values, other: Callable[[str, Random], str], recording: Recording, random: Random
+) -> Iterator[Change]:
+    for turn, answer in enumerate(recording.answers):
+        asked = recording.user_text(turn)
+        for value in dict.fromkeys(_certain(values, answer)):
+            if occurs_in(value, asked):
+                continue
+            changed = other(value, random)
+            text = replace_word(answer, value, changed)
+            if text != answer:
+                yield Change(turn, f"'{value}' → '{changed}'", partial(_answered, recording, turn, text))
+
+
+def _certain(values: Values, answer: str) -> Iterator[str]:
+    """Yield the values whose change surely changes the meaning."""
+    statements, closed = statement_spans(answer), protected_spans(answer)
+    for span, value in values(answer):
+        if span.meets(statements) and not span.meets(closed) and not _HEDGED.search(answer[: span.start]):
+            yield value
+
+
+def _answered(recording: Recording, turn: int, text: str) -> dict[int, Events]:
+    return {turn: answer_with(recording.turns[turn], text)}
+
+
+OPERATORS = (
+    Operator("wrong-number", "wrong numbers", "answers", partial(_wrong, _numbers, _first_digit)),
+    Operator("wrong-date", "wrong dates", "answers", partial(_wrong, _dates, _other_date)),
+    Operator("wrong-amount", "wrong amounts", "answers", partial(_wrong, _amounts, _first_digit)),
+    Operator("wrong-unit", "wrong units", "answers", partial(_wrong, _units, _other_unit)),
+    Operator("wrong-name", "wrong names", "answers", partial(_wrong, _names, _other_name)),
+    Operator("wrong-id", "wrong ids", "answers", partial(_wrong, _ids, _last_digit)),
+)

@@ -1,0 +1,115 @@
+"""`proctor audit`: test eval sets by mutation: which faults would their cases notice?"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from proctor.cli.command_base import SectionedCommand
+from proctor.cli.shared_options import (
+    SHOW,
+    argument,
+    common,
+    common_options,
+    json_option,
+    option,
+    run_options,
+)
+
+if TYPE_CHECKING:
+    from proctor.schema.analysis.audit_result import AuditResult
+
+HOW = "How to audit"
+FAILED, NOTHING = 1, 3
+"""Exit codes: the share that is caught is below --fail-under; no mutant could be scored."""
+
+EXAMPLES = """
+proctor audit booking.evalset.json
+proctor audit evals/ --config strict.json -v
+proctor audit booking.evalset.json --mutants answers,argument-changed
+proctor audit booking.evalset.json --fail-under 0.9 --format markdown
+"""
+
+
+@click.command("audit", cls=SectionedCommand, examples=EXAMPLES)
+@argument("sets", nargs=-1, required=True, metavar="SET...")
+@run_options(["config"], section=HOW)
+@option(
+    "--mutants",
+    section=HOW,
+    metavar="LIST",
+    help="Make only these mutants: families (calls, answers, state, conversation) or operators such as wrong-number, "
+    "separated by commas.  [all]",
+)
+@option("--seed", section=HOW, type=click.IntRange(min=0), default=0, metavar="N",
+        help="Choose other mutants where there are many.  [0]")  # fmt: skip
+@option("--fail-under", section=HOW, type=click.FloatRange(min=0, max=1), metavar="SHARE",
+        help="Exit with 1 if a smaller share of the mutants is caught, or an agent that does nothing passes a case.")  # fmt: skip
+@run_options(["allow_unknown_keys"])
+@json_option(SHOW)
+@option("--format", "format_", section=SHOW, type=click.Choice(["text", "markdown", "json"]),
+        help="Write the audit in this form: markdown for a pull request.  [text]")  # fmt: skip
+@common_options
+@click.pass_context
+def audit(
+    ctx: click.Context,
+    /,
+    sets: tuple[str, ...],
+    *,
+    config: str | None,
+    mutants: str | None,
+    seed: int,
+    fail_under: float | None,
+    allow_unknown_keys: bool,
+    format_: str | None,
+) -> None:
+    """Test eval sets by mutation: which faults would their cases notice?
+
+    The recorded conversation of a case is an agent that must pass. Each mutant of it has one fault:
+    a call is missing, a number in the answer is wrong, a sentence is negated. A case catches a mutant
+    if it does not pass. Agents that do nothing must fail, too. The metrics and criteria are those of
+    `proctor eval`; no agent and no model is called, and metrics that ask a judge are left out.
+
+    \b
+    Exit codes: 0 audited, 1 below --fail-under, 2 configuration error, 3 no mutant could be scored.
+    """
+    from proctor.authoring.audit.audit_sets import audit_sync
+    from proctor.cli.command_base import read_settings
+    from proctor.cli.messages import say
+
+    settings = read_settings()
+    found = audit_sync(
+        list(sets),
+        config=config or settings.config,
+        mutants=None if mutants is None else [name.strip() for name in mutants.split(",") if name.strip()],
+        seed=seed,
+        allow_unknown_keys=allow_unknown_keys or settings.options.get("allow_unknown_keys", False),
+    )
+    _write(found, format_)
+    if common().verbose:
+        for warning in found.warnings:
+            say(f"warning: {warning}")
+    ctx.exit(_exit_code(found, fail_under))
+
+
+def _write(found: AuditResult, form: str | None) -> None:
+    from proctor.authoring.audit.audit_report import audit_data, write_audit
+    from proctor.reports.base import ReportOptions
+    from proctor.reports.formats.json_data import write_json
+
+    if form == "json":
+        write_json(audit_data(found), sys.stdout)
+        return
+    options = ReportOptions(verbose=bool(common().verbose), color=False if common().no_color else None)
+    write_audit(found, sys.stdout, options, markdown=form == "markdown")
+
+
+def _exit_code(found: AuditResult, fail_under: float | None) -> int:
+    share = found.score.share
+    if share is None:
+        return NOTHING
+    if fail_under is not None and (share < fail_under or found.passed_by_any):
+        return FAILED
+    return 0

@@ -1,0 +1,205 @@
+"""The result of an audit of eval sets: which mutants each case catches, and which it does not notice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from proctor.stats.intervals import wilson
+
+ENOUGH = 0.95
+"""The share of its mutants that must be caught for an operator not to be named as a weakness."""
+_BLIND = 0.5
+
+
+class Fate(StrEnum):
+    """What became of a mutant."""
+
+    CAUGHT = "caught"
+    """The case did not pass: the mutant is killed."""
+    SURVIVED = "survived"
+    """The case passed although the conversation has a fault."""
+    ERROR = "error"
+    """A metric could not score it. It counts neither as caught nor as survived."""
+
+
+@dataclass(frozen=True, slots=True)
+class MutantFate:
+    """One mutant of one case."""
+
+    operator: str
+    fate: Fate
+    fault: str
+    """The planted fault in a few words."""
+    turn: int | None = None
+    """The turn of the fault, from 0; `None`: every turn, or the final state."""
+    metrics: Sequence[str] = ()
+    """The metrics that failed it."""
+    reason: str = ""
+    """Why it could not be scored."""
+
+
+@dataclass(slots=True)
+class CaseAudit:
+    """What one case catches."""
+
+    eval_id: str
+    place: str
+    """`file:line`; empty for a set made in Python."""
+    problem: str = ""
+    """Why the case has no mutants: its recorded conversation does not pass, it is a scenario, nothing decides it; else empty."""
+    contradicts: bool = False
+    """Whether its recorded conversation does not pass."""
+    mutants: Sequence[MutantFate] = ()
+    """Also the agents that must fail."""
+    same_as: str = ""
+    """An earlier case that asks and accepts the same, so that this one is redundant."""
+
+
+@dataclass(slots=True)
+class MetricAudit:
+    """How often one metric decided."""
+
+    name: str
+    threshold: float | None
+    gate: bool
+    scored: int = 0
+    """Mutants to which it gave a score."""
+    failed: int = 0
+    """Mutants that it failed."""
+
+
+@dataclass(slots=True)
+class SetAudit:
+    """The audit of one eval set with its config."""
+
+    eval_set_id: str
+    path: str | None
+    config_source: str
+    cases: list[CaseAudit] = field(default_factory=list)
+    metrics: list[MetricAudit] = field(default_factory=list)
+    left_out: dict[str, str] = field(default_factory=dict)
+    """Metrics that were not measured, and why: those that ask a judge."""
+
+
+@dataclass(frozen=True, slots=True)
+class MutationScore:
+    """The share of mutants that are caught."""
+
+    caught: int
+    made: int
+    """Without those that could not be scored."""
+    errors: int = 0
+    cases: int = 0
+    """Cases that have such mutants."""
+
+    @property
+    def share(self) -> float | None:
+        """The share that is caught; `None` without mutants."""
+        return self.caught / self.made if self.made else None
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % confidence interval of the share (Wilson), as if mutants were independent."""
+        return wilson(self.caught, self.made)
+
+    @property
+    def is_weak(self) -> bool:
+        """Whether fewer than 95 % are caught."""
+        return self.share is not None and self.share < ENOUGH
+
+    @property
+    def is_blind(self) -> bool:
+        """Whether fewer than half are caught."""
+        return self.share is not None and self.share < _BLIND
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorScore:
+    """What became of the mutants of one operator."""
+
+    name: str
+    label: str
+    family: str
+    score: MutationScore
+
+
+AGENTS = "agents"
+
+
+@dataclass(slots=True)
+class AuditResult:
+    """The result of `audit`."""
+
+    sets: list[SetAudit]
+    seed: int
+    operators: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """Name -> label and family of the operators that were used, in order."""
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def cases(self) -> Iterator[CaseAudit]:
+        """All cases, in order."""
+        return (case for one in self.sets for case in one.cases)
+
+    @property
+    def audited(self) -> list[CaseAudit]:
+        """The cases with mutants."""
+        return [case for case in self.cases if not case.problem]
+
+    @property
+    def score(self) -> MutationScore:
+        """The mutation score: the share of all mutants that are caught. The agents that must fail do not count."""
+        return _score(
+            self.audited, [name for name, (_, family) in self.operators.items() if family != AGENTS]
+        )
+
+    @property
+    def by_operator(self) -> list[OperatorScore]:
+        """The score of each operator; without mutants it does not apply to these cases."""
+        cases = self.audited
+        return [OperatorScore(name, *words, _score(cases, [name])) for name, words in self.operators.items()]
+
+    @property
+    def agent_names(self) -> set[str]:
+        """The agents that must fail."""
+        return {name for name, (_, family) in self.operators.items() if family == AGENTS}
+
+    def agents_that_pass(self, case: CaseAudit) -> list[str]:
+        """Return the agents that pass a case although they do nothing."""
+        names = self.agent_names
+        return [
+            each.operator for each in case.mutants if each.operator in names and each.fate is Fate.SURVIVED
+        ]
+
+    @property
+    def passed_by_any(self) -> list[CaseAudit]:
+        """The cases that an agent passes that must fail, also where the recorded conversation does not pass."""
+        return [case for case in self.cases if self.agents_that_pass(case)]
+
+    @property
+    def contradictions(self) -> list[CaseAudit]:
+        """The cases whose own recorded conversation does not pass."""
+        return [case for case in self.cases if case.contradicts]
+
+    @property
+    def idle_metrics(self) -> list[MetricAudit]:
+        """The gating metrics that scored mutants and failed none."""
+        merged: dict[str, MetricAudit] = {}
+        for one in (each for audited in self.sets for each in audited.metrics if each.gate):
+            known = merged.setdefault(one.name, MetricAudit(one.name, one.threshold, gate=True))
+            known.scored, known.failed = known.scored + one.scored, known.failed + one.failed
+        return [one for one in merged.values() if one.scored and not one.failed]
+
+
+def _score(cases: Iterable[CaseAudit], names: Iterable[str]) -> MutationScore:
+    wanted = set(names)
+    caught = made = errors = affected = 0
+    for case in cases:
+        fates = [each.fate for each in case.mutants if each.operator in wanted]
+        caught += fates.count(Fate.CAUGHT)
+        made += len(fates) - fates.count(Fate.ERROR)
+        errors += fates.count(Fate.ERROR)
+        affected += bool(fates)
+    return MutationScore(caught, made, errors, affected)

@@ -1,0 +1,68 @@
+"""`proctor audit`: what it prints, and its exit codes."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.project import case, in_this_process, make_project
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return make_project(
+        tmp_path, case("seats", "book", answer="The table is booked for 4 people and costs $30.")
+    )
+
+
+def test_it_begins_with_the_result_in_one_sentence_and_fits_a_screen() -> None:
+    shown = in_this_process("audit", "cases.evalset.json")
+    lines = shown.stdout.splitlines()
+    assert shown.returncode == 0
+    assert lines[0].startswith("Catches ")
+    assert "blind to wrong numbers, wrong amounts" in lines[0]
+    assert len(lines) <= 25
+
+
+def test_verbose_lists_the_survivors_by_case() -> None:
+    shown = in_this_process("audit", "cases.evalset.json", "-v").stdout
+    assert "seats (cases.evalset.json:" in shown
+    assert "wrong numbers: turn 1: '4' → " in shown
+
+
+@pytest.mark.parametrize(("share", "code"), [("0.5", 0), ("0.99", 1)])
+def test_fail_under_decides_the_exit_code(share: str, code: int) -> None:
+    assert in_this_process("audit", "cases.evalset.json", "--fail-under", share).returncode == code
+
+
+def test_json_has_every_mutant() -> None:
+    data = json.loads(in_this_process("audit", "cases.evalset.json", "--json").stdout)
+    (one,) = data["sets"][0]["cases"]
+    fates = [each["fate"] for each in one["mutants"]]
+    agents = {each["name"] for each in data["operators"] if each["family"] == "agents"}
+    assert data["score"]["made"] == sum(each["operator"] not in agents for each in one["mutants"])
+    assert set(fates) == {"caught", "survived"}
+
+
+def test_markdown_is_a_table() -> None:
+    shown = in_this_process("audit", "cases.evalset.json", "--format", "markdown").stdout
+    assert "Catches" in shown
+    assert "| wrong numbers |" in shown
+
+
+def test_a_config_that_decides_nothing_is_not_a_success(project: Path) -> None:
+    blind = {"tool_trajectory_avg_score": {"threshold": 1, "gate": False}}
+    (project / "test_config.json").write_text(json.dumps({"criteria": blind}))
+    shown = in_this_process("audit", "cases.evalset.json")
+    assert shown.returncode == 3
+    assert "nothing was measured" in shown.stdout
+    assert "nothing decides it" in shown.stdout
+    assert "`gate` is false: tool_trajectory_avg_score" in shown.stdout
+
+
+@pytest.mark.parametrize("arguments", [("none.evalset.json",), ("cases.evalset.json", "--mutants", "typos")])
+def test_bad_input_is_one_message_and_exit_code_2(arguments: tuple[str, ...]) -> None:
+    shown = in_this_process("audit", *arguments)
+    assert shown.returncode == 2
+    assert "Traceback" not in shown.stderr
