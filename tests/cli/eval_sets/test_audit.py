@@ -61,7 +61,14 @@ def test_a_config_that_decides_nothing_is_not_a_success(project: Path) -> None:
     assert "`gate` is false: tool_trajectory_avg_score" in shown.stdout
 
 
-@pytest.mark.parametrize("arguments", [("none.evalset.json",), ("cases.evalset.json", "--mutants", "typos")])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("none.evalset.json",),
+        ("cases.evalset.json", "--mutants", "typos"),
+        ("cases.evalset.json", "--mutants", ","),
+    ],
+)
 def test_bad_input_is_one_message_and_exit_code_2(arguments: tuple[str, ...]) -> None:
     shown = in_this_process("audit", *arguments)
     assert shown.returncode == 2

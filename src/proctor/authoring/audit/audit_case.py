@@ -68,13 +68,13 @@ class CaseScorer:
     def _trial(self, turns: Sequence[Events], state: dict[str, Any] | None) -> Trial:
         recorded = self._recording.case.conversation or []
         made = [
-            Turn.model_construct(user_content=turn.user_content, events=list(events))
+            Turn(user_content=turn.user_content, events=list(events))
             for turn, events in zip(recorded, turns, strict=True)
         ]
         before = self._recording.initial_state
         if made and state is not None and state != before:
             made[-1].events.append(Event.changed(state))
-        return Trial.model_construct(
+        return Trial(
             eval_set_id=self._plan.source.eval_set_id,
             eval_id=self._recording.case.eval_id,
             turns=made,

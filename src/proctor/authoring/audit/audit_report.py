@@ -115,7 +115,7 @@ def audit_blocks(found: AuditResult, look: Look) -> Iterator[Block]:
     yield Gap(is_everywhere=True)
     if found.audited:
         yield _table(found, everything=look.verbose)
-        yield from _not_applicable(found)
+        yield from _not_applicable(found, everything=look.verbose)
         yield Gap(is_everywhere=True)
     yield from _problem_lines(found)
     if look.verbose:
@@ -198,10 +198,12 @@ def _row(label: str, score: MutationScore) -> Row:
     return Row([[Span(text, role if number in (2, 4) else "")] for number, text in enumerate(cells)])
 
 
-def _not_applicable(found: AuditResult) -> Iterator[Block]:
+def _not_applicable(found: AuditResult, *, everything: bool) -> Iterator[Block]:
     idle = [each.label for each in found.by_operator if not (each.score.made or each.score.errors)]
+    shown = idle if everything else idle[:_FEW]
+    more = f" and {len(idle) - len(shown)} more (-v)" if len(shown) < len(idle) else ""
     if idle:
-        yield _line(f"  not applicable to these cases: {', '.join(idle)}", "dim")
+        yield _line(f"  not applicable to these cases: {', '.join(shown)}{more}", "dim")
 
 
 def _problem_lines(found: AuditResult) -> Iterator[Block]:

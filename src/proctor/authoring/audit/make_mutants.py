@@ -41,7 +41,7 @@ def select_operators(names: Sequence[str] | None) -> list[Operator]:
     if names is None:
         return list(OPERATORS.values())
     known = [*FAMILIES, *OPERATORS]
-    for name in names:
+    for name in names or [""]:
         if name not in known:
             raise UnknownNameError(
                 f"unknown mutants {name!r}.{did_you_mean(name, known)} Expected names of families "

@@ -45,6 +45,11 @@ class Recording:
         return [text_of(turn.final_response, thoughts=False) for turn in self.case.conversation or ()]
 
     @cached_property
+    def words(self) -> frozenset[str]:
+        """The words of all answers, in lower case."""
+        return frozenset(word for answer in self.answers for word in answer.lower().split())
+
+    @cached_property
     def state(self) -> dict[str, Any] | None:
         """The final session state that the case states; a matcher counts as the value that it compares with."""
         stated = self.case.final_session_state

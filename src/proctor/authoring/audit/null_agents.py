@@ -79,19 +79,16 @@ def _initial_state(recording: Recording, _: dict[str, Any]) -> dict[str, Any]:
 
 def answers_of_other_case(recording: Recording, others: Sequence[Recording], seed: int) -> Sequence[str]:
     """Return the answers of another case, chosen by the ids of both; not of one whose answers have the same words."""
-    mine = _words(recording)
     key = recording.case.eval_id
-    different = (other for other in others if other is not recording and _share(mine, _words(other)) < _ALIKE)
+    different = (
+        other for other in others if other is not recording and _share(recording.words, other.words) < _ALIKE
+    )
     chosen = min(different, key=lambda other: _rank(f"{seed}\0{key}\0{other.case.eval_id}"), default=None)
     return chosen.answers if chosen is not None else ()
 
 
 def _rank(text: str) -> bytes:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-
-
-def _words(recording: Recording) -> frozenset[str]:
-    return frozenset(word for answer in recording.answers for word in answer.lower().split())
 
 
 def _share(one: frozenset[str], other: frozenset[str]) -> float:
