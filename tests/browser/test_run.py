@@ -102,6 +102,15 @@ class TestARunThatIsOver:
         page.get_by_role("button", name="Copy as Markdown").click()
         assert "| `moody` | failed |" in copied(page, "**greeter on greetings")
 
+    def test_is_copied_as_the_table_shows_it(self, page: Page, site: Site) -> None:
+        _open(page, site, "travel.flawed", "?q=outcome:failed&sort=-case")
+        expect(_cases(page).first).to_be_visible()
+        shown = _cases(page).all_inner_texts()
+        page.get_by_role("button", name="Copy as Markdown").click()
+        rows = [line for line in copied(page, "**travel").splitlines() if line.startswith("| `")]
+        assert [row.split("`")[1] for row in rows] == shown
+        assert "\\`" not in "".join(rows)
+
     def test_that_does_not_exist_is_reported(self, page: Page, problems: Problems) -> None:
         problems.expect("404")
         page.goto("/runs/unknown")
@@ -209,7 +218,7 @@ def _positions(site: Site, run: dict[str, Any]) -> dict[str, int]:
 
 
 def _of(run: dict[str, Any], position: int) -> re.Pattern[str]:
-    return re.compile(f"/runs/{run['run_id']}/cases/{position}$")
+    return re.compile(f"/runs/{run['run_id']}/cases/{position}(\\?sort=case)?$")
 
 
 @pytest.fixture

@@ -376,14 +376,52 @@ eval_cases:
 """
 
 
-def test_a_yaml_case_with_the_keys_of_the_format_is_not_rewritten(store: Store, tmp_path: Path) -> None:
+MIXED_FORM = """\
+eval_set_id: s
+eval_cases:
+  - eval_id: a  # mine
+    session_input: {app_name: x, user_id: u}
+    conversation:
+      - user_content:
+          parts:
+            - text: hi  # a greeting
+        finalResponse:
+          # the answer
+          parts:
+            - text: old  # as of May
+          role: model
+        intermediate_data:
+          tool_uses: []
+      - ask: again
+        expect: old
+"""
+ONE_LONG_TURN = """\
+cases:
+  - id: a
+    user_content: {parts: [{text: hi}], role: user}
+    expect: old
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "changes"),
+    [
+        (LONG_FORM, {"parts: [{text: old}]": "parts:\n            - text: new"}),
+        (MIXED_FORM, {"text: old": "text: new", "expect: old": "expect: new"}),
+        (ONE_LONG_TURN, {"expect: old": "expect: new"}),
+    ],
+    ids=["the keys of the format", "both forms", "one turn without a list"],
+)
+def test_a_yaml_case_with_the_keys_of_the_format_keeps_them(
+    text: str, changes: dict[str, str], store: Store, tmp_path: Path
+) -> None:
     file = tmp_path / "s.evalset.yaml"
-    file.write_text(LONG_FORM)
-    result = proctor.evaluate_sync(
-        agent(text="new"), file, config={"criteria": {"exact_match": 1}}, store=store
-    )
-    with pytest.raises(SetupProblems, match="a turn in the long form cannot be edited in place"):
-        bless(result.run_id, ["a"], store=store)
+    file.write_text(text)
+    config = {"criteria": {"exact_match": 1}}
+    result = proctor.evaluate_sync(agent(text="new"), file, config=config, store=store)
+    for old, new in changes.items():
+        text = text.replace(old, new)
+    assert blessed(result.run_id, store, ["a"]).after == text
 
 
 def test_matching_yaml_expectation_is_unchanged(store: Store, tmp_path: Path) -> None:

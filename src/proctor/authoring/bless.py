@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from proctor.common.project_root import project_root
 from proctor.common.safe_text import is_visible
 from proctor.errors import EvalFileError, SetupError, SetupProblems, did_you_mean
 from proctor.files.edit.bless import bless_case, same_calls, same_text, turns_to_bless
@@ -81,10 +82,10 @@ class Blessing:
 class RefusedCase(SetupError):  # noqa: N818 - it is about a case, and reads so
     """Why a case stays unchanged."""
 
-    def __init__(self, message: str, case: str, *, choose: bool = False) -> None:
-        """`case`: as `set/case`; `choose`: a trial to learn from has to be chosen."""
+    def __init__(self, message: str, case: str, *, choose: bool = False, changed_since: bool = False) -> None:
+        """`case`: as `set/case`; `choose`: a trial has to be chosen; `changed_since`: the case was changed since it was run."""
         super().__init__(message)
-        self.case, self.choose = case, choose
+        self.case, self.choose, self.changed_since = case, choose, changed_since
 
 
 def bless(
@@ -95,6 +96,7 @@ def bless(
     trial: int | Mapping[str, int] | None = None,
     force: bool = False,
     on_case: OnCase | None = None,
+    root: Path | None = None,
 ) -> list[Blessing]:
     """Return what has to change in the files of a run's cases for them to expect what the agent did; nothing is written.
 
@@ -102,7 +104,8 @@ def bless(
     default all that failed. Each turn's answer and tool calls are taken from the evidence (of `trial`, counted from 1;
     needed where a case's trials did not go alike; by `set/case`, where each has its own), and the keys of the expected final state. `Blessing.write` writes.
 
-    `on_case` is called before each step of a case; an exception that it raises ends the work.
+    The files are those of the project in which this runs, or of the folder `root`, even if the run was made in another copy
+    of the project. `on_case` is called before each step of a case; an exception that it raises ends the work.
 
     A case that was not run to its end, has another content than it was run with (`force` goes on where its turns are
     still the same), or is written in a form that cannot be changed in place, is in `refused` of its file.
@@ -119,7 +122,7 @@ def bless(
     if chosen.problems:
         raise SetupProblems(chosen.problems)
     found = []
-    for eval_set_id, path in chosen.files({one.case.eval_set_id for one in picked}):
+    for eval_set_id, path in chosen.files({one.case.eval_set_id for one in picked}, root):
         mine = [one for one in picked if one.case.eval_set_id == eval_set_id]
         try:
             found.append(_File(path, on_case, force=force).bless(mine))
@@ -233,7 +236,7 @@ class _Chosen:
         name = _full_name(case)
         self.refused.append(RefusedCase(f"{name} {why}", name, choose=choose))
 
-    def files(self, wanted: Collection[str]) -> Iterator[tuple[str, Path]]:
+    def files(self, wanted: Collection[str], root: Path | None) -> Iterator[tuple[str, Path]]:
         """The sets of these ids, with their files."""
         ids = [one.eval_set_id for one in self.manifest.sets]
         for eval_set_id in sorted(wanted):
@@ -241,14 +244,38 @@ class _Chosen:
                 raise SetupError(
                     f"two sets of run {self._run_id} are called {eval_set_id}: run each by itself, and bless that run"
                 )
-        folder = Path(self.manifest.folder or ".")
+        folder, here = Path(self.manifest.folder or "."), root or _project_of(self.manifest)
         for one in self.manifest.sets:
             if one.eval_set_id not in wanted:
                 continue
             if one.path is None:
                 raise SetupError(f"the set {one.eval_set_id} was made in Python: there is no file to change")
-            path = folder / one.path
+            path = set_in_project(folder, one.path, here)
+            if path is None:
+                raise SetupError(
+                    f"the run {self._run_id} was made in {folder}, and this project ({here}) has no file {one.path}: "
+                    "run `proctor bless` in that folder"
+                )
             yield one.eval_set_id, path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+
+
+def _project_of(manifest: Manifest) -> Path:
+    """Return the project of the working folder; if nothing marks one, the run's folder, if that contains it."""
+    here, folder = Path.cwd(), Path(manifest.folder or ".")
+    return project_root(here) or (folder if here.is_relative_to(folder) else here)
+
+
+def set_in_project(folder: Path, path: str, root: Path) -> Path | None:
+    """Return the file of a set that was run in `folder`, for the project at `root`; `None` if that has no such file.
+
+    The run may have been made in another copy of the project: its folder is then looked up below `root` by its last parts.
+    """
+    if folder.resolve().is_relative_to(root.resolve()):
+        return folder / path
+    if Path(path).is_absolute():
+        return None
+    tails = (Path(*folder.parts[first:]) for first in range(1, len(folder.parts) + 1))
+    return next((found for tail in tails if (found := root / tail / path).is_file()), None)
 
 
 def _full_name(case: PlannedCase) -> str:
@@ -371,7 +398,7 @@ class _File:
                 f"{self._source.where(index)}: the case {case.eval_id} was changed since it was run: run it again, or "
                 "change the present case with --force (force=True)"
             )
-            raise RefusedCase(changed, _full_name(case))
+            raise RefusedCase(changed, _full_name(case), changed_since=True)
         return index
 
 

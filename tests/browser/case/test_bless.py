@@ -51,13 +51,17 @@ def test_each_case_is_reviewed_and_only_what_is_accepted_is_written(
     axe(own_page)
     fits(own_page)
     shot(own_page, "bless")
+    boxes = own_page.get_by_role("checkbox")
+    expect(boxes).to_have_count(6)
+    for box in boxes.all():
+        expect(box).not_to_be_checked()
+    expect(own_page.get_by_role("button", name="Nothing accepted")).to_be_disabled()
+    own_page.get_by_role("button", name="Tick all 6").click()
     expect(own_page.get_by_role("button", name=re.compile("^Write"))).to_have_text(
         "Write 6 cases into bookings.evalset.json"
     )
-    boxes = own_page.get_by_role("checkbox")
-    expect(boxes).to_have_count(6)
-    for at in range(1, 6):
-        boxes.nth(at).uncheck()
+    own_page.get_by_role("button", name="Untick all").click()
+    boxes.first.check()
     own_page.get_by_role("button", name="Write 1 case into bookings.evalset.json").click()
     expect(own_page.get_by_role("heading", name="Written")).to_be_visible()
     assert expected(own_site, "two_turn_booking")[1]["final_response"]["parts"][0]["text"].endswith(
@@ -72,6 +76,7 @@ def test_a_file_that_changed_in_between_is_not_written(
     own_page: Page, own_site: Site, problems: Problems
 ) -> None:
     own_page.goto(f"/runs/{run_of(own_site, 'travel.flawed')}/bless?cases=0")
+    own_page.get_by_role("checkbox").check()
     write = own_page.get_by_role("button", name="Write 1 case into bookings.evalset.json")
     expect(write).to_be_enabled()
     path = own_site.folder / SET
@@ -85,6 +90,7 @@ def test_a_file_that_changed_in_between_is_not_written(
     assert path.read_bytes() == mine
     own_page.get_by_role("button", name="Try again").click()
     expect(own_page.get_by_role("alert")).to_have_count(0)
+    own_page.get_by_role("checkbox").check()
     own_page.get_by_role("button", name=re.compile("^Write 1 case")).click()
     expect(own_page.get_by_role("heading", name="Written")).to_be_visible()
 
@@ -97,8 +103,12 @@ def test_where_trials_did_not_go_alike_one_is_chosen(page: Page, site: Site, sho
     run, position = run_of(site, "greeter"), 1
     trials = site.get(f"/api/runs/{run}/cases/{position}")["trials"]
     failed = next(one["number"] for one in trials if one["outcome"] == "failed")
-    case.get_by_role("combobox").select_option(label=str(failed + 1))
-    expect(case.get_by_role("checkbox")).to_be_checked()
+    expect(case).to_contain_text("flaky")
+    case.get_by_role("combobox").select_option(label=f"{failed + 1} (failed)")
+    expect(case.get_by_role("checkbox")).not_to_be_checked()
+    expect(case).to_contain_text(
+        f"The trials differ: the case would expect only what trial {failed + 1} did."
+    )
     expect(case.locator("ins")).to_contain_text("Go away")
     expect(page).to_have_url(re.compile("trials="))
     expect(page.get_by_role("region", name="<script>alert(1)</script>")).to_contain_text(
@@ -110,6 +120,7 @@ def test_a_case_leads_to_its_own_blessing(page: Page, site: Site) -> None:
     page.goto(f"/runs/{run_of(site, 'travel.flawed')}/cases/0?trial=2")
     page.get_by_role("link", name="Bless …").click()
     expect(page.get_by_role("region", name="two_turn_booking").get_by_role("combobox")).to_have_value("1")
+    page.get_by_role("checkbox").check()
     expect(page.get_by_role("button", name="Write 1 case into bookings.evalset.json")).to_be_visible()
 
 

@@ -181,6 +181,27 @@ def test_keys_go_to_the_next_case_and_up_to_the_run(page: Page, site: Site) -> N
     expect(page).to_have_url(re.compile(re.escape(path.partition("/cases")[0]) + "$"))
 
 
+def test_the_next_case_is_that_of_the_table_from_which_it_was_opened(page: Page, site: Site) -> None:
+    run = run_of(site, "travel.flawed")
+    page.goto(f"/runs/{run}?q=outcome:failed&sort=-case")
+    table = page.get_by_role("table", name="Cases").get_by_role("link")
+    expect(table.first).to_be_visible()
+    names = table.all_inner_texts()
+    table.first.click()
+    main = page.locator("main header")
+    for place, name in enumerate(names, 1):
+        expect(page.get_by_role("heading", level=1)).to_have_text(name)
+        expect(main).to_contain_text(f"{place} of {len(names)} failures")
+        page.keyboard.press("j")
+    expect(page.get_by_role("heading", level=1)).to_have_text(names[-1])
+    page.reload()
+    expect(main).to_contain_text(f"{len(names)} of {len(names)} failures")
+    page.keyboard.press("k")
+    expect(page.get_by_role("heading", level=1)).to_have_text(names[-2])
+    page.keyboard.press("u")
+    expect(page).to_have_url(re.compile(r"\?q=outcome%3Afailed&sort=-case$"))
+
+
 def test_the_case_is_copied_as_markdown(page: Page, site: Site) -> None:
     open_case(page, site)
     expect(page.get_by_role("region", name="Turn 2")).to_be_visible()

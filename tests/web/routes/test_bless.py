@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -149,6 +150,10 @@ def test_trials_that_did_not_go_alike_have_to_be_chosen_among(tmp_path: Path) ->
         found = [preview(client, cases=[1], trials={"1": number})["cases"][0] for number in range(4)]
         assert sorted(one["status"] for one in found) == ["changes", "changes", "same", "same"]
         assert [one["trial"] for one in found] == [0, 1, 2, 3]
+        assert {(one["strip"], one["flaky"], one["differ"]) for one in found} == {
+            (moody["strip"], True, True)
+        }
+        assert sorted(moody["strip"]) == ["f", "f", "p", "p"]
         [broken] = preview(client, cases=[4])["cases"]
         assert (broken["status"], broken["choose"]) == ("refused", False)
 
@@ -197,6 +202,43 @@ def test_nothing_outside_of_the_project_is_read_or_written(
         assert all(not one["changes"] and not one["hunks"] for one in page["cases"])
         assert write(client, page["etag"], [1]).status_code == 400
     assert (project / SET).read_bytes() == before
+
+
+def test_a_copied_project_writes_into_its_own_files(
+    project: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """The store was copied with the project: its runs name the folder of the original."""
+    copy = tmp_path_factory.mktemp("copies") / "copy"
+    shutil.copytree(project, copy)
+    before = (project / SET).read_bytes()
+    context = ServerContext(root=copy, store_url=copy / ".proctor" / "store.sqlite3")
+    with TestClient(create_app(context), base_url="http://127.0.0.1:8000") as client:
+        page = preview(client, cases=[1])
+        assert page["cases"][0]["path"] == str(copy / SET)
+        assert write(client, page["etag"], [1]).status_code == 200
+    with working_in(copy):
+        assert "You sent nothing" not in in_this_process("bless", "--dry-run").stdout
+    assert (project / SET).read_bytes() == before
+    assert answers(copy)["wrong"] == "You sent bye."
+
+
+def test_a_run_of_another_project_is_refused(project: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    other = tmp_path_factory.mktemp("other")
+    (other / "proctor.toml").write_text("")
+    with working_in(other):
+        refused = in_this_process("bless", "--store", str(project / ".proctor" / "store.sqlite3"), "--yes")
+    assert refused.returncode == 2
+    assert f"was made in {project}, and this project ({other}) has no file {SET}" in refused.stderr
+
+
+def test_a_case_that_was_changed_since_is_marked_and_can_be_included(
+    project: Path, asked: TestClient
+) -> None:
+    (project / SET).write_text((project / SET).read_text().replace("You sent nothing.", "You sent nil."))
+    refused, _ = preview(asked)["cases"]
+    assert (refused["status"], refused["changed_since"]) == ("refused", True)
+    included, _ = preview(asked, force=True)["cases"]
+    assert (included["status"], included["changed_since"]) == ("changes", False)
 
 
 def test_what_is_not_there_is_reported(asked: TestClient) -> None:

@@ -1258,12 +1258,32 @@ export interface components {
              */
             choose: boolean;
             /**
+             * Changed Since
+             * @default false
+             */
+            changed_since: boolean;
+            /**
+             * Strip
+             * @default
+             */
+            strip: string;
+            /**
+             * Flaky
+             * @default false
+             */
+            flaky: boolean;
+            /**
+             * Differ
+             * @default false
+             */
+            differ: boolean;
+            /**
              * Path
              * @default
              */
             path: string;
             /** Changes */
-            changes: components["schemas"]["proctor__web__pages__bless__CaseChange"][];
+            changes: components["schemas"]["proctor__web__pages__bless_changes__CaseChange"][];
             /** Hunks */
             hunks: components["schemas"]["Hunk"][];
             /** Lost */
@@ -3942,7 +3962,7 @@ export interface components {
          * CaseChange
          * @description One value of a case that would change.
          */
-        proctor__web__pages__bless__CaseChange: {
+        proctor__web__pages__bless_changes__CaseChange: {
             /** Path */
             path: string;
             before: components["schemas"]["Marked"] | null;

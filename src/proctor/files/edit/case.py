@@ -153,7 +153,10 @@ class YamlCases:
         changes = self._edit.changes
         try:
             before, after = self._set.case(index), read_case(value)[0]
-            change_yaml_case(self._edit, index, before, after, may_rewrite=self._may_rewrite)
+            values = None
+            if isinstance(value, dict) and not self._may_rewrite:
+                values = self._set.value(index), value
+            change_yaml_case(self._edit, index, before, after, values)
         except EvalFileError:
             self._edit.undo(changes)
             raise

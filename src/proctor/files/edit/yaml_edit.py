@@ -15,6 +15,7 @@ from proctor.files.edit.text_edits import Comment, SplicedText
 from proctor.files.yaml.object_reader import CASE_KEYS, ONE_TURN_KEYS
 from proctor.files.yaml.writer import emit, write_case
 from proctor.schema.format.case import EvalCase
+from proctor.schema.format.wire_model import to_camel
 
 _COMMENT = re.compile(r"(?<![^\s])#[^\n]*")
 _LINE_END = re.compile(r"\r?\n")
@@ -315,14 +316,15 @@ def _children(node: yaml.Node) -> list[yaml.Node]:
 
 
 def change_yaml_case(
-    edit: YamlEdit, index: int, before: EvalCase, after: EvalCase, *, may_rewrite: bool
+    edit: YamlEdit, index: int, before: EvalCase, after: EvalCase, values: tuple[Object, Object] | None
 ) -> None:
     """Change the case at `index` to `after`; equal entries keep their bytes, comments and layout.
 
-    A turn in the long form is written again in the short form, if it `may_rewrite`.
+    `values`: the JSON of both cases; with it, turns with the keys of the format keep them. Otherwise they are written
+    again in the short form.
 
     Raises:
-        EvalFileError: the case shares an anchor or a line with something else, or would have to be rewritten.
+        EvalFileError: the case shares an anchor or a line with something else.
     """
     cases = edit.cases
     node = cases[index] if cases else edit.root
@@ -333,10 +335,12 @@ def change_yaml_case(
         del old["case"], new["case"]
     if emit(old) == emit(new):
         return
-    if not may_rewrite and _has_long_turns(edit, node):
-        raise EvalFileError(
-            f"{before.eval_id}: a turn in the long form cannot be edited in place: edit it by hand, or as JSON"
-        )
+    if values is not None and _has_long_turns(edit, node):
+        _change_turns(edit, node, old, new, values)
+        old, new = _without_turns(old), _without_turns(new)
+        if emit(old) != emit(new):
+            edit.change_entries(node, old, new)
+        return
     if old.keys() == {*present} and not old.keys().isdisjoint(new):
         edit.change_entries(node, old, new)
     else:
@@ -350,6 +354,47 @@ def _has_long_turns(edit: YamlEdit, case: yaml.Node) -> bool:
     if turns is None:
         return "user_content" in entry_keys(case)
     return any("ask" not in entry_keys(turn) for turn in turns if isinstance(turn, yaml.MappingNode))
+
+
+def _change_turns(
+    edit: YamlEdit, case: yaml.Node, old: Object, new: Object, values: tuple[Object, Object]
+) -> None:
+    """Change the turns of a case, each in its own form; `old` and `new`: the case in the short form."""
+    before, after = values
+    key = "conversation" if before.get("conversation") else "opening"
+    turns = next((node for name in ("turns", key) if (node := edit.at(case, name)) is not None), None)
+    nodes = list(turns.value) if isinstance(turns, yaml.SequenceNode) else [case]
+    short = [
+        _as_turns(entries).get("turns" if key == "conversation" else key) or [] for entries in (old, new)
+    ]
+    for place, (node, *turn) in enumerate(zip(nodes, before[key], after[key], strict=True)):
+        if turn[0] == turn[1]:
+            continue
+        if not _SHORT_KEYS.isdisjoint(entry_keys(node)):
+            edit.change_entries(node, short[0][place], short[1][place])
+        else:
+            _change_long_turn(edit, node, turn[0], turn[1])
+
+
+def _change_long_turn(edit: YamlEdit, node: yaml.Node, old: Object, new: Object) -> None:
+    """Change the entries of a turn that has the keys of the format; a new entry follows the user's message."""
+    present = entry_keys(node)
+
+    def spelled(name: str) -> str:
+        camel = to_camel(name)
+        return camel if camel in present and name not in present else name
+
+    for name, value in new.items():
+        if old.get(name) != value:
+            edit.put(node, spelled(name), value, after=spelled("user_content"), before=old.get(name))
+
+
+_SHORT_KEYS = frozenset({"ask", "expect", "tools"})
+
+
+def _without_turns(entries: Object) -> Object:
+    keys = {"turns", "opening", *ONE_TURN_KEYS}
+    return {key: value for key, value in entries.items() if key not in keys}
 
 
 _ALIASED_FIELDS = ("eval_id", "final_session_state", "trajectory_rules")

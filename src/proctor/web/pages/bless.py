@@ -5,70 +5,28 @@ Changes are shown as paths of the format and as lines of the file.
 
 from __future__ import annotations
 
-import difflib
-import json
 import shlex
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
-from itertools import zip_longest
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from proctor.authoring.bless import Blessing, OnCase, RefusedCase, bless
-from proctor.common.json_values import json_line
-from proctor.common.safe_text import lines_of
+from proctor.authoring.bless import Blessing, OnCase, RefusedCase, bless, set_in_project
 from proctor.errors import SetupError, SetupProblems, UnknownNameError
 from proctor.files.edit.editable_file import text_of_file
-from proctor.files.edit.line_changes import group_changes
-from proctor.reports.content.text_blocks import Piece
-from proctor.reports.evidence.value_diff import value_difference
 from proctor.runs.storage.failed_attempts import find_current_run
 from proctor.runs.storage.lookup import listed_run
-from proctor.schema.format.case import EvalCase
-from proctor.schema.format.invocation import KEEP_WRITTEN
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.manifest import PlannedCase, counting
 from proctor.schema.results.score import Outcome
-from proctor.web.pages.case.page_parts import Marked, marked_pieces
+from proctor.web.pages.bless_changes import CaseChange, FileChanges, Hunk
+from proctor.web.pages.runs.case_table import LETTERS
 
 if TYPE_CHECKING:
     from proctor.stores.base import Store
-
-_CONTEXT = 2
-"""Unchanged lines around a change."""
-_MOST_CHANGES = 500
-"""The number of changes that one case lists."""
-
-
-class CaseChange(PageModel):
-    """One value of a case that would change."""
-
-    path: str
-    """Its path in the case: `conversation[1].final_response.parts[0].text`."""
-    before: Marked | None
-    """Null: the value is new."""
-    after: Marked | None
-    """Null: the value is removed."""
-
-
-class HunkLine(PageModel):
-    """A line of the file."""
-
-    sign: Literal[" ", "-", "+"]
-    text: str
-
-
-class Hunk(PageModel):
-    """A group of adjacent changes in the file."""
-
-    before: int
-    """Its first line, from 1."""
-    after: int
-    lines: list[HunkLine]
 
 
 class BlessCase(PageModel):
@@ -87,6 +45,13 @@ class BlessCase(PageModel):
     """The reason of a refusal."""
     choose: bool = False
     """Whether the user has to choose a trial, because the trials differ."""
+    changed_since: bool = False
+    """Whether it is refused because the case was changed since it was run; `force` includes it."""
+    strip: str = ""
+    """One letter for the outcome of each trial, if there are several (see `CaseRow`)."""
+    flaky: bool = False
+    differ: bool = False
+    """Whether the trials did not all end with the same outcome."""
     path: str = ""
     """Its file."""
     changes: list[CaseChange] = Field(default_factory=list)
@@ -134,57 +99,6 @@ class BlessedPage(PageModel):
     """The new version of the files."""
 
 
-# --- changes as paths of the format ------------------------------------------------------------------------------------
-
-
-def case_changes(before: object, after: object) -> list[CaseChange]:
-    """Return the values in which two JSON documents of a case differ, each with its path."""
-    return [change for change, _ in zip(_changes(before, after, ""), range(_MOST_CHANGES), strict=False)]
-
-
-def _changes(before: object, after: object, path: str) -> Iterator[CaseChange]:
-    if isinstance(before, Mapping) and isinstance(after, Mapping):
-        for name in {**before, **after}:
-            below = f"{path}.{name}" if path else str(name)
-            yield from _member_changes(before, after, name, below)
-    elif isinstance(before, list) and isinstance(after, list):
-        yield from _list_changes(before, after, path)
-    elif before != after or type(before) is not type(after):
-        old, new = value_difference(before, after, full=True)
-        yield CaseChange(path=path, before=marked_pieces(old), after=marked_pieces(new))
-
-
-def _member_changes(
-    before: Mapping[str, object], after: Mapping[str, object], name: str, path: str
-) -> Iterator[CaseChange]:
-    if name not in before:
-        yield CaseChange(path=path, before=None, after=_whole(after[name]))
-    elif name not in after:
-        yield CaseChange(path=path, before=_whole(before[name]), after=None)
-    else:
-        yield from _changes(before[name], after[name], path)
-
-
-def _list_changes(before: Sequence[object], after: Sequence[object], path: str) -> Iterator[CaseChange]:
-    """Pair equal elements; compare the elements between them in order."""
-    texts = [[json.dumps(item, sort_keys=True, default=str) for item in side] for side in (before, after)]
-    matcher = difflib.SequenceMatcher(None, texts[0], texts[1], autojunk=False)
-    for tag, a, b, c, d in matcher.get_opcodes():
-        if tag == "equal":
-            continue
-        for old, new in zip_longest(range(a, b), range(c, d)):
-            if old is None:
-                yield CaseChange(path=f"{path}[{new}]", before=None, after=_whole(after[new]))
-            elif new is None:
-                yield CaseChange(path=f"{path}[{old}]", before=_whole(before[old]), after=None)
-            else:
-                yield from _changes(before[old], after[new], f"{path}[{new}]")
-
-
-def _whole(value: object) -> Marked:
-    return marked_pieces([Piece(json_line(value), changed=True)])
-
-
 # --- the review --------------------------------------------------------------------------------------------------------
 
 _WRITING = Lock()
@@ -214,6 +128,7 @@ class Review:
         self._listed = listed_run(store, self._run_id)
         self._manifest = store.manifest(self._run_id)
         self._planned = list(store.planned(self._run_id))
+        self._result = store.load(self._run_id)
         self._outcomes = store.outcomes(self._run_id, counting(store.judgings(self._run_id)).number)
 
     # --- preview -----------------------------------------------------------------------------------------------------
@@ -239,15 +154,13 @@ class Review:
         blessings, refusals = self._bless(selected, trials, force=force, on_case=on_case)
         names = {_name(case) for case in selected}
         cases = [
-            self._case(
-                case, status="refused", why=str(why), choose=isinstance(why, RefusedCase) and why.choose
-            )
+            self._case(case, **_refusal_fields(why))
             for case in selected
             if (why := refusals.get(_name(case))) is not None
         ]
         files = []
         for blessing in blessings:
-            changes = _Changes(blessing)
+            changes = FileChanges(blessing)
             for case in filter(changes.has, selected):
                 if on_case is not None:
                     on_case()
@@ -344,7 +257,13 @@ class Review:
         chosen = {_name(case): trials[case.position] + 1 for case in selected if case.position in trials}
         try:
             blessings = bless(
-                self._run_id, names, store=self._store, trial=chosen, force=force, on_case=on_case
+                self._run_id,
+                names,
+                store=self._store,
+                trial=chosen,
+                force=force,
+                on_case=on_case,
+                root=self._root,
             )
         except SetupProblems as problems:
             return [], refusals | _by_case(problems.problems)
@@ -360,16 +279,35 @@ class Review:
         )
 
     def _paths(self, eval_set_id: str | None = None) -> Iterator[Path]:
+        folder = Path(self._manifest.folder or ".")
         for one in self._manifest.sets:
             if one.path is not None and eval_set_id in (None, one.eval_set_id):
-                yield (Path(self._manifest.folder or ".") / one.path).resolve()
+                yield (set_in_project(folder, one.path, self._root) or folder / one.path).resolve()
 
     def _case(self, case: PlannedCase, **fields: object) -> BlessCase:
         sets = (each.num_runs for each in self._manifest.sets if each.eval_set_id == case.eval_set_id)
         name = {"position": case.position, "eval_set_id": case.eval_set_id, "eval_id": case.eval_id}
         outcome = self._outcomes.get(case.position, Outcome.NOT_RUN)
         trials = next(sets, self._manifest.num_runs)
-        return BlessCase.model_validate({**name, "outcome": outcome, "trials": trials, **fields})
+        return BlessCase.model_validate(
+            {**name, "outcome": outcome, "trials": trials, **self._trial_fields(case, trials), **fields}
+        )
+
+    def _trial_fields(self, case: PlannedCase, trials: int) -> dict[str, object]:
+        """Return the fields about several trials of a case."""
+        if trials < 2:
+            return {}
+        result = self._result.cases[case.position]
+        outcomes = [trial.outcome for trial in result.trials]
+        strip = "".join(LETTERS.get(outcome, "n") for outcome in outcomes)
+        return {"strip": strip, "flaky": result.flaky, "differ": len({*outcomes}) > 1}
+
+
+def _refusal_fields(why: SetupError) -> dict[str, object]:
+    fields: dict[str, object] = {"status": "refused", "why": str(why)}
+    if isinstance(why, RefusedCase):
+        fields |= {"choose": why.choose, "changed_since": why.changed_since}
+    return fields
 
 
 def _by_case(problems: Iterable[SetupError]) -> dict[str, SetupError]:
@@ -379,61 +317,3 @@ def _by_case(problems: Iterable[SetupError]) -> dict[str, SetupError]:
 
 def _name(case: PlannedCase) -> str:
     return f"{case.eval_set_id}/{case.eval_id}"
-
-
-class _Changes:
-    """The changes of a file, case by case."""
-
-    def __init__(self, blessing: Blessing) -> None:
-        self._blessing = blessing
-        self._known = {*blessing.cases, *blessing.unchanged}
-        self._text = lines_of(blessing.before)
-        self._starts = [change.before for change in blessing.line_changes]
-
-    def has(self, case: PlannedCase) -> bool:
-        return case.eval_id in self._known
-
-    def fields(self, case: PlannedCase) -> dict[str, object]:
-        """Return the fields of `BlessCase` that show how the file changes."""
-        name = case.eval_id
-        place = {"trial": self._blessing.trials.get(name), "path": str(self._blessing.path)}
-        if (changed := self._blessing.changed.get(name)) is None:
-            return {**place, "status": "same"}
-        return {
-            **place,
-            "status": "changes",
-            "changes": case_changes(_plain(changed.before), _plain(changed.after)),
-            "hunks": self._hunks(changed.lines),
-            "lost": [comment for comment in self._blessing.lost if _line_of(comment) in changed.lines],
-        }
-
-    def _hunks(self, lines: range) -> list[Hunk]:
-        """Return the changes in some lines of the file, with a few lines around each."""
-        first, last = (bisect_left(self._starts, line - 1) for line in (lines.start, lines.stop))
-        groups = group_changes(self._text, self._blessing.line_changes[first:last], _CONTEXT)
-        return [
-            Hunk(
-                before=group.before + 1,
-                after=group.after + 1,
-                lines=[HunkLine.model_validate({"sign": sign, "text": text}) for sign, text in group.lines],
-            )
-            for group in groups
-        ]
-
-    def lost_elsewhere(self) -> list[str]:
-        """Return the comments that would be lost outside of the changed cases."""
-        changed = [case.lines for case in self._blessing.changed.values()]
-        return [
-            comment
-            for comment in self._blessing.lost
-            if not any(_line_of(comment) in lines for lines in changed)
-        ]
-
-
-def _line_of(comment: str) -> int:
-    """Return the line of a lost comment, which is `LINE: COMMENT`."""
-    return int(comment.partition(":")[0])
-
-
-def _plain(case: EvalCase) -> object:
-    return case.model_dump(mode="json", by_alias=False, exclude_none=True, context=KEEP_WRITTEN)

@@ -1,9 +1,9 @@
-import { type SortingState, getCoreRowModel, getSortedRowModel, useReactTable } from "@tanstack/react-table";
 import { type CSSProperties, type MouseEvent, useMemo, useRef } from "react";
 import { useLocation } from "wouter";
 import { Term } from "../terms/Term";
 import { type Choice, type Column, TableRow } from "./TableRow";
 import styles from "./Table.module.css";
+import { sortRows } from "./sortRows";
 import { rememberRow, usePrinting, useRowAt, useRowKeys, useRowWindow } from "./useTableRows";
 
 export type { Choice, Column } from "./TableRow";
@@ -31,7 +31,8 @@ export interface TableProps<Row> {
 /** Rows of one kind. Only those in view are drawn, so that 10,000 are as quick as 10. */
 export function Table<Row>(props: TableProps<Row>) {
   const { label, columns, choice, href, idOf } = props;
-  const rows = useSorted(props);
+  const { rows: unsorted, sort = "" } = props;
+  const rows = useMemo(() => sortRows(unsorted, columns, sort), [unsorted, columns, sort]);
   const body = useRef<HTMLDivElement>(null);
   const ids = useMemo(() => rows.map(idOf), [rows, idOf]);
   const place = useRowAt(label, ids);
@@ -94,29 +95,6 @@ export function Table<Row>(props: TableProps<Row>) {
       </div>
     </div>
   );
-}
-
-function useSorted<Row>({ rows, columns, sort = "" }: TableProps<Row>): Row[] {
-  const sorting = useMemo<SortingState>(() => (sort ? [{ id: sort.replace(/^-/, ""), desc: sort.startsWith("-") }] : []), [sort]);
-  const definitions = useMemo(
-    () =>
-      columns.map(({ id, sortBy }) => ({
-        id,
-        enableSorting: sortBy !== undefined,
-        accessorFn: (row: Row) => sortBy?.(row) ?? undefined,
-        sortUndefined: "last" as const,
-      })),
-    [columns],
-  );
-  const table = useReactTable<Row>({
-    data: rows as Row[],
-    columns: definitions,
-    state: { sorting },
-    getCoreRowModel: getCoreRowModel(),
-    getSortedRowModel: getSortedRowModel(),
-  });
-  const model = table.getRowModel();
-  return useMemo(() => model.rows.map((row) => row.original), [model]);
 }
 
 function Head<Row>({ columns, sort = "", onSort, choice }: TableProps<Row>) {

@@ -10,6 +10,14 @@ export function mdText(text: string): string {
     .replace(/\bwww\./gi, "www\u200b.");
 }
 
+/** `text` with its code marks: what is between two backticks stays code, the rest reads as text. */
+export function mdProse(text: string): string {
+  return text
+    .split(/(`[^`\r\n]+`)/)
+    .map((part, index) => (index % 2 ? mdCode(part.slice(1, -1)) : mdText(part)))
+    .join("");
+}
+
 /** `text` in backticks, even if it contains backticks. */
 export function mdCode(text: string): string {
   const longest = Math.max(0, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));

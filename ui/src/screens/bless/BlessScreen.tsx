@@ -15,7 +15,7 @@ import { Skeleton } from "../../components/feedback/Skeleton";
 import { safeText } from "../../components/text/safeText";
 import styles from "./Bless.module.css";
 import { CaseReview } from "./CaseReview";
-import { changedCases, lostComments, readBlessRequest, writeButtonText } from "./blessRequest";
+import { changedCases, lostComments, readBlessRequest, steadyCases, writeButtonText } from "./blessRequest";
 
 /** Screen 8: what the agent did becomes what is expected, case by case, after a look at each. */
 export function BlessScreen() {
@@ -34,7 +34,8 @@ export function BlessScreen() {
   const { data, error, refetch } = preview;
   if (!data) return error ? <ErrorNote error={error} retry={refetch} /> : <Skeleton rows={8} />;
   const choose = (position: number, trial: number) => setQuery({ trials: addTrial(request.trials, position, trial), trial: null });
-  return <Review key={data.etag} page={data} request={request} path={path} again={() => void refetch()} choose={choose} />;
+  const force = (on: boolean) => setQuery({ force: on ? "1" : null });
+  return <Review key={data.etag} page={data} request={request} path={path} again={() => void refetch()} choose={choose} force={force} />;
 }
 
 function addTrial(trials: Record<string, number>, position: number, trial: number): string {
@@ -50,14 +51,16 @@ interface ReviewProps {
   path: string;
   again: () => void;
   choose: (position: number, trial: number) => void;
+  /** Include the cases that were changed since they were run. */
+  force: (on: boolean) => void;
 }
 
-function Review({ page, request, path, again, choose }: ReviewProps) {
-  const [refused, setRefused] = useState<ReadonlySet<number>>(new Set());
+function Review({ page, request, path, again, choose, force }: ReviewProps) {
+  const [ticked, setTicked] = useState<ReadonlySet<number>>(new Set()); // a case is accepted by a person who has seen it
   const [lose, setLose] = useState(false);
   const change = useChange<BlessedPage>();
   const ready = changedCases(page.cases);
-  const accepted = ready.filter(({ position }) => !refused.has(position));
+  const accepted = ready.filter(({ position }) => ticked.has(position));
   const lost = lostComments(page, accepted);
   const write = () =>
     change.mutate({
@@ -66,11 +69,12 @@ function Review({ page, request, path, again, choose }: ReviewProps) {
       etag: `"${page.etag}"`,
       body: { cases: accepted.map(({ position }) => position), trials: trialsOf(accepted), force: request.force, lose_comments: lose },
     });
-  const toggle = (position: number, on: boolean) => setRefused(on ? remove(refused, position) : new Set([...refused, position]));
+  const toggle = (position: number, on: boolean) => setTicked(on ? new Set([...ticked, position]) : remove(ticked, position));
   if (change.data) return <Written page={page} blessed={change.data.body} />;
   return (
     <>
       <Head page={page} />
+      <Choices cases={page.cases} forced={request.force} force={force} ready={ready} ticked={ticked} setTicked={setTicked} />
       {page.problems.map((problem, index) => (
         <ErrorNote key={index} error={{ message: problem }} />
       ))}
@@ -78,7 +82,7 @@ function Review({ page, request, path, again, choose }: ReviewProps) {
         <Empty inside title="Nothing to bless" does="No case of this run failed. From a case's own page any case can be blessed." to={`/runs/${page.run_id}`} toName="Back to the run" />
       )}
       {page.cases.map((one) => (
-        <CaseReview key={one.position} run={page.run_id} one={one} on={!refused.has(one.position)} toggle={(on) => toggle(one.position, on)} choose={(trial) => choose(one.position, trial)} />
+        <CaseReview key={one.position} run={page.run_id} one={one} on={ticked.has(one.position)} toggle={(on) => toggle(one.position, on)} choose={(trial) => choose(one.position, trial)} />
       ))}
       {page.cases.length > 0 && (
         <div className={styles.foot}>
@@ -105,6 +109,42 @@ function Review({ page, request, path, again, choose }: ReviewProps) {
         </div>
       )}
     </>
+  );
+}
+
+interface ChoicesProps {
+  cases: readonly BlessCase[];
+  forced: boolean;
+  force: (on: boolean) => void;
+  ready: readonly BlessCase[];
+  ticked: ReadonlySet<number>;
+  setTicked: (ticked: ReadonlySet<number>) => void;
+}
+
+/** What holds for many cases at once: those whose trials differ are ticked one by one. */
+function Choices({ cases, forced, force, ready, ticked, setTicked }: ChoicesProps) {
+  const steady = steadyCases(ready);
+  const outdated = cases.filter(({ changed_since }) => changed_since).length;
+  return (
+    <div className="row">
+      {steady.length > 1 && (
+        <Button look="quiet" onClick={() => setTicked(new Set([...ticked, ...steady.map(({ position }) => position)]))}>
+          {steady.length === ready.length ? `Tick all ${steady.length}` : `Tick the ${steady.length} whose trials agree`}
+        </Button>
+      )}
+      {ticked.size > 0 && (
+        <Button look="quiet" onClick={() => setTicked(new Set())}>
+          Untick all
+        </Button>
+      )}
+      {(outdated > 0 || forced) && (
+        <CheckField
+          label={forced ? "Include cases that were changed since they were run" : `Include ${outdated === 1 ? "the case" : `the ${outdated} cases`} changed since the run`}
+          checked={forced}
+          onChange={(event) => force(event.target.checked)}
+        />
+      )}
+    </div>
   );
 }
 

@@ -3,7 +3,8 @@ import { Link } from "wouter";
 import type { BlessCase } from "../../data/types";
 import { LeftOut } from "../../components/text/Clipped";
 import { CheckField } from "../../components/forms/Field";
-import { Outcome } from "../../components/charts/Outcome";
+import { OUTCOME_OF_LETTER, Outcome, outcomeWord } from "../../components/charts/Outcome";
+import { TrialStrip } from "../../components/charts/TrialStrip";
 import { TextPieces } from "../../components/text/TextPieces";
 import { safeText } from "../../components/text/safeText";
 import styles from "./Bless.module.css";
@@ -19,7 +20,7 @@ interface Props {
 /** One case: what would be another one in it, in words of the format, and the lines of the file. */
 export function CaseReview({ run, one, on, toggle, choose }: Props) {
   return (
-    <section className={`panel ${styles.case}`} data-status={one.status} data-off={(one.status === "changes" && !on) || undefined} aria-label={safeText(one.eval_id)}>
+    <section className={`panel ${styles.case}`} data-status={one.status} aria-label={safeText(one.eval_id)}>
       <div className={styles.head}>
         {one.status === "changes" ? (
           <CheckField label={<b>{safeText(one.eval_id)}</b>} checked={on} onChange={(event) => toggle(event.target.checked)} />
@@ -27,12 +28,15 @@ export function CaseReview({ run, one, on, toggle, choose }: Props) {
           <b>{safeText(one.eval_id)}</b>
         )}
         <Outcome outcome={one.outcome} />
+        {one.flaky && <span className={styles.warning}>flaky</span>}
+        {one.strip && <TrialStrip strip={one.strip} {...(one.trial === null ? {} : { at: one.trial })} />}
         {one.trials > 1 && (one.status !== "refused" || one.choose) && <TrialChoice one={one} choose={choose} />}
         <span className="grow" />
         <Link href={`/runs/${run}/cases/${one.position}${one.trial === null ? "" : `?trial=${one.trial + 1}`}`}>see the case</Link>
       </div>
+      {one.differ && one.status === "changes" && <p className={styles.warning}>The trials differ: the case would expect only what trial {(one.trial ?? 0) + 1} did.</p>}
       {one.status === "same" && <p className={styles.note}>The expectation already matches.</p>}
-      {one.status === "refused" && <p className={styles.note}>{safeText(one.choose ? one.why.replace(/: choose one.*$/s, ": choose one.") : one.why)}</p>}
+      {one.status === "refused" && <p className={styles.note}>{safeText(refusalText(one))}</p>}
       {one.changes.length > 0 && <Changes one={one} />}
       {one.lost.map((comment) => (
         <p key={comment} className={styles.warning}>
@@ -51,6 +55,12 @@ export function CaseReview({ run, one, on, toggle, choose }: Props) {
   );
 }
 
+/** The reason without the options of the command line: the page has controls for them. */
+function refusalText({ why, choose, changed_since }: BlessCase): string {
+  if (choose) return why.replace(/: choose one.*$/s, ": choose one.");
+  return changed_since ? why.replace(/: run it again.*$/s, ": run it again, or include it above.") : why;
+}
+
 function TrialChoice({ one, choose }: { one: BlessCase; choose: (trial: number) => void }) {
   return (
     <label className={styles.choice}>
@@ -60,6 +70,7 @@ function TrialChoice({ one, choose }: { one: BlessCase; choose: (trial: number) 
         {Array.from({ length: one.trials }, (_, number) => (
           <option key={number} value={number}>
             {number + 1}
+            {one.strip && ` (${outcomeWord(OUTCOME_OF_LETTER[one.strip[number] ?? ""] ?? "not_run")})`}
           </option>
         ))}
       </select>

@@ -34,6 +34,11 @@ export function changedCases(cases: readonly BlessCase[]): BlessCase[] {
   return cases.filter(({ status }) => status === "changes");
 }
 
+/** The cases whose trials all ended alike: one of these can stand for the others. */
+export function steadyCases(cases: readonly BlessCase[]): BlessCase[] {
+  return cases.filter(({ flaky, differ }) => !flaky && !differ);
+}
+
 /** Comments that would go with what is accepted, each with its file. */
 export function lostComments(page: BlessPage, accepted: readonly BlessCase[]): string[] {
   const files = new Set(accepted.map(({ path }) => path));

@@ -13,9 +13,11 @@ import { safeText } from "../../components/text/safeText";
 import { TermText } from "../../components/terms/TermText";
 import styles from "./CaseScreen.module.css";
 import { caseMarkdown } from "./caseMarkdown";
+import type { CaseOrder } from "./useCaseOrder";
 
 interface Props {
   page: CasePage;
+  order: CaseOrder;
   number: number | null;
   trial: TrialPage | undefined;
   onTrial: (number: number) => void;
@@ -24,11 +26,11 @@ interface Props {
 }
 
 /** The verdict first: what happened, how sure, why; then the trials, and what can be done. */
-export function CaseHead({ page, number, trial, onTrial, differences, onNext }: Props) {
+export function CaseHead({ page, order, number, trial, onTrial, differences, onNext }: Props) {
   return (
     <header className={styles.top}>
       <div className={styles.crumbs}>
-        <Link href={`/runs/${page.run_id}`}>run {page.short}</Link>
+        <Link href={order.up}>run {page.short}</Link>
         <span>{safeText(page.agent)}</span>
         <span>
           {safeText(page.eval_set_id)}, case {page.position + 1} of {page.total}
@@ -36,7 +38,7 @@ export function CaseHead({ page, number, trial, onTrial, differences, onNext }: 
         {page.place && <code>{safeText(page.place)}</code>}
         <CopySmall text={`${page.eval_set_id}/${page.eval_id}`} what="Copy id of the case">Copy id</CopySmall>
         <span className="grow" />
-        <Neighbours page={page} />
+        <Neighbours order={order} />
       </div>
       <div className={`${styles.name} row`}>
         <h1>{safeText(page.eval_id)}</h1>
@@ -57,16 +59,17 @@ export function CaseHead({ page, number, trial, onTrial, differences, onNext }: 
   );
 }
 
-function Neighbours({ page }: { page: CasePage }) {
+function Neighbours({ order: { place, previous, next } }: { order: CaseOrder }) {
   return (
     <span className={`${styles.neighbours} no-print`}>
-      {page.previous && (
-        <Link href={`/runs/${page.run_id}/cases/${page.previous.position}`} title={`${page.previous.eval_id} (k)`}>
+      {previous && (
+        <Link href={previous.href} title={`${previous.eval_id} (k)`}>
           ← previous
         </Link>
       )}
-      {page.next && (
-        <Link href={`/runs/${page.run_id}/cases/${page.next.position}`} title={`${page.next.eval_id} (j)`}>
+      {place && <span>{place}</span>}
+      {next && (
+        <Link href={next.href} title={`${next.eval_id} (j)`}>
           next →
         </Link>
       )}

@@ -15,6 +15,7 @@ import { Spans } from "./spans/Spans";
 import styles from "./CaseScreen.module.css";
 import { Conversation } from "./Conversation";
 import { CaseHead } from "./CaseHead";
+import { type CaseOrder, type Neighbour, useCaseOrder } from "./useCaseOrder";
 import { Metrics } from "./Metrics";
 import { FinalState } from "./FinalState";
 import { type Difference, type CaseLocation, differences, idOf, nextDifference, readCaseLocation, trialToShow } from "./caseLocation";
@@ -56,12 +57,14 @@ function LoadedCase({ page, base, judging, location, setQuery }: LoadedProps) {
   const goDifference = (one: Difference | null) => {
     if (one) setQuery({ tab: one.tab === "state" ? "state" : null, turn: numberFrom1(one.turn), step: numberFrom1(one.step) });
   };
-  useCaseKeys(page, number, trial, location, goTo, goDifference);
+  const [query] = useAddress();
+  const order = useCaseOrder(page, query, judging);
+  useCaseKeys(page, order, number, trial, location, goTo, goDifference);
   useScroll(location, trial);
   const found = trial ? differences(trial) : [];
   return (
     <>
-      <CaseHead page={page} number={number} trial={trial} onTrial={goTo} differences={found.length} onNext={() => goDifference(nextDifference(found, location))} />
+      <CaseHead page={page} order={order} number={number} trial={trial} onTrial={goTo} differences={found.length} onNext={() => goDifference(nextDifference(found, location))} />
       <Tabs label="Views of the case" tabs={tabsOf(page, trial)} at={location.tab} onChange={(tab) => setQuery({ tab: tab === "conversation" ? null : tab, turn: null, step: null })}>
         {location.tab === "metrics" ? (
           <Metrics page={page} number={number} />
@@ -101,6 +104,7 @@ function numberFrom1(value: number | null): string | null {
 
 function useCaseKeys(
   page: CasePage,
+  order: CaseOrder,
   number: number | null,
   trial: TrialPage | undefined,
   location: CaseLocation,
@@ -113,16 +117,16 @@ function useCaseKeys(
     const next = page.trials[place];
     if (next) goTo(next.number);
   };
-  const other = (to: { position: number } | null) => to && navigate(`/runs/${page.run_id}/cases/${to.position}`);
+  const other = (to: Neighbour | null) => to && navigate(to.href);
   const found = trial ? differences(trial) : [];
   useKeys([
     { keys: "]", does: "next trial", run: () => step(1) },
     { keys: "[", does: "previous trial", run: () => step(-1) },
     { keys: "n", does: "next difference", run: () => goDifference(nextDifference(found, location)) },
     { keys: "N", does: "previous difference", run: () => goDifference(nextDifference(found, location, true)) },
-    { keys: "j", does: "next case", run: () => other(page.next) },
-    { keys: "k", does: "previous case", run: () => other(page.previous) },
-    { keys: "u", does: "up to the run", run: () => navigate(`/runs/${page.run_id}`, { state: rowState("Cases", String(page.position)) }) },
+    { keys: "j", does: "next case", run: () => other(order.next) },
+    { keys: "k", does: "previous case", run: () => other(order.previous) },
+    { keys: "u", does: "up to the run", run: () => navigate(order.up, { state: rowState("Cases", String(page.position)) }) },
   ]);
 }
 

@@ -1,5 +1,6 @@
-import { type ReactNode, useCallback, useDeferredValue, useMemo } from "react";
+import { type ReactNode, useCallback, useDeferredValue } from "react";
 import { useAddress } from "../../app/address";
+import { pathOf } from "../../data/queries";
 import type { CaseRow, RunPage } from "../../data/types";
 import { Button } from "../../components/forms/Button";
 import { Empty } from "../../components/feedback/Empty";
@@ -8,8 +9,9 @@ import { FilterBox } from "../../components/tables/FilterBox";
 import { Table } from "../../components/tables/Table";
 import { numText } from "../../components/text/numberFormats";
 import styles from "./Run.module.css";
-import { MOST_METRICS, columnsOf } from "./caseColumns";
-import { type FilterTerms, needsAttention, suggestions, readFilter, sortByChange } from "./caseFilter";
+import { MOST_METRICS } from "./caseColumns";
+import { type FilterTerms, needsAttention, suggestions } from "./caseFilter";
+import type { ShownCases } from "./useShownCases";
 
 const CHIPS = ["outcome:failed,error", "changed", "flaky"];
 const PAUSE = 20; // milliseconds: the table is as quick as one types
@@ -17,25 +19,22 @@ const PAUSE = 20; // milliseconds: the table is as quick as one types
 interface Props {
   page: RunPage;
   rows: readonly CaseRow[];
+  table: ShownCases;
   watched: boolean;
   /** Shown next to the filter. */
   tools: ReactNode;
 }
 
 /** The cases of a run: changed cases first, with the filter and order of the address. */
-export function CaseTable({ page, rows, watched, tools }: Props) {
+export function CaseTable({ page, rows, table, watched, tools }: Props) {
   const [query, setQuery] = useAddress();
   const text = query.get("q") ?? "";
   const sort = query.get("sort") ?? "";
-  const words = useFilterTerms(page, rows);
-  const filter = useMemo(() => readFilter(text, words), [text, words]);
-  const ordered = useMemo(() => sortByChange(rows), [rows]);
-  const shown = useDeferredValue(useMemo(() => ordered.filter(filter.takes), [ordered, filter]));
-  const costs = useMemo(() => rows.some(({ cost }) => cost !== null), [rows]);
-  const columns = useMemo(() => columnsOf(page, { costs }), [page, costs]);
+  const { words, filter, columns } = table;
+  const shown = useDeferredValue(table.taken);
   const setText = useCallback((q: string) => setQuery({ q }), [setQuery]);
   const deciding = page.metrics.filter(({ gate }) => gate).length;
-  const href = useHref(page.run_id, query.get("judging"));
+  const href = useHref(page.run_id, text, sort, query.get("judging"));
   return (
     <section aria-label="Cases">
       <h2>Cases</h2>
@@ -88,20 +87,9 @@ function idOf(row: CaseRow): string {
   return String(row.position);
 }
 
-function useHref(run: string, judging: string | null): (row: CaseRow) => string {
-  return useCallback(
-    (row: CaseRow) => `/runs/${encodeURIComponent(run)}/cases/${row.position}${judging ? `?judging=${encodeURIComponent(judging)}` : ""}`,
-    [run, judging],
-  );
-}
-
-function useFilterTerms(page: RunPage, rows: readonly CaseRow[]): FilterTerms {
-  const tags = useMemo(() => [...new Set(rows.flatMap((row) => row.tags))].sort(), [rows]);
-  const known = tags.join("\n");
-  return useMemo(
-    () => ({ metrics: page.metrics.map(({ name }) => name), sets: page.sets.map((set) => set.eval_set_id), tags: known ? known.split("\n") : [] }),
-    [page, known],
-  );
+/** A case's page gets the filter and order, so that it knows the next one. */
+function useHref(run: string, q: string, sort: string, judging: string | null): (row: CaseRow) => string {
+  return useCallback((row: CaseRow) => pathOf(`/runs/${encodeURIComponent(run)}/cases/${row.position}`, { q, sort, judging }), [run, q, sort, judging]);
 }
 
 /** What the word that is being typed may become. */

@@ -20,6 +20,7 @@ import { LivePanel, Unfinished } from "./LivePanel";
 import styles from "./Run.module.css";
 import { type Live, useLive } from "./useLiveRun";
 import { comparisonText, asMarkdown, sentenceOf, titleOf } from "./runText";
+import { useExtraColumns, useShownCases } from "./useShownCases";
 
 /** Screens 2 and 3: a run, live while it is under way, and the table of its cases. */
 export function RunScreen() {
@@ -37,7 +38,7 @@ export function RunScreen() {
   return (
     <>
       <ErrorNote error={error} retry={refetch} />
-      <Run page={page} live={live} watched={watched !== null} cases={cases} setJudging={(to) => setQuery({ judging: to })} />
+      <Run page={page} live={live} watched={watched !== null} cases={cases} order={[query.get("q") ?? "", query.get("sort") ?? ""]} setJudging={(to) => setQuery({ judging: to })} />
     </>
   );
 }
@@ -52,26 +53,29 @@ interface Props {
   live: Live;
   watched: boolean;
   cases: ReturnType<typeof useData<CasesPage>>;
+  /** The filter and the order of the table. */
+  order: readonly [text: string, sort: string];
   setJudging: (judging: string | null) => void;
 }
 
-function Run({ page, live, watched, cases, setJudging }: Props) {
+function Run({ page, live, watched, cases, order, setJudging }: Props) {
   const { live: hasServer } = useSource();
   const base = `/api/runs/${encodeURIComponent(page.run_id)}`;
   const several = !hasServer || page.judging === page.judgings.find(({ counts }) => counts)?.number ? null : page.judging;
   const notes = useData<NotesPage>(watched || !cases.data ? null : pathOf(`${base}/notes`, { judging: several }), { fresh: Infinity }).data;
   const extras = useData<CaseExtras>(!watched && cases.data ? pathOf(`${base}/case-extras`, { judging: several }) : null, { fresh: Infinity }).data;
   const rows = useExtraColumns(useMergedRows(cases.data?.items, live.rows, watched), extras);
+  const table = useShownCases(page, rows, ...order);
   return (
     <>
-      <Head page={page} watched={watched} rows={rows} />
+      <Head page={page} watched={watched} shown={table.shown} />
       {watched && <LivePanel live={live} page={page} />}
       {!watched && page.state !== "finished" && page.state !== "running" && <Unfinished page={page} writable={hasServer} />}
       {!watched && <KeyFigures page={page} notes={notes} />}
       <Warnings page={page} notes={notes} />
       <ErrorNote error={cases.error} retry={cases.refetch} />
       {cases.data ? (
-        <CaseTable page={page} rows={rows} watched={watched} tools={<Judgings page={page} onChange={setJudging} />} />
+        <CaseTable page={page} rows={rows} table={table} watched={watched} tools={<Judgings page={page} onChange={setJudging} />} />
       ) : (
         !cases.error && <LoadingCases />
       )}
@@ -93,20 +97,7 @@ function useMergedRows(read: readonly CaseRow[] | undefined, since: ReadonlyMap<
   }, [read, since, watched]);
 }
 
-/** The rows with the values from their evidence, once it is read. */
-function useExtraColumns(rows: readonly CaseRow[], extras: CaseExtras | undefined): readonly CaseRow[] {
-  return useMemo(() => {
-    if (!extras) return rows;
-    const tags = new Map<number, string[]>();
-    for (const [tag, positions] of Object.entries(extras.tags)) {
-      for (const position of positions) tags.set(position, [...(tags.get(position) ?? []), tag]);
-    }
-    if (!tags.size && !extras.costs.length) return rows;
-    return rows.map((row) => ({ ...row, tags: tags.get(row.position) ?? row.tags, cost: extras.costs[row.position] ?? row.cost }));
-  }, [rows, extras]);
-}
-
-function Head({ page, watched, rows }: { page: RunPage; watched: boolean; rows: readonly CaseRow[] }) {
+function Head({ page, watched, shown }: { page: RunPage; watched: boolean; shown: () => readonly CaseRow[] }) {
   const { against } = page;
   const { live: hasServer } = useSource();
   const [, navigate] = useLocation();
@@ -125,7 +116,7 @@ function Head({ page, watched, rows }: { page: RunPage; watched: boolean; rows: 
           {hasServer && !watched && page.outcome !== "passed" && hasEvidence(page) && (
             <LinkButton to={`/runs/${encodeURIComponent(page.run_id)}/bless`}>Bless …</LinkButton>
           )}
-          <CopyMarkdown text={useCallback(() => asMarkdown(page, rows), [page, rows])} />
+          <CopyMarkdown text={useCallback(() => asMarkdown(page, shown()), [page, shown])} />
         </span>
       </div>
       <p className={styles.sentence}>

@@ -1,6 +1,7 @@
 import type { CaseRow, LiveProgress, RunPage } from "../../data/types";
 import { outcomeWord } from "../../components/charts/Outcome";
 import { stripText } from "../../components/charts/TrialStrip";
+import { mdCode, mdProse, mdTable, mdText } from "../../components/text/markdown";
 import { moneyText, numText, percentText, scoreText, secondsText } from "../../components/text/numberFormats";
 
 /** What is run against what: `travel_agent on booking, refunds`. */
@@ -70,24 +71,15 @@ export function asMarkdown(page: RunPage, rows: readonly CaseRow[]): string {
   const metrics = page.metrics.filter(({ gate }) => gate);
   const head = ["Case", "Outcome", ...(page.num_runs > 1 ? ["Trials"] : []), "Why", ...metrics.map(({ short }) => short)];
   const lines = rows.slice(0, 200).map((row) => [
-    code(row.eval_id),
+    mdCode(row.eval_id),
     outcomeWord(row.outcome),
     ...(page.num_runs > 1 ? [stripText(row.strip)] : []),
-    plain(row.why),
+    mdProse(row.why),
     ...metrics.map(({ name }) => scoreText(row.scores[name])),
   ]);
-  const table = [head, head.map(() => "---"), ...lines].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+  const table = mdTable(head, lines);
   const more = rows.length > 200 ? `\n\nand ${rows.length - 200} more` : "";
   const { pass_rate } = page;
   const rate = pass_rate.rate === null ? "" : ` Cases passed: ${countText(pass_rate)} (${percentText(pass_rate.rate)}).`;
-  return `**${plain(titleOf(page))}: ${outcomeWord(page.outcome)}.** ${plain(sentenceOf(page))}${rate} Run \`${page.run_id}\`.\n\n${table}${more}\n`;
-}
-
-function plain(text: string): string {
-  return text.replace(/[\\`*_[\]<>|#]/g, "\\$&").replace(/\s+/g, " ");
-}
-
-function code(text: string): string {
-  const fence = "`".repeat(Math.max(0, ...(text.match(/`+/g) ?? []).map(({ length }) => length)) + 1);
-  return `${fence}${text.replace(/\|/g, "\\|").replace(/\s+/g, " ")}${fence}`;
+  return `**${mdText(titleOf(page))}: ${outcomeWord(page.outcome)}.** ${mdText(sentenceOf(page))}${rate} Run \`${page.run_id}\`.\n\n${table}${more}\n`;
 }

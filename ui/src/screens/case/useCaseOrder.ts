@@ -1,0 +1,55 @@
+import { useMemo } from "react";
+import { pathOf, useData } from "../../data/queries";
+import type { CaseExtras, CasePage, CaseRow, CasesPage, RunPage } from "../../data/types";
+import { numText } from "../../components/text/numberFormats";
+import { useExtraColumns, useShownCases } from "../run/useShownCases";
+
+const FRESH = { fresh: 60_000 } as const;
+const NONE: readonly CaseRow[] = [];
+const NEEDS_EVIDENCE = /tag|cost/; // columns that the rows get later
+
+export interface CaseOrder {
+  /** `3 of 18 failures`; empty until the table is read, or if it does not show this case. */
+  place: string;
+  previous: Neighbour | null;
+  next: Neighbour | null;
+  /** The table from which the case was opened. */
+  up: string;
+}
+
+export interface Neighbour {
+  position: number;
+  eval_id: string;
+  href: string;
+}
+
+/** The cases before and after this one in the table from which it was opened: with the filter and order of the address. */
+export function useCaseOrder(page: CasePage, query: URLSearchParams, judging: string | null): CaseOrder {
+  const text = query.get("q") ?? "";
+  const sort = query.get("sort") ?? "";
+  const base = `/api/runs/${encodeURIComponent(page.run_id)}`;
+  const run = useData<RunPage>(pathOf(base, { judging }), FRESH).data;
+  const rows = useData<CasesPage>(pathOf(`${base}/cases`, { judging }), FRESH).data?.items;
+  const extras = useData<CaseExtras>(rows && NEEDS_EVIDENCE.test(`${text} ${sort}`) ? pathOf(`${base}/case-extras`, { judging }) : null, FRESH).data;
+  const table = useShownCases(run, useExtraColumns(rows ?? NONE, extras), text, sort);
+  return useMemo(() => {
+    const shown = run ? table.shown() : NONE;
+    const at = shown.findIndex(({ position }) => position === page.position);
+    const inFile = (run && rows) || !(text || sort) ? page : null; // before the table is read, no other order is taken for its own
+    const leave = { q: text, sort, judging };
+    const near = (one: { position: number; eval_id: string } | null | undefined): Neighbour | null =>
+      one ? { position: one.position, eval_id: one.eval_id, href: pathOf(`/runs/${encodeURIComponent(page.run_id)}/cases/${one.position}`, leave) } : null;
+    return {
+      place: at < 0 ? "" : placeText(at, shown, text),
+      previous: near(at < 0 ? inFile?.previous : shown[at - 1]),
+      next: near(at < 0 ? inFile?.next : shown[at + 1]),
+      up: pathOf(`/runs/${encodeURIComponent(page.run_id)}`, leave),
+    };
+  }, [run, rows, table, page, text, sort, judging]);
+}
+
+/** Where a case is among those that a table shows: `3 of 18 failures`. */
+export function placeText(at: number, shown: readonly Pick<CaseRow, "outcome">[], text: string): string {
+  const what = !text ? "cases" : shown.every(({ outcome }) => outcome === "failed") ? "failures" : "cases that match the filter";
+  return `${numText(at + 1)} of ${numText(shown.length)} ${what}`;
+}
