@@ -30,8 +30,21 @@ SEEN = {
     "line separator": ("a\u2028b", r"a\u2028b"),
     "lone surrogate": ("a\ud800b", r"a\ud800b"),
     "filler": ("\u3164", r"\u3164"),
+    "joiner between Latin letters": ("pass\u200ded", r"pass\u200ded"),
+    "joiner at an end": ("\U0001f469\u200d", "\U0001f469\\u200d"),
+    "non-joiner between emoji": ("\U0001f469\u200c\U0001f467", "\U0001f469\\u200c\U0001f467"),
 }
-UNTOUCHED = ["", "plain", "Ciao, però!", "日本語のテキスト", "مرحبا", "🍕❤️", "a \\x1b b", "=1+1", "̈x"]
+UNTOUCHED = [
+    "",
+    "plain",
+    "Ciao, però!",
+    "日本語のテキスト",
+    "مرحبا",
+    "🍕❤️",
+    "a \\x1b b",
+    "=1+1",
+    "̈x",
+]
 
 ANY_TEXT = st.text(st.characters(), max_size=80)  # surrogates included
 
@@ -44,6 +57,19 @@ def test_is_shown_as(text: str, seen: str) -> None:
 @pytest.mark.parametrize("text", UNTOUCHED)
 def test_harmless_text_is_the_same_object(text: str) -> None:
     assert clean(text) is text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "👩\u200d👩\u200d👧",
+        "❤️\u200d🔥",
+        "می\u200cخواهم",
+        "क्\u200dष",
+    ],
+)
+def test_a_joiner_inside_an_emoji_or_a_word_is_kept(text: str) -> None:
+    assert clean(f"a {text} b") == f"a {text} b"
 
 
 def test_newlines_and_tabs_stay_only_where_lines_are_wanted() -> None:

@@ -236,14 +236,18 @@ class _Chosen:
         name = _full_name(case)
         self.refused.append(RefusedCase(f"{name} {why}", name, choose=choose))
 
-    def files(self, wanted: Collection[str], root: Path | None) -> Iterator[tuple[str, Path]]:
-        """The sets of these ids, with their files."""
+    def _check_names(self, wanted: Collection[str]) -> None:
+        """Raise SetupError if two sets have one of these ids."""
         ids = [one.eval_set_id for one in self.manifest.sets]
         for eval_set_id in sorted(wanted):
             if ids.count(eval_set_id) > 1:
                 raise SetupError(
                     f"two sets of run {self._run_id} are called {eval_set_id}: run each by itself, and bless that run"
                 )
+
+    def files(self, wanted: Collection[str], root: Path | None) -> Iterator[tuple[str, Path]]:
+        """The sets of these ids, with their files."""
+        self._check_names(wanted)
         folder, here = Path(self.manifest.folder or "."), root or _project_of(self.manifest)
         for one in self.manifest.sets:
             if one.eval_set_id not in wanted:

@@ -6,6 +6,7 @@ all text, is returned unchanged after one search.
 Escaped are: C0 controls and DEL (ESC starts CSI, OSC and DCS sequences; BEL, BS, CR and the rest act alone), C1
 controls (0x9b is CSI in one character), direction marks, overrides and isolates, line and paragraph separators,
 characters without width (joiners, byte order marks, fillers, tags, unusual variation selectors) and lone surrogates.
+A joiner inside an emoji, or inside a word of a script that is written with joiners, is kept.
 Only the introducer of a sequence is escaped; the rest is then ordinary text.
 """
 
@@ -27,6 +28,16 @@ _UNSAFE_IN_LINES = re.compile(f"[\x00-\x08\x0b-\x1f{_INVISIBLE}]")
 _UNSAFE_IN_JSON = re.compile(f"[{_INVISIBLE}]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _UNSEEN = re.compile(f"[\\s\ufe0e\ufe0f{_INVISIBLE}]+")
+_JOINERS = "\u200c\u200d"
+_JOINED_SCRIPTS = (
+    "\u0620-\u077f\u08a0-\u08ff\ufb50-\ufdff\ufe70-\ufefc"  # Arabic, Syriac
+    "\u0900-\u0dff\u1780-\u17b3\u17b6-\u17ff\u1820-\u18aa"  # the scripts of India and Sri Lanka, Khmer, Mongolian
+)
+_LETTER = re.compile(f"[{_JOINED_SCRIPTS}]")
+_LETTER_ENDS = re.compile(f"[{_JOINED_SCRIPTS}]$")
+_PICTURES = "\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u25a0-\u27bf\u2934\u2935\u2b00-\u2bff\U0001f000-\U0001faff"
+_EMOJI = re.compile(f"[{_PICTURES}]")
+_EMOJI_ENDS = re.compile(f"[{_PICTURES}]\ufe0f?$")
 _NAMED = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
@@ -116,8 +127,18 @@ def _cells_of(character: str) -> int:
     return 2 if east_asian_width(character) in "WF" else 1
 
 
+def _joins(text: str, at: int) -> bool:
+    """Return whether a joiner holds one emoji together, or letters together or apart, as Persian and Hindi are written."""
+    before, after = text[max(0, at - 2) : at], text[at + 1 : at + 2]
+    if _LETTER_ENDS.search(before) and _LETTER.match(after):
+        return True
+    return text[at] == "\u200d" and bool(_EMOJI_ENDS.search(before) and _EMOJI.match(after))
+
+
 def _escape(match: re.Match[str]) -> str:
     character = match[0]
+    if character in _JOINERS and _joins(match.string, match.start()):
+        return character
     if character in _NAMED:
         return _NAMED[character]
     code = ord(character)

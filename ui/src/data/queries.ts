@@ -51,6 +51,8 @@ export function useData<T>(path: string | null, options: DataOptions<T> = {}): U
   return { ...rest, data: data?.body } as UseQueryResult<T, SourceError>;
 }
 
+const ASK_AGAIN = 3_000; // milliseconds between two requests to a server that does not respond
+
 /** Like `useData`, with the version (`etag`) that a change must name. */
 export function useAnswer<T>(path: string | null, options: DataOptions<T> = {}): UseQueryResult<Answer<T>, SourceError> {
   const source = useSource();
@@ -59,7 +61,11 @@ export function useAnswer<T>(path: string | null, options: DataOptions<T> = {}):
     queryKey: [path],
     queryFn: ({ signal }) => timed(() => source.get<T>(path ?? "", signal, read)),
     enabled: path !== null,
-    refetchInterval: ({ state }) => (source.live && poll !== false ? pollInterval(poll, state.data) : false),
+    refetchInterval: ({ state }) => {
+      if (!source.live) return false;
+      if (state.error?.status === 0) return ASK_AGAIN; // the note goes as soon as the server responds again
+      return poll !== false && pollInterval(poll, state.data);
+    },
     placeholderData: (before, query) => (keep && isSamePath(query?.queryKey[0], path) ? before : undefined),
     ...(source.live ? (fresh === undefined ? {} : { staleTime: fresh }) : { staleTime: Infinity }),
   });

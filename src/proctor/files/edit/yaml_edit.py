@@ -336,12 +336,8 @@ def change_yaml_case(
     if emit(old) == emit(new):
         return
     if values is not None and _has_long_turns(edit, node):
-        _change_turns(edit, node, old, new, values)
-        old, new = _without_turns(old), _without_turns(new)
-        if emit(old) != emit(new):
-            edit.change_entries(node, old, new)
-        return
-    if old.keys() == {*present} and not old.keys().isdisjoint(new):
+        _change_long_case(edit, node, old, new, values)
+    elif old.keys() == {*present} and not old.keys().isdisjoint(new):
         edit.change_entries(node, old, new)
     else:
         edit.replace_value(node, new)
@@ -356,14 +352,29 @@ def _has_long_turns(edit: YamlEdit, case: yaml.Node) -> bool:
     return any("ask" not in entry_keys(turn) for turn in turns if isinstance(turn, yaml.MappingNode))
 
 
+def _change_long_case(
+    edit: YamlEdit, node: yaml.Node, old: Object, new: Object, values: tuple[Object, Object]
+) -> None:
+    """Change a case whose turns have the keys of the format; `old` and `new`: the case in the short form."""
+    _change_turns(edit, node, old, new, values)
+    old, new = _without_turns(old), _without_turns(new)
+    if emit(old) != emit(new):
+        edit.change_entries(node, old, new)
+
+
+def _turn_nodes(edit: YamlEdit, case: yaml.Node, key: str) -> list[yaml.Node]:
+    """Return the turns of a case; a single turn may have no list."""
+    turns = next((node for name in ("turns", key) if (node := edit.at(case, name)) is not None), None)
+    return list(turns.value) if isinstance(turns, yaml.SequenceNode) else [case]
+
+
 def _change_turns(
     edit: YamlEdit, case: yaml.Node, old: Object, new: Object, values: tuple[Object, Object]
 ) -> None:
-    """Change the turns of a case, each in its own form; `old` and `new`: the case in the short form."""
+    """Change the turns of a case, each in its own form."""
     before, after = values
     key = "conversation" if before.get("conversation") else "opening"
-    turns = next((node for name in ("turns", key) if (node := edit.at(case, name)) is not None), None)
-    nodes = list(turns.value) if isinstance(turns, yaml.SequenceNode) else [case]
+    nodes = _turn_nodes(edit, case, key)
     short = [
         _as_turns(entries).get("turns" if key == "conversation" else key) or [] for entries in (old, new)
     ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Literal
@@ -249,9 +250,8 @@ class Review:
         on_case: OnCase | None = None,
     ) -> tuple[list[Blessing], dict[str, SetupError]]:
         """Return the changes to write, and by `set/case` (for a whole file by its text) why others are refused."""
-        outside = {_name(case): self._outside_root(case) for case in selected}
-        refusals = {name: why for name, why in outside.items() if why is not None}
-        names = [name for name, why in outside.items() if why is None]
+        refusals = self._outside_root(selected)
+        names = [name for case in selected if (name := _name(case)) not in refusals]
         if not names:
             return [], refusals
         chosen = {_name(case): trials[case.position] + 1 for case in selected if case.position in trials}
@@ -267,10 +267,13 @@ class Review:
             )
         except SetupProblems as problems:
             return [], refusals | _by_case(problems.problems)
-        refused = (problem for blessing in blessings for problem in blessing.refused)
-        return blessings, refusals | _by_case(refused)
+        return blessings, refusals | _by_case(chain.from_iterable(one.refused for one in blessings))
 
-    def _outside_root(self, case: PlannedCase) -> SetupError | None:
+    def _outside_root(self, cases: Iterable[PlannedCase]) -> dict[str, SetupError]:
+        outside = {_name(case): self._refuse_outside(case) for case in cases}
+        return {name: why for name, why in outside.items() if why is not None}
+
+    def _refuse_outside(self, case: PlannedCase) -> SetupError | None:
         path = next((one for one in self._paths(case.eval_set_id)), None)
         if path is None or path.is_relative_to(self._root):
             return None

@@ -3,7 +3,7 @@ import { useLocation } from "wouter";
 import { useAddress } from "../../app/address";
 import { useKeys } from "../../app/keyboard";
 import { useTitle } from "../../app/title";
-import { useData, useAvailable } from "../../data/queries";
+import { useData, useAvailable, useSource } from "../../data/queries";
 import type { ComparisonPage, RunsPage, Sided } from "../../data/types";
 import { CopyLine, CopyMarkdown } from "../../components/text/Copy";
 import { Empty } from "../../components/feedback/Empty";
@@ -22,18 +22,22 @@ import styles from "./Compare.module.css";
 import { MetricTable } from "./MetricTable";
 import { CasePair } from "./CasePair";
 import { RunPicker } from "./RunPicker";
-import { type ComparisonQuery, apiPath, ciText, neighbourOf, pairPath, plainText, sentenceText, toneOf } from "./comparisonText";
+import { comparablePair, type ComparisonQuery, apiPath, ciText, neighbourOf, pairPath, plainText, sentenceText, toneOf } from "./comparisonText";
 
 /** Screen 4: two runs compared; with `set` and `case` in the address one case of them side by side. */
 export function CompareScreen() {
   const [query] = useAddress();
+  const { live } = useSource();
+  const { data: runs } = useData<RunsPage>("/api/runs?limit=200");
+  const [base, candidate] = [query.get("base"), query.get("candidate")];
+  const isOpen = live && !base && !candidate; // the address names no run: the newest, and the last that shares its cases
+  const pair = isOpen ? comparablePair(runs?.items ?? []) : null;
   const options: ComparisonQuery = {
-    base: query.get("base") || "previous",
-    candidate: query.get("candidate") || "latest",
+    base: base || pair?.[0] || "previous",
+    candidate: candidate || pair?.[1] || "latest",
     margin: query.get("margin"),
   };
-  const { data: runs } = useData<RunsPage>("/api/runs?limit=200");
-  const { data, error, refetch } = useData<ComparisonPage>(apiPath(options), { keep: false });
+  const { data, error, refetch } = useData<ComparisonPage>(isOpen && !runs ? null : apiPath(options), { keep: false });
   useTitle(data ? `${data.base.agent} → ${data.candidate.agent}` : "Compare");
   if (data) return <Compared page={data} options={options} runs={runs} />;
   if (runs && runs.total < 2) return <TooFew />;

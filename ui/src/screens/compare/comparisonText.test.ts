@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { ChangedLine, ComparisonPage, MeasuredLine, PairLine } from "../../data/types";
+import type { ChangedLine, ComparisonPage, MeasuredLine, PairLine, RunRow } from "../../data/types";
 import { stepOf, turns } from "./CasePair";
-import { apiPath, neighbourOf, caseHref, changeSummary, probability, reaches, sentenceText, caseMatcher, toneOf } from "./comparisonText";
+import { apiPath, comparablePair, neighbourOf, caseHref, changeSummary, probability, reaches, sentenceText, caseMatcher, toneOf } from "./comparisonText";
 
 function measured(more: Partial<MeasuredLine>): MeasuredLine {
   return { name: "m", figure: false, decides: true, difference: 0, low: 0, high: 0, verdict: "", ...more } as MeasuredLine;
@@ -10,6 +10,17 @@ function measured(more: Partial<MeasuredLine>): MeasuredLine {
 function changed(eval_id: string, more: Partial<ChangedLine> = {}): ChangedLine {
   return { eval_set_id: "set", eval_id, change: "now_fails", metric: "", reason: "", ...more } as ChangedLine;
 }
+
+describe("the runs that are compared if none is named", () => {
+  const run = (run_id: string, sets: string[], state = "finished") => ({ run_id, sets, state }) as RunRow;
+  it.each([
+    [[run("c", ["x"]), run("b", ["y"]), run("a", ["x", "y"])], ["a", "c"]],
+    [[run("d", ["x"], "running"), run("c", ["x"]), run("b", ["x"])], ["b", "c"]],
+    [[run("c", ["x"]), run("b", ["y"])], null],
+    [[run("c", ["x"])], null],
+    [[], null],
+  ])("%j", (runs, pair) => expect(comparablePair(runs)).toEqual(pair));
+});
 
 describe("the sentence", () => {
   it("has no outcome, and signs in place of ASCII", () => {

@@ -83,7 +83,7 @@ def case_row(position: int, case: CaseResult, before: Changed | None = None) -> 
         eval_id=case.eval_id,
         outcome=case.outcome,
         strip="".join(LETTERS.get(trial.outcome, "n") for trial in case.trials),
-        why=shorten(reason_of(case) or case.missed, _LONGEST_WHY),
+        why=shorten_prose(reason_of(case) or case.missed, _LONGEST_WHY),
         scores={
             name: finite(metric.score) for name, metric in case.metrics.items() if name not in _OWN_COLUMNS
         },
@@ -100,6 +100,14 @@ def case_row(position: int, case: CaseResult, before: Changed | None = None) -> 
         change=before[0] if before else None,
         was=before[1] if before else None,
     )
+
+
+def shorten_prose(text: str, width: int) -> str:
+    """Return a sentence cut to `width` columns; a code mark that the cut would leave open ends before it."""
+    short = shorten(text, width)
+    if short == text or short.count("`") % 2 == 0:
+        return short
+    return f"{short.rpartition('`')[0].rstrip()}…"
 
 
 def _score(case: CaseResult, name: str) -> float | None:

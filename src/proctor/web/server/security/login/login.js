@@ -26,4 +26,5 @@ document.getElementById("form").addEventListener("submit", (event) => {
   event.preventDefault();
   logIn(document.getElementById("token").value.trim());
 });
+addEventListener("hashchange", begin); // a link with the token, opened where this page is open already
 begin();
