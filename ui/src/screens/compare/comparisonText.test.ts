@@ -17,6 +17,7 @@ describe("the runs that are compared if none is named", () => {
     [[run("c", ["x"]), run("b", ["y"]), run("a", ["x", "y"])], ["a", "c"]],
     [[run("d", ["x"], "running"), run("c", ["x"]), run("b", ["x"])], ["b", "c"]],
     [[run("c", ["x"]), run("b", ["y"])], null],
+    [[run("d", ["z"]), run("c", ["x"]), run("b", ["y"]), run("a", ["x"])], ["a", "c"]],
     [[run("c", ["x"])], null],
     [[], null],
   ])("%j", (runs, pair) => expect(comparablePair(runs)).toEqual(pair));

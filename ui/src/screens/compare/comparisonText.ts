@@ -15,11 +15,14 @@ export const CHANGES: Readonly<Record<ChangedLine["change"], [word: string, outc
 
 export type Change = keyof typeof CHANGES;
 
-/** The newest run and the last one before it with a set in common, as base and candidate; null: there is none. */
+/** The newest run that has an older one with a set in common, and the last of these, as base and candidate; null: there is none. */
 export function comparablePair(runs: readonly Pick<RunRow, "run_id" | "sets" | "state">[]): [base: string, candidate: string] | null {
-  const [newest, ...older] = runs.filter(({ state }) => state !== "running");
-  const before = newest && older.find(({ sets }) => sets.some((set) => newest.sets.includes(set)));
-  return newest && before ? [before.run_id, newest.run_id] : null;
+  const ended = runs.filter(({ state }) => state !== "running");
+  for (const [at, newest] of ended.entries()) {
+    const before = ended.slice(at + 1).find(({ sets }) => sets.some((set) => newest.sets.includes(set)));
+    if (before) return [before.run_id, newest.run_id];
+  }
+  return null;
 }
 
 /** The sentence without the outcome, which is next to the heading. */
