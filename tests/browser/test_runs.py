@@ -146,12 +146,21 @@ def test_help_lists_the_keys_and_gives_the_focus_back(page: Page, axe: Look, sho
     expect(page.get_by_role("button", name="Keyboard help")).to_be_focused()
 
 
+def test_names_of_agents_are_whole_at_every_width(page: Page) -> None:
+    _open(page, "/runs?q=hasty")
+    for width in (1400, 901, 820, 641, 390):
+        page.set_viewport_size({"width": width, "height": 800})
+        box = page.get_by_role("table", name="Runs").get_by_text("retail.hasty", exact=True).bounding_box()
+        assert box is not None
+        assert box["height"] < 30, f"more than one line at {width} pixels"
+
+
 def test_copies_the_list_as_markdown(page: Page, site: Site) -> None:
     _open(page, "/runs?q=hasty")
     expect(page.get_by_role("row")).to_have_count(2)
     page.get_by_role("button", name="Copy as Markdown").click()
     head, rule, row = copied(page, "| Run | Agent |").splitlines()
-    assert head.startswith("| Run | Agent | Sets | Outcome | Passed |")
+    assert head.startswith("| Run | Agent | Sets | Outcome | Cases passed |")
     assert set(rule) <= set("|- :")
     short = site.get("/api/runs?agent=retail.hasty")["items"][0]["short"]
     assert row.startswith(f"| `{short}` | retail.hasty |")

@@ -123,11 +123,11 @@ interface HeadCellProps<Row> {
 }
 
 function HeadCell<Row>({ column, sort, onSort }: HeadCellProps<Row>) {
-  const { id, head, align, optional, wordy, sortBy, first, term } = column;
+  const { id, head, align, optional, wideOnly, sortBy, first, term } = column;
   const sortable = sortBy !== undefined && onSort !== undefined;
   const way = sort === id ? "ascending" : sort === `-${id}` ? "descending" : "none";
   return (
-    <div role="columnheader" aria-sort={sortBy ? way : undefined} className={styles.cell} data-align={align} data-optional={optional} data-wordy={wordy}>
+    <div role="columnheader" aria-sort={sortBy ? way : undefined} className={styles.cell} data-align={align} data-optional={optional} data-wide={wideOnly}>
       {sortable ? (
         <button type="button" className={styles.sort} onClick={() => onSort(nextSort(id, sort, first))}>
           {head}
@@ -151,7 +151,7 @@ export function nextSort(id: string, sort: string, first: "asc" | "desc" = "asc"
 
 function gridTracks<Row>(columns: readonly Column<Row>[], choice: Choice | undefined): CSSProperties {
   const wide = columns.map(({ width = "minmax(0, 1fr)" }) => width);
-  const middle = columns.filter(({ wordy }) => !wordy).map(({ width = "minmax(0, 1fr)" }) => width);
+  const middle = columns.filter(({ wideOnly }) => !wideOnly).map(({ width = "minmax(0, 1fr)" }) => width);
   const narrow = columns.filter(({ optional }) => !optional).map(({ width = "minmax(0, 1fr)", narrow: own = width }) => own);
   const box = choice ? ["40px"] : [];
   const templates = { "--tracks": wide, "--middle": middle, "--narrow": narrow };

@@ -16,8 +16,8 @@ export interface Column<Row> {
   align?: "end";
   /** Left out on a narrow page. */
   optional?: boolean;
-  /** Left out on a page as wide as paper: its text needs more room, and another cell has it there. */
-  wordy?: boolean;
+  /** Left out on a page of at most 900 pixels, such as paper: it needs more room. */
+  wideOnly?: boolean;
   /** What the column is sorted by; without it the column is not. `null` comes last. */
   sortBy?: (row: Row) => number | string | null;
   /** Which way the first press sorts. Default: ascending. */
@@ -65,7 +65,7 @@ function Row<Row>({ id, row, index, start, columns, current, measure, href, choi
     >
       {choice && <Box id={id} choice={choice} />}
       {columns.map((column, at) => (
-        <div key={column.id} role="cell" className={styles.cell} data-align={column.align} data-optional={column.optional} data-wordy={column.wordy}>
+        <div key={column.id} role="cell" className={styles.cell} data-align={column.align} data-optional={column.optional} data-wide={column.wideOnly}>
           {at === 0 && href ? (
             <Link href={href} className={styles.link}>
               {column.cell(row)}

@@ -27,7 +27,7 @@ export function columnsOf(page: RunPage, { costs }: { costs: boolean }): Column<
     },
     { id: "outcome", head: "Outcome", width: "132px", narrow: "112px", sortBy: rank, cell: (row) => <Outcome outcome={page.state === "running" && row.outcome === "not_run" ? "pending" : row.outcome} /> },
     ...(page.num_runs > 1 ? [trials] : []),
-    { id: "why", head: "Why", width: "minmax(0, 2.2fr)", optional: true, wordy: true, cell: (row) => <Why row={row} /> },
+    { id: "why", head: "Why", width: "minmax(0, 2.2fr)", optional: true, wideOnly: true, cell: (row) => <Why row={row} /> },
     ...deciding.map(({ name, short, thresholds }): Column<CaseRow> => ({
       id: name,
       head: <span className={styles.metric} title={`${name}${thresholds.length ? `, threshold ${thresholds.join(" or ")}` : ""}`}><Breakable text={short} /></span>,
