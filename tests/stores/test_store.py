@@ -547,3 +547,12 @@ def test_finishing_twice_and_closing_after_it_do_nothing(store: SqlStore) -> Non
     writer.finish(RunSummary(outcome=Outcome.PASSED), complete=True)
     writer.close()
     assert store.summary("run1").outcome is Outcome.ERROR
+
+
+def test_a_run_that_is_added_while_the_list_is_read_is_no_damage(store: SqlStore) -> None:
+    write_run(store)
+    listed = store.runs()
+    newest = next(listed)
+    write_run(store, "run2")
+    assert [newest.run_id, *(run.run_id for run in listed)] == ["run1"]
+    assert [run.run_id for run in store.runs()] == ["run2", "run1"]

@@ -218,19 +218,20 @@ def run_line(database: Database, run_id: str) -> RunLine | None:
 
 def run_lines(database: Database) -> Iterator[RunLine]:
     """Return all runs, newest first, some at a time."""
-    before, count = 1 << 62, 0
+    before = 1 << 62
     while True:
         rows = database.rows(
             f"SELECT {_COLUMNS} FROM runs WHERE seq < ? ORDER BY seq DESC LIMIT {_AT_ONCE}",  # noqa: S608 - our own columns
             (before,),
         )
         for row in rows:
-            count += 1
             before = row[0]
             yield _line(database, row)
         if len(rows) < _AT_ONCE:
             break
-    _check_count(database, count)
+    with database.snapshot():  # runs may have been added and deleted since the first row was read
+        counted = database.row("SELECT COUNT(*) FROM runs")
+        _check_count(database, counted[0] if counted else 0)
 
 
 def run_index(database: Database) -> list[RunEntry]:

@@ -16,7 +16,7 @@ export interface Column<Row> {
   align?: "end";
   /** Left out on a narrow page. */
   optional?: boolean;
-  /** Left out on a page of at most 900 pixels, such as paper: it needs more room. */
+  /** Left out on a page of at most 1100 pixels, such as paper: it needs more room. */
   wideOnly?: boolean;
   /** What the column is sorted by; without it the column is not. `null` comes last. */
   sortBy?: (row: Row) => number | string | null;
