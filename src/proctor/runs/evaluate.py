@@ -111,11 +111,15 @@ async def evaluate(
     """
     from proctor.runs.begin import stored_run
     from proctor.runs.setup.prepare import prepare
-    from proctor.runs.storage.join_run import joined_run
 
     with recorded_attempt(options.get("store"), "evaluate(…)"):
         prepared = prepare(agent, eval_sets, options)
-        stored = joined_run(prepared, options) if options.get("join") else stored_run(prepared)
+        if options.get("join"):
+            from proctor.runs.storage.join_run import joined_run
+
+            stored: StoredRun | None = joined_run(prepared, options)
+        else:
+            stored = stored_run(prepared)
         if prepared.plan.asks_judges:
             from proctor.runs.estimate import tell_beforehand
 

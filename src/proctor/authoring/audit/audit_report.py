@@ -152,7 +152,7 @@ def _table(found: AuditResult, *, everything: bool) -> Table:
 
 
 def _is_single(operator: OperatorScore) -> bool:
-    """Whether an operator has a row of its own."""
+    """Whether an operator has its own row."""
     return operator.score.is_weak and operator.family != AGENTS
 
 

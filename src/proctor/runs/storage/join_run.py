@@ -114,7 +114,7 @@ class JoinedRun(StoredRun):
         self.shared: SharedRuns = store
         self.shard = shard
         self._whole, self._manifest = whole, manifest
-        self._own = list(positions)
+        self._own, self._own_positions = list(positions), frozenset(positions)
         self._patience, self._notify = patience, notify
         self._member: Membership
 
@@ -220,8 +220,8 @@ class JoinedRun(StoredRun):
         self.resumed = bool(me.trials)
         if self.resumed:
             self.earlier = me.summary
-            outcomes, own = self.store.outcomes(run_id, 1), set(self._own)
-            self._outcomes = {at: outcome for at, outcome in outcomes.items() if at in own}
+            outcomes = self.store.outcomes(run_id, 1)
+            self._outcomes = {at: outcome for at, outcome in outcomes.items() if at in self._own_positions}
 
     @property
     def completes_run(self) -> bool:
@@ -230,13 +230,11 @@ class JoinedRun(StoredRun):
 
     def attempts(self) -> Iterator[tuple[int, int, bytes]]:
         """Return position, number and evidence of every stored attempt of this part."""
-        own = set(self._own)
-        return (attempt for attempt in super().attempts() if attempt[0] in own)
+        return (attempt for attempt in super().attempts() if attempt[0] in self._own_positions)
 
     def trials(self, positions: Sequence[int]) -> Iterator[tuple[int, list[StoredTrial]]]:
         """Yield the stored trials of each of these cases that is in this part and has any."""
-        own = set(self._own)
-        return super().trials([at for at in positions if at in own])
+        return super().trials([at for at in positions if at in self._own_positions])
 
     def cases(self) -> Sequence[CaseResult]:
         """Return the cases of this part."""
