@@ -38,6 +38,7 @@ demo: $(VENV)/.run
 # folders that take longest do not come last.
 test: $(VENV)/.test
 	$(if $(ARGS),,@echo "The fast tests, in $(WORKERS) processes: about 6 minutes on two cores. The others: make test ARGS=\"-m 'not benchmark'\"")
+	@$(BIN)/python -m compileall -q src/proctor # the processes that tests start write no bytecode
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 nightly: export CRASH_RUNS := $(CRASH_RUNS)

@@ -147,7 +147,7 @@ def failing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("failing")
-@pytest.mark.parametrize(("cases", "least"), [(4, 20), pytest.param(30, 200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("cases", "least"), [(4, 20), pytest.param(30, 200, marks=pytest.mark.nightly)])
 def test_whichever_write_fails_nothing_is_half_written(tmp_path: Path, cases: int, least: int) -> None:
     """Every write of a run fails once, the first, the second … until a run needs no more."""
     for n in range(1, 1000):

@@ -225,7 +225,7 @@ def case_scores(case: CaseResult) -> dict[str, MetricScore | None]:
     return {name: metric.per_trial[0] for name, metric in case.metrics.items()}
 
 
-MANY = [25, pytest.param(1000, marks=pytest.mark.slow)]
+MANY = [25, pytest.param(1000, marks=pytest.mark.nightly)]
 
 
 def test_every_moment_of_a_run_has_at_least_what_was_acknowledged(copies: list[Copy], tmp_path: Path) -> None:
