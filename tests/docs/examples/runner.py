@@ -40,11 +40,15 @@ class PageError(AssertionError):
 class Reader:
     """A reader who works through one page: a folder, the names defined so far, and what was printed last."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, before: "Reader | None" = None) -> None:
+        """Begin in an empty folder, or with a copy of all that a reader of another page has."""
         self.folder = folder
         self.names: dict[str, Any] = {"__name__": "page"}
         self.printed: str | None = None
-        if (ROOT / "examples").is_dir():
+        if before is not None:
+            shutil.copytree(before.folder, folder, dirs_exist_ok=True, symlinks=True)
+            self.names, self.printed = dict(before.names), before.printed
+        elif (ROOT / "examples").is_dir():
             ignored = shutil.ignore_patterns("__pycache__", ".proctor", ".adk")
             shutil.copytree(ROOT / "examples", folder / "examples", ignore=ignored)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.examples.pages import ROOT, Block, blocks, pages
+from tests.docs.examples.pages import ROOT, blocks, pages
 from tests.docs.examples.runner import Reader
 
 _CONTINUES = re.compile(r"^<!-- continues: (\S+) -->$", re.MULTILINE)
@@ -17,19 +17,32 @@ def _name(page: Path) -> str:
     return page.resolve().relative_to(ROOT).as_posix()
 
 
+@pytest.fixture(scope="module")
+def readers() -> dict[Path, Reader]:
+    """The readers of the pages that others continue, at the end of each page."""
+    return {}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("page", pages(), ids=_name)
-def test_examples_do_what_the_page_says(page: Path, tmp_path: Path) -> None:
-    reader = Reader(tmp_path)
-    for block in _examples(page):
-        reader.follow(block)
+def test_examples_do_what_the_page_says(
+    page: Path, readers: dict[Path, Reader], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    _read(page.resolve(), readers, tmp_path_factory)
 
 
-def _examples(page: Path) -> list[Block]:
-    """The blocks of a page, after those of the page that it continues."""
-    text = page.read_text(encoding="utf-8")
-    before = [block for name in _CONTINUES.findall(text) for block in _examples(page.parent / name)]
-    return before + blocks(text, _name(page))
+def _read(page: Path, readers: dict[Path, Reader], folders: pytest.TempPathFactory) -> Reader:
+    """Run the examples of a page, once, after those of the page that it continues."""
+    if page not in readers:
+        text = page.read_text(encoding="utf-8")
+        before = [
+            _read((page.parent / name).resolve(), readers, folders) for name in _CONTINUES.findall(text)
+        ]
+        reader = Reader(folders.mktemp("page"), before=before[0] if before else None)
+        for block in blocks(text, _name(page)):
+            reader.follow(block)
+        readers[page] = reader
+    return readers[page]
 
 
 @pytest.mark.parametrize("page", pages(), ids=_name)
