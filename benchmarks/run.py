@@ -24,6 +24,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks import (
+    auditing,
     compare,
     judging,
     kept_runs,
@@ -40,7 +41,7 @@ from benchmarks.measuring import load_average, versions
 from benchmarks.peers import PACKAGES, python_of
 from benchmarks.table import Row, markdown
 
-WORKLOADS = ("W1", "W2", "W3", "W4", "W5", "W6", "W7", "W8", "W9", "W10", "W11")
+WORKLOADS = ("W1", "W2", "W3", "W4", "W5", "W6", "W7", "W8", "W9", "W10", "W11", "W12")
 
 
 def measured(asked: argparse.Namespace, folder: Path, peers: Mapping[str, Path]) -> Iterator[Row]:
@@ -77,8 +78,10 @@ def _last(name: str, folder: Path, repeats: int, *, small: bool) -> Iterator[Row
         yield from web.rows(folder, repeats, cases=40 if small else 10_000, watching=5 if small else 500)
     elif name == "W10":
         yield from compare.rows(folder, repeats, cases=40 if small else 10_000)
-    else:
+    elif name == "W11":
         yield from scale.rows(folder, repeats, small=20 if small else 1_000, large=40 if small else 10_000)
+    else:
+        yield from auditing.rows(folder, repeats, cases=3 if small else 300)
 
 
 def _workloads(text: str) -> list[str]:

@@ -26,6 +26,7 @@ SLOW = pytest.mark.slow  # many processes, one after the other
         pytest.param("W9", 5, marks=SLOW),
         ("W10", 1),
         pytest.param("W11", 8, marks=SLOW),
+        ("W12", 2),
     ],
 )
 def test_every_workload_gives_its_rows(workload: str, rows: int) -> None:

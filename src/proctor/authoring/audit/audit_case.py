@@ -20,6 +20,8 @@ from proctor.schema.evidence.turn import Turn
 from proctor.schema.results.score import MetricScore, MetricVerdict, Outcome
 
 SILENCE = "a turn without answer and call"
+_MOST_ALIKE = 20
+"""Earlier cases with the same messages that a case is compared with, so that the time stays linear."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +145,11 @@ async def _accepting_both(
     recording: Recording, scorer: CaseScorer, earlier: Sequence[tuple[Recording, CaseScorer]]
 ) -> str:
     """Return an earlier case with the same messages, if each of the two passes with the other's conversation."""
-    for other, its_scorer in earlier:
+    for other, its_scorer in earlier[-_MOST_ALIKE:]:
         first = await scorer.score(other.turns, other.state)
+        if first.outcome is not Outcome.PASSED:
+            continue
         second = await its_scorer.score(recording.turns, recording.state)
-        if first.outcome is second.outcome is Outcome.PASSED:
+        if second.outcome is Outcome.PASSED:
             return other.case.eval_id
     return ""
