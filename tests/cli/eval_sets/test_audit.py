@@ -67,9 +67,31 @@ def test_a_config_that_decides_nothing_is_not_a_success(project: Path) -> None:
         ("none.evalset.json",),
         ("cases.evalset.json", "--mutants", "typos"),
         ("cases.evalset.json", "--mutants", ","),
+        ("cases.evalset.json", "--baseline", "cases.evalset.json"),
+        ("cases.evalset.json", "--baseline", "none.json"),
     ],
 )
 def test_bad_input_is_one_message_and_exit_code_2(arguments: tuple[str, ...]) -> None:
     shown = in_this_process("audit", *arguments)
     assert shown.returncode == 2
     assert "Traceback" not in shown.stderr
+
+
+def test_a_worse_audit_than_the_baseline_fails_and_names_what_is_lost(project: Path) -> None:
+    (project / "test_config.json").write_text(json.dumps({"criteria": {"exact_match": 1}}))
+    (project / "main.json").write_text(in_this_process("audit", "cases.evalset.json", "--json").stdout)
+    same = in_this_process("audit", "cases.evalset.json", "--baseline", "main.json")
+    assert same.returncode == 0
+    assert same.stdout.startswith(
+        "This change lowers nothing: every mutant that main.json caught is still caught"
+    )
+    (project / "test_config.json").write_text(json.dumps({"criteria": {"response_match_score": 0.5}}))
+    worse = in_this_process("audit", "cases.evalset.json", "--baseline", "main.json", "--format", "markdown")
+    assert worse.returncode == 1
+    assert worse.stdout.startswith("**This change lowers what the set catches: ")
+    assert "| wrong amounts | 1/1 | 0/1 |" in worse.stdout
+    data = json.loads(
+        in_this_process("audit", "cases.evalset.json", "--baseline", "main.json", "--json").stdout
+    )
+    assert data["baseline"]["is_worse"] is True
+    assert data["baseline"]["lost"][0]["eval_id"] == "seats"

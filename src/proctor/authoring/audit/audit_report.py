@@ -7,6 +7,7 @@ from dataclasses import asdict
 from itertools import chain
 from typing import Any, TextIO
 
+from proctor.authoring.audit.audit_baseline import AuditChange, change_blocks, change_data
 from proctor.engine.planning.set_plan import ASSERTS_NOTHING
 from proctor.reports.base import ReportOptions
 from proctor.reports.content.text_blocks import (
@@ -38,14 +39,22 @@ _FEW = 4
 _LONGEST = 110
 
 
-def write_audit(found: AuditResult, out: TextIO, options: ReportOptions, *, markdown: bool = False) -> None:
+def write_audit(
+    found: AuditResult,
+    out: TextIO,
+    options: ReportOptions,
+    *,
+    markdown: bool = False,
+    change: AuditChange | None = None,
+) -> None:
     """Write it for people, in the form that suits the stream, or as Markdown for a pull request."""
     write = write_markdown if markdown else write_blocks
-    write(lambda look: audit_blocks(found, look), out, options)
+    write(lambda look: audit_blocks(found, look, change), out, options)
 
 
-def audit_data(found: AuditResult) -> dict[str, Any]:
-    """Return it as plain data."""
+def audit_data(found: AuditResult, change: AuditChange | None = None) -> dict[str, Any]:
+    """Return it as plain data; `baseline` is the comparison with an earlier audit."""
+    compared = {} if change is None else {"baseline": change_data(change)}
     return {
         "version": 1,
         "seed": found.seed,
@@ -62,6 +71,7 @@ def audit_data(found: AuditResult) -> dict[str, Any]:
         "metrics_that_fail_no_mutant": [metric.name for metric in found.idle_metrics],
         "sets": [asdict(each) for each in found.sets],
         "warnings": found.warnings,
+        **compared,
     }
 
 
@@ -108,8 +118,9 @@ def _count(number: int, noun: str) -> str:
 # --- Blocks ----------------------------------------------------------------------------------------------------------
 
 
-def audit_blocks(found: AuditResult, look: Look) -> Iterator[Block]:
+def audit_blocks(found: AuditResult, look: Look, change: AuditChange | None = None) -> Iterator[Block]:
     """Yield the audit as blocks, the same in every form."""
+    yield from change_blocks(change, found, look) if change is not None else ()
     yield _line(sentence(found), "strong")
     yield text_line(_scope(found))
     yield Gap(is_everywhere=True)

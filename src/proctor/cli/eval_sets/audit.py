@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,17 +20,19 @@ from proctor.cli.shared_options import (
 )
 
 if TYPE_CHECKING:
+    from proctor.authoring.audit.audit_baseline import AuditChange
     from proctor.schema.analysis.audit_result import AuditResult
 
 HOW = "How to audit"
 FAILED, NOTHING = 1, 3
-"""Exit codes: the share that is caught is below --fail-under; no mutant could be scored."""
+"""Exit codes: the share that is caught is below --fail-under, or the audit is worse than --baseline; no mutant could be scored."""
 
 EXAMPLES = """
 proctor audit booking.evalset.json
 proctor audit evals/ --config strict.json -v
 proctor audit booking.evalset.json --mutants answers,argument-changed
 proctor audit booking.evalset.json --fail-under 0.9 --format markdown
+proctor audit booking.evalset.json --baseline main.json
 """
 
 
@@ -47,6 +50,8 @@ proctor audit booking.evalset.json --fail-under 0.9 --format markdown
         help="Choose other mutants where there are many.  [0]")  # fmt: skip
 @option("--fail-under", section=HOW, type=click.FloatRange(min=0, max=1), metavar="SHARE",
         help="Exit with 1 if a smaller share of the mutants is caught, or an agent that does nothing passes a case.")  # fmt: skip
+@option("--baseline", section=HOW, type=click.Path(path_type=Path), metavar="FILE",
+        help="An earlier audit (--json). Exit with 1 if a mutant that it caught is not caught now.")  # fmt: skip
 @run_options(["allow_unknown_keys"])
 @json_option(SHOW)
 @option("--format", "format_", section=SHOW, type=click.Choice(["text", "markdown", "json"]),
@@ -61,9 +66,9 @@ def audit(
     config: str | None,
     mutants: str | None,
     seed: int,
-    fail_under: float | None,
     allow_unknown_keys: bool,
     format_: str | None,
+    **gates: Any,
 ) -> None:
     """Test eval sets by mutation: which faults would their cases notice?
 
@@ -73,13 +78,16 @@ def audit(
     `proctor eval`; no agent and no model is called, and metrics that ask a judge are left out.
 
     \b
-    Exit codes: 0 audited, 1 below --fail-under, 2 configuration error, 3 no mutant could be scored.
+    Exit codes: 0 audited, 1 below --fail-under or worse than --baseline, 2 configuration error,
+    3 no mutant could be scored.
     """
+    from proctor.authoring.audit.audit_baseline import compare_with, load_baseline
     from proctor.authoring.audit.audit_sets import audit_sync
     from proctor.cli.command_base import read_settings
     from proctor.cli.messages import say
 
     settings = read_settings()
+    earlier = None if gates["baseline"] is None else load_baseline(gates["baseline"], seed)
     found = audit_sync(
         list(sets),
         config=config or settings.config,
@@ -87,27 +95,30 @@ def audit(
         seed=seed,
         allow_unknown_keys=allow_unknown_keys or settings.options.get("allow_unknown_keys", False),
     )
-    _write(found, format_)
+    change = None if earlier is None else compare_with(earlier, found)
+    _write(found, format_, change)
     if common().verbose:
         for warning in found.warnings:
             say(f"warning: {warning}")
-    ctx.exit(_exit_code(found, fail_under))
+    ctx.exit(_exit_code(found, gates["fail_under"], change))
 
 
-def _write(found: AuditResult, form: str | None) -> None:
+def _write(found: AuditResult, form: str | None, change: AuditChange | None) -> None:
     from proctor.authoring.audit.audit_report import audit_data, write_audit
     from proctor.reports.base import ReportOptions
     from proctor.reports.formats.json_data import write_json
 
     if form == "json":
-        write_json(audit_data(found), sys.stdout)
+        write_json(audit_data(found, change), sys.stdout)
         return
     options = ReportOptions(verbose=bool(common().verbose), color=False if common().no_color else None)
-    write_audit(found, sys.stdout, options, markdown=form == "markdown")
+    write_audit(found, sys.stdout, options, markdown=form == "markdown", change=change)
 
 
-def _exit_code(found: AuditResult, fail_under: float | None) -> int:
+def _exit_code(found: AuditResult, fail_under: float | None, change: AuditChange | None) -> int:
     share = found.score.share
+    if change is not None and change.is_worse:
+        return FAILED
     if share is None:
         return NOTHING
     if fail_under is not None and (share < fail_under or found.passed_by_any):
