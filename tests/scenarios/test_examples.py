@@ -134,7 +134,11 @@ FLAWS: dict[str, tuple[Outcome, set[str], list[str]]] = {
         {TRAJECTORY, TEXT},
         ['`find_restaurant(name="Blue Lotus")` was not called'],
     ),
-    "flight_in_one_go": (Outcome.FAILED, {TRAJECTORY}, ["called in another order: book_flight, find_flight"]),
+    "flight_in_one_go": (
+        Outcome.FAILED,
+        {TRAJECTORY, TEXT},
+        ["called in another order: book_flight, find_flight", 'missing: "for", "july", "3"'],
+    ),
     "two_turn_flight": (Outcome.ERROR, set(), ["ValueError", "June 15th", "turn 2"]),
     "no_such_restaurant": (Outcome.PASSED, set(), []),
 }

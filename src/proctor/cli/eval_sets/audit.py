@@ -85,8 +85,10 @@ def audit(
     from proctor.authoring.audit.audit_sets import audit_sync
     from proctor.cli.command_base import read_settings
     from proctor.cli.messages import say
+    from proctor.runs.setup.settings import prepare_process
 
     settings = read_settings()
+    prepare_process(settings)
     earlier = None if gates["baseline"] is None else load_baseline(gates["baseline"], seed)
     found = audit_sync(
         list(sets),
