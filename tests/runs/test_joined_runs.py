@@ -4,6 +4,7 @@ import asyncio
 import io
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Coroutine
 from functools import wraps
 from pathlib import Path
@@ -12,10 +13,12 @@ from typing import Any
 import pytest
 
 import proctor
+from proctor.engine.execution.run_control import StopRequest
 from proctor.errors import NothingToRunError, SetupError
 from proctor.reports.formats.json import JsonlReport
 from proctor.runs.storage import join_run
 from proctor.schema.results.run_result import Outcome, RunResult
+from tests.stores.statements import executed_statements
 
 PARTS = 3
 CONFIG = {"criteria": {"response_match_score": 0.5}}
@@ -210,3 +213,28 @@ async def test_a_run_that_has_ended_takes_no_member(store: str) -> None:
     await members(store)
     with pytest.raises(SetupError, match="run nightly has ended, so that no process can join it"):
         await member(store, 1)
+
+
+@on_a_loop
+async def test_a_member_that_continues_reads_many_cases_with_each_statement(
+    store: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stop, sets = StopRequest(), eval_set(200)
+    answered: list[str] = []
+
+    def stopping(text: str) -> str:
+        answered.append(text)
+        if len(answered) == 150:
+            stop("enough")
+        return agent(text)
+
+    stopping.__qualname__ = stopping.__name__ = "agent"
+    await members(store, 2, sets=sets, agent=stopping, stop=stop)
+    statements = executed_statements(monkeypatch)
+    part = await member(store, 1, 2, sets=sets, agent=stopping)
+    assert len([case for case in part.cases if case.trials]) == len(part.cases) > 60
+    assert set(Counter(answered).values()) == {1}
+    reading = [one for one in statements if one.startswith("SELECT") and "FROM trials" in one]
+    assert len(reading) <= 15
+    assert part.cases[-1].eval_id == [*part.cases][-1].eval_id == part.cases[-2:][1].eval_id
+    assert part.case(part.cases[5].eval_id).trials[0].trial is not None

@@ -297,6 +297,11 @@ class Limiter:
             self.limit = min(float(self.most), self.limit + max(_RISES_BY, 1.0 / self.limit))
         self._free_slot()
 
+    def share(self, processes: int) -> None:
+        """Take an equal part of the limit: so many processes send requests to the same provider."""
+        self.most = max(1, self.most // processes)
+        self.limit = self.lowest = float(self.most)
+
     def widen(self, most: int) -> None:
         """Raise the limit and its maximum to `most`."""
         self.most, self.limit = most, float(most)

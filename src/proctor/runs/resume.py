@@ -134,7 +134,7 @@ async def _resume(kept: Store, run_id: str, options: ResumeOptions) -> RunResult
 
 async def _resume_parts(kept: Store, manifest: Manifest, options: ResumeOptions) -> RunResult:
     """Run the parts of a run of several processes whose process has died, one after the other."""
-    from proctor.runs.storage.join_run import dead_parts, joined_run
+    from proctor.runs.storage.join_run import changed_caps, dead_parts, joined_run
 
     if options.get("force") or options.get("retry_errors"):
         raise SetupError(
@@ -142,12 +142,16 @@ async def _resume_parts(kept: Store, manifest: Manifest, options: ResumeOptions)
             "retry_errors (--retry-errors)"
         )
     result: RunResult | None = None
+    caps = changed_caps(kept, manifest.run_id, options)
     while shard := next(dead_parts(kept, manifest.run_id, is_first=result is None), None):
         agent, eval_sets = _agent(manifest, options.get("agent")), _sets(manifest, options.get("eval_sets"))
-        prepared = prepare(agent, eval_sets, _options(manifest, {**options, "store": kept}))
         sharing = {"join": manifest.run_id, "shard": shard, "progress": options.get("progress")}
+        given: Any = {**_options(manifest, {**options, **caps, "store": kept}), **sharing}
+        prepared = prepare(agent, eval_sets, given)
         with suppress(NothingToRunError):  # the part has no case: it is complete now
-            result = await carry_out(prepared, options.get("progress"), joined_run(prepared, sharing))
+            result = await carry_out(
+                prepared, options.get("progress"), joined_run(prepared, sharing, is_resume=True)
+            )
             if result.stopped_by or result.failure is not None:
                 break
     is_over = kept.record(manifest.run_id).state is RunState.FINISHED

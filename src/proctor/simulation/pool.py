@@ -46,7 +46,8 @@ class RunUsers:
     def __init__(self, user: object = None, *, budget: Budget | None = None) -> None:
         """Take the user, if it replaces the configured models, and the budget of the run."""
         self._user, self._budget = user, budget
-        self._limiter = Limiter()
+        self.limiter = Limiter()
+        """The limit of concurrent calls."""
         self._models: dict[str, ChatModel] = {}
 
     def problems(self, case: EvalCase, config: EvalConfig) -> list[SetupError]:
@@ -123,7 +124,7 @@ class RunUsers:
         name = self._user or configured
         if name not in self._models:
             try:
-                self._models[name] = load_model(name, limiter=self._limiter)
+                self._models[name] = load_model(name, limiter=self.limiter)
             except SetupError as problem:
                 # if a key or a package is missing, the file that names the model is correct
                 problem.is_mistake = isinstance(problem, UnknownNameError)

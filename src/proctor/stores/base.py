@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
 from proctor.schema.results.score import MetricScore
@@ -95,57 +95,6 @@ class RunWriter(Protocol):
 
     def close(self) -> None:
         """Release the run without a summary; queued records are written if possible."""
-        ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunMember:
-    """One of several processes that write a run together, each a part of its cases."""
-
-    part: int
-    """From 1."""
-    parts: int
-    is_ready: bool
-    """Whether it can begin: no member calls the agent before all are ready."""
-    refusal: str
-    """Why it cannot be part of this run; empty if it can."""
-    is_complete: bool
-    """Whether nothing is left to run in its part."""
-    worker: str
-    """The process that runs the part now, as text for people; empty if there is none."""
-    trials: int
-    """Attempts at trials whose evidence is on disk."""
-    summary: RunSummary
-    """The summary of the part."""
-
-
-class Membership(Protocol):
-    """The part that this process has taken in a run of several processes. Until the run begins, it can be left again."""
-
-    run_id: str
-
-    def refuse(self, why: str) -> None:
-        """Tell the other members why this one cannot be part of the run, and leave."""
-        ...
-
-    def set_ready(self) -> None:
-        """Declare that this member can begin."""
-        ...
-
-    def members(self) -> list[RunMember]:
-        """Return all members that have joined; this process keeps its part meanwhile."""
-        ...
-
-    def leave(self) -> bool:
-        """Leave the run before it begins; return `False` if it has begun, because all members are ready."""
-        ...
-
-    def release(self) -> None:
-        """Let another process take the part; what it has written stays."""
-        ...
-
-    def writer(self, positions: Sequence[int], committed: Committed) -> RunWriter:
-        """Return the writer of this part: the cases at `positions`. The last part that is complete completes the run."""
         ...
 
 
@@ -254,29 +203,66 @@ class BriefVerdict:
     JSON cannot hold is its name: `NaN`, `Infinity`."""
 
 
-class SharedRuns(Protocol):
-    """What a store has in addition if several processes can write one run."""
+# --- The limits of a run that several processes write ------------------------------------------------------------------
 
-    def join(
-        self,
-        manifest: Manifest,
-        cases: Iterable[PlannedCase],
-        judging: Judging,
-        *,
-        part: int,
-        parts: int,
-    ) -> Membership:
-        """Take one part of a run; the first process creates the run, with `cases` of all parts.
 
-        Raises:
-            SetupError: the run has ended, is of one process, or has another number of parts.
-            RunInUseError: another process runs this part.
-        """
-        ...
+class Amounts(NamedTuple):
+    """What is spent, or reserved."""
 
-    def members(self, run_id: str) -> list[RunMember]:
-        """Return the processes that write a run together and have joined it; none if one process writes it."""
-        ...
+    micros: int = 0
+    """Millionths of a US dollar."""
+    calls: int = 0
+    """Calls of LLM judges."""
+    tokens: int = 0
+    """Tokens of the agent."""
+
+
+NOTHING = Amounts()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caps:
+    """The most that the members of a run may spend together, by the names of the options; `None`: no limit."""
+
+    max_cost: float | None = None
+    max_judge_calls: int | None = None
+    max_tokens: int | None = None
+
+    def __bool__(self) -> bool:
+        """Return whether there is any limit."""
+        return (self.max_cost, self.max_judge_calls, self.max_tokens) != (None, None, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """A request for a larger allotment. All amounts include what was spent before."""
+
+    target: Amounts
+    """What the next call needs."""
+    floor: Amounts
+    """What is kept if that is not available: calls under way need it."""
+    chunk: Amounts
+    """What is granted in addition, at most, so that many calls need one request."""
+
+
+@dataclass(slots=True)
+class Purse:
+    """What one member of a run may spend of the caps of all. The writer's thread updates it with each commit."""
+
+    caps: Caps
+    parts: int
+    spent: Callable[[], Amounts]
+    """Returns what this part has spent, in all its processes."""
+    allotted: Amounts = NOTHING
+    """What this part may spend in all: reserved in the store, so that no other member spends it."""
+    others: Amounts = NOTHING
+    """What the other parts have spent, as they reported it with their commits."""
+    demand: Demand | None = None
+    """What the next commit reserves."""
+    is_rest: bool = False
+    """Whether no other living process held an unspent allotment at the last demand: nothing is left to wait for."""
+    lost: Amounts = NOTHING
+    """Unspent allotments of parts whose process has died; they return when the part is resumed."""
 
 
 class Store(Protocol):
@@ -355,8 +341,10 @@ class Store(Protocol):
         """Return a run as a result whose cases are read from the store on access."""
         ...
 
-    def cases(self, run_id: str, judging: int | None = None) -> Sequence[CaseResult]:
-        """Return the cases of a run, which are read from the store on access."""
+    def cases(
+        self, run_id: str, judging: int | None = None, positions: Sequence[int] | None = None
+    ) -> Sequence[CaseResult]:
+        """Return the cases of a run, or those at some positions, which are read from the store on access."""
         ...
 
     def planned(self, run_id: str) -> Iterator[PlannedCase]:
@@ -384,8 +372,13 @@ class Store(Protocol):
         """
         ...
 
-    def attempts(self, run_id: str) -> Iterator[tuple[int, int, bytes]]:
-        """Return position, number and evidence of every attempt at every trial; media need not be in it."""
+    def attempts(
+        self, run_id: str, positions: Sequence[int] | None = None
+    ) -> Iterator[tuple[int, int, bytes]]:
+        """Return position, number and evidence of every attempt at every trial, or at those of the cases at some positions.
+
+        Media need not be in it.
+        """
         ...
 
     def case_documents(self, run_id: str, positions: Sequence[int]) -> Iterator[tuple[int, bytes]]:

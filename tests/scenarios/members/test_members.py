@@ -58,6 +58,13 @@ class Project:
         (folder / "test_config.json").write_text('{"criteria": {"response_match_score": 0.9}}')
         self.store = proctor.open_store(url)
 
+    def ask_judges(self) -> None:
+        """Let a judge grade the answers: a script, whose answers the store counts."""
+        judged = {"final_response_match_v2": {"threshold": 0.5, "judge_model_options": {"num_samples": 1}}}
+        (self.folder / "test_config.json").write_text(json.dumps({"criteria": judged}), encoding="utf-8")
+        script = [{"when": "n", "say": {"rationale": "the same", "verdict": "valid"}}]
+        (self.folder / "judge.json").write_text(json.dumps(script), encoding="utf-8")
+
     def start(self, part: int, *options: str) -> subprocess.Popen[str]:
         command = (
             "eval",
@@ -156,3 +163,23 @@ def test_resume_runs_the_part_of_a_dead_member_while_the_others_live(project: Pr
     assert "failed: 1 of 40 cases fails" in shown
     assert max(project.calls().values()) <= 2
     assert project.calls().total() <= CASES + 2
+
+
+def test_a_limit_of_calls_holds_for_all_members_and_after_kills(project: Project) -> None:
+    project.ask_judges()
+    options = ("--judge", "scripted:judge.json", "--max-judge-calls", "25")
+    for part in range(1, PARTS + 1):
+        project.start(part, *options)
+    project.wait_until_stored(6)
+    project.kill(2)
+    project.start(2, *options)
+    ends = {part: (child.communicate()[0], child.returncode) for part, child in project.members.items()}
+    texts = "".join(text for text, _ in ends.values())
+    assert "stopped by max_judge_calls: judges were asked 25 times" in texts, texts
+    assert 3 in {code for _, code in ends.values()}
+    assert (
+        25 - 2 <= len(project.stored()) <= 25
+    )  # the killed process may have made two calls whose answers it did not store
+    resumed = project.run("resume", "nightly", "--max-judge-calls", "100")
+    text, _ = resumed.communicate()
+    assert (resumed.returncode, project.store.load("nightly").passed) == (0, True), text

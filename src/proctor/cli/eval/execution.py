@@ -62,6 +62,10 @@ class Execution:
         """Called after the result has been shown, unless the run was interrupted."""
         self.code_of: Callable[[Sequence[RunResult]], int] = exit_code
         """Returns the exit code for the runs."""
+        self.resume_hint: Callable[[RunResult], str] = lambda run: result_outputs.resume_hint.format(
+            run=run.run_id
+        )
+        """Returns the sentence how an unfinished run is resumed."""
         options = ReportOptions(
             verbose=result_outputs.verbose,
             only_different=result_outputs.only_different,
@@ -142,11 +146,11 @@ class Execution:
             say(f"error: {message}")
         for run, failure in broken:
             if failure.where == "agent" and run.run_id:
-                say(self._outputs.resume_hint.format(run=run.run_id))
+                say(self.resume_hint(run))
 
     def _say_how_to_resume(self) -> None:
         for run in self._screen.resumable:
-            say(self._outputs.resume_hint.format(run=run.run_id))
+            say(self.resume_hint(run))
 
     def _say_how_to_go_on(self, runs: Sequence[RunResult], code: int) -> None:
         """Suggest `proctor resume` for interrupted runs, and on a terminal the commands that show details."""

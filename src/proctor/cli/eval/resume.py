@@ -97,7 +97,7 @@ def resume(ctx: click.Context, /, run: str | None, **given: Any) -> None:
 def _resume(run: str | None, given: dict[str, Any], executions: list[Execution]) -> int:
     from proctor.cli.command_base import read_settings
     from proctor.cli.eval.execution import Execution, ResultOutputs
-    from proctor.cli.eval.run_verdict import carry_out_against
+    from proctor.cli.eval.run_verdict import carry_out_against, is_shared, shared_resume_hint
     from proctor.cli.messages import say
     from proctor.cli.outputs import store_of
     from proctor.cli.process import reserve_stdout
@@ -108,7 +108,6 @@ def _resume(run: str | None, given: dict[str, Any], executions: list[Execution])
 
     settings = read_settings(given)
     prepare_process(settings)
-    given |= usage_limits(given, settings)
     opened = open_runs(store_of(given["stores"]))
     with closing(opened), reserve_stdout() as stdout:
         run_id = run_to_resume(opened, run)
@@ -121,6 +120,10 @@ def _resume(run: str | None, given: dict[str, Any], executions: list[Execution])
         )
         execution = Execution(shown, stdout)
         executions.append(execution)
+        if is_shared(opened, run_id):  # it has its own limits, until a flag changes them
+            execution.resume_hint = shared_resume_hint
+        else:
+            given |= usage_limits(given, settings)
         if run is None:
             for message in filter(None, (warning_of_attempt(opened), _others_left(opened))):
                 say(message)

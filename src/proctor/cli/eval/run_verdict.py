@@ -13,7 +13,8 @@ from proctor.schema.results.run_result import RunResult
 
 if TYPE_CHECKING:
     from proctor.schema.analysis.comparison import Comparison
-    from proctor.stores.base import RunMember, Store
+    from proctor.stores.base import Store
+    from proctor.stores.shared_runs import RunMember
 
 
 def carry_out(execution: Execution, start: Start, options: Mapping[str, Any], store: Store | None) -> int:
@@ -81,6 +82,7 @@ def _carry_out_part(execution: Execution, start: Start, store: Store, run_id: st
         return exit_code([store.load(run_id)] if _is_last(runs) else runs)
 
     execution.code_of = code_of
+    execution.resume_hint = shared_resume_hint
     execution.afterwards = lambda runs: _say_state(store, run_id, is_last=_is_last(runs))
     return execution.carry_out(start)
 
@@ -107,7 +109,22 @@ def _say_state(store: Store, run_id: str, *, is_last: bool) -> None:
     members: list[RunMember] = getattr(store, "members", lambda _: [])(run_id)
     if members:
         done = sum(member.is_complete for member in members)
-        say(
-            f"run {run_id}: {done} of {members[0].parts} parts complete. The last one reports the verdict of the run; "
-            f"`proctor show {run_id} --wait` waits for it"
-        )
+        state = f"run {run_id}: {done} of {members[0].parts} parts complete"
+        if stopped_by := store.summary(run_id, 1).stopped_by:
+            say(f"{state}, the others stopped by {stopped_by}")
+        else:
+            say(
+                f"{state}. The last one reports the verdict of the run; `proctor show {run_id} --wait` waits for it"
+            )
+
+
+def is_shared(store: Store, run_id: str) -> bool:
+    """Return whether several processes write a run, and have not completed it."""
+    return bool(getattr(store, "members", lambda _: [])(run_id))
+
+
+def shared_resume_hint(run: RunResult) -> str:
+    """Return how a run that several processes write is resumed: after a limit of all, with a higher one."""
+    from proctor.runs.storage.join_run import cap_hint
+
+    return cap_hint(run.run_id, run.stopped_by) or f"`proctor resume {run.run_id}` resumes it"

@@ -103,6 +103,7 @@ class Run:
 
     def _begin(self, run: RunResult, info: AgentInfo | None) -> None:
         if self.stored is not None:
+            self.stored.tokens = lambda: self._spending.tokens
             self.stored.begin(info)
             run.run_id = self.stored.writer.run_id
             run.started_at = self.stored.writer.created_at
@@ -206,12 +207,18 @@ class Run:
 
     async def _commit(self, trial: TrialState) -> None:
         """Return when the trial, its scores and, with the last of a case, the verdict are on disk."""
+        self._count_usage(trial)
         if self.stored is None or trial.lacks_user:
             return
         trial.store_evidence(self.stored)  # of a trial that was left behind before its evidence was complete
         if not trial.not_asked:
             self._complete(trial)
         await self.stored.commit(trial.outcome_records())
+
+    def _count_usage(self, trial: TrialState) -> None:
+        """Count what the agent used: before the commit, which reports it to other processes of the run."""
+        if trial.trial is not None:
+            self._spending.add(trial.case_state.position, trial.trial)
 
     def _complete(self, trial: TrialState) -> None:
         """Put a complete trial into its case, and decide the case when it was the last one."""
@@ -228,8 +235,8 @@ class Run:
 
     def _trial_done(self, trial: TrialState) -> None:
         state = trial.case_state
-        if trial.trial is not None:
-            self._spending.add(state.position, trial.trial)
+        if self.stored is None:
+            self._count_usage(trial)
         if trial.evidence is not None:
             trial.trial = None  # the same evidence as JSON takes a tenth of the memory
         if self._counts_money:
@@ -253,8 +260,11 @@ class Run:
 
     def _watch_spending(self) -> None:
         spent, most = self._spending, self.options.max_tokens
-        if most is not None and spent.tokens_now >= most:
-            self._stop(f"max_tokens: the agent has used {spent.tokens_now:,} of {most:,} tokens")
+        used = spent.tokens_now if self.stored is None else self.stored.tokens_used(spent.tokens_now)
+        if self.options.budget is not None:
+            self.options.budget.check()
+        if most is not None and used >= most:
+            self._stop(f"max_tokens: the agent has used {used:,} of {most:,} tokens")
         elif spent.trials == spent.silent == 1:
             warnings = [spent.blind_spot() if most is not None else "", self._money.blind_spot()]
             warn = getattr(self.progress, "warned", None) or (lambda _: None)

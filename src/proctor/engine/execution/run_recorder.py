@@ -64,6 +64,8 @@ class StoredRun:
         """The summary that an earlier process wrote, if the run is resumed."""
         self.attempts_made = 0
         """Stored attempts at trials when the run is resumed."""
+        self.tokens: Callable[[], int] = lambda: 0
+        """Returns the tokens that the agent has used in this run or this part of it, in all processes; set by the run."""
 
     @property
     def writer(self) -> RunWriter:
@@ -156,6 +158,10 @@ class StoredRun:
     def completes_run(self) -> bool:
         """Whether this was the last part of a run of several processes."""
         return False
+
+    def tokens_used(self, now: int) -> int:
+        """Return the tokens that count for `max_tokens`; `now`: those of this process."""
+        return now
 
     def close(self) -> None:
         """Release the run after an error."""

@@ -108,7 +108,6 @@ def make_plan(
 
 _NEEDS_ONE_DECIDER = ("until_decided", "against", "fail_fast", "max_failures")
 """Options that cannot be kept by processes that each see a part of the run."""
-_CAPS = ("max_cost", "max_judge_calls", "max_tokens")
 
 
 def _sharing_problems(options: RunOptions) -> list[SetupError]:
@@ -126,11 +125,6 @@ def _sharing_problems(options: RunOptions) -> list[SetupError]:
         f"{name} cannot be combined with join: the members of a run each decide their own cases, and nobody decides for all"
         for name in _NEEDS_ONE_DECIDER
         if getattr(options, name)
-    ]
-    problems += [
-        f"{name} cannot be combined with join: each member would spend it for itself. Limit the members with max_time"
-        for name in _CAPS
-        if getattr(options, name) is not None
     ]
     return [*map(SetupError, problems)]
 

@@ -54,13 +54,28 @@ class RunBudget:
         self.calls, self.cost = before.calls, before.cost
         self._spent, self._dearest = before._spent, before._dearest
 
+    @property
+    def total_calls(self) -> int:
+        """Calls of judges that count for the limit."""
+        return self.calls
+
+    @property
+    def total_cost(self) -> float:
+        """US dollars that count for the limit."""
+        return self.cost
+
+    def check(self) -> None:
+        """Notify if a limit is reached that other processes spend, too."""
+        self._check_cost()
+        self._announce(self._why_not(JUDGE))
+
     async def admit(self, purpose: str) -> None:
         """Wait until one more call may be made.
 
         Raises:
             ModelError: none may be made any more; its `fault` is `BUDGET`.
         """
-        while not (why := self._why_not(purpose)) and not self._has_room():
+        while not (why := self._why_not(purpose)) and not self._has_room(purpose):
             await self._turn()
         self._wake_one()  # the next call checks whether there is room for it, too
         if why:
@@ -85,8 +100,11 @@ class RunBudget:
     def spend(self, cost: float) -> None:
         """Count dollars."""
         self.cost += cost
-        if self.max_cost is not None and self.cost >= self.max_cost:
-            self._spent = self._spent or f"max_cost: ${self.cost:.4g} of ${self.max_cost:g} are spent"
+        self._check_cost()
+
+    def _check_cost(self) -> None:
+        if self.max_cost is not None and self.total_cost >= self.max_cost:
+            self._spent = self._spent or f"max_cost: ${self.total_cost:.4g} of ${self.max_cost:g} are spent"
             self._announce(self._spent)
 
     def spend_on_agent(self, spent: Iterable[Spent]) -> None:
@@ -104,12 +122,12 @@ class RunBudget:
             not self._spent
             and purpose == JUDGE
             and self.max_calls is not None
-            and self.calls >= self.max_calls
+            and (calls := self.total_calls) >= self.max_calls
         ):
-            return f"max_judge_calls: judges were asked {self.calls:,} time{'' if self.calls == 1 else 's'}"
+            return f"max_judge_calls: judges were asked {calls:,} time{'' if calls == 1 else 's'}"
         return self._spent
 
-    def _has_room(self) -> bool:
+    def _has_room(self, _purpose: str) -> bool:
         if self.max_cost is None or not self._under_way:
             return True
         if not self._dearest:

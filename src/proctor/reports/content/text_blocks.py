@@ -343,14 +343,6 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Code:
-    """Lines to paste into a file."""
-
-    text: str
-    language: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Evidence:
     """What trials of a case did, compared with what was expected."""
 
@@ -363,7 +355,7 @@ class Evidence:
     """Whether people see it; a terminal leaves out what repeats another trial."""
 
 
-Block = Line | Record | Gap | Fact | Note | Reason | Group | Table | Verdict | Code | Evidence
+Block = Line | Record | Gap | Fact | Note | Reason | Group | Table | Verdict | Evidence
 BuildBlocks = Callable[[Look], Iterable[Block]]
 
 

@@ -45,6 +45,10 @@ def budget_of(options: Mapping[str, Any]) -> RunBudget | None:
     limits = {"max_calls": options.get("max_judge_calls"), "max_cost": options.get("max_cost")}
     if all(limit is None for limit in limits.values()):
         return None
+    if options.get("join"):
+        from proctor.engine.usage.shared_budget import SharedBudget
+
+        return SharedBudget(**limits)
     from proctor.engine.usage.budget import RunBudget
 
     return RunBudget(**limits)
@@ -109,6 +113,11 @@ class JudgesOnDemand:
         """Call `tell` with the reason when a judge is not called any more."""
         if self.made is not None:
             self.made.listen(tell)
+
+    def share(self, processes: int) -> None:
+        """Send an equal part of the requests that may be under way at a time: other processes of the run send theirs."""
+        if self.made is not None:
+            self.made.limiter.share(processes)
 
     async def close(self) -> None:
         """Close connections at the end of the run."""
@@ -181,6 +190,11 @@ class UsersOnDemand:
     def play(self, case: EvalCase, config: EvalConfig) -> UserSimulator:
         """Return a simulator for one conversation."""
         return self._users().play(case, config)
+
+    def share(self, processes: int) -> None:
+        """Send an equal part of the requests that may be under way at a time: other processes of the run send theirs."""
+        if self._made is not None:
+            self._made.limiter.share(processes)
 
     async def close(self) -> None:
         """Close connections at the end of the run."""

@@ -8,26 +8,29 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, overload
+from dataclasses import asdict, fields, replace
+from typing import TYPE_CHECKING, Any
 
 from proctor.engine.execution.run_recorder import Commits, StoredRun
 from proctor.engine.planning.set_plan import SetPlan, Shard, parse_shard, share_text
+from proctor.engine.usage.shared_budget import SharedBudget
 from proctor.errors import NothingToRunError, RunInUseError, SetupError, SetupProblems
 from proctor.runs.begin import add_description
 from proctor.runs.resume_changes import changes, plain
+from proctor.runs.setup.judge_and_user import JudgesOnDemand, UsersOnDemand
 from proctor.runs.setup.manifest import judging_of, planned_cases
 from proctor.schema.results.manifest import Manifest, RunState, RunSummary
-from proctor.schema.results.run_result import CaseResult, Outcome
+from proctor.schema.results.run_result import CaseResult
 from proctor.schema.serialize import HASH_BYTES
+from proctor.stores.base import Amounts, Caps
 
 if TYPE_CHECKING:
     from proctor.agents.base import AgentInfo
     from proctor.engine.planning.plan import Plan
     from proctor.runs.setup.prepare import Prepared
-    from proctor.stores.base import Membership, RunMember, SharedRuns, Store, StoredTrial
+    from proctor.stores.base import Store, StoredTrial
+    from proctor.stores.shared_runs import Membership, RunMember, SharedRuns
 
 POLL_SECONDS = 0.2
 """Seconds between two looks at the other members."""
@@ -38,25 +41,31 @@ _QUIET_SECONDS = 2.0
 DEAD_AFTER = 75.0
 """Seconds after which a process of another machine that does not renew its lease has certainly ended."""
 _SHARING = ("shard", "join", "join_timeout")
-_FREE = {
-    *_SHARING,
-    "concurrency",
-    "isolate",
-    "isolate_memory",
-    "eval_sets",
-    "config",
-    "outputs",
-    "explain",
-    "keep_evidence",
-    "max_time",
-}
+_FREE = frozenset(
+    {
+        *_SHARING,
+        "concurrency",
+        "isolate",
+        "isolate_memory",
+        "eval_sets",
+        "config",
+        "outputs",
+        "explain",
+        "keep_evidence",
+        "max_time",
+    }
+)
 """Options in which members may differ: they change no verdict, or `changes` compares what they name."""
 
 Notify = Callable[[str], None]
 
 
-def joined_run(prepared: Prepared, options: Any) -> JoinedRun:
-    """Reduce a prepared run to the part of this process; return how to join the run.
+CAPS = tuple(field.name for field in fields(Caps))
+"""Options that limit all members together."""
+
+
+def joined_run(prepared: Prepared, options: Any, *, is_resume: bool = False) -> JoinedRun:
+    """Reduce a prepared run to the part of this process; return how to join the run. `is_resume`: its caps may have changed.
 
     Raises:
         SetupError: the store cannot be used by several processes.
@@ -71,9 +80,14 @@ def joined_run(prepared: Prepared, options: Any) -> JoinedRun:
         manifest.options.pop(name, None)
     shard, whole = parse_shard(options["shard"]), replace(prepared)
     prepared.plan, positions = _part_of(prepared.plan, shard)
+    for asked in (prepared.options.judges, prepared.options.users):
+        if isinstance(asked, JudgesOnDemand | UsersOnDemand):
+            asked.share(shard.count)
     seconds = options.get("join_timeout")
     notify = getattr(options.get("progress"), "noted", None) or (lambda _: None)
-    return JoinedRun(whole, manifest, shard, positions, 600.0 if seconds is None else seconds, notify)
+    joined = JoinedRun(whole, manifest, shard, positions, 600.0 if seconds is None else seconds, notify)
+    joined.free = frozenset({*_FREE, *CAPS}) if is_resume else _FREE
+    return joined
 
 
 def _part_of(plan: Plan, shard: Shard) -> tuple[Plan, list[int]]:
@@ -115,6 +129,8 @@ class JoinedRun(StoredRun):
         self.shard = shard
         self._whole, self._manifest = whole, manifest
         self._own, self._own_positions = list(positions), frozenset(positions)
+        self.free: frozenset[str] = _FREE
+        """The options in which this member may differ from the run."""
         self._patience, self._notify = patience, notify
         self._member: Membership
 
@@ -147,6 +163,7 @@ class JoinedRun(StoredRun):
         """Take the part of this process; wait for a process on another machine that may have died."""
         plan, until = self._whole.plan, time.monotonic() + DEAD_AFTER
         judging = judging_of(plan, self._whole.unreadable, created_at=self._manifest.created_at)
+        caps = Caps(**{name: getattr(self._whole.options, name) for name in CAPS})
         while True:
             try:
                 return self.shared.join(
@@ -155,6 +172,7 @@ class JoinedRun(StoredRun):
                     judging,
                     part=self.shard.number,
                     parts=self.shard.count,
+                    caps=caps,
                 )
             except RunInUseError as error:
                 if not error.may_have_died or time.monotonic() > until:
@@ -168,7 +186,10 @@ class JoinedRun(StoredRun):
             SetupProblems: it differs; the other members learn it.
         """
         stored = self.store.manifest(self._manifest.run_id)
-        found = [*changes(self.store, stored, self._whole).said, *_other_options(stored, self._manifest)]
+        found = [
+            *changes(self.store, stored, self._whole).said,
+            *_other_options(stored, self._manifest, self.free),
+        ]
         if not found:
             return
         run_id = self._manifest.run_id
@@ -210,8 +231,8 @@ class JoinedRun(StoredRun):
 
     def begin(self, info: AgentInfo | None) -> None:
         """Begin the part, or continue it."""
-        loop = asyncio.get_running_loop()
-        self._writer = self._member.writer(self._own, Commits(loop))
+        self._share_budget()
+        self._writer = self._member.writer(self._own, Commits(asyncio.get_running_loop()))
         run_id = self._manifest.run_id
         me = next((one for one in self.shared.members(run_id) if one.part == self.shard.number), None)
         if me is None:  # the other members completed the run meanwhile: this part was complete
@@ -223,6 +244,22 @@ class JoinedRun(StoredRun):
             outcomes = self.store.outcomes(run_id, 1)
             self._outcomes = {at: outcome for at, outcome in outcomes.items() if at in self._own_positions}
 
+    def _share_budget(self) -> None:
+        """Spend from the purse of the run, and report to it."""
+        if (purse := self._member.purse) is None:
+            return
+        before, budget = purse.spent(), self._whole.options.budget
+        if isinstance(budget, SharedBudget):
+            budget.share(purse, lambda: self.commit(()))
+            purse.spent = lambda: Amounts(budget.micros, budget.calls, max(before.tokens, self.tokens()))
+        else:
+            purse.spent = lambda: Amounts(before.micros, before.calls, max(before.tokens, self.tokens()))
+
+    def tokens_used(self, now: int) -> int:
+        """Return the tokens that the agent has used in all parts."""
+        purse = self._member.purse
+        return now if purse is None else purse.spent().tokens + purse.others.tokens
+
     @property
     def completes_run(self) -> bool:
         """Whether this part was the last one: the run is complete."""
@@ -230,16 +267,15 @@ class JoinedRun(StoredRun):
 
     def attempts(self) -> Iterator[tuple[int, int, bytes]]:
         """Return position, number and evidence of every stored attempt of this part."""
-        return (attempt for attempt in super().attempts() if attempt[0] in self._own_positions)
+        return self.store.attempts(self._manifest.run_id, self._own)
 
     def trials(self, positions: Sequence[int]) -> Iterator[tuple[int, list[StoredTrial]]]:
         """Yield the stored trials of each of these cases that is in this part and has any."""
         return super().trials([at for at in positions if at in self._own_positions])
 
     def cases(self) -> Sequence[CaseResult]:
-        """Return the cases of this part."""
-        outcomes = self.store.outcomes(self._manifest.run_id, 1)
-        return CasesOfPart(super().cases(), self._own, outcomes)
+        """Return the cases of this part, read from the store when they are asked for."""
+        return self.store.cases(self._manifest.run_id, 1, self._own)
 
 
 def _missing(members: Sequence[RunMember], count: int) -> str:
@@ -252,11 +288,11 @@ def _missing(members: Sequence[RunMember], count: int) -> str:
 _MOST_NAMED = 5
 
 
-def _other_options(stored: Manifest, own: Manifest) -> Iterator[str]:
+def _other_options(stored: Manifest, own: Manifest, free: frozenset[str]) -> Iterator[str]:
     """Yield a sentence for each option in which a member differs from the run."""
     for name in {**stored.options, **own.options}:
         was, is_now = stored.options.get(name), own.options.get(name)
-        if name not in _FREE and plain(was) != plain(is_now):
+        if name not in free and plain(was) != plain(is_now):
             yield f"{name} is {plain(is_now)} here and {plain(was)} in the run"
 
 
@@ -265,6 +301,16 @@ def _ignore_commit(_tokens: Sequence[object], _error: Exception | None) -> None:
 
 
 # --- Runs of several processes, seen from others ----------------------------------------------------------------------
+
+
+def changed_caps(store: Any, run_id: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the caps of a run, by option, after those that are `given` to `resume` have replaced them."""
+    shared: SharedRuns = store
+    before = shared.caps(run_id)
+    caps = replace(before, **{name: given[name] for name in CAPS if given.get(name) is not None})
+    if caps != before:
+        shared.set_caps(run_id, caps)
+    return asdict(caps)
 
 
 def dead_parts(store: Any, run_id: str, *, is_first: bool) -> Iterator[str]:
@@ -304,6 +350,12 @@ def wait_for_end(store: Store, run_id: str, seconds: float) -> str:
         members: list[RunMember] = getattr(store, "members", lambda _: [])(run_id)
         if state is RunState.UNFINISHED and not members:
             return f"run {run_id} is unfinished, and no process runs it: `proctor resume {run_id}` resumes it"
+        if (
+            members
+            and (stopped_by := store.summary(run_id, 1).stopped_by)
+            and (hint := cap_hint(run_id, stopped_by))
+        ):
+            return f"run {run_id} is not complete: stopped by {stopped_by}. {hint}"
         if time.monotonic() >= until:
             left = f": {_under_way(members)}" if members else ""
             return f"run {run_id} is not complete after {seconds:g} s{left}. `proctor resume {run_id}` runs parts without a process"
@@ -311,27 +363,13 @@ def wait_for_end(store: Store, run_id: str, seconds: float) -> str:
     return ""
 
 
-class CasesOfPart(Sequence[CaseResult]):
-    """The cases of one part of a run, read from the store on access."""
-
-    def __init__(
-        self, cases: Sequence[CaseResult], positions: Sequence[int], outcomes: Mapping[int, Outcome]
-    ) -> None:
-        """Keep the cases of the whole run, and the positions and outcomes of those of the part."""
-        self._cases, self._positions, self._outcomes = cases, positions, outcomes
-
-    def __len__(self) -> int:
-        return len(self._positions)
-
-    @overload
-    def __getitem__(self, index: int) -> CaseResult: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[CaseResult]: ...
-    def __getitem__(self, index: int | slice) -> CaseResult | list[CaseResult]:
-        if isinstance(index, slice):
-            return [self._cases[at] for at in self._positions[index]]
-        return self._cases[self._positions[index]]
-
-    def counts(self) -> dict[Outcome, int]:
-        """Return how many cases ended in each outcome, without reading them."""
-        return dict(Counter(self._outcomes.get(at, Outcome.NOT_RUN) for at in self._positions))
+def cap_hint(run_id: str, stopped_by: str) -> str:
+    """Return how a run continues that a cap of all its parts has stopped; empty if none has."""
+    name = stopped_by.partition(":")[0]
+    if name not in CAPS:
+        return ""
+    flag = name.replace("_", "-")
+    return (
+        f"`proctor resume {run_id} --{flag} N` resumes it with N as the limit of all parts together, in which what was spent "
+        "counts"
+    )

@@ -8,6 +8,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from weakref import WeakSet
 
+from proctor.schema.results.manifest import RunSummary
+from proctor.schema.results.model_usage import sum_usage
+from proctor.schema.results.run_result import Outcome
+from proctor.schema.results.score import outcome_of_run
 from proctor.stores.sql import lease_holder
 from proctor.stores.sql.database import Database, Row, Transaction, sound
 from proctor.stores.sql.encoding import checksum, compact
@@ -58,6 +62,11 @@ class Member:
     """The process that runs the part now."""
 
     @property
+    def result(self) -> RunSummary:
+        """The summary of the part."""
+        return RunSummary() if self.summary is None else RunSummary.model_validate(json.loads(self.summary))
+
+    @property
     def crc(self) -> int:
         """The checksum of what the member has written."""
         head = f"{self.run}/{self.part}/{self.parts}/{self.ready}/{self.complete}/{self.trials}/{self.trials_sum}"
@@ -78,9 +87,9 @@ class Member:
         lease = lease_holder.LEASE_SECONDS
         return transaction.execute(_WRITE, (*values, self.summary, self.crc, lease, *key)).rowcount == 1
 
-    def release(self, transaction: Transaction) -> None:
-        """Let another process take the part."""
-        transaction.execute(_RELEASE, (self.run, self.part, self.fence))
+    def release(self, transaction: Transaction) -> bool:
+        """Let another process take the part; return `False` if one has taken it over already."""
+        return transaction.execute(_RELEASE, (self.run, self.part, self.fence)).rowcount == 1
 
 
 def members_of(database: Database, run: int) -> list[Member]:
@@ -153,7 +162,46 @@ def total_counts(texts: Iterable[str]) -> dict[str, int]:
     return dict(counts)
 
 
-def longest(members: Iterable[Member]) -> str | None:
-    """Return the duration so far, as the summary of an incomplete scoring has it: the members run at the same time."""
+def summary_so_far(members: Sequence[Member]) -> str | None:
+    """Return the summary of an incomplete run, as JSON: of all parts if they have ended, otherwise only the duration."""
+    if has_ended(members):
+        return compact(summary_of_parts(members, set_missing=False).model_dump())
+    # the members run at the same time
     seconds = [json.loads(member.summary).get("duration", 0.0) for member in members if member.summary]
     return compact({"duration": max(seconds)}) if seconds else None
+
+
+def has_ended(members: Sequence[Member]) -> bool:
+    """Return whether every part is complete, or was stopped in order."""
+    return bool(members) and sum(map(_has_ended, members)) == members[0].parts
+
+
+def _has_ended(member: Member) -> bool:
+    return bool(member.complete) or (member.holder is None and member.result.outcome is not None)
+
+
+def summary_of_parts(members: Sequence[Member], *, set_missing: bool) -> RunSummary:
+    """Return the summary of a run whose parts have ended."""
+    parts = [member.result for member in members]
+    counts = total_counts(compact(part.counts) for part in parts)
+    outcomes = [Outcome(name) for name, count in counts.items() if count]
+    return RunSummary(
+        outcome=outcome_of_run(outcomes, set_missing=set_missing, broken_off=False),
+        counts=counts,
+        duration=max(part.duration for part in parts),
+        warnings=_once(text for part in parts for text in part.warnings),
+        judging_warnings=_once(text for part in parts for text in part.judging_warnings),
+        stopped_by=next((part.stopped_by for part in parts if part.stopped_by), ""),
+        interrupted=any(part.interrupted for part in parts),
+        models=sorted({model for part in parts for model in part.models}),
+        tokens=sum(part.tokens for part in parts),
+        spent=sum_usage(one for part in parts for one in part.spent),
+        attempts=sum(part.attempts for part in parts),
+        judged_by=list(
+            {(one.metric, one.model, one.prompt): one for part in parts for one in part.judged_by}.values()
+        ),
+    )
+
+
+def _once(texts: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(texts))

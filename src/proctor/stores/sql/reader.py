@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -62,61 +62,62 @@ class RunReader:
         self._run_id = run_id
         self._final_counts: dict[str, int] | None = None
 
-    def cases(self, first: int, last: int) -> Iterator[CaseResult]:
-        """Return the cases from position `first` up to `last`, which is not among them.
+    def cases(self, positions: Sequence[int]) -> Iterator[CaseResult]:
+        """Return the cases at these positions.
 
         One query reads all of them; each result is built when the caller reaches it, so that only one is in memory.
         """
         held = _Held()
-        with self._sound(first, last), self._database.snapshot():
-            planned = self.planned(first, last)
-            self._read_evidence(held, first, last)
-            self._read_scores(held, first, last)
-            self._read_verdicts(held, first, last)
+        with self._sound(positions), self._database.snapshot():
+            planned = self.planned(positions)
+            self._read_evidence(held, positions)
+            self._read_scores(held, positions)
+            self._read_verdicts(held, positions)
         with self._sound(
-            first, last
+            positions
         ):  # an error of the caller's code between two cases does not pass through here
-            for position, texts in enumerate(planned, first):
+            for position, texts in zip(positions, planned, strict=True):
                 yield self._case(position, texts, held)
 
-    def verdicts(self, first: int, last: int) -> Iterator[tuple[str, CaseResult]]:
+    def verdicts(self, positions: Sequence[int]) -> Iterator[tuple[str, CaseResult]]:
         """Return the same cases with the hash of their content, without evidence and scores of trials: neither is read.
 
         A case that was not decided has no trials here.
         """
         held = _Held()
-        with self._sound(first, last), self._database.snapshot():
-            planned = self.planned(first, last)
-            self._read_verdicts(held, first, last)
-        with self._sound(first, last):
-            for position, (eval_set_id, eval_id, content_hash, place) in enumerate(planned, first):
+        with self._sound(positions), self._database.snapshot():
+            planned = self.planned(positions)
+            self._read_verdicts(held, positions)
+        with self._sound(positions):
+            for position, (eval_set_id, eval_id, content_hash, place) in zip(positions, planned, strict=True):
                 result = CaseResult(eval_set_id, eval_id, Outcome.NOT_RUN, place=place)
                 if (verdict := held.verdicts.get(position)) is not None:
                     read_briefly(result, *verdict)
                 yield content_hash, result
 
-    def briefly(self, first: int, last: int) -> Iterator[BriefVerdict]:
+    def briefly(self, positions: Sequence[int]) -> Iterator[BriefVerdict]:
         """Return the same cases in short."""
         held = _Held()
-        with self._sound(first, last), self._database.snapshot():
-            planned = self.planned(first, last)
-            self._read_verdicts(held, first, last)
-        with self._sound(first, last):
-            for position, texts in enumerate(planned, first):
+        with self._sound(positions), self._database.snapshot():
+            planned = self.planned(positions)
+            self._read_verdicts(held, positions)
+        with self._sound(positions):
+            for position, texts in zip(positions, planned, strict=True):
                 yield brief_verdict(texts, held.verdicts.get(position))
 
-    def planned(self, first: int, last: int) -> list[tuple[str, str, str, str]]:
+    def planned(self, positions: Sequence[int]) -> list[tuple[str, str, str, str]]:
         """Return set, id, content hash and place of cases."""
-        found = self._database.rows(
-            "SELECT position, crc, eval_set_id, eval_id, content_hash, place FROM planned "
-            "WHERE run = ? AND position >= ? AND position < ? ORDER BY position",
-            (self._run, first, last),
+        where, values = _among(positions)
+        rows = self._database.rows(
+            f"SELECT position, crc, eval_set_id, eval_id, content_hash, place FROM planned WHERE run = ? AND {where}",  # noqa: S608 - placeholders
+            (self._run, *values),
         )
-        with self._sound(first, last):
-            for expected, (position, crc, *texts) in zip(range(first, last), found, strict=True):
-                if position != expected or crc != planned_checksum(self._run, position, texts):
+        with self._sound(positions):
+            for position, crc, *texts in rows:
+                if crc != planned_checksum(self._run, position, texts):
                     raise ValueError(_MISMATCH)
-        return [(row[2], row[3], row[4], row[5]) for row in found]
+            found = {row[0]: (row[2], row[3], row[4], row[5]) for row in rows}
+            return [found[position] for position in positions]
 
     def check_totals(self, run: RunProgress, judging: JudgingProgress) -> None:
         """Check that the store has as many trials and verdicts as were written; read the progress in the same snapshot."""
@@ -170,7 +171,7 @@ class RunReader:
         for some in _blocks(positions):
             rows = self._database.rows(_TRIALS.format(_marks(some)), (self._judging, self._run, *some))
             for position, own in groupby(rows, itemgetter(0)):
-                with self._sound(position, position + 1):
+                with self._sound((position,)):
                     trials = {(row[1], row[2] if every_attempt else 0): self._trial(row) for row in own}
                 yield position, [*trials.values()]
 
@@ -179,38 +180,35 @@ class RunReader:
         for some in _blocks(positions):
             rows = self._database.rows(_DOCUMENTS.format(_marks(some)), (self._run, *some))
             for position, brought in groupby(rows, itemgetter(0)):
-                with self._sound(position, position + 1):
+                with self._sound((position,)):
                     _, name, crc, media, body = next(brought)  # the newest version
                     if crc != document_checksum(name, media, body):
                         raise ValueError(_MISMATCH)
                     document = self._whole(body, media)
                 yield position, document
 
-    def attempts(self, cases: int) -> Iterator[tuple[int, int, bytes]]:
-        """Return position, number and evidence of every attempt at the trials of so many cases, without media."""
-        for part in parts(0, cases):
-            with self._sound(part.start, part.stop):
-                found = self._rows_of_evidence(part.start, part.stop)
+    def attempts(self, positions: Sequence[int]) -> Iterator[tuple[int, int, bytes]]:
+        """Return position, number and evidence of every attempt at the trials of these cases, without media."""
+        for some in _blocks(positions, _AT_ONCE):
+            with self._sound(some):
+                found = self._rows_of_evidence(some)
                 whole = [(position, number, unpack(stored)) for position, number, *_, stored in found]
             yield from whole
 
     # --- rows --------------------------------------------------------------------------------------------------------
 
-    def _read_evidence(self, held: _Held, first: int, last: int) -> None:
-        for position, number, attempt, failed, media, stored in self._rows_of_evidence(first, last):
+    def _read_evidence(self, held: _Held, positions: Sequence[int]) -> None:
+        for position, number, attempt, failed, media, stored in self._rows_of_evidence(positions):
             # evidence without media is decompressed on access: many readers need only the verdicts
             held.evidence[position][number, attempt] = self._whole(stored, media) if media else stored
             if failed:
                 held.failed.add((position, number, attempt))
 
     def _rows_of_evidence(
-        self, first: int, last: int
+        self, positions: Sequence[int]
     ) -> Iterator[tuple[int, int, int, int, str | None, bytes]]:
-        for row in self._database.rows(
-            "SELECT position, number, attempt, failed, crc, document, media, evidence FROM trials "
-            "WHERE run = ? AND position >= ? AND position < ? ORDER BY position, number, attempt",
-            (self._run, first, last),
-        ):
+        where, values = _among(positions)
+        for row in self._database.rows(_EVIDENCE.format(where), (self._run, *values)):
             yield self._sound_evidence(*row)
 
     def _sound_evidence(
@@ -231,21 +229,21 @@ class RunReader:
         found = {} if scores is None else {name: read_score(one) for name, one in read_scores(scores).items()}
         return StoredTrial(number, attempt, bool(failed), self._whole(stored, media), found)
 
-    def _read_scores(self, held: _Held, first: int, last: int) -> None:
+    def _read_scores(self, held: _Held, positions: Sequence[int]) -> None:
+        where, values = _among(positions)
         for position, number, attempt, crc, row in self._database.rows(
-            "SELECT position, number, attempt, crc, scores FROM scores "
-            "WHERE run = ? AND judging = ? AND position >= ? AND position < ?",
-            (self._run, self._judging, first, last),
+            f"SELECT position, number, attempt, crc, scores FROM scores WHERE run = ? AND judging = ? AND {where}",  # noqa: S608 - placeholders
+            (self._run, self._judging, *values),
         ):
             if crc != score_checksum(self._run, self._judging, position, number, attempt, row):
                 raise ValueError(_MISMATCH)
             held.scores[position][number, attempt] = row
 
-    def _read_verdicts(self, held: _Held, first: int, last: int) -> None:
+    def _read_verdicts(self, held: _Held, positions: Sequence[int]) -> None:
+        where, values = _among(positions)
         for position, outcome, crc, text in self._database.rows(
-            "SELECT position, outcome, crc, verdict FROM verdicts "
-            "WHERE run = ? AND judging = ? AND position >= ? AND position < ?",
-            (self._run, self._judging, first, last),
+            f"SELECT position, outcome, crc, verdict FROM verdicts WHERE run = ? AND judging = ? AND {where}",  # noqa: S608 - placeholders
+            (self._run, self._judging, *values),
         ):
             if crc != verdict_checksum(self._run, self._judging, position, outcome, text):
                 raise ValueError(_MISMATCH)
@@ -262,8 +260,9 @@ class RunReader:
         found: bytes = row[1]
         return found
 
-    def _sound(self, first: int, last: int) -> AbstractContextManager[None]:
-        which = f"case {first}" if last == first + 1 else f"one of the cases {first} to {last - 1}"
+    def _sound(self, positions: Sequence[int]) -> AbstractContextManager[None]:
+        first, last = positions[0], positions[-1]
+        which = f"case {first}" if last == first else f"one of the cases {first} to {last}"
         return sound(self._database.name, f"{which} of run {self._run_id}")
 
     # --- cases -------------------------------------------------------------------------------------------------------
@@ -313,11 +312,17 @@ def last_attempts(evidence: Evidence) -> list[tuple[int, int, bytes]]:
     return [(number, attempt, evidence[number, attempt]) for number, attempt in sorted(last.items())]
 
 
-def parts(first: int, last: int) -> Iterator[range]:
-    """Split positions into ranges that one query reads."""
-    return (range(start, min(start + _AT_ONCE, last)) for start in range(first, last, _AT_ONCE))
+def _among(positions: Sequence[int]) -> tuple[str, Sequence[int]]:
+    """Return the condition that a row is of one of these cases, and its values."""
+    if isinstance(positions, range) and positions.step == 1:
+        return "position >= ? AND position < ?", (positions.start, positions.stop)
+    return f"position IN ({_marks(positions)})", positions
 
 
+_EVIDENCE = (
+    "SELECT position, number, attempt, failed, crc, document, media, evidence FROM trials WHERE run = ? AND {} "
+    "ORDER BY position, number, attempt"
+)
 _TRIALS = (
     "SELECT trials.position, trials.number, trials.attempt, failed, trials.crc, document, media, evidence, scores.crc, scores "
     "FROM trials LEFT JOIN scores ON scores.run = trials.run AND judging = ? AND scores.position = trials.position "
@@ -334,9 +339,9 @@ def _marks(values: Sequence[int]) -> str:
     return ", ".join("?" * len(values))
 
 
-def _blocks(positions: Sequence[int]) -> Iterator[Sequence[int]]:
+def _blocks(positions: Sequence[int], size: int = _BLOCK) -> Iterator[Sequence[int]]:
     """Split positions, not necessarily successive ones, into those that one query reads."""
-    return (positions[start : start + _BLOCK] for start in range(0, len(positions), _BLOCK))
+    return (positions[start : start + size] for start in range(0, len(positions), size))
 
 
 # --- Verdicts in short, for looking back over many runs: of hundreds of thousands only what that takes is read --------
@@ -365,14 +370,15 @@ def brief_verdict(texts: tuple[str, str, str, str], verdict: tuple[str, str] | N
 
 
 class StoredCases(Sequence[CaseResult]):
-    """The cases of a run in a store: read when asked for, and streamed when looped over."""
+    """The cases of a run in a store, or of a part of it: read when asked for, and streamed when looped over."""
 
-    def __init__(self, reader: RunReader, total: int) -> None:
+    def __init__(self, reader: RunReader, positions: Sequence[int]) -> None:
         self._reader = reader
-        self._total = total
+        self._positions = positions
+        """Where the cases are in the run."""
 
     def __len__(self) -> int:
-        return self._total
+        return len(self._positions)
 
     @overload
     def __getitem__(self, index: int) -> CaseResult: ...
@@ -380,43 +386,51 @@ class StoredCases(Sequence[CaseResult]):
     def __getitem__(self, index: slice) -> list[CaseResult]: ...
     def __getitem__(self, index: int | slice) -> CaseResult | list[CaseResult]:
         if isinstance(index, slice):
-            places = range(self._total)[index]
-            if places.step == 1:
-                return [case for part in parts(places.start, places.stop) for case in self._read_block(part)]
-            return [self[place] for place in places]
-        place = range(self._total)[index]  # counts from the end, and raises IndexError, as lists do
-        return next(self._reader.cases(place, place + 1))
+            return [*self._read(self._positions[index])]
+        return next(self._reader.cases((self._positions[index],)))
 
     def __iter__(self) -> Iterator[CaseResult]:
-        for part in parts(0, self._total):
-            yield from self._read_block(part)
+        return self._read(self._positions)
 
     def __repr__(self) -> str:
-        return f"<{self._total} stored cases>"
+        return f"<{len(self)} stored cases>"
 
     def counts(self) -> dict[Outcome, int]:
         """Return how many cases ended in each outcome, without reading them."""
-        found = {Outcome(name): count for name, count in self._reader.counts().items()}
-        if missing := self._total - sum(found.values()):
+        found = self._counts()
+        if missing := len(self) - sum(found.values()):
             found[Outcome.NOT_RUN] = found.get(Outcome.NOT_RUN, 0) + missing
         return found
+
+    def _counts(self) -> dict[Outcome, int]:
+        if isinstance(self._positions, range):
+            return {Outcome(name): count for name, count in self._reader.counts().items()}
+        own = frozenset(self._positions)
+        return dict(Counter(outcome for position, outcome in self._reader.outcomes() if position in own))
 
     def find(self, eval_id: str, eval_set_id: str | None = None) -> CaseResult | None:
         """Return the first case of that id, without reading the others."""
         for position in self._reader.positions(eval_id):
-            case = self[position]
-            if eval_set_id in {None, case.eval_set_id}:
-                return case
+            if position in self._positions:
+                case = next(self._reader.cases((position,)))
+                if eval_set_id in {None, case.eval_set_id}:
+                    return case
         return None
 
     def names(self, first: int = 0, last: int | None = None) -> Iterator[tuple[str, str]]:
         """Return set and id of each case from `first` up to `last`, without reading what became of it."""
-        for part in parts(first, self._total if last is None else min(last, self._total)):
-            yield from (texts[:2] for texts in self._reader.planned(part.start, part.stop))
+        for some in _blocks(self._positions[first:last], _AT_ONCE):
+            yield from (texts[:2] for texts in self._reader.planned(some))
 
-    def documents(self, positions: Sequence[int]) -> Iterator[tuple[int, bytes]]:
-        """Yield position and JSON of these cases, in the version that was run; see `Store.case_documents`."""
-        return self._reader.documents(positions)
+    def documents(self, indexes: Sequence[int]) -> Iterator[tuple[int, bytes]]:
+        """Yield index and JSON of these cases, in the version that was run; see `Store.case_documents`."""
+        if isinstance(self._positions, range):  # of the whole run
+            yield from self._reader.documents(indexes)
+            return
+        index_at = {self._positions[index]: index for index in indexes}
+        for position, document in self._reader.documents([*index_at]):
+            yield index_at[position], document
 
-    def _read_block(self, part: range) -> Iterator[CaseResult]:
-        return self._reader.cases(part.start, part.stop)
+    def _read(self, positions: Sequence[int]) -> Iterator[CaseResult]:
+        for some in _blocks(positions, _AT_ONCE):
+            yield from self._reader.cases(some)

@@ -17,7 +17,7 @@ from proctor.stores.sql import lease_holder
 from proctor.stores.sql.database import Database, Row, Transaction, damage_error, sound
 from proctor.stores.sql.encoding import checksum, compact
 from proctor.stores.sql.lease_holder import HOLDER_COLUMNS, Holder, held_by
-from proctor.stores.sql.members import Member, longest, members_of, members_within, total_counts
+from proctor.stores.sql.members import Member, members_of, members_within, summary_so_far, total_counts
 
 _RUN_COLUMNS = "cases, complete, trials, trials_sum, judgings"
 _JUDGING_COLUMNS = "complete, counts, verdicts_sum, summary"
@@ -96,7 +96,7 @@ class JudgingProgress:
         if members:
             self.counts = compact(total_counts([self.counts, *(member.counts for member in members)]))
             self.verdicts_sum += sum(member.verdicts_sum for member in members)
-            self.summary = longest(members)
+            self.summary = summary_so_far(members)
 
     def write(self, transaction: Transaction) -> None:
         """Write the progress."""

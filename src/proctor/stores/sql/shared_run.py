@@ -8,11 +8,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from proctor.errors import SetupError
-from proctor.schema.results.manifest import Judging, Manifest, PlannedCase, RunSummary
-from proctor.schema.results.model_usage import sum_usage
-from proctor.schema.results.run_result import Outcome
-from proctor.schema.results.score import outcome_of_run
-from proctor.stores.base import Committed, RunMember
+from proctor.schema.results.manifest import Judging, Manifest, PlannedCase
+from proctor.stores.base import Caps, Committed, Purse
+from proctor.stores.shared_runs import RunMember
 from proctor.stores.sql import lease_holder
 from proctor.stores.sql.database import Database, Place, Transaction
 from proctor.stores.sql.encoding import compact
@@ -24,7 +22,16 @@ from proctor.stores.sql.members import (
     is_complete,
     members_of,
     members_within,
-    total_counts,
+    summary_of_parts,
+)
+from proctor.stores.sql.purse import (
+    claim_purse,
+    delete_purse,
+    read_caps,
+    reload_purse,
+    return_rest,
+    settle,
+    write_caps,
 )
 from proctor.stores.sql.reader import RunReader
 from proctor.stores.sql.rows import Decided, Hold
@@ -62,8 +69,9 @@ class SharedRunStore(LabelledStore):
         *,
         part: int,
         parts: int,
+        caps: Caps | None = None,
     ) -> Membership:
-        """Take one part of a run; the first process creates the run, with `cases` of all parts.
+        """Take one part of a run; the first process creates the run, with `cases` of all parts and its `caps`.
 
         Raises:
             SetupError: the run has ended, is of one process, or has another number of parts.
@@ -78,15 +86,27 @@ class SharedRunStore(LabelledStore):
                 line = None
             if line is None:
                 run = _begin(transaction, self._name, manifest, cases, judging)
+                write_caps(transaction, run, caps or Caps())
             else:
                 _check_part(line, part, parts, self._name)
                 run = line.seq
             member = claim_member(transaction, run, part, parts, self._name)
-        return Membership(self._place, self._database, run_id, manifest.created_at, member)
+            purse = claim_purse(transaction, run, part, parts)
+        return Membership(self._place, self._database, run_id, manifest.created_at, member, purse)
 
     def members(self, run_id: str) -> list[RunMember]:
         """Return the processes that write a run together and have joined it; none if one process writes it."""
         return [_shown(member) for member in self._line(run_id).members]
+
+    def caps(self, run_id: str) -> Caps:
+        """Return the caps of a run that several processes write."""
+        return read_caps(self._database, self._line(run_id).seq)
+
+    def set_caps(self, run_id: str, caps: Caps) -> None:
+        """Replace the caps of a run; what was spent counts. Members that have joined keep theirs."""
+        self._check_writable()
+        with self._database.transaction() as transaction:
+            write_caps(transaction, self._line(run_id).seq, caps)
 
 
 def _begin(
@@ -135,24 +155,27 @@ def _shown(member: Member) -> RunMember:
         is_complete=bool(member.complete),
         worker=str(member.holder or ""),
         trials=member.trials,
-        summary=_summary_of(member),
+        summary=member.result,
     )
-
-
-def _summary_of(member: Member) -> RunSummary:
-    return RunSummary() if member.summary is None else RunSummary.model_validate(json.loads(member.summary))
 
 
 # --- One member -------------------------------------------------------------------------------------------------------
 
 
 class Membership:
-    """The part of a run that this process has taken (see `Membership` of `stores/base.py`)."""
+    """The part of a run that this process has taken (see `Membership` of `stores/shared_runs.py`)."""
 
     def __init__(
-        self, place: Place, database: Database, run_id: str, created_at: float, member: Member
+        self,
+        place: Place,
+        database: Database,
+        run_id: str,
+        created_at: float,
+        member: Member,
+        purse: Purse | None,
     ) -> None:
         self.run_id = run_id
+        self.purse = purse
         self._place, self._database = place, database
         self._created_at = created_at
         self._member = member
@@ -205,6 +228,7 @@ class Membership:
             self._member,
             frozenset(positions),
             self._database.name,
+            self.purse,
         )
         hold.take_progress(self._database)
         return Writer(self._place, hold, committed, self._created_at)
@@ -232,6 +256,7 @@ class MemberHold(Hold):
     """The cases of the part."""
     name: str
     """The name of the store in messages."""
+    purse: Purse | None
     is_over: bool = False
     """Whether the run was completed by a commit that was not acknowledged."""
     is_last: bool = False
@@ -264,14 +289,17 @@ class MemberHold(Hold):
         member.complete, member.counts, member.summary = judging.complete, judging.counts, judging.summary
         member.verdicts_sum = judging.verdicts_sum
         is_held = member.write(transaction)
+        if is_held and self.purse is not None:
+            settle(transaction, self.purse, member.run, member.part, self.name)
         if is_held and member.complete:
             self.is_last = _complete_run(transaction, member.run, self.name)
         # a part that was complete before is no part any more once the other members have completed the run
         return is_held or not (has_news or members_within(transaction, member.run, self.name))
 
     def release(self, transaction: Transaction) -> None:
-        """Let another process take the part."""
-        self.member.release(transaction)
+        """Let another process take the part; what it has reserved and not spent returns."""
+        if self.member.release(transaction) and self.purse is not None:
+            return_rest(transaction, self.member.run, self.member.part)
 
     def reload(self, database: Database) -> None:
         """Read what is stored: it is unknown whether the last transaction was committed."""
@@ -280,6 +308,8 @@ class MemberHold(Hold):
         if found and found[0].fence == self.member.fence:
             self.member = found[0]
             self.take_progress(database)
+            if self.purse is not None:
+                reload_purse(database, self.purse, self.member.run, self.member.part)
         self.is_over = line is not None and not line.members and bool(line.progress.complete)
 
 
@@ -309,29 +339,5 @@ def _complete_run(transaction: Transaction, run: int, name: str) -> bool:
     judging.summary = compact(summary_of_parts(members, set_missing=is_set_missing).model_dump())
     judging.write(transaction)
     transaction.execute("DELETE FROM members WHERE run = ?", (run,))
+    delete_purse(transaction, run)
     return True
-
-
-def summary_of_parts(members: Sequence[Member], *, set_missing: bool) -> RunSummary:
-    """Return the summary of a run whose parts are complete."""
-    parts = [_summary_of(member) for member in members]
-    counts = total_counts(compact(part.counts) for part in parts)
-    outcomes = [Outcome(name) for name, count in counts.items() if count]
-    return RunSummary(
-        outcome=outcome_of_run(outcomes, set_missing=set_missing, broken_off=False),
-        counts=counts,
-        duration=max(part.duration for part in parts),
-        warnings=_once(text for part in parts for text in part.warnings),
-        judging_warnings=_once(text for part in parts for text in part.judging_warnings),
-        models=sorted({model for part in parts for model in part.models}),
-        tokens=sum(part.tokens for part in parts),
-        spent=sum_usage(one for part in parts for one in part.spent),
-        attempts=sum(part.attempts for part in parts),
-        judged_by=list(
-            {(one.metric, one.model, one.prompt): one for part in parts for one in part.judged_by}.values()
-        ),
-    )
-
-
-def _once(texts: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(texts))

@@ -219,23 +219,25 @@ class SqlStore(SharedRunStore):
         """
         line, progress, text, reader = self._open_judging(run_id, judging)
         judged = self._judging(line, progress, text)
-        cases = StoredCases(reader, line.progress.cases)
+        cases = StoredCases(reader, range(line.progress.cases))
         result = result_of(self._manifest(line), judged, self._summary(line, progress), cases)
         if result.judged_by:
             result.badges = self.badges(result.judged_by, judged)
         return result
 
-    def cases(self, run_id: str, judging: int | None = None) -> Sequence[CaseResult]:
-        """Return the cases of a run, which are read from the store on access."""
+    def cases(
+        self, run_id: str, judging: int | None = None, positions: Sequence[int] | None = None
+    ) -> Sequence[CaseResult]:
+        """Return the cases of a run, or those at some positions, which are read from the store on access."""
         line, _, _, reader = self._open_judging(run_id, judging)
-        return StoredCases(reader, line.progress.cases)
+        return StoredCases(reader, range(line.progress.cases) if positions is None else positions)
 
     def planned(self, run_id: str) -> Iterator[PlannedCase]:
         """Return what was planned, in order."""
         line = self._line(run_id)
         reader, total = self._reader(line, 1), line.progress.cases
         for first in range(0, total, _AT_ONCE):
-            found = reader.planned(first, min(total, first + _AT_ONCE))
+            found = reader.planned(range(first, min(total, first + _AT_ONCE)))
             for position, texts in enumerate(found, first):
                 yield PlannedCase(position, *texts)
 
@@ -259,10 +261,13 @@ class SqlStore(SharedRunStore):
         reader = RunReader(self._database, self._seq(run_id), run_id, judging)
         return reader.trials(positions, every_attempt=every_attempt)
 
-    def attempts(self, run_id: str) -> Iterator[tuple[int, int, bytes]]:
-        """Return position, number and evidence of every attempt at every trial, without media."""
+    def attempts(
+        self, run_id: str, positions: Sequence[int] | None = None
+    ) -> Iterator[tuple[int, int, bytes]]:
+        """Return position, number and evidence of every attempt at every trial, or at those of some cases, without media."""
         line = self._line(run_id)
-        return self._reader(line, 1).attempts(line.progress.cases)
+        every = range(line.progress.cases)
+        return self._reader(line, 1).attempts(every if positions is None else positions)
 
     def case_documents(self, run_id: str, positions: Sequence[int]) -> Iterator[tuple[int, bytes]]:
         """Yield the position and the JSON of each of these cases that has a stored trial."""
@@ -302,12 +307,12 @@ class SqlStore(SharedRunStore):
         return line
 
     def _in_parts(
-        self, run_id: str, judging: int | None, read: Callable[[RunReader, int, int], Iterator[_T]]
+        self, run_id: str, judging: int | None, read: Callable[[RunReader, range], Iterator[_T]]
     ) -> Iterator[_T]:
         line, _, _, reader = self._open_judging(run_id, judging)
         total = line.progress.cases
         for first in range(0, total, _AT_ONCE):
-            yield from read(reader, first, min(total, first + _AT_ONCE))
+            yield from read(reader, range(first, min(total, first + _AT_ONCE)))
 
     def _record(self, line: RunLine) -> RunRecord:
         last = judging_progress(self._database, line.seq, self._last_judging(line))
@@ -362,7 +367,7 @@ class SqlStore(SharedRunStore):
             else RunSummary.model_validate(json.loads(progress.summary))
         )
         if not progress.complete:  # the run may have advanced since the figure was written
-            counts = StoredCases(self._reader(line, progress.number), line.progress.cases).counts()
+            counts = StoredCases(self._reader(line, progress.number), range(line.progress.cases)).counts()
             counted = {outcome.value: count for outcome, count in counts.items()}
             if counted != {name: count for name, count in summary.counts.items() if count}:
                 summary.counts, summary.outcome = counted, None

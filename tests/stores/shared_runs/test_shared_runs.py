@@ -10,8 +10,8 @@ from proctor.errors import RunInUseError, SetupError, StoreError
 from proctor.schema.results.manifest import RunState, RunSummary
 from proctor.schema.results.model_usage import Spent
 from proctor.schema.results.run_result import Outcome
-from proctor.stores.base import Membership
 from proctor.stores.open import open_store
+from proctor.stores.shared_runs import Membership
 from proctor.stores.sql import lease_holder
 from proctor.stores.sql.copy import copy_run
 from proctor.stores.sql.database import Database, LostConnectionError

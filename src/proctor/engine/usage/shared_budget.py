@@ -1,0 +1,122 @@
+"""The budget of one of several processes that write a run together: the limits hold for all of them.
+
+Each member reserves an allotment in the store, and admits calls as long as the allotment lasts. So all members together make
+exactly as many calls of judges as the limit allows. Dollars are reserved by the most expensive call so far: the limit is
+exceeded only by what a call costs more than that, and by what the agent costs in the trials under way.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from math import ceil
+
+from proctor.engine.usage.budget import JUDGE, RunBudget
+from proctor.stores.base import NOTHING, Amounts, Demand, Purse
+
+WAIT_SECONDS = 0.2
+"""Seconds between two demands while other members hold the rest."""
+_CALLS_AT_ONCE = 20
+"""The largest number of calls that one demand reserves."""
+_MILLION = 1_000_000
+
+
+class SharedBudget(RunBudget):
+    """The caps of a run, seen by one member; see `Budget`. Used on one event loop."""
+
+    def __init__(self, *, max_calls: int | None = None, max_cost: float | None = None) -> None:
+        """Set the limits of all members; until `share` they are those of this process."""
+        super().__init__(max_calls=max_calls, max_cost=max_cost)
+        self._purse: Purse | None = None
+        self._commit: Callable[[], Awaitable[None]]
+        self._turns = asyncio.Lock()
+
+    def share(self, purse: Purse, commit: Callable[[], Awaitable[None]]) -> None:
+        """Spend from `purse`, which `commit` updates; what an earlier process of this part has spent counts."""
+        before = purse.spent()
+        self.calls, self.cost = before.calls, before.micros / _MILLION
+        self._purse, self._commit = purse, commit
+
+    @property
+    def total_calls(self) -> int:
+        """Calls of judges of all members."""
+        return self.calls + self._others.calls
+
+    @property
+    def total_cost(self) -> float:
+        """US dollars that all members have spent."""
+        return self.cost + self._others.micros / _MILLION
+
+    @property
+    def micros(self) -> int:
+        """What this part has spent, in millionths of a US dollar."""
+        return ceil(self.cost * _MILLION)
+
+    @property
+    def _others(self) -> Amounts:
+        return NOTHING if self._purse is None else self._purse.others
+
+    async def admit(self, purpose: str) -> None:
+        """Wait until one more call may be made, by any member.
+
+        Raises:
+            ModelError: none may be made any more; its `fault` is `BUDGET`.
+        """
+        async with self._turns:
+            while (purse := self._purse) and not self._why_not(purpose) and not self._has_room(purpose):
+                await self._reserve(purse, purpose)
+            await super().admit(purpose)
+
+    def _has_room(self, purpose: str) -> bool:
+        if (purse := self._purse) is None:
+            return super()._has_room(purpose)
+        if purpose == JUDGE and self.max_calls is not None and self.calls >= purse.allotted.calls:
+            return False
+        if self.max_cost is None:
+            return True
+        left = purse.allotted.micros - self.micros
+        is_alone = not self._under_way and left > 0
+        if not self._dearest:  # the cost of a call is not known yet
+            return is_alone
+        return self._reserved(1) <= left or (is_alone and purse.is_rest)
+
+    def _reserved(self, more: int) -> int:
+        """Return what the calls under way, and so many more, may cost."""
+        return (self._under_way + more) * ceil(self._dearest * _MILLION)
+
+    async def _reserve(self, purse: Purse, purpose: str) -> None:
+        """Demand what one more call needs; if it is not available, wait for calls that end here or elsewhere."""
+        spent, calls = self.micros, self.calls
+        cost = 0 if self.max_cost is None else self._reserved(1) or 1
+        price = ceil(self._dearest * _MILLION)
+        purse.demand = Demand(
+            target=Amounts(spent + cost, calls + (purpose == JUDGE)),
+            floor=Amounts(spent + self._reserved(0), calls),
+            chunk=Amounts(
+                _CALLS_AT_ONCE * price or ceil((self.max_cost or 0) * _MILLION), _CALLS_AT_ONCE - 1
+            ),
+        )
+        await self._commit()
+        purse.demand = None
+        self.check()
+        if self._has_room(purpose) or self._why_not(purpose):
+            return
+        if purse.is_rest and not self._under_way:
+            self._spent = self._why_lost(purse)
+            self._announce(self._spent)
+            return
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._turn(), WAIT_SECONDS)
+
+    def _why_lost(self, purse: Purse) -> str:
+        """Explain that the rest of a limit is reserved by processes that have died."""
+        micros, calls, _ = purse.lost
+        returns = "by parts whose process has died; `proctor resume` returns them"
+        if self.max_calls is not None and self.calls >= purse.allotted.calls:
+            return (
+                f"max_judge_calls: judges were asked {self.total_calls:,} of {self.max_calls:,} times; {calls:,} calls are "
+                f"reserved {returns}"
+            )
+        spent = f"max_cost: ${self.total_cost:.4g} of ${self.max_cost:g} are spent"
+        return f"{spent}; ${micros / _MILLION:.4g} are reserved {returns}" if micros else spent

@@ -1,0 +1,188 @@
+"""The limits of a run that several processes write: what each member has spent and reserved.
+
+A member reserves an allotment and spends it without a further statement. What it has spent is written with its commits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from proctor.stores.base import Amounts, Caps, Demand, Purse
+from proctor.stores.sql.database import Database, Transaction
+from proctor.stores.sql.members import members_within
+
+_CAPS = "max_micros, max_calls, max_tokens"
+_ROWS = (
+    "SELECT part, allotted_micros, allotted_calls, spent_micros, calls, tokens FROM purse_parts WHERE run = ?"
+)
+_RETURN = (
+    "UPDATE purse_parts SET allotted_micros = spent_micros, allotted_calls = calls WHERE run = ? AND part = ?"
+)
+_MILLION = 1_000_000
+
+
+def read_caps(database: Database, run: int) -> Caps:
+    """Return the caps of a run."""
+    row = database.row(f"SELECT {_CAPS} FROM purses WHERE run = ?", (run,))  # noqa: S608 - our own columns
+    return Caps() if row is None else _caps(*row)
+
+
+def write_caps(transaction: Transaction, run: int, caps: Caps) -> None:
+    """Set the caps of a run. Without any, the run has no purse."""
+    if not caps:
+        return
+    micros = None if caps.max_cost is None else round(caps.max_cost * _MILLION)
+    transaction.execute(
+        "INSERT INTO purses (run, max_micros, max_calls, max_tokens) VALUES (?, ?, ?, ?) ON CONFLICT (run) DO UPDATE "
+        "SET max_micros = excluded.max_micros, max_calls = excluded.max_calls, max_tokens = excluded.max_tokens",
+        (run, micros, caps.max_judge_calls, caps.max_tokens),
+    )
+
+
+def _caps(micros: int | None, calls: int | None, tokens: int | None) -> Caps:
+    cost = None if micros is None else micros / _MILLION
+    return Caps(max_cost=cost, max_judge_calls=calls, max_tokens=tokens)
+
+
+def claim_purse(transaction: Transaction, run: int, part: int, parts: int) -> Purse | None:
+    """Return what a part may spend, for the process that takes it; what an earlier process reserved and did not spend returns."""
+    caps = transaction.execute(f"SELECT {_CAPS} FROM purses WHERE run = ?", (run,)).fetchone()  # noqa: S608 - our own columns
+    if caps is None:
+        return None
+    transaction.execute(
+        "INSERT INTO purse_parts (run, part, allotted_micros, allotted_calls, spent_micros, calls, tokens) "
+        "VALUES (?, ?, 0, 0, 0, 0, 0) ON CONFLICT (run, part) DO NOTHING",
+        (run, part),
+    )
+    return_rest(transaction, run, part)
+    rows = _rows(transaction, run)
+    own = next(row for row in rows if row.part == part)
+    purse = Purse(_caps(*caps), parts, lambda: own.spent)
+    purse.allotted, purse.others = own.allotted, _sum(row.spent for row in rows if row is not own)
+    return purse
+
+
+def reload_purse(database: Database, purse: Purse, run: int, part: int) -> None:
+    """Read what is reserved: it is unknown whether the last transaction was committed."""
+    for row in database.rows(_ROWS, (run,)):
+        if row[0] == part:
+            purse.allotted = Amounts(*row[1:3])
+
+
+def return_rest(transaction: Transaction, run: int, part: int) -> None:
+    """Return what a part has reserved and not spent."""
+    transaction.execute(_RETURN, (run, part))
+
+
+def delete_purse(transaction: Transaction, run: int) -> None:
+    """Delete the purse of a run that is complete."""
+    for table in ("purses", "purse_parts"):
+        transaction.execute(f"DELETE FROM {table} WHERE run = ?", (run,))  # noqa: S608 - our own tables
+
+
+def settle(transaction: Transaction, purse: Purse, run: int, part: int, name: str) -> None:
+    """Write what a part has spent, read what the others have, and reserve what is demanded."""
+    spent = purse.spent()
+    transaction.execute(
+        "UPDATE purse_parts SET spent_micros = ?, calls = ?, tokens = ? WHERE run = ? AND part = ?",
+        (*spent, run, part),
+    )
+    if (demand := purse.demand) is not None and not _is_met(purse, demand):
+        _reserve(transaction, purse, demand, run, part, name)
+        return
+    others = transaction.execute(
+        "SELECT COALESCE(SUM(spent_micros), 0), COALESCE(SUM(calls), 0), COALESCE(SUM(tokens), 0) FROM purse_parts "
+        "WHERE run = ? AND part <> ?",
+        (run, part),
+    ).fetchone()
+    purse.others = Amounts(*map(int, others))  # the sum of a BIGINT is a Decimal in PostgreSQL
+
+
+# --- Reservations -----------------------------------------------------------------------------------------------------
+
+
+class _Part(NamedTuple):
+    """The row of one part."""
+
+    part: int
+    allotted: Amounts
+    spent: Amounts
+
+    @property
+    def held(self) -> Amounts:
+        """What other parts cannot spend."""
+        return Amounts(*map(max, self.allotted, self.spent))
+
+    @property
+    def unspent(self) -> Amounts:
+        return Amounts(*(held - spent for held, spent in zip(self.held, self.spent, strict=True)))
+
+
+def _rows(transaction: Transaction, run: int) -> list[_Part]:
+    rows: list[Any] = transaction.execute(_ROWS, (run,)).fetchall()
+    return [_Part(part, Amounts(micros, calls), Amounts(*spent)) for part, micros, calls, *spent in rows]
+
+
+def _sum(amounts: Iterable[Amounts]) -> Amounts:
+    return Amounts(*map(sum, zip(*amounts, strict=True)))
+
+
+def _is_met(purse: Purse, demand: Demand) -> bool:
+    """Return whether an earlier commit has granted a demand already."""
+    limits = purse.caps.max_cost, purse.caps.max_judge_calls
+    compared = zip(limits, purse.allotted, demand.target, strict=False)
+    return all(limit is None or allotted >= target for limit, allotted, target in compared)
+
+
+def _reserve(transaction: Transaction, purse: Purse, demand: Demand, run: int, part: int, name: str) -> None:
+    # other members that reserve something wait here until this transaction has ended
+    caps = transaction.execute(
+        f"UPDATE purses SET run = run WHERE run = ? RETURNING {_CAPS}",  # noqa: S608 - our own columns
+        (run,),
+    ).fetchone()
+    living = {member.part for member in members_within(transaction, run, name) if member.holder is not None}
+    rows = _rows(transaction, run)
+    own = next(row for row in rows if row.part == part)
+    _grant(purse, demand, caps, own, [row for row in rows if row is not own], living)
+    transaction.execute(
+        "UPDATE purse_parts SET allotted_micros = ?, allotted_calls = ? WHERE run = ? AND part = ?",
+        (*purse.allotted[:2], run, part),
+    )
+
+
+def _grant(
+    purse: Purse,
+    demand: Demand,
+    caps: Sequence[int | None],
+    own: _Part,
+    others: Sequence[_Part],
+    living: Collection[int],
+) -> None:
+    """Grant what is demanded, or the rest if nothing returns later; otherwise take back what is not needed now."""
+    held = _sum(row.held for row in others)
+    purse.is_rest = not any(_sum(row.unspent for row in others if row.part in living))
+    purse.lost = _sum(row.unspent for row in others if row.part not in living)
+    purse.others = _sum(row.spent for row in others)
+    allotted, is_short = list(own.held), False
+    for kind, cap in enumerate(caps[:_RESERVED]):
+        if cap is not None and own.held[kind] < (target := demand.target[kind]):
+            available = cap - held[kind]
+            is_short |= available < target
+            allotted[kind] = granted(available, own.held[kind], target, demand.chunk[kind], purse.parts)
+    # a member that waits holds nothing that another one waits for
+    purse.allotted = demand.floor if is_short and not purse.is_rest else Amounts(*allotted)
+
+
+_RESERVED = 2
+"""Money and calls are reserved; tokens are only counted."""
+
+
+def granted(available: int, own: int, target: int, chunk: int, parts: int) -> int:
+    """Return the new allotment of a part that has `own` and needs `target`, if the other parts leave `available` to it.
+
+    The less is left, the less is granted in addition to the target: no part reserves what the others need soon.
+    """
+    if available < target:
+        return max(own, available)
+    return target + min(chunk, (available - target) // (2 * parts))

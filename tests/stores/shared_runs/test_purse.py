@@ -1,0 +1,163 @@
+"""The purse of a run that several processes write: reservations never exceed a limit, and return when a part is taken over."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from proctor.stores.base import NOTHING, Amounts, Caps, Demand, Purse
+from proctor.stores.shared_runs import Membership
+from proctor.stores.sql import lease_holder
+from proctor.stores.sql.lease_holder import Holder
+from proctor.stores.sql.purse import granted, settle
+from proctor.stores.sql.store import SqlStore
+from tests.stores.sample_runs import judging, manifest, planned
+from tests.stores.shared_runs.test_shared_runs import CASES, write_part
+
+CAPS = Caps(max_cost=0.001, max_judge_calls=100, max_tokens=1_000)
+"""1,000 micro-dollars."""
+
+
+def joined(store: SqlStore, part: int, caps: Caps = CAPS) -> Membership:
+    member = store.join(
+        manifest("run1", cases=CASES), planned(CASES), judging(), part=part, parts=2, caps=caps
+    )
+    member.set_ready()
+    return member
+
+
+def purse_of(member: Membership) -> Purse:
+    assert member.purse is not None
+    return member.purse
+
+
+def demand(store: SqlStore, part: int, purse: Purse, calls: int, *, micros: int = 0, chunk: int = 0) -> int:
+    """Demand calls as the writer of a member does, and return how many it may make in all."""
+    spent = purse.spent()
+    purse.demand = Demand(Amounts(micros, calls), Amounts(spent.micros, spent.calls), Amounts(chunk, chunk))
+    with store._database.transaction() as transaction:
+        settle(transaction, purse, store._line("run1").seq, part, store._name)
+    purse.demand = None
+    return purse.allotted.calls
+
+
+def spend(purse: Purse, *amounts: int) -> None:
+    spent = Amounts(*amounts)
+    purse.spent = lambda: spent
+
+
+def test_what_one_member_holds_no_other_one_gets(store: SqlStore) -> None:
+    one, two = purse_of(joined(store, 1)), purse_of(joined(store, 2))
+    assert demand(store, 1, one, 60) == 60
+    assert demand(store, 2, two, 60) == 0  # 40 are left, and the other member may return some
+    assert demand(store, 2, two, 40) == 40
+    assert not two.is_rest
+    spend(one, 0, 60, 0)
+    demand(store, 1, one, 61)
+    spend(two, 0, 40, 0)
+    demand(store, 2, two, 41)
+    assert (two.allotted.calls, two.is_rest, two.others.calls) == (40, True, 60)
+
+
+def test_a_member_that_waits_holds_nothing_that_another_one_waits_for(store: SqlStore) -> None:
+    one, two = purse_of(joined(store, 1)), purse_of(joined(store, 2))
+    demand(store, 1, one, 100, micros=1)  # every call
+    demand(store, 2, two, 0, micros=900)  # most of the money
+    assert two.allotted == Amounts(900, 0)
+    demand(store, 2, two, 1, micros=900)  # waits for a call, and returns the money
+    assert two.allotted == NOTHING
+    assert demand(store, 1, one, 100, micros=900) == 100
+    assert one.allotted == Amounts(900, 100)
+
+
+def test_the_rest_goes_to_the_last_member_even_if_it_needs_more(store: SqlStore) -> None:
+    one, two = purse_of(joined(store, 1)), purse_of(joined(store, 2))
+    spend(one, 700, 0, 0)
+    demand(store, 1, one, 0, micros=700)
+    demand(store, 2, two, 0, micros=500)
+    assert (two.allotted.micros, two.is_rest) == (300, True)
+
+
+def test_totals_of_the_other_members_come_with_each_commit(store: SqlStore) -> None:
+    first, second = joined(store, 1), joined(store, 2)
+    spend(purse_of(first), 5, 6, 7)
+    write_part(first, [0, 2])
+    write_part(second, [1, 3], done=1)
+    assert purse_of(second).others == Amounts(5, 6, 7)
+
+
+def test_what_a_member_did_not_spend_returns_at_its_end(store: SqlStore) -> None:
+    first, second = joined(store, 1), joined(store, 2)
+    assert demand(store, 1, purse_of(first), 90) == 90
+    spend(purse_of(first), 0, 10, 0)
+    write_part(first, [0, 2], done=1)
+    assert demand(store, 2, purse_of(second), 90) == 90
+
+
+def test_what_a_dead_member_did_not_spend_returns_when_its_part_is_taken_over(
+    store: SqlStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    me = lease_holder.this_process()
+    with monkeypatch.context() as patched:
+        patched.setattr(lease_holder, "this_process", lambda: Holder(me.host, me.machine, 1 << 22, "1"))
+        joined(store, 1)
+        patched.undo()
+        two = purse_of(joined(store, 2))
+        patched.setattr(lease_holder, "this_process", lambda: Holder(me.host, me.machine, 1 << 22, "1"))
+        dead = purse_of(joined(store, 1))
+    spend(dead, 0, 10, 0)
+    demand(store, 1, dead, 90)
+    assert demand(store, 2, two, 11) == 10
+    assert (two.is_rest, two.lost) == (True, Amounts(0, 80))
+    again = purse_of(joined(store, 1))
+    assert (again.spent(), again.allotted, again.others) == (Amounts(0, 10), Amounts(0, 10), NOTHING)
+    assert demand(store, 2, two, 90) == 90
+
+
+def test_limits_are_raised_and_what_was_spent_counts(store: SqlStore) -> None:
+    member, _ = joined(store, 1), joined(store, 2)
+    spend(purse_of(member), 0, 100, 0)
+    demand(store, 1, purse_of(member), 100)
+    member.release()
+    store.set_caps("run1", Caps(max_judge_calls=150))
+    assert store.caps("run1") == Caps(max_judge_calls=150)
+    again = purse_of(joined(store, 1))
+    assert demand(store, 1, again, 150) == 150
+    assert again.spent().calls == 100
+
+
+def test_a_run_without_limits_has_no_purse(store: SqlStore) -> None:
+    assert joined(store, 1, Caps()).purse is None
+    assert store.caps("run1") == Caps()
+
+
+@pytest.mark.parametrize(
+    "end", [pytest.param("complete", id="complete"), pytest.param("deleted", id="deleted")]
+)
+def test_the_purse_is_deleted_with(store: SqlStore, end: str) -> None:
+    first, second = joined(store, 1), joined(store, 2)
+    if end == "complete":
+        write_part(first, [0, 2])
+        write_part(second, [1, 3])
+    else:
+        first.release()
+        second.release()
+        store.delete(["run1"])
+    for table in ("purses", "purse_parts"):
+        assert store._database.rows(f"SELECT * FROM {table}") == []
+
+
+Numbers = st.integers(0, 1_000)
+
+
+@settings(max_examples=50)
+@given(Numbers, st.lists(st.tuples(st.integers(0, 3), Numbers, Numbers), max_size=30), st.integers(1, 4))
+def test_allotments_never_exceed_the_limit(cap: int, demands: list[Any], parts: int) -> None:
+    allotted = [0] * parts
+    for who, more, chunk in demands:
+        own = who % parts
+        target = allotted[own] + 1 + more
+        available = cap - (sum(allotted) - allotted[own])
+        allotted[own] = granted(available, allotted[own], target, chunk, parts)
+        assert sum(allotted) <= cap
+        assert allotted[own] >= target or sum(allotted) == cap
