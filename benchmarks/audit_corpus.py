@@ -102,7 +102,7 @@ def audit_files(files: Sequence[SetFile], *, own: bool) -> Audits:
     for one in files:
         config = one.config if own else DEFAULTS
         try:
-            found = audit_sync(one.path, config=config, allow_unknown_keys=True)
+            found = audit_sync(one.path, config=config, proposals=False, allow_unknown_keys=True)
         except SetupError:
             audits.refused += 1
             continue

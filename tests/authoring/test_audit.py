@@ -1,5 +1,6 @@
 """The audit of eval sets: the recorded conversation passes, and its mutants are caught or survive by the criteria of the config."""
 
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -7,8 +8,10 @@ from typing import Any
 import pytest
 
 import proctor
+from proctor.authoring.audit.audit_report import write_audit
 from proctor.authoring.audit.make_mutants import MOST, OPERATORS, mutants_of
 from proctor.authoring.audit.mutant import Recording
+from proctor.reports.base import ReportOptions
 from proctor.schema.analysis.audit_result import AuditResult, Fate
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.content import text_of
@@ -122,14 +125,69 @@ def test_every_fault_of_a_call_is_caught_by_the_exact_trajectory(operator: str) 
             "It is red. Let me know if you need more help with it!", "answer-cut", 0, id="an offer at the end"
         ),
         pytest.param("Es kostet nichts.", "negation", 0, id="another language"),
+        pytest.param("Use the form YYYY, for example 2025.", "wrong-number", 0, id="an example"),
+        pytest.param("Send it in the format 2025-09-15.", "wrong-date", 0, id="a format"),
+        pytest.param("It was sent at 12:51:30+00:00.", "wrong-date", 0, id="the offset of a time zone"),
+        pytest.param("I am the AI Research Assistant.", "wrong-name", 0, id="a part of a name"),
+        pytest.param("We serve the Space Needle today.", "wrong-name", 1, id="a name of two words"),
+        pytest.param(
+            "It is in Rome, Oslo and Bonn. It is in Oslo, Rome, Bonn and so on.",
+            "answer-cut",
+            0,
+            id="a repetition",
+        ),
+        pytest.param(
+            "它很红。它有四个轮子和一扇门吗？\n它有四个轮子和一扇门吗？",
+            "answer-cut",
+            0,
+            id="a question in Chinese",
+        ),
     ],
 )
 def test_only_changes_of_meaning_become_mutants(text: str, operator: str, expected: int) -> None:
     assert len(faults(text, operator)) == expected
 
 
-def test_a_number_of_the_question_is_left_out() -> None:
-    assert not faults("I booked 4 seats.", "wrong-number", asked="Book 4 seats")
+@pytest.mark.parametrize(
+    ("asked", "answer", "operator"),
+    [
+        ("Book 4 seats", "I booked 4 seats.", "wrong-number"),
+        ("Book seats_4", "I booked 4 seats.", "wrong-number"),
+        ("I want a loan of 500000", "Your loan is $500,000.00 in total.", "wrong-amount"),
+        ("I want a loan of 500,000", "Your loan is $500,000 in total.", "wrong-amount"),
+    ],
+)
+def test_a_value_of_the_question_is_left_out(asked: str, answer: str, operator: str) -> None:
+    assert not faults(answer, operator, asked=asked)
+    assert faults(answer, operator)
+
+
+@pytest.mark.parametrize(
+    ("tools", "operator", "expected"),
+    [
+        pytest.param(["pay"], "call-repeated", 1, id="to pay twice"),
+        pytest.param(["get_price"], "call-repeated", 0, id="to read twice is harmless"),
+        pytest.param(["get_order_status"], "call-repeated", 0, id="to read an order, too"),
+        pytest.param(["payNow"], "call-repeated", 1, id="in camel case, too"),
+        pytest.param(["validate"], "call-repeated", 0, id="to compute twice is harmless"),
+        pytest.param(["hold", "pay"], "call-order", 1, id="to pay before the seat is held"),
+        pytest.param(["get_price", "pay"], "call-order", 1, id="to pay before the price is read"),
+        pytest.param(["get_price", "list_seats"], "call-order", 0, id="two that only read"),
+        pytest.param(["pay", "pay"], "call-order", 0, id="the same tool"),
+    ],
+)
+def test_calls_that_may_be_repeated_or_exchanged_are_left_out(
+    tools: list[str], operator: str, expected: int
+) -> None:
+    calls = [{"name": name, "args": {"step": number}} for number, name in enumerate(tools)]
+    recording = Recording(EvalCase.model_validate(case("c", turn("Pay", "It is paid.", *calls))))
+    assert len([*mutants_of(recording, OPERATORS[operator], 0)]) == expected
+
+
+def test_a_turn_without_content_cannot_be_skipped() -> None:
+    turns = [turn("Hi", None), turn("Thanks", "You're welcome!"), turn("Pay", "The bill of today is paid.")]
+    recording = Recording(EvalCase.model_validate(case("c", *turns)))
+    assert [each.turn for each in mutants_of(recording, OPERATORS["turn-skipped"], 0)] == [2]
 
 
 @pytest.mark.parametrize(
@@ -213,6 +271,76 @@ def test_a_metric_that_passes_everything_is_named() -> None:
     assert [metric.name for metric in found.idle_metrics] == ["blind"]
     assert found.score.share is not None
     assert found.score.share < 0.9
+
+
+def only_greets(actual: Any, expected: Any) -> float:
+    """Fails agents that do nothing, and sees no fault of a real answer."""
+    return float(len(text_of(actual.final_response)) > 8)
+
+
+def sabotage(criterion: Json, function: str = "passes_everything") -> AuditResult:
+    config = {
+        "criteria": {"own": criterion},
+        "custom_metrics": {"own": {"code_config": {"name": f"{__name__}.{function}"}}},
+    }
+    return proctor.audit_sync({"eval_set_id": "s", "eval_cases": [ORDER]}, config=config)
+
+
+def blocks_of(found: AuditResult) -> str:
+    out = io.StringIO()
+    write_audit(found, out, ReportOptions())
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("criterion", "function", "words"),
+    [
+        pytest.param(
+            {"threshold": 1}, "passes_everything", "`own` (threshold 1) failed none of the", id="1.0"
+        ),
+        pytest.param({"threshold": 1}, "only_greets", "`own` (threshold 1) failed none of the", id="length"),
+        pytest.param(
+            {"threshold": 1, "gate": False}, "passes_everything", "`gate` is false: own", id="reported only"
+        ),
+        pytest.param(
+            {"threshold": 1, "applies_to": "scenario"},
+            "passes_everything",
+            "they apply to none of these cases: own",
+            id="other cases",
+        ),
+    ],
+)
+def test_a_metric_that_is_made_blind_on_purpose_is_named(criterion: Json, function: str, words: str) -> None:
+    found = sabotage(criterion, function)
+    assert words in blocks_of(found)
+    assert found.score.share is not None
+    assert found.score.share < 0.5  # only the final state decides
+
+
+@pytest.mark.parametrize(
+    ("criteria", "metric", "wide"),
+    [
+        pytest.param({"response_match_score": 0.1}, "response_match_score", True, id="it fails nothing"),
+        pytest.param({"response_match_score": 0.3}, "response_match_score", True, id="a low threshold"),
+        pytest.param({"response_match_score": 0.8}, "response_match_score", False, id="a narrow range"),
+        pytest.param({"exact_match": 1}, "exact_match", False, id="all or nothing"),
+    ],
+)
+def test_thresholds_between_which_nothing_changes(criteria: Json, metric: str, wide: bool) -> None:
+    criteria = {"tool_trajectory_avg_score": 1.0, **criteria}
+    found = audit(ORDER, criteria=criteria)
+    (one,) = [each for each in found.metrics if each.name == metric]
+    assert one.up_to is not None
+    above = one.above or 0.0
+    assert (f"`{metric}`: any threshold" in blocks_of(found)) is wide
+    fates = [each.fate for each in found.audited[0].mutants]
+    for same in (above + 1e-9, one.up_to):
+        again = audit(ORDER, criteria={**criteria, metric: same}, proposals=False)
+        assert [each.fate for each in again.audited[0].mutants] == fates
+    for other in (above, one.up_to + 1e-9):
+        if 0 < other <= 1:
+            again = audit(ORDER, criteria={**criteria, metric: other}, proposals=False)
+            assert [each.fate for each in again.audited[0].mutants] != fates
 
 
 def test_a_mutant_that_cannot_be_scored_is_an_error_and_no_catch() -> None:

@@ -243,7 +243,9 @@ ADK_RS_CRITERIA = {
     "final_response_match_v1": {"threshold": 0.5, "aggregate": "every_invocation"},
 }
 """The criteria of adk-rs's `eval`, which reads no config."""
-ADK_RS_SOURCE = "adk-rs's criteria (no test_config.json found)"
+NO_CONFIG = "(no test_config.json found)"
+"""The end of the source of criteria that come from no file."""
+ADK_RS_SOURCE = f"adk-rs's criteria {NO_CONFIG}"
 
 
 class Configs:
@@ -295,7 +297,7 @@ class Configs:
         if path is None and self._default == ADK_RS:
             return EvalConfig.model_validate({"criteria": ADK_RS_CRITERIA}), ADK_RS_SOURCE
         if path is None:
-            return EvalConfig.default(), "ADK's defaults (no test_config.json found)"
+            return EvalConfig.default(), f"ADK's defaults {NO_CONFIG}"
         return self._from_file(path), str(path)
 
     def _from_file(self, path: Path) -> EvalConfig | None:

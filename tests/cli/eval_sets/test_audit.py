@@ -3,9 +3,11 @@
 import json
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from tests.cli.project import case, in_this_process, make_project
+from tests.reports.formats.test_schemas import ROOT, closed
 
 
 @pytest.fixture(autouse=True)
@@ -95,3 +97,53 @@ def test_a_worse_audit_than_the_baseline_fails_and_names_what_is_lost(project: P
     )
     assert data["baseline"]["is_worse"] is True
     assert data["baseline"]["lost"][0]["eval_id"] == "seats"
+
+
+def test_a_survivor_is_shown_with_what_was_recorded_and_why_the_case_passes() -> None:
+    shown = in_this_process("audit", "cases.evalset.json", "--case", "seats").stdout
+    assert "seats (cases.evalset.json:" in shown.splitlines()[0]
+    assert "No agent was called" in shown
+    number = shown[shown.index(": wrong numbers: '4'") :]
+    assert number.index("expected: The table is booked for [-4-]") < number.index(
+        "actual: The table is booked for {+"
+    )
+    assert "passes: tool_trajectory_avg_score 1.00 (needs 1), response_match_score 0." in number
+
+
+def test_evidence_in_json_is_marked_as_a_mutant_and_no_store_has_it(project: Path) -> None:
+    before = sorted(project.rglob("*"))
+    data = json.loads(in_this_process("audit", "cases.evalset.json", "--case", "seats", "--json").stdout)
+    survived = [each for each in data["sets"][0]["cases"][0]["mutants"] if each["fate"] == "survived"]
+    assert [each["mutant"]["fault"] for each in data["evidence"]] == [each["fault"] for each in survived]
+    for each in data["evidence"]:
+        assert each["turns"][0]["expected"] != each["turns"][0]["mutated"]
+        assert each["metrics"]["response_match_score"]["score"] >= 0.8
+    assert sorted(project.rglob("*")) == before
+
+
+def test_the_mutants_of_a_case_that_does_not_exist_are_a_configuration_error() -> None:
+    shown = in_this_process("audit", "cases.evalset.json", "--case", "seat")
+    assert shown.returncode == 2
+    assert "no case 'seat' in these sets. Did you mean 'seats'?" in shown.stderr
+
+
+def test_a_change_is_proposed_in_a_line_and_ready_to_paste_with_verbose() -> None:
+    line = next(
+        line
+        for line in in_this_process("audit", "cases.evalset.json").stdout.splitlines()
+        if '"numeric_match": 1.0' in line
+    )
+    assert " of " in line
+    shown = in_this_process("audit", "cases.evalset.json", "-v").stdout
+    assert '"numeric_match": 1.0' in shown[shown.index('"criteria": {') :]
+
+
+@pytest.mark.parametrize("arguments", [(), ("--case", "seats"), ("--baseline", "before.json")])
+def test_json_follows_its_schema_and_every_key_is_described(
+    project: Path, arguments: tuple[str, ...]
+) -> None:
+    schema = json.loads((ROOT / "docs/schemas/audit.schema.json").read_text(encoding="utf-8"))
+    (project / "before.json").write_text(in_this_process("audit", "cases.evalset.json", "--json").stdout)
+    data = json.loads(in_this_process("audit", "cases.evalset.json", "--json", *arguments).stdout)
+    jsonschema.validate(data, closed(schema))
+    assert ("baseline" in data) is ("--baseline" in arguments)

@@ -8,11 +8,13 @@ from functools import partial
 from random import Random
 
 from proctor.authoring.audit.answer_spans import (
+    FEWEST_WORDS,
     Span,
     is_statement,
     protected_spans,
     sentence_spans,
     statement_spans,
+    states_something,
 )
 from proctor.authoring.audit.mutant import Change, Events, Operator, Recording, answer_with, shorten_change
 
@@ -44,7 +46,7 @@ _CLAIMS = (
     "I have also cancelled your previous reservation and informed your manager.",
 )
 _POLITE = "Thank you for your message. I am happy to help. Is there anything else that I can do for you?"
-_FEWEST_WORDS = 5
+_WORD = re.compile(r"\w+")
 
 Texts = Callable[[str, Random], Iterator[tuple[str, str]]]
 """Yields other answers, each with the fault in words."""
@@ -86,14 +88,15 @@ def _unconditional(answer: str, _: Random) -> Iterator[tuple[str, str]]:
 
 
 def _cut(answer: str, _: Random) -> Iterator[tuple[str, str]]:
-    """End the answer after half of its sentences, if the rest states something."""
+    """End the answer after half of its sentences, if the rest states something new."""
     sentences = [*sentence_spans(answer)]
     if len(sentences) < 2:
         return
     rest = sentences[(len(sentences) + 1) // 2 :]
     stated = [answer[span.start : span.end] for span in rest]
-    words = sum(len(text.split()) for text in stated if is_statement(text))
-    if words >= _FEWEST_WORDS:
+    before = _WORD.findall(answer[: rest[0].start].lower())
+    words = {word for text in stated if is_statement(text) for word in _WORD.findall(text.lower())}
+    if len(words.difference(before)) >= FEWEST_WORDS:
         yield (
             answer[: rest[0].start].rstrip(),
             f"the last {len(rest)} of {len(sentences)} sentences are missing",
@@ -107,7 +110,7 @@ def _more_claimed(answer: str, random: Random) -> Iterator[tuple[str, str]]:
 
 
 def _only_polite(answer: str, _: Random) -> Iterator[tuple[str, str]]:
-    if sum(len(answer[span.start : span.end].split()) for span in statement_spans(answer)) >= _FEWEST_WORDS:
+    if states_something(answer):
         yield _POLITE, "a polite text without any content"
 
 

@@ -12,10 +12,12 @@ _BULLET = re.compile(r"^\s*(?:[-*•>#]+|\d+[.)])\s+")
 _POLITE = re.compile(
     r"(?:hi\b|hello|hey\b|dear\b|welcome|good (?:morning|afternoon|evening)|thank|thanks|you'?re welcome|great|sure|of course"
     r"|certainly|absolutely|no problem|let me know|feel free|please|is there|are there|would you|do you|can i|could you"
-    r"|may i|how can|how may|what else|have a|enjoy|i hope|hope\b|happy to|glad to|i'?d be|i'?m here|i am here|if you"
-    r"|here (?:is|are)|here's|here’s|i can\b|i could|we can\b)",
+    r"|may i|how can|how may|what else|have a|enjoy|i hope|hope\b|happy to|glad to|i['’]?m glad|i am glad|i'?d be|i'?m here|i am here|if you"
+    r"|here (?:is|are)|here's|here’s|i can\b|i could|we can\b|i see\b)",
     re.IGNORECASE,
 )
+FEWEST_WORDS = 5
+"""The fewest words of statements that have content."""
 _QUOTED = re.compile(r"[\"“”«»]")
 
 
@@ -51,15 +53,20 @@ def statement_spans(text: str) -> list[Span]:
     return [span for span in sentence_spans(text) if is_statement(text[span.start : span.end])]
 
 
+def states_something(text: str) -> bool:
+    """Return whether the statements of a text have as many words as a sentence with content."""
+    return sum(len(text[span.start : span.end].split()) for span in statement_spans(text)) >= FEWEST_WORDS
+
+
 def is_statement(sentence: str) -> bool:
     """Return whether a sentence states something."""
     bare = sentence.strip(" *_")
-    return not (bare.endswith("?") or _POLITE.match(bare) or _QUOTED.search(bare))
+    return not (bare.endswith(("?", "？", "؟")) or _POLITE.match(bare) or _QUOTED.search(bare))
 
 
 def occurs_in(value: str, text: str) -> bool:
-    """Return whether a value occurs in a text (in lower case) as a whole word."""
-    return re.search(rf"(?<!\w){re.escape(value.lower())}(?!\w)", text) is not None
+    """Return whether a value occurs in a text (in lower case) as a whole word, or as a part of one that `_` separates."""
+    return re.search(rf"(?<![^\W_]){re.escape(value.lower())}(?![^\W_])", text) is not None
 
 
 def replace_word(text: str, old: str, new: str) -> str:

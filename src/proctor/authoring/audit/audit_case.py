@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -58,14 +58,25 @@ class CaseScorer:
         silence = find_silence(trial, case, self._plan)
         if silence is not None:  # an error of the agent: never passed
             return Scored(Outcome.FAILED, silence.cause, [SILENCE])
-        view = view_of(case, trial)
+        return self._verdict(await self._scores(trial, explained=explained))
+
+    async def verdicts(
+        self, turns: Sequence[Events], state: dict[str, Any] | None
+    ) -> tuple[Trial, Mapping[str, MetricVerdict]]:
+        """Return a conversation as a trial, and the verdict of each metric with its warnings."""
+        trial = self._trial(turns, state)
+        scores = await self._scores(trial, explained=True, everything=True)
+        return trial, decide(self._metrics, [scores], [None]).metrics
+
+    async def _scores(self, trial: Trial, *, explained: bool, everything: bool = False) -> list[MetricScore]:
+        view = view_of(self._recording.case, trial)
         if self._is_quick:
             scores = await score_trial(self._metrics, view)
         else:
             scores = await score_alone(self._metrics, view, self._seconds)
         for metric, score in zip(self._metrics, scores, strict=True) if explained else ():
-            explain(metric, view, score, everything=False)
-        return self._verdict(scores)
+            explain(metric, view, score, everything=everything)
+        return scores
 
     def _trial(self, turns: Sequence[Events], state: dict[str, Any] | None) -> Trial:
         recorded = self._recording.case.conversation or []
@@ -97,6 +108,16 @@ def _has_decided(verdict: MetricVerdict) -> bool:
 # --- One case: the oracle, and every mutant -------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class AuditedCase:
+    """A case whose recorded conversation passes, and the mutants that it does not notice."""
+
+    audit: CaseAudit
+    plan: SetPlan
+    recording: Recording
+    survivors: Sequence[Mutant]
+
+
 class CaseAuditor:
     """Audits the cases of one set, and knows those that it has seen."""
 
@@ -104,33 +125,47 @@ class CaseAuditor:
         self._operators, self._seed, self._tally = operators, seed, tally
         self._earlier: dict[tuple[str, ...], list[tuple[Recording, CaseScorer]]] = {}
 
-    async def audit(self, one: CaseAudit, recording: Recording, scorer: CaseScorer) -> None:
-        """Fill in the result of a case."""
-        one.problem = await _contradiction(recording, scorer)
+    async def audit(self, one: CaseAudit, recording: Recording, scorer: CaseScorer) -> list[Mutant]:
+        """Fill in the result of a case; return the mutants that survive."""
+        oracle = await scorer.score(recording.turns, recording.state, explained=True)
+        one.problem = _contradiction(oracle)
         one.contradicts = bool(one.problem)
+        if not one.contradicts:
+            self._see(oracle, counts=False)
         used = [each for each in self._operators if each.family == AGENTS or not one.contradicts]
-        one.mutants = [fate async for fate in self._fates(recording, scorer, used)]
+        survivors: list[Mutant] = []
+        one.mutants = [
+            self._fate(mutant, await scorer.score(mutant.turns, mutant.state), one, survivors)
+            for operator in used
+            for mutant in mutants_of(recording, operator, self._seed)
+        ]
         if not one.contradicts:
             messages = tuple(" ".join(each.lower().split()) for each in recording.messages)
             alike = self._earlier.setdefault(messages, [])
             one.same_as = await _accepting_both(recording, scorer, alike)
             alike.append((recording, scorer))
+        return survivors
 
-    async def _fates(
-        self, recording: Recording, scorer: CaseScorer, operators: Sequence[Operator]
-    ) -> AsyncIterator[MutantFate]:
-        for operator in operators:
-            for mutant in mutants_of(recording, operator, self._seed):
-                scored = await scorer.score(mutant.turns, mutant.state)
-                for name in scored.scores:
-                    self._tally[name].scored += 1
-                    self._tally[name].failed += name in scored.failed
-                yield _fate(mutant, scored)
+    def _fate(self, mutant: Mutant, scored: Scored, one: CaseAudit, survivors: list[Mutant]) -> MutantFate:
+        if not one.contradicts:
+            self._see(scored, counts=mutant.operator.family != AGENTS)
+        fate = _fate(mutant, scored)
+        if fate.fate is Fate.SURVIVED:
+            survivors.append(mutant)
+        return fate
+
+    def _see(self, scored: Scored, *, counts: bool) -> None:
+        """Note what each metric decided; `counts`: it is a mutant, not the recording or an agent that must fail."""
+        for name, score in scored.scores.items():
+            is_failed = name in scored.failed
+            self._tally[name].scored += counts
+            self._tally[name].failed += counts and is_failed
+            decides = scored.outcome is not Outcome.ERROR and not {*scored.failed} - {name}
+            self._tally[name].see(score, is_failed=is_failed, decides=decides)
 
 
-async def _contradiction(recording: Recording, scorer: CaseScorer) -> str:
+def _contradiction(oracle: Scored) -> str:
     """Explain where the recorded conversation does not pass its own case; empty if it passes."""
-    oracle = await scorer.score(recording.turns, recording.state, explained=True)
     return "" if oracle.outcome is Outcome.PASSED else oracle.reason or f"the verdict is {oracle.outcome}"
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from itertools import chain
 from typing import Any, TextIO
 
 from proctor.authoring.audit.audit_baseline import AuditChange, change_blocks, change_data
+from proctor.authoring.audit.criteria_blocks import criteria_lines, proposal_blocks
+from proctor.authoring.audit.mutant_evidence import evidence_data, survivor_blocks
 from proctor.engine.planning.set_plan import ASSERTS_NOTHING
 from proctor.reports.base import ReportOptions
 from proctor.reports.content.text_blocks import (
@@ -52,6 +54,14 @@ def write_audit(
     write(lambda look: audit_blocks(found, look, change), out, options)
 
 
+def write_survivors(
+    found: AuditResult, eval_id: str, out: TextIO, options: ReportOptions, *, markdown: bool = False
+) -> None:
+    """Write the mutants that survive in one case: what was recorded, what was planted, why the case passes."""
+    write = write_markdown if markdown else write_blocks
+    write(lambda _: survivor_blocks(found, eval_id), out, options)
+
+
 def audit_data(found: AuditResult, change: AuditChange | None = None) -> dict[str, Any]:
     """Return it as plain data; `baseline` is the comparison with an earlier audit."""
     compared = {} if change is None else {"baseline": change_data(change)}
@@ -68,7 +78,10 @@ def audit_data(found: AuditResult, change: AuditChange | None = None) -> dict[st
             {"eval_id": case.eval_id, "place": case.place, "agents": found.agents_that_pass(case)}
             for case in found.passed_by_any
         ],
-        "metrics_that_fail_no_mutant": [metric.name for metric in found.idle_metrics],
+        "proposals": [asdict(each) for each in found.proposals],
+        "metrics": [asdict(metric) for metric in found.metrics],
+        "metrics_that_fail_no_mutant": list(dict.fromkeys(metric.name for metric in found.idle_metrics)),
+        "evidence": [evidence_data(each) for each in found.evidence],
         "sets": [asdict(each) for each in found.sets],
         "warnings": found.warnings,
         **compared,
@@ -128,7 +141,11 @@ def audit_blocks(found: AuditResult, look: Look, change: AuditChange | None = No
         yield _table(found, everything=look.verbose)
         yield from _not_applicable(found, everything=look.verbose)
         yield Gap(is_everywhere=True)
-    yield from _problem_lines(found)
+    problems = [*_problem_lines(found, everything=look.verbose)]
+    yield from problems
+    if problems:
+        yield Gap(is_everywhere=True)
+    yield from proposal_blocks(found.proposals, look)
     if look.verbose:
         yield from _survivors(found)
     yield from _next_steps(found, verbose=look.verbose)
@@ -217,7 +234,7 @@ def _not_applicable(found: AuditResult, *, everything: bool) -> Iterator[Block]:
         yield _line(f"  not applicable to these cases: {', '.join(shown)}{more}", "dim")
 
 
-def _problem_lines(found: AuditResult) -> Iterator[Block]:
+def _problem_lines(found: AuditResult, *, everything: bool) -> Iterator[Block]:
     """Yield what is wrong with single cases and with the criteria, the worst first."""
     passed = [(case, ", ".join(found.agents_that_pass(case))) for case in found.passed_by_any]
     yield from _case_lines("that an agent passes that does nothing:", passed)
@@ -228,7 +245,9 @@ def _problem_lines(found: AuditResult) -> Iterator[Block]:
     if same:
         more = "…" if len(same) > _FEW else ""
         yield text_line(f"{_count(len(same), 'redundant case')}: {', '.join(same[:_FEW])}{more}")
-    yield from _criteria_lines(found)
+    yield from criteria_lines(found, everything=everything)
+    fates = chain.from_iterable(case.mutants for case in found.audited)
+    yield from _error_line([each for each in fates if each.fate is Fate.ERROR])
 
 
 def _case_lines(what: str, cases: Sequence[tuple[CaseAudit, str]]) -> Iterator[Block]:
@@ -252,24 +271,6 @@ def _left_out_cases(found: AuditResult) -> Iterator[Block]:
         )
 
 
-def _criteria_lines(found: AuditResult) -> Iterator[Block]:
-    for metric in found.idle_metrics:
-        limit = "" if metric.threshold is None else f" (threshold {metric.threshold:g})"
-        scored = _count(metric.scored, "mutant")
-        yield _line(f"`{metric.name}`{limit} failed none of the {scored} that it scored", "warning")
-    metrics = chain.from_iterable(one.metrics for one in found.sets)
-    yield from _names("reported only, `gate` is false", {each.name for each in metrics if not each.gate})
-    left_out = set(chain.from_iterable(one.left_out for one in found.sets))
-    yield from _names("not measured, these metrics ask a judge", left_out)
-    fates = chain.from_iterable(case.mutants for case in found.audited)
-    yield from _error_line([each for each in fates if each.fate is Fate.ERROR])
-
-
-def _names(what: str, names: Iterable[str]) -> Iterator[Block]:
-    if names:
-        yield text_line(f"{what}: {', '.join(sorted(names))}")
-
-
 def _error_line(errors: Sequence[MutantFate]) -> Iterator[Block]:
     if errors:
         text = f"{_count(len(errors), 'mutant')} could not be scored, for example: {_short(errors[0].reason)}"
@@ -290,11 +291,19 @@ def _survivors(found: AuditResult) -> Iterator[Block]:
 def _next_steps(found: AuditResult, *, verbose: bool) -> Iterator[Block]:
     survived = found.score.made - found.score.caught
     if survived and not verbose:
-        yield text_line(f"next: add -v to list the {_count(survived, 'surviving mutant')}, case by case")
+        and_changes = ", and each change ready to paste" if found.proposals else ""
+        yield text_line(f"next: -v lists the {_count(survived, 'surviving mutant')} by case{and_changes}")
+    elif survived:
+        worst = max(found.audited, key=_survivor_count)
+        yield text_line(f"next: `--case {worst.eval_id}` shows what was planted there, and why it passes")
     if any(case.problem.startswith(ASSERTS_NOTHING) for case in found.cases):
         yield text_line(
             "next: `proctor check` names the place of each case that asserts nothing, and what it needs"
         )
+
+
+def _survivor_count(case: CaseAudit) -> int:
+    return sum(each.fate is Fate.SURVIVED for each in case.mutants)
 
 
 def _named(case: CaseAudit) -> str:

@@ -6,17 +6,21 @@ from collections.abc import Sequence
 from typing import Any
 
 from proctor.agents.replay import ReplayAgent
-from proctor.authoring.audit.audit_case import CaseAuditor, CaseScorer
+from proctor.authoring.audit.audit_case import AuditedCase, CaseAuditor, CaseScorer
 from proctor.authoring.audit.make_mutants import select_operators
 from proctor.authoring.audit.mutant import Operator, Recording
+from proctor.authoring.audit.mutant_evidence import evidence_of_survivors
 from proctor.authoring.audit.null_agents import answers_of_other_case
+from proctor.authoring.audit.propose import propose
 from proctor.engine.planning.set_plan import SetPlan
+from proctor.errors import UnknownNameError, did_you_mean
 from proctor.runs.arguments import ConfigLike, EvalSetLike
 from proctor.runs.setup.prepare import prepare
 from proctor.schema.analysis.audit_result import (
     AuditResult,
     CaseAudit,
     MetricAudit,
+    MutantEvidence,
     SetAudit,
 )
 
@@ -29,6 +33,8 @@ async def audit(
     config: ConfigLike = None,
     mutants: Sequence[str] | None = None,
     seed: int = 0,
+    proposals: bool = True,
+    case: str | None = None,
     allow_unknown_keys: bool = False,
     timeout: float | None = 300.0,  # noqa: ASYNC109 - for each metric, as in `evaluate`, not for the whole call
 ) -> AuditResult:
@@ -38,7 +44,8 @@ async def audit(
     planted fault each, must not. They are scored with the metrics and the verdict rules of `evaluate`; no agent and no
     model is called. Metrics that ask a judge are left out. `mutants` names mutation operators or families of them;
     without it all are used. `config` is found as in `evaluate`. The same `seed` makes the same mutants. One conversation
-    decides: `trials` of the config do not count. A custom metric may take `timeout` seconds for each mutant.
+    decides: `trials` of the config do not count. Unless `proposals` is false, changes that catch survivors are searched and
+    verified. `case` keeps the evidence of the mutants that survive in that case. A custom metric may take `timeout` seconds for each mutant.
 
     Raises:
         SetupProblems: what is wrong with the sets, the configs or the names.
@@ -51,9 +58,23 @@ async def audit(
         "allow_unknown_keys": allow_unknown_keys,
     }
     prepared = prepare(ReplayAgent(), eval_sets, given, plays=False)  # type: ignore[arg-type]  # names of options
-    sets = [await _audit_set(plan, operators, seed, timeout) for plan in prepared.plan.sets]
+    cases: list[AuditedCase] = []
+    sets = [await _audit_set(plan, operators, seed, timeout, cases) for plan in prepared.plan.sets]
     words = {each.name: (each.label, each.family) for each in operators}
-    return AuditResult(sets, seed, words, prepared.warnings)
+    changes = await propose(cases, timeout) if proposals else []
+    evidence = [] if case is None else await _evidence(sets, cases, case, timeout)
+    return AuditResult(sets, seed, words, prepared.warnings, changes, evidence)
+
+
+async def _evidence(
+    sets: Sequence[SetAudit], cases: Sequence[AuditedCase], eval_id: str, seconds: float | None
+) -> list[MutantEvidence]:
+    """Return the mutants that survive in the case of that id; none if its recorded conversation does not pass."""
+    known = [case.eval_id for one in sets for case in one.cases]
+    if eval_id not in known:
+        raise UnknownNameError(f"no case {eval_id!r} in these sets.{did_you_mean(eval_id, known)}", known)
+    chosen = (case for case in cases if case.audit.eval_id == eval_id)
+    return [each for case in chosen for each in await evidence_of_survivors(case, seconds)]
 
 
 def audit_sync(
@@ -62,6 +83,8 @@ def audit_sync(
     config: ConfigLike = None,
     mutants: Sequence[str] | None = None,
     seed: int = 0,
+    proposals: bool = True,
+    case: str | None = None,
     allow_unknown_keys: bool = False,
     timeout: float | None = 300.0,
 ) -> AuditResult:
@@ -74,6 +97,8 @@ def audit_sync(
             config=config,
             mutants=mutants,
             seed=seed,
+            proposals=proposals,
+            case=case,
             allow_unknown_keys=allow_unknown_keys,
             timeout=timeout,
         )
@@ -81,27 +106,39 @@ def audit_sync(
 
 
 async def _audit_set(
-    plan: SetPlan, operators: Sequence[Operator], seed: int, seconds: float | None
+    plan: SetPlan,
+    operators: Sequence[Operator],
+    seed: int,
+    seconds: float | None,
+    audited: list[AuditedCase],
 ) -> SetAudit:
+    """Audit one set, and append its cases to `audited`."""
     found = SetAudit(
         plan.source.eval_set_id,
         plan.source.label,
         plan.summary.config_source,
         left_out=plan.summary.skipped_metrics,
     )
-    deciding = [metric for metric in plan.metrics if metric.gates]
-    tally = {metric.name: MetricAudit(metric.name, metric.threshold, metric.gate) for metric in deciding}
+    tally = _tally(plan)
     auditor = CaseAuditor(operators, seed, tally)
     cases = {index: Recording(plan.source.case(index)) for index in plan.cases}
     recorded = [each for each in cases.values() if each.case.conversation]
     for index, recording in cases.items():
         one = CaseAudit(recording.case.eval_id, plan.source.where(index), _why_not(plan, index, recording))
         found.cases.append(one)
-        if not one.problem:
-            own = Recording(recording.case, answers_of_other_case(recording, recorded, seed))
-            await auditor.audit(one, own, CaseScorer(plan, own, seconds))
-    found.metrics = list(tally.values())
+        if one.problem:
+            continue
+        own = Recording(recording.case, answers_of_other_case(recording, recorded, seed))
+        survivors = await auditor.audit(one, own, CaseScorer(plan, own, seconds))
+        if not one.contradicts:
+            audited.append(AuditedCase(one, plan, own, survivors))
+    found.metrics = [each for each in tally.values() if each.scored or each.name in plan.config.criteria]
     return found
+
+
+def _tally(plan: SetPlan) -> dict[str, MetricAudit]:
+    deciding = [metric for metric in plan.metrics if metric.gates]
+    return {metric.name: MetricAudit(metric.name, metric.threshold, metric.gate) for metric in deciding}
 
 
 def _why_not(plan: SetPlan, index: int, recording: Recording) -> str:

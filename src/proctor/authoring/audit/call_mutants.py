@@ -26,6 +26,15 @@ from proctor.schema.evidence.event import Event
 from proctor.schema.format.content import FunctionCall, Part
 
 _ADDED = "unexpected_tool"
+_ACTING = frozenset(
+    "add append book buy cancel charge click create delete deposit email insert issue order pay place post publish purchase "
+    "refund register remove reserve roll schedule send submit withdraw".split()
+)
+"""Words in names of tools that act: to call one twice is a fault. To read or to compute twice may be harmless."""
+_READING = frozenset(
+    "get list search find lookup look read load fetch check calculate query retrieve access show view status info".split()
+)
+"""Words in names of tools that only read: the order of two of them may mean nothing."""
 _LAST_DIGIT = re.compile(r"[0-9](?=[^0-9]*$)")
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
@@ -46,8 +55,16 @@ def _added(recording: Recording, _: Random) -> Iterator[Change]:
         )
 
 
+def _is_named(call: FunctionCall, words: frozenset[str]) -> bool:
+    """Return whether the name of a tool has one of these words, in any spelling."""
+    return not words.isdisjoint(word.lower() for word in re.findall(r"[A-Za-z][a-z]*", call.name or ""))
+
+
 def _repeated(recording: Recording, _: Random) -> Iterator[Change]:
+    """Call a tool that acts twice."""
     for turn, place in _all_calls(recording):
+        if _is_named(place.call, _READING) or not _is_named(place.call, _ACTING):
+            continue
         call = place.call.model_copy(update={"id": None})
         yield Change(
             turn,
@@ -57,10 +74,12 @@ def _repeated(recording: Recording, _: Random) -> Iterator[Change]:
 
 
 def _reordered(recording: Recording, _: Random) -> Iterator[Change]:
-    """Exchange neighbouring calls that differ; calls in one event are parallel, so their order means nothing."""
+    """Exchange neighbouring calls of different tools, unless both only read; calls in one event are parallel, without order."""
     for turn, events in enumerate(recording.turns):
         for first, second in pairwise(calls_in(events)):
-            if first.event == second.event or _same(first.call, second.call):
+            if first.event == second.event or first.call.name == second.call.name:
+                continue
+            if _is_named(first.call, _READING) and _is_named(second.call, _READING):
                 continue
             text = f"`{second.call.name}` is called before `{first.call.name}`"
             yield Change(turn, text, partial(_exchanged, turn, events, first, second))

@@ -7,6 +7,7 @@ from functools import partial
 from random import Random
 from typing import Any
 
+from proctor.authoring.audit.answer_spans import states_something
 from proctor.authoring.audit.mutant import (
     NO_WORK,
     Change,
@@ -76,9 +77,10 @@ def _other(value: Any) -> Any:
 
 
 def _skipped(recording: Recording, _: Random) -> Iterator[Change]:
-    """Do nothing in one of several turns: no call, and an answer without content."""
+    """Do nothing in one of several turns: no call, and an answer without content. Not where the recorded one has none, too."""
     for turn, events in enumerate(recording.turns):
-        if len(recording.turns) > 1 and events and recording.answers[turn] != NO_WORK:
+        has_content = calls_in(events) or states_something(recording.answers[turn])
+        if len(recording.turns) > 1 and has_content:
             yield Change(turn, f"only {NO_WORK!r}, and no call", partial(_only_saying, turn, NO_WORK))
 
 

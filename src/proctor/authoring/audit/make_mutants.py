@@ -12,6 +12,7 @@ from proctor.authoring.audit import answer_mutants, call_mutants, course_mutants
 from proctor.authoring.audit.mutant import Change, Events, Operator, Recording
 from proctor.errors import UnknownNameError, did_you_mean
 from proctor.schema.analysis.audit_result import AGENTS
+from proctor.schema.evidence.convert_events import text_parts
 
 OPERATORS: dict[str, Operator] = {
     operator.name: operator
@@ -62,6 +63,13 @@ class Mutant:
     """The fault in a few words."""
     turns: Sequence[Events]
     state: dict[str, Any] | None
+
+    def answer(self, turn: int) -> str:
+        """Return the text of its final response in a turn."""
+        events = self.turns[turn]
+        return (
+            "".join(part.text or "" for part in text_parts(events[-1]) if not part.thought) if events else ""
+        )
 
 
 def mutants_of(recording: Recording, operator: Operator, seed: int) -> Iterator[Mutant]:

@@ -1,7 +1,7 @@
 """Mutation operators for facts in answers: a number, a date, an amount, a unit, a name or an id is another.
 
-A value is left out where its change may be harmless: the user gave it, it is hedged (about 5), it numbers a list item, or
-it is in a greeting, a question, a quotation, a link or code.
+A value is left out where its change may be harmless: the user gave it, it is hedged (about 5) or an example, it numbers a
+list item, or it is in a greeting, a question, a quotation, a link or code.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MONTH = (
 )
 _DATE = re.compile(
     rf"\b\d{{4}}-\d{{2}}-\d{{2}}\b|\b{_MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?\b(?:,? \d{{4}})?|\b\d{{1,2}}(?:st|nd|rd|th)? {_MONTH}\b"
-    r"(?: \d{4})?|\b\d{1,2}/\d{1,2}/\d{2,4}\b|\b(?:[01]?\d|2[0-3]):[0-5]\d\b(?!:)"
+    r"(?: \d{4})?|\b\d{1,2}/\d{1,2}/\d{2,4}\b|(?<![\d+:-])\b(?:[01]?\d|2[0-3]):[0-5]\d\b(?!:)"
 )
 _FIGURE = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
 _AMOUNT = re.compile(
@@ -51,8 +51,9 @@ _HEDGED = re.compile(
     r"(?:about|approximately|around|roughly|nearly|almost|over|up to|at least|at most|~|≈|circa)\s*\W{0,2}$",
     re.IGNORECASE,
 )
+_EXAMPLE = re.compile(r"\b(?:for example|example|e\.g\.|such as|format|sample)\b[^.?!]{0,80}$", re.IGNORECASE)
 _ORDINAL = re.compile(r"(?:^|\n)[\s>*_-]*(?:step\s|option\s|day\s)?$", re.IGNORECASE)
-_NAME = re.compile(r"(?<=[a-z] )[A-Z][a-z]{2,}(?: [A-Z][a-z]+)*\b")
+_NAME = re.compile(r"(?<![\w'’-])[a-z][a-z'’-]* (?P<value>[A-Z][a-z]{2,}(?: [A-Z][a-z]+)*)(?![\w-]| [A-Z])")
 _NO_NAMES = re.compile(
     rf"{_MONTH}|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|Please|Step|Option|Section|Yes|Okay|Hello|Thank|English|Internet"
 )
@@ -90,9 +91,10 @@ def _names(text: str) -> Iterator[tuple[Span, str]]:
         for span in statement_spans(text)
         if text[span.start : span.end].rstrip("*_ ").endswith((".", "!"))
     ]
-    for span, value in _plain_values(_NAME, text):
-        if not _NO_NAMES.match(value) and span.meets(whole):
-            yield span, value
+    for match in _NAME.finditer(text):
+        span = Span(*match.span("value"))
+        if not _NO_NAMES.match(match["value"]) and span.meets(whole):
+            yield span, match["value"]
 
 
 _dates: Values = partial(_plain_values, _DATE)
@@ -155,7 +157,7 @@ def _wrong(
     for turn, answer in enumerate(recording.answers):
         asked = recording.user_text(turn)
         for value in dict.fromkeys(_certain(values, answer)):
-            if occurs_in(value, asked):
+            if occurs_in(value, asked) or occurs_in(_plain(value), asked.replace(",", "")):
                 continue
             changed = other(value, random)
             text = replace_word(answer, value, changed)
@@ -163,11 +165,19 @@ def _wrong(
                 yield Change(turn, f"'{value}' → '{changed}'", partial(_answered, recording, turn, text))
 
 
+def _plain(value: str) -> str:
+    """Return an amount as a user may write it: without currency, thousands and cents."""
+    return value.strip("$€£¥₹ ").replace(",", "").removesuffix(".00")
+
+
 def _certain(values: Values, answer: str) -> Iterator[str]:
     """Yield the values whose change surely changes the meaning."""
     statements, closed = statement_spans(answer), protected_spans(answer)
     for span, value in values(answer):
-        if span.meets(statements) and not span.meets(closed) and not _HEDGED.search(answer[: span.start]):
+        before = answer[: span.start]
+        if span.meets(closed) or _HEDGED.search(before) or _EXAMPLE.search(before):
+            continue
+        if span.meets(statements):
             yield value
 
 

@@ -31,6 +31,7 @@ EXAMPLES = """
 proctor audit booking.evalset.json
 proctor audit evals/ --config strict.json -v
 proctor audit booking.evalset.json --mutants answers,argument-changed
+proctor audit booking.evalset.json --case two_turn_booking
 proctor audit booking.evalset.json --fail-under 0.9 --format markdown
 proctor audit booking.evalset.json --baseline main.json
 """
@@ -53,6 +54,8 @@ proctor audit booking.evalset.json --baseline main.json
 @option("--baseline", section=HOW, type=click.Path(path_type=Path), metavar="FILE",
         help="An earlier audit (--json). Exit with 1 if a mutant that it caught is not caught now.")  # fmt: skip
 @run_options(["allow_unknown_keys"])
+@option("--case", section=SHOW, metavar="ID",
+        help="Show the mutants that survive in this case: what was recorded, what was planted, and why the case passes.")  # fmt: skip
 @json_option(SHOW)
 @option("--format", "format_", section=SHOW, type=click.Choice(["text", "markdown", "json"]),
         help="Write the audit in this form: markdown for a pull request.  [text]")  # fmt: skip
@@ -67,6 +70,7 @@ def audit(
     mutants: str | None,
     seed: int,
     allow_unknown_keys: bool,
+    case: str | None,
     format_: str | None,
     **gates: Any,
 ) -> None:
@@ -88,25 +92,27 @@ def audit(
     from proctor.runs.setup.settings import prepare_process
 
     settings = read_settings()
-    prepare_process(settings)
     earlier = None if gates["baseline"] is None else load_baseline(gates["baseline"], seed)
+    prepare_process(settings)
     found = audit_sync(
         list(sets),
         config=config or settings.config,
         mutants=None if mutants is None else [name.strip() for name in mutants.split(",") if name.strip()],
         seed=seed,
+        proposals=case is None,
+        case=case,
         allow_unknown_keys=allow_unknown_keys or settings.options.get("allow_unknown_keys", False),
     )
     change = None if earlier is None else compare_with(earlier, found)
-    _write(found, format_, change)
+    _write(found, format_, case, change)
     if common().verbose:
         for warning in found.warnings:
             say(f"warning: {warning}")
     ctx.exit(_exit_code(found, gates["fail_under"], change))
 
 
-def _write(found: AuditResult, form: str | None, change: AuditChange | None) -> None:
-    from proctor.authoring.audit.audit_report import audit_data, write_audit
+def _write(found: AuditResult, form: str | None, case: str | None, change: AuditChange | None) -> None:
+    from proctor.authoring.audit.audit_report import audit_data, write_audit, write_survivors
     from proctor.reports.base import ReportOptions
     from proctor.reports.formats.json_data import write_json
 
@@ -114,6 +120,9 @@ def _write(found: AuditResult, form: str | None, change: AuditChange | None) -> 
         write_json(audit_data(found, change), sys.stdout)
         return
     options = ReportOptions(verbose=bool(common().verbose), color=False if common().no_color else None)
+    if case is not None:
+        write_survivors(found, case, sys.stdout, options, markdown=form == "markdown")
+        return
     write_audit(found, sys.stdout, options, markdown=form == "markdown", change=change)
 
 

@@ -343,6 +343,14 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
+class Code:
+    """Lines to paste into a file."""
+
+    text: str
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """What trials of a case did, compared with what was expected."""
 
@@ -355,7 +363,7 @@ class Evidence:
     """Whether people see it; a terminal leaves out what repeats another trial."""
 
 
-Block = Line | Record | Gap | Fact | Note | Reason | Group | Table | Verdict | Evidence
+Block = Line | Record | Gap | Fact | Note | Reason | Group | Table | Verdict | Code | Evidence
 BuildBlocks = Callable[[Look], Iterable[Block]]
 
 

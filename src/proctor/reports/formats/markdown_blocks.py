@@ -20,6 +20,7 @@ from proctor.reports.content.text_blocks import (
     NOT_SET,
     Block,
     BuildBlocks,
+    Code,
     Evidence,
     EvidenceBlock,
     Fact,
@@ -118,6 +119,11 @@ def _item_rows(item: Item) -> Iterator[tuple[str, str, str]]:
     first, *others = item.parts
     notes = [_text(note) for note in item.notes if not isinstance(note, Record)]
     yield _hidden_code(item.name), _spans(first), " · ".join([*map(_spans, others), *notes])
+
+
+@_text.register
+def _(block: Code) -> str:
+    return fence(map(public_text.hidden, block.text.splitlines()), block.language)
 
 
 @_text.register

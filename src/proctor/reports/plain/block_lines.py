@@ -15,6 +15,7 @@ from proctor.reports.content.text_blocks import (
     Block,
     BuildBlocks,
     Cause,
+    Code,
     Detail,
     Evidence,
     EvidenceBlock,
@@ -70,6 +71,8 @@ def _lines(block: Block, *, verbose: bool) -> Iterator[str]:
             yield ""
         case Table():
             yield from _table_lines(block)
+        case Code():
+            yield from (f"    {line}" for line in block.text.splitlines())
         case Evidence():
             yield from (f"    {line}" for line in evidence_lines(block))
         case Line() | Fact() | Verdict() if block.record:

@@ -18,6 +18,7 @@ from proctor.reports.content.text_blocks import (
     Block,
     BuildBlocks,
     Cause,
+    Code,
     Column,
     Detail,
     Evidence,
@@ -99,6 +100,11 @@ class _BlockDrawing:
     @draw.register
     def _(self, block: Gap) -> None:
         self._page.print()
+
+    @draw.register
+    def _(self, block: Code) -> None:
+        for line in block.text.splitlines():
+            self._page.print(self._page.text(line), indent=_ITEM_INDENT)
 
     @draw.register
     def _(self, block: Fact) -> None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING, Any
 
 from proctor.stats.intervals import wilson
+
+if TYPE_CHECKING:
+    from proctor.schema.format.invocation import Invocation
+    from proctor.schema.results.score import MetricVerdict
 
 ENOUGH = 0.95
 """The share of its mutants that must be caught for an operator not to be named as a weakness."""
@@ -59,15 +64,34 @@ class CaseAudit:
 
 @dataclass(slots=True)
 class MetricAudit:
-    """How often one metric decided."""
+    """How often one metric decided, and which thresholds decide the same."""
 
     name: str
     threshold: float | None
     gate: bool
     scored: int = 0
-    """Mutants to which it gave a score."""
+    """Mutants to which it gave a score; without the agents that must fail."""
     failed: int = 0
     """Mutants that it failed."""
+    above: float | None = None
+    """Every threshold above this gives the same verdicts: the highest score that only this metric fails; `None`: there is none."""
+    up_to: float | None = None
+    """Every threshold up to this gives the same verdicts: the lowest score of what passes."""
+
+    def see(self, score: float | None, *, is_failed: bool, decides: bool) -> None:
+        """Take in the score of a conversation; `decides`: no other metric fails it."""
+        if score is None or not decides:
+            return
+        if is_failed:
+            self.above = score if self.above is None else max(self.above, score)
+        else:
+            self.up_to = score if self.up_to is None else min(self.up_to, score)
+
+    def join(self, other: MetricAudit) -> None:
+        """Add what the same metric decided in another set."""
+        self.scored, self.failed = self.scored + other.scored, self.failed + other.failed
+        self.see(other.above, is_failed=True, decides=True)
+        self.see(other.up_to, is_failed=False, decides=True)
 
 
 @dataclass(slots=True)
@@ -128,6 +152,49 @@ class OperatorScore:
 AGENTS = "agents"
 
 
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A change that catches mutants that survive now. The audit was repeated with it: every recorded conversation still passes."""
+
+    where: str
+    """The config, or the place of the case, that changes."""
+    change: str
+    """The change in one line: `"numeric_match": 1.0`."""
+    snippet: str
+    """Ready to paste: the changed criteria as JSON, or the keys of the case in the format of its file."""
+    catches: int
+    """The survivors that it catches, in addition to the proposals before it."""
+    of: int
+    """The survivors that the proposals before it left."""
+    faults: Sequence[str] = ()
+    """The operators of the mutants that it catches."""
+    eval_id: str = ""
+    """The case that changes; empty: the config does."""
+    note: str = ""
+    """What else the change does."""
+    verified: bool = True
+    """False if the audit cannot try it: it asks a judge."""
+
+
+@dataclass(frozen=True, slots=True)
+class MutantEvidence:
+    """A mutant that survives in a case, and what was recorded. It is no trial of an agent, and no store has it."""
+
+    eval_id: str
+    operator: str
+    fault: str
+    turns: Sequence[int]
+    """The turns that differ, from 0."""
+    expected: Sequence[Invocation]
+    """These turns as recorded."""
+    mutated: Sequence[Invocation]
+    """These turns with the fault."""
+    expected_state: Mapping[str, Any]
+    mutated_state: Mapping[str, Any]
+    metrics: Mapping[str, MetricVerdict]
+    """The verdicts on the mutant."""
+
+
 @dataclass(slots=True)
 class AuditResult:
     """The result of `audit`."""
@@ -137,6 +204,10 @@ class AuditResult:
     operators: dict[str, tuple[str, str]] = field(default_factory=dict)
     """Name -> label and family of the operators that were used, in order."""
     warnings: list[str] = field(default_factory=list)
+    proposals: list[Proposal] = field(default_factory=list)
+    """Changes that catch survivors; each builds on those before it."""
+    evidence: list[MutantEvidence] = field(default_factory=list)
+    """The mutants that survive in the case that was asked for."""
 
     @property
     def cases(self) -> Iterator[CaseAudit]:
@@ -184,13 +255,19 @@ class AuditResult:
         return [case for case in self.cases if case.contradicts]
 
     @property
-    def idle_metrics(self) -> list[MetricAudit]:
-        """The gating metrics that scored mutants and failed none."""
-        merged: dict[str, MetricAudit] = {}
+    def metrics(self) -> list[MetricAudit]:
+        """The gating metrics over all sets; one with several thresholds is several."""
+        merged: dict[tuple[str, float | None], MetricAudit] = {}
         for one in (each for audited in self.sets for each in audited.metrics if each.gate):
-            known = merged.setdefault(one.name, MetricAudit(one.name, one.threshold, gate=True))
-            known.scored, known.failed = known.scored + one.scored, known.failed + one.failed
-        return [one for one in merged.values() if one.scored and not one.failed]
+            key = (one.name, one.threshold)
+            merged.setdefault(key, MetricAudit(*key, gate=True)).join(one)
+        return [*merged.values()]
+
+    @property
+    def idle_metrics(self) -> list[MetricAudit]:
+        """The gating metrics that scored mutants and failed none, whatever their threshold in each set."""
+        deciding = {one.name for one in self.metrics if one.failed}
+        return [one for one in self.metrics if one.scored and one.name not in deciding]
 
 
 def _score(cases: Iterable[CaseAudit], names: Iterable[str]) -> MutationScore:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
@@ -157,7 +158,7 @@ class NumericMatch(AnswerMetric[NumericCriterion]):
             return []
         if isinstance(stated, int | float):
             return [Figure(repr(stated), Decimal(repr(stated)))]
-        return read_numbers(stated, self.criterion.decimal, words=self.criterion.words)
+        return _numbers_in(stated, self.criterion.decimal, self.criterion.words)
 
     def _select(self, figures: list[Figure]) -> list[Figure]:
         """Return the numbers that `pick` selects."""
@@ -186,6 +187,12 @@ def _without(numbers: Sequence[Decimal], indexes: Iterable[int]) -> list[Decimal
     """Return the numbers at all other indexes."""
     left_out = set(indexes)
     return [number for index, number in enumerate(numbers) if index not in left_out]
+
+
+@lru_cache(256)
+def _numbers_in(text: str, decimal: DecimalSign, words: bool) -> list[Figure]:  # noqa: FBT001 - a cache needs positions
+    """Return the numbers of a text. Trials of a case share its reference, and often their answers."""
+    return read_numbers(text, decimal, words=words)
 
 
 def _values(figures: Sequence[Figure]) -> list[Decimal]:

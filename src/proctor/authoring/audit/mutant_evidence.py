@@ -1,0 +1,183 @@
+"""The evidence of the mutants that survive in one case: what was recorded, what was planted, and why the case passes.
+
+A mutant is no run of an agent. It is made again from the case and the seed when it is asked for, and no store has it. It can
+therefore not be mixed into the history, comparisons, baselines or calibrations of real runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from proctor.authoring.audit.audit_case import AuditedCase, CaseScorer
+from proctor.common.json_values import equal_json
+from proctor.metrics.trajectory.alignment import align
+from proctor.reports.content.text_blocks import (
+    Block,
+    Evidence,
+    EvidenceBlock,
+    Gap,
+    Line,
+    Role,
+    Section,
+    Span,
+    StateDifference,
+    TextDifference,
+    TrialEvidence,
+    text_line,
+)
+from proctor.reports.evidence.trajectory_diff import state_of, steps_of
+from proctor.reports.evidence.value_diff import word_difference
+from proctor.schema.analysis.audit_result import AuditResult, CaseAudit, Fate, MutantEvidence
+from proctor.schema.format.content import text_of
+from proctor.schema.format.invocation import Invocation
+from proctor.schema.results.score import MetricVerdict, Outcome, score_text
+
+
+async def evidence_of_survivors(case: AuditedCase, seconds: float | None) -> list[MutantEvidence]:
+    """Score each surviving mutant of a case again, and return it with what was recorded."""
+    scorer = CaseScorer(case.plan, case.recording, seconds)
+    recorded, _ = await scorer.verdicts(case.recording.turns, case.recording.state)
+    found = []
+    for mutant in case.survivors:
+        trial, metrics = await scorer.verdicts(mutant.turns, mutant.state)
+        turns = [
+            turn
+            for turn, (one, other) in enumerate(zip(recorded.turns, trial.turns, strict=True))
+            if _data(one) != _data(other)
+        ]
+        expected, made = recorded.invocations, trial.invocations
+        found.append(
+            MutantEvidence(
+                case.audit.eval_id,
+                mutant.operator.name,
+                mutant.fault,
+                turns,
+                [expected[turn] for turn in turns],
+                [made[turn] for turn in turns],
+                recorded.final_state or {},
+                trial.final_state or {},
+                {name: each for name, each in metrics.items() if each.outcome is not Outcome.INFORMATIONAL},
+            )
+        )
+    return found
+
+
+def _data(turn: Any) -> Any:
+    return turn.model_dump(mode="json", exclude={"started_at", "duration"})
+
+
+# --- As text ---------------------------------------------------------------------------------------------------------
+
+
+def survivor_blocks(found: AuditResult, eval_id: str) -> Iterator[Block]:
+    """Yield the mutants that survive in a case, each with what differs and the scores."""
+    for case in found.cases:
+        if case.eval_id == eval_id:
+            yield from _of_case(found, case)
+
+
+def _of_case(found: AuditResult, case: CaseAudit) -> Iterator[Block]:
+    place = f" ({case.place})" if case.place else ""
+    survived = sum(each.fate is Fate.SURVIVED for each in case.mutants)
+    if case.problem:
+        yield text_line(f"{case.eval_id}{place}: {case.problem}")
+        return
+    yield _line(f"{case.eval_id}{place}: {survived:,} of {len(case.mutants):,} mutants survive", "strong")
+    yield text_line(
+        "Each is the recorded conversation with one planted fault, made for this audit. No agent was called."
+    )
+    for number, each in enumerate(found.evidence, 1):
+        yield Gap(is_everywhere=True)
+        yield _line(f"mutant {number}: {found.operators[each.operator][0]}: {each.fault}", "bad")
+        yield Evidence([TrialEvidence(0, [*_sections(each)])], reason="")
+        yield from map(text_line, _why(each.metrics))
+
+
+def _sections(each: MutantEvidence) -> Iterator[Section]:
+    for turn, expected, mutated in zip(each.turns, each.expected, each.mutated, strict=True):
+        yield Section(turn, text_of(expected.user_content), [*_differences(expected, mutated)])
+    state = _state(each.expected_state, each.mutated_state)
+    if state:
+        yield Section(None, "", [state])
+
+
+def _differences(expected: Invocation, mutated: Invocation) -> Iterator[EvidenceBlock]:
+    alignment = align(expected.tool_calls, mutated.tool_calls)
+    if alignment.differing:
+        yield steps_of([step.to_data() for step in alignment.steps])
+    before, after = (text_of(turn.final_response, thoughts=False) for turn in (expected, mutated))
+    if before != after:
+        yield TextDifference(*word_difference(before, after))
+
+
+def _state(expected: Mapping[str, Any], mutated: Mapping[str, Any]) -> StateDifference | None:
+    entries = [
+        {
+            "key": key,
+            "kind": "missing" if key not in mutated else "differs",
+            "expected": value,
+            "actual": mutated.get(key),
+        }
+        for key, value in expected.items()
+        if key not in mutated or not equal_json(value, mutated[key])
+    ]
+    return state_of(entries) if entries else None
+
+
+def _why(metrics: Mapping[str, MetricVerdict]) -> Iterator[str]:
+    """Yield why the case passes: the scores of the metrics that decide, those that do not decide, and warnings."""
+    deciding = [each for each in metrics.values() if each.gate]
+    lines = {
+        "passes": [_score(each) for each in deciding if each.score is not None],
+        "does not apply": [each.name for each in deciding if each.score is None],
+        "reported only (`gate` is false)": [_score(each) for each in metrics.values() if not each.gate],
+    }
+    yield from (f"  {label}: {', '.join(texts)}" for label, texts in lines.items() if texts)
+    yield from (f"  warning: {warning}" for warning in dict.fromkeys(_warnings(deciding)))
+
+
+def _score(verdict: MetricVerdict) -> str:
+    limit = "" if verdict.threshold is None else f" (needs {verdict.threshold:g})"
+    return f"{verdict.name} {score_text(verdict.score, verdict.threshold)}{limit}"
+
+
+def _warnings(verdicts: Sequence[MetricVerdict]) -> Iterator[str]:
+    for verdict in verdicts:
+        for score in verdict.per_trial:
+            yield from (
+                each.warning for each in (score.per_invocation if score is not None else ()) if each.warning
+            )
+
+
+def _line(text: str, role: Role = "") -> Line:
+    return Line([Span(text, role)], record=(text,))
+
+
+# --- As plain data ---------------------------------------------------------------------------------------------------
+
+
+def evidence_data(each: MutantEvidence) -> dict[str, Any]:
+    """Return it as plain data, marked as a mutant."""
+    return {
+        "mutant": {"operator": each.operator, "fault": each.fault, "outcome": Outcome.PASSED.value},
+        "eval_id": each.eval_id,
+        "turns": [
+            {"turn": turn, "expected": _invocation(expected), "mutated": _invocation(mutated)}
+            for turn, expected, mutated in zip(each.turns, each.expected, each.mutated, strict=True)
+        ],
+        "state": {"expected": each.expected_state, "mutated": each.mutated_state},
+        "metrics": {
+            name: {
+                "score": one.score,
+                "threshold": one.threshold,
+                "gate": one.gate,
+                "outcome": one.outcome.value,
+            }
+            for name, one in each.metrics.items()
+        },
+    }
+
+
+def _invocation(turn: Invocation) -> Any:
+    return turn.model_dump(mode="json", exclude_none=True)

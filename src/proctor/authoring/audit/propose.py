@@ -1,0 +1,264 @@
+"""Propose changes that catch survivors. Each is verified first: every recorded conversation still passes, and the mutants fail.
+
+The search is greedy: of the changes that cost least, the one that catches most comes first, and the next ones build on it.
+A change of the config serves all cases that share it. What is left may be caught by a change of a single case.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from proctor.authoring.audit.audit_case import AuditedCase, CaseScorer
+from proctor.authoring.audit.candidate_changes import Candidate, candidates_for, written_criteria
+from proctor.authoring.audit.make_mutants import Mutant
+from proctor.authoring.audit.mutant import Recording, calls_in
+from proctor.engine.planning.plan import make_plan
+from proctor.engine.planning.set_plan import EvalSetSource, SetPlan, SetRequest
+from proctor.engine.run_options import RunOptions
+from proctor.errors import SetupError
+from proctor.files.yaml.writer import emit
+from proctor.runs.load import NO_CONFIG
+from proctor.schema.analysis.audit_result import Proposal
+from proctor.schema.format.case import EvalSet, find_extension
+from proctor.schema.format.config import EvalConfig
+from proctor.schema.results.score import Outcome
+
+NEW_CONFIG = "a new test_config.json"
+EXPECTATIONS = "tool_expectations"
+JUDGE = "final_response_match_v2"
+_MOST_SURELY = 0.9
+"""A threshold is high enough if it catches so many of the mutants that the highest one catches."""
+
+Key = tuple[int, int]
+"""A survivor: the number of its case in the group, and its number in the case."""
+
+
+async def propose(cases: Iterable[AuditedCase], seconds: float | None) -> list[Proposal]:
+    """Return verified changes, config by config."""
+    groups: dict[str, list[AuditedCase]] = {}
+    for case in cases:
+        config = case.plan.config.model_dump_json(exclude_unset=True)
+        groups.setdefault(f"{case.plan.summary.config_source}\0{config}", []).append(case)
+    searches = [_Search(group, seconds) for group in groups.values()]
+    return [proposal for search in searches async for proposal in search.proposals()]
+
+
+class _Search:
+    """The search for changes of one config and of its cases."""
+
+    def __init__(self, cases: Sequence[AuditedCase], seconds: float | None) -> None:
+        self._cases, self._seconds = cases, seconds
+        source = cases[0].plan.summary.config_source
+        self._config = cases[0].plan.config
+        self._source = NEW_CONFIG if source.endswith(NO_CONFIG) else source
+        self._left: dict[Key, Mutant] = {
+            (number, index): mutant
+            for number, case in enumerate(cases)
+            for index, mutant in enumerate(case.survivors)
+        }
+
+    async def proposals(self) -> AsyncIterator[Proposal]:
+        """Yield changes until nothing is left that any of them catches."""
+        if self._left:
+            async for proposal in self._of_config():
+                yield proposal
+            for number in range(len(self._cases)):
+                if (found := await self._of_case(number)) is not None:
+                    yield found
+        if self._left and (asked := self._of_judge()) is not None:
+            yield asked
+
+    # --- The config ---------------------------------------------------------------------------------------------------
+
+    async def _of_config(self) -> AsyncIterator[Proposal]:
+        caught = {
+            candidate: keys
+            for each in candidates_for(self._config, self._cases)
+            for candidate, keys in [await self._estimate(each)]
+        }
+        while caught:
+            best = min(caught, key=lambda each: (each.cost, -len(caught[each] & self._left.keys())))
+            claimed = caught.pop(best) & self._left.keys()
+            changed = _with_criterion(self._config, best)
+            if not claimed or changed is None or not (failed := await self._verify(changed, claimed)):
+                continue
+            self._config = changed
+            criteria = json.dumps({"criteria": written_criteria(changed)}, indent=2, ensure_ascii=False)
+            change = f"{json.dumps(best.metric)}: {json.dumps(best.criterion, ensure_ascii=False)}"
+            yield self._proposal(self._source, change, criteria, failed, note=best.note)
+
+    async def _estimate(self, candidate: Candidate) -> tuple[Candidate, set[Key]]:
+        """Return the survivors that the metric fails by itself, at the threshold that is high enough; none if it fails a recorded conversation."""
+        highest = candidate.at(candidate.thresholds[-1]) if candidate.thresholds else candidate
+        scores = await self._scores(highest)
+        if len({number for number, _ in scores}) < candidate.least_share * len(self._cases):
+            return candidate, set()
+        for threshold in candidate.thresholds:
+            missed = {key for key, score in scores.items() if score < threshold}
+            if len(missed) >= _MOST_SURELY * len(scores):
+                return candidate.at(threshold), missed
+        return candidate, set(scores)
+
+    async def _scores(self, candidate: Candidate) -> dict[Key, float]:
+        """Return the scores of the survivors that the metric of a candidate fails."""
+        alone = _with_criterion(self._config.model_copy(update={"criteria": {}}), candidate)
+        scorers = self._scorers(alone)
+        found: dict[Key, float] = {}
+        for number, scorer in enumerate(scorers):
+            recording = self._cases[number].recording
+            oracle = await scorer.score(recording.turns, recording.state)
+            if candidate.metric in oracle.failed:
+                return {}
+            if candidate.metric not in oracle.scores:  # it does not apply
+                continue
+            for key, mutant in self._left.items():
+                if key[0] == number and mutant.operator.family in candidate.families:
+                    scored = await scorer.score(mutant.turns, mutant.state)
+                    if candidate.metric in scored.failed:
+                        found[key] = scored.scores[candidate.metric] or 0.0
+        return found
+
+    async def _verify(self, config: EvalConfig, claimed: Collection[Key]) -> set[Key]:
+        """Score with the changed config: return the mutants that fail; none if a recorded conversation does not pass."""
+        scorers = self._scorers(config)
+        for case, scorer in zip(self._cases, scorers, strict=False):
+            oracle = await scorer.score(case.recording.turns, case.recording.state)
+            if oracle.outcome is not Outcome.PASSED:
+                return set()
+        return {key for key in claimed if scorers and await _fails(scorers[key[0]], self._left[key])}
+
+    def _scorers(self, config: EvalConfig | None) -> list[CaseScorer]:
+        """Return a scorer of each case by another config; none if a run would refuse it."""
+        plans = {id(case.plan): case.plan for case in self._cases}
+        if config is None:
+            return []
+        try:
+            planned = make_plan([_request(plan, config) for plan in plans.values()], _options())
+        except SetupError:
+            return []
+        by_plan = dict(zip(plans, planned.sets, strict=True))
+        return [CaseScorer(by_plan[id(case.plan)], case.recording, self._seconds) for case in self._cases]
+
+    # --- One case -----------------------------------------------------------------------------------------------------
+
+    async def _of_case(self, number: int) -> Proposal | None:
+        """Propose that a case states its calls, if faults of calls are left in it."""
+        case = self._cases[number]
+        keys = [
+            key
+            for key, mutant in self._left.items()
+            if key[0] == number and mutant.operator.family == "calls"
+        ]
+        if not keys or find_extension(case.recording.case, "expectations") is not None:
+            return None
+        is_new = EXPECTATIONS not in self._config.criteria
+        config = _with_criterion(self._config, Candidate(EXPECTATIONS, 1.0)) if is_new else self._config
+        expectations = _expected_calls(case.recording)
+        failed = await self._failed_with(self._case_scorer(case, config, expectations), case, keys)
+        note = f'needs "{EXPECTATIONS}": 1.0 in {self._source}' if is_new else ""
+        snippet = _in_format_of(case.plan.source.label, {"expectations": expectations})
+        change, place = "expectations of its calls", case.audit.place
+        return (
+            self._proposal(place, change, snippet, failed, note=note, eval_id=case.audit.eval_id)
+            if failed
+            else None
+        )
+
+    async def _failed_with(
+        self, scorer: CaseScorer | None, case: AuditedCase, keys: Collection[Key]
+    ) -> set[Key]:
+        """Return the mutants of a case that fail; none if its recorded conversation does not pass."""
+        if scorer is None:
+            return set()
+        oracle = await scorer.score(case.recording.turns, case.recording.state)
+        if oracle.outcome is not Outcome.PASSED:
+            return set()
+        return {key for key in keys if await _fails(scorer, self._left[key])}
+
+    def _case_scorer(
+        self, case: AuditedCase, config: EvalConfig | None, expectations: Any
+    ) -> CaseScorer | None:
+        changed = case.recording.case.model_copy(update={"expectations": expectations})
+        source = EvalSetSource(EvalSet(eval_set_id=case.plan.source.eval_set_id, eval_cases=[changed]))
+        if config is None:
+            return None
+        try:
+            (plan,) = make_plan([SetRequest(source, config, self._source)], _options()).sets
+        except SetupError:
+            return None
+        return CaseScorer(plan, Recording(changed, case.recording.other), self._seconds)
+
+    # --- What is left -------------------------------------------------------------------------------------------------
+
+    def _of_judge(self) -> Proposal | None:
+        """Name the judge that may catch the rest of the wrong answers. It is not verified: no judge is asked here."""
+        wrong = [mutant for mutant in self._left.values() if mutant.operator.family == "answers"]
+        if not wrong or any(case.plan.summary.skipped_metrics for case in self._cases):
+            return None
+        changed = _with_criterion(self._config, Candidate(JUDGE, 1.0))
+        if changed is None:
+            return None
+        criteria = json.dumps({"criteria": written_criteria(changed)}, indent=2, ensure_ascii=False)
+        names = tuple(dict.fromkeys(mutant.operator.name for mutant in wrong))
+        note = "an LLM judge can compare the meaning"
+        return Proposal(
+            self._source, f'"{JUDGE}": 1.0', criteria, 0, len(wrong), names, note=note, verified=False
+        )
+
+    def _proposal(
+        self,
+        where: str,
+        change: str,
+        snippet: str,
+        failed: Collection[Key],
+        *,
+        note: str = "",
+        eval_id: str = "",
+    ) -> Proposal:
+        of = len(self._left)
+        names = [self._left.pop(key).operator.name for key in sorted(failed)]
+        return Proposal(where, change, snippet, len(failed), of, tuple(dict.fromkeys(names)), eval_id, note)
+
+
+async def _fails(scorer: CaseScorer, mutant: Mutant) -> bool:
+    return (await scorer.score(mutant.turns, mutant.state)).outcome is Outcome.FAILED
+
+
+def _options() -> RunOptions:
+    return RunOptions(no_judge=True, allow_unasserted=True)
+
+
+def _request(plan: SetPlan, config: EvalConfig) -> SetRequest:
+    ids = plan.source.ids()
+    only = [] if len(plan.cases) == len(ids) else [ids[index] for index in plan.cases]
+    return SetRequest(plan.source, config, plan.summary.config_source, only)
+
+
+def _with_criterion(config: EvalConfig, candidate: Candidate) -> EvalConfig | None:
+    """Return the config with one criterion more, or with another one; `None` if it is not valid."""
+    written: dict[str, Any] = config.model_dump(mode="json", exclude_unset=True)
+    written["criteria"] = {**written.get("criteria", {}), candidate.metric: candidate.criterion}
+    try:
+        return EvalConfig.model_validate(written)
+    except ValueError:
+        return None
+
+
+def _expected_calls(recording: Recording) -> Any:
+    """Return the recorded calls as `expectations`: one object for each turn, or one for the only turn."""
+    calls = [
+        [{"tool": place.call.name, "args": place.call.args or {}} for place in calls_in(events)]
+        for events in recording.turns
+    ]
+    if len(calls) == 1:
+        return {"calls": calls[0]}
+    return [{"turn": number, "calls": each} for number, each in enumerate(calls, 1)]
+
+
+def _in_format_of(path: str | None, keys: Mapping[str, Any]) -> str:
+    """Return the keys of a case as its file would have them."""
+    if path is not None and path.endswith((".yaml", ".yml")):
+        return emit(dict(keys)).rstrip("\n")
+    return json.dumps(keys, indent=2, ensure_ascii=False)
