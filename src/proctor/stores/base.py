@@ -273,6 +273,8 @@ class Store(Protocol):
     """
 
     url: str
+    name: str
+    """As messages name the store: the path of its file, or its URL without a password."""
 
     def begin(
         self, manifest: Manifest, cases: Iterable[PlannedCase], judging: Judging, committed: Committed

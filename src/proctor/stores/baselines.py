@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from proctor.common.secrets import redact_text
 from proctor.errors import EvalFileError, ProctorError, SetupError, UnknownNameError, did_you_mean
 from proctor.files.results.baselines import read_baseline
 from proctor.schema.analysis.comparison import Baseline
@@ -29,7 +28,7 @@ def baseline_folder(store: Store) -> Path:
     file = store_file(store.url)
     if file is None:
         raise SetupError(
-            f"the store {redact_text(store.url)} is not in a file: baselines are kept next to a store that is (sqlite:///PATH)"
+            f"the store {store.name} is not in a file: baselines are kept next to a store that is (sqlite:///PATH)"
         )
     return file.with_name(f"{file.name}.baselines")
 
@@ -55,7 +54,7 @@ def find_baseline(store: Store, name: str) -> Path:
         return baseline_folder(store) / f"{name}{SUFFIX}"
     there = f" There is: {', '.join(known)}." if known else ""
     raise UnknownNameError(
-        f"No baseline {name!r} in {redact_text(store.url)}.{did_you_mean(name, known)}{there} `proctor baseline set {name} RUN` makes one; "
+        f"No baseline {name!r} in {store.name}.{did_you_mean(name, known)}{there} `proctor baseline set {name} RUN` makes one; "
         "a name that ends in .json is that of a file"
     )
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from proctor.common.secrets import redact_text
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
 from proctor.reports.content.run_list import short_ids
 from proctor.runs.differences import find_differences, knows_cases
@@ -136,7 +135,9 @@ class RunsLookedAt:
 
     def _nobody(self, name: str) -> str:
         if not self.runs:
-            return f"no run is like that: the store {redact_text(self.store.url)} has none to look for the case {name!r} in"
+            return (
+                f"no run is like that: the store {self.store.name} has none to look for the case {name!r} in"
+            )
         ids = self._known_ids()
         listed = ", ".join(ids[:10]) + (", …" if len(ids) > 10 else "")
         runs = "the run" if len(self.runs) == 1 else f"none of the {len(self.runs)} runs"

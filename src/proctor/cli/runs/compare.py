@@ -26,7 +26,6 @@ from proctor.cli.shared_options import (
     output_options,
     store_option,
 )
-from proctor.common.secrets import redact_text
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
 from proctor.reports.base import ReportOptions
 from proctor.reports.formats.json_data import write_json
@@ -324,7 +323,7 @@ def run_of_baseline(name: str, store_url: str | None) -> str:
             return store.find(run_id)
         except UnknownNameError:
             raise UnknownNameError(
-                f"The run {run_id} of the baseline {name} is not in {redact_text(store.url)}, and a case side by side takes what its agent "
+                f"The run {run_id} of the baseline {name} is not in {store.name}, and a case side by side takes what its agent "
                 "did: leave the case out, or name the store that has it with --store"
             ) from None
 

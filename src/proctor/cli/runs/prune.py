@@ -15,7 +15,6 @@ from proctor.cli.messages import is_sure, say
 from proctor.cli.runs.times import Age
 from proctor.cli.shared_options import common_options, option, store_option
 from proctor.common.safe_text import clean, clean_json
-from proctor.common.secrets import redact_text
 from proctor.errors import SetupError
 
 if TYPE_CHECKING:
@@ -120,7 +119,7 @@ def _as_text(doomed: Sequence[RunRecord], store: Store) -> str:
     from proctor.reports.content.run_list import short_ids, state_text, when
 
     short = short_ids([run.run_id for run in store.runs()])
-    lines = [f"{_runs(len(doomed))} of {len(short)} in {redact_text(store.url)}:"]
+    lines = [f"{_runs(len(doomed))} of {len(short)} in {store.name}:"]
     for run in doomed[:_MOST_LISTED]:
         cases = f"{run.cases} {'case' if run.cases == 1 else 'cases'}"
         sets = ", ".join(run.sets)

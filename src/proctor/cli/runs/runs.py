@@ -11,7 +11,6 @@ import click
 from proctor.cli.command_base import SectionedCommand
 from proctor.cli.runs.times import Moment
 from proctor.cli.shared_options import common, common_options, option, store_option
-from proctor.common.secrets import redact_text
 
 if TYPE_CHECKING:
     from proctor.reports.content.run_list import ListedRun
@@ -150,7 +149,7 @@ def _list_entries(store: Store, found: Sequence[RunRecord], ids: Sequence[str]) 
 
 def _nothing(store: Store, count: int) -> str:
     if not count:
-        return f"no runs yet: the store {redact_text(store.url)} is empty. `proctor eval AGENT SET` keeps its runs"
+        return f"no runs yet: the store {store.name} is empty. `proctor eval AGENT SET` keeps its runs"
     return f"none of the {count} runs is like that; `proctor runs` lists them"
 
 

@@ -369,7 +369,7 @@ def copy_runs(url: str, store: Store) -> Iterator[tuple[str, bool]]:
     with closing(open_runs(url, read_only=True)) as source:
         if not isinstance(source, SqlStore) or not isinstance(store, SqlStore):
             raise StoreError(
-                f"{redact_text(url)} cannot be copied to {redact_text(store.url)}: runs are copied between stores in SQLite and PostgreSQL"
+                f"{redact_text(url)} cannot be copied to {store.name}: runs are copied between stores in SQLite and PostgreSQL"
             )
         for entry in reversed(source.index()):
             yield entry.run_id, store.copy_run(source, entry.run_id)

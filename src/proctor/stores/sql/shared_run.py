@@ -59,7 +59,7 @@ class SharedRunStore(LabelledStore):
     """The part of a store that has to do with runs that several processes write."""
 
     _place: Place
-    _name: str
+    name: str
 
     def join(
         self,
@@ -85,12 +85,12 @@ class SharedRunStore(LabelledStore):
                 delete_runs(transaction, [line.seq])
                 line = None
             if line is None:
-                run = _begin(transaction, self._name, manifest, cases, judging)
+                run = _begin(transaction, self.name, manifest, cases, judging)
                 write_caps(transaction, run, caps or Caps())
             else:
-                _check_part(line, part, parts, self._name)
+                _check_part(line, part, parts, self.name)
                 run = line.seq
-            member = claim_member(transaction, run, part, parts, self._name)
+            member = claim_member(transaction, run, part, parts, self.name)
             purse = claim_purse(transaction, run, part, parts)
         return Membership(self._place, self._database, run_id, manifest.created_at, member, purse)
 

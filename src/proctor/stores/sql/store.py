@@ -53,9 +53,9 @@ class SqlStore(SharedRunStore):
 
     def __init__(self, url: str, place: Place, *, read_only: bool = False) -> None:
         self.url = url
+        self.name = place.name
         self.read_only = read_only
         self._place = place
-        self._name = place.name
         self._database = place.open()
         self._seqs: dict[str, int] = {}
 
@@ -72,7 +72,7 @@ class SqlStore(SharedRunStore):
         """Write down a new run and take hold of it."""
         self._check_writable()
         with self._database.transaction() as transaction:
-            hold = begin_run(transaction, self._name, manifest, cases, judging)
+            hold = begin_run(transaction, self.name, manifest, cases, judging)
         return Writer(self._place, hold, committed, manifest.created_at)
 
     def resume(
@@ -92,9 +92,9 @@ class SqlStore(SharedRunStore):
         """
         self._check_writable()
         line = self._line(run_id)
-        run_state.check_of_one_process(line, self._name)
+        run_state.check_of_one_process(line, self.name)
         with self._database.transaction() as transaction:
-            lease = run_state.take_lease(transaction, line.seq, run_id, self._name)
+            lease = run_state.take_lease(transaction, line.seq, run_id, self.name)
             if agent is not None:
                 name_agent(transaction, line, self._manifest(line), agent)
             hold = resume_run(transaction, self._database, lease, list(added))
@@ -104,9 +104,9 @@ class SqlStore(SharedRunStore):
         """Begin another scoring of a run's evidence; its number is chosen here."""
         self._check_writable()
         line = self._line(run_id)
-        run_state.check_of_one_process(line, self._name)
+        run_state.check_of_one_process(line, self.name)
         with self._database.transaction() as transaction:
-            lease = run_state.take_lease(transaction, line.seq, run_id, self._name)
+            lease = run_state.take_lease(transaction, line.seq, run_id, self.name)
             hold = begin_judging(transaction, self._database, lease, judging)
         return Writer(self._place, hold, committed, line.created_at, only_scores=True)
 
@@ -134,7 +134,7 @@ class SqlStore(SharedRunStore):
         lines = [self._line(run_id) for run_id in run_ids]
         with self._database.transaction(exclusive=True) as transaction:
             for line in lines:
-                run_state.check_deletable(transaction, line, self._name)
+                run_state.check_deletable(transaction, line, self.name)
             delete_runs(transaction, [line.seq for line in lines])
         self._seqs.clear()
         with suppress(StoreError):  # while others are busy the room is left for what comes
@@ -152,7 +152,7 @@ class SqlStore(SharedRunStore):
         if name in ids:
             return name
         if not ids:
-            raise UnknownNameError(f"{self._name} has no runs yet")
+            raise UnknownNameError(f"{self.name} has no runs yet")
         if (back := runs_back(name)) is not None:
             return self._earlier(ids, name, back)
         found = [run_id for run_id in ids if name and run_id.startswith(name)]
@@ -163,7 +163,7 @@ class SqlStore(SharedRunStore):
                 f"{name!r} is the beginning of {len(found)} runs: {_format_ids(found)}. Give more of it"
             )
         raise UnknownNameError(
-            f"No run named {name!r} in {self._name}. The newest: {_format_ids(ids)}. `proctor runs` lists all"
+            f"No run named {name!r} in {self.name}. The newest: {_format_ids(ids)}. `proctor runs` lists all"
         )
 
     def _earlier(self, ids: list[str], name: str, back: int) -> str:
@@ -171,7 +171,7 @@ class SqlStore(SharedRunStore):
             return ids[back]
         count = "1 run" if len(ids) == 1 else f"{len(ids):,} runs"
         raise UnknownNameError(
-            f"No run {name!r}: the store {self._name} has {count}. `proctor runs` lists them"
+            f"No run {name!r}: the store {self.name} has {count}. `proctor runs` lists them"
         )
 
     def runs(self) -> Iterator[RunRecord]:
@@ -190,7 +190,7 @@ class SqlStore(SharedRunStore):
         """
         line = run_line(self._database, run_id)
         if line is None or not 1 <= judging <= line.progress.judgings:
-            raise UnknownNameError(f"No scoring {judging} of a run named {run_id!r} in {self._name}")
+            raise UnknownNameError(f"No scoring {judging} of a run named {run_id!r} in {self.name}")
         return standing_of(self._database, line, judging)
 
     def record(self, run_id: str) -> RunRecord:
@@ -292,7 +292,7 @@ class SqlStore(SharedRunStore):
 
     def _check_writable(self) -> None:
         if self.read_only:
-            raise StoreError(f"{self._name}: this store was opened for reading only")
+            raise StoreError(f"{self.name}: this store was opened for reading only")
         self._place.check_place()
 
     def _seq(self, run_id: str) -> int:
@@ -303,7 +303,7 @@ class SqlStore(SharedRunStore):
     def _line(self, run_id: str) -> RunLine:
         line = run_line(self._database, run_id)
         if line is None:
-            raise UnknownNameError(f"No run named {run_id!r} in {self._name}")
+            raise UnknownNameError(f"No run named {run_id!r} in {self.name}")
         return line
 
     def _in_parts(
@@ -325,7 +325,7 @@ class SqlStore(SharedRunStore):
         return RunReader(self._database, line.seq, line.run_id, judging)
 
     def _manifest(self, line: RunLine) -> Manifest:
-        with sound(self._name, f"the manifest of run {line.run_id}"):
+        with sound(self.name, f"the manifest of run {line.run_id}"):
             return Manifest.model_validate(json.loads(line.manifest))
 
     def _open_judging(
@@ -347,7 +347,7 @@ class SqlStore(SharedRunStore):
         return line, progress, text, reader
 
     def _judging(self, line: RunLine, progress: JudgingProgress, text: str) -> Judging:
-        with sound(self._name, f"scoring {progress.number} of run {line.run_id}"):
+        with sound(self.name, f"scoring {progress.number} of run {line.run_id}"):
             return Judging.model_validate({**json.loads(text), "finished": bool(progress.complete)})
 
     def _last_judging(self, line: RunLine) -> int:
