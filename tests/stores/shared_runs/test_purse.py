@@ -36,7 +36,7 @@ def demand(store: SqlStore, part: int, purse: Purse, calls: int, *, micros: int 
     spent = purse.spent()
     purse.demand = Demand(Amounts(micros, calls), Amounts(spent.micros, spent.calls), Amounts(chunk, chunk))
     with store._database.transaction() as transaction:
-        settle(transaction, purse, store._line("run1").seq, part, store._name)
+        settle(transaction, purse, store._line("run1").seq, part, store.name)
     purse.demand = None
     return purse.allotted.calls
 
