@@ -109,13 +109,22 @@ def _has_decided(verdict: MetricVerdict) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
+class Survivor:
+    """A mutant that its case does not notice."""
+
+    mutant: Mutant
+    scores: Mapping[str, float | None]
+    """The score of each metric."""
+
+
+@dataclass(frozen=True, slots=True)
 class AuditedCase:
     """A case whose recorded conversation passes, and the mutants that it does not notice."""
 
     audit: CaseAudit
     plan: SetPlan
     recording: Recording
-    survivors: Sequence[Mutant]
+    survivors: Sequence[Survivor]
 
 
 class CaseAuditor:
@@ -125,7 +134,7 @@ class CaseAuditor:
         self._operators, self._seed, self._tally = operators, seed, tally
         self._earlier: dict[tuple[str, ...], list[tuple[Recording, CaseScorer]]] = {}
 
-    async def audit(self, one: CaseAudit, recording: Recording, scorer: CaseScorer) -> list[Mutant]:
+    async def audit(self, one: CaseAudit, recording: Recording, scorer: CaseScorer) -> list[Survivor]:
         """Fill in the result of a case; return the mutants that survive."""
         oracle = await scorer.score(recording.turns, recording.state, explained=True)
         one.problem = _contradiction(oracle)
@@ -133,7 +142,7 @@ class CaseAuditor:
         if not one.contradicts:
             self._see(oracle, counts=False)
         used = [each for each in self._operators if each.family == AGENTS or not one.contradicts]
-        survivors: list[Mutant] = []
+        survivors: list[Survivor] = []
         one.mutants = [
             self._fate(mutant, await scorer.score(mutant.turns, mutant.state), one, survivors)
             for operator in used
@@ -146,12 +155,12 @@ class CaseAuditor:
             alike.append((recording, scorer))
         return survivors
 
-    def _fate(self, mutant: Mutant, scored: Scored, one: CaseAudit, survivors: list[Mutant]) -> MutantFate:
+    def _fate(self, mutant: Mutant, scored: Scored, one: CaseAudit, survivors: list[Survivor]) -> MutantFate:
         if not one.contradicts:
             self._see(scored, counts=mutant.operator.family != AGENTS)
         fate = _fate(mutant, scored)
         if fate.fate is Fate.SURVIVED:
-            survivors.append(mutant)
+            survivors.append(Survivor(mutant, scored.scores))
         return fate
 
     def _see(self, scored: Scored, *, counts: bool) -> None:

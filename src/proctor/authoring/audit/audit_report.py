@@ -278,7 +278,6 @@ def _error_line(errors: Sequence[MutantFate]) -> Iterator[Block]:
 
 
 def _survivors(found: AuditResult) -> Iterator[Block]:
-    yield Gap(is_everywhere=True)
     for case in found.audited:
         survivors = [each for each in case.mutants if each.fate is Fate.SURVIVED]
         if survivors:
@@ -286,6 +285,7 @@ def _survivors(found: AuditResult) -> Iterator[Block]:
         for each in survivors:
             turn = "" if each.turn is None else f"turn {each.turn + 1}: "
             yield text_line(f"  {found.operators[each.operator][0]}: {turn}{each.fault}")
+    yield Gap(is_everywhere=True)
 
 
 def _next_steps(found: AuditResult, *, verbose: bool) -> Iterator[Block]:

@@ -70,17 +70,20 @@ def _stricter(config: EvalConfig, written: Json) -> Iterator[Candidate]:
     """Yield criteria that decide, with at least the default threshold and without the options that accept more."""
     for name, value in written.items():
         options = value if isinstance(value, dict) else {"threshold": value}
-        least = 0.0 if name == RESPONSE_MATCH else _default_threshold(name, config)
-        removed = _LOOSENING if name == TRAJECTORY else ("gate",)
-        kept = {key: item for key, item in options.items() if key not in removed}
-        kept["threshold"] = max(options.get("threshold") or 0.0, least)
+        kept = {key: item for key, item in options.items() if key not in _loosening(name)}
+        kept["threshold"] = max(options.get("threshold") or 0.0, _default_threshold(name, config))
         if kept != options:
             note = _NO_OTHER_CALL if name == TRAJECTORY else ""
             yield Candidate(name, kept if len(kept) > 1 else kept["threshold"], note=note)
 
 
+def _loosening(name: str) -> Sequence[str]:
+    return _LOOSENING if name == TRAJECTORY else ("gate",)
+
+
 def _default_threshold(name: str, config: EvalConfig) -> float:
-    if name in (config.custom_metrics or {}) or not METRICS.is_built_in(name):
+    """Return the default threshold of a metric; 0 where there is none, or where it depends on the wording."""
+    if name == RESPONSE_MATCH or name in (config.custom_metrics or {}) or not METRICS.is_built_in(name):
         return 0.0
     facts = METRICS.get(name).facts
     return facts.default_threshold or 0.0
@@ -128,7 +131,7 @@ def _facts(case: AuditedCase) -> list[str]:
     last = len(case.recording.turns) - 1
     changed = [
         _replaced_words(case.recording.answers[last], mutant.answer(last))
-        for mutant in case.survivors
+        for mutant in (each.mutant for each in case.survivors)
         if mutant.turn == last and mutant.operator.name.startswith("wrong-")
     ]
     return list(dict.fromkeys(filter(None, changed)))

@@ -39,7 +39,8 @@ async def evidence_of_survivors(case: AuditedCase, seconds: float | None) -> lis
     scorer = CaseScorer(case.plan, case.recording, seconds)
     recorded, _ = await scorer.verdicts(case.recording.turns, case.recording.state)
     found = []
-    for mutant in case.survivors:
+    for survivor in case.survivors:
+        mutant = survivor.mutant
         trial, metrics = await scorer.verdicts(mutant.turns, mutant.state)
         turns = [
             turn
@@ -127,17 +128,22 @@ def _state(expected: Mapping[str, Any], mutated: Mapping[str, Any]) -> StateDiff
 
 def _why(metrics: Mapping[str, MetricVerdict]) -> Iterator[str]:
     """Yield why the case passes: the scores of the metrics that decide, those that do not decide, and warnings."""
-    deciding = [each for each in metrics.values() if each.gate]
-    lines = {
-        "passes": [_score(each) for each in deciding if each.score is not None],
-        "does not apply": [each.name for each in deciding if each.score is None],
-        "reported only (`gate` is false)": [_score(each) for each in metrics.values() if not each.gate],
+    labels = {
+        (True, True): "passes",
+        (True, False): "does not apply",
+        (False, True): "reported only (`gate` is false)",
     }
-    yield from (f"  {label}: {', '.join(texts)}" for label, texts in lines.items() if texts)
+    groups: dict[tuple[bool, bool], list[str]] = {each: [] for each in labels}
+    for verdict in metrics.values():
+        groups.setdefault((verdict.gate, verdict.score is not None), []).append(_score(verdict))
+    yield from (f"  {label}: {', '.join(groups[each])}" for each, label in labels.items() if groups[each])
+    deciding = [each for each in metrics.values() if each.gate]
     yield from (f"  warning: {warning}" for warning in dict.fromkeys(_warnings(deciding)))
 
 
 def _score(verdict: MetricVerdict) -> str:
+    if verdict.score is None:
+        return verdict.name
     limit = "" if verdict.threshold is None else f" (needs {verdict.threshold:g})"
     return f"{verdict.name} {score_text(verdict.score, verdict.threshold)}{limit}"
 

@@ -7,7 +7,7 @@ A change of the config serves all cases that share it. What is left may be caugh
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from proctor.authoring.audit.audit_case import AuditedCase, CaseScorer
@@ -54,9 +54,9 @@ class _Search:
         self._config = cases[0].plan.config
         self._source = NEW_CONFIG if source.endswith(NO_CONFIG) else source
         self._left: dict[Key, Mutant] = {
-            (number, index): mutant
+            (number, index): survivor.mutant
             for number, case in enumerate(cases)
-            for index, mutant in enumerate(case.survivors)
+            for index, survivor in enumerate(case.survivors)
         }
 
     async def proposals(self) -> AsyncIterator[Proposal]:
@@ -92,7 +92,10 @@ class _Search:
     async def _estimate(self, candidate: Candidate) -> tuple[Candidate, set[Key]]:
         """Return the survivors that the metric fails by itself, at the threshold that is high enough; none if it fails a recorded conversation."""
         highest = candidate.at(candidate.thresholds[-1]) if candidate.thresholds else candidate
-        scores = await self._scores(highest)
+        if candidate.thresholds and candidate.metric in self._config.criteria:
+            scores = self._known_scores(candidate.metric, candidate.thresholds[-1])
+        else:
+            scores = await self._scores(highest)
         if len({number for number, _ in scores}) < candidate.least_share * len(self._cases):
             return candidate, set()
         for threshold in candidate.thresholds:
@@ -113,21 +116,36 @@ class _Search:
                 return {}
             if candidate.metric not in oracle.scores:  # it does not apply
                 continue
-            for key, mutant in self._left.items():
-                if key[0] == number and mutant.operator.family in candidate.families:
+            for key, mutant in self._survivors_of(number):
+                if mutant.operator.family in candidate.families:
                     scored = await scorer.score(mutant.turns, mutant.state)
                     if candidate.metric in scored.failed:
                         found[key] = scored.scores[candidate.metric] or 0.0
         return found
 
+    def _known_scores(self, metric: str, threshold: float) -> dict[Key, float]:
+        """Return the scores below a threshold that a metric of the config has given to survivors already."""
+        scores = {key: self._cases[key[0]].survivors[key[1]].scores.get(metric) for key in self._left}
+        return {key: score for key, score in scores.items() if score is not None and score < threshold}
+
+    def _survivors_of(self, number: int) -> Iterator[tuple[Key, Mutant]]:
+        """Yield the survivors of a case that no change catches yet."""
+        for index in range(len(self._cases[number].survivors)):
+            if (number, index) in self._left:
+                yield (number, index), self._left[number, index]
+
     async def _verify(self, config: EvalConfig, claimed: Collection[Key]) -> set[Key]:
         """Score with the changed config: return the mutants that fail; none if a recorded conversation does not pass."""
-        scorers = self._scorers(config)
-        for case, scorer in zip(self._cases, scorers, strict=False):
-            oracle = await scorer.score(case.recording.turns, case.recording.state)
+        failed: set[Key] = set()
+        for number, scorer in enumerate(self._scorers(config)):
+            recording = self._cases[number].recording
+            oracle = await scorer.score(recording.turns, recording.state)
             if oracle.outcome is not Outcome.PASSED:
                 return set()
-        return {key for key in claimed if scorers and await _fails(scorers[key[0]], self._left[key])}
+            for key, mutant in self._survivors_of(number):
+                if key in claimed and await _fails(scorer, mutant):
+                    failed.add(key)
+        return failed
 
     def _scorers(self, config: EvalConfig | None) -> list[CaseScorer]:
         """Return a scorer of each case by another config; none if a run would refuse it."""
@@ -146,11 +164,7 @@ class _Search:
     async def _of_case(self, number: int) -> Proposal | None:
         """Propose that a case states its calls, if faults of calls are left in it."""
         case = self._cases[number]
-        keys = [
-            key
-            for key, mutant in self._left.items()
-            if key[0] == number and mutant.operator.family == "calls"
-        ]
+        keys = [key for key, mutant in self._survivors_of(number) if mutant.operator.family == "calls"]
         if not keys or find_extension(case.recording.case, "expectations") is not None:
             return None
         is_new = EXPECTATIONS not in self._config.criteria
