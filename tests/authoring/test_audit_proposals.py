@@ -132,6 +132,14 @@ def test_an_agent_that_does_nothing_is_caught_by_a_change() -> None:
     assert changed.passed_by_any == []
 
 
+def test_a_case_that_states_nothing_needs_a_statement_and_no_criterion() -> None:
+    chat = case("chat", {**turn("Thanks, bye!", None), "intermediate_data": {"tool_uses": []}})
+    found = audit(PARCEL, chat, criteria={"tool_trajectory_avg_score": 1.0, "exact_match": 1.0})
+    (proposal,) = found.proposals
+    assert (proposal.eval_id, proposal.verified, proposal.catches) == ("chat", False, 0)
+    assert set(proposal.faults) == set(found.agents_that_pass(found.passed_by_any[0]))
+
+
 def write_set(folder: Path, suffix: str) -> Path:
     strict = {"calls": [{"tool": "find", "args": {"user": "ada"}}, {"tool": "track", "args": {"id": "A-1"}}]}
     cases = [{**PARCEL, "eval_id": f"strict-{number}", "expectations": strict} for number in range(3)]

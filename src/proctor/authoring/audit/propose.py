@@ -20,7 +20,7 @@ from proctor.engine.run_options import RunOptions
 from proctor.errors import SetupError
 from proctor.files.yaml.writer import emit
 from proctor.runs.load import NO_CONFIG
-from proctor.schema.analysis.audit_result import Proposal
+from proctor.schema.analysis.audit_result import AGENTS, Proposal
 from proctor.schema.format.case import EvalSet, find_extension
 from proctor.schema.format.config import EvalConfig
 from proctor.schema.results.score import Outcome
@@ -67,6 +67,8 @@ class _Search:
             for number in range(len(self._cases)):
                 if (found := await self._of_case(number)) is not None:
                     yield found
+        for proposal in self._of_empty_cases():
+            yield proposal
         if self._left and (asked := self._of_judge()) is not None:
             yield asked
 
@@ -205,6 +207,25 @@ class _Search:
         return CaseScorer(plan, Recording(changed, case.recording.other), self._seconds)
 
     # --- What is left -------------------------------------------------------------------------------------------------
+
+    def _of_empty_cases(self) -> Iterator[Proposal]:
+        """Name the cases that an agent still passes that does nothing: no criterion helps where nothing is stated."""
+        for number, case in enumerate(self._cases):
+            left = [mutant for _, mutant in self._survivors_of(number) if mutant.operator.family == AGENTS]
+            if left:
+                names = tuple(dict.fromkeys(mutant.operator.name for mutant in left))
+                change, note = "an answer, a call or a final state", "`proctor bless` takes them from a run"
+                yield Proposal(
+                    case.audit.place,
+                    change,
+                    "",
+                    0,
+                    len(left),
+                    names,
+                    case.audit.eval_id,
+                    note,
+                    verified=False,
+                )
 
     def _of_judge(self) -> Proposal | None:
         """Name the judge that may catch the rest of the wrong answers. It is not verified: no judge is asked here."""

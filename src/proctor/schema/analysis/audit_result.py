@@ -173,7 +173,7 @@ class Proposal:
     note: str = ""
     """What else the change does."""
     verified: bool = True
-    """False if the audit cannot try it: it asks a judge."""
+    """False if the audit cannot try it: it asks a judge, or states what only a run can show."""
 
 
 @dataclass(frozen=True, slots=True)
