@@ -395,3 +395,30 @@ def test_a_config_of_one_s_own_choice(tmp_path: Path) -> None:
     assert "strict.json" in problem
     (tmp_path / "test_config.yaml").write_text("criteria: {}")
     assert "only one may configure" in "".join(errors(check_files(files[:1])))
+
+
+# --- cases that an agent passes that does nothing ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("answer", "criteria", "warned"),
+    [
+        ("Your request has been completed today.", TEXT, True),
+        ("The table is free.", TEXT, False),
+        ("Your request has been completed today.", {**TEXT, "final_response_match_v2": 0.5}, False),
+        ("Your request has been completed today.", {"exact_match": 1}, False),
+    ],
+    ids=["a fixed sentence is enough", "another answer", "a judge decides, too", "a strict metric"],
+)
+def test_a_case_that_an_agent_passes_that_does_nothing_is_named(
+    tmp_path: Path, answer: str, criteria: Any, warned: bool
+) -> None:
+    turn = {"user_content": {"parts": [{"text": "q"}]}, "final_response": {"parts": [{"text": answer}]}}
+    reports = check_files(write(tmp_path, {"conversation": [turn]}, criteria)[:1])
+    warnings = [str(each) for report in reports for each in report.problems if "does nothing" in str(each)]
+    assert bool(warnings) is warned
+    assert all(
+        "s.evalset.json:4:3: warning: eval_cases[0]: an agent that does nothing passes it" in each
+        for each in warnings
+    )
+    assert not errors(reports)

@@ -269,3 +269,44 @@ def test_key_that_resembles_an_expectation_is_refused_unless_allowed(
     assert (result.ret is pytest.ExitCode.OK) is allowed
     if not allowed:
         result.stdout.fnmatch_lines(["*cases.evalset.json:*expected_tools: unknown key*"])
+
+
+# --- the audit of a set ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("criteria", "share", "passes", "text"),
+    [
+        pytest.param({"exact_match": 1.0}, "0.9", True, "", id="enough is caught"),
+        pytest.param(
+            {"response_match_score": 0.5},
+            "0.9",
+            False,
+            "*of the mutants are caught, and 90 % are required",
+            id="too few",
+        ),
+        pytest.param(
+            {"exact_match": 1.0}, "1.5", False, "*expected a share above 0 and up to 1*", id="no share"
+        ),
+    ],
+)
+def test_the_audit_of_a_set_is_a_test(
+    sandbox: Sandbox, criteria: Any, share: str, passes: bool, text: str
+) -> None:
+    answer = "The ship has 42 seats. It is open every day."
+    sandbox.cases(case("seats", "How many seats?", answer), name="ship.evalset.json")
+    sandbox.write("test_config.json", {"criteria": {**criteria, "tool_trajectory_avg_score": 1.0}})
+    sandbox.ini(f"proctor_audit = {share}")
+    result = sandbox.run("-v", "ship.evalset.json", "-k", "audit")
+    assert (result.ret == 0) is passes
+    if text:
+        result.stdout.fnmatch_lines([text])
+    if share == "0.9":
+        result.stdout.fnmatch_lines([f"*::(audit) {'PASSED' if passes else 'FAILED'}*"])
+
+
+def test_audits_come_after_the_cases_of_all_files(sandbox: Sandbox) -> None:
+    for name in ("a", "b"):
+        sandbox.cases(GOOD, name=f"{name}.evalset.json")
+    result = sandbox.run("--collect-only", "-q", "--proctor-audit", "0.5")
+    assert [line.rpartition("::")[2] for line in _collected(result)] == ["good", "good", "(audit)", "(audit)"]

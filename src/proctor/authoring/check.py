@@ -8,7 +8,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from proctor.authoring.audit.audit_sets import find_passed_by_idle
 from proctor.common.registry import METRICS
+from proctor.engine.execution.run_control import run_sync
 from proctor.engine.planning.case_checks import cannot_run, classify, reader_of
 from proctor.engine.planning.criteria import Bound, bind
 from proctor.engine.planning.plan import Plan, make_plan, problems_of_trials, runs_of
@@ -49,6 +51,8 @@ __all__ = [
 
 _REFUSED = "is refused"
 _SAID = 100  # problems of the cases of one set
+_TRIED = 200  # cases of one set that agents that do nothing are tried on
+_SEE_AUDIT = "`proctor audit` shows which faults a case notices"
 
 
 def check_files(
@@ -189,6 +193,7 @@ class _Meaning:
         for chosen in plan.sets:
             origin, file = chosen.summary.config_source, chosen.source.label or ""
             self._assertions_of(chosen, self._report(file))
+            self._passed_by_idle(chosen, self._report(file))
             for key, count in chosen.unread.items() if Path(origin).is_file() else ():
                 message = f"{count} case(s) state `{key}`, which nothing reads"
                 hint = f"name `{reader_of(key)}` in the criteria of {origin}"
@@ -202,6 +207,19 @@ class _Meaning:
         seen = chosen.assertions
         for message, indexes in (*seen.groups(), *seen.skips()) if seen else ():
             found = [(index, [Finding((), message)]) for index in indexes[:_SAID]]
+            report.problems += report.content.problems(found, "warning")
+
+    @staticmethod
+    def _passed_by_idle(chosen: SetPlan, report: Report) -> None:
+        """Warn about each case that an agent passes that does nothing, although the case asserts something."""
+        if isinstance(report.content, EvalSetFile):
+            passed = run_sync(lambda: find_passed_by_idle(chosen, _TRIED))
+            known = chosen.assertions.negative if chosen.assertions else ()
+            found = [
+                (index, [Finding((), f"an agent that does nothing passes it: it {what}", _SEE_AUDIT)])
+                for index, what in passed.items()
+                if index not in known
+            ]
             report.problems += report.content.problems(found, "warning")
 
     # --- configs ---

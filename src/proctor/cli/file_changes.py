@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,6 +52,14 @@ def show_problems(problems: Iterable[Problem]) -> None:
     """Print the problems of a file to stderr."""
     for problem in problems:
         say(str(problem))
+
+
+def show_audit(path: Path, eval_ids: Collection[str]) -> None:
+    """Print to stderr what the cases that were written catch."""
+    from proctor.authoring.audit.audit_note import audit_note
+
+    for line in audit_note(path, eval_ids):
+        say(line)
 
 
 def check_new_set(path: Path, source: Path, *, overwrite: bool, make_parents: bool) -> None:

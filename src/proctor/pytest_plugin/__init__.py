@@ -78,6 +78,13 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> EvalSetFil
     return collector_of(file_path, parent, certain=opted_in or ".evalset." in name)
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Move audits to the end, so that the cases of several files stay one batch."""
+    if collection := sys.modules.get("proctor.pytest_plugin.collection"):
+        items.sort(key=lambda item: isinstance(item, collection.AuditItem))
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     """Watch the evaluations of the root `conftest.py`, which pytest imports before the session begins."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -20,6 +20,7 @@ from proctor.pytest_plugin.failures import (
     problem_representation,
 )
 from proctor.pytest_plugin.project import project_of
+from proctor.runs.setup.settings import relative_to_working_folder
 from proctor.schema.format.case import EvalCase, tags_of
 from proctor.schema.results.score import Outcome
 
@@ -49,8 +50,8 @@ def _is_set(path: Path) -> bool:
 class EvalSetFile(pytest.File):
     """An eval set; its collection validates the set, its config and the agent."""
 
-    def collect(self) -> Iterable[CaseItem]:
-        """Return an item for each case to run.
+    def collect(self) -> Iterable[CaseItem | AuditItem]:
+        """Return an item for each case to run, and one for the audit if it is requested.
 
         Raises:
             SetupError: all problems of the set, its config, the agent or an option.
@@ -67,6 +68,8 @@ class EvalSetFile(pytest.File):
             item: CaseItem = CaseItem.from_parent(self, name=name)
             item.of_case(case, chosen.source, index)
             yield item
+        if project.audited_share is not None:
+            yield AuditItem.from_parent(self, name="(audit)")
 
     def repr_failure(  # type: ignore[override]  # pytest's own collectors omit `style`, too
         self, excinfo: pytest.ExceptionInfo[BaseException]
@@ -76,6 +79,41 @@ class EvalSetFile(pytest.File):
             return problem_representation(excinfo)
         own: str | TerminalRepr = super().repr_failure(excinfo)
         return own
+
+
+class AuditFailedError(Exception):
+    """The audit of an eval set as text: too few mutants are caught, or an agent that does nothing passes a case."""
+
+
+class AuditItem(pytest.Item):
+    """The audit of an eval set. It runs after the cases of the session, which form one batch."""
+
+    def runtest(self) -> None:
+        """Fail if the set catches too few mutants, or an agent that does nothing passes a case."""
+        from proctor.authoring.audit.audit_report import audit_text, shortfall
+        from proctor.authoring.audit.audit_sets import audit_sync
+
+        project = project_of(self.config)
+        names = ("config", "allow_unknown_keys")
+        options: dict[str, Any] = {name: project.options[name] for name in names if name in project.options}
+        found = audit_sync(relative_to_working_folder(str(self.path)), proposals=False, **options)
+        if problem := shortfall(found, project.audited_share or 0.0):
+            raise AuditFailedError(f"{problem}\n{audit_text(found)}")
+
+    def repr_failure(  # type: ignore[override]  # as above
+        self, excinfo: pytest.ExceptionInfo[BaseException]
+    ) -> str | TerminalRepr:
+        """Return the audit instead of a traceback."""
+        if isinstance(excinfo.value, AuditFailedError):
+            return str(excinfo.value)
+        if isinstance(excinfo.value, SetupError):
+            return problem_representation(excinfo)
+        own: str | TerminalRepr = super().repr_failure(excinfo)
+        return own
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """Return the eval set."""
+        return self.path, None, f"audit of {clean(self.path.name)}"
 
 
 def item_name(eval_id: str) -> str:

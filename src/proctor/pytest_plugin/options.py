@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, NamedTuple
 
-from proctor.common.option_kinds import Choice, Flag, Kind
+from proctor.common.option_kinds import Choice, Flag, Kind, Share
 from proctor.engine.run_options import OPTIONS as OPTIONS_OF_RUN, Use, options_of
 
 if TYPE_CHECKING:
@@ -46,12 +46,19 @@ OPTIONS = (
     ),
     *map(_from_run, options_of(Use.PYTEST)),
 )
+AUDIT = Option(
+    "audit",
+    Share(),
+    "Also audit each eval set: a test `(audit)` fails if a smaller share of the mutants is caught, or an agent that does "
+    "nothing passes a case.",
+    "SHARE",
+)
 
 
 def add_options(parser: pytest.Parser) -> None:
     """Declare every option for the command line and for pytest's ini file."""
     group = parser.getgroup("proctor", "evaluating agents (proctor)")
-    for option in OPTIONS:
+    for option in (*OPTIONS, AUDIT):
         name = f"proctor_{option.key}"
         flag = "--" + name.replace("_", "-")
         text = option.help.replace("%", "%%")  # pytest formats its help with %
@@ -65,6 +72,21 @@ def add_options(parser: pytest.Parser) -> None:
 def command_line_values(config: pytest.Config) -> dict[str, object]:
     """Return the value of each option on the command line; `None` if it is absent."""
     return {option.key: config.getoption(f"proctor_{option.key}") for option in OPTIONS}
+
+
+def audited_share(config: pytest.Config) -> float | None:
+    """Return the share of mutants that each eval set must catch; `None` if sets are not audited.
+
+    Raises:
+        ValueError: the value in the ini file is not valid.
+    """
+    given: float | None = config.getoption("proctor_audit")
+    if given is None and (text := config.getini("proctor_audit")):
+        try:
+            return float(str(AUDIT.kind.read(str(text))))
+        except ValueError as error:
+            raise ValueError(f"proctor_audit: {error}") from None
+    return given
 
 
 def ini_values(config: pytest.Config) -> dict[str, object]:

@@ -13,7 +13,7 @@ import pytest
 from proctor import api
 from proctor.common.secrets import redact_text
 from proctor.errors import SettingsError, SetupError
-from proctor.pytest_plugin.options import command_line_values, ini_values
+from proctor.pytest_plugin.options import audited_share, command_line_values, ini_values
 from proctor.runs.setup.judge_and_user import load_function
 from proctor.runs.setup.settings import (
     Settings,
@@ -113,6 +113,18 @@ class Project:
             name: self.options.get(name) for name in ("agent_name", "isolate", "isolate_memory")
         }
         return api.load_agent(self.agent_ref, **how)
+
+    @cached_property
+    def audited_share(self) -> float | None:
+        """The share of mutants that each eval set must catch; `None` if sets are not audited.
+
+        Raises:
+            SettingsError: the value in pytest's ini file is not valid.
+        """
+        try:
+            return audited_share(self.config)
+        except ValueError as error:
+            raise SettingsError(f"{self.config.inipath}: {error}") from None
 
     def agent(self) -> object:
         """Return the agent, which is loaded once.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from io import StringIO
 from itertools import chain
 from typing import Any, TextIO
 
@@ -62,6 +63,13 @@ def write_survivors(
     write(lambda _: survivor_blocks(found, eval_id), out, options)
 
 
+def audit_text(found: AuditResult) -> str:
+    """Return it as plain text, with the mutants that survive."""
+    out = StringIO()
+    write_audit(found, out, ReportOptions(verbose=True, color=False))
+    return out.getvalue()
+
+
 def audit_data(found: AuditResult, change: AuditChange | None = None) -> dict[str, Any]:
     """Return it as plain data; `baseline` is the comparison with an earlier audit."""
     compared = {} if change is None else {"baseline": change_data(change)}
@@ -105,6 +113,17 @@ def sentence(found: AuditResult) -> str:
     share = f"{_percent(score.share)}, 95 % CI {low:.0f}–{high:.0f} %"
     parts = [f"Catches {score.caught:,} of {score.made:,} mutants ({share})", *_weaknesses(found)]
     return "; ".join(parts) + "."
+
+
+def shortfall(found: AuditResult, required: float) -> str:
+    """Explain why an audit does not meet the required share; empty if it does."""
+    share = found.score.share
+    if share is None:
+        return "no mutant could be scored"
+    if share < required:
+        return f"{_percent(share)} of the mutants are caught, and {_percent(required)} are required"
+    passed = found.passed_by_any
+    return f"an agent that does nothing passes {_count(len(passed), 'case')}" if passed else ""
 
 
 def _weaknesses(found: AuditResult) -> Iterator[str]:

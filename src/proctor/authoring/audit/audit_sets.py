@@ -7,7 +7,7 @@ from typing import Any
 
 from proctor.agents.replay import ReplayAgent
 from proctor.authoring.audit.audit_case import AuditedCase, CaseAuditor, CaseScorer
-from proctor.authoring.audit.make_mutants import select_operators
+from proctor.authoring.audit.make_mutants import OPERATORS, mutants_of, select_operators
 from proctor.authoring.audit.mutant import Operator, Recording
 from proctor.authoring.audit.mutant_evidence import evidence_of_survivors
 from proctor.authoring.audit.null_agents import answers_of_other_case
@@ -23,7 +23,9 @@ from proctor.schema.analysis.audit_result import (
     MutantEvidence,
     SetAudit,
 )
+from proctor.schema.results.score import Outcome
 
+_IDLE = [OPERATORS[name] for name in ("filler", "fixed-answer")]
 SCENARIO = "a scenario: nothing is recorded that could be mutated"
 
 
@@ -139,6 +141,26 @@ async def _audit_set(
 def _tally(plan: SetPlan) -> dict[str, MetricAudit]:
     deciding = [metric for metric in plan.metrics if metric.gates]
     return {metric.name: MetricAudit(metric.name, metric.threshold, metric.gate) for metric in deciding}
+
+
+async def find_passed_by_idle(plan: SetPlan, most: int) -> dict[int, str]:
+    """Return the cases that an agent passes that always gives one text and calls no tool, and what it does; the first `most` are tried.
+
+    Cases with metrics that run the user's code or ask a judge are left out.
+    """
+    found: dict[int, str] = {}
+    for index in [*plan.cases][:most]:
+        recording = Recording(plan.source.case(index))
+        if recording.case.conversation is None or not all(
+            metric.is_quick for metric in plan.metrics_for(recording.case)
+        ):
+            continue
+        scorer = CaseScorer(plan, recording, None)
+        for operator in _IDLE:
+            for mutant in mutants_of(recording, operator, 0):
+                if (await scorer.score(mutant.turns, mutant.state)).outcome is Outcome.PASSED:
+                    found.setdefault(index, mutant.fault)
+    return found
 
 
 def _why_not(plan: SetPlan, index: int, recording: Recording) -> str:

@@ -127,11 +127,14 @@ def _write(found: AuditResult, form: str | None, case: str | None, change: Audit
 
 
 def _exit_code(found: AuditResult, fail_under: float | None, change: AuditChange | None) -> int:
-    share = found.score.share
+    from proctor.authoring.audit.audit_report import shortfall
+    from proctor.cli.messages import say
+
     if change is not None and change.is_worse:
         return FAILED
-    if share is None:
+    if found.score.share is None:
         return NOTHING
-    if fail_under is not None and (share < fail_under or found.passed_by_any):
+    if fail_under is not None and (problem := shortfall(found, fail_under)):
+        say(f"--fail-under: {problem}")
         return FAILED
     return 0

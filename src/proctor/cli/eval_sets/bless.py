@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from proctor.cli.command_base import SectionedCommand
-from proctor.cli.file_changes import show_changes
+from proctor.cli.file_changes import show_audit, show_changes
 from proctor.cli.messages import is_sure, say, show_setup_error
 from proctor.cli.shared_options import argument, common_options, option, store_option
 from proctor.common.safe_text import clean
@@ -86,6 +86,7 @@ def _write(changing: list[Blessing], *, yes: bool) -> None:
     for one in changing:
         one.write()
         click.echo(clean(f"{one.path}: {_cases(len(one.cases))} blessed: {', '.join(one.cases)}"))
+        show_audit(one.path, one.cases)
 
 
 def _nothing(unchanged: int) -> str:

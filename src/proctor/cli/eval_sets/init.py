@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from proctor.cli.command_base import SectionedCommand
+from proctor.cli.file_changes import show_audit
 from proctor.cli.shared_options import argument, common_options
 from proctor.common.project_root import PYPROJECT, SETTINGS_FILE
 from proctor.common.safe_text import clean
@@ -72,9 +73,11 @@ agent = "agent.py"
 sets = ["evals"]
 """
 
+EVAL_SET = "evals/weather.evalset.yaml"
+CASE_IDS = ("two_turns",)
 FILES = {
     "agent.py": AGENT,
-    "evals/weather.evalset.yaml": CASES,
+    EVAL_SET: CASES,
     "evals/test_config.json": CONFIG,
     SETTINGS_FILE: SETTINGS,
 }
@@ -98,6 +101,7 @@ def init(folder: Path) -> None:
             click.echo(clean(f"wrote {path}"))
     except OSError as error:
         raise SetupError(f"{error.filename}: {error.strerror}") from error
+    show_audit(folder / EVAL_SET, CASE_IDS)
     _say_what_next(folder)
 
 

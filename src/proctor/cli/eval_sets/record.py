@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.command_base import SectionedCommand
-from proctor.cli.file_changes import show_problems
+from proctor.cli.file_changes import show_audit, show_problems
 from proctor.cli.messages import say
 from proctor.cli.shared_options import argument, common_options, option, parents_option, run_options
 from proctor.common.safe_text import clean, has_lone_surrogate
 from proctor.errors import SetupError
 
 if TYPE_CHECKING:
+    from proctor.authoring.edit_eval_set import Added
     from proctor.engine.trial.live_conversation import Conversation
     from proctor.schema.evidence.event import Event
     from proctor.schema.evidence.trial import Failure
@@ -109,7 +110,14 @@ def record(
     added = add_cases(into, [case], make_parents=make_parents)
     turns = len(case.conversation or ())
     click.echo(clean(f"{added.path}: case {eval_id} of {turns} turn{'' if turns == 1 else 's'} added"))
+    _report(added)
+
+
+def _report(added: Added) -> None:
+    """Show what is doubtful about the new cases, else what they catch."""
     show_problems(added.warnings)
+    if not added.warnings:
+        show_audit(added.path, added.cases)
 
 
 def _from_traces(traces: Sequence[Path], into: Path, eval_id: str | None, *, make_parents: bool) -> None:
@@ -131,7 +139,7 @@ def _from_traces(traces: Sequence[Path], into: Path, eval_id: str | None, *, mak
     added = add_cases(into, cases, make_parents=make_parents)
     click.echo(clean(f"{into}: {len(cases)} case{'' if len(cases) == 1 else 's'} added for review: "
                      f"{', '.join(case.eval_id for case in cases[:5])}{' …' if len(cases) > 5 else ''}"))  # fmt: skip
-    show_problems(added.warnings)
+    _report(added)
 
 
 def _check_target(into: Path, eval_id: str) -> None:
