@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from proctor.authoring.audit.audit_note import audit_note
+from proctor.cli.file_changes import audit_note
 
 Json = dict[str, Any]
 
