@@ -115,6 +115,16 @@ def test_facts_of_the_only_case_must_be_in_its_answer() -> None:
     assert "wrong-id" in contains.faults
 
 
+def test_the_facts_of_a_case_are_not_expected_of_a_case_that_nothing_decides_yet() -> None:
+    calls = case("calls", turn("Buy a lamp", None, {"name": "buy", "args": {}}))
+    criteria = {"response_match_score": 0.5}
+    found = audit(PARCEL, calls, criteria=criteria)
+    assert [each.eval_id for each in found.audited] == ["parcel"]
+    assert "contains" not in changes(found)
+    changed = audit(PARCEL, calls, criteria=json.loads(of_config(found)[-1].snippet)["criteria"])
+    assert changed.contradictions == []
+
+
 def test_a_judge_is_named_last_and_as_not_verified() -> None:
     found = audit(ORDER, PARCEL, SHOP, criteria=LOOSE)
     *tried, judge = found.proposals

@@ -49,6 +49,10 @@ class CaseScorer:
         """The metrics that apply to the case."""
         return self._metrics
 
+    def is_skipped(self, index: int) -> bool:
+        """Return whether nothing decides the case at that place of its set."""
+        return bool(self._plan.skip_reason(index))
+
     async def score(
         self, turns: Sequence[Events], state: dict[str, Any] | None, *, explained: bool = False
     ) -> Scored:
@@ -119,10 +123,11 @@ class Survivor:
 
 @dataclass(frozen=True, slots=True)
 class AuditedCase:
-    """A case whose recorded conversation passes, and the mutants that it does not notice."""
+    """A recorded case that does not contradict itself, and the mutants that it does not notice; none if nothing decides it."""
 
     audit: CaseAudit
     plan: SetPlan
+    index: int
     recording: Recording
     survivors: Sequence[Survivor]
 

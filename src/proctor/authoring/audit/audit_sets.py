@@ -114,7 +114,7 @@ async def _audit_set(
     seconds: float | None,
     audited: list[AuditedCase],
 ) -> SetAudit:
-    """Audit one set, and append its cases to `audited`."""
+    """Audit one set, and append its recorded cases to `audited`, unless they contradict themselves."""
     found = SetAudit(
         plan.source.eval_set_id,
         plan.source.label,
@@ -128,12 +128,15 @@ async def _audit_set(
     for index, recording in cases.items():
         one = CaseAudit(recording.case.eval_id, plan.source.where(index), _why_not(plan, index, recording))
         found.cases.append(one)
+        if recording.case.conversation is None:
+            continue
         if one.problem:
+            audited.append(AuditedCase(one, plan, index, recording, ()))
             continue
         own = Recording(recording.case, answers_of_other_case(recording, recorded, seed))
         survivors = await auditor.audit(one, own, CaseScorer(plan, own, seconds))
         if not one.contradicts:
-            audited.append(AuditedCase(one, plan, own, survivors))
+            audited.append(AuditedCase(one, plan, index, own, survivors))
     found.metrics = [each for each in tally.values() if each.scored or each.name in plan.config.criteria]
     return found
 

@@ -98,7 +98,8 @@ class _Search:
             scores = self._known_scores(candidate.metric, candidate.thresholds[-1])
         else:
             scores = await self._scores(highest)
-        if len({number for number, _ in scores}) < candidate.least_share * len(self._cases):
+        audited = sum(not case.audit.problem for case in self._cases)
+        if len({number for number, _ in scores}) < candidate.least_share * audited:
             return candidate, set()
         for threshold in candidate.thresholds:
             missed = {key for key, score in scores.items() if score < threshold}
@@ -140,9 +141,9 @@ class _Search:
         """Score with the changed config: return the mutants that fail; none if a recorded conversation does not pass."""
         failed: set[Key] = set()
         for number, scorer in enumerate(self._scorers(config)):
-            recording = self._cases[number].recording
-            oracle = await scorer.score(recording.turns, recording.state)
-            if oracle.outcome is not Outcome.PASSED:
+            case = self._cases[number]
+            oracle = await scorer.score(case.recording.turns, case.recording.state)
+            if oracle.outcome is not Outcome.PASSED and not scorer.is_skipped(case.index):
                 return set()
             for key, mutant in self._survivors_of(number):
                 if key in claimed and await _fails(scorer, mutant):
