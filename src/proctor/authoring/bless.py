@@ -13,9 +13,9 @@ from proctor.common.safe_text import is_visible
 from proctor.errors import EvalFileError, SetupError, SetupProblems, did_you_mean
 from proctor.files.edit.bless import bless_case, same_calls, same_text, turns_to_bless
 from proctor.files.edit.case import YamlCases, case_edits, check_in_place
-from proctor.files.edit.editable_file import check_edit, text_of_file
+from proctor.files.edit.editable_file import text_of_file
 from proctor.files.edit.line_changes import LineChange
-from proctor.files.eval_sets.eval_set_file import read_case
+from proctor.files.eval_sets.eval_set_file import EvalSetFile, read_case
 from proctor.files.eval_sets.source import open_eval_set
 from proctor.runs.storage.failed_attempts import find_current_run
 from proctor.runs.storage.lookup import case_of
@@ -97,6 +97,7 @@ def bless(
     force: bool = False,
     on_case: OnCase | None = None,
     root: Path | None = None,
+    open_file: Callable[[Path], EvalSetFile] = open_eval_set,
 ) -> list[Blessing]:
     """Return what has to change in the files of a run's cases for them to expect what the agent did; nothing is written.
 
@@ -105,7 +106,8 @@ def bless(
     needed where a case's trials did not go alike; by `set/case`, where each has its own), and the keys of the expected final state. `Blessing.write` writes.
 
     The files are those of the project in which this runs, or of the folder `root`, even if the run was made in another copy
-    of the project. `on_case` is called before each step of a case; an exception that it raises ends the work.
+    of the project. `on_case` is called before each step of a case; an exception that it raises ends the work. `open_file`
+    reads and checks a file; a server may keep what it returns.
 
     A case that was not run to its end, has another content than it was run with (`force` goes on where its turns are
     still the same), or is written in a form that cannot be changed in place, is in `refused` of its file.
@@ -125,7 +127,7 @@ def bless(
     for eval_set_id, path in chosen.files({one.case.eval_set_id for one in picked}, root):
         mine = [one for one in picked if one.case.eval_set_id == eval_set_id]
         try:
-            found.append(_File(path, on_case, force=force).bless(mine))
+            found.append(_File(path, open_file(path), on_case, force=force).bless(mine))
         except EvalFileError as problem:
             found.append(Blessing(path, "", "", refused=[problem]))
     return _add_refusals(found, chosen.refused)
@@ -320,10 +322,11 @@ def empty_answer(case: EvalCase, trial: Trial) -> str:
 class _File:
     """A file of eval cases that were run, and what becomes of it."""
 
-    def __init__(self, path: Path, on_case: OnCase, *, force: bool) -> None:
-        self._path, self._force, self._on_case = path, force, on_case
-        self._source = open_eval_set(path)
+    def __init__(self, path: Path, source: EvalSetFile, on_case: OnCase, *, force: bool) -> None:
+        self._path, self._source, self._force, self._on_case = path, source, force, on_case
         self._before = text_of_file(path)
+        self._places: dict[str, int] = {}
+        """By id, the present position of each case in its file."""
         check_in_place(self._source)
 
     def bless(self, picked: Sequence[_Picked]) -> Blessing:
@@ -331,7 +334,7 @@ class _File:
         known, refused = [], []
         for one in picked:
             try:
-                self._index_of(one.case)
+                self._places[one.case.eval_id] = self._index_of(one.case)
                 known.append(one)
             except SetupError as problem:
                 refused.append(problem)
@@ -360,11 +363,11 @@ class _File:
     def _change_cases(self, settled: list[_Picked], asked: list[_Picked]) -> Blessing:
         """Return the file with all of these cases changed, after reading it again. Raises EvalFileError: the result differs from the intended one."""
         made = Blessing(self._path, self._before, self._before)
-        edits = case_edits(self._source, self._before, may_rewrite=False)
+        edits = case_edits(self._source, self._before, [*self._places.values()], may_rewrite=False)
         trials, wanted = dict[str, Trial](), dict[str, EvalCase]()
         for case, trial in [*settled, *asked]:
             self._on_case()
-            index = self._index_of(case)
+            index = self._places[case.eval_id]
             try:
                 before, value = self._source.case(index), self._source.value(index)
                 value = bless_case(before, value, trial.invocations, trial.final_state)
@@ -377,7 +380,7 @@ class _File:
             made.trials[case.eval_id] = trial.number
         made.after, made.lost, made.line_changes = edits.text(), edits.lost_comments(), edits.line_changes()
         if isinstance(edits, YamlCases):  # of JSON only the text of the case is replaced
-            after = check_edit(self._path, self._source, made.after, changed=dict.fromkeys(made.cases))
+            after = edits.check(self._path, dict.fromkeys(made.cases))
             wanted = {eval_id: after.case_of(eval_id) for eval_id in made.cases}
         for eval_id in made.cases:
             _check(self._path, wanted[eval_id], trials[eval_id])
@@ -385,7 +388,7 @@ class _File:
         return made
 
     def _changed_case(self, eval_id: str, after: EvalCase) -> ChangedCase:
-        index = self._source.position(eval_id) or 0
+        index = self._places[eval_id]
         is_last = index + 1 == len(self._source)
         end = 10**9 if is_last else self._source.line(index + 1)
         start = self._source.line(index)

@@ -92,7 +92,9 @@ def cells(text: str) -> int:
 
 def lines_of(text: str) -> list[str]:
     """Return the lines of a file: only line ends part them, not what Unicode takes for one (U+2028)."""
-    lines = [line.removesuffix("\r") for line in text.split("\n")]
+    lines = text.split("\n")
+    if "\r" in text:
+        lines = [line.removesuffix("\r") for line in lines]
     return lines if lines[-1] else lines[:-1]
 
 

@@ -241,6 +241,16 @@ def test_a_case_that_was_changed_since_is_marked_and_can_be_included(
     assert (included["status"], included["changed_since"]) == ("changes", False)
 
 
+def test_a_file_is_read_once_until_it_changes(project: Path, asked: TestClient) -> None:
+    preview(asked)
+    context: ServerContext = asked.app.state.context
+    source = context.open_eval_set(project / SET)
+    assert context.open_eval_set(project / SET) is source
+    (project / SET).write_text((project / SET).read_text().replace("hello", "hello!"))
+    assert context.open_eval_set(project / SET) is not source
+    assert [one["status"] for one in preview(asked)["cases"]] == ["changes", "changes"]
+
+
 def test_what_is_not_there_is_reported(asked: TestClient) -> None:
     assert asked.post("/api/runs/nothing/bless/preview", json={}).status_code == 404
     assert asked.post(PREVIEW, json={"cases": [99]}).status_code == 404

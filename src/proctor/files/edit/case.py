@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from bisect import bisect_left
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,6 +14,7 @@ from pydantic import ValidationError
 from proctor.errors import EvalFileError
 from proctor.files.edit.editable_file import ENCODED_TWICE, IN_PLACE, check_edit
 from proctor.files.edit.json_edit import JsonEdit, JsonLayout, change_value, same_json
+from proctor.files.edit.line_changes import line_starts
 from proctor.files.edit.text_edits import SplicedText
 from proctor.files.eval_sets.documents import YAML_SUFFIXES, Kind
 from proctor.files.eval_sets.eval_set_file import EvalSetFile, read_case
@@ -18,6 +22,9 @@ from proctor.files.keys.key_findings import key_findings
 from proctor.files.text.json_decode import parse
 from proctor.files.text.validation_messages import Finding, explain
 from proctor.schema.format.case import EvalCase
+
+_ITEM = re.compile(r" *- +(?:case|eval_id|evalId): ")
+_ANCHOR = re.compile(r"(?:^|[\s\[{,])&[^\s,\[\]{}]")
 
 
 @dataclass(slots=True)
@@ -57,19 +64,20 @@ def with_case(path: Path, source: EvalSetFile, text: str, index: int, value: obj
     """
     if why := reason_not_editable(source):
         raise EvalFileError(f"{source.label}: {why}")
-    edits = case_edits(source, text)
+    edits = case_edits(source, text, [index])
     edits.change(index, value)
-    edited = EditedText(edits.text(), edits.lost_comments())
     if isinstance(edits, YamlCases):  # of JSON only the text of the case is replaced
-        check_edit(path, source, edited.text, changed={source.ids()[index]: read_case(value)[0]})
-    return edited
+        edits.check(path, {source.ids()[index]: read_case(value)[0]})
+    return EditedText(edits.text(), edits.lost_comments())
 
 
 # --- changes of several cases of one text -----------------------------------------------------------------------------
 
 
-def case_edits(source: EvalSetFile, text: str, *, may_rewrite: bool = True) -> JsonCases | YamlCases:
-    """Return the `text` of a set's file, in which cases can be changed.
+def case_edits(
+    source: EvalSetFile, text: str, indexes: Collection[int], *, may_rewrite: bool = True
+) -> JsonCases | YamlCases:
+    """Return the `text` of a set's file, in which the cases at `indexes` can be changed.
 
     `may_rewrite`: cases of YAML in the long form may be written again in the short form, without their comments.
 
@@ -78,7 +86,7 @@ def case_edits(source: EvalSetFile, text: str, *, may_rewrite: bool = True) -> J
     """
     check_in_place(source)
     is_yaml = Path(source.label).suffix.lower() in YAML_SUFFIXES
-    return YamlCases(source, text, may_rewrite=may_rewrite) if is_yaml else JsonCases(source, text)
+    return YamlCases(source, text, indexes, may_rewrite=may_rewrite) if is_yaml else JsonCases(source, text)
 
 
 def check_in_place(source: EvalSetFile) -> None:
@@ -137,12 +145,16 @@ class JsonCases(SplicedText):
 
 
 class YamlCases:
-    """The cases of a YAML file."""
+    """The cases of a YAML file. Only those to change are read again: a set may have thousands."""
 
-    def __init__(self, source: EvalSetFile, text: str, *, may_rewrite: bool) -> None:
+    def __init__(
+        self, source: EvalSetFile, text: str, indexes: Collection[int], *, may_rewrite: bool
+    ) -> None:
         from proctor.files.edit.yaml_edit import YamlEdit
 
-        self._set, self._edit, self._may_rewrite = source, YamlEdit(source.label, text), may_rewrite
+        self._set, self._may_rewrite = source, may_rewrite
+        self._shown, self._excerpt = excerpt(source, text, line_starts(text), indexes)
+        self._edit = YamlEdit(source.label, text, self._excerpt)
         self.text, self.lost_comments = self._edit.text, self._edit.lost_comments
         self.line_changes = self._edit.line_changes
 
@@ -156,11 +168,19 @@ class YamlCases:
             values = None
             if isinstance(value, dict) and not self._may_rewrite:
                 values = self._set.value(index), value
-            change_yaml_case(self._edit, index, before, after, values)
+            change_yaml_case(self._edit, bisect_left(self._shown, index), before, after, values)
         except EvalFileError:
             self._edit.undo(changes)
             raise
         return self._edit.changes > changes
+
+    def check(self, path: Path, changed: Mapping[str, EvalCase | None]) -> EvalSetFile:
+        """Return the set of the changed text, with at least the `changed` cases. Errors as `check_edit`."""
+        ids = self._set.ids()
+        with suppress(EvalFileError):
+            text = self._edit.text(self._excerpt)
+            return check_edit(path, self._set, text, ids=[ids[at] for at in self._shown], changed=changed)
+        return check_edit(path, self._set, self._edit.text(), changed=changed)
 
 
 def case_start(source: EvalSetFile, text: str, line_starts: Sequence[int], index: int) -> int:
@@ -202,3 +222,44 @@ def _equals(text: str, value: object) -> bool:
         return bool(text) and same_json(parse(text.encode(), "").value, value)
     except (EvalFileError, UnicodeEncodeError):
         return False
+
+
+# --- the part of a YAML file that an edit of some cases reads -----------------------------------------------------------
+
+
+def excerpt(
+    source: EvalSetFile, text: str, line_starts: Sequence[int], indexes: Collection[int]
+) -> tuple[list[int], str]:
+    """Return the positions of the cases that remain, and the text with only these; the others are comments.
+
+    The offsets are those of `text`. The cases at `indexes` remain, each with the one after it, which shows whether a change
+    goes beyond its case. All remain if the cases cannot be read alone: an anchor, a case without an id, a list on one line.
+    """
+    every = list(range(len(source)))
+    starts = _item_starts(source, text, line_starts)
+    if not starts or _ANCHOR.search(text):
+        return every, text
+    shown = [
+        *filter({index + step for index in (*indexes, every[-1]) for step in (0, 1)}.__contains__, every)
+    ]
+    pieces, hidden = [text[: starts[0]]], 0
+    for index in shown:
+        pieces.append(_as_comment(text[starts[hidden] : starts[index]]))
+        hidden = min(index + 1, every[-1])
+        pieces.append(text[starts[index] : starts[hidden] if hidden > index else None])
+    return shown, "".join(pieces)
+
+
+def _item_starts(source: EvalSetFile, text: str, line_starts: Sequence[int]) -> list[int]:
+    """Return the offset of the line on which each case starts; empty if one does not start with a dash and its id."""
+    if source.kind not in {Kind.EVAL_SET, Kind.CASE_LIST}:
+        return []
+    lines = [source.line(index) for index in range(len(source))]
+    if len({*lines}) < len(lines) or max(lines) > len(line_starts):
+        return []
+    starts = [line_starts[line - 1] for line in lines]
+    return starts if all(_ITEM.match(text, start) for start in starts) else []
+
+
+def _as_comment(text: str) -> str:
+    return "\n".join(map("#".__mul__, map(len, text.split("\n"))))

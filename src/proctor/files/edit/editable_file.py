@@ -119,21 +119,22 @@ def check_edit(
     before: EvalSetFile,
     text: str,
     *,
+    ids: Sequence[str] | None = None,
     changed: Mapping[str, EvalCase | None] | None = None,
     added: Sequence[EvalCase] = (),
     removed: Collection[str] = (),
 ) -> EvalSetFile:
     """Return the set of an edited text.
 
-    `changed`: by their ids in `before`, the cases that may change, each with its new content (`None`: any). It may have
-    another id.
+    `ids`: the cases of `before` that the text has, by default all. `changed`: by their ids in `before`, the cases that may
+    change, each with its new content (`None`: any). It may have another id.
 
     Raises:
         EvalFileError: the text cannot be read, or another case than those named would change: do not write it.
     """
     changed = changed or {}
     stated = {case.eval_id: case for case in (*filter(None, changed.values()), *added)}
-    wanted = _ids_after_edit(before, changed, added, removed)
+    wanted = _ids_after_edit(before.ids() if ids is None else ids, changed, added, removed)
     after = _open_text(path, text)
     if list(after.ids()) != wanted:
         raise _edit_error(path, "its cases would differ")
@@ -145,12 +146,12 @@ def check_edit(
 
 
 def _ids_after_edit(
-    before: EvalSetFile,
+    before: Sequence[str],
     changed: Mapping[str, EvalCase | None],
     added: Sequence[EvalCase],
     removed: Collection[str],
 ) -> list[str]:
-    remaining = (eval_id for eval_id in before.ids() if eval_id not in removed)
+    remaining = (eval_id for eval_id in before if eval_id not in removed)
     moved = (case.eval_id if (case := changed.get(eval_id)) else eval_id for eval_id in remaining)
     return [*dict.fromkeys([*moved, *(case.eval_id for case in added)])]
 

@@ -56,7 +56,10 @@ def _range_text(start: int, length: int) -> str:
 
 def line_starts(text: str) -> list[int]:
     """Return the offset at which each line of a text starts."""
-    return [0, *accumulate(len(line) + 1 for line in text.split("\n")[:-1])]
+    ends = map(
+        (1).__add__, map(len, text.split("\n")[:-1])
+    )  # without a step in Python: a set may have a million lines
+    return list(accumulate(ends, initial=0))
 
 
 def line_changes(text: str, starts: Sequence[int], splices: Sequence[Splice]) -> list[LineChange]:

@@ -59,10 +59,11 @@ class SplicedText:
             if start <= comment.start < end and comment.text not in new
         ]
 
-    def text(self) -> str:
-        """Return the text with all changes."""
+    def text(self, original: str | None = None) -> str:
+        """Return the text, or another one with the same offsets, with all changes."""
+        source = self.source if original is None else original
         pieces, at = [], 0
         for start, end, new in self.splices:
-            pieces += [self.source[at:start], new]
+            pieces += [source[at:start], new]
             at = end
-        return "".join([*pieces, self.source[at:]])
+        return "".join([*pieces, source[at:]])

@@ -33,10 +33,11 @@ class YamlEdit(SplicedText):
         EvalFileError: the changed part shares its line with something else.
     """
 
-    def __init__(self, name: str, text: str) -> None:
+    def __init__(self, name: str, text: str, read: str | None = None) -> None:
+        """`read`: the text to read instead, with the same offsets; parts that do not change may be comments in it."""
         super().__init__(text)
         self.name = name
-        root = _compose(text)
+        root = _compose(text if read is None else read)
         if root is None:
             raise EvalFileError(f"{name}: the file is empty")
         self.root: yaml.Node = root
@@ -195,16 +196,19 @@ class YamlEdit(SplicedText):
                 end = blank.end()
             self._splices.append((start, end, ""))
 
-    def text(self) -> str:
-        """Return the text with all changes, with its own line ends."""
+    def text(self, original: str | None = None) -> str:
+        """Return the text, or another one with the same offsets, with all changes and with its own line ends."""
         if "\r\n" in self.source:
             self._splices = [(start, end, _LINE_END.sub("\r\n", new)) for start, end, new in self._splices]
-        return super().text()
+        return super().text(original)
 
     def comments(self) -> Iterator[Comment]:
-        """Return the comments of the original text: `#` outside of all values."""
+        """Return the comments of the original text, from the first change to the last: `#` outside of all values."""
         starts, ends = zip(*sorted(self._scalars(self.root)), strict=True)
-        for match in _COMMENT.finditer(self.source):
+        first, last = self.splices[0][0], self.splices[-1][1]
+        for match in _COMMENT.finditer(self.source, first):
+            if match.start() >= last:
+                return
             before = bisect_right(starts, match.start()) - 1
             if before < 0 or match.start() >= ends[before]:
                 yield Comment(match.start(), match[0].rstrip())

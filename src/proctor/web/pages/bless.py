@@ -6,7 +6,7 @@ Changes are shown as paths of the format and as lines of the file.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
@@ -18,6 +18,8 @@ from pydantic import Field
 from proctor.authoring.bless import Blessing, OnCase, RefusedCase, bless, set_in_project
 from proctor.errors import SetupError, SetupProblems, UnknownNameError
 from proctor.files.edit.editable_file import text_of_file
+from proctor.files.eval_sets.eval_set_file import EvalSetFile
+from proctor.files.eval_sets.source import open_eval_set
 from proctor.runs.storage.failed_attempts import find_current_run
 from proctor.runs.storage.lookup import listed_run
 from proctor.schema.format.wire_model import PageModel
@@ -118,13 +120,15 @@ class CommentsLostError(SetupError):
 class Review:
     """The blessing of a run's cases in the files below a folder."""
 
-    def __init__(self, store: Store, run: str, root: Path) -> None:
-        """`root`: files outside of this folder are neither read nor written.
+    def __init__(
+        self, store: Store, run: str, root: Path, open_file: Callable[[Path], EvalSetFile] = open_eval_set
+    ) -> None:
+        """`root`: files outside of this folder are neither read nor written; `open_file` reads and checks a set.
 
         Raises:
             UnknownNameError: there is no such run.
         """
-        self._store, self._root = store, root.resolve()
+        self._store, self._root, self._open_file = store, root.resolve(), open_file
         self._run_id = find_current_run(store, run)
         self._listed = listed_run(store, self._run_id)
         self._manifest = store.manifest(self._run_id)
@@ -264,6 +268,7 @@ class Review:
                 force=force,
                 on_case=on_case,
                 root=self._root,
+                open_file=self._open_file,
             )
         except SetupProblems as problems:
             return [], refusals | _by_case(problems.problems)

@@ -13,12 +13,17 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from proctor.errors import SetupError
+from proctor.files.eval_sets.eval_set_file import EvalSetFile
+from proctor.files.eval_sets.source import open_eval_set
 from proctor.runs.storage.open import open_runs, open_store
 from proctor.stores.base import Store
+from proctor.web.pages.bounded_cache import BoundedCache
+from proctor.web.pages.eval_sets.load_eval_sets import file_state
 from proctor.web.pages.runs.load_run import RunPageCache
 
 TOKEN = "PROCTOR_WEB_TOKEN"  # noqa: S105 - the name of a variable
 _SHORTEST = 16
+_MOST_OPEN = 4
 _TOKEN = re.compile(r"[\x21-\x7e]+")
 _NAME = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+)(?::(?P<port>\d{1,5}))?")
 
@@ -105,6 +110,17 @@ class ServerContext:
     adk_page: Path | None = None
     """The folder of google-adk's own page, if it is served, too."""
     run_pages: RunPageCache = field(default_factory=RunPageCache, compare=False, repr=False)
+    _sets: BoundedCache[EvalSetFile] = field(
+        default_factory=lambda: BoundedCache(_MOST_OPEN), compare=False, repr=False
+    )
+
+    def open_eval_set(self, path: Path) -> EvalSetFile:
+        """Return the set of a file; a file that has not changed is not read again.
+
+        Raises:
+            EvalFileError: it cannot be read.
+        """
+        return self._sets.get(path, lambda: _open_located(path), stamp=file_state(path))
 
     @contextmanager
     def runs(self) -> Iterator[Store]:
@@ -132,6 +148,13 @@ class ServerContext:
             yield store
         finally:
             store.close()
+
+
+def _open_located(path: Path) -> EvalSetFile:
+    """Return a set whose cases are all located, which threads may then share."""
+    source = open_eval_set(path)
+    source.line(len(source) - 1)
+    return source
 
 
 def _context(request: Request) -> ServerContext:

@@ -81,7 +81,7 @@ class EvalSetLoader:
         Raises:
             EvalFileError: it cannot be read.
         """
-        return self._sources.get(file.path, lambda: read_set(file), stamp=_state(file.path))
+        return self._sources.get(file.path, lambda: read_set(file), stamp=file_state(file.path))
 
     def forget(self, file: SetFile) -> None:
         """Read a set again the next time, because it was written."""
@@ -185,10 +185,11 @@ def _state_with_config(path: Path) -> tuple[object, ...]:
         config = find_config(path)
     except SetupError:
         config = None
-    return tuple(_state(file) for file in (path, config) if file is not None)
+    return tuple(file_state(file) for file in (path, config) if file is not None)
 
 
-def _state(path: Path) -> object:
+def file_state(path: Path) -> object:
+    """Return a value that changes with a file; `None` if it cannot be read."""
     try:
         state = path.stat()
     except OSError:
