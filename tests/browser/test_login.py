@@ -48,6 +48,16 @@ def test_the_printed_address_logs_in_and_leaves_no_trace_of_the_token(
     assert TOKEN not in visitor.url
 
 
+def test_the_printed_address_logs_in_on_an_open_login_page(visitor: Page, problems: Problems) -> None:
+    problems.expect("401")
+    visitor.goto("/runs")
+    visitor.get_by_label("Token").wait_for()
+    visitor.goto("/login")
+    visitor.goto(f"/login#token={TOKEN}")  # changes the fragment only: the page is not loaded again
+    visitor.wait_for_url("**/runs*")
+    assert TOKEN not in visitor.url
+
+
 def test_who_has_not_logged_in_is_asked_for_the_token_and_gets_where_they_wanted(
     visitor: Page, problems: Problems, axe: Callable[..., None], shot: Callable[..., None]
 ) -> None:

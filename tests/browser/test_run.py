@@ -70,6 +70,37 @@ class TestARunThatIsOver:
         page.emulate_media(color_scheme="dark")
         axe(page)
 
+    def test_pictures_lead_to_the_cases_and_the_trials(
+        self, page: Page, site: Site, axe: Look, fits: Look, shot: Shot
+    ) -> None:
+        run = _open(page, site, "travel.flawed")
+        pictures = page.get_by_role("region", name="Pictures")
+        trajectory = pictures.get_by_role("row").filter(has_text="tool_trajectory")
+        expect(trajectory).to_contain_text("6 of 8")
+        trajectory.get_by_role("button", name="Show 0.5 to 0.6: 1 case, which missed").click()
+        expect(_cases(page)).to_have_text(["two_turn_booking"])
+        pictures.get_by_role("tab", name="Latency and tokens").click()
+        expect(pictures.get_by_role("row").filter(has_text="Duration of a turn")).to_contain_text("ms")
+        axe(page)
+        pictures.get_by_role("tab", name="Trials").click()
+        axe(page)
+        fits(page)
+        shot(page, "pictures")
+        pictures.get_by_role("link", name="Trial 3 of two_turn_booking: failed").click()
+        page.wait_for_url(f"**/runs/{run['run_id']}/cases/*trial=3*")
+
+    def test_the_columns_of_the_table_can_be_chosen(self, page: Page, site: Site, axe: Look) -> None:
+        _open(page, site, "travel.flawed")
+        page.get_by_text("Columns", exact=True).click()
+        axe(page)
+        page.get_by_role("checkbox", name="Duration of a turn").check()
+        page.get_by_role("checkbox", name="final_session_state").uncheck()
+        page.keyboard.press("Escape")
+        heads = page.get_by_role("table", name="Cases").get_by_role("columnheader")
+        expect(heads.filter(has_text="Turn")).to_be_visible()
+        expect(heads.filter(has_text="final_session_state")).to_have_count(0)
+        assert "cols=" in page.url
+
     def test_shows_by_what_it_was_judged_and_what_was_run(self, page: Page, site: Site) -> None:
         _open(page, site, "travel.flawed")
         page.get_by_text("Criteria, judges and manifest").click()

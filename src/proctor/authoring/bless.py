@@ -97,7 +97,6 @@ def bless(
     force: bool = False,
     on_case: OnCase | None = None,
     root: Path | None = None,
-    open_file: Callable[[Path], EvalSetFile] = open_eval_set,
 ) -> list[Blessing]:
     """Return what has to change in the files of a run's cases for them to expect what the agent did; nothing is written.
 
@@ -106,8 +105,7 @@ def bless(
     needed where a case's trials did not go alike; by `set/case`, where each has its own), and the keys of the expected final state. `Blessing.write` writes.
 
     The files are those of the project in which this runs, or of the folder `root`, even if the run was made in another copy
-    of the project. `on_case` is called before each step of a case; an exception that it raises ends the work. `open_file`
-    reads and checks a file; a server may keep what it returns.
+    of the project. `on_case` is called before each step of a case; an exception that it raises ends the work.
 
     A case that was not run to its end, has another content than it was run with (`force` goes on where its turns are
     still the same), or is written in a form that cannot be changed in place, is in `refused` of its file.
@@ -116,10 +114,23 @@ def bless(
         SetupProblems: a case is unknown, or no case at all can be blessed.
         StoreError: the store or the run does not exist.
     """
-    kept = as_store(store)
-    run_id = find_current_run(kept, run)
     on_case = on_case or (lambda: None)
-    chosen = _Chosen(kept, run_id, trial, on_case)
+    return bless_opened(open_eval_set, as_store(store), run, cases, trial, on_case, force=force, root=root)
+
+
+def bless_opened(
+    open_file: Callable[[Path], EvalSetFile],
+    store: Store,
+    run: str,
+    cases: Sequence[str],
+    trial: int | Mapping[str, int] | None,
+    on_case: OnCase,
+    *,
+    force: bool,
+    root: Path | None,
+) -> list[Blessing]:
+    """As `bless`; `open_file` reads and checks a file, and may return one that is open already."""
+    chosen = _Chosen(store, find_current_run(store, run), trial, on_case)
     picked = list(chosen.pick(cases))
     if chosen.problems:
         raise SetupProblems(chosen.problems)

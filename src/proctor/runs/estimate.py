@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from proctor.runs.arguments import AgentLike, EvalSetLike, EvaluateOptions, is_open
 from proctor.runs.storage.open import NoRunsError, open_runs
+from proctor.schema.results.manifest import RunState
 from proctor.schema.results.model_usage import Estimate, Forecast, PurposeEstimate
 from proctor.stats.intervals import student_quantile
 
@@ -126,9 +127,9 @@ def _by_history(found: Estimate, prepared: Prepared, store: Store) -> Estimate:
 
 
 def _to_go_by(store: Store, sets: set[str], agent: str) -> list[RunRecord]:
-    """Return the latest runs of these sets, newest first; runs of the same agent come before others."""
+    """Return the latest runs of these sets: those of the same agent first, then finished ones, then the newest."""
     runs = (run for run in islice(store.runs(), _MOST_RUNS) if sets & set(run.sets))
-    return sorted(runs, key=lambda run: run.agent != agent)
+    return sorted(runs, key=lambda run: (run.agent != agent, run.state is not RunState.FINISHED))
 
 
 def _cases(result: Any, sets: Iterable[str]) -> list[CaseResult]:

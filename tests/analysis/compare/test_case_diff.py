@@ -2,7 +2,9 @@
 
 import io
 
-from proctor.analysis.compare.case_diff import parting, write_parting
+import pytest
+
+from proctor.analysis.compare.case_diff import parting, parting_sentence, write_parting
 from proctor.reports.base import ReportOptions
 from proctor.reports.content.symbols import Kind
 from proctor.schema.evidence.event import Event
@@ -67,6 +69,26 @@ def test_input_of_the_metrics_is_shown_where_it_differs() -> None:
     (saw,) = parting(case((PASSED, [[TEXT]])), case((FAILED, [[BOOK]]))).saw
     assert (saw.metric, saw.base, saw.candidate) == ("quality", "1.00", "0.00 (turn 1: it is wrong)")
     assert parting(case((PASSED, [[TEXT]])), case((PASSED, [[TEXT]]))).saw == []
+
+
+@pytest.mark.parametrize(
+    ("outcome", "states", "sentence"),
+    [
+        (PASSED, ({"seats": 2}, {"seats": 2}), "no difference"),
+        (FAILED, ({"seats": 2}, {"seats": 4, "paid": True}), "but another final session state: seats, paid"),
+        (FAILED, (None, {"seats": None}), "but another final session state: seats"),
+        (FAILED, (None, None), "but other scores: quality"),
+    ],
+    ids=["nothing", "values and keys", "a key without a value", "a score"],
+)
+def test_trials_with_the_same_steps_name_what_differs(
+    outcome: Outcome, states: tuple[dict[str, object] | None, ...], sentence: str
+) -> None:
+    sides = case((PASSED, [[TEXT]])), case((outcome, [[TEXT]]))
+    for side, state in zip(sides, states, strict=True):
+        assert side.trials[0].trial is not None
+        side.trials[0].trial.final_state = state
+    assert parting_sentence(parting(*sides)).endswith(sentence)
 
 
 def test_unreached_case_is_reported() -> None:

@@ -31,6 +31,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = make_project(tmp_path_factory.mktemp("project"), CASES)
     open_gate(folder, CASES)
     (folder / "strict_config.json").write_text('{"criteria": {"response_match_score": 1.0}}')
+    (folder / "tsconfig.json").write_text('{"compilerOptions": {}}')
     (folder / "broken.evalset.json").write_text('{"eval_cases": [{"eval_id": 3')
     (folder / "secret.txt").write_text("no")
     return folder

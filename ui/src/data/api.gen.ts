@@ -2862,6 +2862,7 @@ export interface components {
             outcomes: {
                 [key: string]: number;
             };
+            change: components["schemas"]["MeanFigure"] | null;
         };
         /**
          * MetricTrial

@@ -52,6 +52,8 @@ class Parting:
     steps: list[tuple[Kind, Step]] = field(default_factory=list)
     """The steps of that turn and of those after it: in both, only in the base (missing), or only in the candidate (extra)."""
     saw: list[Saw] = field(default_factory=list)
+    state_keys: list[str] = field(default_factory=list)
+    """The keys of the final session state that differ."""
     numbers: tuple[int | None, int | None] = (None, None)
     """The trial of the base and of the candidate (from 0); `None` if it was not run."""
 
@@ -71,6 +73,7 @@ def parting(base: CaseResult, candidate: CaseResult) -> Parting:
         None,
         0,
         saw=[*_saw((base, before), (candidate, now))],
+        state_keys=_state_keys((base, before), (candidate, now)),
         numbers=(_number(base, before), _number(candidate, now)),
     )
     steps = _steps(base, before), _steps(candidate, now)
@@ -132,6 +135,17 @@ def _part_text(part: Part) -> str:
     return f"answer: {part.text}" if part.text and not part.thought else ""
 
 
+def _state_keys(*sides: tuple[CaseResult, int]) -> list[str]:
+    """Return the keys of the final session state that differ; none if a side has no evidence."""
+    trials = [case.trials[place].trial if case.trials else None for case, place in sides]
+    if None in trials:
+        return []
+    before, now = ((trial.final_state if trial is not None else None) or {} for trial in trials)
+    return [
+        key for key in {**before, **now} if (key in before, before.get(key)) != (key in now, now.get(key))
+    ]
+
+
 def _common(before: Sequence[Step], now: Sequence[Step]) -> int:
     both = zip(before, now, strict=False)
     return next((n for n, (a, b) in enumerate(both) if a != b), min(len(before), len(now)))
@@ -191,9 +205,18 @@ def write_parting(found: Parting, out: TextIO, *, options: ReportOptions = DEFAU
 def parting_sentence(found: Parting) -> str:
     """Return where the two part, in a few words."""
     if found.turn is None:
-        return "no difference" if found.alike else "no evidence of either is stored"
+        return _other_difference(found) if found.alike else "no evidence of either is stored"
     alike = f"{found.alike} equal step{'' if found.alike == 1 else 's'}"
     return f"first difference in turn {found.turn + 1}, after {alike}"
+
+
+def _other_difference(found: Parting) -> str:
+    """Return what differs between two trials with the same steps."""
+    if found.state_keys:
+        return f"the same steps, but another final session state: {', '.join(found.state_keys)}"
+    if found.saw:
+        return f"the same steps, but other scores: {', '.join(one.metric for one in found.saw)}"
+    return "no difference"
 
 
 def parting_blocks(found: Parting, look: Look) -> Iterator[Block]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from proctor.authoring.bless import Blessing, OnCase, RefusedCase, bless, set_in_project
+from proctor.authoring.bless import Blessing, OnCase, RefusedCase, bless_opened, set_in_project
 from proctor.errors import SetupError, SetupProblems, UnknownNameError
 from proctor.files.edit.editable_file import text_of_file
 from proctor.files.eval_sets.eval_set_file import EvalSetFile
@@ -260,15 +260,15 @@ class Review:
             return [], refusals
         chosen = {_name(case): trials[case.position] + 1 for case in selected if case.position in trials}
         try:
-            blessings = bless(
+            blessings = bless_opened(
+                self._open_file,
+                self._store,
                 self._run_id,
                 names,
-                store=self._store,
-                trial=chosen,
+                chosen,
+                on_case or (lambda: None),
                 force=force,
-                on_case=on_case,
                 root=self._root,
-                open_file=self._open_file,
             )
         except SetupProblems as problems:
             return [], refusals | _by_case(problems.problems)

@@ -6,6 +6,7 @@ export const DEFINITIONS = {
     "A confidence interval (CI) is a range computed so that, over many repetitions of the measurement, it contains the true value in the stated percentage of them; more cases or trials make it narrower.",
   passHatK: "pass^k estimates how likely it is that k trials of the same case all pass, averaged over the cases.",
   meanScore: "The mean score over the cases, ± its standard error: how far the mean typically varies with the choice of cases.",
+  scoreChange: "The mean change of the scores of the cases that both runs share; in colour if its 95 % confidence interval excludes 0.",
   p95Turn: "The 95th percentile: 95 % of the turns took at most this long.",
   cost: "The cost of all model calls of the run, as far as usage and prices are known.",
   duration: "The time from the start of the run to its end.",

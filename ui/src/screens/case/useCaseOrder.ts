@@ -31,7 +31,7 @@ export function useCaseOrder(page: CasePage, query: URLSearchParams, judging: st
   const run = useData<RunPage>(pathOf(base, { judging }), FRESH).data;
   const rows = useData<CasesPage>(pathOf(`${base}/cases`, { judging }), FRESH).data?.items;
   const extras = useData<CaseExtras>(rows && NEEDS_EVIDENCE.test(`${text} ${sort}`) ? pathOf(`${base}/case-extras`, { judging }) : null, FRESH).data;
-  const table = useShownCases(run, useExtraColumns(rows ?? NONE, extras), text, sort);
+  const table = useShownCases(run, useExtraColumns(rows ?? NONE, extras), text, sort, sort.replace(/^-/, "") || null);
   return useMemo(() => {
     const shown = run ? table.shown() : NONE;
     const at = shown.findIndex(({ position }) => position === page.position);

@@ -50,7 +50,7 @@ export function CaseTable({ page, rows, table, watched, tools }: Props) {
         />
         <div className={`${styles.tools} no-print`}>
           {tools}
-          {deciding > MOST_METRICS && (
+          {deciding > MOST_METRICS && !query.has("cols") && (
             <span className="dim small">
               the {MOST_METRICS} of {numText(deciding)} metrics that cases missed most ·
             </span>

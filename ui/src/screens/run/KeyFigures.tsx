@@ -18,7 +18,7 @@ export function KeyFigures({ page, notes }: { page: RunPage; notes: NotesPage | 
           value={percentText(rate.rate)}
           name={
             <>
-              <Term name="passRate">Cases passed</Term>, {countText(rate)}
+              <Term name="passRate">Cases passed</Term>, <span className={styles.count}>{countText(rate)}</span>
             </>
           }
           interval={boundsText(rate.low, rate.high)}
@@ -29,7 +29,7 @@ export function KeyFigures({ page, notes }: { page: RunPage; notes: NotesPage | 
           value={percentText(trials.count / trials.of)}
           name={
             <>
-              <Term name="trialRate">Trials passed</Term>, {countText(trials)}
+              <Term name="trialRate">Trials passed</Term>, <span className={styles.count}>{countText(trials)}</span>
             </>
           }
           more={trials.unscored ? `of those scored; ${numText(trials.unscored)} in error` : ""}

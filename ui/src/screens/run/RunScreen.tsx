@@ -14,9 +14,11 @@ import { When } from "../../components/text/Num";
 import { Outcome } from "../../components/charts/Outcome";
 import { Skeleton } from "../../components/feedback/Skeleton";
 import { CaseTable } from "./CaseTable";
+import { ColumnChooser } from "./ColumnChooser";
 import { PreviousRate, Details, Judgings, Warnings } from "./Details";
 import { KeyFigures } from "./KeyFigures";
 import { LivePanel, Unfinished } from "./LivePanel";
+import { RunPictures } from "./pictures/RunPictures";
 import styles from "./Run.module.css";
 import { type Live, useLive } from "./useLiveRun";
 import { comparisonText, asMarkdown, sentenceOf, titleOf } from "./runText";
@@ -38,7 +40,7 @@ export function RunScreen() {
   return (
     <>
       <ErrorNote error={error} retry={refetch} />
-      <Run page={page} live={live} watched={watched !== null} cases={cases} order={[query.get("q") ?? "", query.get("sort") ?? ""]} setJudging={(to) => setQuery({ judging: to })} />
+      <Run page={page} live={live} watched={watched !== null} cases={cases} order={[query.get("q") ?? "", query.get("sort") ?? "", query.get("cols")]} setJudging={(to) => setQuery({ judging: to })} />
     </>
   );
 }
@@ -53,8 +55,8 @@ interface Props {
   live: Live;
   watched: boolean;
   cases: ReturnType<typeof useData<CasesPage>>;
-  /** The filter and the order of the table. */
-  order: readonly [text: string, sort: string];
+  /** The filter, the order and the columns of the table. */
+  order: readonly [text: string, sort: string, columns: string | null];
   setJudging: (judging: string | null) => void;
 }
 
@@ -74,8 +76,9 @@ function Run({ page, live, watched, cases, order, setJudging }: Props) {
       {!watched && <KeyFigures page={page} notes={notes} />}
       <Warnings page={page} notes={notes} />
       <ErrorNote error={cases.error} retry={cases.refetch} />
+      {!watched && <RunPictures page={page} rows={rows} shown={table.shown} />}
       {cases.data ? (
-        <CaseTable page={page} rows={rows} table={table} watched={watched} tools={<Judgings page={page} onChange={setJudging} />} />
+        <CaseTable page={page} rows={rows} table={table} watched={watched} tools={<><Judgings page={page} onChange={setJudging} /><ColumnChooser page={page} rows={rows} /></>} />
       ) : (
         !cases.error && <LoadingCases />
       )}
@@ -138,6 +141,7 @@ function Head({ page, watched, shown }: { page: RunPage; watched: boolean; shown
             · <code>{page.manifest.commit.slice(0, 9)}</code>
           </>
         )}
+        {!watched && page.figures.length > 0 && ` · ${page.figures.join(", ")}`}
         {page.judges.length > 0 && ` · ${[...new Set(page.judges.map(({ model }) => model))].join(", ")} as LLM judge`}
       </p>
     </header>

@@ -5,17 +5,22 @@ import { Outcome, outcomeWord } from "../../components/charts/Outcome";
 import { CHANGE_WORDS } from "../../components/terms/caseWords";
 import { Prose } from "../../components/text/Prose";
 import { TrialStrip } from "../../components/charts/TrialStrip";
+import { numText, secondsText } from "../../components/text/numberFormats";
 import type { Column } from "../../components/tables/Table";
 import styles from "./Run.module.css";
 import { rank } from "./caseFilter";
 import { decidingMetrics } from "./runText";
 
 export const MOST_METRICS = 4;
+export const MOST_CHOSEN = 6;
+const MOST_MEDIUM = 2; // on a page of medium width
 
 /** The columns of a run's cases: a metric each that decides, as far as there is room. */
-export function columnsOf(page: RunPage, { costs }: { costs: boolean }): Column<CaseRow>[] {
+export function columnsOf(page: RunPage, { costs, chosen }: { costs: boolean; chosen: readonly string[] | null }): Column<CaseRow>[] {
   const several = page.sets.length > 1;
-  const deciding = decidingMetrics(page, MOST_METRICS);
+  const metrics = chosen ? page.metrics.filter(({ name }) => chosen.includes(name)).slice(0, MOST_CHOSEN) : decidingMetrics(page, MOST_METRICS);
+  const room = metrics.length <= MOST_METRICS;
+  const has = (name: string, byDefault: boolean) => (chosen ? chosen.includes(name) : byDefault);
   return [
     {
       id: "case",
@@ -27,11 +32,12 @@ export function columnsOf(page: RunPage, { costs }: { costs: boolean }): Column<
     },
     { id: "outcome", head: "Outcome", width: "132px", narrow: "112px", sortBy: rank, cell: (row) => <Outcome outcome={page.state === "running" && row.outcome === "not_run" ? "pending" : row.outcome} /> },
     ...(page.num_runs > 1 ? [trials] : []),
-    { id: "why", head: "Why", width: "minmax(0, 2.2fr)", optional: true, wideOnly: true, cell: (row) => <Why row={row} /> },
-    ...deciding.map(({ name, short, thresholds }): Column<CaseRow> => ({
+    ...(room ? [{ id: "why", head: "Why", width: "minmax(0, 2.2fr)", optional: true, wideOnly: true, cell: (row: CaseRow) => <Why row={row} /> }] : []),
+    ...metrics.map(({ name, short, thresholds }, index): Column<CaseRow> => ({
       id: name,
       head: <span className={styles.metric} title={`${name}${thresholds.length ? `, threshold ${thresholds.join(" or ")}` : ""}`}><Breakable text={short} /></span>,
-      width: `${Math.min(168, Math.max(76, 34 + 7 * short.length))}px`,
+      width: `minmax(0, ${room ? Math.min(168, Math.max(76, 34 + 7 * short.length)) : 84}px)`,
+      ...(index >= MOST_MEDIUM ? { wideOnly: true } : {}),
       align: "end",
       optional: true,
       sortBy: (row) => row.scores[name] ?? null,
@@ -41,7 +47,9 @@ export function columnsOf(page: RunPage, { costs }: { costs: boolean }): Column<
         </span>
       ),
     })),
-    ...(costs ? [cost] : []),
+    ...(has("seconds", false) ? [seconds] : []),
+    ...(has("tokens", false) ? [tokens] : []),
+    ...(has("cost", costs) ? [cost] : []),
   ];
 }
 
@@ -53,6 +61,28 @@ const trials: Column<CaseRow> = {
   optional: true,
   sortBy: (row) => (row.strip ? (row.strip.split("p").length - 1) / row.strip.length : null),
   cell: (row) => <TrialStrip strip={row.strip} />,
+};
+
+const seconds: Column<CaseRow> = {
+  id: "seconds",
+  head: "Turn",
+  width: "76px",
+  align: "end",
+  optional: true,
+  first: "desc",
+  sortBy: (row) => row.seconds,
+  cell: (row) => secondsText(row.seconds),
+};
+
+const tokens: Column<CaseRow> = {
+  id: "tokens",
+  head: "Tokens",
+  width: "84px",
+  align: "end",
+  optional: true,
+  first: "desc",
+  sortBy: (row) => row.tokens,
+  cell: (row) => numText(row.tokens, 0),
 };
 
 const cost: Column<CaseRow> = {
@@ -80,7 +110,7 @@ function Name({ row, several }: { row: CaseRow; several: boolean }) {
       <span className={styles.narrowOnly}>
         {row.strip.length > 1 && (
           <span className={styles.strip}>
-            <TrialStrip strip={row.strip} />{" "}
+            <TrialStrip strip={row.strip} />
           </span>
         )}
         <Prose text={row.why} />

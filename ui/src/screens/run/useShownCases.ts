@@ -16,13 +16,13 @@ export interface ShownCases {
 }
 
 /** The cases of a run that its table shows for the filter and the order of an address. */
-export function useShownCases(page: RunPage | undefined, rows: readonly CaseRow[], text: string, sort: string): ShownCases {
+export function useShownCases(page: RunPage | undefined, rows: readonly CaseRow[], text: string, sort: string, chosen: string | null = null): ShownCases {
   const words = useFilterTerms(page, rows);
   const filter = useMemo(() => readFilter(text, words), [text, words]);
   const ordered = useMemo(() => sortByChange(rows), [rows]);
   const taken = useMemo(() => ordered.filter(filter.takes), [ordered, filter]);
   const costs = useMemo(() => rows.some(({ cost }) => cost !== null), [rows]);
-  const columns = useMemo(() => (page ? columnsOf(page, { costs }) : []), [page, costs]);
+  const columns = useMemo(() => (page ? columnsOf(page, { costs, chosen: chosen === null ? null : chosen.split(",") }) : []), [page, costs, chosen]);
   return useMemo(() => ({ words, filter, columns, taken, shown: () => sortRows(taken, columns, sort) }), [words, filter, columns, taken, sort]);
 }
 

@@ -33,6 +33,8 @@ from proctor.web.pages.start import AboutPage
 if TYPE_CHECKING:
     from proctor.schema.format.invocation import Invocation
     from proctor.schema.format.wire_model import PageModel
+    from proctor.web.pages.base import MeanFigure
+    from proctor.web.pages.runs.load_run import RunCases
     from proctor.web.pages.runs.run_page import Against
 
 
@@ -105,11 +107,13 @@ def _add_run(file: SingleFileWriter, run: RunResult, stored: StoredRun, extras: 
         turns += turn_seconds(case)
         view = _view(run, stored, case, documents.get(position), extras)
         _add_case(file, f"{path}/cases/{position}", view, neighbours, labels)
-    against = None
+    against: Against | None = None
+    changes: dict[str, MeanFigure] = {}
     if extras is not None:
-        stored_rows, against = extras.rows(run_id)
-        rows = [page_json(CaseRow.model_validate_json(row)) for row in stored_rows]
-    file.add_initial(path, run_page(run, figures, stored, against))
+        table = extras.table(run_id)
+        against, changes = table.against, table.changes
+        rows = [page_json(CaseRow.model_validate_json(row)) for row in table.rows]
+    file.add_initial(path, run_page(run, figures, stored, against, changes))
     file.add_initial_json(f"{path}/cases", f'{{"items": [{", ".join(rows)}], "total": {len(rows)}}}')
     file.add_initial(f"{path}/notes", notes_page(figures.digest, turns))
 
@@ -214,8 +218,8 @@ class ReportExtras(Protocol):
         """Return the stored run; `None` if it is not stored."""
         ...
 
-    def rows(self, run_id: str) -> tuple[Sequence[bytes], Against | None]:
-        """Return its cases as JSON rows, compared with the previous run of the same agent and sets."""
+    def table(self, run_id: str) -> RunCases:
+        """Return its cases, compared with the previous run of the same agent and sets."""
         ...
 
     def cases(self, run_id: str) -> Iterator[tuple[int, EvalCase]]:

@@ -28,8 +28,8 @@ from proctor.web.pages.analysis.load_comparison import (
 from proctor.web.pages.bundle.html_report import add_runs
 from proctor.web.pages.bundle.single_file import BuiltPage, SingleFileWriter
 from proctor.web.pages.case.load_case import alignment_steps
-from proctor.web.pages.runs.load_run import SelectedRun, case_extras, read_cases, select_run
-from proctor.web.pages.runs.run_page import Against, StoredRun
+from proctor.web.pages.runs.load_run import RunCases, SelectedRun, case_extras, read_cases, select_run
+from proctor.web.pages.runs.run_page import StoredRun
 
 if TYPE_CHECKING:
     from proctor.schema.analysis.calibration import Labelled
@@ -51,10 +51,9 @@ class StoreExtras:
         except UnknownNameError:
             return None
 
-    def rows(self, run_id: str) -> tuple[Sequence[bytes], Against | None]:
-        """Return its cases as JSON rows, compared with the previous run of the same agent and sets."""
-        cases = read_cases(self._store, select_run(self._store, run_id, self._judging))
-        return cases.rows, cases.against
+    def table(self, run_id: str) -> RunCases:
+        """Return its cases, compared with the previous run of the same agent and sets."""
+        return read_cases(self._store, select_run(self._store, run_id, self._judging))
 
     def cases(self, run_id: str) -> Iterator[tuple[int, EvalCase]]:
         """Yield the cases as they were run, with their positions."""

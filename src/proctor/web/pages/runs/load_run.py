@@ -23,8 +23,10 @@ from proctor.runs.storage.queries import RunFilter
 from proctor.schema.analysis.comparison import CaseChange, Trials
 from proctor.schema.results.manifest import RunRecord, RunState
 from proctor.schema.results.run_result import CaseResult, Outcome
+from proctor.stats.intervals import ClusteredMean
 from proctor.stats.unequal_counts import TwoCounts, case_test
 from proctor.stores.baselines import baseline_names
+from proctor.web.pages.base import MeanFigure, mean_figure
 from proctor.web.pages.bounded_cache import BoundedCache
 from proctor.web.pages.runs.case_table import CaseExtras, CaseRow, Changed, Direction, case_row
 from proctor.web.pages.runs.run_list import TREND, RunsPage, passed_of, run_row
@@ -119,6 +121,8 @@ class RunCases:
     rows: list[bytes] = field(default_factory=list)
     """The rows of the table, as JSON."""
     against: Against | None = None
+    changes: dict[str, MeanFigure] = field(default_factory=dict)
+    """By metric, the change since the run `against`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +196,9 @@ def read_cases(store: Store, selected: SelectedRun) -> RunCases:
             pass
     else:
         before = selected.earlier.run
-        changes = _mark_changes(rows, pair(store.verdicts(before.run_id, before.judging), cases))
+        pairs = pair(store.verdicts(before.run_id, before.judging), cases)
+        changes = _mark_changes(rows, pairs)
+        result.changes = _score_changes(pairs)
         result.against = _against(selected.earlier, selected.kind, changes, rows)
     to_json = CaseRow.__pydantic_serializer__.to_json
     result.rows = [to_json(row) for row in rows]
@@ -221,6 +227,17 @@ def _mark_changes(rows: Sequence[CaseRow], pairs: Pairs) -> list[Changed]:
         if now.outcome is not Outcome.NOT_RUN:
             changes.append((row.change, row.was))
     return changes
+
+
+def _score_changes(pairs: Pairs) -> dict[str, MeanFigure]:
+    """Return by metric the mean change of the scores of the cases that both runs have."""
+    means: defaultdict[str, ClusteredMean] = defaultdict(ClusteredMean)
+    for _, before, now in pairs.both:
+        for name, score in now.scores.items():
+            if name in before.scores:
+                means[name].add(score - before.scores[name], 1)
+    found = ((name, mean.result()) for name, mean in means.items())
+    return {name: mean_figure(mean) for name, mean in found if mean is not None}
 
 
 def _direction(before: BriefCase, now: BriefCase) -> Direction | None:
@@ -319,7 +336,7 @@ class RunPageCache:
         selected = select_run(store, name, judging)
         cases = self._read(store, selected)
         run = store.load(selected.stored.listed.run.run_id, selected.stored.judging)
-        return run_page(run, cases.figures, selected.stored, cases.against)
+        return run_page(run, cases.figures, selected.stored, cases.against, cases.changes)
 
     def rows(self, store: Store, name: str, judging: int | None = None) -> list[bytes]:
         """Return the rows of its table of cases, as JSON."""

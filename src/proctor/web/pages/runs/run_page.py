@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from proctor.reports.content import summary
@@ -47,6 +48,8 @@ class MetricPart(PageModel):
     mean: MeanFigure | None
     outcomes: dict[Outcome, int]
     """The number of cases by the metric's outcome."""
+    change: MeanFigure | None = None
+    """The mean change of the cases' scores since the run with which this one is compared; null: no case is in both."""
 
 
 @dataclass(slots=True)
@@ -77,8 +80,8 @@ class Figures:
         """The repeats of all cases."""
         return self.digest.repeats
 
-    def parts(self) -> list[MetricPart]:
-        """Return each metric, the deciding ones first."""
+    def parts(self, changes: Mapping[str, MeanFigure]) -> list[MetricPart]:
+        """Return each metric, the deciding ones first; `changes`: by metric since the run with which this one is compared."""
         means, short = self.repeats.means(), summary.short_names(list(self.metrics))
         names = sorted(self.metrics, key=lambda name: not self.gates[name])
         return [
@@ -89,6 +92,7 @@ class Figures:
                 thresholds=sorted(self.thresholds.get(name, ())),
                 mean=mean_figure(means[name]) if name in means else None,
                 outcomes=dict(self.metrics[name]),
+                change=changes.get(name),
             )
             for name in names
         ]
@@ -333,8 +337,14 @@ class RunPage(PageModel):
     against: Against | None
 
 
-def run_page(run: RunResult, figures: Figures, kept: StoredRun, against: Against | None = None) -> RunPage:
-    """Return the page of a run; `figures`: those of all its cases."""
+def run_page(
+    run: RunResult,
+    figures: Figures,
+    kept: StoredRun,
+    against: Against | None = None,
+    changes: Mapping[str, MeanFigure] = MappingProxyType({}),
+) -> RunPage:
+    """Return the page of a run; `figures`: those of all its cases; `changes`: by metric since the run `against`."""
     listed, repeats = kept.listed, figures.repeats
     trials = figures.digest.trials
     return copy_fields(
@@ -354,7 +364,7 @@ def run_page(run: RunResult, figures: Figures, kept: StoredRun, against: Against
         pass_rate_text=summary.rate(run, UNICODE),
         flaky=repeats.flaky,
         pass_k=pass_ks(repeats),
-        metrics=figures.parts(),
+        metrics=figures.parts(changes),
         figures=figures.digest.figures(),
         cost=run.cost if run.spent else None,
         cost_text=cost_text(run.spent) if run.spent else "",

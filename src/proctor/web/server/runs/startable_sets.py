@@ -25,7 +25,8 @@ _sets: BoundedCache[StartSet] = BoundedCache(_MOST_READ)
 def start_page(root: Path) -> StartPage:
     """Return the eval sets, configs and defaults for a run."""
     settings = load_settings(root)
-    configs = [name for name in files_below(root, (".json", ".yaml", ".yml")) if _is_config_name(name)]
+    named = filter(_is_config_name, files_below(root, (".json", ".yaml", ".yml")))
+    configs = [name for name in named if _has_criteria(root / name)]
     return StartPage(
         sets=[SetFile(path=path, name=_name(path)) for path in files_below(root, SET_SUFFIXES)],
         configs=configs,
@@ -68,6 +69,14 @@ def _case(case: EvalCase) -> StartCase:
     return StartCase(
         eval_id=case.eval_id, tags=case_tags(case), message=shorten(first_message(case), _LONGEST)
     )
+
+
+def _has_criteria(path: Path) -> bool:
+    """Whether a file states criteria; other tools have configs, too."""
+    try:
+        return b"criteria" in path.read_bytes()
+    except OSError:
+        return False
 
 
 def _is_config_name(name: str) -> bool:

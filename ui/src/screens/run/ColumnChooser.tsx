@@ -1,0 +1,95 @@
+import { useEffect, useRef } from "react";
+import { useAddress } from "../../app/address";
+import type { CaseRow, RunPage } from "../../data/types";
+import { Button } from "../../components/forms/Button";
+import { Breakable } from "../../components/text/Breakable";
+import styles from "./ColumnChooser.module.css";
+import { MOST_CHOSEN, MOST_METRICS } from "./caseColumns";
+import { decidingMetrics } from "./runText";
+
+/** Which metrics and figures the table of cases shows; the choice is in the address. */
+export function ColumnChooser({ page, rows }: { page: RunPage; rows: readonly CaseRow[] }) {
+  const [query, setQuery] = useAddress();
+  const box = useClosing();
+  const named = query.get("cols");
+  const chosen = named === null ? defaultColumns(page, rows) : named.split(",").filter(Boolean);
+  const metrics = page.metrics.filter(({ name }) => rows.some(({ scores }) => name in scores));
+  const isFull = metrics.filter(({ name }) => chosen.includes(name)).length >= MOST_CHOSEN;
+  const toggle = (name: string, on: boolean) => setQuery({ cols: (on ? [...chosen, name] : chosen.filter((one) => one !== name)).join(",") || "," });
+  const figures: [name: string, title: string][] = [
+    ["seconds", "Duration of a turn"],
+    ["tokens", "Tokens of a turn"],
+    ["cost", "Cost"],
+  ];
+  const known = figures.filter(([name]) => rows.some((row) => row[name as "seconds" | "tokens" | "cost"] !== null));
+  if (metrics.length + known.length < 2) return null;
+  return (
+    <details ref={box} className={styles.chooser}>
+      <summary>Columns</summary>
+      <fieldset className={`${styles.list} panel`}>
+        <legend className="hidden">Columns of the table</legend>
+        {metrics.map(({ name, short }) => (
+          <Box key={name} name={name} chosen={chosen} full={isFull} onToggle={toggle}>
+            <Breakable text={short} />
+          </Box>
+        ))}
+        {known.map(([name, title]) => (
+          <Box key={name} name={name} chosen={chosen} full={false} onToggle={toggle}>
+            {title}
+          </Box>
+        ))}
+        <div className={styles.foot}>
+          <span className="dim small">{MOST_CHOSEN} metrics at most</span>
+          {named !== null && (
+            <Button look="quiet" onClick={() => setQuery({ cols: null })}>
+              Reset
+            </Button>
+          )}
+        </div>
+      </fieldset>
+    </details>
+  );
+}
+
+interface BoxProps {
+  name: string;
+  chosen: readonly string[];
+  full: boolean;
+  onToggle: (name: string, on: boolean) => void;
+  children: React.ReactNode;
+}
+
+function Box({ name, chosen, full, onToggle, children }: BoxProps) {
+  const on = chosen.includes(name);
+  return (
+    <label title={name}>
+      <input type="checkbox" checked={on} disabled={!on && full} onChange={({ target }) => onToggle(name, target.checked)} />
+      <span>{children}</span>
+    </label>
+  );
+}
+
+function defaultColumns(page: RunPage, rows: readonly CaseRow[]): string[] {
+  const costs = rows.some(({ cost }) => cost !== null) ? ["cost"] : [];
+  return [...decidingMetrics(page, MOST_METRICS).map(({ name }) => name), ...costs];
+}
+
+/** A list that closes on Escape and on a press elsewhere. */
+function useClosing() {
+  const box = useRef<HTMLDetailsElement>(null);
+  useEffect(() => {
+    const close = (event: Event) => {
+      const open = box.current?.open ? box.current : null;
+      if (!open || (event instanceof KeyboardEvent ? event.key !== "Escape" : open.contains(event.target as Node))) return;
+      open.open = false;
+      if (event instanceof KeyboardEvent) open.querySelector("summary")?.focus();
+    };
+    addEventListener("keydown", close);
+    addEventListener("pointerdown", close);
+    return () => {
+      removeEventListener("keydown", close);
+      removeEventListener("pointerdown", close);
+    };
+  }, []);
+  return box;
+}

@@ -1,0 +1,46 @@
+import { useMemo } from "react";
+import { useAddress } from "../../../app/address";
+import type { CaseRow, RunPage } from "../../../data/types";
+import { Tabs } from "../../../components/forms/Tabs";
+import { CostPictures } from "./CostPictures";
+import { LatencyPictures, hasLatency } from "./LatencyPictures";
+import { MetricPictures } from "./MetricPictures";
+import styles from "./Pictures.module.css";
+import { TrialMap } from "./TrialMap";
+
+interface Props {
+  page: RunPage;
+  rows: readonly CaseRow[];
+  /** The cases of the table, in its order. */
+  shown: () => readonly CaseRow[];
+}
+
+/** The results of a run as pictures: metrics, trials, latency and cost. Each has its numbers next to it. */
+export function RunPictures({ page, rows, shown }: Props) {
+  const [query, setQuery] = useAddress();
+  const mapped = useMemo(() => shown(), [shown]);
+  const timed = useMemo(() => hasLatency(rows), [rows]);
+  const tabs = [
+    { id: "metrics", name: "Metrics", has: page.metrics.length > 0 },
+    { id: "trials", name: "Trials", has: page.num_runs > 1 },
+    { id: "latency", name: "Latency and tokens", has: timed },
+    { id: "cost", name: "Cost", has: page.money.length > 0 },
+  ].filter(({ has }) => has);
+  const [first] = tabs;
+  if (!first || !rows.length) return null;
+  const named = query.get("show");
+  const at = tabs.find(({ id }) => id === named)?.id ?? first.id;
+  const onFilter = (q: string) => setQuery({ q });
+  return (
+    <section aria-label="Pictures" className={styles.pictures}>
+      <Tabs label="Pictures" tabs={tabs} at={at} onChange={(show) => setQuery({ show: show === first.id ? null : show })}>
+        <div className={`${styles.panel} panel`}>
+          {at === "metrics" && <MetricPictures page={page} rows={rows} onFilter={onFilter} />}
+          {at === "trials" && <TrialMap page={page} rows={mapped} />}
+          {at === "latency" && <LatencyPictures rows={rows} onFilter={onFilter} />}
+          {at === "cost" && <CostPictures money={page.money} />}
+        </div>
+      </Tabs>
+    </section>
+  );
+}

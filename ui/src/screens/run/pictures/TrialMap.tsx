@@ -1,0 +1,82 @@
+import { useState } from "react";
+import { Link } from "wouter";
+import { pathOf } from "../../../data/queries";
+import type { CaseRow, RunPage } from "../../../data/types";
+import { OUTCOME_OF_LETTER, filledClass, outcomeWord } from "../../../components/charts/Outcome";
+import { trialSign } from "../../../components/charts/TrialStrip";
+import { Button } from "../../../components/forms/Button";
+import { Breakable } from "../../../components/text/Breakable";
+import { numText } from "../../../components/text/numberFormats";
+import styles from "./Pictures.module.css";
+
+const FIRST = 20;
+const MORE = 100;
+
+interface Props {
+  page: RunPage;
+  /** The cases of the table, in its order. */
+  rows: readonly CaseRow[];
+}
+
+/** Every trial of the cases that the table shows, as a map: pressing a cell opens the trial. */
+export function TrialMap({ page, rows }: Props) {
+  const [most, setMost] = useState(FIRST);
+  const trials = Math.max(1, ...rows.map(({ strip }) => strip.length));
+  if (!rows.length) return <p className="dim">No case matches the filter.</p>;
+  return (
+    <>
+      <div className={styles.scroll} tabIndex={0} role="region" aria-label="Trials">
+        <table className={styles.map}>
+          <caption className="hidden">The outcome of each trial of each case</caption>
+          <thead>
+            <tr>
+              <th scope="col">Case</th>
+              {Array.from({ length: trials }, (_, trial) => (
+                <th key={trial} scope="col">{trial + 1}</th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.slice(0, most).map((row) => (
+              <MapRow key={row.position} run={page.run_id} row={row} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <div className={`${styles.foot} no-print`}>
+        <span className="dim small">
+          {numText(Math.min(most, rows.length))} of {numText(rows.length)} cases, in the order of the table
+        </span>
+        {rows.length > most && (
+          <Button look="quiet" onClick={() => setMost(most + MORE)}>
+            Show {numText(Math.min(MORE, rows.length - most))} more
+          </Button>
+        )}
+      </div>
+    </>
+  );
+}
+
+function MapRow({ run, row }: { run: string; row: CaseRow }) {
+  const path = `/runs/${encodeURIComponent(run)}/cases/${row.position}`;
+  return (
+    <tr>
+      <th scope="row">
+        <Link href={path}>
+          <Breakable text={row.eval_id} />
+        </Link>
+      </th>
+      {[...row.strip].map((letter, index) => {
+        const outcome = OUTCOME_OF_LETTER[letter] ?? "not_run";
+        const words = `Trial ${index + 1} of ${row.eval_id}: ${outcomeWord(outcome)}`;
+        return (
+          <td key={index}>
+            <Link href={pathOf(path, { trial: String(index + 1) })} className={filledClass(outcome)} tabIndex={-1} aria-label={words} title={words}>
+              {trialSign(outcome)}
+            </Link>
+          </td>
+        );
+      })}
+    </tr>
+  );
+}

@@ -1,0 +1,45 @@
+import { describe, expect, it } from "vitest";
+import type { CaseRow, MetricPart } from "../../../data/types";
+import { readFilter } from "../caseFilter";
+import { binFilter, changeText, isSignificant, orderedMetrics, scoreBins } from "./metricRows";
+
+const row = (score: number | null, missed = false) => ({ scores: { match: score }, missed: missed ? ["match"] : [], seconds: score }) as unknown as CaseRow;
+const ROWS = [row(0.3), row(0.35, true), row(1), row(null), row(0.7)];
+
+describe("a bar of a histogram", () => {
+  it.each(["match", "invocation_duration_v1"])("filters exactly the cases that it counts: %s", (name) => {
+    for (const bin of scoreBins(ROWS, name)) {
+      const { takes, problem } = readFilter(binFilter(name, bin) ?? "", { metrics: ["match"], sets: [], tags: [] });
+      expect([problem, ROWS.filter(takes).length]).toEqual(["", bin.count]);
+    }
+  });
+
+  it("of a metric that a filter cannot name is not pressed", () => {
+    expect(binFilter("my metric", { from: 0, to: 1, isLast: true, count: 1, missed: 0 })).toBeNull();
+  });
+});
+
+describe("the metrics", () => {
+  it("that decide come first, those missed most among them first", () => {
+    const metric = (name: string, gate: boolean, failed: number) => ({ name, gate, outcomes: { failed } }) as unknown as MetricPart;
+    const found = orderedMetrics({ metrics: [metric("a", false, 9), metric("b", true, 0), metric("c", true, 2)] });
+    expect(found.map(({ name }) => name).join("")).toBe("cba");
+  });
+});
+
+describe("a change", () => {
+  it.each([
+    [0.05, "+0.05"],
+    [-0.123, "−0.12"],
+    [0.0004, "+0.0004"],
+    [0, "0"],
+  ])("%d reads %s", (value, text) => expect(changeText(value)).toBe(text));
+
+  it.each([
+    [-0.2, -0.1, true],
+    [-0.1, 0.1, false],
+    [null, null, false],
+  ])("from %s to %s is significant: %s", (low, high, wanted) => {
+    expect(isSignificant({ value: 0, standard_error: null, low, high, cases: 2, values: 2 })).toBe(wanted);
+  });
+});

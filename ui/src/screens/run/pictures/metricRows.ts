@@ -1,0 +1,85 @@
+// All metrics of a run as rows: their scores, and what changed.
+import type { CaseRow, MetricPart, RunPage } from "../../../data/types";
+import { type Bin, binsOf } from "../../../components/charts/bins";
+import { mdCode, mdTable } from "../../../components/text/markdown";
+import { numText, scoreText, standardErrorText } from "../../../components/text/numberFormats";
+
+/** How many cases missed a metric: failed it, or could not be scored. */
+export function missedCount({ outcomes }: Pick<MetricPart, "outcomes">): number {
+  return (outcomes.failed ?? 0) + (outcomes.error ?? 0);
+}
+
+/** How many cases a metric has an outcome for. */
+export function scoredCount({ outcomes }: Pick<MetricPart, "outcomes">): number {
+  return Object.entries(outcomes).reduce((sum, [outcome, count]) => (["not_run", "skipped", "not_applicable"].includes(outcome) ? sum : sum + (count ?? 0)), 0);
+}
+
+/** The metrics, those that decide first, and of these those that cases missed most. */
+export function orderedMetrics({ metrics }: Pick<RunPage, "metrics">): MetricPart[] {
+  return [...metrics].sort((one, other) => Number(other.gate) - Number(one.gate) || missedCount(other) - missedCount(one));
+}
+
+const OWN_COLUMNS: Readonly<Record<string, "seconds" | "tokens">> = { invocation_duration_v1: "seconds", token_usage_v1: "tokens" };
+
+/** The name by which a filter knows a metric. */
+export function filterName(metric: string): string {
+  return OWN_COLUMNS[metric] ?? metric;
+}
+
+function scoreOf(row: CaseRow, metric: string): number | null | undefined {
+  const own = OWN_COLUMNS[metric];
+  return own ? row[own] : row.scores[metric];
+}
+
+/** The scores of a metric, counted. */
+export function scoreBins(rows: readonly CaseRow[], name: string): Bin[] {
+  const values: number[] = [];
+  const missed: boolean[] = [];
+  for (const row of rows) {
+    const score = scoreOf(row, name);
+    if (typeof score !== "number") continue;
+    values.push(score);
+    missed.push(row.missed.includes(name));
+  }
+  return binsOf(values, missed, { shares: !(name in OWN_COLUMNS) });
+}
+
+/** Whether a filter can name a metric. */
+export function canFilter(name: string): boolean {
+  return /^[\w.-]+$/.test(name);
+}
+
+/** The filter for the cases in an interval; null if the name cannot be written in a filter. */
+export function binFilter(name: string, { from, to, isLast }: Bin): string | null {
+  return canFilter(name) ? `${filterName(name)}>=${from} ${filterName(name)}${isLast ? "<=" : "<"}${to}` : null;
+}
+
+/** A mean with its standard error: `0.82 ± 0.03`. */
+export function meanText(mean: MetricPart["mean"]): string {
+  if (!mean) return "–";
+  return `${scoreText(mean.value)}${mean.standard_error ? ` ± ${standardErrorText(mean.standard_error)}` : ""}`;
+}
+
+/** A change with its sign: `+0.05`, `−0.12`, `0`. */
+export function changeText(value: number): string {
+  if (value === 0) return "0";
+  const text = Math.abs(value) < 0.005 ? String(Number(Math.abs(value).toPrecision(1))) : Math.abs(value).toFixed(2);
+  return `${value > 0 ? "+" : "−"}${text}`;
+}
+
+/** Whether a change excludes 0 at 95 % confidence; without an interval it cannot. */
+export function isSignificant({ low, high }: NonNullable<MetricPart["change"]>): boolean {
+  return low !== null && high !== null && (low > 0 || high < 0);
+}
+
+export function metricsMarkdown(page: RunPage): string {
+  const head = ["Metric", "Mean", "Threshold", "Missed in", ...(page.against ? [`Change since ${page.against.short}`] : [])];
+  const rows = orderedMetrics(page).map((metric) => [
+    mdCode(metric.name),
+    meanText(metric.mean),
+    metric.thresholds.join(" or ") || "–",
+    metric.gate ? `${numText(missedCount(metric))} of ${numText(scoredCount(metric))}` : "reported only",
+    ...(page.against ? [metric.change ? changeText(metric.change.value) : "–"] : []),
+  ]);
+  return `${mdTable(head, rows)}\n`;
+}
