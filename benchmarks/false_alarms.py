@@ -4,7 +4,8 @@ python -m benchmarks.false_alarms [COMPARISONS] [TABLE]...      2,000 comparison
 
 Two builds are drawn as cases with trials, from models of how agents behave: cases of mixed difficulty, flaky ones,
 trials that resemble each other, scores; and whole runs with several metrics, compared as `proctor compare` does.
-The tables: general, runs, plans (here), and level, missing, few_missing, power, small_sets (`fixed_cases`).
+The tables: general, runs, plans (here), and level, alike, one_case, missing, few_missing, power,
+small_sets (`fixed_cases`).
 """
 
 from __future__ import annotations
@@ -286,6 +287,8 @@ def main(comparisons: int, names: Sequence[str]) -> None:
         "runs": print_runs,
         "plans": print_plans,
         "level": fixed_cases.print_level,
+        "alike": fixed_cases.print_alike,
+        "one_case": fixed_cases.print_one_case,
         "missing": fixed_cases.print_missing,
         "few_missing": fixed_cases.print_few_missing,
         "power": fixed_cases.print_power,

@@ -213,6 +213,44 @@ def print_missing(comparisons: int) -> None:
         )
 
 
+def print_alike(comparisons: int) -> None:
+    """Print how often an equal build is called a regression if half of the trials of each case are alike."""
+    print(f"{'half of the trials alike':44} {'regression':>10}")
+    for cases, trials in ALIKE:
+        fixed = FixedCases(
+            f"{cases} cases x {trials}, alike", _spread(cases, 0.4, 1.0), trials, resemblance=0.5
+        )
+        share = simulate(fixed, comparisons, Candidate()).share(Change.REGRESSION)
+        print(f"{fixed.name:44} {share:10.1%}", flush=True)
+
+
+ALIKE = (
+    (3, 5), (3, 10), (3, 20), (4, 5), (4, 10), (5, 5), (5, 10), (5, 20), (7, 5), (7, 10), (7, 20), (20, 5), (20, 10),
+)  # fmt: skip
+"""Numbers of cases and trials."""
+
+
+def print_one_case(comparisons: int) -> None:
+    """Print how often a regression is found if a single case, the easiest one, passes fewer trials."""
+    print(f"{'regression found; one case drops':44} {'to 0 %':>8} {'to 30 %':>8}")
+    for trials in (5, 10, 20):
+        for name, rates in _ONE_CASE.items():
+            fixed = FixedCases(f"{name} x {trials}", rates, trials)
+            shares = [
+                simulate(fixed, comparisons, Candidate(rates={0: rate})).share(Change.REGRESSION)
+                for rate in (0.0, 0.3)
+            ]
+            print(f"{fixed.name:44} {shares[0]:8.1%} {shares[1]:8.1%}", flush=True)
+
+
+_ONE_CASE = {
+    "7 steady cases": (1.0,) * 7,
+    "7 cases, one of them flaky": (1.0,) * 6 + (0.75,),
+    "7 cases, two of them flaky": (1.0,) * 5 + (0.5, 0.8),
+    "7 flaky cases": _spread(7, 0.4, 1.0)[::-1],
+    "20 cases, eight of them flaky": (1.0,) * 12 + _spread(8, 0.5, 1.0),
+}
+
 FEW_MISSING = (
     *FIXED,
     FixedCases("30 steady cases x 5", (1.0,) * 30, 5),

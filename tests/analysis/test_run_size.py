@@ -85,8 +85,18 @@ SENTENCES = {
     "nothing": (["P"], "no drop, however large", "to notice 5 points you need 1,692 cases x 1 trial"),
     "every case flaky": (
         ["PPPFP"] * 15,
-        "an overall drop of 26 points (in 80 % of comparisons)",
+        "an overall drop of 28 points (in 80 % of comparisons)",
         "to notice 5 points you need 262 cases x 5 trials",
+    ),
+    "one of seven cases is flaky": (
+        ["P" * 10] * 6 + ["PPPPPFPPPF"],
+        "a case that drops from 100 % to 8 %, and an overall drop of 23 points (in 80 % of comparisons)",
+        "to notice 5 points you need 44 cases x 10 trials",
+    ),
+    "three of seven cases are flaky": (
+        ["P" * 5] * 4 + ["PPFPF"] * 3,
+        "a case that drops from 100 % to 0 %, and an overall drop of 50 points (in 80 % of comparisons)",
+        "to notice 5 points you need 231 cases x 5 trials",
     ),
     "one case": (
         ["P" * 40],
@@ -127,6 +137,7 @@ DESIGNS = {
     "steady, single trials": ([1.0] * 30, 1),
     "steady, some always fail, single trials": ([1.0] * 30 + [0.0] * 6, 1),
     "one flaky case in seven": ([1.0] * 6 + [0.6], 5),
+    "four flaky cases in ten": ([1.0] * 6 + [0.5, 0.6, 0.7, 0.8], 10),
     "flaky": ([0.8] * 15, 5),
 }
 _TIMES = 200

@@ -209,7 +209,7 @@ _MANY = 100
 """The degrees of freedom from which the expansion around the normal quantile is exact to nine digits."""
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=1024)  # solved by bisection; a comparison of many cases asks for many degrees
 def student_quantile(confidence: float, degrees: int) -> float:
     """Return the t for which a Student-distributed variable is between -t and t with probability `confidence`.
 

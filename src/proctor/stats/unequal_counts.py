@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from math import erfc, exp, fsum, gcd, inf, lcm, lgamma, log, prod, sinh, sqrt
 
 from proctor.stats.intervals import normal_quantile, score_interval
@@ -196,14 +197,19 @@ def _log_ways(count: int, chosen: int) -> float:
 
 def _sums(parts: Iterable[_Part]) -> dict[int, float] | None:
     """Return the probability of each sum, or `None` if there are too many to enumerate."""
-    sums = {0: 1.0}
-    work = 0
-    for part in parts:
-        for _ in range(part.cases):
-            work += len(sums) * len(part.chances)
-            if work > _MOST_SUMS:
-                return None
-            sums = _convolve(sums, part)
+    sums, work = {0: 1.0}, 0
+    for weight, same in groupby(parts, key=lambda part: part.weight):
+        passes = [1.0]
+        least = 0
+        for part in same:
+            kernel = [part.chances.get(each, 0.0) for each in range(min(part.chances), max(part.chances) + 1)]
+            for _ in range(part.cases):
+                work += len(sums) * len(passes) * len(kernel)
+                if work > _MOST_SUMS:
+                    return None
+                passes = _convolve(passes, kernel)
+            least += min(part.chances) * part.cases
+        sums = _add(sums, {(least + place) * weight: chance for place, chance in enumerate(passes)})
     return sums
 
 
@@ -212,10 +218,20 @@ def _as_good_as_same(parts: Iterable[_Part]) -> float:
     return 1e-6 * max((part.weight for part in parts), default=1)
 
 
-def _convolve(sums: Mapping[int, float], part: _Part) -> dict[int, float]:
+def _convolve(passes: Sequence[float], kernel: Sequence[float]) -> list[float]:
+    """Return the distribution of a sum of two numbers, each with the probabilities of 0, 1, 2 …"""
+    found = [0.0] * (len(passes) + len(kernel) - 1)
+    for place, chance in enumerate(kernel):
+        end = place + len(passes)
+        found[place:end] = [
+            so_far + chance * one for so_far, one in zip(found[place:end], passes, strict=True)
+        ]
+    return found
+
+
+def _add(sums: Mapping[int, float], others: Mapping[int, float]) -> dict[int, float]:
     found: dict[int, float] = {}
-    for passed, chance in part.chances.items():
-        more = passed * part.weight
+    for more, chance in others.items():
         for each, so_far in sums.items():
             found[each + more] = found.get(each + more, 0.0) + so_far * chance
     return found

@@ -51,15 +51,19 @@ def draw(number: int) -> Drawn:
     options = _draw_options(random)
     complete: list[list[tuple[str, CaseResult]]] = []
     hidden: list[list[tuple[str, CaseResult]]] = []
+    is_complete = True
     for side in (0, 1):
         drawn = [_draw_trials(random, design, side, place) for place in range(len(design.rates))]
         gone = [_draw_missing(random, design, side, one) for one in drawn]
         complete.append(_cases(design, drawn, [{}] * len(drawn)))
         hidden.append(_cases(design, drawn, gone))
+        is_complete &= not any(gone)
     if options.left_out and not design.unequal:
         hidden[1] = [one for one in hidden[1] if random.random() > design.missing[1]] or hidden[1]
     trials = sum(len(case.trials) for _, case in complete[1])
-    found, whole = _compare(design, hidden, options), _compare(design, complete, options)
+    found = _compare(design, hidden, options)
+    is_complete &= len(hidden[1]) == len(complete[1])
+    whole = found if is_complete else _compare(design, complete, options)
     return Drawn(number, found, whole, options, trials)
 
 

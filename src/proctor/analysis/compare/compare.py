@@ -17,10 +17,8 @@ from proctor.analysis.compare.futility import FUTILE, Ahead, chance_to_decide
 from proctor.analysis.compare.measures import (
     Tested,
     by_case,
-    could_be_beyond_resemblance,
     hull,
     in_general,
-    is_beyond_resemblance,
     more_needed,
     on_these_cases,
     p_value_by_case,
@@ -36,6 +34,7 @@ from proctor.analysis.compare.missing_verdicts import (
     total_missing,
 )
 from proctor.analysis.compare.outcome_text import describe, fell_before_correction
+from proctor.analysis.compare.resemblance import could_be_beyond_resemblance, is_beyond_resemblance
 from proctor.schema.analysis.comparison import (
     PASSED,
     USAGE_MEASURES,

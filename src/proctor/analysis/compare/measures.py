@@ -12,18 +12,12 @@ from dataclasses import dataclass
 from math import ceil, fsum, log2, sqrt
 
 from proctor.analysis.compare.missing_verdicts import Completion, PairedScore
+from proctor.analysis.compare.resemblance import resemblance
 from proctor.schema.analysis.comparison import InGeneral
 from proctor.stats.bootstrap import mean_difference, most_lost
-from proctor.stats.intervals import chi_square_tail, student_quantile
 from proctor.stats.paired_tests import sign_flip_test
 from proctor.stats.power import cases_needed, expected_deviation, variance_within
-from proctor.stats.unequal_counts import (
-    TwoCounts,
-    dealt_out_test,
-    excess_of_difference,
-    squared_correlation,
-    two_shares_interval,
-)
+from proctor.stats.unequal_counts import TwoCounts, dealt_out_test, two_shares_interval
 
 Interval = tuple[float, float]
 LEAST_LEVEL = 1e-9
@@ -89,81 +83,6 @@ def _interval_of_trials(counts: Sequence[TwoCounts], difference: float, level: f
     wider = sqrt(resemblance([one] for one in counts))
     return max(-1.0, difference - wider * (difference - low)), min(
         1.0, difference + wider * (high - difference)
-    )
-
-
-_FEWEST_FLAKY = 3
-"""Cases that are flaky: with fewer of them it cannot be seen whether trials resemble each other."""
-_RESEMBLANCE_LEVEL = 0.15
-_LEAST_CORRELATION = 0.7
-"""The squared correlation of run and result that a single case needs if flaky cases vary as independent trials do."""
-_CONFIDENCE_OF_CASE = 0.9998
-"""The confidence (two-sided) of the F test of a single case, which counts instead where there are many trials and cases."""
-
-
-def resemblance(cases: Iterable[Sequence[TwoCounts]]) -> float:
-    """Return how many times as much flaky cases vary between the runs as independent trials would; 1 if not significantly.
-
-    Trials of a case resemble each other within a run if, for example, a service is down for an hour. Then single cases seem to
-    break. The test is that of homogeneity by chi-square, over the cases. Each has its counts under one or several choices of
-    the missing verdicts, and the choice counts that shows most.
-    """
-    excesses = _excesses(cases)
-    return fsum(excesses) / len(excesses) if _is_significant(excesses, len(excesses)) else 1.0
-
-
-def is_beyond_resemblance(case: Sequence[TwoCounts], others: Iterable[Sequence[TwoCounts]]) -> bool:
-    """Return whether a case changed by more than trials that resemble each other explain, under each choice of its counts.
-
-    The other flaky cases show how much that is. They must not vary significantly more than independent trials, and the case
-    must exceed them: few cases seldom show a resemblance that is there, and the more trials, the more it imitates a change.
-    """
-    excesses = _excesses(others)
-    if not excesses:
-        return True
-    if _is_significant(excesses, len(excesses)):
-        return False
-    return all(_exceeds(one, excesses, len(excesses)) for one in case)
-
-
-def could_be_beyond_resemblance(case: TwoCounts, known: Iterable[TwoCounts], others: int) -> bool:
-    """Return whether a case could be beyond resemblance: `case` has its worst values, and up to `others` more cases may be flaky."""
-    excesses = [each for one in known if (each := excess_of_difference(one)) is not None]
-    degrees = len(excesses) + others
-    if len(excesses) < _FEWEST_FLAKY:
-        return True
-    return not _is_significant(excesses, degrees) and _exceeds(case, excesses, degrees)
-
-
-def _excesses(cases: Iterable[Sequence[TwoCounts]]) -> list[float]:
-    """Return by how much the flaky cases vary, by the choice that shows most; none if too few cases are flaky."""
-    excesses, flaky = [], 0
-    for choices in cases:
-        known = [each for one in choices if (each := excess_of_difference(one)) is not None]
-        flaky += bool(known)
-        if known and (
-            len(known) == len(choices) or max(known) > 1
-        ):  # steady under a choice: it would hide the others
-            excesses.append(max(known))
-    return excesses if flaky >= _FEWEST_FLAKY else []
-
-
-def _is_significant(excesses: Sequence[float], degrees: int) -> bool:
-    return bool(excesses) and chi_square_tail(fsum(excesses), degrees) < _RESEMBLANCE_LEVEL
-
-
-def _exceeds(case: TwoCounts, excesses: Sequence[float], degrees: int) -> bool:
-    """Return whether a case stands out among others, by its correlation or, with many trials, by the F test.
-
-    Source: P. McCullagh and J. A. Nelder, "Generalized Linear Models" (1989), section 4.5; the correlation by simulation
-    (`benchmarks.false_alarms`), because the trials of few cases resemble each other in more ways than the F test assumes.
-    """
-    others = fsum(excesses) / degrees
-    correlation = squared_correlation(case)
-    by_trials = (case.trials_before + case.trials_now - 1) * correlation
-    return (
-        correlation >= _LEAST_CORRELATION * others
-        or by_trials >= student_quantile(_CONFIDENCE_OF_CASE, degrees) ** 2 * others
     )
 
 

@@ -9,9 +9,16 @@ from dataclasses import dataclass
 from math import ceil, fsum, isfinite
 from typing import TYPE_CHECKING
 
-from proctor.analysis.compare.detectable import detectable_drop
+from proctor.analysis.compare.detectable import detectable_case_rate
 from proctor.analysis.compare.error_budget import divide_error
-from proctor.analysis.power.sizes import PassRateSize, ScoreSize, Size, smallest_drop, trials_for
+from proctor.analysis.power.sizes import (
+    ScoreSize,
+    Size,
+    pass_rate_size,
+    smallest_drop,
+    trials_for,
+    variance_of_passes,
+)
 from proctor.errors import SetupError, SetupProblems, UnknownNameError, did_you_mean
 from proctor.runs.arguments import is_open
 from proctor.runs.storage.failed_attempts import find_current_run
@@ -85,7 +92,7 @@ def size_for(sample: Sample, asked: SizeAsked, took: TrialTook) -> MeasureSize:
     is_rate = sample.name == PASSED
     size: Size = ScoreSize(within, sample.reach, level, asked.power)
     if is_rate:
-        size = PassRateSize(within, between / mean**2 if mean else 0.0, level, asked.power)
+        size = pass_rate_size(sample.cases, level=level, power=asked.power)
     return MeasureSize(
         sample.name, mean, asked.detect, within, between, level,
         [_row(size, asked.detect, count, took) for count in asked.trials],
@@ -104,10 +111,9 @@ def _case_rate(cases: Sequence[Sequence[float]], trials: int, asked: SizeAsked) 
     """
     steady, fallen = TwoCounts(trials, trials, trials, trials), TwoCounts(trials, trials, 0, trials)
     others = [fallen if 0 < sum(case) < len(case) else steady for case in cases[1:]]
-    budget = divide_error(1 - asked.confidence)
-    return detectable_drop(
-        [steady, *others], case_level=budget.cases, overall_level=budget.overall, power=asked.power
-    ).case_rate
+    return detectable_case_rate(
+        [steady, *others], level=divide_error(1 - asked.confidence).cases, power=asked.power
+    )
 
 
 def _row(size: Size, detect: float, trials: int, took: TrialTook) -> SizeRow:
@@ -122,7 +128,7 @@ def _within(sample: Sample) -> tuple[float, list[str]]:
     values = [value for case in sample.cases for value in case]
     seen = variance_within(sample.cases)
     if sample.name == PASSED:
-        return _within_of_passes(sample.cases, values, seen)
+        return variance_of_passes(sample.cases), _notes_on_passes(seen)
     if seen is not None:
         note = "no trial scored differently from another of its case: the plan assumes that none ever will"
         return seen, [note] if not seen else []
@@ -138,18 +144,11 @@ def _within(sample: Sample) -> tuple[float, list[str]]:
 _ONE_TRIAL = "with one trial a case, the variance of its trials is unknown"
 
 
-def _within_of_passes(
-    cases: Sequence[Sequence[float]], values: Sequence[float], seen: float | None
-) -> tuple[float, list[str]]:
-    """Of pass and fail: as if one more pair of trials had differed, because trials that were equal so far may still differ."""
-    degrees = sum(len(case) - 1 for case in cases)
-    rate = (fsum(values) + 1) / (len(values) + 2)
-    most = rate * (1 - rate)
+def _notes_on_passes(seen: float | None) -> list[str]:
     if seen is None:
-        return most, [f"{_ONE_TRIAL}: all cases are taken for alike, which is the most that there can be"]
-    within = min((seen * degrees + 0.5) / (degrees + 1), most)
+        return [f"{_ONE_TRIAL}: all cases are taken for alike, which is the most that there can be"]
     note = "no case was flaky: the plan assumes that one more pair of trials would have differed"
-    return within, [note] if not seen else []
+    return [note] if not seen else []
 
 
 def sentence_of(one: MeasureSize, cases: int, trials: int, power: float) -> str:

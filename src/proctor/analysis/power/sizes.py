@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import ceil, log2, sqrt
+from math import ceil, fsum, log2, sqrt
 from typing import Protocol
 
 from proctor.stats.binomial import at_most
-from proctor.stats.intervals import normal_quantile
-from proctor.stats.power import cases_needed, expected_deviation
+from proctor.stats.intervals import normal_quantile, student_quantile
+from proctor.stats.power import cases_needed, expected_deviation, variance_within
 
 MOST_TRIALS = 50
 """Trials of a case beyond which more of them are not proposed."""
+_FEWEST = 3
+"""Cases from which Student's t is used."""
+_FEW = 50
+"""Cases up to which it differs from the normal quantile."""
 
 
 class Size(Protocol):
@@ -54,7 +58,9 @@ class PassRateSize:
     The test is that of the gate (`on_these_cases`). Two conditions hold. The trials that fail additionally are enough to be
     significant at all, by the binomial distribution. The mean difference is found by its normal approximation, with the
     variance of the trials within cases in both builds, with that of the drop over cases (a case that fails anyway cannot
-    fall), and with the continuity correction of an exact test.
+    fall), and with the continuity correction of an exact test. If cases are flaky and few, the interval is wider if these seem
+    to vary more than independent trials, and signs must agree. Student's t in place of the normal quantile allows for both
+    (checked by simulation: `benchmarks.planned_power`).
 
     Sources: W. C. Guenther, "Sample size formulas for normal theory t tests", The American Statistician 35 (1981), 243-244;
     the correction: J. T. Casagrande, M. C. Pike and P. G. Smith, "An improved approximate formula for calculating sample
@@ -68,21 +74,55 @@ class PassRateSize:
     level: float
     """Two-sided."""
     power: float
+    is_flaky: bool
+    """Whether trials of a case ended differently."""
     reach: float = 1.0
 
     def cases(self, detect: float, trials: int) -> int:
         """Return how many cases notice a drop with so many trials of each."""
-        two_sided, one_sided = normal_quantile(1 - self.level), _power_quantile(self.power)
+        cases = self._by_spread(detect, trials, normal_quantile(1 - self.level))
+        while (
+            self.is_flaky
+            and _FEWEST <= cases <= _FEW
+            and self._by_spread(detect, trials, student_quantile(1 - self.level, cases - 1)) > cases
+        ):
+            cases += 1
+        return max(cases, self._enough_failures(detect, trials))
+
+    def _by_spread(self, detect: float, trials: int, two_sided: float) -> int:
+        one_sided = _power_quantile(self.power)
         of_trials = (2 * self.within + detect * (1 - detect)) / trials
         variance = of_trials + self.unevenness * detect**2
         needed = ((two_sided + one_sided) / detect) ** 2 * variance
         corrected = needed / 4 * (1 + sqrt(1 + 4 / max(1e-9, needed * trials * detect))) ** 2
-        return max(ceil(corrected + two_sided**2 / 2 / trials), self._enough_failures(detect, trials))
+        return ceil(corrected + two_sided**2 / 2 / trials)
 
     def _enough_failures(self, detect: float, trials: int) -> int:
         """Return how many cases have enough trials that fail additionally to be significant by themselves."""
         fewest = ceil(1 - log2(self.level) - 1e-9)
         return _fewest_with(fewest, detect, self.power, trials)
+
+
+def pass_rate_size(cases: Sequence[Sequence[float]], *, level: float, power: float) -> PassRateSize:
+    """Return it by the trials of cases (1.0 passed, 0.0 failed), of one run or of two."""
+    within, means = variance_of_passes(cases), [fsum(case) / len(case) for case in cases]
+    mean = fsum(means) / len(means)
+    spread = fsum((each - mean) ** 2 for each in means) / max(1, len(means) - 1)
+    between = max(0.0, spread - within * len(cases) / sum(map(len, cases)))
+    is_flaky = any(0 < mean < 1 for mean in means)
+    return PassRateSize(within, between / mean**2 if mean else 0.0, level, power, is_flaky)
+
+
+def variance_of_passes(cases: Sequence[Sequence[float]]) -> float:
+    """Return the variance of the trials of a case, as if one more pair of trials had differed: equal ones may still differ.
+
+    If every case has a single trial, all cases are taken for alike, which is the most that there can be.
+    """
+    values = [value for case in cases for value in case]
+    rate = (fsum(values) + 1) / (len(values) + 2)
+    most, seen = rate * (1 - rate), variance_within(cases)
+    degrees = len(values) - len(cases)
+    return most if seen is None else min((seen * degrees + 0.5) / (degrees + 1), most)
 
 
 def _power_quantile(power: float) -> float:
