@@ -204,14 +204,14 @@ def test_a_few_better_cases_are_no_improvement_where_the_pass_rate_is_lower() ->
         ),
         pytest.param(
             ["PPPFF"] * 7, ["PPFFF"] + ["PPPFF"] * 6,
-            "no difference seen: no case that passed now fails, and no drop is significant; one case that drops from "
-            "100 % to 4 % or an overall drop of 38 points would be "
+            "no difference seen: no case that passed now fails, and no drop is significant; one case that fails in every "
+            "trial or an overall drop of 56 points would be "
             "noticed in 80 % of comparisons; by 7 cases x 5 trials",
             id="a trial fewer passes",
         ),
         pytest.param(
             ["PPPFF"] * 4 + ["PPFFF"] * 4, ["PPFFF"] * 4 + ["PPPFF"] * 4,
-            "no difference seen: no case that passed now fails, and no drop is significant; an overall drop of 35 points would be "
+            "no difference seen: no case that passed now fails, and no drop is significant; an overall drop of 50 points would be "
             "noticed in 80 % of comparisons; by 8 cases x 5 trials",
             id="among flaky cases no single one would be noticed",
         ),

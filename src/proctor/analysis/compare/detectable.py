@@ -11,7 +11,7 @@ from proctor.analysis.compare.resemblance import exceeds, likely_excesses
 from proctor.analysis.power.sizes import pass_rate_size, smallest_drop
 from proctor.stats.binomial import at_most
 from proctor.stats.paired_tests import tarone_holm
-from proctor.stats.unequal_counts import TwoCounts, case_test
+from proctor.stats.unequal_counts import TwoCounts, case_test, dealt_out_test
 
 POWER = 0.8
 _STEPS = 100
@@ -92,4 +92,10 @@ def _overall_drop(counts: Sequence[TwoCounts], level: float) -> float | None:
     trials = [[1.0] * round(passed) + [0.0] * round(made - passed) for passed, made in sides]
     size = pass_rate_size(trials, level=2 * level, power=POWER)
     each = len(sides) / fsum(1 / made for _, made in sides)
-    return smallest_drop(size, len(counts), max(1, round(each)))
+    drop = smallest_drop(size, len(counts), max(1, round(each)))
+    rate = fsum(one.before / one.trials_before for one in counts) / len(counts)
+    if drop is None or drop <= rate:
+        return drop
+    # no drop is larger than the pass rate: then every trial fails
+    fallen = [TwoCounts(one.before, one.trials_before, 0, one.trials_now) for one in counts]
+    return rate if dealt_out_test(fallen) <= 2 * level else None
