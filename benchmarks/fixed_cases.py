@@ -217,11 +217,14 @@ def print_alike(comparisons: int) -> None:
     """Print how often an equal build is called a regression if half of the trials of each case are alike."""
     print(f"{'half of the trials alike':44} {'regression':>10}")
     for cases, trials in ALIKE:
-        fixed = FixedCases(
-            f"{cases} cases x {trials}, alike", _spread(cases, 0.4, 1.0), trials, resemblance=0.5
-        )
+        fixed = half_alike(cases, trials)
         share = simulate(fixed, comparisons, Candidate()).share(Change.REGRESSION)
         print(f"{fixed.name:44} {share:10.1%}", flush=True)
+
+
+def half_alike(cases: int, trials: int) -> FixedCases:
+    """Return cases of mixed difficulty of which half of the trials go the same way within a run."""
+    return FixedCases(f"{cases} cases x {trials}, alike", _spread(cases, 0.4, 1.0), trials, resemblance=0.5)
 
 
 ALIKE = (

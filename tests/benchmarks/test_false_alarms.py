@@ -14,7 +14,7 @@ from benchmarks.false_alarms import (
     power,
     simulate,
 )
-from benchmarks.fixed_cases import FIXED, GREEN, Candidate, FixedCases, simulate as simulate_fixed
+from benchmarks.fixed_cases import FIXED, GREEN, Candidate, FixedCases, half_alike, simulate as simulate_fixed
 from proctor.schema.analysis.comparison import Change
 from proctor.stats.intervals import wilson
 
@@ -61,9 +61,11 @@ def test_equal_builds_are_seldom_called_a_regression_on_fixed_cases(fixed: Fixed
     assert found.covered >= (1 - MOST_OF_FEW) * FEW
 
 
-@pytest.mark.parametrize("trials", [5, 10])
-def test_few_cases_of_which_half_of_the_trials_are_alike_are_seldom_called_a_regression(trials: int) -> None:
-    alike = next(one for one in FIXED if one.name == f"7 cases x {trials}, half of the trials alike")
+@pytest.mark.parametrize(("cases", "trials"), [(4, 10), (5, 5), (5, 10), (7, 5), (7, 10)])
+def test_few_cases_of_which_half_of_the_trials_are_alike_are_seldom_called_a_regression(
+    cases: int, trials: int
+) -> None:
+    alike = half_alike(cases, trials)
     assert simulate_fixed(alike, 800, Candidate()).share(Change.REGRESSION) <= 0.075  # at 5 %, with 99.9 %
 
 
