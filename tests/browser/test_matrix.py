@@ -42,6 +42,21 @@ def test_a_row_a_case_and_a_column_a_run(page: Page, site: Site, three: str, sho
     shot(page, "matrix")
 
 
+def test_quality_is_drawn_against_expense(page: Page, three: str, axe: Look, fits: Look, shot: Shot) -> None:
+    _open(page, three)
+    picture = page.get_by_role("region", name="Quality and expense")
+    items = picture.get_by_role("listitem")
+    expect(items).to_have_count(3)
+    expect(items.nth(2)).to_contain_text("12.5")
+    expect(items.nth(2)).to_contain_text("another is at least as good and not more expensive")
+    axe(page)
+    fits(page)
+    shot(page, "scatter")
+    point = picture.get_by_role("link", name=re.compile(r"^3, travel\.flawed .*12\.5.*of cases passed"))
+    point.locator("circle").last.click()
+    page.wait_for_url("**/runs/*")
+
+
 def test_only_what_differs_is_in_the_address(page: Page, three: str) -> None:
     _open(page, three)
     page.keyboard.press("d")

@@ -2677,6 +2677,10 @@ export interface components {
             pass_hat: components["schemas"]["MeanFigure"] | null;
             /** K */
             k: number;
+            seconds: components["schemas"]["MeanFigure"] | null;
+            tokens: components["schemas"]["MeanFigure"] | null;
+            /** Cost */
+            cost: number | null;
         };
         /**
          * MatrixPage

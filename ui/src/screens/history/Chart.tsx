@@ -1,8 +1,7 @@
-import { type ReactNode, useEffect, useRef, useState } from "react";
-import { useLocation, useRouter } from "wouter";
-import { useAvailable } from "../../data/queries";
 import type { HistoryRunPart, RunChange, Series } from "../../data/types";
+import { PointLink } from "../../components/charts/PointLink";
 import { pathThrough } from "../../components/charts/Sparkline";
+import { useWidth } from "../../components/charts/useWidth";
 import { Term } from "../../components/terms/Term";
 import { clockText, numText } from "../../components/text/numberFormats";
 import { safeText } from "../../components/text/safeText";
@@ -78,33 +77,6 @@ export function Chart({ series, runs, turned = null, changes = [], named = false
       </svg>
       <Changes changes={changes} runs={runs} />
     </figure>
-  );
-}
-
-/** A point that leads to its run, where there is one to go to. */
-function PointLink({ to, words, children }: { to: string; words: string; children: ReactNode }) {
-  const has = useAvailable();
-  const { hrefs } = useRouter();
-  const [, navigate] = useLocation();
-  if (!has(`/api${to}`)) {
-    return (
-      <g role="img" aria-label={words}>
-        {children}
-      </g>
-    );
-  }
-  return (
-    <a
-      href={hrefs(to)}
-      aria-label={words}
-      onClick={(event) => {
-        if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-        event.preventDefault();
-        navigate(to);
-      }}
-    >
-      {children}
-    </a>
   );
 }
 
@@ -232,20 +204,6 @@ function Ends({ runs, width }: { runs: readonly HistoryRunPart[]; width: number 
       </text>
     </>
   );
-}
-
-/** How wide the figure is, as the page has it. */
-function useWidth(): [React.RefObject<HTMLElement | null>, number] {
-  const box = useRef<HTMLElement>(null);
-  const [width, setWidth] = useState(560);
-  useEffect(() => {
-    const element = box.current;
-    if (!element || typeof ResizeObserver === "undefined") return undefined;
-    const watch = new ResizeObserver(([entry]) => entry && setWidth(Math.max(160, Math.floor(entry.contentRect.width))));
-    watch.observe(element);
-    return () => watch.disconnect();
-  }, []);
-  return [box, width];
 }
 
 function round(value: number): number {

@@ -23,6 +23,7 @@ import { safeText } from "../../components/text/safeText";
 import { runName } from "../compare/comparisonText";
 import { shortCommit } from "../runs/runColumns";
 import styles from "./Matrix.module.css";
+import { Scatter } from "./Scatter";
 import { asMarkdown, readRunNames, summary, rowMatcher } from "./matrixText";
 
 const MOST = 12;
@@ -48,6 +49,7 @@ export function MatrixScreen() {
           <Skeleton rows={10} />
         </div>
       )}
+      {path && data && <Scatter runs={data.runs} />}
       {path && data && <Rows page={data} />}
     </>
   );

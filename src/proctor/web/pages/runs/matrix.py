@@ -9,9 +9,10 @@ from proctor.common.safe_text import shorten
 from proctor.reports.content.run_digest import Row, line_up
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.manifest import RunRecord
+from proctor.schema.results.model_usage import total_cost
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
 from proctor.web.pages.base import MeanFigure, Share, mean_figure, share
-from proctor.web.pages.runs.case_table import LETTERS
+from proctor.web.pages.runs.case_table import LETTERS, SECONDS, TOKENS
 
 _LONGEST_WHY = 300
 
@@ -42,6 +43,12 @@ class MatrixHead(PageModel):
     """The estimated probability that all trials of a case pass; null if cases have one trial."""
     k: int
     """The number of trials of that estimate."""
+    seconds: MeanFigure | None
+    """The mean duration of a turn in seconds."""
+    tokens: MeanFigure | None
+    """The mean number of tokens of a turn; null: not reported."""
+    cost: float | None
+    """The cost of a case in US dollars, agent and judges together; null: unknown."""
 
 
 class MatrixCell(PageModel):
@@ -99,6 +106,9 @@ def _head(run: MatrixRun, result: RunResult) -> MatrixHead:
     repeats = result.repeats
     k = repeats.most_trials
     hat = repeats.pass_hat(k) if k > 1 else None
+    figures = {name: mean_figure(mean) for name, mean in repeats.means().items()}
+    executed = len(run.cases) - left_out
+    cost = total_cost(run.record.summary.spent) if run.record.summary.spent else None
     return MatrixHead(
         run_id=run.record.run_id,
         short=run.short,
@@ -107,9 +117,12 @@ def _head(run: MatrixRun, result: RunResult) -> MatrixHead:
         started_at=run.record.created_at,
         outcome=run.record.summary.outcome,
         num_runs=run.record.num_runs,
-        passed=share(counts.get(Outcome.PASSED, 0), len(run.cases) - left_out),
+        passed=share(counts.get(Outcome.PASSED, 0), executed),
         pass_hat=mean_figure(hat) if hat else None,
         k=k,
+        seconds=figures.get(SECONDS),
+        tokens=figures.get(TOKENS),
+        cost=cost / executed if cost is not None and executed else None,
     )
 
 
