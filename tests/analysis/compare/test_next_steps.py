@@ -3,6 +3,7 @@
 import pytest
 from scipy import stats
 
+from proctor.analysis.compare.case_pairing import LEFT_OUT
 from proctor.analysis.compare.detectable import POWER
 from proctor.analysis.compare.next_steps import FEWEST_TRIALS, MOST_TRIALS, next_steps, trials_to_show
 from proctor.schema.analysis.comparison import (
@@ -115,3 +116,17 @@ def test_base_command_names_the_source_to_check_out(base: Manifest, candidate: M
 
     assert f"{text}proctor eval {base.agent.reference} desk.json:case --trials 5" in steps
     assert "candidate: proctor eval bot.py desk.json:case --trials 5" in steps
+
+
+@pytest.mark.parametrize(
+    ("missing", "is_resumed"), [(3, False), (4, True)], ids=["only left out", "an error, too"]
+)
+def test_cases_that_were_left_out_are_not_missing_because_of_errors(missing: int, is_resumed: bool) -> None:
+    runs = ComparedRun("a", "bot", 2, 3), ComparedRun("b", "bot", 1, 3)
+    case = ChangedCase("desk", "case", CaseChange.MISSING, Trials(3, 0), Trials(0, 0), "", None, LEFT_OUT)
+    found = Comparison(*runs, Change.ERROR, "", 0.05, 0.95, cases=[case], missing_candidate=missing)
+
+    steps = [*next_steps(found, manifest("old", None), manifest("new", None), LEVEL)]
+
+    assert steps[0].startswith("run the candidate on all cases: it left out 1 case (--limit")
+    assert steps[1:] == ["get the missing verdicts: proctor resume b --retry-errors"] * is_resumed

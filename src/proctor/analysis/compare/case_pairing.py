@@ -108,7 +108,9 @@ def pair(
     return found
 
 
-_NOT_RUN = BriefCase(Outcome.NOT_RUN, Trials(0, 0), {}, (), frozenset(), {}, "left out of the run", "")
+LEFT_OUT = "left out of the run"
+"""The reason of a case that only the base has, if the candidate left cases out."""
+_NOT_RUN = BriefCase(Outcome.NOT_RUN, Trials(0, 0), {}, (), frozenset(), {}, LEFT_OUT, "")
 
 
 def _cases_by_key(cases: Iterable[tuple[str, CaseResult]]) -> Iterator[tuple[Key, BriefCase]]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import fsum
 from typing import TYPE_CHECKING
 
+from proctor.analysis.compare.case_pairing import LEFT_OUT
 from proctor.analysis.compare.detectable import POWER
 from proctor.schema.analysis.comparison import PASSED, CaseChange, Change, ChangedCase, Comparison
 from proctor.stats.binomial import at_most, exactly
@@ -30,8 +31,7 @@ def next_steps(found: Comparison, base: Manifest, candidate: Manifest, case_leve
     """Yield what would decide, as sentences with commands; nothing for another outcome."""
     if found.outcome not in (Change.INCONCLUSIVE, Change.ERROR) or found.look is not None:
         return
-    if found.missing_candidate and found.candidate.run_id:
-        yield f"get the missing verdicts: proctor resume {found.candidate.run_id} --retry-errors"
+    yield from _missing_verdicts(found)
     if found.outcome is Change.ERROR:
         return
     moved = found.changed(CaseChange.NOW_FAILS) or found.changed(CaseChange.FEWER_TRIALS)
@@ -39,6 +39,15 @@ def next_steps(found: Comparison, base: Manifest, candidate: Manifest, case_leve
         yield from _new_trials(found, moved, trials_to_show(moved, case_level), base, candidate)
     if found.more_cases:
         yield f"for cases like these: {_more_text(found)} would show whether they get worse"
+
+
+def _missing_verdicts(found: Comparison) -> Iterator[str]:
+    left_out = sum(one.reason == LEFT_OUT for one in found.changed(CaseChange.MISSING))
+    if left_out:
+        cases = "1 case" if left_out == 1 else f"{left_out:,} cases"
+        yield f"run the candidate on all cases: it left out {cases} (--limit, --tag, --failed, or their names)"
+    if found.missing_candidate > left_out * max(1, found.candidate.num_runs) and found.candidate.run_id:
+        yield f"get the missing verdicts: proctor resume {found.candidate.run_id} --retry-errors"
 
 
 _LONGEST_CONFIG = 600
