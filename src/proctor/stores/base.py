@@ -353,8 +353,13 @@ class Store(Protocol):
         """Return the planned cases, in order."""
         ...
 
-    def verdicts(self, run_id: str, judging: int | None = None) -> Iterator[tuple[str, CaseResult]]:
-        """Return each case as `load` does, with the hash of its content, but without evidence and scores of trials."""
+    def verdicts(
+        self, run_id: str, judging: int | None = None, positions: range | None = None
+    ) -> Iterator[tuple[str, CaseResult]]:
+        """Return each case as `load` does, with the hash of its content, but without evidence and scores of trials.
+
+        `positions`: only those of the run's cases.
+        """
         ...
 
     def briefly(self, run_id: str, judging: int | None = None) -> Iterator[BriefVerdict]:

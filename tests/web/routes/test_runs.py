@@ -264,6 +264,26 @@ def test_the_table_comes_in_parts(
     whole = page_of(asked, run_id, "/cases")["items"]
     part = page_of(asked, run_id, f"/cases?offset={offset}&limit={limit}")
     assert part == {"items": whole[offset : offset + limit], "total": len(whole)}
+    brief = page_of(asked, run_id, f"/cases?brief=true&offset={offset}&limit={limit}")
+    unchanged = [{**row, "change": None, "was": None} for row in part["items"]]
+    assert brief == {"items": unchanged, "total": len(whole)}
+
+
+OF_ALL_CASES = {"trials", "flaky", "pass_k", "metrics", "figures", "sets", "against", "sentence"}
+"""The parts of a page for which every case is read."""
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_the_brief_page_has_everything_that_needs_no_case(
+    project: tuple[Path, dict[str, str]], asked: TestClient, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_id = project[1][name]
+    whole = page_of(asked, run_id)
+    monkeypatch.setattr("proctor.web.pages.runs.load_run.read_cases", None)
+    brief = page_of(asked, run_id, "?brief=true")
+    same = whole.keys() - OF_ALL_CASES
+    assert {key: brief[key] for key in same} == {key: whole[key] for key in same}
+    assert (brief["metrics"], brief["against"], brief["flaky"]) == ([], None, 0)
 
 
 # --- what it is compared with -----------------------------------------------------------------------------------------

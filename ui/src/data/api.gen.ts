@@ -5387,6 +5387,8 @@ export interface operations {
             query?: {
                 /** @description The number of the scoring; by default the one that counts. */
                 judging?: number | null;
+                /** @description Only what is known without reading every case of the run and of the one that it is compared with. */
+                brief?: boolean;
             };
             header?: never;
             path: {
@@ -5492,6 +5494,8 @@ export interface operations {
                 offset?: number;
                 /** @description By default all. */
                 limit?: number | null;
+                /** @description Only what is known without reading every case of the run and of the one that it is compared with. */
+                brief?: boolean;
             };
             header?: never;
             path: {

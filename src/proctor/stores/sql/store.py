@@ -241,9 +241,14 @@ class SqlStore(SharedRunStore):
             for position, texts in enumerate(found, first):
                 yield PlannedCase(position, *texts)
 
-    def verdicts(self, run_id: str, judging: int | None = None) -> Iterator[tuple[str, CaseResult]]:
-        """Return each case as `load` has it, with the hash of its content, but without evidence and scores of trials."""
-        return self._in_parts(run_id, judging, RunReader.verdicts)
+    def verdicts(
+        self, run_id: str, judging: int | None = None, positions: range | None = None
+    ) -> Iterator[tuple[str, CaseResult]]:
+        """Return each case as `load` has it, with the hash of its content, but without evidence and scores of trials.
+
+        `positions`: only those of the run's cases.
+        """
+        return self._in_parts(run_id, judging, RunReader.verdicts, positions)
 
     def briefly(self, run_id: str, judging: int | None = None) -> Iterator[BriefVerdict]:
         """Return each case as `verdicts` has it, in short."""
@@ -307,12 +312,16 @@ class SqlStore(SharedRunStore):
         return line
 
     def _in_parts(
-        self, run_id: str, judging: int | None, read: Callable[[RunReader, range], Iterator[_T]]
+        self,
+        run_id: str,
+        judging: int | None,
+        read: Callable[[RunReader, range], Iterator[_T]],
+        positions: range | None = None,
     ) -> Iterator[_T]:
         line, _, _, reader = self._open_judging(run_id, judging)
-        total = line.progress.cases
-        for first in range(0, total, _AT_ONCE):
-            yield from read(reader, range(first, min(total, first + _AT_ONCE)))
+        wanted = range(line.progress.cases) if positions is None else positions
+        for first in range(0, len(wanted), _AT_ONCE):
+            yield from read(reader, wanted[first : first + _AT_ONCE])
 
     def _record(self, line: RunLine) -> RunRecord:
         last = judging_progress(self._database, line.seq, self._last_judging(line))

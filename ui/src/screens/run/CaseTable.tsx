@@ -18,7 +18,8 @@ const PAUSE = 20; // milliseconds: the table is as quick as one types
 
 interface Props {
   page: RunPage;
-  rows: readonly CaseRow[];
+  /** The number of cases, of which not all may be read yet. */
+  total: number;
   table: ShownCases;
   watched: boolean;
   /** Shown next to the filter. */
@@ -26,7 +27,7 @@ interface Props {
 }
 
 /** The cases of a run: changed cases first, with the filter and order of the address. */
-export function CaseTable({ page, rows, table, watched, tools }: Props) {
+export function CaseTable({ page, total, table, watched, tools }: Props) {
   const [query, setQuery] = useAddress();
   const text = query.get("q") ?? "";
   const sort = query.get("sort") ?? "";
@@ -46,7 +47,7 @@ export function CaseTable({ page, rows, table, watched, tools }: Props) {
           onChange={setText}
           offers={CHIPS}
           pause={PAUSE}
-          found={`${numText(shown.length)} of ${numText(rows.length)}`}
+          found={`${numText(shown.length)} of ${numText(total)}`}
         />
         <div className={`${styles.tools} no-print`}>
           {tools}

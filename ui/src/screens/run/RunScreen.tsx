@@ -31,10 +31,10 @@ export function RunScreen() {
   const { live: canWatch } = useSource();
   const judging = canWatch ? query.get("judging") : null; // a file has one
   const base = `/api/runs/${encodeURIComponent(run)}`;
-  const { data: page, error, refetch } = useData<RunPage>(pathOf(base, { judging }));
+  const { page, error, refetch, read } = usePage(base, judging);
   const watched = canWatch && page?.state === "running" ? page.run_id : null;
   const live = useLive(watched);
-  const cases = useData<CasesPage>(pathOf(`${base}/cases`, { judging }), { fresh: watched ? Infinity : 2_000 });
+  const cases = useCases(`${base}/cases`, judging, read, watched ? Infinity : 2_000);
   useTitle(page ? titleOf(page) : "Run");
   if (!page) return error ? <NotFound error={error} retry={refetch} /> : <Loading />;
   return (
@@ -43,6 +43,25 @@ export function RunScreen() {
       <Run page={page} live={live} watched={watched !== null} cases={cases} order={[query.get("q") ?? "", query.get("sort") ?? "", query.get("cols")]} setJudging={(to) => setQuery({ judging: to })} />
     </>
   );
+}
+
+const FIRST_ROWS = 200;
+const BRIEF = { brief: "true" };
+
+/** The page of a run: at first what a server knows without reading every case. */
+function usePage(base: string, judging: string | null) {
+  const { live } = useSource();
+  const brief = useData<RunPage>(live ? pathOf(base, { judging, ...BRIEF }) : null, { keep: false, fresh: Infinity });
+  const whole = useData<RunPage>(!live || brief.data || brief.error ? pathOf(base, { judging }) : null);
+  return { page: whole.data ?? brief.data, error: whole.error, refetch: whole.refetch, read: whole.data !== undefined };
+}
+
+/** The cases of a run: at first its first rows, and, when they are there, every one. */
+function useCases(path: string, judging: string | null, read: boolean, fresh: number) {
+  const { live } = useSource();
+  const first = useData<CasesPage>(live ? pathOf(path, { judging, limit: FIRST_ROWS, ...BRIEF }) : null, { keep: false, fresh: Infinity });
+  const every = useData<CasesPage>(!live || read ? pathOf(path, { judging }) : null, { fresh });
+  return every.data || every.error ? { ...every, complete: true } : { ...every, data: first.data, complete: false };
 }
 
 function NotFound({ error, retry }: { error: { message: string; status: number }; retry: () => unknown }) {
@@ -54,7 +73,7 @@ interface Props {
   page: RunPage;
   live: Live;
   watched: boolean;
-  cases: ReturnType<typeof useData<CasesPage>>;
+  cases: ReturnType<typeof useCases>;
   /** The filter, the order and the columns of the table. */
   order: readonly [text: string, sort: string, columns: string | null];
   setJudging: (judging: string | null) => void;
@@ -64,8 +83,8 @@ function Run({ page, live, watched, cases, order, setJudging }: Props) {
   const { live: hasServer } = useSource();
   const base = `/api/runs/${encodeURIComponent(page.run_id)}`;
   const several = !hasServer || page.judging === page.judgings.find(({ counts }) => counts)?.number ? null : page.judging;
-  const notes = useData<NotesPage>(watched || !cases.data ? null : pathOf(`${base}/notes`, { judging: several }), { fresh: Infinity }).data;
-  const extras = useData<CaseExtras>(!watched && cases.data ? pathOf(`${base}/case-extras`, { judging: several }) : null, { fresh: Infinity }).data;
+  const notes = useData<NotesPage>(watched || !cases.complete ? null : pathOf(`${base}/notes`, { judging: several }), { fresh: Infinity }).data;
+  const extras = useData<CaseExtras>(!watched && cases.complete ? pathOf(`${base}/case-extras`, { judging: several }) : null, { fresh: Infinity }).data;
   const rows = useExtraColumns(useMergedRows(cases.data?.items, live.rows, watched), extras);
   const table = useShownCases(page, rows, ...order);
   return (
@@ -76,9 +95,9 @@ function Run({ page, live, watched, cases, order, setJudging }: Props) {
       {!watched && <KeyFigures page={page} notes={notes} />}
       <Warnings page={page} notes={notes} />
       <ErrorNote error={cases.error} retry={cases.refetch} />
-      {!watched && <RunPictures page={page} rows={rows} shown={table.shown} />}
+      {!watched && cases.complete && <RunPictures page={page} rows={rows} shown={table.shown} />}
       {cases.data ? (
-        <CaseTable page={page} rows={rows} table={table} watched={watched} tools={<><Judgings page={page} onChange={setJudging} /><ColumnChooser page={page} rows={rows} /></>} />
+        <CaseTable page={page} total={cases.data.total} table={table} watched={watched} tools={<><Judgings page={page} onChange={setJudging} /><ColumnChooser page={page} rows={rows} /></>} />
       ) : (
         !cases.error && <LoadingCases />
       )}

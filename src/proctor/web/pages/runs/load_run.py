@@ -200,9 +200,39 @@ def read_cases(store: Store, selected: SelectedRun) -> RunCases:
         changes = _mark_changes(rows, pairs)
         result.changes = _score_changes(pairs)
         result.against = _against(selected.earlier, selected.kind, changes, rows)
-    to_json = CaseRow.__pydantic_serializer__.to_json
-    result.rows = [to_json(row) for row in rows]
+    result.rows = [*map(_row_json, rows)]
     return result
+
+
+def brief_page(store: Store, name: str, judging: int | None = None) -> RunPage:
+    """Return the page of a run without what all its cases must be read for: figures of metrics and repeats, changes.
+
+    Raises:
+        UnknownNameError: there is no such run or scoring, or several ids begin like this.
+    """
+    selected = select_run(store, name, judging)
+    run = store.load(selected.stored.listed.run.run_id, selected.stored.judging)
+    return run_page(run, Figures(), selected.stored)
+
+
+def brief_rows(
+    store: Store, name: str, judging: int | None, offset: int, limit: int | None
+) -> tuple[list[bytes], int]:
+    """Return rows of the table of cases without their changes, as JSON, and the number of all; the others are not read.
+
+    Raises:
+        UnknownNameError: there is no such run or scoring, or several ids begin like this.
+    """
+    stored = select_run(store, name, judging).stored
+    total = stored.listed.run.cases
+    positions = range(total)[offset : None if limit is None else offset + limit]
+    cases = store.verdicts(stored.listed.run.run_id, stored.judging, positions)
+    rows = (case_row(position, case) for position, (_, case) in zip(positions, cases, strict=True))
+    return [_row_json(row) for row in rows], total
+
+
+def _row_json(row: CaseRow) -> bytes:
+    return CaseRow.__pydantic_serializer__.to_json(row)
 
 
 def _collect_rows(

@@ -23,7 +23,7 @@ from proctor.web.pages.case.load_case import CaseLoader, reconstruct_prompt
 from proctor.web.pages.case.traced_spans import SpansPage
 from proctor.web.pages.case.trial import TrialPage
 from proctor.web.pages.runs.case_table import CaseExtras, CasesPage
-from proctor.web.pages.runs.load_run import runs_page
+from proctor.web.pages.runs.load_run import brief_page, brief_rows, runs_page
 from proctor.web.pages.runs.run_list import RunsPage
 from proctor.web.pages.runs.run_page import NotesPage, RunPage
 from proctor.web.server.context import ContextDep, ServerContext
@@ -38,6 +38,13 @@ Number = Annotated[int, Path(ge=0, le=2**31, description="The trial, from 0.")]
 Turn = Annotated[int | None, Query(ge=0, le=2**31, description="From 0; by default the trial as a whole.")]
 Judging = Annotated[
     int | None, Query(ge=1, description="The number of the scoring; by default the one that counts.")
+]
+
+Brief = Annotated[
+    bool,
+    Query(
+        description="Only what is known without reading every case of the run and of the one that it is compared with."
+    ),
 ]
 
 
@@ -61,9 +68,11 @@ def list_runs(
 
 
 @router.get("/runs/{run}")
-def get_run(context: ContextDep, run: str, judging: Judging = None) -> RunPage:
+def get_run(context: ContextDep, run: str, judging: Judging = None, *, brief: Brief = False) -> RunPage:
     """Return one run, given its id, the beginning of it, `latest` or `latest~1`."""
     with context.runs() as store:
+        if brief:
+            return brief_page(store, run, judging)
         return context.run_pages.run(store, run, judging)
 
 
@@ -88,12 +97,17 @@ def list_cases(
     judging: Judging = None,
     offset: Annotated[int, Query(ge=0, le=2**31)] = 0,
     limit: Annotated[int | None, Query(ge=0, le=2**31, description="By default all.")] = None,
+    *,
+    brief: Brief = False,
 ) -> Response:
     """List the cases of a run in their order."""
     with context.runs() as store:
-        rows = context.run_pages.rows(store, run, judging)
-    items = b",".join(rows[offset : None if limit is None else offset + limit])
-    return Response(b'{"items":[%b],"total":%d}' % (items, len(rows)), media_type="application/json")
+        if brief:
+            rows, total = brief_rows(store, run, judging, offset, limit)
+        else:
+            every = context.run_pages.rows(store, run, judging)
+            rows, total = every[offset : None if limit is None else offset + limit], len(every)
+    return Response(b'{"items":[%b],"total":%d}' % (b",".join(rows), total), media_type="application/json")
 
 
 @contextmanager
