@@ -13,10 +13,10 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from tests.browser.conftest import NARROW, WIDE, Problems, Site, visit, watch
-from tests.browser.waiting import PATIENCE, copied, strike
+from tests.browser.waiting import PATIENCE, copied, strike, until
 from tests.web.live_project import make_project, open_gate
 
 Look = Callable[[Page], None]
@@ -88,6 +88,18 @@ class TestARunThatIsOver:
         shot(page, "pictures")
         pictures.get_by_role("link", name="Trial 3 of two_turn_booking: failed").click()
         page.wait_for_url(f"**/runs/{run['run_id']}/cases/*trial=3*")
+
+    def test_the_table_stays_in_its_place_while_all_cases_are_read(self, page: Page, site: Site) -> None:
+        held: list[Route] = []
+        page.route(re.compile(r"/api/runs/[^/]+/cases(\?(?!.*brief)|$)"), lambda route: held.append(route))
+        _open(page, site, "travel.flawed")
+        until(page, lambda: len(held), lambda found: found > 0)
+        table = page.get_by_role("table", name="Cases")
+        before = table.bounding_box()
+        held[0].continue_()
+        expect(page.get_by_role("tab", name="Latency and tokens")).to_be_visible()
+        page.wait_for_load_state("networkidle")
+        assert table.bounding_box() == before
 
     def test_the_columns_of_the_table_can_be_chosen(self, page: Page, site: Site, axe: Look) -> None:
         _open(page, site, "travel.flawed")

@@ -95,7 +95,7 @@ function Run({ page, live, watched, cases, order, setJudging }: Props) {
       {!watched && <KeyFigures page={page} notes={notes} />}
       <Warnings page={page} notes={notes} />
       <ErrorNote error={cases.error} retry={cases.refetch} />
-      {!watched && cases.complete && <RunPictures page={page} rows={rows} shown={table.shown} />}
+      {!watched && cases.data && <RunPictures page={page} rows={rows} total={cases.data.total} shown={table.shown} />}
       {cases.data ? (
         <CaseTable page={page} total={cases.data.total} table={table} watched={watched} tools={<><Judgings page={page} onChange={setJudging} /><ColumnChooser page={page} rows={rows} /></>} />
       ) : (

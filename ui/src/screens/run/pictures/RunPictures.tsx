@@ -5,18 +5,21 @@ import { Tabs } from "../../../components/forms/Tabs";
 import { CostPictures } from "./CostPictures";
 import { LatencyPictures, hasLatency } from "./LatencyPictures";
 import { MetricPictures } from "./MetricPictures";
+import { numText } from "../../../components/text/numberFormats";
 import styles from "./Pictures.module.css";
 import { TrialMap } from "./TrialMap";
 
 interface Props {
   page: RunPage;
   rows: readonly CaseRow[];
+  /** The number of cases, of which not all may be read yet. */
+  total: number;
   /** The cases of the table, in its order. */
   shown: () => readonly CaseRow[];
 }
 
 /** The results of a run as pictures: metrics, trials, latency and cost. Each has its numbers next to it. */
-export function RunPictures({ page, rows, shown }: Props) {
+export function RunPictures({ page, rows, total, shown }: Props) {
   const [query, setQuery] = useAddress();
   const mapped = useMemo(() => shown(), [shown]);
   const timed = useMemo(() => hasLatency(rows), [rows]);
@@ -31,8 +34,14 @@ export function RunPictures({ page, rows, shown }: Props) {
   const named = query.get("show");
   const at = tabs.find(({ id }) => id === named)?.id ?? first.id;
   const onFilter = (q: string) => setQuery({ q });
+  const reading = rows.length < total; // the place of the pictures is taken from the start: the table below must not move
   return (
-    <section aria-label="Pictures" className={styles.pictures}>
+    <section aria-label="Pictures" aria-busy={reading} className={styles.pictures}>
+      {reading && (
+        <p className={`${styles.reading} dim small`}>
+          the first {numText(rows.length)} of {numText(total)} cases; the others are being read
+        </p>
+      )}
       <Tabs label="Pictures" tabs={tabs} at={at} onChange={(show) => setQuery({ show: show === first.id ? null : show })}>
         <div className={`${styles.panel} panel`}>
           {at === "metrics" && <MetricPictures page={page} rows={rows} onFilter={onFilter} />}
