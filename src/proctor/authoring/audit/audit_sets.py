@@ -10,7 +10,7 @@ from proctor.authoring.audit.audit_case import AuditedCase, CaseAuditor, CaseSco
 from proctor.authoring.audit.make_mutants import OPERATORS, mutants_of, select_operators
 from proctor.authoring.audit.mutant import Operator, Recording
 from proctor.authoring.audit.mutant_evidence import evidence_of_survivors
-from proctor.authoring.audit.null_agents import answers_of_other_case
+from proctor.authoring.audit.null_agents import OtherCases
 from proctor.authoring.audit.propose import propose
 from proctor.engine.planning.set_plan import SetPlan
 from proctor.errors import UnknownNameError, did_you_mean
@@ -124,7 +124,7 @@ async def _audit_set(
     tally = _tally(plan)
     auditor = CaseAuditor(operators, seed, tally)
     cases = {index: Recording(plan.source.case(index)) for index in plan.cases}
-    recorded = [each for each in cases.values() if each.case.conversation]
+    others = OtherCases([each for each in cases.values() if each.case.conversation], seed)
     for index, recording in cases.items():
         one = CaseAudit(recording.case.eval_id, plan.source.where(index), _why_not(plan, index, recording))
         found.cases.append(one)
@@ -133,7 +133,7 @@ async def _audit_set(
         if one.problem:
             audited.append(AuditedCase(one, plan, index, recording, ()))
             continue
-        own = Recording(recording.case, answers_of_other_case(recording, recorded, seed))
+        own = Recording(recording.case, others.answers(recording))
         survivors = await auditor.audit(one, own, CaseScorer(plan, own, seconds))
         if not one.contradicts:
             audited.append(AuditedCase(one, plan, index, own, survivors))

@@ -25,6 +25,8 @@ _REFUSAL = re.compile(
 )
 _ALIKE = 0.5
 """The share of common words from which the answers of two cases may both be right."""
+_NEAR = 100
+"""How many cases are compared, so that the time does not grow with the square of their number."""
 
 Answer = Callable[[Recording, int], str]
 """Gives the text of one turn."""
@@ -77,14 +79,21 @@ def _initial_state(recording: Recording, _: dict[str, Any]) -> dict[str, Any]:
     return recording.initial_state
 
 
-def answers_of_other_case(recording: Recording, others: Sequence[Recording], seed: int) -> Sequence[str]:
-    """Return the answers of another case, chosen by the ids of both; not of one whose answers have the same words."""
-    key = recording.case.eval_id
-    different = (
-        other for other in others if other is not recording and _share(recording.words, other.words) < _ALIKE
-    )
-    chosen = min(different, key=lambda other: _rank(f"{seed}\0{key}\0{other.case.eval_id}"), default=None)
-    return chosen.answers if chosen is not None else ()
+class OtherCases:
+    """The recorded cases of a set in a circle whose order depends on the seed and on their ids."""
+
+    def __init__(self, recorded: Sequence[Recording], seed: int) -> None:
+        self._circle = sorted(recorded, key=lambda each: _rank(f"{seed}\0{each.case.eval_id}"))
+        self._places = {id(recording): place for place, recording in enumerate(self._circle)}
+
+    def answers(self, recording: Recording) -> Sequence[str]:
+        """Return the answers of the next case in the circle whose answers have other words; none if no near one has."""
+        size, place = len(self._circle), self._places[id(recording)]
+        for step in range(1, min(_NEAR, size)):
+            other = self._circle[(place + step) % size]
+            if _share(recording.words, other.words) < _ALIKE:
+                return other.answers
+        return ()
 
 
 def _rank(text: str) -> bytes:
