@@ -63,7 +63,8 @@ def _missing() -> str:
 
 
 def _chromium() -> str | None:
-    return shutil.which("chromium") or shutil.which("chromium-browser")
+    # the first is the same browser without the parts that draw a window
+    return shutil.which("chromium-headless-shell") or shutil.which("chromium") or shutil.which("chromium-browser")
 
 
 # --- a project, and servers of it ---------------------------------------------------------------------------------------
