@@ -64,7 +64,11 @@ def _missing() -> str:
 
 def _chromium() -> str | None:
     # the first is the same browser without the parts that draw a window
-    return shutil.which("chromium-headless-shell") or shutil.which("chromium") or shutil.which("chromium-browser")
+    return (
+        shutil.which("chromium-headless-shell")
+        or shutil.which("chromium")
+        or shutil.which("chromium-browser")
+    )
 
 
 # --- a project, and servers of it ---------------------------------------------------------------------------------------

@@ -91,7 +91,11 @@ class TestARunThatIsOver:
 
     def test_the_table_stays_in_its_place_while_all_cases_are_read(self, page: Page, site: Site) -> None:
         held: list[Route] = []
-        page.route(re.compile(r"/api/runs/[^/]+/cases(\?(?!.*brief)|$)"), lambda route: held.append(route))
+
+        def hold(route: Route) -> None:
+            held.append(route)
+
+        page.route(re.compile(r"/api/runs/[^/]+/cases(\?(?!.*brief)|$)"), hold)
         _open(page, site, "travel.flawed")
         until(page, lambda: len(held), lambda found: found > 0)
         table = page.get_by_role("table", name="Cases")
