@@ -131,7 +131,9 @@ async def test_no_member_begins_a_trial_once_all_have_used_the_tokens(store: str
     assert (
         10 <= agent.calls <= 10 + 2 * 3
     )  # the trials under way, and those that were just committed elsewhere
-    assert all(reason.startswith("max_tokens: the agent has used 1,") for reason in reasons(parts))
+    stopped = reasons(parts) - {""}  # one may have come to the end of its part
+    assert stopped
+    assert all(reason.startswith("max_tokens: the agent has used 1,") for reason in stopped)
 
 
 @on_a_loop

@@ -361,7 +361,13 @@ def test_recording_a_trace_makes_cases(here: Path) -> None:
     done = CliRunner().invoke(
         cli, ["record", "--from-trace", "t.jsonl", "--into", "new.evalset.json", "--id", "greeting"]
     )
-    assert (done.exit_code, done.output) == (0, "new.evalset.json: 1 case added for review: greeting\n")
+    assert (done.exit_code, done.output.splitlines()) == (
+        0,
+        [
+            "new.evalset.json: 1 case added for review: greeting",
+            "audit: catches 7 of 7 mutants (100 %, 95 % CI 65–100 %).",
+        ],
+    )
     assert CliRunner().invoke(cli, ["score-trace", "t.jsonl", "--set", "new.evalset.json"]).exit_code == 0
 
 
