@@ -66,7 +66,9 @@ def is_statement(sentence: str) -> bool:
 
 def occurs_in(value: str, text: str) -> bool:
     """Return whether a value occurs in a text (in lower case) as a whole word, or as a part of one that `_` separates."""
-    return re.search(rf"(?<![^\W_]){re.escape(value.lower())}(?![^\W_])", text) is not None
+    value = value.lower()
+    # most values do not occur at all: no pattern is compiled for them
+    return value in text and re.search(rf"(?<![^\W_]){re.escape(value)}(?![^\W_])", text) is not None
 
 
 def replace_word(text: str, old: str, new: str) -> str:
