@@ -2,7 +2,7 @@
 
     python -m benchmarks.audit_corpus [FOLDER]
 
-FOLDER holds the files and their `index.json` (`../shared/corpus` beside the repository when not given).
+FOLDER holds the files and their `index.json` (`../shared/corpus` next to the repository when not given).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     python -m benchmarks.sample_mutants [FOLDER] [--seed N] [--count N] [--class NAME]
 
-FOLDER holds eval sets (`../shared/corpus` beside the repository when not given). Equal mutants of several files count once.
+FOLDER holds eval sets (`../shared/corpus` next to the repository when not given). Equal mutants of several files count once.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Sampled:
     after: str
 
     def lines(self) -> Iterator[str]:
-        """Yield the question, the fault, and the change with what stands around it."""
+        """Yield the question, the fault, and the change with the words around it."""
         yield f"[{self.operator}] {_one_line(self.asked, 160)}"
         yield f"  {_one_line(self.fault, 200)}"
         for mark, text in zip("-+", _around(self.before, self.after), strict=True):

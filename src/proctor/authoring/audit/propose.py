@@ -87,9 +87,8 @@ class _Search:
             if not claimed or changed is None or not (failed := await self._verify(changed, claimed)):
                 continue
             self._config = changed
-            criteria = json.dumps({"criteria": written_criteria(changed)}, indent=2, ensure_ascii=False)
             change = f"{json.dumps(best.metric)}: {json.dumps(best.criterion, ensure_ascii=False)}"
-            yield self._proposal(self._source, change, criteria, failed, note=best.note)
+            yield self._proposal(self._source, change, _criteria_text(changed), failed, note=best.note)
 
     async def _estimate(self, candidate: Candidate) -> tuple[Candidate, set[Key]]:
         """Return the survivors that the metric fails by itself, at the threshold that is high enough; none if it fails a recorded conversation."""
@@ -142,8 +141,7 @@ class _Search:
         failed: set[Key] = set()
         for number, scorer in enumerate(self._scorers(config)):
             case = self._cases[number]
-            oracle = await scorer.score(case.recording.turns, case.recording.state)
-            if oracle.outcome is not Outcome.PASSED and not scorer.is_skipped(case.index):
+            if not await _passes(scorer, case) and not scorer.is_skipped(case.index):
                 return set()
             for key, mutant in self._survivors_of(number):
                 if key in claimed and await _fails(scorer, mutant):
@@ -187,10 +185,7 @@ class _Search:
         self, scorer: CaseScorer | None, case: AuditedCase, keys: Collection[Key]
     ) -> set[Key]:
         """Return the mutants of a case that fail; none if its recorded conversation does not pass."""
-        if scorer is None:
-            return set()
-        oracle = await scorer.score(case.recording.turns, case.recording.state)
-        if oracle.outcome is not Outcome.PASSED:
+        if scorer is None or not await _passes(scorer, case):
             return set()
         return {key for key in keys if await _fails(scorer, self._left[key])}
 
@@ -214,7 +209,7 @@ class _Search:
         for number, case in enumerate(self._cases):
             left = [mutant for _, mutant in self._survivors_of(number) if mutant.operator.family == AGENTS]
             if left:
-                names = tuple(dict.fromkeys(mutant.operator.name for mutant in left))
+                names = _operators_of(left)
                 change, note = "an answer, a call or a final state", "`proctor bless` takes them from a run"
                 yield Proposal(
                     case.audit.place,
@@ -236,8 +231,7 @@ class _Search:
         changed = _with_criterion(self._config, Candidate(JUDGE, 1.0))
         if changed is None:
             return None
-        criteria = json.dumps({"criteria": written_criteria(changed)}, indent=2, ensure_ascii=False)
-        names = tuple(dict.fromkeys(mutant.operator.name for mutant in wrong))
+        criteria, names = _criteria_text(changed), _operators_of(wrong)
         note = "an LLM judge can compare the meaning"
         return Proposal(
             self._source, f'"{JUDGE}": 1.0', criteria, 0, len(wrong), names, note=note, verified=False
@@ -254,12 +248,27 @@ class _Search:
         eval_id: str = "",
     ) -> Proposal:
         of = len(self._left)
-        names = [self._left.pop(key).operator.name for key in sorted(failed)]
-        return Proposal(where, change, snippet, len(failed), of, tuple(dict.fromkeys(names)), eval_id, note)
+        names = _operators_of([self._left.pop(key) for key in sorted(failed)])
+        return Proposal(where, change, snippet, len(failed), of, names, eval_id, note)
+
+
+async def _passes(scorer: CaseScorer, case: AuditedCase) -> bool:
+    """Return whether the recorded conversation passes."""
+    return (await scorer.score(case.recording.turns, case.recording.state)).outcome is Outcome.PASSED
 
 
 async def _fails(scorer: CaseScorer, mutant: Mutant) -> bool:
     return (await scorer.score(mutant.turns, mutant.state)).outcome is Outcome.FAILED
+
+
+def _operators_of(mutants: Iterable[Mutant]) -> tuple[str, ...]:
+    """Return the names of their operators, each once."""
+    return tuple(dict.fromkeys(mutant.operator.name for mutant in mutants))
+
+
+def _criteria_text(config: EvalConfig) -> str:
+    """Return the criteria of a config as its file has them."""
+    return json.dumps({"criteria": written_criteria(config)}, indent=2, ensure_ascii=False)
 
 
 def _options() -> RunOptions:
