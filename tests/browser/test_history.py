@@ -122,16 +122,19 @@ def test_a_run_leads_to_the_case_in_it_and_u_to_all_cases(page: Page, site: Site
     expect(page.get_by_role("table", name="Cases")).to_be_visible()
 
 
-def test_each_agent_has_its_own_history_and_chart(
+def test_each_agent_has_its_own_history_and_line(
     page: Page, site: Site, shot: Shot, axe: Look, fits: Look
 ) -> None:
     _open(page, "/history?set=bookings")
-    agents = {run["agent"] for run in site.get("/api/history?set=bookings")["runs"]}
+    agents = sorted({run["agent"] for run in site.get("/api/history?set=bookings")["runs"]})
     charts = page.locator("figure")
-    expect(charts).to_have_count(len(agents))
-    for agent in agents:
-        expect(charts.filter(has_text=re.compile(rf"^{re.escape(agent)}pass rate"))).to_have_count(1)
-    expect(charts.first).to_contain_text(re.compile(r"pass rate.*\d %.*95 % CI"))
+    expect(charts).to_have_count(2)  # the sample agents report neither cost nor tokens
+    lines = charts.first.get_by_role("list", name="Lines").get_by_role("listitem")
+    expect(lines).to_have_count(len(agents))
+    assert sorted(text.split()[0] for text in lines.all_inner_texts()) == agents
+    expect(charts.first).to_contain_text(re.compile(r"pass rate.*95 % CI.*\d %"))
+    charts.first.get_by_text("Numbers", exact=True).click()
+    expect(charts.first.get_by_role("row")).to_have_count(1 + 3)
     rows = page.get_by_role("table", name="Cases").get_by_role("row")
     expect(rows.nth(1)).to_contain_text("travel.flawed")
     expect(rows.nth(1)).to_contain_text("failed in its only run")
@@ -140,7 +143,7 @@ def test_each_agent_has_its_own_history_and_chart(
     axe(page)
     fits(page)
     page.get_by_role("button", name="All agents as one").click()
-    expect(charts).to_have_count(1)
+    expect(charts.first).to_contain_text("· shaded: ")
     expect(rows.nth(1)).to_contain_text("Now fails")
 
 

@@ -2313,11 +2313,17 @@ export interface components {
             agent: string;
             /** Commit */
             commit: string | null;
+            /** Version */
+            version: string | null;
+            /** Build */
+            build: string;
             outcome: components["schemas"]["Outcome"] | null;
             /** Cases */
             cases: number;
             /** Num Runs */
             num_runs: number;
+            /** Case Cost */
+            case_cost: number | null;
         };
         /**
          * Hunk

@@ -62,10 +62,22 @@ class RunsLookedAt:
         taken = [one for one in entries if wanted.takes_by_index(one)]
         some = taken[:limit] if limit else taken
         self.older = len(taken) - len(some)
-        self.runs = [_looked_at(store, store.record(one.run_id), short[one.run_id]) for one in some]
+        self.runs = [self._look_at(store.record(one.run_id), short[one.run_id]) for one in some]
         self._by_id = {one.run.run_id: one for one in self.runs}
         self._cases: dict[str, Sequence[CaseResult]] = {}
         self._unlike: dict[tuple[str, str, str], list[RunDifference]] = {}
+
+    def _look_at(self, record: RunRecord, short: str) -> LookedAt:
+        manifest = self.store.manifest(record.run_id)
+        agent, summary = manifest.agent, record.summary
+        has_all_sets = self._wanted.eval_set is None or len(record.sets) == 1
+        run = HistoryRun(
+            record.run_id, short, record.created_at, record.agent, agent.commit, agent.version,
+            summary.outcome, record.cases, record.num_runs, record.sets,
+            build=agent.build, models=tuple(summary.models),
+            case_cost=summary.case_cost if has_all_sets else None,
+        )  # fmt: skip
+        return LookedAt(run, manifest, counting(self.store.judgings(record.run_id)))
 
     def cases(self, one: LookedAt) -> Sequence[CaseResult]:
         """Return the cases of one of the runs, which are read from the store on access."""
@@ -152,14 +164,3 @@ class RunsLookedAt:
             if self.takes(case.eval_set_id)
         )
         return [*dict.fromkeys(islice(all_ids, _MOST_NAMES))]
-
-
-def _looked_at(store: Store, record: RunRecord, short: str) -> LookedAt:
-    manifest = store.manifest(record.run_id)
-    agent = manifest.agent
-    run = HistoryRun(
-        record.run_id, short, record.created_at, record.agent, agent.commit, agent.version,
-        record.summary.outcome, record.cases, record.num_runs, record.sets,
-        build=agent.build, models=tuple(record.summary.models),
-    )  # fmt: skip
-    return LookedAt(run, manifest, counting(store.judgings(record.run_id)))

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from proctor.schema.evidence.trial import Failure
 from proctor.schema.format.wire_model import WireModel
-from proctor.schema.results.model_usage import Spent
+from proctor.schema.results.model_usage import Spent, total_cost
 from proctor.schema.results.run_result import Outcome
 from proctor.schema.results.score import JudgedBy
 from proctor.schema.serialize import json_hash
@@ -219,6 +219,14 @@ class RunSummary(WireModel):
 
     def __bool__(self) -> bool:
         return self.outcome is Outcome.PASSED
+
+    @property
+    def case_cost(self) -> float | None:
+        """US dollars per executed case, agent and judges together; `None`: unknown."""
+        left_out = sum(self.counts.get(one.value, 0) for one in (Outcome.SKIPPED, Outcome.NOT_RUN))
+        executed = sum(self.counts.values()) - left_out
+        cost = total_cost(self.spent)
+        return cost / executed if cost is not None and executed else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ import { type Column, Table } from "../../components/tables/Table";
 import { numText, scoreText } from "../../components/text/numberFormats";
 import { safeText } from "../../components/text/safeText";
 import styles from "./Compare.module.css";
+import { Slopes } from "./Slopes";
 import { CHANGES, type Change, countOf, changeSummary, pairPath, caseMatcher } from "./comparisonText";
 
 /** What is different case by case: worse first, then newly in error, better, flaky. */
@@ -39,6 +40,7 @@ export function Cases({ page }: { page: ComparisonPage }) {
         />
       )}
       {page.cases.length > 0 && <Kinds page={page} only={only} choose={(to) => setQuery({ only: to })} />}
+      {shown.length > 0 && <Slopes cases={shown} address={address} />}
       {shown.length ? (
         <Table label="Changed cases" rows={shown} columns={columns} idOf={idOf} href={href} />
       ) : (
@@ -59,7 +61,7 @@ function idOf(one: ChangedLine): string {
 
 /** The address with the case: the page of the two trials side by side. */
 function useHref(query: URLSearchParams): (one: ChangedLine) => string {
-  const params = ["base", "candidate", "margin", "q", "only"].map((key) => [key, query.get(key)] as const);
+  const params = ["base", "candidate", "margin", "q", "only", "draw"].map((key) => [key, query.get(key)] as const);
   const kept = JSON.stringify(params);
   return useCallback(
     (one: ChangedLine) =>

@@ -12,6 +12,7 @@ import { AvailableLink } from "../../components/forms/AvailableLink";
 import { When } from "../../components/text/Num";
 import { IntervalBar } from "../../components/charts/IntervalBar";
 import { Outcome } from "../../components/charts/Outcome";
+import { Prose } from "../../components/text/Prose";
 import { Term } from "../../components/terms/Term";
 import { Skeleton } from "../../components/feedback/Skeleton";
 import { safeText } from "../../components/text/safeText";
@@ -111,7 +112,9 @@ function NextSteps({ steps }: { steps: readonly string[] }) {
       {steps.map((step) => {
         const at = step.indexOf(": proctor ");
         return at < 0 ? (
-          <p key={step}>{plainText(safeText(step))}</p>
+          <p key={step}>
+            <Prose text={plainText(step.replace(/:$/, ""))} />
+          </p>
         ) : (
           <div key={step}>
             <p className="dim">{safeText(step.slice(0, at))}</p>

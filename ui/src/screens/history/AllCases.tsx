@@ -1,7 +1,7 @@
 import { useCallback, useMemo } from "react";
 import { useAddress } from "../../app/address";
 import { pathOf, useAvailable, useSource } from "../../data/queries";
-import type { HistoryCase, HistoryPage, Series } from "../../data/types";
+import type { HistoryCase, HistoryPage } from "../../data/types";
 import { Breakable } from "../../components/text/Breakable";
 import { Button } from "../../components/forms/Button";
 import { Chip } from "../../components/forms/Chip";
@@ -13,10 +13,10 @@ import { Prose } from "../../components/text/Prose";
 import { type Column, Table } from "../../components/tables/Table";
 import { numText } from "../../components/text/numberFormats";
 import { safeText } from "../../components/text/safeText";
-import { Chart } from "./Chart";
 import styles from "./History.module.css";
+import { OverTime } from "./OverTime";
 import { SmallStrip } from "./RunStrip";
-import { type HistoryQuery, type StripRun, COURSES, type Course, asMarkdown, caseHref, changesOf, chosenSeries, hasAgents, seriesName, stripOfSet, summary, caseMatcher } from "./historyText";
+import { type HistoryQuery, type StripRun, COURSES, type Course, asMarkdown, caseHref, hasAgents, stripOfSet, summary, caseMatcher } from "./historyText";
 
 const LIMITS = ["20", "50", "100", "200", "0"];
 
@@ -46,7 +46,7 @@ export function AllCases({ page, options }: { page: HistoryPage; options: Histor
       </div>
       <p className={styles.sentence}>{summary(page)}</p>
       <Which page={page} options={options} />
-      {(options.set || page.sets.length < 2) && <Metric page={page} />}
+      {(options.set || page.sets.length < 2) && <OverTime page={page} />}
       <h2>Cases</h2>
       <FilterBox
         label="Filter cases"
@@ -125,48 +125,6 @@ function Choose({ label, all, value, names, choose }: ChooseProps) {
       </select>
     </label>
   );
-}
-
-const MOST_CHARTS = 6; // agents whose chart is drawn: those with the newest runs
-
-/** One metric over the runs of each agent; which, is in the address. */
-function Metric({ page }: { page: HistoryPage }) {
-  const [query, setQuery] = useAddress();
-  const chosen = chosenSeries(page.series, query.get("metric"));
-  const [first] = chosen;
-  if (!first) return null;
-  const names = [...new Map(page.series.map((one) => [one.name, one])).values()];
-  return (
-    <section aria-label="Metric">
-      {names.length > 1 && (
-        <label className={`${styles.choose} no-print`}>
-          <span>Metric</span>
-          <select value={first.name} onChange={(event) => setQuery({ metric: event.target.value })}>
-            {names.map(({ name, decides }) => (
-              <option key={name} value={name}>
-                {safeText(seriesName(name))}
-                {decides ? "" : " (reported only)"}
-              </option>
-            ))}
-          </select>
-        </label>
-      )}
-      <div className={styles.charts}>
-        {chosen.slice(0, MOST_CHARTS).map((series) => (
-          <AgentChart key={series.agent} page={page} series={series} named={chosen.length > 1} />
-        ))}
-      </div>
-      {chosen.length > MOST_CHARTS && <p className="dim small">{numText(chosen.length - MOST_CHARTS)} more agents: choose one to see its metrics.</p>}
-    </section>
-  );
-}
-
-function AgentChart({ page, series, named }: { page: HistoryPage; series: Series; named: boolean }) {
-  const runs = page.runs.filter(({ agent }) => !series.agent || agent === series.agent);
-  const there = new Set(series.points.map(({ run_id }) => run_id));
-  const shown = runs.filter(({ run_id }) => there.has(run_id));
-  const changes = changesOf(page, series.agent);
-  return <Chart series={series} runs={shown} changes={changes} named={named} href={(run) => `/runs/${encodeURIComponent(run)}`} />;
 }
 
 function Kinds({ page, only, choose }: { page: HistoryPage; only: string; choose: (course: string | null) => void }) {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { HistoryCase, HistoryPage, HistoryRunPart, Series } from "../../data/types";
-import { bandPath, stepPath } from "./Chart";
+import { bandPath, stepPath } from "./chartPaths";
 import { countsOf } from "./RunStrip";
-import { apiPath, asMarkdown, caseHref, changesOf, chosenSeries, niceAbove, placeOf, pointWords, stripOfSet, scaleOf, summary, caseMatcher } from "./historyText";
+import { apiPath, asMarkdown, caseHref, changesOf, chosenName, niceAbove, placeOf, pointWords, stripOfSet, scaleOf, summary, caseMatcher } from "./historyText";
 
 function run(run_id: string): HistoryRunPart {
-  return { run_id, short: run_id, started_at: 0, agent: "agent", commit: null, outcome: null, cases: 1, num_runs: 1 };
+  return { run_id, short: run_id, started_at: 0, agent: "agent", commit: null, version: null, build: "", outcome: null, cases: 1, num_runs: 1, case_cost: null };
 }
 
 function one(eval_id: string, strip: string, more: Partial<HistoryCase> = {}): HistoryCase {
@@ -100,7 +100,7 @@ describe("the chart", () => {
     [series(point(0.5, { threshold: 3 })), [0, 5]],
     [series(point(null)), [0, 1]],
   ])("has ends that hold everything", (given, ends) => {
-    expect(scaleOf(given)).toEqual(ends);
+    expect(scaleOf(given.points)).toEqual(ends);
   });
 
   it.each([
@@ -114,6 +114,10 @@ describe("the chart", () => {
 
   const x = (at: number) => at * 10;
   const y = (value: number) => 100 - value * 100;
+
+  it("begins at 0 for a figure, and ends at a round value above all", () => {
+    expect(scaleOf([point(0.11, { low: 0.08, high: 0.14 })], "invocation_duration_v1")).toEqual([0, 0.2]);
+  });
 
   it("breaks the interval where there is none", () => {
     const placed = [
@@ -134,8 +138,7 @@ describe("the chart", () => {
 
   it("shows the metric that the address names, or the first", () => {
     const all = [series(point(1)), { ...series(point(1)), name: "other" }];
-    const names = (name: string) => chosenSeries(all, name).map((each) => each.name);
-    expect([names("other"), names("gone"), chosenSeries([], "m")]).toEqual([["other"], ["m"], []]);
+    expect([chosenName(all, "other"), chosenName(all, "gone"), chosenName([], "m")]).toEqual(["other", "m", null]);
   });
 
   it("describes a point with its run, interval and threshold", () => {

@@ -3,7 +3,7 @@ import type { HistoryCase, HistoryPage, HistoryRunPart, RunChange, Series } from
 import { COURSE_WORDS, capital, counted } from "../../components/terms/caseWords";
 import { mdCode, mdTable, mdText } from "../../components/text/markdown";
 import { shellWord } from "../run/Details";
-import { clockText, scoreText } from "../../components/text/numberFormats";
+import { clockText, moneyText, numText, scoreText, secondsText } from "../../components/text/numberFormats";
 
 export type Course = HistoryCase["course"];
 
@@ -89,22 +89,22 @@ export function changesOf(page: HistoryPage, agent: string): RunChange[] {
   return [...seen.values()];
 }
 
-/** The metric that the address names, else the first that there is, of each agent. */
-export function chosenSeries(series: readonly Series[], name: string | null): Series[] {
-  const chosen = series.find((one) => one.name === name)?.name ?? series[0]?.name;
-  return series.filter((one) => one.name === chosen);
+/** The metric that the address names, else the first that there is; null: there is none. */
+export function chosenName(series: readonly Series[], name: string | null): string | null {
+  return (series.find((one) => one.name === name) ?? series[0])?.name ?? null;
 }
 
 /** Two ends for an axis that hold every value, interval and threshold; scores have 0 and 1 in it. */
-export function scaleOf({ points }: Series): [from: number, to: number] {
+export function scaleOf(points: Series["points"], name = ""): [from: number, to: number] {
   const all = points.flatMap(({ score, low, high, threshold }) => [score, low, high, threshold]).filter((one) => one !== null);
   const from = Math.min(0, ...all);
   const most = Math.max(0, ...all);
-  return [from, most <= 1 ? 1 : niceAbove(most)];
+  return [from, most <= 1 && !(name in FIGURES) ? 1 : niceAbove(most)];
 }
 
 /** The next of 1, 2, 5, 10, 20 … that is not below `value`. */
 export function niceAbove(value: number): number {
+  if (value <= 0) return 1;
   const unit = 10 ** Math.floor(Math.log10(value));
   return unit * ([1, 2, 5, 10].find((step) => step * unit >= value) ?? 10);
 }
@@ -137,15 +137,26 @@ export function asMarkdown(page: HistoryPage, cases: readonly HistoryCase[]): st
 }
 
 export const PASS_RATE = "passed";
+export const DURATION = "invocation_duration_v1";
+export const TOKENS = "token_usage_v1";
+export const COST = "cost of a case";
+
+/** Figures that are no scores: how they are called, and how a value reads. */
+const FIGURES: Readonly<Record<string, [title: string, text: (value: number | null) => string]>> = {
+  [DURATION]: ["duration of a turn", secondsText],
+  [TOKENS]: ["tokens of a turn", (value) => numText(value, 0)],
+  [COST]: [COST, moneyText],
+};
 
 /** The name of a series: that of the pass rate names what is counted. */
 export function seriesName(name: string): string {
-  return name === PASS_RATE ? "pass rate: cases passed, of those run" : name;
+  return name === PASS_RATE ? "pass rate: cases passed, of those run" : (FIGURES[name]?.[0] ?? name);
 }
 
-/** A value of a series: the pass rate in percent, a score with its digits. */
+/** A value of a series: the pass rate in percent, a score with its digits, a figure with its unit. */
 export function valueText(name: string, value: number | null): string {
-  return name === PASS_RATE && value !== null ? `${Math.round(100 * value)} %` : scoreText(value);
+  if (name === PASS_RATE && value !== null) return `${Math.round(100 * value)} %`;
+  return FIGURES[name]?.[1](value) ?? scoreText(value);
 }
 
 /** The text of a point of a chart. */

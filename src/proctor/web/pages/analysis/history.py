@@ -40,9 +40,14 @@ class HistoryRunPart(PageModel):
     started_at: float
     agent: str
     commit: str | None
+    version: str | None
+    build: str
+    """The hash of the agent's source, or its version; empty if unknown."""
     outcome: Outcome | None
     cases: int
     num_runs: int
+    case_cost: float | None
+    """US dollars per executed case; null: unknown."""
 
 
 class TurningPart(PageModel):

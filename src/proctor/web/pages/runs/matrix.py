@@ -9,7 +9,6 @@ from proctor.common.safe_text import shorten
 from proctor.reports.content.run_digest import Row, line_up
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.manifest import RunRecord
-from proctor.schema.results.model_usage import total_cost
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
 from proctor.web.pages.base import MeanFigure, Share, mean_figure, share
 from proctor.web.pages.runs.case_table import LETTERS, SECONDS, TOKENS
@@ -108,7 +107,6 @@ def _head(run: MatrixRun, result: RunResult) -> MatrixHead:
     hat = repeats.pass_hat(k) if k > 1 else None
     figures = {name: mean_figure(mean) for name, mean in repeats.means().items()}
     executed = len(run.cases) - left_out
-    cost = total_cost(run.record.summary.spent) if run.record.summary.spent else None
     return MatrixHead(
         run_id=run.record.run_id,
         short=run.short,
@@ -122,7 +120,7 @@ def _head(run: MatrixRun, result: RunResult) -> MatrixHead:
         k=k,
         seconds=figures.get(SECONDS),
         tokens=figures.get(TOKENS),
-        cost=cost / executed if cost is not None and executed else None,
+        cost=run.record.summary.case_cost,
     )
 
 

@@ -1,0 +1,48 @@
+import { AvailableLink } from "../../components/forms/AvailableLink";
+import { Copy } from "../../components/text/Copy";
+import { clockText } from "../../components/text/numberFormats";
+import { safeText } from "../../components/text/safeText";
+import styles from "./History.module.css";
+import { type NumberRow, numbersMarkdown } from "./lines";
+
+/** The numbers of a chart as a table: to read, to hear and to copy. */
+export function Numbers({ title, rows, several }: { title: string; rows: readonly NumberRow[]; several: boolean }) {
+  return (
+    <details className={styles.numbers}>
+      <summary>Numbers</summary>
+      <div className={styles.scroll} tabIndex={0} role="region" aria-label={`Numbers: ${title}`}>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Run</th>
+              {several && <th scope="col">Line</th>}
+              <th scope="col">Value</th>
+              <th scope="col">95 % CI</th>
+              <th scope="col">n</th>
+              <th scope="col">Commit</th>
+              <th scope="col">Started</th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map(({ run, line, value, interval, count }) => (
+              <tr key={run.run_id}>
+                <th scope="row">
+                  <AvailableLink to={`/runs/${encodeURIComponent(run.run_id)}`}>{run.short}</AvailableLink>
+                </th>
+                {several && <td>{safeText(line)}</td>}
+                <td>{value}</td>
+                <td>{interval}</td>
+                <td>{count}</td>
+                <td>{run.commit ? <code>{safeText(run.commit.slice(0, 7))}</code> : "–"}</td>
+                <td>{clockText(run.started_at)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <span className="no-print">
+        <Copy text={() => numbersMarkdown(title, rows)}>Copy the numbers</Copy>
+      </span>
+    </details>
+  );
+}

@@ -1,0 +1,65 @@
+import { describe, expect, it } from "vitest";
+import type { HistoryPage, HistoryRunPart, Series } from "../../data/types";
+import { MOST_LINES, markPath, whiskerPath } from "./chartPaths";
+import { COST } from "./historyText";
+import { linesOf, numberRows, numbersMarkdown, runsOf } from "./lines";
+
+function run(run_id: string, agent: string, more: Partial<HistoryRunPart> = {}): HistoryRunPart {
+  return { run_id, short: run_id, started_at: 0, agent, commit: null, version: null, build: "", outcome: null, cases: 20, num_runs: 1, case_cost: null, ...more };
+}
+function point(run_id: string, score: number): Series["points"][number] {
+  return { run_id, score, low: score - 0.1, high: score + 0.1, threshold: null, outcome: "informational", count: 20 };
+}
+const RUNS = [
+  run("d", "slow", { commit: "bbbbbbbbbb", build: "2", case_cost: 0.02 }),
+  run("c", "fast", { commit: "bbbbbbbbbb", build: "2" }),
+  run("b", "slow", { commit: "aaaaaaaaaa", build: "1", case_cost: 0.01 }),
+  run("a", "slow", { commit: "aaaaaaaaaa", build: "1" }),
+];
+const PAGE = {
+  runs: RUNS,
+  series: [
+    { agent: "slow", name: "passed", decides: true, points: [point("a", 0.4), point("b", 0.5), point("d", 0.9)] },
+    { agent: "fast", name: "passed", decides: true, points: [point("c", 0.7)] },
+  ],
+} as Partial<HistoryPage> as HistoryPage;
+const drawn = (name: string, by: string | null) => linesOf(PAGE, name, by).map(({ label, points }) => [label, points.map(({ run_id }) => run_id).join("")]);
+
+describe("the lines of a chart", () => {
+  it.each([
+    ["one for each agent", "passed", null, [["slow", "abd"], ["fast", "c"]]],
+    ["one for each build, the newest first", "passed", "build", [["slow bbbbbbb", "d"], ["fast bbbbbbb", "c"], ["slow aaaaaaa", "ab"]]],
+    ["the cost of the runs where it is known", COST, null, [["slow", "bd"]]],
+    ["none of a metric that no run has", "gone", null, []],
+  ])("are %s", (_, name, by, lines) => {
+    expect(drawn(name, by)).toEqual(lines);
+  });
+
+  it("share the places of their runs", () => {
+    expect(runsOf(linesOf(PAGE, "passed", null), RUNS).map(({ run_id }) => run_id)).toEqual(["d", "c", "b", "a"]);
+    expect(runsOf(linesOf(PAGE, COST, null), RUNS).map(({ run_id }) => run_id)).toEqual(["d", "b"]);
+  });
+
+  it("have their numbers as a table, newest first", () => {
+    const rows = numberRows("passed", linesOf(PAGE, "passed", null), RUNS);
+    expect(rows.map(({ run: { run_id }, line, value, interval, count }) => [run_id, line, value, interval, count])).toEqual([
+      ["d", "slow", "90 %", "80 % to 100 %", "20"],
+      ["c", "fast", "70 %", "60 % to 80 %", "20"],
+      ["b", "slow", "50 %", "40 % to 60 %", "20"],
+      ["a", "slow", "40 %", "30 % to 50 %", "20"],
+    ]);
+    expect(numbersMarkdown("pass rate", rows).split("\n")[2]).toMatch(/^\| `d` \| .* \| `bbbbbbbbb` \| slow \| 90 % \| 80 % to 100 % \| 20 \|$/);
+    expect(numberRows(COST, linesOf(PAGE, COST, null), RUNS)[0]).toMatchObject({ value: "$0.02", interval: "–" });
+  });
+});
+
+describe("the shapes of a chart", () => {
+  it("draw an interval as a bar with ends, and none of a single value", () => {
+    const placed = [{ at: 0, point: point("a", 0.5) }, { at: 1, point: { ...point("b", 0.5), low: 0.5, high: 0.5 } }];
+    expect(whiskerPath(placed, (at) => at * 10, (value) => 100 - value * 100)).toBe("M-3 40h6m-3 0V60m-3 0h6");
+  });
+
+  it("give each line its own mark", () => {
+    expect(new Set(Array.from({ length: MOST_LINES }, (_, line) => markPath(line, 0, 0))).size).toBe(MOST_LINES);
+  });
+});

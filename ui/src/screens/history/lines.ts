@@ -1,0 +1,91 @@
+// The lines of a chart over runs: one for each agent, or for each build.
+import type { HistoryPage, HistoryRunPart } from "../../data/types";
+import { mdCode, mdTable, mdText } from "../../components/text/markdown";
+import { clockText, numText } from "../../components/text/numberFormats";
+import type { Point } from "./chartPaths";
+import { COST, valueText } from "./historyText";
+
+export interface Line {
+  label: string;
+  /** Oldest first. */
+  points: readonly Point[];
+}
+
+/** The lines of one metric, or of the cost of a case; those with the newest run first. */
+export function linesOf(page: HistoryPage, name: string, by: string | null): Line[] {
+  const lines = name === COST ? costLines(page) : page.series.filter((one) => one.name === name).map(({ agent, points }) => ({ label: agent, points }));
+  return by === "build" ? splitByBuild(lines, page.runs) : lines;
+}
+
+function costLines({ series, runs }: HistoryPage): Line[] {
+  const agents = [...new Set(series.map(({ agent }) => agent))];
+  return agents
+    .map((agent) => ({ label: agent, points: [...runs].reverse().flatMap((run) => (!agent || run.agent === agent ? costPoint(run) : [])) }))
+    .filter(({ points }) => points.length > 0);
+}
+
+function costPoint({ run_id, case_cost, cases }: HistoryRunPart): Point[] {
+  if (case_cost === null) return [];
+  return [{ run_id, score: case_cost, low: null, high: null, threshold: null, outcome: "informational", count: cases }];
+}
+
+/** What a build is called: its commit, its version, or the beginning of the hash of its source. */
+export function buildName({ agent, commit, version, build }: HistoryRunPart): string {
+  return [agent, commit?.replace(/^([0-9a-f]{7})[0-9a-f]*/, "$1") ?? version ?? build.slice(0, 7)].filter(Boolean).join(" ");
+}
+
+function splitByBuild(lines: readonly Line[], runs: readonly HistoryRunPart[]): Line[] {
+  const byId = new Map(runs.map((run) => [run.run_id, run]));
+  const builds = new Map<string, { label: string; points: Point[] }>();
+  for (const point of lines.flatMap(({ points }) => points)) {
+    const run = byId.get(point.run_id);
+    if (!run) continue;
+    const key = JSON.stringify([run.agent, run.build || buildName(run)]);
+    const line = builds.get(key) ?? { label: buildName(run), points: [] };
+    builds.set(key, line);
+    line.points.push(point);
+  }
+  const places = new Map(runs.map(({ run_id }, place) => [run_id, place]));
+  const newest = ({ points }: Line) => places.get(points.at(-1)?.run_id ?? "") ?? runs.length;
+  return [...builds.values()].sort((one, other) => newest(one) - newest(other));
+}
+
+/** The runs that a chart shows, newest first. */
+export function runsOf(lines: readonly Line[], runs: readonly HistoryRunPart[]): HistoryRunPart[] {
+  const shown = new Set(lines.flatMap(({ points }) => points.map(({ run_id }) => run_id)));
+  return runs.filter(({ run_id }) => shown.has(run_id));
+}
+
+/** A row of the numbers of a chart. */
+export interface NumberRow {
+  run: HistoryRunPart;
+  line: string;
+  value: string;
+  interval: string;
+  count: string;
+}
+
+/** The numbers of a chart, newest first. */
+export function numberRows(name: string, lines: readonly Line[], runs: readonly HistoryRunPart[]): NumberRow[] {
+  return runs.flatMap((run) =>
+    lines.flatMap(({ label, points }) =>
+      points
+        .filter(({ run_id }) => run_id === run.run_id)
+        .map(({ score, low, high, count }) => ({
+          run,
+          line: label,
+          value: valueText(name, score),
+          interval: low === null || high === null || low === high ? "–" : `${valueText(name, low)} to ${valueText(name, high)}`,
+          count: numText(count),
+        })),
+    ),
+  );
+}
+
+export function numbersMarkdown(title: string, rows: readonly NumberRow[]): string {
+  const heads = ["Run", "Started", "Commit", "Line", mdText(title), "95 % CI", "n"];
+  const cells = rows.map(({ run, line, value, interval, count }) => [
+    mdCode(run.short), clockText(run.started_at), run.commit ? mdCode(run.commit.slice(0, 9)) : "–", mdText(line || run.agent), value, interval, count,
+  ]);
+  return `${mdTable(heads, cells, [4, 6])}\n`;
+}
