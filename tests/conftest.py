@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import sys
+from collections import defaultdict
 from collections.abc import Generator, Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -103,13 +104,33 @@ def _folder_of(module: ModuleType) -> str:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out tests marked `nightly` unless `-m` names them: `-m 'not benchmark'` is what `.ci/run` asks for."""
+    """Leave out what only `make nightly` runs, unless `-m` names it. `.ci/run` asks for `-m 'not benchmark'`."""
     if "nightly" in config.getoption("markexpr"):
         return
-    left_out = [item for item in items if item.get_closest_marker("nightly")]
-    items[:] = [item for item in items if not item.get_closest_marker("nightly")]
+    left_out = _left_for_the_night(items)
+    items[:] = [item for item in items if item not in left_out]
     if left_out:
-        config.hook.pytest_deselected(items=left_out)
+        config.hook.pytest_deselected(items=list(left_out))
+
+
+def _left_for_the_night(items: list[pytest.Item]) -> set[pytest.Item]:
+    """Return the tests marked `nightly`, and of a table marked `nightly(check=N)` all but N rows, evenly spread."""
+    left_out, tables = set(), defaultdict(list)
+    for item in items:
+        marks = [mark.kwargs.get("check", 0) for mark in item.iter_markers("nightly")]
+        if marks and not min(marks):
+            left_out.add(item)
+        elif marks:
+            tables[item.nodeid.partition("[")[0], min(marks)].append(item)
+    for (_, count), rows in tables.items():
+        kept = {number * len(rows) // count for number in range(count)}
+        left_out |= {row for number, row in enumerate(rows) if number not in kept}
+    return left_out
+
+
+def pytest_collection_finish() -> None:
+    gc.collect()
+    gc.freeze()  # tests stay until the session ends: the collector need not visit them again and again
 
 
 # --- nothing is skipped in silence -----------------------------------------------------------------------------------

@@ -125,6 +125,7 @@ def test_any_recorded_case_is_reproduced(case: EvalCase) -> None:
         assert text(actual) == text(expected)
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize("fault", FAULTS)
 @given(case=CASES.filter(_comparable))
 def test_applicable_fault_differs_and_any_other_changes_nothing(fault: str, case: EvalCase) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -82,7 +83,25 @@ def sample(tmp_path: Path, root: Path) -> Path:
     return tmp_path
 
 
-def _pytest(folder: Path, **environment: str) -> tuple[int, str]:
+TABLES = """
+import pytest
+
+@pytest.mark.parametrize("row", range(10))
+@pytest.mark.nightly(check=3)
+def test_table(row):
+    pass
+
+@pytest.mark.nightly
+def test_long():
+    pass
+
+@pytest.mark.parametrize("count", [1, pytest.param(2, marks=pytest.mark.nightly)])
+def test_counts(count):
+    pass
+"""
+
+
+def _pytest(folder: Path, *arguments: str, **environment: str) -> tuple[int, str]:
     done = subprocess.run(
         [
             sys.executable,
@@ -94,7 +113,7 @@ def _pytest(folder: Path, **environment: str) -> tuple[int, str]:
             "-p",
             "no:asyncio",
             "--continue-on-collection-errors",
-            ".",
+            *arguments,
         ],
         cwd=folder,
         env={**os.environ, "PYTHONSAFEPATH": "1", **environment},
@@ -109,6 +128,7 @@ def _pytest(folder: Path, **environment: str) -> tuple[int, str]:
 def test_skips_are_allowed_where_not_everything_is_required(sample: Path) -> None:
     code, printed = _pytest(
         sample,
+        ".",
         SAMPLE_API_KEY="x",
         NO_COLOR="1",
         GOOGLE_CLOUD_PROJECT="x",
@@ -121,8 +141,34 @@ def test_skips_are_allowed_where_not_everything_is_required(sample: Path) -> Non
 
 @pytest.mark.slow  # starts pytest
 def test_every_kind_of_skip_fails_where_everything_is_required(sample: Path) -> None:
-    code, printed = _pytest(sample, PROCTOR_REQUIRE_ALL="1")
+    code, printed = _pytest(sample, ".", PROCTOR_REQUIRE_ALL="1")
     assert "1 failed, 2 passed, 1 xfailed, 2 errors" in printed
     for reason in ("left out by its mark", "left out by a call", "could not import 'no_such_package'"):
         assert reason in printed
     assert code == 1
+
+
+@pytest.mark.slow  # starts pytest twice
+@pytest.mark.parametrize(
+    ("wanted", "run"),
+    [
+        pytest.param(
+            "not benchmark", [*(f"test_table[{row}]" for row in (0, 3, 6)), "test_counts[1]"], id="check"
+        ),
+        pytest.param(
+            "nightly",
+            [*(f"test_table[{row}]" for row in range(10)), "test_long", "test_counts[2]"],
+            id="nightly",
+        ),
+    ],
+)
+def test_the_check_runs_some_rows_of_a_long_table_and_the_night_all(
+    tmp_path: Path, root: Path, wanted: str, run: list[str]
+) -> None:
+    shutil.copy(root / "tests" / "conftest.py", tmp_path)
+    (tmp_path / "test_tables.py").write_text(TABLES, encoding="utf-8")
+    code, printed = _pytest(
+        tmp_path, "-m", wanted, "--collect-only", "test_tables.py", PYTHONWARNINGS="ignore"
+    )
+    assert code == 0
+    assert re.findall(r"::(\S+)", printed) == run

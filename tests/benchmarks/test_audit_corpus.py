@@ -71,6 +71,7 @@ def _cells(table: str) -> list[list[str]]:
     return [line.strip("|").split("|") for line in table.splitlines()[2:]]
 
 
+@pytest.mark.nightly
 @pytest.mark.slow  # audits 200 files, and runs five agents on them
 @pytest.mark.skipif(not CORPUS.is_dir(), reason="the folder ../shared is missing")
 def test_the_page_shows_the_tables_that_the_command_prints() -> None:

@@ -24,6 +24,7 @@ MOST = wilson(round(LEVEL * COMPARISONS), COMPARISONS, confidence=0.999)[1]
 """What a rate of 5 % may show as in so few comparisons."""
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize("model", [one for one in MODELS if one.cases <= 100], ids=lambda model: model.name)
 def test_rates(model: Model) -> None:
     found = simulate(model, COMPARISONS)
@@ -54,6 +55,7 @@ FEW = 150
 MOST_OF_FEW = wilson(8, FEW, confidence=0.999)[1]
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize("fixed", FIXED[:8], ids=lambda fixed: fixed.name)
 def test_equal_builds_are_seldom_called_a_regression_on_fixed_cases(fixed: FixedCases) -> None:
     found = simulate_fixed(fixed, FEW, Candidate())
@@ -61,6 +63,7 @@ def test_equal_builds_are_seldom_called_a_regression_on_fixed_cases(fixed: Fixed
     assert found.covered >= (1 - MOST_OF_FEW) * FEW
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.parametrize(("cases", "trials"), [(4, 10), (5, 5), (5, 10), (7, 5), (7, 10)])
 def test_few_cases_of_which_half_of_the_trials_are_alike_are_seldom_called_a_regression(
     cases: int, trials: int
@@ -69,6 +72,7 @@ def test_few_cases_of_which_half_of_the_trials_are_alike_are_seldom_called_a_reg
     assert simulate_fixed(alike, 800, Candidate()).share(Change.REGRESSION) <= 0.075  # at 5 %, with 99.9 %
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize("where_wrong", [False, True], ids=["at random", "where wrong"])
 @pytest.mark.parametrize("fixed", [FIXED[0], FIXED[4]], ids=lambda fixed: fixed.name)
 def test_missing_verdicts_do_not_hide_broken_cases(fixed: FixedCases, where_wrong: bool) -> None:

@@ -25,6 +25,7 @@ def test_case_takes_a_third_fewer_trials_at_any_rate(share: float) -> None:
     assert share_bounds(RATE, MOST, CONFIDENCE).most == MOST
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.parametrize(
     ("name", "least"), [("60 cases x 10, the same, margin 10", 0.3), ("60 cases x 5, the same", 0.3)]
 )
@@ -35,6 +36,7 @@ def test_builds_that_do_the_same_are_called_worse_no_more_often(name: str, least
     assert found.saved >= least
 
 
+@pytest.mark.nightly
 def test_a_build_that_is_worse_is_found_with_a_third_fewer_trials() -> None:
     (model,) = [one for one in MODELS if one.name == "60 cases x 10, 15 points worse"]
     found = against(model, 60)

@@ -64,6 +64,7 @@ def _leaves(url: str, home: str) -> bool:
     return not url.startswith((home, "data:", "blob:")) and not _FONTS.search(url)
 
 
+@pytest.mark.nightly(check=1)
 def test_from_a_chat_to_a_verdict(adk_page: Page, tmp_path: Path, shot: Callable[[Page, str], None]) -> None:
     page = adk_page
     page.get_by_text("weather_app").first.wait_for()
@@ -106,6 +107,7 @@ def test_from_a_chat_to_a_verdict(adk_page: Page, tmp_path: Path, shot: Callable
     shot(page, "adk-failed")
 
 
+@pytest.mark.nightly(check=1)
 def test_the_page_talks_to_this_server_and_to_no_other(adk_page: Page) -> None:
     script = """(url) => new Promise((resolve) => {
         const socket = new WebSocket(url)

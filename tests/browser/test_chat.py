@@ -125,6 +125,7 @@ def test_the_entries_of_an_agent_are_shown_as_they_arrive(
     expect(log).to_contain_text("The manager answers approved.")
 
 
+@pytest.mark.nightly
 def test_a_conversation_outlives_a_reload(page: Page, held: Path) -> None:
     begin(page)
     send(page, "Bern")
@@ -139,6 +140,7 @@ def test_a_conversation_outlives_a_reload(page: Page, held: Path) -> None:
     expect(page.get_by_role("log")).to_contain_text("You should go to Bern.")
 
 
+@pytest.mark.nightly
 def test_an_answer_is_stopped_and_the_message_is_sent_again(page: Page) -> None:
     begin(page)
     send(page, "Bern")
@@ -165,6 +167,7 @@ def test_a_failure_has_its_cause_and_the_talk_continues(page: Page) -> None:
     expect(page.get_by_role("log")).to_contain_text("You should go to Bern.")
 
 
+@pytest.mark.nightly
 def test_an_agent_that_does_not_load_shows_why(page: Page, problems: Problems) -> None:
     problems.expect("400")
     begin(page, "broken")
@@ -208,6 +211,7 @@ def test_hostile_answers_are_text(page: Page) -> None:
     assert dialogs == []
 
 
+@pytest.mark.nightly
 def test_a_set_next_to_the_agent_is_offered_before_those_of_others(page: Page, site: Site) -> None:
     """A case must not land in the set of another agent because that one's name comes first."""
     case = {"eval_id": "one", "conversation": [{"user_content": {"parts": [{"text": "Hi"}]}}]}

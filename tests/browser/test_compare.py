@@ -86,6 +86,7 @@ def test_p_values_are_shown_on_demand(page: Page, regression: str) -> None:
     expect(values.get_by_role("row").filter(has_text="pass rate")).to_contain_text("0.031")
 
 
+@pytest.mark.nightly
 def test_zero_is_at_one_place_in_all_bars(page: Page, regression: str) -> None:
     _open(page, regression)
     marks = page.get_by_role("table", name="Metrics").locator("s")
@@ -106,6 +107,7 @@ def test_what_changed_is_listed_worse_first_with_why(page: Page, site: Site, reg
     expect(rows.nth(1)).to_contain_text(reported[0]["reason"][:30])
 
 
+@pytest.mark.nightly
 def test_a_kind_and_words_are_in_the_address(page: Page, regression: str) -> None:
     _open(page, regression)
     table = page.get_by_role("table", name="Changed cases")
@@ -137,6 +139,7 @@ def test_a_row_opens_the_two_trials_where_they_part(
     fits(page)
 
 
+@pytest.mark.nightly
 def test_keys_go_from_changed_case_to_changed_case_and_back_up(
     page: Page, site: Site, regression: str
 ) -> None:
@@ -167,12 +170,14 @@ def test_the_runs_and_the_margin_are_chosen_on_the_page(page: Page, site: Site, 
     expect(page.get_by_role("link", name=re.compile(older[:6]))).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_runs_that_are_not_comparable_show_their_differences(page: Page, site: Site) -> None:
     _open(page, f"/compare?base={ids(site, 'retail')[0]}&candidate={ids(site, 'retail.hasty')[0]}")
     expect(page.locator("main")).to_contain_text("the cases of retail desk had 2 trials and have 4 trials")
     expect(page.locator("main")).not_to_contain_text("Cases, criteria and judge.")
 
 
+@pytest.mark.nightly
 def test_a_baseline_is_chosen_by_its_name(page: Page, own_site: Site) -> None:
     command = [sys.executable, "-m", "proctor", "baseline", "set", "main", ids(own_site, "travel")[0]]
     subprocess.run(command, cwd=own_site.folder, check=True, capture_output=True)
@@ -218,6 +223,7 @@ def test_bare_it_compares_the_newest_run_with_the_last_one_that_shares_a_set(pag
     expect(page.get_by_role("heading", name="On these cases")).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_runs_without_a_common_case_are_reported_and_others_can_be_chosen(
     page: Page, site: Site, problems: Problems
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import NARROW, Problems, Site
@@ -38,6 +39,7 @@ def test_what_broke_comes_first_with_the_run_in_which_it_did(page: Page, site: S
     shot(page, "history")
 
 
+@pytest.mark.nightly
 def test_a_course_and_words_and_a_set_are_in_the_address(page: Page) -> None:
     _open(page)
     table = page.get_by_role("table", name="Cases")
@@ -105,6 +107,7 @@ def test_one_case_run_by_run_and_where_it_turned(
     expect(page.get_by_role("table", name="Runs").get_by_role("row").nth(1)).to_contain_text("covers")
 
 
+@pytest.mark.nightly
 def test_from_where_it_turned_a_link_leads_to_both_runs(page: Page) -> None:
     _open(page, _CASE)
     page.get_by_role("link", name="The two runs side by side").click()
@@ -161,6 +164,7 @@ def test_it_is_usable_by_all_and_fits(page: Page, axe: Look, fits: Look) -> None
     axe(page)
 
 
+@pytest.mark.nightly
 def test_a_case_that_no_run_has_is_reported(page: Page, problems: Problems) -> None:
     problems.expect("404")
     page.goto("/history?case=two_turn_bookin")

@@ -90,6 +90,7 @@ def links(page: Page) -> list[str]:
 _MISSING = re.compile(r"does not have|not found|No history found|Try again|cannot be (read|changed)")
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "reported",
@@ -122,6 +123,7 @@ def test_every_link_leads_to_something(reported: str, site: Site, offline: Page)
     assert len(seen) >= 8
 
 
+@pytest.mark.nightly
 def test_history_and_the_run_before_are_there(site: Site, offline: Page, axe: Callable[[Page], None]) -> None:
     runs = [one["run_id"] for one in site.get("/api/runs?limit=10")["items"]]
     proctor(site.folder, f"show {runs[7]} --report html=out/before.html --make-parents --overwrite")
@@ -154,6 +156,7 @@ def test_what_only_a_server_can_do_is_not_offered(file: Path, offline: Page) -> 
         expect(offline.get_by_role("link", name=name)).to_have_count(0)
 
 
+@pytest.mark.nightly
 def test_several_runs_are_a_list(site: Site, offline: Page) -> None:
     proctor(
         site.folder,
@@ -165,6 +168,7 @@ def test_several_runs_are_a_list(site: Site, offline: Page) -> None:
     expect(rows).to_have_count(2)
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.parametrize("at", range(0, len(MARKUP), 30))
 def test_text_of_an_agent_is_never_markup(at: int, offline: Page, tmp_path: Path) -> None:
     """Fault 36 for the file: in every field; a dialog, a request or a report of the policy fails the test."""

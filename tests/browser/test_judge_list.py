@@ -51,6 +51,7 @@ def test_labels_of_people_decide_whether_a_judge_is_accurate(
     shot(page, "judge-list")
 
 
+@pytest.mark.nightly
 def test_where_no_judge_was_asked_it_shows_which_metrics_ask_one(
     page: Page, serve: Callable[..., Site], tmp_path: Path, axe: Look
 ) -> None:

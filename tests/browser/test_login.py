@@ -113,6 +113,7 @@ ATTACKS = {
 }  # fmt: skip
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
 def test_a_page_of_another_site_gets_nothing(
     browser: Browser, site: Site, elsewhere: tuple[str, list[str]], attack: str

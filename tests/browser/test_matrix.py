@@ -57,6 +57,7 @@ def test_quality_is_drawn_against_expense(page: Page, three: str, axe: Look, fit
     page.wait_for_url("**/runs/*")
 
 
+@pytest.mark.nightly
 def test_only_what_differs_is_in_the_address(page: Page, three: str) -> None:
     _open(page, three)
     page.keyboard.press("d")
@@ -68,6 +69,7 @@ def test_only_what_differs_is_in_the_address(page: Page, three: str) -> None:
     expect(page.get_by_role("row")).to_have_count(9)
 
 
+@pytest.mark.nightly
 def test_runs_are_added_and_left_out(page: Page, site: Site, three: str) -> None:
     _open(page, three)
     page.get_by_role("button", name=re.compile("Leave out run")).first.click()
@@ -92,6 +94,7 @@ def test_it_is_usable_by_all_and_fits(page: Page, three: str, axe: Look, fits: L
     axe(page)
 
 
+@pytest.mark.nightly
 def test_without_runs_it_shows_what_to_do(page: Page, axe: Look) -> None:
     page.goto("/matrix")
     expect(page.get_by_text("Which runs?")).to_be_visible()

@@ -175,6 +175,7 @@ FILTERS = [
 
 
 class TestFiltering:
+    @pytest.mark.nightly(check=1)
     @pytest.mark.parametrize(("text", "left"), FILTERS, ids=[text for text, _ in FILTERS])
     def test_finds_what_was_asked_for_and_the_address_keeps_it(
         self, page: Page, site: Site, text: str, left: list[str]
@@ -224,6 +225,7 @@ class TestKeys:
         page.keyboard.press("Enter")
         expect(page).to_have_url(_of(run, _positions(site, run)[cases[4]]))
 
+    @pytest.mark.nightly(check=1)
     @pytest.mark.parametrize(
         ("keys", "at"), [("jnkj\n", 1), ("nnnn\n", 4), ("jjjjjk\n", 3), ("jjjjjjjjjjjjkkn\n", 6)]
     )
@@ -235,6 +237,7 @@ class TestKeys:
         positions = _positions(site, run)
         expect(page).to_have_url(_of(run, positions[sorted(positions)[at]]))
 
+    @pytest.mark.nightly
     def test_come_faster_than_a_row_far_below_is_drawn(
         self, page: Page, serve: Callable[..., Site], tmp_path: Path
     ) -> None:
@@ -325,6 +328,7 @@ class TestARunUnderWay:
         expect(live.get_by_text("3 of 9 cases fail.")).to_be_visible()
         expect(live.get_by_role("progressbar")).to_have_count(0)
 
+    @pytest.mark.nightly
     def test_is_there_again_after_a_reload_in_the_middle(self, live: Page, gated: Site) -> None:
         _start(live)
         open_gate(gated.folder, 3)
@@ -349,6 +353,7 @@ class TestARunUnderWay:
         live.get_by_role("button", name="Resume the run").click()
         expect(live.get_by_text("3 of 9 cases fail.")).to_be_visible()
 
+    @pytest.mark.nightly
     def test_of_another_process_shows_who_has_it_and_is_not_cancelled_here(
         self, live: Page, gated: Site
     ) -> None:
@@ -370,6 +375,7 @@ class TestARunUnderWay:
             other.terminate()
             other.wait(PATIENCE)
 
+    @pytest.mark.nightly
     def test_continues_when_the_server_is_killed_and_the_page_finds_the_next_one(
         self, live: Page, gated: Site, problems: Problems, tmp_path: Path
     ) -> None:

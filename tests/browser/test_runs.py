@@ -71,6 +71,7 @@ FILTERS = {
 }
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.parametrize(("line", "found", "each"), FILTERS.values(), ids=FILTERS)
 def test_a_filter_is_in_the_address_and_outlives_a_reload(
     page: Page, line: str, found: int, each: str
@@ -85,6 +86,7 @@ def test_a_filter_is_in_the_address_and_outlives_a_reload(
     expect(page.get_by_label("Filter runs")).to_have_value(line)
 
 
+@pytest.mark.nightly
 def test_a_filter_that_fits_nothing_reports_it_and_is_taken_back(page: Page, axe: Look) -> None:
     _open(page, "/runs?q=agent%3Anobody")
     expect(page.get_by_text("No matching run")).to_be_visible()
@@ -93,6 +95,7 @@ def test_a_filter_that_fits_nothing_reports_it_and_is_taken_back(page: Page, axe
     expect(page.get_by_role("row")).to_have_count(NUM_RUNS + 1)
 
 
+@pytest.mark.nightly
 def test_a_filter_that_is_wrong_shows_what_it_takes(page: Page, axe: Look) -> None:
     _open(page, "/runs?q=outcome%3Agreen")
     expect(page.get_by_role("alert").filter(has_text="not a valid outcome").first).to_be_visible()
@@ -132,6 +135,7 @@ def test_keys_move_open_and_come_back(page: Page, site: Site) -> None:
     expect(page.get_by_label("Filter runs")).to_have_value("jk?")
 
 
+@pytest.mark.nightly
 def test_help_lists_the_keys_and_gives_the_focus_back(page: Page, axe: Look, shot: Shot) -> None:
     _open(page)
     page.get_by_role("button", name="Keyboard help").focus()
@@ -167,6 +171,7 @@ def test_copies_the_list_as_markdown(page: Page, site: Site) -> None:
     assert "3 of 10 (30\u202f%)" in row
 
 
+@pytest.mark.nightly
 def test_colours_are_chosen_and_kept(page: Page) -> None:
     _open(page)
     ground = "getComputedStyle(document.body).backgroundColor"

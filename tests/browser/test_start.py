@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Problems, Site
@@ -90,6 +91,7 @@ def test_what_is_accepted_is_ticked_and_becomes_options(page: Page) -> None:
         expect(page.get_by_role("checkbox", name=label)).to_be_checked()
 
 
+@pytest.mark.nightly
 def test_what_is_chosen_survives_a_reload(page: Page) -> None:
     _open(page)
     _choose(page, "replay", GREETINGS)

@@ -76,6 +76,7 @@ def test_every_command_checks_its_words(command: click.Command) -> None:
     assert isinstance(command, SectionedCommand)
 
 
+@pytest.mark.nightly(check=120)
 @pytest.mark.parametrize("name", sorted(OPTIONS.keys() - TEXTS))
 @pytest.mark.parametrize("value", ["", " "], ids=["empty", "blank"])
 def test_an_empty_option_is_refused(empty: Path, name: str, value: str) -> None:
@@ -97,6 +98,7 @@ def test_a_text_may_be_empty(name: str) -> None:
     assert option.allow_empty
 
 
+@pytest.mark.nightly(check=6)
 @pytest.mark.parametrize(
     "words",
     [

@@ -44,6 +44,7 @@ def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize(
     "words",
     [

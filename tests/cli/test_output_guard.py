@@ -67,6 +67,7 @@ KEPT = {
 }
 
 
+@pytest.mark.nightly(check=30)
 @pytest.mark.parametrize("place", KEPT.values(), ids=KEPT)
 @pytest.mark.parametrize("writer", WRITERS.values(), ids=WRITERS)
 def test_what_is_read_or_kept_is_never_overwritten(
@@ -106,6 +107,7 @@ def authored(ran: Path) -> Path:
     return ran
 
 
+@pytest.mark.nightly(check=20)
 @pytest.mark.parametrize(
     "place",
     [STORE, f"{STORE}-wal", IN_STORE, "main.json", "strict.json", "test_config.json", "proctor.toml", "agent.py", "notes.md"],

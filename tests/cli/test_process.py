@@ -178,6 +178,7 @@ async def root_agent(message):
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_what_does_not_end_in_ten_seconds_is_left_behind(tmp_path: Path) -> None:
     soon = case("soon", "soon")
@@ -223,6 +224,7 @@ def test_twice_stops_at_once_even_code_that_blocks(tmp_path: Path) -> None:
     assert "Traceback" not in stderr
 
 
+@pytest.mark.nightly
 def test_an_agent_that_sends_ctrl_c_to_itself_is_stopped_like_any(tmp_path: Path) -> None:
     make_project(tmp_path)
     (tmp_path / "agent.py").write_text(

@@ -57,6 +57,7 @@ def evaluate(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize(("kind", "arguments", "source", "message"), FAILING)
 def test_a_plugin_that_fails_is_a_configuration_error(
     tmp_path: Path, kind: str, arguments: tuple[str, ...], source: str, message: str

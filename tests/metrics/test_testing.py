@@ -18,6 +18,7 @@ from tests.metrics.judged.judges import agreeing
 AVAILABLE = [*METRICS]
 
 
+@pytest.mark.nightly(check=10)
 @pytest.mark.parametrize("name", [name for name in AVAILABLE if name != "weighted"])
 def test_every_built_in_metric_passes_the_check(name: str) -> None:
     assert check_metric(name, judge=agreeing)

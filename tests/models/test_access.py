@@ -74,6 +74,7 @@ def test_half_of_what_is_needed_is_not_enough(
     assert message in str(caught.value)
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize(
     ("name", "variables"),
     [
@@ -124,6 +125,7 @@ except MissingExtraError as error:
 """
 
 
+@pytest.mark.nightly(check=3)
 @pytest.mark.parametrize(
     ("hidden", "name", "extra"),
     [

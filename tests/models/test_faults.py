@@ -42,6 +42,7 @@ every_provider = pytest.mark.parametrize("name", PROVIDERS)
 SERVER_TIME = 1_790_000_000.0
 
 
+@pytest.mark.nightly(check=4)
 @every_provider
 @pytest.mark.parametrize(
     ("headers", "asked"),
@@ -126,6 +127,7 @@ def _many_calls(model: PatientModel, number: int) -> list[Reply | BaseException]
     return asyncio.run(many())
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.parametrize(
     ("name", "calls"),
     [
@@ -159,6 +161,7 @@ def test_all_calls_end_well_with_three_in_ten_requests_refused(serve: Serve, nam
 # --- what may pass ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly(check=3)
 @every_provider
 @pytest.mark.parametrize("code", [500, 502, 503, 504, 529])
 def test_a_server_that_fails_is_tried_again_by_one_layer_alone(serve: Serve, name: str, code: int) -> None:
@@ -177,6 +180,7 @@ def test_a_server_that_fails_is_tried_again_by_one_layer_alone(serve: Serve, nam
     assert server.count - before == error.requests == TRIES[ModelFault.UNAVAILABLE]
 
 
+@pytest.mark.nightly(check=4)
 @every_provider
 @pytest.mark.parametrize(
     ("how", "kind"),
@@ -213,6 +217,7 @@ def test_what_no_protocol_foresees(serve: Serve, name: str, how: Any, kind: Mode
     assert "\n" not in str(error)
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.slow  # it waits
 @every_provider
 @pytest.mark.parametrize("how", ["hangs", "trickles"])
@@ -269,6 +274,7 @@ def test_the_name_of_the_host_is_not_known(serve: Serve, monkeypatch: pytest.Mon
 # --- what will not pass -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly(check=3)
 @every_provider
 @pytest.mark.parametrize(
     ("code", "kind"),

@@ -102,6 +102,7 @@ def _chat_answer(calls: list[dict[str, Any]]) -> bytes:
 # --- fault 25: each finish reason is distinguished ----------------------------------------------------------------------------
 
 
+@pytest.mark.nightly(check=4)
 @pytest.mark.parametrize(
     ("name", "completion", "finish"),
     [
@@ -192,6 +193,7 @@ _ELSEWHERE = (
 )  # fmt: skip
 
 
+@pytest.mark.nightly(check=4)
 @pytest.mark.parametrize("by_vertex", ["", "true"], ids=["", "where Gemini is asked by Vertex AI"])
 @pytest.mark.parametrize("model", _ELSEWHERE)
 def test_nothing_that_is_for_a_provider_alone_goes_to_an_address_in_a_name(

@@ -152,6 +152,7 @@ def test_an_interrupt_ends_the_session_at_once_and_what_ended_is_kept(sandbox: S
     assert outcomes_kept == ["passed", "not_run"]
 
 
+@pytest.mark.nightly
 def test_a_time_limit_of_pytests_own_is_an_error_and_the_others_go_on(sandbox: Sandbox) -> None:
     name = sandbox.cases(case("good", "yes"), case("endless", "wait: 600"), case("other", "other"))
     result = sandbox.run_apart("-p", "pytest_timeout", "--timeout", "3", "-v", name)
@@ -184,6 +185,7 @@ def test_marker_of_a_conftest_gives_single_cases_separate_options(sandbox: Sandb
 _SLOW = [pytest.param(dist, marks=pytest.mark.slow) for dist in ("loadscope", "worksteal", "each")]
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.parametrize("dist", ["load", "loadfile", *_SLOW])
 def test_each_case_runs_once_for_any_distribution_of_tests(sandbox: Sandbox, dist: str) -> None:
     sandbox.cases(*_waiting(3), BAD, name="a.evalset.json")

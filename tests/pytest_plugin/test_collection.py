@@ -73,6 +73,7 @@ def test_a_set_that_is_named_is_collected_with_the_agent_of_the_settings(sandbox
     result.assert_outcomes(passed=1)
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.parametrize("name", ["any.json", "any.yaml", "any.jsonl"])
 def test_set_of_another_name_is_collected_where_it_and_the_agent_are_named(
     sandbox: Sandbox, name: str
@@ -114,6 +115,7 @@ def test_collecting_asks_no_agent(sandbox: Sandbox) -> None:
 # --- which cases -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize(
     ("words", "run"),
     [
@@ -141,6 +143,7 @@ STRANGE_IDS = [
 ]  # fmt: skip
 
 
+@pytest.mark.nightly
 @pytest.mark.slow  # starts pytest
 def test_ids_of_every_kind_can_be_selected_and_none_is_obeyed(sandbox: Sandbox) -> None:
     name = sandbox.cases(*(case(eval_id, "yes") for eval_id in STRANGE_IDS))
@@ -162,6 +165,7 @@ def test_what_failed_last_is_run_again(sandbox: Sandbox) -> None:
     assert list(outcomes(first)) == ["bad", "broken", "good"]
 
 
+@pytest.mark.nightly
 @pytest.mark.slow  # starts pytest several times
 def test_without_a_cache_and_with_other_ways_to_import(sandbox: Sandbox) -> None:
     name = sandbox.cases(GOOD, BAD)
@@ -197,6 +201,7 @@ MISTAKES = [
 ]  # fmt: skip
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize(("files", "message"), MISTAKES)
 def test_mistake_is_an_error_of_collection_with_location_and_no_traceback(
     sandbox: Sandbox, files: dict[str, str], message: str

@@ -63,6 +63,7 @@ def _in_a_fixture(sandbox: Sandbox) -> list[str]:
     return ["test_it.py"]
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.slow  # starts pytest
 @pytest.mark.parametrize("spoil", [_config, _settings, _agent, _in_code, _in_a_fixture])
 def test_latest_is_refused_after_a_session_that_ran_nothing(

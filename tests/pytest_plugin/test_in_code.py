@@ -32,6 +32,7 @@ def test_a_plain_test_gets_the_result(sandbox: Sandbox) -> None:
     result.assert_outcomes(passed=1)
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize(
     "what",
     [
@@ -97,6 +98,7 @@ def test_uninspected_result_is_not_green(sandbox: Sandbox) -> None:
     )
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize(
     ("body", "fine"),
     [
@@ -323,6 +325,7 @@ def test_each_case_of_a_set_is_a_test(sandbox: Sandbox) -> None:
     result.stdout.fnmatch_lines(["cases.evalset.json:25: failed"])
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize(
     ("body", "fine"),
     [
@@ -423,6 +426,7 @@ def test_a_fixture_eval_case_of_the_tests_own_is_left_alone(sandbox: Sandbox) ->
     _test(sandbox, body).assert_outcomes(passed=1)
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.slow  # starts pytest
 @pytest.mark.parametrize(
     ("mark", "message"),
@@ -444,6 +448,7 @@ def test_mistake_in_the_marker_is_reported_without_a_traceback(
     assert "src/proctor" not in printed
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize(
     ("marker", "passes"),
     [
@@ -471,6 +476,7 @@ def test_it(evaluate):
     _test(sandbox, body).assert_outcomes(passed=int(passes), failed=int(not passes))
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize(
     ("words", "ini", "passes"),
     [
@@ -537,6 +543,7 @@ ASSERTIONS = [
 ]  # fmt: skip
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize(
     "how",
     [
@@ -555,6 +562,7 @@ def test_an_assertion_on_a_result_shows_the_evidence(sandbox: Sandbox, assertion
     assert result.stdout.str().count("{+yes+}") == 1
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.slow  # starts pytest
 @pytest.mark.parametrize("words", [["--assert=plain"], ["--tb=short"], ["--tb=native"], ["-p", "no:capture"]])
 def test_the_evidence_is_there_in_other_forms_of_traceback(sandbox: Sandbox, words: list[str]) -> None:
@@ -608,6 +616,7 @@ def test_marker_that_would_run_nothing_is_reported(sandbox: Sandbox) -> None:
     assert "asks for neither `eval_case` nor `evaluate`: nothing would be run" in result.stdout.str()
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize(
     ("mark", "body", "fine"),
     [

@@ -46,6 +46,7 @@ def test_what_is_undecided_is_shown_as_such_and_is_not_green(sandbox: Sandbox) -
     assert "cases.evalset.json I " in sandbox.run(name).stdout.str()
 
 
+@pytest.mark.nightly(check=4)
 @pytest.mark.parametrize(
     "words", [["-x"], ["--maxfail=2"], ["-q"], ["-rA"], ["-s"], ["--tb=no"], ["--tb=short"], ["-vv"]]
 )
@@ -169,6 +170,7 @@ HOSTILE = [
 ]  # fmt: skip
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize(
     "words", [["-v"], ["-rA"], ["-q", "--tb=short"], ["--collect-only"], ["--junitxml=x.xml", "-vv"]]
 )

@@ -103,6 +103,7 @@ COMPARE_JUDGED = COMPARE.replace("store=store)", "store=store, judge=judging.jud
 )
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize("name", ["", *DEPTHS.values()])
 def test_a_judge_whose_modules_changed_is_a_difference(project: Path, name: str) -> None:
     run(project, JUDGED, EVALUATE)
@@ -165,6 +166,7 @@ def add_package(project: Path, version: str = "1.0", named: str = "Name: mine\n"
     (info / "entry_points.txt").write_text("[proctor.models]\nmine = added:model\n")
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.parametrize("changed", ["", "version", "added.py", "between.py", "helper.py"])
 def test_model_of_a_package_is_asked_again_after_a_change_of_its_code(project: Path, changed: str) -> None:
     add_package(project)
@@ -187,6 +189,7 @@ def test_answers_of_a_model_whose_modules_are_not_known_are_not_cached(project: 
         assert run(project, JUDGED, ADDED).splitlines() == ["asked", "passed"]
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize("name", ["", "scoring.py", "between.py", "helper.py"])
 def test_a_custom_metric_whose_modules_changed_is_a_difference(project: Path, name: str) -> None:
     run(project, MEASURED, EVALUATE)

@@ -267,6 +267,7 @@ def test_comparison_with_another_run_is_a_warning(store: Path) -> None:
     )
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize("stop_after", [1, 39, 40, 100])
 def test_stopped_run_resumes_as_if_uninterrupted(store: Path, stop_after: int) -> None:
     base = run(Greeter(FORTY), store, config=MEANS, num_runs=10).run_id

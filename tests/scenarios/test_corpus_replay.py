@@ -52,6 +52,7 @@ def test_every_asserting_case_passes_for_an_agent_that_meets_it(shared: Path, co
     assert tally.as_wanted == 291
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_every_case_that_a_fault_applies_to_fails_and_names_it(
     shared: Path, corpus: Corpus, fault: str
@@ -65,6 +66,7 @@ def test_every_case_that_a_fault_applies_to_fails_and_names_it(
     assert tally.unasserted == UNASSERTED
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.parametrize(("fault", "code"), [("", 3), ("drop-call", 1), ("other-text", 1)])
 def test_the_same_from_the_command_line_all_sets_at_once(
     corpus: Corpus, shared: Path, tmp_path: Path, fault: str, code: int
@@ -91,6 +93,7 @@ def test_the_counts_are_those_of_the_expectations(corpus: Corpus) -> None:
     assert sum(any(answer_text(turn) for turn in turns) for turns in cases) == APPLIES["other-text"]
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_the_table(shared: Path) -> None:
     assert "| replay | - | - | 98 | 193 | 0 |" in table(shared / "corpus")

@@ -189,6 +189,7 @@ class Hanging:
         yield Event.said("fine")
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.parametrize(
     ("fault", "many"),
     [("never", TIMES), ("swallows", TIMES), ("blocks", 4), ("spins", 4), ("blocks in C", 2)],
@@ -451,6 +452,7 @@ def own_state(number: int, turns: int = 3) -> dict[str, Any]:
     }
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.parametrize("agent", [Remembering(), in_a_thread], ids=["async", "in threads"])
 def test_two_hundred_cases_at_once_see_nothing_of_each_other(agent: Any) -> None:
     sets = {"eval_set_id": "own", "eval_cases": [own_state(number) for number in range(200)]}
@@ -552,6 +554,7 @@ IN_THE_LOOP = [
 DEEDS_DONE = [("root_agent", deed) for deed in IN_A_THREAD] + [("in_the_loop", deed) for deed in IN_THE_LOOP]
 
 
+@pytest.mark.nightly(check=4)
 @pytest.mark.parametrize(
     ("agent", "deed"), DEEDS_DONE, ids=[f"{deed} ({agent})" for agent, deed in DEEDS_DONE]
 )

@@ -98,6 +98,7 @@ ORDERS = {
 }
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize("order", ORDERS)
 def test_the_order_of_imports_does_not_matter(order: str) -> None:
     script = (

@@ -62,6 +62,7 @@ def test_each_kind_is_planted_often_enough_with_separate_wordings() -> None:
     assert sum(not one.kind for one in conversations()) >= len(planted)
 
 
+@pytest.mark.nightly(check=1)
 def test_users_that_follow_the_plan_have_no_fault(found: tuple[str, Figures]) -> None:
     source, all_found = found
     assert all_found.clean == CLEAN[source]
@@ -77,6 +78,7 @@ def test_planted_faults_are_found(found: tuple[str, Figures], kind: str) -> None
     assert one.recall >= 0.6
 
 
+@pytest.mark.nightly
 def test_the_agents_figures_stay_when_users_get_worse() -> None:
     rates = {rate: degraded(rate, each=10)[0] for rate in (0.0, 0.2, 0.5)}
     agent = [found.agent for found in rates.values()]

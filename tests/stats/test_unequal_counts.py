@@ -197,6 +197,7 @@ def by_the_normal_distribution(cases: Sequence[TwoCounts]) -> float:
     return erfc(abs(seen) / sqrt(2 * variance))
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.slow  # computes for seconds
 @pytest.mark.parametrize("fall", [0.0, 0.03])
 @pytest.mark.parametrize(("cases", "least", "most"), [(60, 2, 100), (100, 5, 300), (200, 5, 900)])

@@ -125,6 +125,7 @@ def test_changed_verdict_is_reported(opened: SqlStore) -> None:
         list(opened.briefly(run_id))
 
 
+@pytest.mark.nightly(check=3)
 @pytest.mark.parametrize(
     ("wanted", "expected"),
     [

@@ -117,6 +117,7 @@ main(sys.argv[1:])
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("rounds", [2, pytest.param(25, marks=pytest.mark.nightly)])
 def test_without_links_processes_that_create_a_store_use_the_same_one(tmp_path: Path, rounds: int) -> None:
     """With time between the check for the file and its creation: the second process waits."""
@@ -173,6 +174,7 @@ def test_a_store_whose_making_is_killed_is_whole_or_not_there(tmp_path: Path, ro
     assert rounds < 50 or hit, "nothing was killed in time"
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("rounds", [5, pytest.param(100, marks=pytest.mark.nightly)])
 def test_a_store_whose_update_is_killed_is_the_old_one_or_the_new_one(tmp_path: Path, rounds: int) -> None:
     chance, versions_seen, now = random.Random(4), [], database.newest_version()
@@ -211,6 +213,7 @@ def test_a_run_that_another_process_works_on_is_refused_by_its_name(path: Path, 
     store.resume("run1", Heard()).close()
 
 
+@pytest.mark.nightly
 @pytest.mark.slow  # it waits
 def test_a_holder_that_idles_keeps_its_run(path: Path, holding: Worker) -> None:
     store = opened(path)

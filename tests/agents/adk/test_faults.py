@@ -175,6 +175,7 @@ def test_a_model_that_calls_for_ever_is_stopped() -> None:
     assert "llm calls limit" in found.cases[0].reason
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_two_hundred_at_once_see_their_own_state() -> None:
     """Of one user and one app: neither session nor user nor app state crosses."""

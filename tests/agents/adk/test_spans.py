@@ -122,6 +122,7 @@ def test_failed_span_gives_its_reason_without_secrets(agent: str) -> None:
     assert failed.error == "LookupError: no such city, api_key=***"
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_turn_that_took_too_long_has_what_began_until_then(agent: str) -> None:
     (((*spans,),),) = run(agent, case("a", "far away"), timeout=4)
@@ -130,6 +131,7 @@ def test_a_turn_that_took_too_long_has_what_began_until_then(agent: str) -> None
     assert tool.started_at is not None
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.slow  # starts workers
 @pytest.mark.parametrize("options", [{}, {"isolate": True}], ids=["in this process", "in workers"])
 def test_trials_at_once_each_have_their_own(agent: str, options: dict[str, Any]) -> None:
@@ -191,6 +193,7 @@ SWITCHES = [
 ]
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.slow
 @pytest.mark.parametrize(("variables", "kinds"), SWITCHES, ids=["no tracing", "no contents"])
 def test_opentelemetrys_own_switches_hold(agent: str, variables: dict[str, str], kinds: list[str]) -> None:

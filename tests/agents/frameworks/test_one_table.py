@@ -29,6 +29,7 @@ def test_the_first_row_is_what_the_set_is_made_for() -> None:
     assert found["must_be_an_error"]["failure"] == "agent raised"
 
 
+@pytest.mark.nightly(check=3)
 @pytest.mark.slow
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.toy)
 def test_row_is_the_same_and_is_in_the_table(row: Row) -> None:

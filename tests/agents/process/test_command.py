@@ -127,6 +127,7 @@ def test_a_python_program_need_not_flush(program: Program) -> None:
     ).passed
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.slow  # it waits
 @pytest.mark.parametrize(
     ("body", "kind", "message"),

@@ -87,6 +87,7 @@ def shown_of(tmp_path: Path, *arguments: str) -> str:
     return "\n".join(output)
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize(
     "how",
     [

@@ -97,6 +97,7 @@ def test_a_conversation_is_recorded_with_a_worker(project: Path) -> None:
     assert case.conversation is not None
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.slow
 @pytest.mark.parametrize("option", ["--proctor-isolate", "--proctor-isolate-memory=2GB"])
 def test_pytest_isolates(option: str, project: Path) -> None:

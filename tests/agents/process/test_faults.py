@@ -57,6 +57,7 @@ def test_what_ends_or_breaks_a_worker_is_one_trial_s_failure(
     assert [result.cases[case].passed for case in (0, 2)] == [True, True]
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.slow
 @times(1)
 @pytest.mark.parametrize("hang", ["never", "sleep", "swallow", "c-loop"])
@@ -93,6 +94,7 @@ def test_garbage_is_an_error(what: str) -> None:
     assert failure_of(run(agent, [what], isolate=True)).kind is FailureKind.BROKE_CONTRACT
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.slow
 @times(1, 10)
 @pytest.mark.parametrize(

@@ -59,6 +59,7 @@ def _scores(case: proctor.CaseResult) -> dict[str, float | None]:
     return {name: metric.score for name, metric in case.metrics.items() if "duration" not in name}
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize("agent", ["plain", "waits", "yields", "odd", "get_agent_async", "whole"])
 def test_the_evidence_is_that_of_a_run_in_this_process(agent: str) -> None:
     here, there = _both(agent, ["hello", "wörld"], ["again"], state={"k": {"n": 1}})
@@ -66,6 +67,7 @@ def test_the_evidence_is_that_of_a_run_in_this_process(agent: str) -> None:
     assert len(trial_of(there).turns) == (1 if agent == "odd" else 2)
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize(
     "how", ["value", "exit", "interrupt", "cancelled", "group", "hostile", "rate", "refused"]
 )
@@ -163,6 +165,7 @@ def test_the_replay_agent_knows_its_case_in_a_worker() -> None:
 SAMPLES = ["dice", "home_automation", "city_guide", "travel"]
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.slow
 @pytest.mark.parametrize("sample", SAMPLES)
 def test_the_sample_agents_have_the_same_evidence(

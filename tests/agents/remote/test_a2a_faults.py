@@ -240,6 +240,7 @@ def test_each_twenty_times(name: str) -> None:
         test_invalid_answer(name)
 
 
+@pytest.mark.nightly
 def test_endless_stream_is_stopped_by_count_and_its_task_cancelled() -> None:
     asked: list[str] = []
 

@@ -293,6 +293,7 @@ def case(eval_id: str, answer: str = "Hi", **more: Any) -> dict[str, Any]:
     return {"eval_id": eval_id, "conversation": [turn], **more}
 
 
+@pytest.mark.nightly
 def test_a_stream_without_an_end_is_stopped_by_count_and_by_time() -> None:
     def endless(exchange: Exchange) -> bool:
         exchange.send(head(200, SSE))
@@ -323,6 +324,7 @@ def test_answer_of_many_megabytes_is_cut_with_a_note() -> None:
     assert "cut" in found.reason
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_two_hundred_at_once_see_their_own_session() -> None:
     """The server answers with the state of the session that it is asked about."""

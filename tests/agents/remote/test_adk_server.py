@@ -185,6 +185,7 @@ def test_exception_of_a_tool_is_reported(server: str, via: str, kind: str) -> No
     assert via or str(caught.value) == "no such thing"
 
 
+@pytest.mark.nightly
 def test_pinned_sessions_at_the_same_time_wait_for_each_other(server: str) -> None:
     """Twenty trials of one pinned session: each begins with the state of the case."""
     case = {

@@ -222,6 +222,7 @@ def _check(transport: Transport, name: str) -> None:
 SOME = [pytest.param(to, marks=() if to == "http+sse, a stream" else pytest.mark.slow) for to in TRANSPORTS]
 
 
+@pytest.mark.nightly(check=20)
 @pytest.mark.slow  # it waits
 @pytest.mark.parametrize("name", FAULTS)
 @pytest.mark.parametrize("to", SOME)
@@ -244,6 +245,7 @@ ENOUGH = 3.0
 """Seconds in which a busy machine answers ten at once, each of which takes half a second."""
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.slow
 @pytest.mark.parametrize("to", TRANSPORTS)
 def test_deadlines_hold(to: str) -> None:
@@ -375,6 +377,7 @@ def _huge(transport: Transport, size: int) -> Fault:
     return fault
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.slow
 @pytest.mark.parametrize("to", TRANSPORTS)
 @pytest.mark.parametrize(("size", "message"), [(100_000_000, "sends too much"), (20_000_000, None)])
@@ -431,6 +434,7 @@ def _echo(transport: Transport) -> Callable[[Exchange], object]:
     return script
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize("to", TRANSPORTS)
 @pytest.mark.parametrize(
     ("conversations", "rounds"),

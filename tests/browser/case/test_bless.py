@@ -71,6 +71,7 @@ def test_each_case_is_reviewed_and_only_what_is_accepted_is_written(
     assert expected(own_site, "table_in_one_go") == before["table_in_one_go"]
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_file_that_changed_in_between_is_not_written(
     own_page: Page, own_site: Site, problems: Problems
@@ -95,6 +96,7 @@ def test_a_file_that_changed_in_between_is_not_written(
     expect(own_page.get_by_role("heading", name="Written")).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_where_trials_did_not_go_alike_one_is_chosen(page: Page, site: Site, shot: Shot) -> None:
     page.goto(f"/runs/{run_of(site, 'greeter')}/bless")
     case = page.get_by_role("region", name="moody")

@@ -90,6 +90,7 @@ def test_the_state_is_reported_where_it_is_not_as_stated(page: Page, site: Site,
     shot(page, "case-state")
 
 
+@pytest.mark.nightly
 def test_a_passed_trial_shows_its_whole_alignment(page: Page, site: Site) -> None:
     open_case(page, site, "travel")
     turn = page.get_by_role("region", name="Turn 2")
@@ -108,6 +109,7 @@ def test_an_error_shows_where_and_has_its_traceback(page: Page, site: Site, shot
     shot(page, "case-error")
 
 
+@pytest.mark.nightly
 def test_the_metrics_of_all_trials_are_side_by_side(page: Page, site: Site, axe: Look) -> None:
     open_case(page, site, "greeter", 1, "?tab=metrics")
     row = page.get_by_role("row", name=re.compile("response_match"))
@@ -117,6 +119,7 @@ def test_the_metrics_of_all_trials_are_side_by_side(page: Page, site: Site, axe:
     axe(page)
 
 
+@pytest.mark.nightly
 def test_a_played_conversation_shows_the_plan_and_has_no_empty_column(page: Page, site: Site) -> None:
     open_case(page, site, "retail.hasty")
     page.locator("summary").filter(has_text="Simulated user: customer").click()
@@ -150,6 +153,7 @@ def test_trials_are_a_strip_to_walk_along(page: Page, site: Site) -> None:
     expect(page).to_have_url(re.compile("trial=2"))
 
 
+@pytest.mark.nightly
 def test_n_goes_from_difference_to_difference(page: Page, site: Site) -> None:
     open_case(page, site)
     expect(page.get_by_role("region", name="Turn 2")).to_be_visible()
@@ -161,6 +165,7 @@ def test_n_goes_from_difference_to_difference(page: Page, site: Site) -> None:
     expect(page).to_have_url(re.compile("tab=state"))
 
 
+@pytest.mark.nightly
 def test_a_link_goes_to_a_step_and_survives_a_reload(page: Page, site: Site) -> None:
     open_case(page, site, query="?trial=3&turn=2&step=3")
     for _ in range(2):
@@ -261,6 +266,7 @@ def made_page(browser: Browser, made: Site, problems: Problems) -> Any:
     assert problems.left() == []
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_thousand_turns_are_one_line_each_but_where_something_differs(made_page: Page, shot: Shot) -> None:
     made_page.goto("/runs/made/cases/0")
@@ -273,6 +279,7 @@ def test_a_thousand_turns_are_one_line_each_but_where_something_differs(made_pag
     shot(made_page, "case-long")
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_ten_megabytes_are_reported_as_there_and_can_be_saved(made_page: Page) -> None:
     made_page.goto("/runs/made/cases/1")
@@ -285,6 +292,7 @@ def test_ten_megabytes_are_reported_as_there_and_can_be_saved(made_page: Page) -
     assert Path(saved.value.path()).stat().st_size > 20_000_000
 
 
+@pytest.mark.nightly
 def test_a_hundred_trials_stay_a_strip(made_page: Page, fits: Look, shot: Shot) -> None:
     made_page.goto("/runs/made/cases/2?trial=100")
     trials = made_page.get_by_role("navigation", name="Trials").get_by_role("button")
@@ -298,6 +306,7 @@ _SHOWN = {"conversation": "thinks", "state": "k", "metrics": "reason", "spans": 
 """What a tab shows when it is there."""
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.slow
 @pytest.mark.parametrize("tab", _SHOWN)
 @pytest.mark.parametrize("position", range(len(_AT)))

@@ -86,6 +86,7 @@ def test_a_person_disagrees_and_the_command_counts_it(
     assert problems.left() == []
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_the_focus_stays_where_the_user_labelled(
     browser: Browser, own_site: Site, problems: Problems

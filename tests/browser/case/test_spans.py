@@ -127,6 +127,7 @@ def timed(tmp_path_factory: pytest.TempPathFactory, serve: Callable[..., Site]) 
     return serve(folder, folder / "store.sqlite3")
 
 
+@pytest.mark.nightly
 def test_where_events_have_no_time_only_turns_have_bars(
     page: Page, site: Site, shot: Shot, axe: Look
 ) -> None:
@@ -151,6 +152,7 @@ def test_a_span_shows_what_was_asked_and_leads_to_its_step(page: Page, site: Sit
     expect(page.locator("#turn-2-step-2")).to_have_attribute("data-on", "true")
 
 
+@pytest.mark.nightly
 def test_bars_are_where_the_times_show(page: Page, timed: Site, axe: Look, fits: Look, shot: Shot) -> None:
     page.goto(f"{timed.url}/runs/made/cases/0?tab=spans")
     panel = page.get_by_role("tabpanel")
@@ -228,6 +230,7 @@ def test_traced_spans_are_nested_and_open(
     expect(details).to_contain_text("280,000 more characters")
 
 
+@pytest.mark.nightly
 def test_a_traced_tool_leads_to_its_call(page: Page, traced: Site, shot: Shot) -> None:
     page.goto(f"{traced.url}/runs/made/cases/0?tab=spans&span=6")
     details = page.locator('[data-on="true"]')
@@ -237,6 +240,7 @@ def test_a_traced_tool_leads_to_its_call(page: Page, traced: Site, shot: Shot) -
     expect(page.locator("#turn-1-step-2")).to_have_attribute("data-on", "true")
 
 
+@pytest.mark.nightly
 def test_nothing_in_a_span_is_markup(page: Page, traced: Site) -> None:
     owned: list[str] = []
     page.expose_function("owned", lambda: owned.append("owned"))

@@ -151,6 +151,7 @@ def test_every_field_is_shown_and_one_is_changed(
     assert sets.path.read_text() == before.replace('"Done!"', '"Done, for two!"')
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.parametrize(
     ("label", "text", "where"),
     [
@@ -211,6 +212,7 @@ def test_turns_calls_state_and_rubrics_are_added_moved_and_removed(page: Page, s
     assert case["mine"] == FULL["mine"]
 
 
+@pytest.mark.nightly
 def test_a_scenario_is_edited(page: Page, sets: Sets, axe: Look, shot: Shot) -> None:
     page.goto(sets.case("played"))
     page.get_by_label("Plan for the rest").fill("ask for a table\nfor two")
@@ -244,6 +246,7 @@ def test_the_change_is_shown_before_it_is_saved(page: Page, sets: Sets, axe: Loo
     assert sets.cases()[0]["session_input"]["app_name"] == "other"
 
 
+@pytest.mark.nightly
 def test_invalid_json_is_not_saved_and_not_lost(page: Page, sets: Sets) -> None:
     page.goto(sets.case("booking"))
     arguments = page.get_by_label("Arguments, as JSON")
@@ -265,6 +268,7 @@ def test_what_is_wrong_is_reported_at_its_field(page: Page, sets: Sets, problems
     assert sets.cases()[0]["eval_id"] == "booking"
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_two_browsers_edit_one_case(
     page: Page, context: BrowserContext, sets: Sets, problems: Problems, axe: Look, shot: Shot
@@ -305,6 +309,7 @@ def test_a_case_that_another_user_removed_is_put_back(page: Page, sets: Sets, pr
     assert [case["eval_id"] for case in sets.cases()] == ["played", "booking"]
 
 
+@pytest.mark.nightly
 def test_comments_go_only_when_that_is_confirmed(page: Page, sets: Sets, problems: Problems) -> None:
     problems.expect("409")
     sets.write(
@@ -324,6 +329,7 @@ def test_comments_go_only_when_that_is_confirmed(page: Page, sets: Sets, problem
     assert "// first" in sets.path.read_text()
 
 
+@pytest.mark.nightly
 def test_leaving_asks_and_coming_back_finds_the_draft(page: Page, sets: Sets) -> None:
     page.goto(sets.case("booking"))
     page.get_by_role("textbox", name="App", exact=True).fill("half done")
@@ -399,6 +405,7 @@ def test_hostile_text_is_text_in_every_field(page: Page, sets: Sets, shot: Shot)
     assert sets.cases()[0] == wanted
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.parametrize("eval_id", ["..", "a/b", "", "%2e%2e", "~x", "a?b#c", "é 😀"])
 def test_a_case_of_any_name_is_reached(page: Page, sets: Sets, eval_id: str) -> None:
     sets.write({"eval_id": eval_id, "conversation": [], "tags": ["here"]})
@@ -422,6 +429,7 @@ def test_a_set_is_made_from_the_page(page: Page, site: Site, axe: Look) -> None:
     assert Path(site.folder, "made_here.evalset.yaml").is_file()
 
 
+@pytest.mark.nightly
 def test_keys_alone_do_it(page: Page, sets: Sets) -> None:
     page.goto(sets.address)
     expect(page.get_by_role("table", name="Cases")).to_be_visible()

@@ -33,6 +33,7 @@ def site(serve: Callable[..., Site], tmp_path_factory: pytest.TempPathFactory) -
     return serve(folder, folder / "store.sqlite3")
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_five_hundred_turns_are_edited(page: Page, site: Site) -> None:
     sets = Sets(site, "many_turns")
@@ -52,6 +53,7 @@ def test_five_hundred_turns_are_edited(page: Page, site: Site) -> None:
     assert json.dumps(sets.cases()[0]) == json.dumps({**case, "tags": ["abcde"]})
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_message_of_a_million_characters_is_edited_in_its_own_window(page: Page, site: Site) -> None:
     sets = Sets(site, "long_message")

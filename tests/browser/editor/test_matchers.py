@@ -86,6 +86,7 @@ def written(sets: Sets) -> str:
     return json.dumps(sets.cases()[0])
 
 
+@pytest.mark.nightly
 def test_everything_has_a_form_and_saving_another_field_changes_none_of_it(
     page: Page, sets: Sets, axe: Look, fits: Look, shot: Shot
 ) -> None:
@@ -108,6 +109,7 @@ def test_everything_has_a_form_and_saving_another_field_changes_none_of_it(
     assert sets.path.read_text().replace(',\n      "tags": [\n        "x"\n      ]', "") == before
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.parametrize(
     ("kind", "fill", "wanted"),
     [
@@ -134,6 +136,7 @@ def test_a_value_of_the_final_state_becomes_a_matcher(
     )
 
 
+@pytest.mark.nightly
 def test_looking_at_another_kind_and_coming_back_loses_nothing(page: Page, sets: Sets) -> None:
     page.goto(sets.case("rich"))
     value = group(group(page, "Expected keys"), "when")
@@ -144,6 +147,7 @@ def test_looking_at_another_kind_and_coming_back_loses_nothing(page: Page, sets:
     expect(page.get_by_role("button", name="Save", exact=True)).to_be_disabled()
 
 
+@pytest.mark.nightly
 def test_looking_at_another_kind_of_rule_and_coming_back_loses_nothing(page: Page, sets: Sets) -> None:
     page.goto(sets.case("rich"))
     for number, kind in ((3, "only_after"), (4, "implies_later"), (5, "before")):
@@ -154,6 +158,7 @@ def test_looking_at_another_kind_of_rule_and_coming_back_loses_nothing(page: Pag
     expect(page.get_by_role("button", name="Save", exact=True)).to_be_disabled()
 
 
+@pytest.mark.nightly
 def test_a_kind_that_is_unknown_can_be_restored(page: Page, sets: Sets) -> None:
     sets.write({**CASE, "final_session_state": {"n": {"$match": "numbr", "value": 5, "tol": 1}}})
     page.goto(sets.case("rich"))
@@ -209,6 +214,7 @@ def test_calls_groups_limits_and_rules_are_made_in_the_form(page: Page, sets: Se
     expect(page.get_by_role("region", name="Problems").get_by_text("error", exact=True)).to_have_count(0)
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.parametrize(
     ("label", "text", "reported"),
     [
@@ -234,6 +240,7 @@ def test_what_the_server_refuses_is_reported_at_the_field(
     saved(page)
 
 
+@pytest.mark.nightly
 def test_an_invalid_number_is_not_saved_and_not_lost(page: Page, sets: Sets) -> None:
     page.goto(sets.case("rich"))
     field = page.get_by_label("Absolute tolerance").first
@@ -246,6 +253,7 @@ def test_an_invalid_number_is_not_saved_and_not_lost(page: Page, sets: Sets) -> 
     assert '"tolerance": 0.25' in sets.path.read_text()
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.parametrize(
     ("key", "value", "shown"),
     [

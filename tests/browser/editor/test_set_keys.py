@@ -64,6 +64,7 @@ def test_a_name_a_description_and_a_key_of_ones_own(
     )
 
 
+@pytest.mark.nightly
 def test_another_user_edits_the_same_set(
     page: Page, sets: Sets, problems: Problems, axe: Look, shot: Shot
 ) -> None:
@@ -87,6 +88,7 @@ def test_another_user_edits_the_same_set(
     )
 
 
+@pytest.mark.nightly
 def test_comments_go_only_when_that_is_confirmed(page: Page, sets: Sets, problems: Problems) -> None:
     problems.expect("409")
     dialog = opened(page, sets, TEXT.replace('"eval", ', '"eval", // because\n'))
@@ -101,6 +103,7 @@ def test_comments_go_only_when_that_is_confirmed(page: Page, sets: Sets, problem
     assert "// ours" in sets.path.read_text()
 
 
+@pytest.mark.nightly
 def test_what_is_wrong_is_reported_and_what_was_written_is_kept(
     page: Page, sets: Sets, problems: Problems
 ) -> None:

@@ -75,6 +75,7 @@ def test_a_broken_set_is_put_right_where_its_problems_are_reported(
     assert text_of(broken) == MENDED.replace("\n", "\r\n")
 
 
+@pytest.mark.nightly
 def test_what_is_still_unreadable_is_saved_only_when_that_is_asked_for(
     page: Page, broken: Broken, problems: Problems
 ) -> None:
@@ -91,6 +92,7 @@ def test_what_is_still_unreadable_is_saved_only_when_that_is_asked_for(
     assert text_of(broken) == half.replace("\n", "\r\n")
 
 
+@pytest.mark.nightly
 def test_two_who_put_one_file_right_do_not_overwrite_each_other(
     page: Page, context: BrowserContext, broken: Broken, problems: Problems
 ) -> None:
@@ -113,6 +115,7 @@ def test_two_who_put_one_file_right_do_not_overwrite_each_other(
     expect(page.get_by_role("table", name="Cases")).to_contain_text("paris")
 
 
+@pytest.mark.nightly
 def test_leaving_asks_and_coming_back_finds_the_text(page: Page, broken: Broken) -> None:
     page.goto(broken.address)
     page.get_by_label("Text of the file that cannot be read").fill("half done")
@@ -125,6 +128,7 @@ def test_leaving_asks_and_coming_back_finds_the_text(page: Page, broken: Broken)
     expect(page.get_by_label("Text of the file that cannot be read")).to_have_value("half done")
 
 
+@pytest.mark.nightly
 def test_a_set_that_can_be_read_is_edited_as_text_too(page: Page, broken: Broken) -> None:
     broken.path.write_text(MENDED)
     page.goto(broken.address)

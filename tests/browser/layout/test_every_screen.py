@@ -77,12 +77,14 @@ _SMALL = """() => [...document.querySelectorAll('a[href], button, select, input,
 
 @pytest.mark.slow
 class TestEveryScreen:
+    @pytest.mark.nightly(check=1)
     @ON_SCREENS
     def test_can_be_used_with_a_finger(self, touched: Page, site: Site, screen: str) -> None:
         touched.goto(_SCREENS[screen](site))
         _unfold(touched)
         assert until(touched, lambda: touched.evaluate(_SMALL), lambda found: found == []) == []
 
+    @pytest.mark.nightly(check=1)
     @ON_SCREENS
     def test_fits_a_window_of_320_pixels_with_all_of_it_open(
         self, page: Page, site: Site, screen: str
@@ -103,6 +105,7 @@ PAPER = {"width": 718, "height": 1000}  # A4 with the usual margins
 
 
 class TestOnPaper:
+    @pytest.mark.nightly(check=1)
     @pytest.mark.parametrize("screen", ["runs", "a run", "a comparison", "history"])
     def test_cells_have_room_for_their_text(self, page: Page, site: Site, screen: str) -> None:
         page.set_viewport_size(PAPER)  # type: ignore[arg-type]  # a dict of numbers is what it takes
@@ -120,6 +123,7 @@ class TestOnPaper:
 
 
 class TestNames:
+    @pytest.mark.nightly(check=1)
     @pytest.mark.parametrize("screen", ["a comparison", "a case of two runs", "history", "a case's history"])
     def test_in_backticks_read_as_names(self, page: Page, site: Site, screen: str) -> None:
         page.goto(_SCREENS[screen](site))
@@ -192,6 +196,7 @@ class TestADefinition:
         page.keyboard.press("Escape")
         expect(definition).to_have_count(0)
 
+    @pytest.mark.nightly
     def test_is_shown_on_a_tap_within_the_window(self, touched: Page, site: Site) -> None:
         touched.goto(_SCREENS["a run"](site))
         touched.get_by_role("button", name="p95 of turns").tap()

@@ -85,6 +85,7 @@ def spans(tmp_path_factory: pytest.TempPathFactory, serve: Callable[..., Site]) 
     return serve(folder, folder / "store.sqlite3")
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.parametrize(
     "path", ["/runs", "/runs/latest", "/runs/latest~1", "/runs/latest~1/cases/0?tab=judges"]
 )
@@ -95,6 +96,7 @@ def test_a_page_is_not_wider_than_its_window(page: Page, strange: Site, fits: Lo
     fits(page)
 
 
+@pytest.mark.nightly
 def test_a_rubric_does_not_run_into_its_text(page: Page, strange: Site) -> None:
     page.goto(f"{strange.url}/runs/latest~1/cases/0?tab=judges")
     name = page.get_by_text(LONG.replace("_", "")).first
@@ -106,6 +108,7 @@ def test_a_rubric_does_not_run_into_its_text(page: Page, strange: Site) -> None:
     assert left["x"] + left["width"] <= right["x"]
 
 
+@pytest.mark.nightly
 def test_of_many_metrics_those_that_cases_missed_have_columns(page: Page, strange: Site) -> None:
     page.goto(f"{strange.url}/runs/latest")
     heads = page.get_by_role("table", name="Cases").get_by_role("columnheader")
@@ -114,6 +117,7 @@ def test_of_many_metrics_those_that_cases_missed_have_columns(page: Page, strang
     expect(page.get_by_role("definition").filter(has_text="0.10")).to_be_visible()
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize(
     ("path", "reported"),
     [
@@ -131,6 +135,7 @@ def test_where_there_is_nothing_to_show_a_page_keeps_its_one_head(
     expect(page.get_by_role("heading", level=1)).to_have_count(1)
 
 
+@pytest.mark.nightly
 def test_of_many_spans_those_in_view_are_drawn_and_each_is_reached(page: Page, spans: Site) -> None:
     page.goto(f"{spans.url}/runs/made/cases/0?tab=spans&span=800")
     table = page.get_by_role("table", name="Spans")
@@ -143,6 +148,7 @@ def test_of_many_spans_those_in_view_are_drawn_and_each_is_reached(page: Page, s
     expect(table.get_by_role("button", name=f"step step {SPANS - 1}", exact=True)).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_names_of_deep_spans_have_room_on_a_narrow_page(page: Page, spans: Site) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(f"{spans.url}/runs/made/cases/1?tab=spans")

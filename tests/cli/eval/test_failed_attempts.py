@@ -76,6 +76,7 @@ def test_latest_is_refused_after_a_failed_attempt(project: Path, attempt: list[s
     assert "ended with a configuration error: " in done.stderr
 
 
+@pytest.mark.nightly(check=3)
 @pytest.mark.parametrize("command", REFUSED.values(), ids=REFUSED)
 def test_every_command_that_decides_by_latest_refuses_it(project: Path, command: list[str]) -> None:
     assert in_this_process("eval", "agent.py", "gone.evalset.json").returncode == 2
@@ -98,12 +99,14 @@ def test_the_next_run_lifts_it(project: Path) -> None:
     assert in_this_process("compare", "--baseline", "main.json").returncode == 0
 
 
+@pytest.mark.nightly
 def test_a_run_from_python_lifts_it_too(project: Path) -> None:
     assert in_this_process("eval", "agent.py", "gone.evalset.json").returncode == 2
     proctor.evaluate_sync("agent.py", "cases.evalset.json", store=proctor.open_store())
     assert in_this_process("compare", "--baseline", "main.json").returncode == 0
 
 
+@pytest.mark.nightly
 def test_a_score_lifts_a_failed_score_only(project: Path) -> None:
     assert in_this_process("score", "--config", "gone.json").returncode == 2
     assert in_this_process("score").returncode == 1
@@ -125,6 +128,7 @@ def test_a_score_never_hides_a_failed_run(project: Path) -> None:
     assert (done.returncode, "`proctor eval agent.py gone.evalset.json`" in done.stderr) == (2, True)
 
 
+@pytest.mark.nightly
 def test_a_score_does_not_lift_a_failed_run_of_what_failed(project: Path) -> None:
     newest = proctor.list_runs()[0].run_id
     assert in_this_process("score", "--config", "gone.json").returncode == 2

@@ -145,6 +145,7 @@ def undisturbed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]
 SIGNALS = {"Ctrl-C": (signal.SIGINT, 130), "SIGTERM": (signal.SIGTERM, 143), "SIGHUP": (signal.SIGHUP, 129)}
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.parametrize(("number", "code"), SIGNALS.values(), ids=SIGNALS)
 def test_what_is_under_way_may_finish_and_the_rest_can_be_resumed(
     project: Path, number: signal.Signals, code: int
@@ -171,6 +172,7 @@ def test_what_is_under_way_may_finish_and_the_rest_can_be_resumed(
     assert len(calls(project)) == 8
 
 
+@pytest.mark.nightly
 def test_interrupted_run_of_several_trials_counts_trials_and_cases(project: Path) -> None:
     process = run_until(project, 11, "--trials", "3", kept=3)
     process.send_signal(signal.SIGINT)
@@ -289,6 +291,7 @@ def test_a_run_under_way_is_left_to_its_process(project: Path) -> None:
     assert load_run().passed
 
 
+@pytest.mark.nightly
 def test_closed_reader_of_the_report(project: Path) -> None:
     (project / "gate").touch()
     command = f"{sys.executable} -m proctor {' '.join(EVAL)} -v | head -c 10; echo ${{PIPESTATUS[0]}}"
@@ -305,6 +308,7 @@ LIMITS = {
 }
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.slow  # starts the command line
 @pytest.mark.parametrize(("limit", "said"), LIMITS.values(), ids=LIMITS)
 def test_a_limit_leaves_the_rest_to_resume(project: Path, limit: list[str], said: str) -> None:
@@ -340,6 +344,7 @@ def adk_results(project: Path, agents: str = "agents") -> list[list[int]]:
     return [[entry["final_eval_status"] for entry in of_file] for of_file in entries]
 
 
+@pytest.mark.nightly
 @pytest.mark.slow  # starts and interrupts runs
 def test_a_report_and_google_adks_results_are_whole_in_the_end(project: Path) -> None:
     stopped_by_a_limit(project, *RESULT, "--store", "adk:agents?app=bot", "--store", "runs.db")
@@ -375,6 +380,7 @@ OTHERS = {
 }
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.slow  # starts the command line
 @pytest.mark.parametrize(("now", "whole"), OTHERS.values(), ids=OTHERS)
 def test_what_is_asked_for_now_wins(project: Path, now: list[str], whole: dict[str, bool]) -> None:
@@ -402,6 +408,7 @@ def test_other_folders_of_google_adk_take_the_place_of_those_before(project: Pat
     assert 3 in adk_results(project)[0]
 
 
+@pytest.mark.nightly
 @pytest.mark.slow  # starts and interrupts runs
 def test_python_resumes_google_adks_results_too(project: Path) -> None:
     stopped_by_a_limit(project, "--store", "adk:agents")
@@ -481,6 +488,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.parametrize(("file", "before", "after", "said"), CHANGES.values(), ids=CHANGES)
 def test_change_since_the_start_is_named_and_not_mixed(
     project: Path, file: str, before: str, after: str, said: str
@@ -599,6 +607,7 @@ def listed(run_id: str) -> dict[str, Any]:
     return next(run for run in runs if run["run_id"] == run_id)
 
 
+@pytest.mark.nightly
 @pytest.mark.slow  # starts and interrupts runs
 def test_run_scored_with_other_criteria_resumes(project: Path) -> None:
     """The whole way that the message points out; lists, pages and exit codes speak of the newest complete verdicts."""
@@ -640,6 +649,7 @@ def test_run_scored_with_other_criteria_resumes(project: Path) -> None:
     assert in_this_process("resume", run_id).returncode == 1
 
 
+@pytest.mark.nightly
 @pytest.mark.slow  # starts and interrupts runs
 def test_a_run_keeps_its_time_and_its_warnings_when_it_is_judged_again(project: Path) -> None:
     """What was doubtful about the criteria goes with the criteria."""

@@ -96,6 +96,7 @@ def test_the_comparison_is_shown_and_is_the_exit_code(project: Path) -> None:
     assert again.stdout.splitlines()[-1] == output.splitlines()[-1]
 
 
+@pytest.mark.nightly
 def test_json_stays_whole(project: Path) -> None:
     evaluate(project, "--num-runs", "4")
     code, output, why = evaluate(
@@ -108,6 +109,7 @@ def test_json_stays_whole(project: Path) -> None:
     assert "regression" in why or "inconclusive" in why
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -126,6 +128,7 @@ def test_what_is_refused(project: Path, arguments: list[str], message: str) -> N
     assert message in why
 
 
+@pytest.mark.nightly
 def test_the_base_is_a_file_whose_run_is_in_no_store_here(project: Path) -> None:
     """As in CI: the file goes with the code, and the store is empty."""
     evaluate(project, "--num-runs", "8")
@@ -142,6 +145,7 @@ LAX = {"criteria": {"response_match_score": 0.1}}
 """A metric that passes any answer with a word."""
 
 
+@pytest.mark.nightly
 def test_resumed_run_has_the_exit_code_of_an_uninterrupted_one(project: Path) -> None:
     """All cases pass, and a metric that decides has fallen: an interruption in between must not make it green."""
     (project / "lax.json").write_text(json.dumps(LAX))
@@ -171,6 +175,7 @@ def root_agent(text):
 """
 
 
+@pytest.mark.nightly
 def test_run_without_a_store_gives_the_same(project: Path) -> None:
     """Of it only the criteria are known: what decided when it stopped decides in the end, too."""
     evaluate(project, "--num-runs", "8")
@@ -182,6 +187,7 @@ def test_run_without_a_store_gives_the_same(project: Path) -> None:
     assert there[1].splitlines()[-1] == kept[1].splitlines()[-1]
 
 
+@pytest.mark.nightly
 def test_a_comparison_asks_for_what_the_run_was_made_with(project: Path) -> None:
     evaluate(project, "--num-runs", "8")
     proctor("baseline", "set", "main", cwd=project)
@@ -213,6 +219,7 @@ def test_the_exit_code_of_the_json_report_is_the_commands(project: Path) -> None
     assert (code, report["exit_code"], report["outcome"]) == (0, 0, "failed"), why
 
 
+@pytest.mark.nightly
 def test_cases_of_an_imported_base_are_paired_by_their_ids(project: Path) -> None:
     """A result contains less of a case than its set, so that their hashes differ."""
     path = project / "numbers.evalset.json"

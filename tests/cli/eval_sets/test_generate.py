@@ -145,6 +145,7 @@ def test_from_python() -> None:
         proctor.generate_scenarios_sync("shop", cuont=2, model=model)  # type: ignore[call-arg]  # what is tested
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.parametrize(
     ("typed", "kept"),
     [("y\nn\n", ["Money back!"]), ("n\ny\n", ["Do you have boots?"]), ("q\n", []), ("a\n", ["Money back!", "Do you have boots?"])],

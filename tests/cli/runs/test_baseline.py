@@ -63,6 +63,7 @@ def test_prune_leaves_a_baseline_alone(store: Path) -> None:
     assert (refused.exit_code, "is the baseline main" in refused.stderr) == (2, True)
 
 
+@pytest.mark.nightly(check=3)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -115,6 +115,7 @@ COURSES = {
 }
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize(("runs", "course"), COURSES.values(), ids=COURSES)
 def test_the_course_of_a_case(run: Run, runs: list[tuple[dict[str, str], bool]], course: str) -> None:
     for answers, build in runs:

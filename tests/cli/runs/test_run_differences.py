@@ -83,6 +83,7 @@ def other_prompt(folder: Path) -> None:
 JUDGE = {"judge_model_options": {"judge_model": "scripted:second.json", "num_samples": 1}}
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "said"),

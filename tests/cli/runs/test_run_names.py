@@ -66,6 +66,7 @@ def test_what_did_not_pass_in_it_is_run_again(ids: list[str], tmp_path: Path) ->
     assert "cases/right" not in done.stdout
 
 
+@pytest.mark.nightly(check=5)
 @pytest.mark.parametrize("arguments", COMMANDS.values(), ids=COMMANDS)
 def test_name_before_the_first_run_is_reported(ids: list[str], arguments: list[str]) -> None:
     done = in_this_process(*(one.format("latest~2") for one in arguments))

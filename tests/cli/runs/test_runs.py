@@ -180,6 +180,7 @@ FILTERS = {
 }
 
 
+@pytest.mark.nightly(check=5)
 @pytest.mark.parametrize(("arguments", "expected"), FILTERS.values(), ids=FILTERS)
 def test_which_runs_are_listed(ran: Path, arguments: list[str], expected: list[str]) -> None:
     assert [run["sets"][0] for run in listed(*arguments)] == expected

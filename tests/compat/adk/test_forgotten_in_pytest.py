@@ -67,6 +67,7 @@ def written(bodies: dict[str, str], mark: str) -> str:
     return "".join(f"\n{mark}async def test_{name}():\n    {body}\n" for name, body in bodies.items())
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.parametrize("runner", RUNNERS)
 def test_forgotten(tmp_path: Path, runner: str) -> None:
     found = outcomes(tmp_path, written(BODIES, RUNNERS[runner]) + written(FINE, RUNNERS[runner]))
@@ -76,6 +77,7 @@ def test_forgotten(tmp_path: Path, runner: str) -> None:
     }
 
 
+@pytest.mark.nightly
 def test_one_that_forgets_does_not_fail_the_next(tmp_path: Path) -> None:
     source = (
         "\n@pytest.mark.asyncio\nasync def test_first():\n    held.append(evaluate())\n    raise ValueError\n"

@@ -59,6 +59,7 @@ def _shard_of(eval_set_id: str, eval_id: str, count: int) -> int:
     return next(n for n in range(1, count + 1) if Shard(n, count).holds(eval_set_id, eval_id))
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.slow  # many shards
 @pytest.mark.parametrize("count", [2, 3, 4, 7, 8, 16, 100])
 @pytest.mark.parametrize("name", ["case_{}", "{:06}", "{}x{}"])
@@ -115,6 +116,7 @@ def run_of(shard: str | None, **options: Any) -> list[str]:
     return [case.eval_id for case in result.cases]
 
 
+@pytest.mark.nightly(check=5)
 @pytest.mark.parametrize(
     "options",
     [
@@ -178,6 +180,7 @@ class _Large:
         return map(self.case, range(len(self._ids)))
 
 
+@pytest.mark.nightly
 def test_of_a_large_set_only_the_shard_is_read_and_memory_stays_flat() -> None:
     source = _Large(100_000)
     config = EvalConfig.model_validate(CONFIG)

@@ -66,6 +66,7 @@ def little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
 HANGS = {"waits": waits, "swallows": swallows, "blocks": blocks}
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.slow  # it waits
 @pytest.mark.parametrize("how", HANGS)
 @pytest.mark.parametrize("step", ["begin", "final_state", "end"])

@@ -481,6 +481,7 @@ ONCE = [
 ]
 
 
+@pytest.mark.nightly(check=1)
 @MEASURED
 @pytest.mark.parametrize(("agent", "note"), ONCE)
 def test_what_is_far_too_much_is_bounded(agent: str, note: str | None, tmp_path: Path) -> None:

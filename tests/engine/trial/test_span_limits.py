@@ -165,6 +165,7 @@ def test_many_attributes_are_counted() -> None:
     assert (len(span.attributes), span.attributes["…"]) == (201, "800 more attributes")
 
 
+@pytest.mark.nightly
 @pytest.mark.slow  # a flood of spans
 def test_endless_spans_with_endless_attributes_have_a_bound() -> None:
     text = "x" * 5_000

@@ -240,6 +240,7 @@ def test_an_error_of_the_run_itself_is_not_taken_for_a_stopped_loop() -> None:
         run_sync(broken)
 
 
+@pytest.mark.nightly
 def test_a_trial_that_is_done_is_gone_without_the_garbage_collector() -> None:
     left: list[weakref.ref[Event]] = []
 

@@ -169,6 +169,7 @@ def test_a_field_of_any_set_in_yaml(tmp_path_factory: pytest.TempPathFactory, ma
     ]
 
 
+@pytest.mark.nightly
 def test_a_field_of_every_set_of_the_corpus(shared: Path) -> None:
     checked = 0
     for path in sorted((shared / "corpus").rglob("*.json")):

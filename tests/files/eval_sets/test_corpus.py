@@ -43,6 +43,7 @@ def corpus(*kinds: str, readable: bool = False) -> list[Any]:
     ]
 
 
+@pytest.mark.nightly(check=103)
 @pytest.mark.parametrize("entry", corpus())
 def test_a_published_file_reads_or_is_refused_with_the_real_problem(entry: dict[str, Any]) -> None:
     error = refusal(CORPUS, entry)

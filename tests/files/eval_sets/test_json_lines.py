@@ -303,6 +303,7 @@ def test_one_document_is_not_written_into_a_file_of_lines(tmp_path: Path) -> Non
 # --- size --------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 @pytest.mark.slow  # reads a large file
 def test_lines_are_read_in_pieces() -> None:
     class Watched(InMemory):

@@ -272,6 +272,7 @@ def test_control_characters_of_a_file_do_not_reach_a_message() -> None:
     assert problem.isprintable()
 
 
+@pytest.mark.nightly
 @pytest.mark.slow  # reads a large file
 def test_a_set_of_many_keys_and_no_cases_is_refused_quickly(tmp_path: Path) -> None:
     path = tmp_path / "s.json"

@@ -238,6 +238,7 @@ class TestTooLargeToBeReadWhole:
             open_eval_set(path)
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_gigabyte_is_streamed_in_little_memory(tmp_path: Path) -> None:
     """Run in a separate process: the peak of this one belongs to other tests, too."""
@@ -265,6 +266,7 @@ def test_a_gigabyte_is_streamed_in_little_memory(tmp_path: Path) -> None:
     path.unlink()
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".json", ".jsonl"])
 def test_hundred_thousand_cases_are_planned_and_read_in_flat_memory(tmp_path: Path, suffix: str) -> None:

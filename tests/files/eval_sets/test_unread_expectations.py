@@ -236,6 +236,7 @@ def refused(path: Path, *, allow_unknown_keys: bool = False) -> list[str]:
     return [str(one) for one in errors]
 
 
+@pytest.mark.nightly(check=125)
 @pytest.mark.parametrize("spelling", ["snake", "camel"])
 @pytest.mark.parametrize(
     ("where", "key", "value", "hint"), REFUSED, ids=[f"{row[0].__name__}-{row[1]}" for row in REFUSED]

@@ -36,6 +36,7 @@ def read_back(form: str, result: RunResult, folder: Path) -> RunResult:
 # --- our own forms ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.slow  # many generated runs
 @pytest.mark.parametrize("form", ["json", "jsonl"])
 @settings(max_examples=60)

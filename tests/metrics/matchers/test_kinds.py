@@ -186,6 +186,7 @@ def test_table(expected: Any, actual: Any, fine: bool) -> None:
     assert fits(expected, actual) is fine
 
 
+@pytest.mark.nightly(check=2)
 @given(JSON)
 @pytest.mark.parametrize(
     "spec",

@@ -167,6 +167,7 @@ class TestEveryTextMetric:
         scored(measure, case_of(RIGHT[name], RIGHT[name]))
         assert scored(measure, case_of(RIGHT[name], WRONG[name])).value == first
 
+    @pytest.mark.nightly(check=2)
     @given(reference=REFERENCES, answer=st.text(max_size=30) | REFERENCES)
     def test_scores_are_between_zero_and_one(self, name: str, reference: str, answer: str) -> None:
         score = value(name, reference, answer)

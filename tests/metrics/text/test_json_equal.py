@@ -374,6 +374,7 @@ def test_a_chain_of_changes_may_be_long() -> None:
     assert len(pairs) == count + 1
 
 
+@pytest.mark.nightly(check=9)
 @pytest.mark.slow  # reads long texts
 @pytest.mark.parametrize(
     "piece", ["[", "{", '{"a":', "```", "```json\n", "```a ", " ", "\n", "[1] ", '{"a": 1} ', '"']

@@ -279,6 +279,7 @@ def test_any_text_is_read(text: str) -> None:
     assert all(number.is_finite() for number in numbers_in(text, words=True))
 
 
+@pytest.mark.nightly(check=3)
 @pytest.mark.parametrize(
     "piece",
     [

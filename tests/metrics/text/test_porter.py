@@ -120,6 +120,7 @@ def test_derived_words_stem_as_in_nltk(nltk_stem: Callable[[str], str]) -> None:
     assert {word for word in words if stem(word) != nltk_stem(word)} == set()
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_all_derived_words_stem_as_in_nltk(nltk_stem: Callable[[str], str]) -> None:
     words = derived_words()

@@ -183,6 +183,7 @@ def test_patterns_that_can_fail_are_accepted(pattern: str) -> None:
 # --- patterns that could run for ever --------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize(
     "pattern",
     [
@@ -206,6 +207,7 @@ def test_only_the_pattern_that_explodes_is_blamed() -> None:
         value("regex_match", None, "a" * 40 + "b", pattern=["(b+)+", "(a+)+$", "(c+)+"], seconds=2)
 
 
+@pytest.mark.nightly
 @pytest.mark.slow  # searches for seconds
 def test_a_pattern_that_only_looks_as_if_it_exploded_gets_its_score() -> None:
     case = conversation([None, None], ["fine (words)", "no"])

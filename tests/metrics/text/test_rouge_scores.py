@@ -29,6 +29,7 @@ def scorer() -> Any:
     }
 
 
+@pytest.mark.nightly(check=3)
 @pytest.mark.parametrize("name", ROUGE)
 @pytest.mark.parametrize("tokenizer", ["adk", "unicode"])
 @pytest.mark.parametrize("stem", [True, False])

@@ -124,6 +124,7 @@ def assert_only_ours(*results: RunResult) -> None:
     assert bad_characters("\n".join(lines(*results))) == set()
 
 
+@pytest.mark.nightly(check=2)
 @for_each_text({"injections": INJECTIONS, **GROUPS})
 def test_no_text_makes_a_command_or_a_field(text: str) -> None:
     assert_only_ours(everywhere(text))

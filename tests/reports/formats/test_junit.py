@@ -195,6 +195,7 @@ def test_several_agents_have_separate_suites() -> None:
 # --- texts of strangers --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly(check=2)
 @for_each_text(GROUPS)
 def test_hostile_texts_everywhere(text: str) -> None:
     written(everywhere(text))
@@ -213,6 +214,7 @@ def _in_names_and_bodies(text: str) -> RunResult:
     return run(failed, broken, agent=text)
 
 
+@pytest.mark.nightly(check=12)
 @pytest.mark.parametrize("start", range(0, 0x110000, 0x4000), ids=lambda start: f"U+{start:04X}")
 def test_every_code_point_in_names_and_bodies(start: int) -> None:
     step = 64 if start < 0x10000 else 2048

@@ -190,6 +190,7 @@ def assert_only_text(text: str) -> None:
     assert bad_characters(text_of(result)) == set()
 
 
+@pytest.mark.nightly(check=2)
 @for_each_text({"injections": INJECTIONS, **GROUPS})
 def test_texts_are_shown_as_they_are(text: str) -> None:
     assert_only_text(text)

@@ -61,6 +61,7 @@ def test_it_is_a_schema(name: str) -> None:
     jsonschema.Draft202012Validator.check_schema(schema(name))
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.parametrize("name", NAMES)
 @given(result=runs())
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])

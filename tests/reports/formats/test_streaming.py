@@ -72,6 +72,7 @@ NEW = ["adk-rs", "github", "junit", "markdown"]
 OTHERS = [pytest.param(name, marks=pytest.mark.slow) for name in ("csv", "json", "jsonl", "text")]
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.slow  # measures memory
 @pytest.mark.parametrize("name", [*NEW, *OTHERS])
 def test_three_times_the_cases_take_no_more_memory(name: str) -> None:

@@ -64,6 +64,7 @@ def test_a_failure_names_the_text_that_it_is_about() -> None:
     assert failure.value.__notes__ == ["with the text '7'"]
 
 
+@pytest.mark.nightly(check=1)
 @for_each_text(GROUPS)
 def test_on_a_terminal_every_escape_sequence_is_our_own(text: str) -> None:
     drawn = written(TerminalReport(), everywhere(text), color=True)
@@ -71,6 +72,7 @@ def test_on_a_terminal_every_escape_sequence_is_our_own(text: str) -> None:
     assert bad_characters(_STYLES.sub("", drawn)) == set()
 
 
+@pytest.mark.nightly
 @pytest.mark.slow  # many generated runs
 @for_each_text({"every eighth": HOSTILE[::8]})
 def test_the_same_holds_for_several_agents_and_for_everything_in_full(text: str) -> None:
@@ -81,6 +83,7 @@ def test_the_same_holds_for_several_agents_and_for_everything_in_full(text: str)
     assert bad_characters(bare) == set()
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.slow  # many generated runs
 @for_each_text(GROUPS)
 def test_elsewhere_there_is_none_at_all(text: str) -> None:

@@ -14,6 +14,7 @@ CHECKED = [row for row in ROWS if row.toy != "cmd_node"]
 """Skip the one whose script has only the states of the set: the page's own client replaces it."""
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.slow
 @pytest.mark.parametrize("row", CHECKED, ids=lambda row: row.toy)
 def test_the_toy_keeps_every_rule(row: Row) -> None:
@@ -38,6 +39,7 @@ def test_the_toy_keeps_every_rule(row: Row) -> None:
     }
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_the_client_of_the_page_in_javascript_keeps_every_rule(root: Path, tmp_path: Path) -> None:
     node = shutil.which("node")

@@ -229,6 +229,7 @@ def not_better(now: RunResult, was: RunResult) -> bool:
     return trials and cases and now.outcome in {was.outcome, Outcome.ERROR}
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.slow  # each field of a whole report is changed
 @pytest.mark.parametrize("form", ["json", "jsonl", "adk"])
 def test_no_single_edit_makes_anything_better(form: str, files: dict[str, Path], tmp_path: Path) -> None:

@@ -64,6 +64,7 @@ def test_records_of_a_case_are_read_back_unchanged() -> None:
     ]
 
 
+@pytest.mark.nightly
 @pytest.mark.slow  # measures memory
 def test_thirty_thousand_cases_take_little_more_than_one_mebibyte() -> None:
     tracemalloc.start()

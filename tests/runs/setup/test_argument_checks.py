@@ -34,6 +34,7 @@ OF_A_RUN: dict[str, Callable[[Any, str], object]] = {
 }
 
 
+@pytest.mark.nightly(check=14)
 @pytest.mark.parametrize("value", [None, 3, True, ["latest"]], ids=repr)
 @pytest.mark.parametrize("function", OF_A_RUN.values(), ids=OF_A_RUN)
 def test_what_names_no_run_is_refused(
@@ -59,6 +60,7 @@ OF_A_STORE: dict[str, Callable[[Any], object]] = {
 }
 
 
+@pytest.mark.nightly(check=7)
 @pytest.mark.parametrize("value", [3, True, [], object, ""], ids=repr)
 @pytest.mark.parametrize("function", OF_A_STORE.values(), ids=OF_A_STORE)
 def test_invalid_store_is_refused(store: str, function: Callable[[Any], object], value: object) -> None:
@@ -74,6 +76,7 @@ def test_an_open_store_is_a_store(store: str) -> None:
     assert not issubclass(StoreError, TypeError)
 
 
+@pytest.mark.nightly(check=3)
 @pytest.mark.parametrize(
     ("function", "message"),
     [

@@ -151,6 +151,7 @@ def test_warning_names_the_chosen_cases(project: Path) -> None:
     assert warnings_of() == [f"changed since 'HEAD' ({head}): 1 of 6 cases; the others are as they were"]
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize(
     ("cases", "changed", "message"),
     [

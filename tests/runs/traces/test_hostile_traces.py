@@ -119,6 +119,7 @@ def test_what_is_odd_is_judged_or_an_error_and_never_a_traceback(root: Json, tmp
         assert case.eval_id.isprintable()
 
 
+@pytest.mark.nightly
 @pytest.mark.slow  # reads a large trace
 def test_a_chain_of_very_many_spans_is_walked(tmp_path: Path) -> None:
     spans = [agent("root", chat("hi", "A"))]

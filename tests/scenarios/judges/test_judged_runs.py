@@ -63,6 +63,7 @@ def test_a_run_is_judged_and_judged_again_for_nothing(tmp_path: Path, model: str
     )
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_another_judge_is_asked_and_answers_of_the_first_stay(tmp_path: Path) -> None:
     with judge() as server:
@@ -78,6 +79,7 @@ def test_another_judge_is_asked_and_answers_of_the_first_stay(tmp_path: Path) ->
         assert (code, server.count) == (1, 24), stderr
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_only_answers_that_no_run_needs_any_more_are_forgotten(tmp_path: Path) -> None:
     with judge() as server:
@@ -161,6 +163,7 @@ def test_answered_agent_is_not_called_again_for_any_result_of_the_judge(
         assert project.asked() == {"c0": 1, "c1": 1, "c2": 1}
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.slow
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_stop_of_a_run_waits_for_no_judge(tmp_path: Path, number: int, code: int) -> None:
@@ -180,6 +183,7 @@ def test_stop_of_a_run_waits_for_no_judge(tmp_path: Path, number: int, code: int
 # --- judges that fail -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 def test_a_judge_that_hangs_is_an_error_in_its_own_time(tmp_path: Path) -> None:
     with judge(lambda _: Breaks(how="hangs")) as server:
         options = {"judge_model_config": {"http_options": {"timeout": 300}}, "num_samples": 1}
@@ -190,6 +194,7 @@ def test_a_judge_that_hangs_is_an_error_in_its_own_time(tmp_path: Path) -> None:
         assert "did not answer within 0.3 s" in out
 
 
+@pytest.mark.nightly
 def test_a_judge_that_talks_nonsense_is_an_error_and_every_word_is_kept(tmp_path: Path) -> None:
     def nonsense(asked: Asked) -> Completion:
         return Completion(data={"ballot": ballot_of(asked), "rationale": "well", "verdict": "perhaps"})

@@ -146,6 +146,7 @@ def how_long(way: str, terminal: bool) -> list[pytest.MarkDecorator]:
     return [pytest.mark.slow if terminal and way in SLOW else pytest.mark.nightly]
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.parametrize(
     ("way", "terminal"),
     [
@@ -219,6 +220,7 @@ def test_fifty_times_while_it_starts(tmp_path: Path) -> None:
 # --- agents and metrics that go on for ever -----------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_what_does_not_end_is_left_after_ten_seconds(tmp_path: Path) -> None:
     """An agent that does not end is asked again; of a metric that does not end the agent is done."""
@@ -248,6 +250,7 @@ def test_what_does_not_end_is_left_after_ten_seconds(tmp_path: Path) -> None:
             assert len(Ledger.read(run.ledger).of("start")) == 16 + 8
 
 
+@pytest.mark.nightly
 def test_the_second_ctrl_c_does_not_wait_for_what_does_not_end(tmp_path: Path) -> None:
     project = a_project(tmp_path, agent_seconds=(3600.0, 3600.0))
     run = KilledRun(project, 1)

@@ -91,11 +91,13 @@ def test_a_run_that_is_killed_again_and_again_ends_as_if_nothing_had_been(tmp_pa
     assert toll.kills >= 1
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_repeats_are_kept_one_by_one(tmp_path: Path) -> None:
     killed_while_running(tmp_path, cases=8, runs=1, blows=(2, 2), num_runs=5)
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_killed_run_is_free_at_once_without_proc(tmp_path: Path) -> None:
     """As on macOS."""
@@ -104,6 +106,7 @@ def test_killed_run_is_free_at_once_without_proc(tmp_path: Path) -> None:
     assert toll.kills >= 1
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_larger_run_that_is_killed(tmp_path: Path) -> None:
     toll = killed_while_running(tmp_path, cases=1000, runs=1, blows=(3, 3))
@@ -134,6 +137,7 @@ def killed_while_judging(folder: Path, *, cases: int, runs: int, num_runs: int =
     return many(folder, project, runs, choose)
 
 
+@pytest.mark.nightly
 def test_killed_while_judging_no_agent_is_asked_again(tmp_path: Path) -> None:
     toll = killed_while_judging(tmp_path, cases=40, runs=1)
     assert toll.only_judged > 0
@@ -165,6 +169,7 @@ def killed_before(folder: Path, statements: Iterable[int], *, cases: int) -> Tol
     return total
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_killed_before_single_statements(tmp_path: Path) -> None:
     toll = killed_before(tmp_path, (9, 33, 51), cases=1)

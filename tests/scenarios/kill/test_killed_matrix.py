@@ -51,6 +51,7 @@ def each_run(project: Project, store: str) -> dict[str, tuple[str, RunState, str
         }
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.parametrize(
     ("after", "left", "version"),
     [
@@ -84,6 +85,7 @@ def test_each_run_of_several_killed_agents_resumes(
         assert differences(stored(project, "s.sqlite3", run_id), report) == []
 
 
+@pytest.mark.nightly
 def test_each_run_of_several_stopped_agents_resumes_by_its_command(project: Project) -> None:
     process = matrix(project, "s.sqlite3", "ledger")
     assert process.listen(lambda: process.count("trial") >= 4)
@@ -97,6 +99,7 @@ def test_each_run_of_several_stopped_agents_resumes_by_its_command(project: Proj
     assert {state for _, state, _ in each_run(project, "s.sqlite3").values()} == {RunState.FINISHED}
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_waiting_run_of_an_agent_is_not_taken_by_another(tmp_path: Path) -> None:
     project = a_project(tmp_path, agent_seconds=(1.0, 1.0))

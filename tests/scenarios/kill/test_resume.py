@@ -133,6 +133,7 @@ def quickly(names: Iterable[str], *short: str, at_night: Collection[str] = ()) -
     return [pytest.param(name, marks=marks.get(name, [pytest.mark.slow])) for name in names]
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.parametrize("what", quickly(EDITS, "set", at_night=("longer set", "metric")))
 def test_what_was_edited_is_named_and_refused_unless_forced(project: Project, what: str) -> None:
     edit, message = EDITS[what]
@@ -156,6 +157,7 @@ def test_what_was_edited_is_named_and_refused_unless_forced(project: Project, wh
 GONE = ["test_config.json", "agent.py", "judges.py", "numbers.evalset.json"]
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.parametrize("name", quickly(GONE, at_night=("judges.py", "numbers.evalset.json")))
 def test_a_file_that_is_gone_is_named(project: Project, name: str) -> None:
     run = killed(project)
@@ -171,6 +173,7 @@ def test_a_file_that_is_gone_is_named(project: Project, name: str) -> None:
 # --- what may be otherwise -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "options", [["--concurrency", "1"], ["--concurrency", "16"], ["--max-time", "60"]], ids=" ".join
@@ -222,6 +225,7 @@ CHOSEN: dict[str, tuple[Callable[[Project], None], list[str], list[str], int]] =
 }
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.parametrize("how", quickly(CHOSEN, "several sets", at_night=("--tag", "metrics")))
 def test_the_same_cases_go_on(project: Project, how: str) -> None:
     prepare, project.sets, project.more, count = CHOSEN[how]
@@ -235,6 +239,7 @@ def test_the_same_cases_go_on(project: Project, how: str) -> None:
     assert count <= starts <= count + run.toll.in_flight
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_cases_that_share_an_id_are_distinguished(project: Project) -> None:
     project.write_set("numbers.evalset.json", [*range(12), 3, 4, 4])
@@ -265,6 +270,7 @@ def test_from_another_folder_it_is_refused_and_the_right_one_is_named(
     run.check_end()
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_relative_store_path_survives_an_agent_that_changes_the_folder(project: Project) -> None:
     file = project.folder / "agent.py"
@@ -290,6 +296,7 @@ def test_moved_folder_resumes(tmp_path: Path) -> None:
 # --- several at once [13] ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.parametrize("several", [2, pytest.param(4, marks=pytest.mark.slow)])
 def test_one_of_several_processes_resumes_and_the_others_report_it(tmp_path: Path, several: int) -> None:
     project = a_project(tmp_path, agent_seconds=(0.1, 0.2), concurrency=2)
@@ -309,6 +316,7 @@ def test_one_of_several_processes_resumes_and_the_others_report_it(tmp_path: Pat
     run.check_end()
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_two_runs_in_one_store_do_not_disturb_each_other(project: Project) -> None:
     _, report = undisturbed(project)
@@ -372,6 +380,7 @@ def test_a_run_under_way_cannot_be_resumed_pruned_or_judged_again(tmp_path: Path
     run.check_end()
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_another_run_that_is_pruned_takes_nothing_with_it(project: Project) -> None:
     _, report = undisturbed(project)
@@ -419,6 +428,7 @@ def summary_of(project: Project, store: str) -> Any:
         return summary.model_dump(exclude={"duration"})
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("end", ["killed", pytest.param("stopped", marks=pytest.mark.slow)])
 def test_tokens_models_and_warnings_are_those_of_the_whole_run(tmp_path: Path, end: str) -> None:
     project = a_project(tmp_path, agent_seconds=(0.01, 0.03), num_runs=2, more=["--retry-errors", "1"])
@@ -440,6 +450,7 @@ def test_tokens_models_and_warnings_are_those_of_the_whole_run(tmp_path: Path, e
     assert ["4 trials were tried again" in warning for warning in whole["warnings"]] == [True]
 
 
+@pytest.mark.nightly
 def test_time_of_a_killed_process_counts_up_to_its_last_commit(tmp_path: Path) -> None:
     project = a_project(tmp_path, agent_seconds=(0.05, 0.05), concurrency=2)
     run = KilledRun(project, 1)
@@ -472,6 +483,7 @@ def counted(project: Project, store: str) -> dict[str, int]:
     return found
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_killed_rescore_changes_nothing_and_is_repeated(project: Project) -> None:
     _, report = undisturbed(project)
@@ -498,6 +510,7 @@ def test_killed_rescore_changes_nothing_and_is_repeated(project: Project) -> Non
     assert len(Ledger.read(project.folder / "undisturbed.ledger").of("start")) == starts
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_what_is_resumed_after_it_was_judged_again_shows_all_of_the_run(project: Project) -> None:
     code, report = undisturbed(project)
@@ -508,6 +521,7 @@ def test_what_is_resumed_after_it_was_judged_again_shows_all_of_the_run(project:
     assert differences(stored(project, run.store), report) == []
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_errors_are_run_again_also_after_both_were_killed(project: Project) -> None:
     """The agent of `crash_project/` breaks at c5 and c22 until there is a file `mended`."""
@@ -552,6 +566,7 @@ proctor.evaluate_sync(agent, "numbers.evalset.json", store="sqlite:s-1.sqlite3",
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("agent", quickly(["agent.py", "object"], "agent.py"))
 def test_run_started_in_python_resumes_from_the_command_line(project: Project, agent: str) -> None:
     code, report = undisturbed(project)
@@ -583,6 +598,7 @@ CLOCKS = {
 }
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("clock", quickly(CLOCKS, at_night=("an hour back", "a year on")))
 def test_a_clock_that_jumps_changes_no_order_and_makes_no_time_negative(project: Project, clock: str) -> None:
     code, report = undisturbed(project)

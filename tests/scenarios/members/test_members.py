@@ -146,6 +146,7 @@ def test_members_are_killed_and_started_again_and_no_finished_trial_is_repeated(
     assert (whole.outcome, whole.counts) == (Outcome.FAILED, {Outcome.PASSED: CASES - 1, Outcome.FAILED: 1})
 
 
+@pytest.mark.nightly(check=1)
 def test_resume_runs_the_part_of_a_dead_member_while_the_others_live(project: Project) -> None:
     for part in range(1, PARTS + 1):
         project.start(part)
@@ -165,6 +166,7 @@ def test_resume_runs_the_part_of_a_dead_member_while_the_others_live(project: Pr
     assert project.calls().total() <= CASES + 2
 
 
+@pytest.mark.nightly(check=1)
 def test_a_limit_of_calls_holds_for_all_members_and_after_kills(project: Project) -> None:
     project.ask_judges()
     options = ("--judge", "scripted:judge.json", "--max-judge-calls", "25")

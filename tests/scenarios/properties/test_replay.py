@@ -121,6 +121,7 @@ def test_any_change_in_one_call_fails_an_exact_trajectory(pair: tuple[Script, Sc
     assert case.reason.startswith("tool_trajectory_avg_score ")
 
 
+@pytest.mark.nightly
 @law
 @given(scripts(), st.data())
 def test_another_text_fails_the_response_match(script: Script, data: st.DataObject) -> None:
@@ -136,6 +137,7 @@ def test_another_text_fails_the_response_match(script: Script, data: st.DataObje
     assert case.reason.startswith("response_match_score ")
 
 
+@pytest.mark.nightly
 @law
 @given(scripts(), st.data())
 def test_any_change_in_one_key_of_the_state_fails(script: Script, data: st.DataObject) -> None:
@@ -164,6 +166,7 @@ def same(one: Json, other: Json) -> bool:
     return bool(one == other)
 
 
+@pytest.mark.nightly
 @law
 @given(scripts(), values)
 def test_more_state_than_is_stated_does_not_matter(script: Script, value: Json) -> None:
@@ -214,6 +217,7 @@ def test_verdicts_do_not_depend_on_who_is_done_first(
     assert verdicts_of(run(Doing(*done, delays=delays), sets, concurrency=2)) == one_by_one
 
 
+@pytest.mark.nightly
 @settings(law, max_examples=40)
 @given(expected_and_done(), st.integers(2, 4))
 def test_repeats_of_an_agent_that_always_does_the_same_change_no_verdict(
@@ -225,6 +229,7 @@ def test_repeats_of_an_agent_that_always_does_the_same_change_no_verdict(
     assert [len(case.trials) for case in often.cases] == [num_runs] * len(expected)
 
 
+@pytest.mark.nightly
 @settings(law, max_examples=40)
 @given(expected_and_done())
 def test_the_worst_case_is_the_verdict_of_the_run(pair: tuple[list[Script], list[Script]]) -> None:

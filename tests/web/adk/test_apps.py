@@ -94,6 +94,7 @@ SET = {
 }  # fmt: skip
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize(
     ("file", "text"),
     [

@@ -82,6 +82,7 @@ def ask(client: TestClient, method: str, path: str, **odd: str) -> Any:
     return client.request(method, address(path, **odd), json=body)
 
 
+@pytest.mark.nightly(check=12)
 @pytest.mark.parametrize(("method", "path"), routes())
 def test_an_id_that_could_lead_elsewhere_is_refused(client: TestClient, method: str, path: str) -> None:
     for name in set(parameters(path)) & {*NAMES_OF_FILES}:
@@ -91,6 +92,7 @@ def test_an_id_that_could_lead_elsewhere_is_refused(client: TestClient, method: 
             assert "cannot be part of a path" in answer.json()["detail"]
 
 
+@pytest.mark.nightly(check=5)
 @pytest.mark.slow  # every route with every id
 @pytest.mark.parametrize(("method", "path"), routes())
 def test_no_odd_id_breaks_the_server_or_leaves_the_folder(

@@ -55,6 +55,7 @@ def _listens(port: int) -> bool:
     return False
 
 
+@pytest.mark.nightly
 def test_ctrl_c_twice_ends_the_runs_of_a_server_at_once(tmp_path: Path) -> None:
     folder = make_project(tmp_path, 3)  # its agent answers nothing
     with started(folder) as (process, url):
@@ -77,6 +78,7 @@ def test_ctrl_c_twice_ends_the_runs_of_a_server_at_once(tmp_path: Path) -> None:
     assert not _lives(pid)
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.parametrize("path", ["/run", "/run_sse"])
 def test_an_agent_that_does_not_notice_that_it_is_to_end_keeps_no_server(tmp_path: Path, path: str) -> None:
     folder = tmp_path / "agents" / "stubborn"

@@ -144,6 +144,7 @@ def test_a_client_that_returns_continues_from_its_last_event(client: TestClient)
     assert kinds(events(rest.text)) == ["state", "session", "end"]
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.slow  # starts proctor record
 @pytest.mark.parametrize("final_state", [True, False])
 @pytest.mark.parametrize("suffix", ["json", "yaml"])
@@ -198,6 +199,7 @@ def _without_times(text: str) -> list[str]:
     return [line for line in text.split("\n") if "creation_timestamp" not in line]
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize(
     ("wanted", "status", "message"),
     [

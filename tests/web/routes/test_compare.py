@@ -252,6 +252,7 @@ def test_what_cannot_be_side_by_side_is_reported(
 # --- at size ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_comparison_of_many_cases_names_every_one(tmp_path: Path) -> None:
     from proctor.runs.storage.open import open_runs

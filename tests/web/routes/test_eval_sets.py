@@ -134,6 +134,7 @@ def test_a_set_is_made_and_gets_cases(client: TestClient, tmp_path: Path, form: 
     assert "already exists" in again.json()["detail"]
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize(
     ("wanted", "status"),
     [
@@ -305,6 +306,7 @@ def test_a_case_that_is_gone_cannot_be_saved(client: TestClient, trip: Path) -> 
     assert answer.json()["theirs"] is None
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_two_editors_never_lose_an_update(client: TestClient, tmp_path: Path) -> None:
     """Two people, fifty changes each: every one that was reported to be saved is in the file."""

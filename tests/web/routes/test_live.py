@@ -123,6 +123,7 @@ class TestComingBack:
         names = [one.name for one in server.listen(run, last="0badc0de-7", query="?from=now")]
         assert names == ["reread", "progress", "finished"]
 
+    @pytest.mark.nightly(check=2)
     @pytest.mark.parametrize("last", ["-", "x", "ffffffff-99999999999999999999", "-1", "\u00e9-1"])
     def test_with_an_id_that_is_none_is_not_an_error(self, server: Server, last: str) -> None:
         open_gate(server.folder, CASES)
@@ -203,6 +204,7 @@ class TestWhatDies:
         end = list(events)[-1]
         assert (end.name, end.data["state"]) == ("finished", "unfinished")
 
+    @pytest.mark.nightly
     def test_a_server_that_is_killed_leaves_its_run_alone_and_finds_it_again(self, tmp_path: Path) -> None:
         folder = make_project(tmp_path, CASES)
         with a_real_server(folder) as (first, process):

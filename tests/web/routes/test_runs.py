@@ -62,6 +62,7 @@ def report_of(project: tuple[Path, dict[str, str]], name: str) -> Any:
 # --- the figures are those of the reports ----------------------------------------------------------------------------
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize("name", RUNS)
 def test_a_page_has_the_figures_of_the_json_report(
     project: tuple[Path, dict[str, str]], asked: TestClient, name: str

@@ -224,6 +224,7 @@ class TestWhatIsWrong:
             assert output in text
         assert client.get("/api/runs").json()["total"] == 0
 
+    @pytest.mark.nightly(check=4)
     @pytest.mark.slow  # every field of the form
     @pytest.mark.parametrize(
         ("asked", "field", "output"),
@@ -318,6 +319,7 @@ class TestWhatIsWrong:
         assert "RuntimeError: out of order" in problem["message"]
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_no_more_runs_than_may_be_are_under_way(tmp_path: Path) -> None:
     folder = make_project(tmp_path, 2)

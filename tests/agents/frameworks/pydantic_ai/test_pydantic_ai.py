@@ -198,6 +198,7 @@ def test_deps_that_are_no_data_ask_for_a_function(kind: Any) -> None:
         talk(PydanticAiAgent(_counting(kind)), "go")
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_two_hundred_conversations_at_once_do_not_mix() -> None:
     agent: Agent[dict[str, Any], str] = Agent(
