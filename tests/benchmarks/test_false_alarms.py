@@ -81,6 +81,12 @@ def test_missing_verdicts_do_not_hide_broken_cases(fixed: FixedCases, where_wron
     assert simulate_fixed(fixed, FEW, missing).share(*GREEN) <= 0.05
 
 
-def test_a_few_missing_verdicts_seldom_change_the_outcome() -> None:
-    found = simulate_fixed(FIXED[0], FEW, Candidate(missing=0.02, exactly=True))
+@pytest.mark.parametrize("drop", [0.0, 0.15], ids=["equal build", "15 points lower"])
+def test_a_few_missing_verdicts_seldom_change_the_outcome(drop: float) -> None:
+    found = simulate_fixed(FIXED[0], FEW, Candidate(missing=0.02, exactly=True, drop=drop))
     assert found.same >= 0.9 * FEW
+
+
+def test_the_interval_contains_the_difference_if_half_of_the_trials_are_alike() -> None:
+    found = simulate_fixed(half_alike(20, 10), COMPARISONS, Candidate(drop=0.15))
+    assert found.covered >= (1 - MOST) * COMPARISONS

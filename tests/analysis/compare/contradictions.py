@@ -171,11 +171,13 @@ _ADMITS = {
 def is_misled(drawn: Drawn) -> bool:
     """Return whether the outcome is not that of the comparison in which the missing verdicts have their values.
 
-    A few missing verdicts (2 %, or one) of cases of which most trials passed may be single trials that failed.
+    A few missing verdicts (2 %, or one) of cases of which most trials passed may be single trials that failed; and if a case
+    fell, they may be what makes its fall significant.
     """
     found, complete = drawn.found, drawn.complete
     if complete.outcome in _ADMITS[found.outcome]:
         return False
     total = drawn.trials_of_candidate
     is_single = found.outcome is Change.NO_DIFFERENCE and complete.outcome is Change.INCONCLUSIVE
-    return not (is_single and found.missing_candidate <= max(1, 0.02 * total))
+    is_fall = found.outcome is Change.INCONCLUSIVE and "now fail" in found.sentence
+    return not ((is_single or is_fall) and found.missing_candidate <= max(1, 0.02 * total))

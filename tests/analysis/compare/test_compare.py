@@ -50,6 +50,9 @@ PROVEN, UNSEEN, OPEN, BROKEN = Change.NO_REGRESSION, Change.NO_DIFFERENCE, Chang
         pytest.param(["P"] * 20, ["E"] * 8 + ["P"] * 12, BROKEN, 3, id="8 missing verdicts could be a regression"),
         pytest.param(["P"] * 20, [""] * 8 + ["P"] * 12, BROKEN, 3, id="8 cases were not run"),
         pytest.param(["PPPPP"] * 7, ["EEEEE"] + ["PPPPP"] * 6, BROKEN, 3, id="all verdicts of a case are missing"),
+        pytest.param(["PPPPP"] * 7, ["FFFFE"] + ["PPPPP"] * 6, OPEN, 4, id="a case fell, and with 1 missing verdict significantly"),
+        pytest.param(["PPPPP"] * 7, ["FFFEE"] + ["PPPPP"] * 6, BROKEN, 3, id="a case fell, and with 2 of 35 significantly"),
+        pytest.param(["PPPPE"] + ["PPPPP"] * 6, ["FFFFF"] + ["PPPPP"] * 6, BROKEN, 3, id="a case fell that had no verdict before"),
         pytest.param(["P"] * 21, ["E"] + ["F"] * 8 + ["P"] * 12, WORSE, 1, id="a regression counts before missing verdicts"),
         pytest.param(["P"] * 200, ["E"] + ["P"] * 199, PROVEN, 0, id="1 missing verdict of 200: within 5 points"),
         pytest.param(["E"] * 3, ["E"] * 3, OPEN, 4, id="no case has a verdict"),
@@ -600,20 +603,20 @@ def test_whatever_the_unknown_cases_are_a_case_beyond_resemblance_was_possible(
         assert could_be_beyond_resemblance(case, known, len(unknown) + more)
 
 
-def test_a_missing_verdict_is_no_error_where_the_others_show_that_trials_resemble_each_other() -> None:
+def test_missing_verdicts_are_no_error_where_the_others_show_that_trials_resemble_each_other() -> None:
     others = (["PPPPF", "PFFFF"] * 4, ["PFFFF", "PPPPF"] * 4)
-    found = compared(cases("PPPPP", *others[0]), cases("FFFFE", *others[1]))
+    found = compared(cases("PPPPP", *others[0]), cases("FFFEE", *others[1]))
     assert found.outcome is OPEN
     usual = (["PPPPF", "PPFFF"] * 4, ["PPPFF", "PPPFF"] * 4)
-    found = compared(cases("PPPPP", *usual[0]), cases("FFFFE", *usual[1]))
+    found = compared(cases("PPPPP", *usual[0]), cases("FFFEE", *usual[1]))
     assert found.outcome is Change.ERROR
 
 
-def test_a_missing_verdict_does_not_hide_a_drop_because_one_more_case_may_have_changed() -> None:
-    """Signs must agree from six changed cases on; with the missing verdict of the third one, five or six have changed."""
+def test_missing_verdicts_do_not_hide_a_drop_because_one_more_case_may_have_changed() -> None:
+    """Signs must agree from six changed cases on; with the missing verdicts of the third one, five or six have changed."""
     before = ["PPPPP", "FFFFF", "PPPPP", "PPPPP", "PPPPF", "PPPPP", "PPPPP"]
     complete = ["FFFPF", "FFFFP", "PPPPP", "PPPPP", "FFFFF", "PFPPP", "PPPFP"]
-    missing = ["FFFPF", "FFFFP", "PPPEP", "PPPPP", "FFFFF", "PFPPP", "PPPFP"]
+    missing = ["FFFPF", "FFFFP", "PPPEE", "PPPPP", "FFFFF", "PFPPP", "PPPFP"]
     assert compared(cases(*before), cases(*complete)).outcome is WORSE
     assert compared(cases(*before), cases(*missing)).outcome is Change.ERROR
 

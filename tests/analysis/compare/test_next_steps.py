@@ -118,6 +118,23 @@ def test_base_command_names_the_source_to_check_out(base: Manifest, candidate: M
     assert "candidate: proctor eval bot.py desk.json:case --trials 5" in steps
 
 
+def test_commands_have_the_options_that_decide_what_is_run_and_how_it_is_scored() -> None:
+    runs = ComparedRun("a", "bot", 1), ComparedRun("b", "bot", 1)
+    found = Comparison(*runs, Change.INCONCLUSIVE, "", 0.05, 0.95, cases=[moved((1, 0), (0, 1))])
+    now = manifest("new", "beef")
+    now.options = {
+        "config": "strict.json",
+        "user": "customer.py:customer",
+        "concurrency": 4,
+        "store": "runs.db",
+    }
+
+    steps = [*next_steps(found, manifest("old", "c0ffee"), now, LEVEL)]
+
+    same = "--config strict.json --user customer.py:customer"
+    assert f"candidate: proctor eval bot.py desk.json:case --trials 5 {same}" in steps
+
+
 @pytest.mark.parametrize(
     ("missing", "is_resumed"), [(3, False), (4, True)], ids=["only left out", "an error, too"]
 )

@@ -225,7 +225,7 @@ In general: for cases like these a change of -10.0 points is estimated{BREAK}
 Missing: 2 verdicts of the candidate are missing: the intervals hold for every value that they could have{BREAK}
 Metrics: tokens a turn 1,204 → 980 (better)
 
-- `get the missing verdicts: proctor resume 9xkq2p --retry-errors`
+- get the missing verdicts: `proctor resume 9xkq2p --retry-errors`
 
 """
 
@@ -233,7 +233,7 @@ Metrics: tokens a turn 1,204 → 980 (better)
 def test_markdown_has_at_most_25_lines() -> None:
     found = comparison(
         cases=[BOOKED] * 60,
-        next_steps=[f"step {number}" for number in range(9)],
+        next_steps=[f"step {number}: proctor eval bot.py" for number in range(9)],
         unlike=[RunDifference("judge", f"the judge was {number}") for number in range(9)],
     )
     text = written(found, "md")

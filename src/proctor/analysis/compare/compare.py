@@ -143,7 +143,8 @@ def compare_runs(base: Side, candidate: Side, options: CompareOptions) -> Compar
     """Compare two runs case by case.
 
     The outcome, in this order. *regression*: significantly worse whatever the missing verdicts are. *error*: significantly
-    worse if they are the worst ones, or no case was paired. *inconclusive*: pass and fail were not scored alike.
+    worse if they are the worst ones, or no case was paired; *inconclusive* instead if only a few are missing and a case fell
+    whatever they are. *inconclusive*: pass and fail were not scored alike.
     *improvement*: significantly better, with a pass rate that is not lower, whatever the missing verdicts are. *no
     regression*: a drop of the pass rate larger than the margin is ruled out for cases like these. *inconclusive*: a case,
     or with the worst values a missing verdict, fell, or proof is required. *no difference*: nothing fell.
@@ -176,7 +177,7 @@ def _test(found: Comparison, pairs: Pairs, views: Sequence[Completion], options:
     evidence = _evidence(pairs, views, options)
     alone = replace(options, by_test_alone=True)
     worst = _evidence(pairs, views, alone) if len(views) > 1 else evidence
-    found.outcome = _outcome(evidence, worst, options)
+    found.outcome = _outcome(evidence, worst, options, few_missing=views[0].few_missing)
     found.measures = [*evidence.measures, *found.measures]
     found.significant_cases, found.general = evidence.worse, evidence.general
     if found.outcome in UNDECIDED and PASSED not in options.apart:
@@ -190,11 +191,11 @@ def _detectable(views: Sequence[Completion], options: CompareOptions) -> Detecta
     return detectable_drop(counts, case_level=options.budget.cases, overall_level=options.budget.overall)
 
 
-def _outcome(evidence: _Evidence, worst: _Evidence, options: CompareOptions) -> Change:
+def _outcome(evidence: _Evidence, worst: _Evidence, options: CompareOptions, *, few_missing: bool) -> Change:
     if evidence.is_regression(options):
         return Change.REGRESSION
     if worst.is_regression(options):
-        return Change.ERROR
+        return Change.INCONCLUSIVE if few_missing and evidence.fell else Change.ERROR
     if PASSED in options.apart:
         return Change.INCONCLUSIVE
     if evidence.is_improvement:

@@ -74,15 +74,33 @@ def on_these_cases(
     return _agree(difference, p_value, level, lambda each: _interval_of_trials(counts, difference, each))
 
 
+_MOST_HIDDEN = 2.0
+
+
 def _interval_of_trials(counts: Sequence[TwoCounts], difference: float, level: float) -> Interval:
     """Return the interval of the trials, wider by the root of their resemblance.
 
-    Source: P. McCullagh and J. A. Nelder, "Generalized Linear Models" (1989), section 4.5 (over-dispersion).
+    Trials that resemble each other also show too small a variance within their case: of m trials (m - resemblance) / (m - 1)
+    of it. The ends account for that where it does not move them to the other side of 0, so that it decides nothing: the tests
+    keep their level without it, and few cases their power.
+
+    Sources: P. McCullagh and J. A. Nelder, "Generalized Linear Models" (1989), section 4.5 (over-dispersion); L. Kish, "Survey
+    Sampling" (1965), section 5.4 (the design effect).
     """
     low, high = two_shares_interval(counts, confidence=1 - level)
-    wider = sqrt(resemblance([one] for one in counts))
-    return max(-1.0, difference - wider * (difference - low)), min(
-        1.0, difference + wider * (high - difference)
+    alike, trials = resemblance(counts), fsum(one.trials_before + one.trials_now for one in counts)
+    mean = trials / (2 * len(counts))
+    hidden = (mean - 1) / max(mean - alike, (mean - 1) / _MOST_HIDDEN)
+    decides, shown = (
+        (
+            max(-1.0, difference - wider * (difference - low)),
+            min(1.0, difference + wider * (high - difference)),
+        )
+        for wider in (sqrt(alike), sqrt(alike * hidden))
+    )
+    return (
+        decides[0] if decides[0] > 0 >= shown[0] else shown[0],
+        decides[1] if decides[1] < 0 <= shown[1] else shown[1],
     )
 
 

@@ -71,6 +71,8 @@ class Completion:
 
     cases: Sequence[CompletedCase]
     scores: Mapping[str, Sequence[PairedScore]]
+    few_missing: bool
+    """Whether at most 2 % (or one) of the verdicts of each run are missing."""
 
     @property
     def difference(self) -> float:
@@ -110,20 +112,20 @@ def _complete(
     *,
     worst: bool,
 ) -> Completion:
-    are_few = _are_few_missing(pairs, planned)
+    few = _few_missing(pairs, planned)
     cases = [
         CompletedCase(
             key,
             _counts(before, now, planned, worst=worst),
             _verdict(before, best=worst) is Outcome.PASSED
-            and _verdict(now, best=not worst or (are_few and _mostly_passed(now))) is Outcome.FAILED,
+            and _verdict(now, best=not worst or (few[1] and _mostly_passed(now))) is Outcome.FAILED,
             _verdict(before, best=worst) is Outcome.FAILED
             and _verdict(now, best=not worst) is Outcome.PASSED,
         )
         for key, before, now in pairs.both
     ]
     scores = {name: _scores(pairs, name, planned, ranges.get(name), worst=worst) for name in metrics}
-    return Completion(cases, {name: values for name, values in scores.items() if values})
+    return Completion(cases, {name: values for name, values in scores.items() if values}, all(few))
 
 
 def _counts(before: BriefCase, now: BriefCase, planned: tuple[int, int], *, worst: bool) -> TwoCounts:
@@ -136,9 +138,12 @@ def _counts(before: BriefCase, now: BriefCase, planned: tuple[int, int], *, wors
     )  # fmt: skip
 
 
-def _are_few_missing(pairs: Pairs, planned: tuple[int, int]) -> bool:
-    missing = total_missing(pairs, planned)[1]
-    return missing <= max(1, _FEW * sum(now.trials.total or planned[1] for _, _, now in pairs.both))
+def _few_missing(pairs: Pairs, planned: tuple[int, int]) -> tuple[bool, bool]:
+    """Return for the base and for the candidate whether only a few verdicts are missing."""
+    missing = total_missing(pairs, planned)
+    base = sum(before.trials.total or planned[0] for _, before, _ in pairs.both)
+    candidate = sum(now.trials.total or planned[1] for _, _, now in pairs.both)
+    return missing[0] <= max(1, _FEW * base), missing[1] <= max(1, _FEW * candidate)
 
 
 def _mostly_passed(case: BriefCase) -> bool:

@@ -152,7 +152,7 @@ def _command(manifest: Manifest, moved: Sequence[ChangedCase], trials: int) -> s
             *words,
             "--trials",
             str(trials),
-            *_user(manifest.options),
+            *_same_options(manifest.options),
         ]
     )
 
@@ -171,6 +171,11 @@ def _checkout(base: AgentManifest, candidate: AgentManifest, *, is_same: bool) -
     return " (first check out the old source)"
 
 
-def _user(options: Mapping[str, object]) -> list[str]:
-    user = options.get("user")
-    return ["--user", user] if isinstance(user, str) else []
+_SAME = {"config": "--config", "user": "--user", "agent_name": "--agent-name"}
+"""The options of a run that decide what is run and how it is scored, and their flags."""
+
+
+def _same_options(options: Mapping[str, object]) -> Iterator[str]:
+    for name, flag in _SAME.items():
+        if isinstance(value := options.get(name), str):
+            yield from (flag, value)

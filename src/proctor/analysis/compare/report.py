@@ -241,7 +241,9 @@ def _next_steps(comparison: Comparison) -> Iterator[Block]:
 
 _MOST_REVIEWED = 5
 _MOST_WARNINGS = 2
-_MOST_STEPS = 3
+_MOST_STEPS = 4
+_MOST_NOTES = 5
+"""Warnings and steps together."""
 _MOST_METRICS = 4
 
 
@@ -251,13 +253,21 @@ def review_blocks(comparison: Comparison, look: Look) -> Iterator[Block]:
     yield Verdict(look.marks.outcome(outcome), comparison.sentence, OUTCOME_ROLES[outcome])
     base, candidate = _review_run(comparison.base, look), _review_run(comparison.candidate, look)
     yield Line([*base, Span(f" {look.marks.arrow} "), *candidate])
-    for text in comparison.warnings[:_MOST_WARNINGS]:
+    warnings = comparison.warnings[:_MOST_WARNINGS]
+    for text in warnings:
         yield Note("warning", text, "warning", is_data=True)
     if comparison.cases:
         yield _review_cases(comparison.cases, look)
     yield from _answers(comparison, look)
-    for step in comparison.next_steps[:_MOST_STEPS]:
-        yield Note("next", step, is_data=True)
+    yield from map(_review_step, comparison.next_steps[: _MOST_NOTES - len(warnings)])
+
+
+def _review_step(step: str) -> Block:
+    """Return a step with its command as code, ready to copy."""
+    text, _, command = step.partition("proctor ")
+    return (
+        Reason("next", f"proctor {command.rstrip('`:')}", text.rstrip("`")) if command else Note("next", step)
+    )
 
 
 def _review_run(run: ComparedRun, look: Look) -> Spans:

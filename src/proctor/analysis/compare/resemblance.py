@@ -30,13 +30,12 @@ _CONFIDENCE_OF_CASE = 0.9998
 """The confidence (two-sided) of the F test of a single case."""
 
 
-def resemblance(cases: Iterable[Sequence[TwoCounts]]) -> float:
+def resemblance(cases: Iterable[TwoCounts]) -> float:
     """Return how many times as much flaky cases vary between the runs as independent trials would; 1 if not significantly.
 
-    The test is that of homogeneity by chi-square, over the cases. Each has its counts under one or several choices of the
-    missing verdicts, and the choice counts that shows most.
+    The test is that of homogeneity by chi-square, over the cases.
     """
-    excesses, flaky = _excesses(cases)
+    excesses, flaky = _excesses([one] for one in cases)
     return _mean(excesses) if _is_significant(excesses, len(excesses), flaky) else 1.0
 
 
