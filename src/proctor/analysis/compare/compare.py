@@ -194,8 +194,14 @@ def _detectable(views: Sequence[Completion], options: CompareOptions) -> Detecta
 def _outcome(evidence: _Evidence, worst: _Evidence, options: CompareOptions, *, few_missing: bool) -> Change:
     if evidence.is_regression(options):
         return Change.REGRESSION
-    if worst.is_regression(options):
-        return Change.INCONCLUSIVE if few_missing and evidence.fell else Change.ERROR
+    outcome = _outcome_without_regression(evidence, worst, options)
+    if not worst.is_regression(options):
+        return outcome
+    is_open = few_missing and bool(evidence.fell) and outcome is Change.INCONCLUSIVE
+    return Change.INCONCLUSIVE if is_open else Change.ERROR
+
+
+def _outcome_without_regression(evidence: _Evidence, worst: _Evidence, options: CompareOptions) -> Change:
     if PASSED in options.apart:
         return Change.INCONCLUSIVE
     if evidence.is_improvement:
