@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
+from proctor.schema.results.run_result import CaseResult, Outcome, RunKind, RunResult
 from proctor.schema.results.score import MetricScore
 
 if TYPE_CHECKING:
@@ -303,19 +303,19 @@ class Store(Protocol):
         """Begin another scoring of a run's evidence; the store chooses its number."""
         ...
 
-    def find(self, name: str) -> str:
-        """Return the id of the run called `name`.
+    def find(self, name: str, kind: RunKind | None = RunKind.RUN) -> str:
+        """Return the id of the run called `name`. An audit is not found unless `kind` allows it (`None`: any kind).
 
         That is an id, the unambiguous beginning of one, `latest`, or `latest~N`, the Nth before it; `latest~1` is also called
-        `previous`.
+        `previous`. These names count runs of that kind; with `None`, those that are not audits.
         """
         ...
 
-    def runs(self) -> Iterator[RunRecord]:
-        """List the runs, newest first."""
+    def runs(self, kind: RunKind | None = RunKind.RUN) -> Iterator[RunRecord]:
+        """List the runs of that kind (`None`: of any), newest first."""
         ...
 
-    def index(self) -> list[RunEntry]:
+    def index(self, kind: RunKind | None = RunKind.RUN) -> list[RunEntry]:
         """List the runs, newest first, with only the fields that identify them: many thousands within moments."""
         ...
 

@@ -34,6 +34,8 @@ class Scored:
     """The gating metrics that failed it."""
     scores: Mapping[str, float | None] = field(default_factory=dict)
     """The score of each metric; `None` where it does not apply."""
+    computed: Sequence[MetricScore] = ()
+    """What the metrics of the case returned, in their order."""
 
 
 class CaseScorer:
@@ -83,26 +85,32 @@ class CaseScorer:
         return scores
 
     def _trial(self, turns: Sequence[Events], state: dict[str, Any] | None) -> Trial:
-        recorded = self._recording.case.conversation or []
-        made = [
-            Turn(user_content=turn.user_content, events=list(events))
-            for turn, events in zip(recorded, turns, strict=True)
-        ]
-        before = self._recording.initial_state
-        if made and state is not None and state != before:
-            made[-1].events.append(Event.changed(state))
-        return Trial(
-            eval_set_id=self._plan.source.eval_set_id,
-            eval_id=self._recording.case.eval_id,
-            turns=made,
-            final_state=before if state is None else state,
-        )
+        return trial_of(self._plan.source.eval_set_id, self._recording, turns, state)
 
     def _verdict(self, scores: Sequence[MetricScore]) -> Scored:
         verdict = decide(self._metrics, [scores], [None])
         failed = [name for name, one in verdict.metrics.items() if one.gate and one.outcome is Outcome.FAILED]
         values = {name: one.score for name, one in verdict.metrics.items() if _has_decided(one)}
-        return Scored(verdict.outcome, verdict.reason, failed, values)
+        return Scored(verdict.outcome, verdict.reason, failed, values, scores)
+
+
+def trial_of(
+    eval_set_id: str, recording: Recording, turns: Sequence[Events], state: dict[str, Any] | None
+) -> Trial:
+    """Return a conversation with these turns that ends in this session state as a trial of the recorded case."""
+    made = [
+        Turn(user_content=turn.user_content, events=list(events))
+        for turn, events in zip(recording.case.conversation or (), turns, strict=True)
+    ]
+    before = recording.initial_state
+    if made and state is not None and state != before:
+        made[-1].events.append(Event.changed(state))
+    return Trial(
+        eval_set_id=eval_set_id,
+        eval_id=recording.case.eval_id,
+        turns=made,
+        final_state=before if state is None else state,
+    )
 
 
 def _has_decided(verdict: MetricVerdict) -> bool:
@@ -117,19 +125,23 @@ class Survivor:
     """A mutant that its case does not notice."""
 
     mutant: Mutant
-    scores: Mapping[str, float | None]
-    """The score of each metric."""
+    scored: Scored
 
 
 @dataclass(frozen=True, slots=True)
 class AuditedCase:
-    """A recorded case that does not contradict itself, and the mutants that it does not notice; none if nothing decides it."""
+    """A recorded case, and the mutants that it does not notice; none if nothing decides it."""
 
     audit: CaseAudit
     plan: SetPlan
     index: int
     recording: Recording
     survivors: Sequence[Survivor]
+
+    @property
+    def metrics(self) -> Sequence[BoundMetric]:
+        """The metrics that scored its mutants."""
+        return CaseScorer(self.plan, self.recording, None).metrics
 
 
 class CaseAuditor:
@@ -165,7 +177,7 @@ class CaseAuditor:
             self._see(scored, counts=mutant.operator.family != AGENTS)
         fate = _fate(mutant, scored)
         if fate.fate is Fate.SURVIVED:
-            survivors.append(Survivor(mutant, scored.scores))
+            survivors.append(Survivor(mutant, scored))
         return fate
 
     def _see(self, scored: Scored, *, counts: bool) -> None:

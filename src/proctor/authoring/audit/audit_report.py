@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from io import StringIO
@@ -75,6 +76,7 @@ def audit_data(found: AuditResult, change: AuditChange | None = None) -> dict[st
     compared = {} if change is None else {"baseline": change_data(change)}
     return {
         "version": 1,
+        "run_id": found.run_id or None,
         "seed": found.seed,
         "sentence": sentence(found),
         "score": _score_data(found.score),
@@ -176,7 +178,11 @@ def _scope(found: AuditResult) -> str:
     shown = names[0] if len(names) == 1 else _count(len(names), "set")
     config = sources[0] if len(sources) == 1 else _count(len(sources), "config")
     total = sum(1 for _ in found.cases)
-    return f"{shown}: {len(found.audited):,} of {_count(total, 'case')} audited, scored by {config}, seed {found.seed}"
+    stored = f", stored as {found.run_id}" if found.run_id else ""
+    return (
+        f"{shown}: {len(found.audited):,} of {_count(total, 'case')} audited, scored by {config}, "
+        f"seed {found.seed}{stored}"
+    )
 
 
 _COLUMNS = (
@@ -313,8 +319,9 @@ def _next_steps(found: AuditResult, *, verbose: bool) -> Iterator[Block]:
         and_changes = ", and each change ready to paste" if found.proposals else ""
         yield text_line(f"next: -v lists the {_count(survived, 'surviving mutant')} by case{and_changes}")
     elif survived:
-        worst = max(found.audited, key=_survivor_count)
-        yield text_line(f"next: `--case {worst.eval_id}` shows what was planted there, and why it passes")
+        worst = max(found.audited, key=_survivor_count).eval_id
+        how = f"proctor show {found.run_id} {shlex.quote(worst)}" if found.run_id else f"--case {worst}"
+        yield text_line(f"next: `{how}` shows what was planted there, and why it passes")
     if any(case.problem.startswith(ASSERTS_NOTHING) for case in found.cases):
         yield text_line(
             "next: `proctor check` names the place of each case that asserts nothing, and what it needs"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing, nullcontext
 from typing import Any
 
 from proctor.agents.replay import ReplayAgent
@@ -12,10 +13,12 @@ from proctor.authoring.audit.mutant import Operator, Recording
 from proctor.authoring.audit.mutant_evidence import evidence_of_survivors
 from proctor.authoring.audit.null_agents import OtherCases
 from proctor.authoring.audit.propose import propose
+from proctor.authoring.audit.stored_audit import store_audit
 from proctor.engine.planning.set_plan import SetPlan
 from proctor.errors import UnknownNameError, did_you_mean
-from proctor.runs.arguments import ConfigLike, EvalSetLike
-from proctor.runs.setup.prepare import prepare
+from proctor.runs.arguments import ConfigLike, EvalSetLike, is_open
+from proctor.runs.setup.prepare import Prepared, prepare
+from proctor.runs.storage.open import StoreLike
 from proctor.schema.analysis.audit_result import (
     AuditResult,
     CaseAudit,
@@ -29,7 +32,7 @@ _IDLE = [OPERATORS[name] for name in ("filler", "fixed-answer")]
 SCENARIO = "a scenario: nothing is recorded that could be mutated"
 
 
-async def audit(
+async def audit(  # noqa: PLR0913 - the options of the command
     eval_sets: EvalSetLike | Sequence[EvalSetLike],
     *,
     config: ConfigLike = None,
@@ -37,6 +40,7 @@ async def audit(
     seed: int = 0,
     proposals: bool = True,
     case: str | None = None,
+    store: StoreLike = None,
     allow_unknown_keys: bool = False,
     timeout: float | None = 300.0,  # noqa: ASYNC109 - for each metric, as in `evaluate`, not for the whole call
 ) -> AuditResult:
@@ -47,10 +51,12 @@ async def audit(
     model is called. Metrics that ask a judge are left out. `mutants` names mutation operators or families of them;
     without it all are used. `config` is found as in `evaluate`. The same `seed` makes the same mutants. One conversation
     decides: `trials` of the config do not count. Unless `proposals` is false, changes that catch survivors are searched and
-    verified. `case` keeps the evidence of the mutants that survive in that case. A custom metric may take `timeout` seconds for each mutant.
+    verified. `case` keeps the evidence of the mutants that survive in that case. `store` (a URL, a path, a `Store`) keeps the
+    audit with its mutants, apart from the runs of agents. A custom metric may take `timeout` seconds for each mutant.
 
     Raises:
-        SetupProblems: what is wrong with the sets, the configs or the names.
+        SetupProblems: what is wrong with the sets, the configs, the names or the store.
+        StoreError: the store cannot be written.
     """
     operators = select_operators(mutants)
     given: dict[str, Any] = {
@@ -58,14 +64,29 @@ async def audit(
         "no_judge": True,
         "allow_unasserted": True,
         "allow_unknown_keys": allow_unknown_keys,
+        "store": store,
     }
     prepared = prepare(ReplayAgent(), eval_sets, given, plays=False)  # type: ignore[arg-type]  # names of options
+    with nullcontext() if prepared.store is None or is_open(store) else closing(prepared.store):
+        found, cases = await _audit(prepared, operators, seed, timeout)
+        if proposals:
+            consistent = [each for each in cases if not each.audit.contradicts]
+            found.proposals = await propose(consistent, timeout)
+        if case is not None:
+            found.evidence = await _evidence(found.sets, cases, case, timeout)
+        if prepared.store is not None:
+            found.run_id = store_audit(prepared, found, cases, mutants)
+        return found
+
+
+async def _audit(
+    prepared: Prepared, operators: Sequence[Operator], seed: int, seconds: float | None
+) -> tuple[AuditResult, list[AuditedCase]]:
+    """Return the audit, and its recorded cases with the mutants that survive."""
     cases: list[AuditedCase] = []
-    sets = [await _audit_set(plan, operators, seed, timeout, cases) for plan in prepared.plan.sets]
+    sets = [await _audit_set(plan, operators, seed, seconds, cases) for plan in prepared.plan.sets]
     words = {each.name: (each.label, each.family) for each in operators}
-    changes = await propose(cases, timeout) if proposals else []
-    evidence = [] if case is None else await _evidence(sets, cases, case, timeout)
-    return AuditResult(sets, seed, words, prepared.warnings, changes, evidence)
+    return AuditResult(sets, seed, words, prepared.warnings), cases
 
 
 async def _evidence(
@@ -75,11 +96,11 @@ async def _evidence(
     known = [case.eval_id for one in sets for case in one.cases]
     if eval_id not in known:
         raise UnknownNameError(f"no case {eval_id!r} in these sets.{did_you_mean(eval_id, known)}", known)
-    chosen = (case for case in cases if case.audit.eval_id == eval_id)
+    chosen = (case for case in cases if case.audit.eval_id == eval_id and not case.audit.contradicts)
     return [each for case in chosen for each in await evidence_of_survivors(case, seconds)]
 
 
-def audit_sync(
+def audit_sync(  # noqa: PLR0913 - the options of the command
     eval_sets: EvalSetLike | Sequence[EvalSetLike],
     *,
     config: ConfigLike = None,
@@ -87,6 +108,7 @@ def audit_sync(
     seed: int = 0,
     proposals: bool = True,
     case: str | None = None,
+    store: StoreLike = None,
     allow_unknown_keys: bool = False,
     timeout: float | None = 300.0,
 ) -> AuditResult:
@@ -101,6 +123,7 @@ def audit_sync(
             seed=seed,
             proposals=proposals,
             case=case,
+            store=store,
             allow_unknown_keys=allow_unknown_keys,
             timeout=timeout,
         )
@@ -114,7 +137,7 @@ async def _audit_set(
     seconds: float | None,
     audited: list[AuditedCase],
 ) -> SetAudit:
-    """Audit one set, and append its recorded cases to `audited`, unless they contradict themselves."""
+    """Audit one set, and append its recorded cases to `audited`."""
     found = SetAudit(
         plan.source.eval_set_id,
         plan.source.label,
@@ -135,8 +158,7 @@ async def _audit_set(
             continue
         own = Recording(recording.case, others.answers(recording))
         survivors = await auditor.audit(one, own, CaseScorer(plan, own, seconds))
-        if not one.contradicts:
-            audited.append(AuditedCase(one, plan, index, own, survivors))
+        audited.append(AuditedCase(one, plan, index, own, survivors))
     found.metrics = [each for each in tally.values() if each.scored or each.name in plan.config.criteria]
     return found
 

@@ -1,8 +1,4 @@
-"""The evidence of the mutants that survive in one case: what was recorded, what was planted, and why the case passes.
-
-A mutant is no run of an agent. It is made again from the case and the seed when it is asked for, and no store has it. It can
-therefore not be mixed into the history, comparisons, baselines or calibrations of real runs.
-"""
+"""The evidence of the mutants that survive in one case: what was recorded, what was planted, and why the case passes."""
 
 from __future__ import annotations
 
@@ -29,6 +25,7 @@ from proctor.reports.content.text_blocks import (
 from proctor.reports.evidence.trajectory_diff import state_of, steps_of
 from proctor.reports.evidence.value_diff import word_difference
 from proctor.schema.analysis.audit_result import AuditResult, CaseAudit, Fate, MutantEvidence
+from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.content import text_of
 from proctor.schema.format.invocation import Invocation
 from proctor.schema.results.score import MetricVerdict, Outcome, score_text
@@ -42,26 +39,31 @@ async def evidence_of_survivors(case: AuditedCase, seconds: float | None) -> lis
     for survivor in case.survivors:
         mutant = survivor.mutant
         trial, metrics = await scorer.verdicts(mutant.turns, mutant.state)
-        turns = [
-            turn
-            for turn, (one, other) in enumerate(zip(recorded.turns, trial.turns, strict=True))
-            if _data(one) != _data(other)
-        ]
-        expected, made = recorded.invocations, trial.invocations
-        found.append(
-            MutantEvidence(
-                case.audit.eval_id,
-                mutant.operator.name,
-                mutant.fault,
-                turns,
-                [expected[turn] for turn in turns],
-                [made[turn] for turn in turns],
-                recorded.final_state or {},
-                trial.final_state or {},
-                {name: each for name, each in metrics.items() if each.outcome is not Outcome.INFORMATIONAL},
-            )
-        )
+        found.append(evidence_of(mutant.operator.name, mutant.fault, recorded, trial, metrics))
     return found
+
+
+def evidence_of(
+    operator: str, fault: str, recorded: Trial, mutated: Trial, metrics: Mapping[str, MetricVerdict]
+) -> MutantEvidence:
+    """Return what differs between a recorded conversation and a mutant of it, with the verdicts on the mutant."""
+    turns = [
+        turn
+        for turn, (one, other) in enumerate(zip(recorded.turns, mutated.turns, strict=True))
+        if _data(one) != _data(other)
+    ]
+    expected, made = recorded.invocations, mutated.invocations
+    return MutantEvidence(
+        recorded.eval_id,
+        operator,
+        fault,
+        turns,
+        [expected[turn] for turn in turns],
+        [made[turn] for turn in turns],
+        recorded.final_state or {},
+        mutated.final_state or {},
+        {name: each for name, each in metrics.items() if each.outcome is not Outcome.INFORMATIONAL},
+    )
 
 
 def _data(turn: Any) -> Any:

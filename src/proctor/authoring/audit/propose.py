@@ -127,7 +127,7 @@ class _Search:
 
     def _known_scores(self, metric: str, threshold: float) -> dict[Key, float]:
         """Return the scores below a threshold that a metric of the config has given to survivors already."""
-        scores = {key: self._cases[key[0]].survivors[key[1]].scores.get(metric) for key in self._left}
+        scores = {key: self._cases[key[0]].survivors[key[1]].scored.scores.get(metric) for key in self._left}
         return {key: score for key, score in scores.items() if score is not None and score < threshold}
 
     def _survivors_of(self, number: int) -> Iterator[tuple[Key, Mutant]]:

@@ -54,6 +54,9 @@ proctor audit booking.evalset.json --baseline main.json
 @option("--baseline", section=HOW, type=click.Path(path_type=Path), metavar="FILE",
         help="An earlier audit (--json). Exit with 1 if a mutant that it caught is not caught now.")  # fmt: skip
 @run_options(["allow_unknown_keys"])
+@option("--store", section=HOW, metavar="URL",
+        help="Where the audit is kept, apart from the runs of agents: a path, a URL, or memory: for nowhere. With --case it is "
+             "not kept.  [the project's .proctor/store.sqlite3]")  # fmt: skip
 @option("--case", section=SHOW, metavar="ID",
         help="Show the mutants that survive in this case: what was recorded, what was planted, and why the case passes.")  # fmt: skip
 @json_option(SHOW)
@@ -72,7 +75,7 @@ def audit(
     allow_unknown_keys: bool,
     case: str | None,
     format_: str | None,
-    **gates: Any,
+    **given: Any,
 ) -> None:
     """Test eval sets by mutation: which faults would their cases notice?
 
@@ -80,6 +83,8 @@ def audit(
     a call is missing, a number in the answer is wrong, a sentence is negated. A case catches a mutant
     if it does not pass. Agents that do nothing must fail, too. The metrics and criteria are those of
     `proctor eval`; no agent and no model is called, and metrics that ask a judge are left out.
+    The audit is kept with its mutants: `proctor show AUDIT CASE` shows those that a case does not
+    notice. No list of runs has it; `proctor runs --kind audit` does.
 
     \b
     Exit codes: 0 audited, 1 below --fail-under or worse than --baseline, 2 configuration error,
@@ -92,7 +97,7 @@ def audit(
     from proctor.runs.setup.settings import prepare_process
 
     settings = read_settings()
-    earlier = None if gates["baseline"] is None else load_baseline(gates["baseline"], seed)
+    earlier = None if given["baseline"] is None else load_baseline(given["baseline"], seed)
     prepare_process(settings)
     found = audit_sync(
         list(sets),
@@ -101,6 +106,7 @@ def audit(
         seed=seed,
         proposals=case is None,
         case=case,
+        store=_store(given["store"], case),
         allow_unknown_keys=allow_unknown_keys or settings.options.get("allow_unknown_keys", False),
     )
     change = None if earlier is None else compare_with(earlier, found)
@@ -108,7 +114,16 @@ def audit(
     if common().verbose:
         for warning in found.warnings:
             say(f"warning: {warning}")
-    ctx.exit(_exit_code(found, gates["fail_under"], change))
+    ctx.exit(_exit_code(found, given["fail_under"], change))
+
+
+def _store(url: str | None, case: str | None) -> str | None:
+    """Return the URL of the store; `None` if the audit is not kept: in memory, or because only one case is shown."""
+    from proctor.runs.storage.open import store_url
+    from proctor.stores.open import split_url
+
+    found = store_url(url)
+    return None if case is not None or split_url(found)[0] == "memory" else found
 
 
 def _write(found: AuditResult, form: str | None, case: str | None, change: AuditChange | None) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from contextlib import closing
-from typing import Any
+from contextlib import closing, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,6 +20,9 @@ from proctor.cli.shared_options import (
     store_option,
 )
 from proctor.errors import SetupError
+
+if TYPE_CHECKING:
+    from proctor.stores.base import Store
 
 WHAT, WHERE = "What to write", "Where to write it"
 _BY_SUFFIX = {
@@ -91,7 +95,8 @@ def export(
 
     RUN is an id, the beginning of one, `latest` or `latest~1`. JSON and JSON Lines have everything; CSV has a
     row for each trial; adk is google-adk's *.evalset_result.json, which its own tools read. A file
-    is whole or not there. `proctor import` reads all but CSV back.
+    is whole or not there. `proctor import` reads all but CSV back. An audit is written as json, with the
+    evidence of every mutant that survives, as markdown or as text.
     """
     from proctor.cli.outputs import output_guard, reported_errors
 
@@ -115,10 +120,14 @@ def _export(
     from proctor.runs.storage.lookup import judging_of, listed_run
     from proctor.runs.storage.open import kept_stores, open_runs
     from proctor.schema.results.manifest import RunState
+    from proctor.schema.results.run_result import RunKind
     from proctor.web.pages.bundle.store_pages import StoreExtras
 
     with closing(open_runs(store, read_only=True)) as opened:
-        run_id = find_current_run(opened, run)
+        run_id = find_current_run(opened, run, with_audits=True)
+        if opened.record(run_id).kind is RunKind.AUDIT:
+            _export_audit(opened, run_id, form, target, **how)
+            return
         shown = judging_of(opened, run_id, judging)
         result, beside = opened.load(run_id, shown), StoreExtras(opened, shown)
         stores = kept_stores([opened.url, None])
@@ -129,6 +138,39 @@ def _export(
                 f"run {run_id} is under way: this is how far it has come, cases and counts at different moments. "
                 "Export it again when it is finished"
             )
+
+
+def _export_audit(store: Store, run_id: str, form: str, target: str | None, **how: Any) -> None:
+    """Write an audit with the evidence of all survivors. Reports of runs do not take mutants."""
+    from proctor.authoring.audit.audit_report import audit_data, write_audit
+    from proctor.authoring.audit.stored_audit import load_audit, load_survivors
+    from proctor.cli.outputs import output_guard
+    from proctor.reports.base import ReportOptions
+    from proctor.reports.formats.json_data import write_json
+
+    if form not in _OF_AUDITS:
+        raise SetupError(f"{run_id} is an audit: expected --format {', '.join(_OF_AUDITS)}, got {form}")
+    found = load_audit(store, run_id)
+    with (
+        nullcontext(sys.stdout)
+        if target is None
+        else output_guard({**how, "store": store.url}).open(Path(target), form) as out
+    ):
+        if form == "json":
+            found.evidence = [
+                each
+                for position, case in enumerate(found.cases)
+                if not case.problem
+                for each in load_survivors(store, run_id, position)
+            ]
+            write_json(audit_data(found), out)
+        else:
+            write_audit(found, out, ReportOptions(verbose=True, color=False), markdown=form == "markdown")
+    if target is not None:
+        say(f"{target}: audit {run_id} as {form}")
+
+
+_OF_AUDITS = ("json", "markdown", "text")
 
 
 def _form_of(output: str | None) -> str:

@@ -109,16 +109,14 @@ def _as_json(doomed: Sequence[RunRecord], store: Store, *, deleted: bool) -> str
     from proctor.reports.content.run_list import ListedRun, run_data
 
     runs = [run_data(ListedRun(run, run.run_id)) for run in doomed]
-    text = json.dumps(
-        {"deleted": deleted, "of": sum(1 for _ in store.runs()), "runs": runs}, ensure_ascii=False
-    )
+    text = json.dumps({"deleted": deleted, "of": len(store.index(None)), "runs": runs}, ensure_ascii=False)
     return clean_json(text)
 
 
 def _as_text(doomed: Sequence[RunRecord], store: Store) -> str:
     from proctor.reports.content.run_list import short_ids, state_text, when
 
-    short = short_ids([run.run_id for run in store.runs()])
+    short = short_ids([entry.run_id for entry in store.index(None)])
     lines = [f"{_runs(len(doomed))} of {len(short)} in {store.name}:"]
     for run in doomed[:_MOST_LISTED]:
         cases = f"{run.cases} {'case' if run.cases == 1 else 'cases'}"

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from proctor.reports.content.run_list import ListedRun
     from proctor.runs.storage.queries import RunFilter
     from proctor.schema.results.manifest import RunRecord
+    from proctor.schema.results.run_result import RunKind
     from proctor.stores.base import Store
 
 WHICH, SHOW = "Which runs", "What to show"
@@ -71,6 +72,13 @@ proctor runs --json
 )
 @option("--until", section=WHICH, type=Moment(), metavar="WHEN", help="Only runs that began before.")
 @option(
+    "--kind",
+    section=WHICH,
+    type=click.Choice(["run", "audit"]),
+    default="run",
+    help="audit: list the audits of eval sets (`proctor audit`) instead of runs.  [run]",
+)
+@option(
     "--limit",
     section=SHOW,
     type=click.IntRange(min=0),
@@ -88,8 +96,9 @@ def runs(*, store: str | None, as_json: bool, limit: int | None, **given: Any) -
     """
     from proctor.cli.messages import say
     from proctor.runs.storage.open import NoRunsError, open_runs
+    from proctor.schema.results.run_result import RunKind
 
-    wanted = _filter(given)
+    wanted, kind = _filter(given), RunKind(given["kind"])
     try:
         opened = open_runs(store, read_only=True)
     except NoRunsError as problem:
@@ -101,10 +110,10 @@ def runs(*, store: str | None, as_json: bool, limit: int | None, **given: Any) -
     if limit is None:
         limit = 0 if as_json else LIMIT
     with closing(opened):
-        found, more, ids = _look(opened, wanted, limit)
+        found, more, count = _look(opened, wanted, limit, kind)
         if not found and not as_json:
-            say(_nothing(opened, len(ids)))
-        _write(_list_entries(opened, found, ids), more, as_json=as_json)
+            say(_nothing(opened, count, kind))
+        _write(_list_entries(opened, found), more, as_json=as_json)
 
 
 def _filter(given: dict[str, Any]) -> RunFilter:
@@ -122,32 +131,36 @@ def _filter(given: dict[str, Any]) -> RunFilter:
     )
 
 
-def _look(store: Store, wanted: RunFilter, limit: int) -> tuple[list[RunRecord], int, list[str]]:
-    """Return the runs to list, the number of further matches, and the ids of all runs."""
+def _look(store: Store, wanted: RunFilter, limit: int, kind: RunKind) -> tuple[list[RunRecord], int, int]:
+    """Return the runs to list, the number of further matches, and the number of all runs of that kind."""
     found: list[RunRecord] = []
-    more = 0
-    ids = []
-    for run in store.runs():
-        ids.append(run.run_id)
+    more = count = 0
+    for run in store.runs(kind):
+        count += 1
         if not wanted.takes(run):
             continue
         if limit and len(found) >= limit:
             more += 1
         else:
             found.append(run)
-    return found, more, ids
+    return found, more, count
 
 
-def _list_entries(store: Store, found: Sequence[RunRecord], ids: Sequence[str]) -> Iterator[ListedRun]:
+def _list_entries(store: Store, found: Sequence[RunRecord]) -> Iterator[ListedRun]:
     from proctor.reports.content.run_list import ListedRun, short_ids
 
-    short = short_ids(ids)
+    short = short_ids([entry.run_id for entry in store.index(None)])
     for run in found:
         manifest = store.manifest(run.run_id)
         yield ListedRun(run, short[run.run_id], manifest.agent.commit, manifest.imported_from)
 
 
-def _nothing(store: Store, count: int) -> str:
+def _nothing(store: Store, count: int, kind: RunKind) -> str:
+    if kind == "audit":
+        listed = f"none of the {count} audits is like that" if count else f"no audits yet in {store.name}"
+        return f"{listed}; `proctor audit SET` keeps its audit"
+    if not count and store.index(None):
+        return f"no runs yet in {store.name}, only audits (--kind audit). `proctor eval AGENT SET` keeps its runs"
     if not count:
         return f"no runs yet: the store {store.name} is empty. `proctor eval AGENT SET` keeps its runs"
     return f"none of the {count} runs is like that; `proctor runs` lists them"

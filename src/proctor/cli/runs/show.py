@@ -34,6 +34,7 @@ proctor show latest two_turn_booking     a case: every trial, evidence and score
 proctor show latest two_turn_booking --trial 3 --judging 1
 proctor show latest --report json=out.json
 proctor show nightly-42 --wait           wait for its verdict, and exit with its code
+proctor show 9q95hq two_turn_booking     of an audit: the mutants that this case does not notice
 """
 
 
@@ -94,7 +95,8 @@ def show(run: str, case: str | None, *, store: str | None, **given: Any) -> None
     """Show a run, or all details of one of its cases.
 
     RUN is an id, the beginning of one, `latest` or `latest~1`, the one before it. CASE is the id of a
-    case, or SET/CASE where several sets have one of that id.
+    case, or SET/CASE where several sets have one of that id. The id of an audit shows the audit, and
+    with CASE the mutants that survive: what was recorded, what was planted, and why the case passes.
 
     \b
     Exit codes: 0 it was shown (whatever the verdict was), 2 there is no such run or case;
@@ -127,6 +129,7 @@ def show_run(name: str, store_url: str | None, given: Mapping[str, Any], stdout:
     from proctor.runs.storage.join_run import wait_for_end
     from proctor.runs.storage.lookup import judging_of
     from proctor.runs.storage.open import open_runs
+    from proctor.schema.results.run_result import RunKind
 
     if given["trials"]:
         raise SetupError("--trial is about one case: name it after the run (proctor show RUN CASE --trial N)")
@@ -134,6 +137,9 @@ def show_run(name: str, store_url: str | None, given: Mapping[str, Any], stdout:
     outputs = parse_outputs(given["reports"], form, output_guard({**given, "store": store_url}))
     with closing(open_runs(store_url, read_only=True)) as store:
         run_id = _find(store, name, is_for_people=not outputs)
+        if store.record(run_id).kind is RunKind.AUDIT:
+            _show_audit(store, run_id, None, given, stdout)
+            return 0
         late = wait_for_end(store, run_id, given["wait_timeout"]) if given["wait"] else ""
         judging = judging_of(store, run_id, given["judging"])
         result = store.load(run_id, judging)
@@ -154,9 +160,9 @@ def _find(store: Store, name: str, *, is_for_people: bool) -> str:
     from proctor.runs.storage.failed_attempts import find_current_run, warning_of_attempt
 
     if not is_for_people:
-        return find_current_run(store, name)
+        return find_current_run(store, name, with_audits=True)
     try:
-        run_id = store.find(name)
+        run_id = store.find(name, None)
     except UnknownNameError as error:
         if hint := _case_hint(store, name):
             raise UnknownNameError(f"No run named {name!r}. {hint}", error.known) from None
@@ -223,6 +229,7 @@ def show_case(name: str, case: str, store_url: str | None, given: Mapping[str, A
     from proctor.reports.content.case_blocks import write_case
     from proctor.runs.storage.lookup import find_case, judging_of, lacks_reasons, listed_run, view_case
     from proctor.runs.storage.open import open_runs
+    from proctor.schema.results.run_result import RunKind
 
     if given["wait"]:
         raise SetupError("--wait is about a whole run: leave the case out")
@@ -230,6 +237,9 @@ def show_case(name: str, case: str, store_url: str | None, given: Mapping[str, A
         raise SetupError("--report and --format are about a whole run: leave the case out, or use --json")
     with closing(open_runs(store_url, read_only=True)) as store:
         run_id = _find(store, name, is_for_people=not given["as_json"])
+        if store.record(run_id).kind is RunKind.AUDIT:
+            _show_audit(store, run_id, case, given, stdout)
+            return
         judging = judging_of(store, run_id, given["judging"])
         planned = find_case(store.planned(run_id), case)
         view = view_case(store, listed_run(store, run_id), planned, judging)
@@ -244,6 +254,35 @@ def show_case(name: str, case: str, store_url: str | None, given: Mapping[str, A
                 "Why turns passed was not kept, only why they missed. "
                 f"`proctor score {view.short} --details` finds it out and keeps it (no agent is called)"
             )
+
+
+_OF_RUNS = {"judging": "--judging", "trials": "--trial", "reports": "--report", "wait": "--wait"}
+
+
+def _show_audit(
+    store: Store, run_id: str, case: str | None, given: Mapping[str, Any], stdout: TextIO
+) -> None:
+    """Show an audit, or the mutants that survive in one of its cases."""
+    from proctor.authoring.audit.audit_report import audit_data, write_audit, write_survivors
+    from proctor.authoring.audit.stored_audit import load_audit, load_case_audit
+    from proctor.reports.base import ReportOptions
+    from proctor.reports.formats.json_data import write_json
+
+    form = "json" if given["as_json"] else given["format_"]
+    unfit = [flag for name, flag in _OF_RUNS.items() if given[name]]
+    if unfit or form not in (None, "json", "markdown"):
+        what = unfit[0] if unfit else f"--format {form}"
+        raise SetupError(
+            f"{what} is about a run, and {run_id} is an audit: show it without, or with --format markdown"
+        )
+    found = load_audit(store, run_id) if case is None else load_case_audit(store, run_id, case)
+    options = ReportOptions(verbose=given["verbose"], color=given["color"])
+    if form == "json":
+        write_json(audit_data(found), stdout)
+    elif case is None:
+        write_audit(found, stdout, options, markdown=form == "markdown")
+    else:
+        write_survivors(found, next(found.cases).eval_id, stdout, options)
 
 
 def _trial_indexes(numbers: Sequence[int], case: CaseResult) -> list[int]:

@@ -92,6 +92,7 @@ def run_data(listed: ListedRun) -> JsonObject:
     run = listed.run
     return {
         "run_id": run.run_id,
+        "kind": run.kind.value,
         "state": run.state.value,
         "created_at": run.created_at,
         "agent": run.agent,
@@ -217,7 +218,7 @@ def _began(seconds: float, *, short: bool) -> str:
 def _record(listed: ListedRun) -> tuple[str, ...]:
     run, summary = listed.run, listed.run.summary
     return (
-        "RUN",
+        run.kind.value.upper(),
         listed.short,
         state_text(run).replace(" ", "_"),
         when(run.created_at),

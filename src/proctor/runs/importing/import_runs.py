@@ -371,6 +371,6 @@ def copy_runs(url: str, store: Store) -> Iterator[tuple[str, bool]]:
             raise StoreError(
                 f"{redact_text(url)} cannot be copied to {store.name}: runs are copied between stores in SQLite and PostgreSQL"
             )
-        for entry in reversed(source.index()):
+        for entry in reversed(source.index(None)):
             yield entry.run_id, store.copy_run(source, entry.run_id)
         store.copy_calibrations_and_looks(source)

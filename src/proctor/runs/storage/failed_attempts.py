@@ -169,12 +169,16 @@ def failed_attempt(store: Store) -> FailedAttempt | None:
 
 
 def find_current_run(
-    store: Store, name: str, *, purpose: Literal["", "failed", "score", "resume"] = ""
+    store: Store,
+    name: str,
+    *,
+    purpose: Literal["", "failed", "score", "resume"] = "",
+    with_audits: bool = False,
 ) -> str:
     """Return the id of the run that `name` names. Refuse `latest` and similar names after a failed attempt.
 
     `purpose` is what the run is for: `failed` for `--failed`, `score` to score it, `resume` to finish it. A failed attempt with the same
-    purpose does not change which run the name refers to.
+    purpose does not change which run the name refers to. An audit is refused, unless `with_audits`.
 
     Raises:
         UnknownNameError: no run has this name.
@@ -186,7 +190,7 @@ def find_current_run(
     name = name_of_run(name)
     attempt = failed_attempt(store) if runs_back(name) is not None else None
     if attempt is None or (purpose == "failed" and attempt.is_of_failed):
-        return store.find(name)
+        return store.find(name, None) if with_audits else store.find(name)
     if (purpose == "score" and attempt.scores) or (purpose == "resume" and attempt.is_resume):
         return store.find(name)
     raise SetupError(

@@ -38,7 +38,7 @@ def judging_of(store: Store, run_id: str, wanted: int | None) -> int:
 
 def listed_run(store: Store, run_id: str) -> ListedRun:
     """Return a run as an entry of a list."""
-    short = short_ids([entry.run_id for entry in store.index()])[run_id]
+    short = short_ids([entry.run_id for entry in store.index(None)])[run_id]
     manifest = store.manifest(run_id)
     return ListedRun(store.record(run_id), short, manifest.agent.commit, manifest.imported_from)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from fnmatch import fnmatchcase
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TypeVar
 
@@ -19,7 +19,7 @@ from proctor.runs.arguments import check_count, is_open
 from proctor.runs.storage.failed_attempts import find_current_run
 from proctor.runs.storage.open import NoRunsError, StoreLike, as_store, open_runs
 from proctor.schema.results.manifest import RunRecord, RunState
-from proctor.schema.results.run_result import Outcome, RunResult
+from proctor.schema.results.run_result import Outcome, RunKind, RunResult
 from proctor.stores.base import RunEntry, Store
 
 _SET_SUFFIX = re.compile(r"\.(evalset|test)?\.?(jsonc?|json5|ya?ml)$")
@@ -73,7 +73,7 @@ def _seconds(when: datetime) -> float:
     return when.timestamp()
 
 
-def list_runs(
+def list_runs(  # noqa: PLR0913 - a filter each
     store: StoreLike = None,
     *,
     agent: str | None = None,
@@ -83,19 +83,21 @@ def list_runs(
     since: datetime | None = None,
     until: datetime | None = None,
     limit: int | None = None,
+    kind: RunKind | str = RunKind.RUN,
 ) -> list[RunRecord]:
     """Return the stored runs that match all filters, newest first.
 
     `agent` and `eval_set` may contain `*` and `?`; `outcome` and `state` are an `Outcome` and a `RunState`, or their names;
-    `since` (inclusive) and `until` (exclusive) limit the start of a run.
+    `since` (inclusive) and `until` (exclusive) limit the start of a run. `kind="audit"` lists the audits instead.
     If the store does not exist yet, the list is empty.
 
     Raises:
-        UnknownNameError: no outcome or state has this name.
+        UnknownNameError: no outcome, state or kind has this name.
         SetupError: the limit is below 0.
         StoreError: the store cannot be read.
     """
     check_count("limit", limit)
+    listed = _named_so(list(RunKind), "kind", kind)
     wanted = RunFilter(
         agent=agent,
         eval_set=eval_set,
@@ -108,7 +110,7 @@ def list_runs(
         opened = as_store(store)
     except NoRunsError:
         return []
-    return list(islice(filter(wanted.takes, opened.runs()), limit))
+    return list(islice(filter(wanted.takes, opened.runs(listed)), limit))
 
 
 _Name = TypeVar("_Name", bound=StrEnum)
@@ -155,9 +157,9 @@ def prune_runs(
     runs: Sequence[str] = (),
     dry_run: bool = False,
 ) -> list[RunRecord]:
-    """Delete runs, and return the deleted ones (`dry_run`: those that would be deleted), newest first.
+    """Delete runs, and return the deleted ones (`dry_run`: those that would be deleted), newest first; audits come last.
 
-    `keep`: delete all but the newest N. `older_than`: delete those that began longer ago. With both, only runs that match both
+    `keep`: delete all but the newest N runs and the newest N audits. `older_than`: delete those that began longer ago. With both, only runs that match both
     are deleted. `runs` names single runs. A run that is in progress and a run that is a baseline are never
     deleted.
 
@@ -183,8 +185,9 @@ def prune_runs(
 
 def _find_deletable(store: Store, names: Sequence[str]) -> list[RunRecord]:
     baselines = _baseline_names(store)
-    wanted = {find_current_run(store, name): name for name in ([names] if isinstance(names, str) else names)}
-    found = [run for run in store.runs() if run.run_id in wanted]
+    listed = [names] if isinstance(names, str) else names
+    wanted = {find_current_run(store, name, with_audits=True): name for name in listed}
+    found = [run for run in store.runs(None) if run.run_id in wanted]
     for run in found:
         if run.state is RunState.RUNNING:
             raise SetupError(f"run {wanted[run.run_id]} is under way: it is not deleted")
@@ -205,7 +208,7 @@ def _baseline_names(store: Store) -> dict[str, list[str]]:
 def _older_runs(store: Store, keep: int, older_than: timedelta | None) -> Iterator[RunRecord]:
     limit = time.time() - older_than.total_seconds() if older_than is not None else None
     baselines = _baseline_names(store)
-    for run in islice(store.runs(), keep, None):
+    for run in chain.from_iterable(islice(store.runs(kind), keep, None) for kind in RunKind):
         if run.run_id in baselines:
             continue
         if run.state is not RunState.RUNNING and (limit is None or run.created_at < limit):

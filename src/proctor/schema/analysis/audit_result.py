@@ -178,7 +178,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class MutantEvidence:
-    """A mutant that survives in a case, and what was recorded. It is no trial of an agent, and no store has it."""
+    """A mutant that survives in a case, and what was recorded. It is no trial of an agent."""
 
     eval_id: str
     operator: str
@@ -208,6 +208,8 @@ class AuditResult:
     """Changes that catch survivors; each builds on those before it."""
     evidence: list[MutantEvidence] = field(default_factory=list)
     """The mutants that survive in the case that was asked for."""
+    run_id: str = ""
+    """The id of the audit in its store; empty if it is in none."""
 
     @property
     def cases(self) -> Iterator[CaseAudit]:

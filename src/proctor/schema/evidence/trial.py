@@ -88,6 +88,24 @@ class Attempt(WireModel):
     played_user: SimulatedUser | None = None
 
 
+class Mutation(WireModel):
+    """What makes a conversation a mutant: an audit planted a fault into the recorded one. No agent was called."""
+
+    operator: str
+    label: str
+    """The class of the fault in words: `wrong numbers`."""
+    fault: str
+    """The planted fault: `'42' → '17'`."""
+    turn: int | None = None
+    """The turn of the fault, from 0; `None`: every turn, or the final state."""
+    fate: str
+    """`caught`, `survived`, or `error` if it could not be scored."""
+    metrics: list[str] = Field(default_factory=list)
+    """The metrics that failed it."""
+    reason: str = ""
+    """Why it could not be scored."""
+
+
 class Trial(WireModel):
     """A trial, one repeat of a case, with its evidence."""
 
@@ -111,6 +129,8 @@ class Trial(WireModel):
     """The simulated user and its replies; `None` if the user's messages are recorded ones."""
     notes: list[str] = Field(default_factory=list)
     """Notes on this evidence, for example that it was truncated."""
+    mutation: Mutation | None = None
+    """The planted fault if this is a mutant of an audit, not a trial of an agent. The turns of a caught one are not kept."""
 
     @property
     def invocations(self) -> list[Invocation]:

@@ -12,7 +12,7 @@ from pydantic import Field
 from proctor.schema.evidence.trial import Failure
 from proctor.schema.format.wire_model import WireModel
 from proctor.schema.results.model_usage import Spent, total_cost
-from proctor.schema.results.run_result import Outcome
+from proctor.schema.results.run_result import Outcome, RunKind
 from proctor.schema.results.score import JudgedBy
 from proctor.schema.serialize import json_hash
 
@@ -150,6 +150,7 @@ class Manifest(WireModel):
     """
 
     run_id: str
+    kind: RunKind = RunKind.RUN
     created_at: float
     """Unix seconds."""
     agent: AgentManifest
@@ -258,6 +259,7 @@ class RunRecord:
     judgings: int = 1
     judging: int = 1
     """The number of the scoring that counts, to which `summary` belongs."""
+    kind: RunKind = RunKind.RUN
 
     def __bool__(self) -> bool:
         return bool(self.summary)

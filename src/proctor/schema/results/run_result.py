@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from proctor.common.safe_text import clean
@@ -29,6 +30,7 @@ __all__ = [
     "InvocationVerdict",
     "MetricVerdict",
     "Outcome",
+    "RunKind",
     "RunResult",
     "SetSummary",
     "TrialResult",
@@ -39,6 +41,15 @@ __all__ = [
 
 NOT_JUDGED = "not scored"
 """The `config_source` of a set that could not be run."""
+
+
+class RunKind(StrEnum):
+    """What a stored run consists of."""
+
+    RUN = "run"
+    """Trials of an agent."""
+    AUDIT = "audit"
+    """Mutants of recorded conversations, which `proctor audit` made. No list of runs has it unless audits are asked for."""
 
 
 @dataclass(slots=True)

@@ -23,6 +23,7 @@ from proctor.stores.sql.encoding import (
 from proctor.stores.sql.labels import insert_calibration, insert_look, label_checksum
 from proctor.stores.sql.reader import RunReader
 from proctor.stores.sql.rows import insert
+from proctor.stores.sql.run_index import set_kind
 from proctor.stores.sql.run_state import RunLine, RunProgress, run_line, stored_judgings
 from proctor.stores.sql.writer import new_run_number
 
@@ -143,7 +144,7 @@ def _copy_head(transaction: Transaction, source: Database, line: RunLine, run: i
     old = line.progress
     progress = RunProgress(run, old.cases, old.complete, old.trials, old.trials_sum, old.judgings)
     sets = compact(list(line.sets))
-    head = RunLine.key(run, line.run_id, line.created_at, line.agent, sets, line.num_runs)
+    head = RunLine.key(run, line.run_id, line.created_at, line.agent, sets, line.num_runs, line.kind)
     columns = (
         "seq, run_id, created_at, agent, sets, num_runs, cases, complete, trials, trials_sum, judgings, state_crc, "
         "lease_until, fence, crc, manifest"
@@ -153,6 +154,7 @@ def _copy_head(transaction: Transaction, source: Database, line: RunLine, run: i
         old.judgings, progress.crc, 0, 0, checksum(head, line.manifest), line.manifest,
     )  # fmt: skip
     insert(transaction, "runs", columns, [row])
+    set_kind(transaction, run, line.kind)
     scorings = []
     for scoring, text in stored_judgings(source, line):
         RunReader(source, line.seq, line.run_id, scoring.number).check_totals(old, scoring)

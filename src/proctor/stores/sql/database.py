@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from typing import Any, Protocol
+from weakref import WeakKeyDictionary
 
 from proctor.errors import StoreError
 
@@ -126,6 +127,18 @@ def schema_files() -> tuple[tuple[int, str], ...]:
 def newest_version() -> int:
     """Return the version that this code writes."""
     return schema_files()[-1][0]
+
+
+_versions: WeakKeyDictionary[Database, int] = WeakKeyDictionary()
+"""The version that each database is known to have at least."""
+
+
+def has_version(database: Database, version: int) -> bool:
+    """Return whether a store has this version: one that was opened for reading may be older."""
+    if _versions.get(database, 0) < version:
+        row = database.row("SELECT MAX(version) FROM schema_versions")
+        _versions[database] = 0 if row is None else row[0]
+    return _versions[database] >= version
 
 
 def check_version(version: int, name: str) -> None:

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from proctor.stores.base import StoredLabel, StoredLook
-from proctor.stores.sql.database import Database, Row, Transaction, sound
+from proctor.stores.sql.database import Database, Row, Transaction, has_version, sound
 from proctor.stores.sql.encoding import checksum, compact, storable
 from proctor.stores.sql.run_state import RunLine
 
@@ -67,7 +67,7 @@ class LabelledStore:
     def labels(self, run_id: str) -> list[StoredLabel]:
         """Return the labels of a run, case by case."""
         run = self._line(run_id).seq
-        rows = self._database.rows(_READ, (run,)) if self._has_version(_VERSION) else []
+        rows = self._database.rows(_READ, (run,)) if has_version(self._database, _VERSION) else []
         with sound(self._database.name, f"a label of run {run_id}"):
             return [_label_of(run, crc, row) for crc, *row in rows]
 
@@ -82,7 +82,7 @@ class LabelledStore:
         """Return the calibrations of judges, oldest first."""
         from proctor.schema.analysis.calibration import Calibration  # most runs have no judge
 
-        if not self._has_version(_VERSION):
+        if not has_version(self._database, _VERSION):
             return []
         found = []
         for metric, crc, text in self._database.rows(_CALIBRATIONS):
@@ -113,18 +113,13 @@ class LabelledStore:
 
     def looks(self) -> list[StoredLook]:
         """Return the looks at held-out cases, oldest first."""
-        if not self._has_version(_VERSION_OF_LOOKS):
+        if not has_version(self._database, _VERSION_OF_LOOKS):
             return []
         with self._database.snapshot():
             rows = self._database.rows(_LOOKS)
             ((total,),) = self._database.rows("SELECT value FROM totals WHERE name = 'looks'")
         with sound(self._database.name, "a look at held-out cases"):
             return [_look_of(number, *row) for number, row in zip(range(1, total + 1), rows, strict=True)]
-
-    def _has_version(self, version: int) -> bool:
-        """Return whether the store has this version: a store that was opened for reading may be older."""
-        row = self._database.row("SELECT MAX(version) FROM schema_versions")
-        return row is not None and row[0] >= version
 
 
 def insert_calibration(transaction: Transaction, metric: str, text: str) -> None:

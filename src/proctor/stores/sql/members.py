@@ -6,21 +6,18 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from weakref import WeakSet
 
 from proctor.schema.results.manifest import RunSummary
 from proctor.schema.results.model_usage import sum_usage
 from proctor.schema.results.run_result import Outcome
 from proctor.schema.results.score import outcome_of_run
 from proctor.stores.sql import lease_holder
-from proctor.stores.sql.database import Database, Row, Transaction, sound
+from proctor.stores.sql.database import Database, Row, Transaction, has_version, sound
 from proctor.stores.sql.encoding import checksum, compact
 from proctor.stores.sql.lease_holder import HOLDER_COLUMNS, Holder, held_by
 
 _VERSION = 6
 """The version of the store that brought members."""
-_with_members: WeakSet[Database] = WeakSet()
-"""Databases that are known to have this version."""
 _VALUES = (
     "run, part, parts, ready, refusal, complete, trials, trials_sum, counts, verdicts_sum, summary, fence"
 )
@@ -98,11 +95,8 @@ def members_of(database: Database, run: int) -> list[Member]:
     Raises:
         StoreError: a row is damaged.
     """
-    if database not in _with_members:
-        version = database.row("SELECT MAX(version) FROM schema_versions")
-        if version is None or version[0] < _VERSION:  # opened for reading
-            return []
-        _with_members.add(database)
+    if not has_version(database, _VERSION):
+        return []
     return _members(database.name, database.rows(_READ, (run,)))
 
 

@@ -12,12 +12,14 @@ from typing import Any
 
 from proctor.errors import RunInUseError, StoreError
 from proctor.schema.results.manifest import RunState
-from proctor.stores.base import RunEntry, Standing
+from proctor.schema.results.run_result import RunKind
+from proctor.stores.base import Standing
 from proctor.stores.sql import lease_holder
 from proctor.stores.sql.database import Database, Row, Transaction, damage_error, sound
 from proctor.stores.sql.encoding import checksum, compact
 from proctor.stores.sql.lease_holder import HOLDER_COLUMNS, Holder, held_by
 from proctor.stores.sql.members import Member, members_of, members_within, summary_so_far, total_counts
+from proctor.stores.sql.run_index import check_count, kind_column, kind_condition
 
 _RUN_COLUMNS = "cases, complete, trials, trials_sum, judgings"
 _JUDGING_COLUMNS = "complete, counts, verdicts_sum, summary"
@@ -190,6 +192,7 @@ class RunLine:
     agent: str
     sets: tuple[str, ...]
     num_runs: int
+    kind: RunKind
     manifest: str
     progress: RunProgress
     holder: Holder | None
@@ -205,64 +208,58 @@ class RunLine:
         return RunState.FINISHED if self.progress.complete else RunState.UNFINISHED
 
     @staticmethod
-    def key(seq: int, run_id: str, created_at: float, agent: str, sets: str, num_runs: int) -> str:
+    def key(
+        seq: int,
+        run_id: str,
+        created_at: float,
+        agent: str,
+        sets: str,
+        num_runs: int,
+        kind: str = RunKind.RUN,
+    ) -> str:
         """Return the text that the checksum of a run covers in addition to its manifest."""
-        return f"run/{seq}/{run_id}/{created_at!r}/{agent}/{sets}/{num_runs}"
+        return f"{kind}/{seq}/{run_id}/{created_at!r}/{agent}/{sets}/{num_runs}"
 
 
 def run_line(database: Database, run_id: str) -> RunLine | None:
     """Return the run `run_id`; `None` if there is none."""
-    rows = database.rows(f"SELECT {_COLUMNS} FROM runs WHERE run_id = ?", (run_id,))  # noqa: S608 - our own columns
+    rows = database.rows(
+        f"SELECT {kind_column(database)}, {_COLUMNS} FROM runs WHERE run_id = ?",  # noqa: S608 - our own columns
+        (run_id,),
+    )
     return _line(database, rows[0]) if rows else None
 
 
-def run_lines(database: Database) -> Iterator[RunLine]:
-    """Return all runs, newest first, some at a time."""
+def run_lines(database: Database, kind: RunKind | None) -> Iterator[RunLine]:
+    """Return the runs of a kind (`None`: all), newest first, some at a time."""
     before = 1 << 62
+    condition, values = kind_condition(database, kind)
     while True:
         rows = database.rows(
-            f"SELECT {_COLUMNS} FROM runs WHERE seq < ? ORDER BY seq DESC LIMIT {_AT_ONCE}",  # noqa: S608 - our own columns
-            (before,),
+            f"SELECT {kind_column(database)}, {_COLUMNS} FROM runs WHERE seq < ?{condition} ORDER BY seq DESC LIMIT {_AT_ONCE}",  # noqa: S608 - our own columns
+            (before, *values),
         )
         for row in rows:
-            before = row[0]
+            before = row[1]
             yield _line(database, row)
         if len(rows) < _AT_ONCE:
             break
     with database.snapshot():  # runs may have been added and deleted since the first row was read
         counted = database.row("SELECT COUNT(*) FROM runs")
-        _check_count(database, counted[0] if counted else 0)
-
-
-def run_index(database: Database) -> list[RunEntry]:
-    """Return all runs, newest first, without their long fields; their checksums are not verified."""
-    with database.snapshot():
-        rows = database.rows("SELECT run_id, created_at, agent, sets, complete FROM runs ORDER BY seq DESC")
-        _check_count(database, len(rows))
-    with sound(database.name, "the list of runs"):
-        sets = {text: tuple(json.loads(text)) for text in {row[3] for row in rows}}
-        return [
-            RunEntry(run_id, created_at, agent, sets[text], bool(complete))
-            for run_id, created_at, agent, text, complete in rows
-        ]
-
-
-def _check_count(database: Database, count: int) -> None:
-    total = database.row("SELECT value FROM totals WHERE name = 'runs'")
-    if total is None or total[0] > count:
-        raise damage_error(database.name, "not all runs are there")
+        check_count(database, counted[0] if counted else 0)
 
 
 def _line(database: Database, row: Row) -> RunLine:
-    with sound(database.name, f"run {row[1]}"):
-        seq, run_id, created_at, agent, sets, num_runs, crc, manifest, *state = row
+    with sound(database.name, f"run {row[2]}"):
+        kind, seq, run_id, created_at, agent, sets, num_runs, crc, manifest, *state = row
         progress = RunProgress(seq, *state[:5])
-        key = RunLine.key(seq, run_id, created_at, agent, sets, num_runs)
+        key = RunLine.key(seq, run_id, created_at, agent, sets, num_runs, kind)
         if crc != checksum(key, manifest) or state[5] != progress.crc:
             raise ValueError(crc)
         holder = held_by(*state[6:])
+        names = tuple(json.loads(sets))
         line = RunLine(
-            seq, run_id, created_at, agent, tuple(json.loads(sets)), num_runs, manifest, progress, holder
+            seq, run_id, created_at, agent, names, num_runs, RunKind(kind), manifest, progress, holder
         )
     return line if progress.complete else _with_members(database, line)
 

@@ -23,19 +23,19 @@ from proctor.schema.results.manifest import (
     SetManifest,
     adds_trials,
 )
-from proctor.schema.results.run_result import CaseResult, Outcome, RunResult, SetSummary
+from proctor.schema.results.run_result import CaseResult, Outcome, RunKind, RunResult, SetSummary
 from proctor.schema.results.score import TrialRule
-from proctor.stores.base import BriefVerdict, Committed, RunEntry, Standing, StoredTrial, runs_back
+from proctor.stores.base import BriefVerdict, Committed, RunEntry, Standing, StoredTrial
 from proctor.stores.sql import run_state
 from proctor.stores.sql.copy import copy_calibrations_and_looks, copy_run
 from proctor.stores.sql.database import Place, sound
 from proctor.stores.sql.encoding import checksum, unpack
 from proctor.stores.sql.reader import RunReader, StoredCases
+from proctor.stores.sql.run_index import find_run, run_index
 from proctor.stores.sql.run_state import (
     JudgingProgress,
     RunLine,
     judging_progress,
-    run_index,
     run_line,
     run_lines,
     standing_of,
@@ -142,45 +142,21 @@ class SqlStore(SharedRunStore):
 
     # --- reading -----------------------------------------------------------------------------------------------------
 
-    def find(self, name: str) -> str:
+    def find(self, name: str, kind: RunKind | None = RunKind.RUN) -> str:
         """Return the id of the run called `name`: as `Store.find`.
 
         Raises:
-            UnknownNameError: there is none, or several.
+            UnknownNameError: there is none, or several, or it is of another kind.
         """
-        ids: list[str] = [row[0] for row in self._database.rows("SELECT run_id FROM runs ORDER BY seq DESC")]
-        if name in ids:
-            return name
-        if not ids:
-            raise UnknownNameError(f"{self.name} has no runs yet")
-        if (back := runs_back(name)) is not None:
-            return self._earlier(ids, name, back)
-        found = [run_id for run_id in ids if name and run_id.startswith(name)]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            raise UnknownNameError(
-                f"{name!r} is the beginning of {len(found)} runs: {_format_ids(found)}. Give more of it"
-            )
-        raise UnknownNameError(
-            f"No run named {name!r} in {self.name}. The newest: {_format_ids(ids)}. `proctor runs` lists all"
-        )
+        return find_run(self._database, self.name, name, kind)
 
-    def _earlier(self, ids: list[str], name: str, back: int) -> str:
-        if back < len(ids):
-            return ids[back]
-        count = "1 run" if len(ids) == 1 else f"{len(ids):,} runs"
-        raise UnknownNameError(
-            f"No run {name!r}: the store {self.name} has {count}. `proctor runs` lists them"
-        )
+    def runs(self, kind: RunKind | None = RunKind.RUN) -> Iterator[RunRecord]:
+        """List the runs of that kind (`None`: of any), newest first."""
+        return map(self._record, run_lines(self._database, kind))
 
-    def runs(self) -> Iterator[RunRecord]:
-        """List the runs, newest first."""
-        return map(self._record, run_lines(self._database))
-
-    def index(self) -> list[RunEntry]:
+    def index(self, kind: RunKind | None = RunKind.RUN) -> list[RunEntry]:
         """List the runs, newest first, with only the fields that identify them."""
-        return run_index(self._database)
+        return run_index(self._database, kind)
 
     def standing(self, run_id: str, judging: int = 1) -> Standing:
         """Return the progress of a scoring without reading its cases.
@@ -327,7 +303,7 @@ class SqlStore(SharedRunStore):
         last = judging_progress(self._database, line.seq, self._last_judging(line))
         return RunRecord(
             line.run_id, line.created_at, line.agent, line.sets, line.num_runs, line.progress.cases, line.state,
-            self._summary(line, last), line.progress.judgings, last.number,
+            self._summary(line, last), line.progress.judgings, last.number, line.kind,
         )  # fmt: skip
 
     def _reader(self, line: RunLine, judging: int) -> RunReader:
@@ -387,10 +363,6 @@ def _existing(line: RunLine, judging: int) -> int:
     if not 1 <= judging <= line.progress.judgings:
         raise UnknownNameError(f"Run {line.run_id} has no scoring {judging}: it has {line.progress.judgings}")
     return judging
-
-
-def _format_ids(ids: Sequence[str]) -> str:
-    return ", ".join(ids[:5]) + (" …" if len(ids) > 5 else "")
 
 
 def result_of(

@@ -20,6 +20,7 @@ from proctor.stores.sql.database import Database, LostConnectionError, Place, Tr
 from proctor.stores.sql.encoding import checksum, compact, planned_checksum, storable
 from proctor.stores.sql.reader import RunReader
 from proctor.stores.sql.rows import Decided, Hold, Rows, RowWriter, insert
+from proctor.stores.sql.run_index import set_kind
 from proctor.stores.sql.run_state import (
     JudgingProgress,
     Lease,
@@ -284,7 +285,8 @@ def insert_run(transaction: Transaction, progress: RunProgress, manifest: Manife
     """
     agent = storable(manifest.agent.label)
     sets, text = compact([one.eval_set_id for one in manifest.sets]), compact(manifest.model_dump())
-    head = RunLine.key(progress.run, manifest.run_id, manifest.created_at, agent, sets, manifest.num_runs)
+    identity = progress.run, manifest.run_id, manifest.created_at
+    head = RunLine.key(*identity, agent, sets, manifest.num_runs, manifest.kind)
     written = transaction.execute(
         "INSERT INTO runs (seq, run_id, created_at, agent, sets, num_runs, cases, complete, trials, trials_sum, "
         "judgings, state_crc, lease_until, fence, crc, manifest) VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 1, 0, 0, 0, ?, ?) "
@@ -302,6 +304,7 @@ def insert_run(transaction: Transaction, progress: RunProgress, manifest: Manife
     )
     if not written.rowcount:
         raise StoreError(f"{name}: a run named {manifest.run_id} is there already")
+    set_kind(transaction, progress.run, manifest.kind)
 
 
 def insert_judging(transaction: Transaction, progress: JudgingProgress, judging: Judging) -> None:
@@ -323,7 +326,7 @@ def name_agent(transaction: Transaction, line: RunLine, manifest: Manifest, agen
     """Write down what is known of the agent by now; nothing else of the manifest changes."""
     text = compact(manifest.model_copy(update={"agent": agent}).model_dump())
     sets = compact(list(line.sets))
-    head = RunLine.key(line.seq, line.run_id, line.created_at, line.agent, sets, line.num_runs)
+    head = RunLine.key(line.seq, line.run_id, line.created_at, line.agent, sets, line.num_runs, line.kind)
     transaction.execute(
         "UPDATE runs SET manifest = ?, crc = ? WHERE seq = ?", (text, checksum(head, text), line.seq)
     )

@@ -1,0 +1,275 @@
+"""Audits in a store: an audit is written as a run of the kind `audit` whose trials are the mutants, and read back.
+
+A mutant that survives is stored whole, with its scores. Of a caught one only the planted fault and the metrics that failed it
+are stored: the case and the seed make its conversation again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, fields
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from pydantic_core import to_json
+
+from proctor.authoring.audit.audit_case import AuditedCase, Survivor, trial_of
+from proctor.authoring.audit.mutant import Recording
+from proctor.authoring.audit.mutant_evidence import evidence_of
+from proctor.runs.setup.manifest import judging_of, planned_cases
+from proctor.runs.storage.lookup import case_of, find_case
+from proctor.schema.analysis.audit_result import (
+    AuditResult,
+    CaseAudit,
+    Fate,
+    MetricAudit,
+    MutantEvidence,
+    MutantFate,
+    Proposal,
+    SetAudit,
+)
+from proctor.schema.evidence.trial import Failure, FailureKind, Mutation
+from proctor.schema.results.manifest import AgentManifest, RunSummary
+from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunKind, TrialResult
+from proctor.schema.results.score import MetricScore, outcome_of_run
+from proctor.schema.serialize import kept_json
+from proctor.stores.base import Record, ScoreRecord, TrialRecord, VerdictRecord
+
+if TYPE_CHECKING:
+    from proctor.runs.setup.prepare import Prepared
+    from proctor.stores.base import Store
+
+AUDIT = "audit"
+"""Among the options of a manifest: what was audited and what no trial contains."""
+_AGENT = AgentManifest(label="mutants")
+_OUTCOMES = {Fate.CAUGHT: Outcome.PASSED, Fate.SURVIVED: Outcome.FAILED, Fate.ERROR: Outcome.ERROR}
+"""What is tested is the case: it passes the test if it catches the mutant."""
+
+
+# --- Write -----------------------------------------------------------------------------------------------------------
+
+
+def store_audit(
+    prepared: Prepared, found: AuditResult, cases: Sequence[AuditedCase], mutants: Sequence[str] | None
+) -> str:
+    """Write an audit to the store that it was prepared with, and return its id; `mutants` are those that were asked for.
+
+    Raises:
+        StoreError: the store cannot be written.
+    """
+    if prepared.store is None or prepared.manifest is None:
+        raise RuntimeError("it was prepared without a store")
+    manifest = prepared.manifest.model_copy(update={"kind": RunKind.AUDIT, "agent": _AGENT, "num_runs": 1})
+    manifest.options = {**manifest.options, AUDIT: _facts(found, mutants)}
+    judging = judging_of(prepared.plan, created_at=manifest.created_at)
+    writer = prepared.store.begin(manifest, planned_cases(prepared.plan), judging, lambda *_: None)
+    audited = {id(each.audit): each for each in cases}
+    outcomes: list[Outcome] = []
+    try:
+        for position, (eval_set_id, case) in enumerate(_cases_of(found)):
+            result = _case_result(eval_set_id, case)
+            outcomes.append(result.outcome)
+            records = _trial_records(position, result, case, audited.get(id(case)), found)
+            writer.put([*records, VerdictRecord(position, result)])
+        writer.finish(_summary(outcomes, found), complete=True)
+    except BaseException:
+        writer.close()
+        raise
+    return manifest.run_id
+
+
+def _cases_of(found: AuditResult) -> Iterator[tuple[str, CaseAudit]]:
+    return ((one.eval_set_id, case) for one in found.sets for case in one.cases)
+
+
+def _summary(outcomes: Sequence[Outcome], found: AuditResult) -> RunSummary:
+    outcome = outcome_of_run(outcomes, set_missing=False, broken_off=False)
+    counts = {each.value: outcomes.count(each) for each in dict.fromkeys(outcomes)}
+    return RunSummary(outcome=outcome, counts=counts, warnings=found.warnings)
+
+
+def _facts(found: AuditResult, mutants: Sequence[str] | None) -> dict[str, Any]:
+    """Return what no trial of the audit contains, as plain data."""
+    return {
+        "seed": found.seed,
+        "mutants": None if mutants is None else list(mutants),
+        "operators": found.operators,
+        "proposals": [asdict(each) for each in found.proposals],
+        "metrics": [[asdict(metric) for metric in one.metrics] for one in found.sets],
+        "cases": {
+            str(position): {"problem": case.problem, "contradicts": case.contradicts, "same_as": case.same_as}
+            for position, case in enumerate(found.cases)
+            if case.problem or case.same_as
+        },
+    }
+
+
+def _case_result(eval_set_id: str, case: CaseAudit) -> CaseResult:
+    """Return what became of a case: it passes if it catches every mutant."""
+    trials = [
+        TrialResult(number, _OUTCOMES[each.fate], evidence=None, failure=_failure(each))
+        for number, each in enumerate(case.mutants)
+    ]
+    fates = [each.fate for each in case.mutants]
+    outcome, reason = Outcome.PASSED, ""
+    if case.problem:
+        outcome, reason = Outcome.ERROR if case.contradicts else Outcome.SKIPPED, case.problem
+    elif Fate.SURVIVED in fates:
+        outcome = Outcome.FAILED
+        reason = f"{fates.count(Fate.SURVIVED):,} of {len(fates):,} mutants survive"
+    elif Fate.ERROR in fates:
+        outcome = Outcome.ERROR
+        reason = f"{fates.count(Fate.ERROR):,} of {len(fates):,} mutants could not be scored"
+    return CaseResult(eval_set_id, case.eval_id, outcome, reason, trials=trials, place=case.place)
+
+
+def _failure(mutant: MutantFate) -> Failure | None:
+    if mutant.fate is not Fate.ERROR:
+        return None
+    return Failure(where="metric", kind=FailureKind.UNUSABLE_ANSWER, message=mutant.reason)
+
+
+def _trial_records(
+    position: int, result: CaseResult, case: CaseAudit, audited: AuditedCase | None, found: AuditResult
+) -> Iterator[Record]:
+    """Yield each mutant of a case as a trial, with its scores if it survives; these are added to the result, too."""
+    if audited is None:  # a scenario has no mutants
+        return
+    document, survivors = kept_json(audited.recording.case), iter(audited.survivors)
+    computed: list[Sequence[MetricScore | None]] = []
+    metrics = audited.metrics
+    for number, each in enumerate(case.mutants):
+        survivor = next(survivors) if each.fate is Fate.SURVIVED else None
+        evidence = _evidence(number, each, result, found, audited, survivor)
+        yield TrialRecord(position, number, 0, evidence, each.fate is Fate.ERROR, b"" if number else document)
+        if survivor is not None:
+            named = zip((metric.name for metric in metrics), survivor.scored.computed, strict=True)
+            yield ScoreRecord(position, number, 0, dict(named))
+        computed.append(survivor.scored.computed if survivor is not None else [None] * len(metrics))
+    if audited.survivors:
+        result.metrics = {
+            metric.name: MetricVerdict(
+                metric.name, Outcome.INFORMATIONAL, None, metric.threshold, metric.gate, per_trial=scores
+            )
+            for metric, scores in zip(metrics, zip(*computed, strict=True), strict=True)
+        }
+
+
+_OF_MUTANT = [each.name for each in fields(MutantFate)]
+
+
+def _evidence(
+    number: int,
+    mutant: MutantFate,
+    result: CaseResult,
+    found: AuditResult,
+    audited: AuditedCase,
+    survivor: Survivor | None,
+) -> bytes:
+    """Return a mutant as the evidence of a trial, marked as mutated; without turns unless it survives."""
+    mutation = {name: getattr(mutant, name) for name in _OF_MUTANT}  # `asdict` takes ten times as long
+    mutation["label"] = found.operators[mutant.operator][0]
+    if survivor is None:
+        ids = {"eval_set_id": result.eval_set_id, "eval_id": result.eval_id, "number": number}
+        return to_json({**ids, "mutation": mutation}, exclude_none=True)
+    recording, made = audited.recording, survivor.mutant
+    trial = trial_of(result.eval_set_id, recording, made.turns, made.state)
+    trial.number, trial.mutation = number, Mutation.model_construct(**mutation)
+    return kept_json(trial)
+
+
+# --- Read ------------------------------------------------------------------------------------------------------------
+
+
+def load_audit(store: Store, run_id: str) -> AuditResult:
+    """Return a stored audit, without the evidence of its mutants."""
+    manifest, judging = store.manifest(run_id), store.judgings(run_id)[0]
+    facts = manifest.options[AUDIT]
+    cases = enumerate(store.load(run_id).cases)
+    sets = []
+    for one, judged, metrics in zip(manifest.sets, judging.sets, facts["metrics"], strict=True):
+        audits = [
+            _case_audit(result, facts["cases"].get(str(at), {})) for at, result in islice(cases, one.cases)
+        ]
+        sets.append(
+            SetAudit(
+                one.eval_set_id,
+                one.path,
+                judged.config_source,
+                audits,
+                [MetricAudit(**metric) for metric in metrics],
+                judged.skipped_metrics,
+            )
+        )
+    operators = {name: (label, family) for name, (label, family) in facts["operators"].items()}
+    proposals = [Proposal(**each) for each in facts["proposals"]]
+    warnings = store.summary(run_id).warnings
+    return AuditResult(sets, facts["seed"], operators, warnings, proposals, run_id=run_id)
+
+
+def _case_audit(result: CaseResult, facts: Mapping[str, Any]) -> CaseAudit:
+    mutants = [_fate((trial.evidence_data() or {})["mutation"]) for trial in result.trials]
+    return CaseAudit(result.eval_id, result.place, mutants=mutants, **facts)
+
+
+def _fate(mutation: Mapping[str, Any]) -> MutantFate:
+    data = {name: value for name, value in mutation.items() if name != "label"}
+    return MutantFate(**{**data, "fate": Fate(data["fate"])})
+
+
+def load_case_audit(store: Store, run_id: str, name: str) -> AuditResult:
+    """Return a stored audit with one of its cases, and the mutants that survive in it.
+
+    Raises:
+        SetupError: the audit has no case called `name`, or several.
+    """
+    found, planned = load_audit(store, run_id), find_case(store.planned(run_id), name)
+    wanted = next(islice(found.cases, planned.position, None))
+    for one in found.sets:
+        one.cases = [case for case in one.cases if case is wanted]
+    found.evidence = [] if wanted.problem else load_survivors(store, run_id, planned.position)
+    return found
+
+
+def load_survivors(store: Store, run_id: str, position: int) -> list[MutantEvidence]:
+    """Return the mutants that survive in the case at a position, and what was recorded."""
+    case, result = case_of(store, run_id, position), store.load(run_id).cases[position]
+    if case is None:
+        return []
+    recording = Recording(case)
+    recorded = trial_of(result.eval_set_id, recording, recording.turns, recording.state)
+    return [
+        evidence_of(
+            trial.mutation.operator, trial.mutation.fault, recorded, trial, _verdicts(result, one.number)
+        )
+        for one in result.trials
+        if one.outcome is Outcome.FAILED and (trial := one.trial) is not None and trial.mutation is not None
+    ]
+
+
+def _verdicts(result: CaseResult, number: int) -> dict[str, MetricVerdict]:
+    """Return the verdict of each metric on one mutant."""
+    scores = {name: metric.per_trial[number] for name, metric in result.metrics.items()}
+    return {
+        name: MetricVerdict(
+            name,
+            _outcome(metric.threshold, score),
+            score.value,
+            metric.threshold,
+            metric.gate,
+            score.reason,
+            [score],
+        )
+        for name, metric in result.metrics.items()
+        if (score := scores[name]) is not None
+    }
+
+
+def _outcome(threshold: float | None, score: MetricScore) -> Outcome:
+    if score.failure is not None:
+        return Outcome.ERROR
+    if score.value is None:
+        return Outcome.NOT_APPLICABLE
+    if threshold is None:
+        return Outcome.INFORMATIONAL
+    return Outcome.PASSED if score.value >= threshold else Outcome.FAILED
