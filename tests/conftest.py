@@ -64,13 +64,16 @@ def pytest_configure(config: pytest.Config) -> None:
     for name in [name for name in os.environ if _SCRUBBED.fullmatch(name) and name not in OF_THE_TESTS]:
         del os.environ[name]
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
-    os.environ["PYTEST_ADDOPTS"] = (
-        "-p no:schemathesis"  # which takes two seconds of every session that a test starts
-    )
     # Child processes have no audit hook: programs that honour a proxy find a closed port.
     os.environ["HTTP_PROXY"] = os.environ["HTTPS_PROXY"] = "http://127.0.0.1:9"
     os.environ["NO_PROXY"] = "localhost,127.0.0.1,::1"
     sys.addaudithook(_deny_outside_network)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _sessions_of_tests_are_light() -> None:
+    """Leave out of the sessions that tests start the two plug-ins that take most of their time and that no such session uses."""
+    os.environ["PYTEST_ADDOPTS"] = "-p no:schemathesis -p no:hypothesispytest"
 
 
 @pytest.fixture(autouse=True)
