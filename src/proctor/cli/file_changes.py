@@ -70,7 +70,7 @@ def audit_note(path: Path, eval_ids: Collection[str]) -> list[str]:
     custom metrics is left out, because their code may be slow or cost money.
     """
     from proctor.authoring.audit.audit_report import sentence
-    from proctor.authoring.audit.audit_sets import audit_sync
+    from proctor.authoring.audit.audit_sets import SCENARIO, audit_sync
     from proctor.errors import ProctorError, SetupError
     from proctor.files.eval_sets.load import load_eval_set
     from proctor.runs.load import Configs
@@ -88,7 +88,12 @@ def audit_note(path: Path, eval_ids: Collection[str]) -> list[str]:
     except (ProctorError, OSError):
         return []
     if not found.score.made:
-        return []
+        scenarios = sum(case.problem == SCENARIO for case in found.cases)
+        return (
+            [f"audit: {scenarios} of {len(eval_set.eval_cases)} cases not audited: {SCENARIO}"]
+            if scenarios
+            else []
+        )
     text = sentence(found)
     lines = [f"audit: {text[0].lower()}{text[1:]}"]
     if found.passed_by_any:

@@ -17,6 +17,7 @@ def case(eval_id: str, answer: str | None) -> Json:
 
 
 SEATS, DONE = case("seats", "The ship has 42 seats."), case("done", "Your request has been completed today.")
+TALK = {"eval_id": "talk", "conversation_scenario": {"starting_prompt": "Hi", "conversation_plan": "Ask."}}
 WORDS = {"response_match_score": 0.7}
 CUSTOM = {"custom_metrics": {"own": {"code_config": {"name": "own.metric"}}}}
 
@@ -31,6 +32,7 @@ CUSTOM = {"custom_metrics": {"own": {"code_config": {"name": "own.metric"}}}}
             id="an agent that does nothing passes",
         ),
         pytest.param([case("empty", None)], {"criteria": WORDS}, [], id="nothing is asserted"),
+        pytest.param([TALK], {"criteria": WORDS}, ["audit: 1 of 1 cases not audited: a scenario: nothing is recorded"], id="a scenario"),
         pytest.param([SEATS], {"criteria": {"no_such_metric": 1}}, [], id="a config that cannot be used"),
         pytest.param([SEATS], {"criteria": {**WORDS, "own": 1}, **CUSTOM}, [], id="code is not called unasked"),
     ],

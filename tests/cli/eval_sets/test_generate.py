@@ -78,8 +78,9 @@ def test_without_a_place_a_file_of_scenarios_is_printed() -> None:
 @pytest.mark.parametrize("suffix", ["json", "yaml", "jsonl"])
 def test_a_set_is_made_and_grows_and_has_nothing_twice(suffix: str) -> None:
     file = f"new.evalset.{suffix}"
-    code, out, _ = generate("--count", "2", "--out", file, "--yes")
+    code, out, err = generate("--count", "2", "--out", file, "--yes")
     assert (code, out.splitlines()[-1].partition(":")[2]) == (0, " 2 cases added: 0510aeef, 38242998"), out
+    assert "audit: 2 of 2 cases not audited: a scenario" in err
     before = Path(file).read_bytes()
     code, _, err = generate("--count", "1", "--out", file, "--yes")
     assert (code, Path(file).read_bytes()) == (3, before)

@@ -176,3 +176,50 @@ def test_prune_counts_runs_and_audits_apart() -> None:
     with closing(open_store()) as store:
         assert {one.run_id for one in store.index(None)} == {second, real}
         assert first not in {one.run_id for one in store.index(None)}
+
+
+LOOSE = {"criteria": {"tool_trajectory_avg_score": 1.0, "response_match_score": 0.5}}
+
+
+def audit_line(*arguments: str) -> str:
+    """Play the recorded conversations as a run, and return what it reports about an audit."""
+    shown = in_this_process("eval", "replay", "cases.evalset.json", *arguments)
+    return next((line for line in shown.stderr.splitlines() if line.startswith("audit: ")), "")
+
+
+def test_eval_reports_a_poor_audit_in_one_line(project: Path) -> None:
+    (project / "test_config.json").write_text(json.dumps(LOOSE), encoding="utf-8")
+    assert audit_line() == ""
+    kept = audit()
+    for arguments in ([], ["--num-runs", "2"]):
+        line = audit_line(*arguments)
+        assert line.startswith("audit: cases.evalset.json catches "), arguments
+        assert "blind to wrong numbers" in line
+        assert f"(`proctor show {kept}`)" in line
+
+
+def test_the_audit_of_a_part_is_not_reported(project: Path) -> None:
+    (project / "test_config.json").write_text(json.dumps(LOOSE), encoding="utf-8")
+    audit("--mutants", "calls,wrong-number")
+    assert audit_line() == ""
+
+
+@pytest.mark.parametrize("changed", ["config", "cases"])
+def test_the_audit_of_another_config_or_of_other_cases_is_not_reported(changed: str, project: Path) -> None:
+    (project / "test_config.json").write_text(json.dumps(LOOSE), encoding="utf-8")
+    audit()
+    if changed == "cases":
+        make_project(project, case("seats", "book", answer="It is done."))
+    (project / "test_config.json").write_text(
+        json.dumps({"criteria": {"response_match_score": 0.6}} if changed == "config" else LOOSE),
+        encoding="utf-8",
+    )
+    assert audit_line() == ""
+
+
+def test_a_good_audit_is_not_reported(project: Path) -> None:
+    (project / "test_config.json").write_text(
+        '{"criteria": {"tool_trajectory_avg_score": 1, "exact_match": 1}}', encoding="utf-8"
+    )
+    audit()
+    assert audit_line() == ""

@@ -19,6 +19,7 @@ from proctor.authoring.audit.mutant_evidence import evidence_of
 from proctor.runs.setup.manifest import judging_of, planned_cases
 from proctor.runs.storage.lookup import case_of, find_case
 from proctor.schema.analysis.audit_result import (
+    AGENTS,
     AuditResult,
     CaseAudit,
     Fate,
@@ -96,11 +97,24 @@ def _facts(found: AuditResult, mutants: Sequence[str] | None) -> dict[str, Any]:
         "operators": found.operators,
         "proposals": [asdict(each) for each in found.proposals],
         "metrics": [[asdict(metric) for metric in one.metrics] for one in found.sets],
+        "shares": [_share(AuditResult([one], found.seed, found.operators)) for one in found.sets],
         "cases": {
             str(position): {"problem": case.problem, "contradicts": case.contradicts, "same_as": case.same_as}
             for position, case in enumerate(found.cases)
             if case.problem or case.same_as
         },
+    }
+
+
+def _share(of_set: AuditResult) -> dict[str, Any]:
+    """Return what one set catches, in short."""
+    blind = [each.label for each in of_set.by_operator if each.score.is_blind and each.family != AGENTS]
+    score = of_set.score
+    return {
+        "caught": score.caught,
+        "made": score.made,
+        "blind": blind,
+        "passed_by_any": len(of_set.passed_by_any),
     }
 
 
@@ -273,3 +287,46 @@ def _outcome(threshold: float | None, score: MetricScore) -> Outcome:
     if threshold is None:
         return Outcome.INFORMATIONAL
     return Outcome.PASSED if score.value >= threshold else Outcome.FAILED
+
+
+# --- Sets that a run used --------------------------------------------------------------------------------------------
+
+POOR = 0.9
+"""A set that catches a smaller share of the mutants is called poor."""
+_MOST_SEARCHED = 50
+
+
+def poor_audits(store: Store, run_id: str) -> Iterator[str]:
+    """Yield a sentence for each set of a run whose newest audit is poor: of the same cases, with the same config."""
+    sets = store.manifest(run_id).sets
+    wanted = {
+        (one.content_hash, judged.config_hash): one.path or one.eval_set_id
+        for one, judged in zip(sets, store.judgings(run_id)[0].sets, strict=True)
+    }
+    ids = {one.eval_set_id for one in sets}
+    for entry in store.index(RunKind.AUDIT)[:_MOST_SEARCHED]:
+        if not ids & {*entry.sets}:
+            continue
+        manifest = store.manifest(entry.run_id)
+        facts = manifest.options[AUDIT]
+        if facts["mutants"] is not None:
+            continue
+        judging = store.judgings(entry.run_id)[0]
+        for one, judged, share in zip(manifest.sets, judging.sets, facts["shares"], strict=True):
+            name = wanted.pop((one.content_hash, judged.config_hash), "")
+            if name and (problem := _poor(share)):
+                yield f"audit: {name} {problem} (`proctor show {entry.run_id}`)"
+
+
+def _poor(share: Mapping[str, Any]) -> str:
+    """Describe what a set does not catch; empty if its audit is good, or nothing was measured."""
+    caught, made = share["caught"], share["made"]
+    problems = []
+    if made and caught < POOR * made:
+        blind = f", and is blind to {', '.join(share['blind'])}" if share["blind"] else ""
+        problems.append(f"catches {caught:,} of {made:,} planted faults ({100 * caught / made:.0f} %){blind}")
+    if count := share["passed_by_any"]:
+        problems.append(
+            f"has {count:,} case{'s' if count > 1 else ''} that an agent passes that does nothing"
+        )
+    return ", and ".join(problems)

@@ -22,7 +22,7 @@ from proctor.reports.base import ReportOptions
 from proctor.reports.content.summary import exit_code
 from proctor.reports.terminal.choose import is_terminal, show
 from proctor.reports.terminal.progress import watch
-from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
+from proctor.schema.results.run_result import CaseResult, Outcome, RunKind, RunResult
 
 if TYPE_CHECKING:
     from proctor.schema.results.model_usage import Estimate
@@ -114,6 +114,7 @@ class Execution:
         if code is None:
             raise problem or RuntimeError("there is neither an exit code nor an error")
         self.afterwards(runs)
+        self._say_poor_audits(runs)
         self._say_how_to_go_on(runs, code)
         return code if is_written or code == 1 else ERROR
 
@@ -147,6 +148,17 @@ class Execution:
         for run, failure in broken:
             if failure.where == "agent" and run.run_id:
                 say(self.resume_hint(run))
+
+    def _say_poor_audits(self, runs: Sequence[RunResult]) -> None:
+        """Report which sets are known to catch little."""
+        store = self._outputs.targets.store
+        if store is None or not store.index(RunKind.AUDIT):
+            return
+        from proctor.authoring.audit.stored_audit import poor_audits
+
+        found = [line for run in runs if run.run_id for line in poor_audits(store, run.run_id)]
+        for line in dict.fromkeys(found):
+            say(line)
 
     def _say_how_to_resume(self) -> None:
         for run in self._screen.resumable:

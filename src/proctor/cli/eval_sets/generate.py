@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
+from proctor.cli.file_changes import show_audit
 from proctor.cli.messages import say
 from proctor.common.safe_text import clean
 from proctor.errors import SetupError
@@ -168,6 +169,7 @@ def _keep(
         said = f"{out}: {count} case{'' if count == 1 else 's'} added: {', '.join(added.cases)}"
         stdout.write(clean(said) + "\n")
         say(f"{_UNDECIDED}: `proctor check {out}`")
+        show_audit(added.path, added.cases)
 
 
 def _print(kept: Sequence[ConversationScenario], stdout: TextIO) -> None:
