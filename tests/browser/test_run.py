@@ -89,6 +89,16 @@ class TestARunThatIsOver:
         pictures.get_by_role("link", name="Trial 3 of two_turn_booking: failed").click()
         page.wait_for_url(f"**/runs/{run['run_id']}/cases/*trial=3*")
 
+    def test_each_cause_of_failures_is_named_once_and_leads_to_its_cases(
+        self, page: Page, site: Site, axe: Look
+    ) -> None:
+        run = _open(page, site, "travel.flawed", "?show=causes")
+        cause = site.get(f"/api/runs/{run['run_id']}")["causes"][0]
+        page.get_by_role("region", name="Pictures").get_by_role("row").nth(1).get_by_role("button").click()
+        expect(_cases(page)).to_have_count(cause["cases"])
+        expect(page.get_by_label("Filter cases")).to_have_value(f'cause:"{cause["text"]}"')
+        axe(page)
+
     def test_the_table_stays_in_its_place_while_all_cases_are_read(self, page: Page, site: Site) -> None:
         held: list[Route] = []
 

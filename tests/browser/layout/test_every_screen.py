@@ -164,7 +164,7 @@ def test_copying_is_confirmed_and_moves_nothing(page: Page, site: Site) -> None:
 def test_where_the_system_has_the_colours_a_pressed_chip_is_still_seen(page: Page, site: Site) -> None:
     page.emulate_media(forced_colors="active")
     page.goto(_SCREENS["a run"](site))
-    chip = page.get_by_role("button", name="outcome:failed,error")
+    chip = page.get_by_role("button", name="Failed or error")
     chip.click()
     expect(chip).to_have_attribute("aria-pressed", "true")
     page.get_by_label("Filter cases").focus()

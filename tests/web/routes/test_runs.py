@@ -4,6 +4,7 @@ import json
 import re
 import sqlite3
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -270,7 +271,7 @@ def test_the_table_comes_in_parts(
     assert brief == {"items": unchanged, "total": len(whole)}
 
 
-OF_ALL_CASES = {"trials", "flaky", "pass_k", "metrics", "figures", "sets", "against", "sentence"}
+OF_ALL_CASES = {"trials", "flaky", "pass_k", "metrics", "figures", "sets", "against", "sentence", "causes"}
 """The parts of a page for which every case is read."""
 
 
@@ -320,6 +321,36 @@ def test_a_run_shows_which_cases_changed_since_the_one_before(own: tuple[Path, T
     assert (reported["worse"], reported["better"]) == (ways.count("worse"), ways.count("better"))
     assert (reported["same"], reported["unpaired"]) == (ways.count(None), 0)
     assert [len(row["trend"]) for row in asked.get("/api/runs").json()["items"]] == [2, 1]
+
+
+def test_causes_of_failures_are_those_of_the_cases_and_name_what_is_new(own: tuple[Path, TestClient]) -> None:
+    folder, asked = own
+    first = page_of(asked, "latest")
+    assert {one["before"] for one in first["causes"]} == {None}
+    (folder / "better").write_text("")
+    second = run(folder, RUNS["one trial each"])
+    causes = {one["text"]: (one["cases"], one["before"]) for one in page_of(asked, second)["causes"]}
+    rows = page_of(asked, second, "/cases")["items"]
+    counted = Counter(row["cause"] for row in rows if row["cause"])
+    assert causes == {
+        text: (count, sum(one["cases"] for one in first["causes"] if one["text"] == text))
+        for text, count in counted.items()
+    }
+    assert {row["outcome"] for row in rows if not row["cause"]} == {"passed"}
+    assert [value for text, value in causes.items() if "RuntimeError" in text] == [(1, 1)], causes
+
+
+def test_cases_are_found_by_what_was_written_and_called(
+    project: tuple[Path, dict[str, str]], asked: TestClient
+) -> None:
+    _, runs = project
+    rows = page_of(asked, runs["one trial each"], "/cases")["items"]
+    (found,) = page_of(asked, runs["one trial each"], "/texts?text=GO AWAY")["items"]
+    assert found["positions"] == [row["position"] for row in rows if row["outcome"] == "failed"]
+    tools = page_of(asked, runs["everything passes"], "/case-extras")["tools"]
+    assert tools == {"roll_die": [0, 1, 2, 4, 5, 6], "check_prime": [3, 4, 5]}  # as the set expects
+    refused = asked.get(f"/api/runs/{runs['one trial each']}/texts")
+    assert refused.status_code == 422
 
 
 def changes_of(asked: TestClient, run_id: str) -> dict[str, tuple[str | None, str | None]]:

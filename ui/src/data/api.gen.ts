@@ -546,9 +546,29 @@ export interface paths {
         };
         /**
          * Get Case Extras
-         * @description Return tags and costs of a run's cases; all evidence is read for them, so the page requests them after the table.
+         * @description Return tags, tools and costs of a run's cases; all evidence is read for them, so the page requests them after the table.
          */
         get: operations["get_case_extras"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run}/texts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Find In Conversations
+         * @description Return for each text the cases whose conversations contain it; all evidence is read.
+         */
+        get: operations["find_in_conversations"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1445,11 +1465,15 @@ export interface components {
         };
         /**
          * CaseExtras
-         * @description Tags and costs of the cases of a run.
+         * @description Tags, tools and costs of the cases of a run; the page requests them after the table.
          */
         CaseExtras: {
             /** Tags */
             tags: {
+                [key: string]: number[];
+            };
+            /** Tools */
+            tools: {
                 [key: string]: number[];
             };
             /** Costs */
@@ -1572,6 +1596,8 @@ export interface components {
             strip: string;
             /** Why */
             why: string;
+            /** Cause */
+            cause: string;
             /** Scores */
             scores: {
                 [key: string]: number | null;
@@ -1594,6 +1620,8 @@ export interface components {
             played: boolean;
             /** Tags */
             tags: string[];
+            /** Tools */
+            tools: string[];
             /** Place */
             place: string;
             /** Change */
@@ -1645,6 +1673,18 @@ export interface components {
             items: components["schemas"]["CaseRow"][];
             /** Total */
             total: number;
+        };
+        /**
+         * CauseGroup
+         * @description The cases that failed for the same cause.
+         */
+        CauseGroup: {
+            /** Text */
+            text: string;
+            /** Cases */
+            cases: number;
+            /** Before */
+            before: number | null;
         };
         /**
          * CausePart
@@ -3263,6 +3303,8 @@ export interface components {
             pass_k: components["schemas"]["PassK"][];
             /** Metrics */
             metrics: components["schemas"]["MetricPart"][];
+            /** Causes */
+            causes: components["schemas"]["CauseGroup"][];
             /** Figures */
             figures: string[];
             /** Cost */
@@ -3748,6 +3790,24 @@ export interface components {
              * @default false
              */
             unreadable_may_be: boolean;
+        };
+        /**
+         * TextMatch
+         * @description The cases whose conversations contain a text.
+         */
+        TextMatch: {
+            /** Text */
+            text: string;
+            /** Positions */
+            positions: number[];
+        };
+        /**
+         * TextMatches
+         * @description What a search in the conversations of a run found.
+         */
+        TextMatches: {
+            /** Items */
+            items: components["schemas"]["TextMatch"][];
         };
         /**
          * ToolAnswer
@@ -5479,6 +5539,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CaseExtras"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    find_in_conversations: {
+        parameters: {
+            query: {
+                text: string[];
+            };
+            header?: never;
+            path: {
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TextMatches"];
                 };
             };
             /** @description Validation Error */

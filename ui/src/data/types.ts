@@ -32,6 +32,7 @@ export type MetricLine = Schemas["MetricLine"];
 export type TrialLine = Schemas["TrialLine"];
 export type CaseRow = Schemas["CaseRow"];
 export type CaseExtras = Schemas["CaseExtras"];
+export type TextMatches = Schemas["TextMatches"];
 export type CasesPage = Schemas["CasesPage"];
 export type RunPage = Schemas["RunPage"];
 export type NotesPage = Schemas["NotesPage"];

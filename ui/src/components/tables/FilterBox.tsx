@@ -3,14 +3,17 @@ import { useKeys } from "../../app/keyboard";
 import { Chip } from "../forms/Chip";
 import styles from "./FilterBox.module.css";
 
+/** A word of a filter, `outcome:failed`, with what it is called if that is clearer: `Failed`. */
+export type Offer = string | readonly [text: string, words: string];
+
 interface Props {
   /** What is filtered by now: keep it in the address (`useAddress`). */
   value: string;
   onChange: (value: string) => void;
   label: string;
   placeholder?: string;
-  /** Words that can be pressed instead of typed: `outcome:failed`. */
-  offers?: readonly string[];
+  /** What can be pressed instead of typed. */
+  offers?: readonly Offer[];
   /** The number of matches: "6 of 40". Screen readers announce it. */
   found?: string;
   /** Milliseconds without a key before the filter is taken: as long as what is filtered takes to ask for. */
@@ -57,11 +60,14 @@ export function FilterBox({ value, onChange, label, placeholder, offers = [], fo
       />
       {offers.length > 0 && (
         <div className={styles.offers}>
-          {offers.map((offer) => (
-            <Chip key={offer} pressed={hasWord(text, offer)} onPress={() => onChange(withWord(text, offer))}>
-              {offer}
-            </Chip>
-          ))}
+          {offers.map((offer) => {
+            const [word, words] = typeof offer === "string" ? [offer, offer] : offer;
+            return (
+              <Chip key={word} pressed={hasWord(text, word)} title={word} onPress={() => onChange(withWord(text, word))}>
+                {words}
+              </Chip>
+            );
+          })}
         </div>
       )}
       <span role="status" className="dim num">

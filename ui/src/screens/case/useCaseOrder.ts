@@ -6,7 +6,7 @@ import { useExtraColumns, useShownCases } from "../run/useShownCases";
 
 const FRESH = { fresh: 60_000 } as const;
 const NONE: readonly CaseRow[] = [];
-const NEEDS_EVIDENCE = /tag|cost/; // columns that the rows get later
+const NEEDS_EVIDENCE = /tag|tool|cost/; // columns that the rows get later
 
 export interface CaseOrder {
   /** `3 of 18 failures`; empty until the table is read, or if it does not show this case. */

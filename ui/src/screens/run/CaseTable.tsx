@@ -5,7 +5,7 @@ import type { CaseRow, RunPage } from "../../data/types";
 import { Button } from "../../components/forms/Button";
 import { Empty } from "../../components/feedback/Empty";
 import { ErrorNote } from "../../components/feedback/ErrorNote";
-import { FilterBox } from "../../components/tables/FilterBox";
+import { FilterBox, type Offer } from "../../components/tables/FilterBox";
 import { Table } from "../../components/tables/Table";
 import { numText } from "../../components/text/numberFormats";
 import styles from "./Run.module.css";
@@ -13,8 +13,9 @@ import { MOST_METRICS } from "./caseColumns";
 import { type FilterTerms, needsAttention, suggestions } from "./caseFilter";
 import type { ShownCases } from "./useShownCases";
 
-const CHIPS = ["outcome:failed,error", "changed", "flaky"];
+const CHIPS: readonly Offer[] = [["outcome:failed,error", "Failed or error"], ["changed", "Changed"], ["flaky", "Flaky"]];
 const PAUSE = 20; // milliseconds: the table is as quick as one types
+const SEARCH_PAUSE = 400; // for what the server searches
 
 interface Props {
   page: RunPage;
@@ -42,11 +43,11 @@ export function CaseTable({ page, total, table, watched, tools }: Props) {
       <div className={styles.line}>
         <FilterBox
           label="Filter cases"
-          placeholder="words, tag:x, trajectory<0.8"
+          placeholder="words, tag:x, said:x, trajectory<0.8"
           value={text}
           onChange={setText}
           offers={CHIPS}
-          pause={PAUSE}
+          pause={text.includes("said:") ? SEARCH_PAUSE : PAUSE}
           found={`${numText(shown.length)} of ${numText(total)}`}
         />
         <div className={`${styles.tools} no-print`}>

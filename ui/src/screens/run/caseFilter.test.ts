@@ -1,20 +1,21 @@
 import { describe, expect, it } from "vitest";
 import type { CaseRow } from "../../data/types";
-import { distance, needsAttention, suggestions, rank, readFilter, tokens, sortByChange } from "./caseFilter";
+import { distance, needsAttention, saidTexts, suggestions, rank, readFilter, tokens, sortByChange } from "./caseFilter";
 
-const WORDS = { metrics: ["tool_trajectory_avg_score", "response_match_score", "safety_v1"], sets: ["booking", "refunds"], tags: ["smoke", "two words"] };
+const SAID = new Map([["hello", new Set([2, 4])], ["two, words", new Set([3])]]);
+const WORDS = { said: SAID, tools: ["get_order"], metrics: ["tool_trajectory_avg_score", "response_match_score", "safety_v1"], sets: ["booking", "refunds"], tags: ["smoke", "two words"] };
 
 function row(part: Partial<CaseRow> = {}): CaseRow {
   return {
-    position: 0, eval_set_id: "booking", eval_id: "two_turns", outcome: "passed", strip: "p", why: "", scores: {}, missed: [],
-    low: null, high: null, cost: null, seconds: null, tokens: null, flaky: false, played: false, tags: [], place: "", change: null, was: null,
+    position: 0, eval_set_id: "booking", eval_id: "two_turns", outcome: "passed", strip: "p", why: "", cause: "", scores: {}, missed: [],
+    low: null, high: null, cost: null, seconds: null, tokens: null, flaky: false, played: false, tags: [], tools: [], place: "", change: null, was: null,
     ...part,
   };
 }
 
-const FAILED = row({ position: 1, outcome: "failed", strip: "f", why: "`covers` is 4, expected 2", scores: { tool_trajectory_avg_score: 0.4 }, missed: ["tool_trajectory_avg_score"], change: "worse", was: "passed" });
+const FAILED = row({ position: 1, outcome: "failed", strip: "f", cause: "tool_trajectory_avg_score: called in another order: a, b (expected b, a)", tools: ["get_order", "refund"], why: "`covers` is 4, expected 2", scores: { tool_trajectory_avg_score: 0.4 }, missed: ["tool_trajectory_avg_score"], change: "worse", was: "passed" });
 const FLAKY = row({ position: 2, strip: "pfp", flaky: true, tags: ["smoke"], scores: { tool_trajectory_avg_score: 1, response_match_score: 0.7 } });
-const BROKEN = row({ position: 3, eval_id: "refund", eval_set_id: "refunds", outcome: "error", strip: "e", cost: 0.2, tags: ["two words"], scores: { tool_trajectory_avg_score: null } });
+const BROKEN = row({ position: 3, eval_id: "refund", eval_set_id: "refunds", outcome: "error", strip: "e", cost: 0.2, tags: ["two words"], tools: ["get_order"], scores: { tool_trajectory_avg_score: null } });
 const FINE = row({ position: 4, change: "better", was: "failed", played: true });
 const ALL = [FAILED, FLAKY, BROKEN, FINE];
 
@@ -36,6 +37,13 @@ describe("what a filter finds", () => {
     ["worse or better", [1, 4]],
     ["was:failed", [4]],
     ["flaky", [2]],
+    ['cause:"called in another order: a, b (expected b, a)"', [1]],
+    ["cause:trajectory", [1]],
+    ["tool:order", [1, 3]],
+    ["tool:refund,nothing", [1]],
+    ["said:Hello", [2, 4]],
+    ['-said:"two, words"', [1, 2, 4]],
+    ["said:unsearched", [1, 2, 3, 4]],
     ["not flaky", [1, 3, 4]],
     ["-flaky -changed", [3]],
     ["not not flaky", [2]],
@@ -130,6 +138,21 @@ describe("any text", () => {
     expect(readFilter(long, WORDS).problem).toContain("brackets");
     expect(tokens("a ".repeat(50_000))).toHaveLength(50_000);
     expect(readFilter(`"${"x".repeat(100_000)}`, WORDS).problem).toContain("quotation mark");
+  });
+});
+
+describe("texts of messages", () => {
+  it.each([
+    ["said:Hello outcome:failed", ["hello"]],
+    ['-said:"two words" or (said:x said:X)', ["two words", "x"]],
+    ['said:"open', []],
+    ["said:", []],
+  ])("that %s looks for", (filter, texts) => {
+    expect(saidTexts(filter)).toEqual(texts);
+  });
+
+  it("cannot be searched without a server", () => {
+    expect(readFilter("said:x", { ...WORDS, said: undefined }).problem).toContain("proctor web");
   });
 });
 

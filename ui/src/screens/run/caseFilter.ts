@@ -6,6 +6,9 @@ export interface FilterTerms {
   metrics: readonly string[];
   sets: readonly string[];
   tags: readonly string[];
+  tools?: readonly string[];
+  /** By text (in small letters) the positions of the cases in whose messages it is; undefined: there is no server to search them. */
+  said?: ReadonlyMap<string, ReadonlySet<number>> | undefined;
 }
 
 export interface Filter {
@@ -35,7 +38,7 @@ const NUMBERS: Record<string, (row: CaseRow) => number | null> = {
   trials: (row) => row.strip.length,
   passed: (row) => (row.strip ? row.strip.split("p").length - 1 : null),
 };
-const FIELDS = ["outcome", "changed", "was", "tag", "set", "case", "why", "missed"];
+const FIELDS = ["outcome", "changed", "was", "tag", "tool", "said", "set", "case", "why", "cause", "missed"];
 const COMPARE: Record<string, (one: number, other: number) => boolean> = {
   "<": (one, other) => one < other,
   "<=": (one, other) => one <= other,
@@ -175,7 +178,7 @@ function atom(text: string, words: FilterTerms): Test {
   const compared = COMPARISON.exec(text);
   if (compared) return comparison(compared[1] ?? "", compared[2] ?? "", compared[3] ?? "", words);
   const colon = text.indexOf(":");
-  if (colon > 0) return field(text.slice(0, colon).toLowerCase(), text.slice(colon + 1), text);
+  if (colon > 0) return field(text.slice(0, colon).toLowerCase(), text.slice(colon + 1), text, words);
   return FLAGS[text.toLowerCase()] ?? containsText(text);
 }
 
@@ -208,8 +211,8 @@ function scoreOf(name: string, metrics: readonly string[]): (row: CaseRow) => nu
   return (row) => row.scores[metric] ?? null;
 }
 
-function field(key: string, value: string, text: string): Test {
-  const values = value.split(",").filter(Boolean);
+function field(key: string, value: string, text: string, words: FilterTerms): Test {
+  const values = WHOLE.has(key) ? [value].filter(Boolean) : value.split(",").filter(Boolean);
   if (!FIELDS.includes(key)) throw new FilterError(`no field ${key}${suggestion(key, FIELDS)} For the words themselves, write "${text}".`);
   if (!values.length) throw new FilterError(`${key}: takes a value, as in ${key}:${EXAMPLES[key] ?? "x"}.`);
   switch (key) {
@@ -221,6 +224,12 @@ function field(key: string, value: string, text: string): Test {
       return oneOf(values, CHANGES, key, (row) => row.change);
     case "tag":
       return (row) => row.tags.some((tag) => values.includes(tag));
+    case "tool":
+      return (row) => row.tools.some((tool) => values.some((part) => holds(tool, part)));
+    case "said":
+      return isSaid(value, words);
+    case "cause":
+      return (row) => holds(row.cause, value);
     case "set":
       return (row) => values.some((part) => holds(row.eval_set_id, part));
     case "case":
@@ -232,7 +241,28 @@ function field(key: string, value: string, text: string): Test {
   }
 }
 
-const EXAMPLES: Record<string, string> = { outcome: "failed,error", changed: "worse", was: "passed", missed: "response" };
+const WHOLE = new Set(["said", "cause"]); // fields whose value is one text, with its commas
+
+/** Cases by a text of their messages: the server searches, and until it has answered every case is shown. */
+function isSaid(text: string, { said }: FilterTerms): Test {
+  if (!said) throw new FilterError("said: needs a server: start proctor web.");
+  const positions = said.get(text.toLowerCase());
+  return positions ? (row) => positions.has(row.position) : ALL;
+}
+
+const MOST_SAID = 5;
+
+/** The texts that a filter looks for in messages. */
+export function saidTexts(filter: string): string[] {
+  try {
+    const texts = tokens(filter).flatMap(({ kind, text }) => (kind === "word" ? (/^-?said:(.+)/i.exec(text)?.[1]?.toLowerCase() ?? []) : []));
+    return [...new Set(texts)].slice(0, MOST_SAID);
+  } catch {
+    return []; // a quotation mark is open: it is still being typed
+  }
+}
+
+const EXAMPLES: Record<string, string> = { outcome: "failed,error", changed: "worse", was: "passed", missed: "response", tool: "get_order", said: "refund", cause: "get_order" };
 
 function oneOf(values: readonly string[], known: readonly string[], key: string, read: (row: CaseRow) => string | null): Test {
   const names = values.map((one) => one.toLowerCase().replace("-", "_"));
@@ -294,13 +324,14 @@ export function suggestions(text: string, words: FilterTerms): string[] {
   return made.slice(0, MOST_OFFERED).map((one) => before + one);
 }
 
-function candidates({ metrics, sets, tags }: FilterTerms): string[] {
+function candidates({ metrics, sets, tags, tools = [] }: FilterTerms): string[] {
   return [
     ...OUTCOMES.map((one) => `outcome:${one}`),
     ...CHANGES.map((one) => `changed:${one}`),
     ...Object.keys(FLAGS),
     ...OUTCOMES.map((one) => `was:${one}`),
     ...tags.map((one) => `tag:${quoted(one)}`),
+    ...tools.map((one) => `tool:${quoted(one)}`),
     ...(sets.length > 1 ? sets.map((one) => `set:${quoted(one)}`) : []),
     ...metrics.map((one) => `missed:${one}`),
     ...metrics.map((one) => `${one}<`),

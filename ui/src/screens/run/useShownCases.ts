@@ -1,9 +1,10 @@
 import { useMemo } from "react";
-import type { CaseExtras, CaseRow, RunPage } from "../../data/types";
+import { pathOf, useData, useSource } from "../../data/queries";
+import type { CaseExtras, CaseRow, RunPage, TextMatches } from "../../data/types";
 import type { Column } from "../../components/tables/Table";
 import { sortRows } from "../../components/tables/sortRows";
 import { columnsOf } from "./caseColumns";
-import { type Filter, type FilterTerms, readFilter, sortByChange } from "./caseFilter";
+import { type Filter, type FilterTerms, readFilter, saidTexts, sortByChange } from "./caseFilter";
 
 export interface ShownCases {
   words: FilterTerms;
@@ -17,7 +18,7 @@ export interface ShownCases {
 
 /** The cases of a run that its table shows for the filter and the order of an address. */
 export function useShownCases(page: RunPage | undefined, rows: readonly CaseRow[], text: string, sort: string, chosen: string | null = null): ShownCases {
-  const words = useFilterTerms(page, rows);
+  const words = useFilterTerms(page, rows, useSaid(page?.run_id, text));
   const filter = useMemo(() => readFilter(text, words), [text, words]);
   const ordered = useMemo(() => sortByChange(rows), [rows]);
   const taken = useMemo(() => ordered.filter(filter.takes), [ordered, filter]);
@@ -26,24 +27,53 @@ export function useShownCases(page: RunPage | undefined, rows: readonly CaseRow[
   return useMemo(() => ({ words, filter, columns, taken, shown: () => sortRows(taken, columns, sort) }), [words, filter, columns, taken, sort]);
 }
 
-function useFilterTerms(page: RunPage | undefined, rows: readonly CaseRow[]): FilterTerms {
-  const tags = useMemo(() => [...new Set(rows.flatMap((row) => row.tags))].sort(), [rows]);
-  const known = tags.join("\n");
+function useFilterTerms(page: RunPage | undefined, rows: readonly CaseRow[], said: FilterTerms["said"]): FilterTerms {
+  const [tags, tools] = [useNames(rows, "tags"), useNames(rows, "tools")];
   return useMemo(
-    () => ({ metrics: page?.metrics.map(({ name }) => name) ?? [], sets: page?.sets.map((set) => set.eval_set_id) ?? [], tags: known ? known.split("\n") : [] }),
-    [page, known],
+    () => ({ metrics: page?.metrics.map(({ name }) => name) ?? [], sets: page?.sets.map((set) => set.eval_set_id) ?? [], tags, tools, said }),
+    [page, tags, tools, said],
   );
+}
+
+/** The tags or tools of all cases; the same list until another is there. */
+function useNames(rows: readonly CaseRow[], of: "tags" | "tools"): readonly string[] {
+  const names = useMemo(() => [...new Set(rows.flatMap((row) => row[of]))].sort().join("\n"), [rows, of]);
+  return useMemo(() => (names ? names.split("\n") : []), [names]);
+}
+
+/** The cases in whose messages the texts of a filter are, as far as the server has searched; undefined without a server. */
+function useSaid(run: string | undefined, filter: string): FilterTerms["said"] {
+  const { live } = useSource();
+  const texts = useMemo(() => saidTexts(filter), [filter]);
+  const query = texts.map((text) => `text=${encodeURIComponent(text)}`).join("&");
+  const path = live && run && query ? `${pathOf(`/api/runs/${encodeURIComponent(run)}/texts`)}?${query}` : null;
+  const { data } = useData<TextMatches>(path, { fresh: 60_000, keep: false });
+  return useMemo(() => (live ? new Map(data?.items.map(({ text, positions }) => [text, new Set(positions)])) : undefined), [live, data]);
 }
 
 /** The rows with the values from their evidence, once it is read. */
 export function useExtraColumns(rows: readonly CaseRow[], extras: CaseExtras | undefined): readonly CaseRow[] {
   return useMemo(() => {
     if (!extras) return rows;
-    const tags = new Map<number, string[]>();
-    for (const [tag, positions] of Object.entries(extras.tags)) {
-      for (const position of positions) tags.set(position, [...(tags.get(position) ?? []), tag]);
-    }
-    if (!tags.size && !extras.costs.length) return rows;
-    return rows.map((row) => ({ ...row, tags: tags.get(row.position) ?? row.tags, cost: extras.costs[row.position] ?? row.cost }));
+    const [tags, tools] = [byPosition(extras.tags), byPosition(extras.tools)];
+    if (!tags.size && !tools.size && !extras.costs.length) return rows;
+    return rows.map((row) => ({
+      ...row,
+      tags: tags.get(row.position) ?? row.tags,
+      tools: tools.get(row.position) ?? row.tools,
+      cost: extras.costs[row.position] ?? row.cost,
+    }));
   }, [rows, extras]);
+}
+
+function byPosition(positionsByName: Readonly<Record<string, readonly number[]>>): Map<number, string[]> {
+  const names = new Map<number, string[]>();
+  for (const [name, positions] of Object.entries(positionsByName)) {
+    for (const position of positions) {
+      const found = names.get(position);
+      if (found) found.push(name);
+      else names.set(position, [name]);
+    }
+  }
+  return names;
 }

@@ -9,7 +9,7 @@ import { Button, LinkButton } from "../../components/forms/Button";
 import { CopyMarkdown } from "../../components/text/Copy";
 import { Empty } from "../../components/feedback/Empty";
 import { ErrorNote } from "../../components/feedback/ErrorNote";
-import { FilterBox } from "../../components/tables/FilterBox";
+import { FilterBox, type Offer } from "../../components/tables/FilterBox";
 import { Skeleton } from "../../components/feedback/Skeleton";
 import { type Choice, Table } from "../../components/tables/Table";
 import styles from "./RunsScreen.module.css";
@@ -19,7 +19,12 @@ import { asMarkdown, comparePath, countText, summary } from "./runsText";
 
 const BUSY = 2_000; // milliseconds between looks while something runs
 const IDLE = 5_000;
-const OFFERS = ["outcome:failed,error", "outcome:inconclusive", "state:running", "since:7d"];
+const OFFERS: readonly Offer[] = [
+  ["outcome:failed,error", "Failed or error"],
+  ["outcome:inconclusive", "Inconclusive"],
+  ["state:running", "Running"],
+  ["since:7d", "Last 7 days"],
+];
 
 /** Screen 1: the runs of the store, newest first. */
 export function RunsScreen() {

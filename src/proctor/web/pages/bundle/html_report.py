@@ -12,6 +12,7 @@ from proctor.common.version import __version__
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content import public_text
 from proctor.reports.content.case_data import CaseView
+from proctor.reports.content.failure_causes import FailureGroup
 from proctor.reports.content.public_text import write_note_page
 from proctor.reports.content.run_list import SHORTEST, ListedRun
 from proctor.schema.analysis.calibration import Labelled
@@ -109,11 +110,12 @@ def _add_run(file: SingleFileWriter, run: RunResult, stored: StoredRun, extras: 
         _add_case(file, f"{path}/cases/{position}", view, neighbours, labels)
     against: Against | None = None
     changes: dict[str, MeanFigure] = {}
+    causes: Sequence[FailureGroup] = ()
     if extras is not None:
         table = extras.table(run_id)
-        against, changes = table.against, table.changes
+        against, changes, causes = table.against, table.changes, table.causes
         rows = [page_json(CaseRow.model_validate_json(row)) for row in table.rows]
-    file.add_initial(path, run_page(run, figures, stored, against, changes))
+    file.add_initial(path, run_page(run, figures, stored, against, changes, causes))
     file.add_initial_json(f"{path}/cases", f'{{"items": [{", ".join(rows)}], "total": {len(rows)}}}')
     file.add_initial(f"{path}/notes", notes_page(figures.digest, turns))
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from proctor.common.safe_text import shorten
+from proctor.common.safe_text import shorten_prose
 from proctor.reports.content.case_text import TELLING, deciding, is_repeated, reason_of
+from proctor.reports.content.failure_causes import cause_of
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.run_result import CaseResult, Outcome
 from proctor.web.pages.base import finite
@@ -37,6 +38,8 @@ class CaseRow(PageModel):
     """One letter per trial: the first of passed, failed, error, inconclusive, not run, skipped."""
     why: str
     """Why it did not pass, or which trial did not, in one line; empty if it passed."""
+    cause: str
+    """The cause that it shares with other cases; empty if it passed."""
     scores: dict[str, float | None]
     """The mean over the trials by metric; null: not computed."""
     missed: list[str]
@@ -54,6 +57,9 @@ class CaseRow(PageModel):
     played: bool
     """Whether it has a simulated user (a scenario)."""
     tags: list[str]
+    """Empty until the page has read `CaseExtras`, and so are `tools`."""
+    tools: list[str]
+    """The tools that the agent called."""
     place: str
     """`file:line`, if it is from a file."""
     change: Literal["worse", "better"] | None
@@ -67,6 +73,16 @@ class CasesPage(PageModel):
 
     items: list[CaseRow]
     total: int
+
+
+class CauseGroup(PageModel):
+    """The cases that failed for the same cause."""
+
+    text: str
+    """The metric and the violated expectation."""
+    cases: int
+    before: int | None
+    """The number of cases with this cause in the run with which this one is compared; null: there is none."""
 
 
 Direction = Literal["worse", "better"]
@@ -84,6 +100,7 @@ def case_row(position: int, case: CaseResult, before: Changed | None = None) -> 
         outcome=case.outcome,
         strip="".join(LETTERS.get(trial.outcome, "n") for trial in case.trials),
         why=shorten_prose(reason_of(case) or case.missed, _LONGEST_WHY),
+        cause=_cause_text(case),
         scores={
             name: finite(metric.score) for name, metric in case.metrics.items() if name not in _OWN_COLUMNS
         },
@@ -96,31 +113,17 @@ def case_row(position: int, case: CaseResult, before: Changed | None = None) -> 
         flaky=case.flaky,
         played=case.is_played,
         tags=[],
+        tools=[],
         place=case.place,
         change=before[0] if before else None,
         was=before[1] if before else None,
     )
 
 
-def shorten_prose(text: str, width: int) -> str:
-    """Return a sentence cut to `width` columns; a code mark that the cut would leave open ends before it."""
-    short = shorten(text, width)
-    if short == text or short.count("`") % 2 == 0:
-        return short
-    return f"{short.rpartition('`')[0].rstrip()}…"
+def _cause_text(case: CaseResult) -> str:
+    cause = cause_of(case)
+    return cause.text if cause else ""
 
 
 def _score(case: CaseResult, name: str) -> float | None:
     return finite(case.metrics[name].score) if name in case.metrics else None
-
-
-# --- columns that need the evidence; the page requests them after the table --------------------------------------------
-
-
-class CaseExtras(PageModel):
-    """Tags and costs of the cases of a run."""
-
-    tags: dict[str, list[int]]
-    """The positions of the cases, by tag."""
-    costs: list[float | None]
-    """US dollars by position; null: unknown. Empty if no cost is known."""

@@ -6,7 +6,6 @@ opens quickly.
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -14,8 +13,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from proctor.analysis.compare.case_pairing import BriefCase, Pairs, change_of, pair
-from proctor.common.json_values import JsonObject
-from proctor.engine.usage.costs import cost_of_case
+from proctor.reports.content.failure_causes import Cause, FailureGroup, cause_of, group_failures
 from proctor.reports.content.run_digest import Digest
 from proctor.reports.content.run_list import ListedRun, short_ids
 from proctor.runs.storage.lookup import judging_of
@@ -28,7 +26,8 @@ from proctor.stats.unequal_counts import TwoCounts, case_test
 from proctor.stores.baselines import baseline_names
 from proctor.web.pages.base import MeanFigure, mean_figure
 from proctor.web.pages.bounded_cache import BoundedCache
-from proctor.web.pages.runs.case_table import CaseExtras, CaseRow, Changed, Direction, case_row
+from proctor.web.pages.runs.case_extras import CaseExtras, case_extras
+from proctor.web.pages.runs.case_table import CaseRow, Changed, Direction, case_row
 from proctor.web.pages.runs.run_list import TREND, RunsPage, passed_of, run_row
 from proctor.web.pages.runs.run_page import (
     Against,
@@ -123,6 +122,7 @@ class RunCases:
     against: Against | None = None
     changes: dict[str, MeanFigure] = field(default_factory=dict)
     """By metric, the change since the run `against`."""
+    causes: list[FailureGroup] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,16 +190,23 @@ def read_cases(store: Store, selected: SelectedRun) -> RunCases:
     """Read every case of a run and of the run with which it is compared once; no evidence is read."""
     result, rows = RunCases(), list[CaseRow]()
     run_id, judging = selected.stored.listed.run.run_id, selected.stored.judging
-    cases = _collect_rows(store.verdicts(run_id, judging), result.figures, rows)
+    causes, earlier = list[Cause | None](), list[Cause | None]()
+    cases = _collect_rows(_note_causes(store.verdicts(run_id, judging), causes), result.figures, rows)
     if selected.earlier is None:
         for _ in cases:
             pass
     else:
         before = selected.earlier.run
-        pairs = pair(store.verdicts(before.run_id, before.judging), cases)
+        pairs = pair(_note_causes(store.verdicts(before.run_id, before.judging), earlier), cases)
         changes = _mark_changes(rows, pairs)
         result.changes = _score_changes(pairs)
         result.against = _against(selected.earlier, selected.kind, changes, rows)
+    result.causes, joined = group_failures(
+        filter(None, causes), filter(None, earlier) if result.against else None
+    )
+    for row, cause in zip(rows, causes, strict=True):
+        if cause is not None:
+            row.cause = joined[cause].text
     result.rows = [*map(_row_json, rows)]
     return result
 
@@ -233,6 +240,14 @@ def brief_rows(
 
 def _row_json(row: CaseRow) -> bytes:
     return CaseRow.__pydantic_serializer__.to_json(row)
+
+
+def _note_causes(
+    cases: Iterable[tuple[str, CaseResult]], causes: list[Cause | None]
+) -> Iterator[tuple[str, CaseResult]]:
+    for content_hash, case in cases:
+        causes.append(cause_of(case))
+        yield content_hash, case
 
 
 def _collect_rows(
@@ -320,29 +335,6 @@ def _load_notes(store: Store, selected: SelectedRun) -> NotesPage:
     return notes_page(digest, turns)
 
 
-# --- tags and costs -----------------------------------------------------------------------------------------------------
-
-
-def case_extras(store: Store, run_id: str, judging: int) -> CaseExtras:
-    """Return tags and costs of all cases of a run, by position; all evidence is read."""
-    run = store.load(run_id, judging)
-    costs = [cost_of_case(case) for case in run.cases] if run.spent else []
-    extras = CaseExtras(tags={}, costs=costs if any(cost is not None for cost in costs) else [])
-    for position, document in store.case_documents(run_id, range(len(run.cases))):
-        for tag in tags_of(document):
-            extras.tags.setdefault(tag, []).append(position)
-    return extras
-
-
-def tags_of(document: bytes) -> list[str]:
-    """Return the tags of a case, given its JSON."""
-    if b'"tags"' not in document:
-        return []
-    case: JsonObject = json.loads(document)
-    tags = case.get("tags") or []
-    return [str(tag) for tag in tags] if isinstance(tags, list) else [tags] if isinstance(tags, str) else []
-
-
 # --- the cache ----------------------------------------------------------------------------------------------------------
 
 _CACHE_BYTES = 64 * 1024 * 1024
@@ -366,7 +358,7 @@ class RunPageCache:
         selected = select_run(store, name, judging)
         cases = self._read(store, selected)
         run = store.load(selected.stored.listed.run.run_id, selected.stored.judging)
-        return run_page(run, cases.figures, selected.stored, cases.against, cases.changes)
+        return run_page(run, cases.figures, selected.stored, cases.against, cases.changes, cases.causes)
 
     def rows(self, store: Store, name: str, judging: int | None = None) -> list[bytes]:
         """Return the rows of its table of cases, as JSON."""
@@ -378,7 +370,7 @@ class RunPageCache:
         return self._notes.get(selected.key, lambda: _load_notes(store, selected), lambda _: _SMALL)
 
     def extras(self, store: Store, name: str, judging: int | None = None) -> CaseExtras:
-        """Return tags and costs of its cases, which take all evidence to know."""
+        """Return tags, tools and costs of its cases, which take all evidence to know."""
         selected = select_run(store, name, judging)
         run_id, number = selected.stored.listed.run.run_id, selected.stored.judging
         return self._extras.get(

@@ -14,6 +14,7 @@ from typing import Any
 from proctor.reports.content import summary
 from proctor.reports.content.case_text import ks_of, rule_text
 from proctor.reports.content.cost_text import PURPOSE_NAMES, VOID, by_purpose, cost_text, unpriced_models
+from proctor.reports.content.failure_causes import FailureGroup
 from proctor.reports.content.run_digest import Digest
 from proctor.reports.content.run_list import ListedRun
 from proctor.reports.content.symbols import UNICODE
@@ -23,6 +24,7 @@ from proctor.schema.results.manifest import Judging, Manifest, RunState
 from proctor.schema.results.model_usage import Spent, total_cost
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult, SetSummary
 from proctor.web.pages.base import MeanFigure, Share, copy_fields, mean_figure, share
+from proctor.web.pages.runs.case_table import CauseGroup
 
 # --- figures of all cases: metrics, repeats, durations and tokens -----------------------------------------------------
 
@@ -320,6 +322,8 @@ class RunPage(PageModel):
     """For k ≥ 2, if cases have several trials."""
     metrics: list[MetricPart]
     """The deciding ones first."""
+    causes: list[CauseGroup]
+    """The causes of failures, those of most cases first."""
     figures: list[str]
     """Usage per turn: `1.5 tool calls`, `1,204 tokens a turn`."""
     cost: float | None
@@ -343,6 +347,7 @@ def run_page(
     kept: StoredRun,
     against: Against | None = None,
     changes: Mapping[str, MeanFigure] = MappingProxyType({}),
+    causes: Sequence[FailureGroup] = (),
 ) -> RunPage:
     """Return the page of a run; `figures`: those of all its cases; `changes`: by metric since the run `against`."""
     listed, repeats = kept.listed, figures.repeats
@@ -365,6 +370,7 @@ def run_page(
         flaky=repeats.flaky,
         pass_k=pass_ks(repeats),
         metrics=figures.parts(changes),
+        causes=[copy_fields(CauseGroup, group, text=group.cause.text) for group in causes],
         figures=figures.digest.figures(),
         cost=run.cost if run.spent else None,
         cost_text=cost_text(run.spent) if run.spent else "",

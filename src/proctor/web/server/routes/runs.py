@@ -22,7 +22,8 @@ from proctor.web.pages.case.judge_votes import JudgesPage, LabelPart, PromptPage
 from proctor.web.pages.case.load_case import CaseLoader, reconstruct_prompt
 from proctor.web.pages.case.traced_spans import SpansPage
 from proctor.web.pages.case.trial import TrialPage
-from proctor.web.pages.runs.case_table import CaseExtras, CasesPage
+from proctor.web.pages.runs.case_extras import CaseExtras, TextMatches, find_texts
+from proctor.web.pages.runs.case_table import CasesPage
 from proctor.web.pages.runs.load_run import brief_page, brief_rows, runs_page
 from proctor.web.pages.runs.run_list import RunsPage
 from proctor.web.pages.runs.run_page import NotesPage, RunPage
@@ -85,9 +86,22 @@ def get_run_notes(context: ContextDep, run: str, judging: Judging = None) -> Not
 
 @router.get("/runs/{run}/case-extras")
 def get_case_extras(context: ContextDep, run: str, judging: Judging = None) -> CaseExtras:
-    """Return tags and costs of a run's cases; all evidence is read for them, so the page requests them after the table."""
+    """Return tags, tools and costs of a run's cases; all evidence is read for them, so the page requests them after the table."""
     with context.runs() as store:
         return context.run_pages.extras(store, run, judging)
+
+
+@router.get("/runs/{run}/texts")
+def find_in_conversations(
+    context: ContextDep,
+    run: str,
+    text: Annotated[
+        list[Annotated[str, Field(min_length=1, max_length=200)]], Query(min_length=1, max_length=5)
+    ],
+) -> TextMatches:
+    """Return for each text the cases whose conversations contain it; all evidence is read."""
+    with context.runs() as store:
+        return find_texts(store, store.find(run), text)
 
 
 @router.get("/runs/{run}/cases", response_model=CasesPage)

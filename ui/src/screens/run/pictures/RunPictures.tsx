@@ -2,6 +2,7 @@ import { useMemo } from "react";
 import { useAddress } from "../../../app/address";
 import type { CaseRow, RunPage } from "../../../data/types";
 import { Tabs } from "../../../components/forms/Tabs";
+import { CausePictures } from "./CausePictures";
 import { CostPictures } from "./CostPictures";
 import { LatencyPictures, hasLatency } from "./LatencyPictures";
 import { MetricPictures } from "./MetricPictures";
@@ -25,6 +26,7 @@ export function RunPictures({ page, rows, total, shown }: Props) {
   const timed = useMemo(() => hasLatency(rows), [rows]);
   const tabs = [
     { id: "metrics", name: "Metrics", has: page.metrics.length > 0 },
+    { id: "causes", name: "Causes of failures", has: page.causes.length > 0 },
     { id: "trials", name: "Trials", has: page.num_runs > 1 },
     { id: "latency", name: "Latency and tokens", has: timed },
     { id: "cost", name: "Cost", has: page.money.length > 0 },
@@ -45,6 +47,7 @@ export function RunPictures({ page, rows, total, shown }: Props) {
       <Tabs label="Pictures" tabs={tabs} at={at} onChange={(show) => setQuery({ show: show === first.id ? null : show })}>
         <div className={`${styles.panel} panel`}>
           {at === "metrics" && <MetricPictures page={page} rows={rows} onFilter={onFilter} />}
+          {at === "causes" && <CausePictures page={page} onFilter={onFilter} />}
           {at === "trials" && <TrialMap page={page} rows={mapped} />}
           {at === "latency" && <LatencyPictures rows={rows} onFilter={onFilter} />}
           {at === "cost" && <CostPictures money={page.money} />}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from proctor.web.pages.runs.case_table import shorten_prose
+from proctor.common.safe_text import shorten_prose
 
 
 @pytest.mark.parametrize(

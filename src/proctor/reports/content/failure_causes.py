@@ -1,0 +1,102 @@
+"""Failures by cause: the metric that was missed and the expectation that was violated, without what differs from case to case.
+
+The rule is deterministic: calls lose their arguments; quoted texts, numbers and the place (turn, trial) are replaced or left
+out, and what follows a semicolon is a detail. Cases with the same rest have the same cause.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from proctor.common.safe_text import shorten_prose
+from proctor.reports.content.case_text import TELLING, deciding, reason_of
+from proctor.schema.results.run_result import CaseResult
+
+OTHER = "different reasons"
+"""The cause of the cases of one metric of which no two have the same reason."""
+_LONGEST = 200
+_PLACE = re.compile(r"^(?:(?:turn|trial) \d+: )+")
+_CODE = re.compile(r"`([^`]*)`")
+_NAME = re.compile(r"[^\s(]+")
+_VARYING = re.compile(r'"[^"]*"|(?<!\w)\'[^\']*\'(?!\w)|(?<![\w.])[-+]?\d+(?:[.,:/-]\d+)*(?!\w)')
+_BLANK = "…"
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why a case failed: where, and what was violated."""
+
+    site: str
+    """The metric; empty if the case could not be decided by one."""
+    violation: str
+
+    @property
+    def text(self) -> str:
+        """Both as one line."""
+        return f"{self.site}: {self.violation}" if self.site else self.violation
+
+
+@dataclass(frozen=True, slots=True)
+class FailureGroup:
+    """The cases of a run with one cause."""
+
+    cause: Cause
+    cases: int
+    before: int | None
+    """The number of cases with this cause in the run that this one is compared with; `None`: there is no such run."""
+
+
+def cause_of(case: CaseResult) -> Cause | None:
+    """Return the cause of a case that failed or could not be decided; `None` for all others."""
+    if case.outcome not in TELLING:
+        return None
+    missed = deciding(case)
+    metric = next((one for one in missed if one.outcome is case.outcome), missed[0] if missed else None)
+    if metric is None or metric.reason in {"", case.reason}:  # the agent or the user failed before any metric
+        return Cause("", violation(reason_of(case)))
+    return Cause(metric.name, violation(metric.reason))
+
+
+def violation(reason: str) -> str:
+    """Return a reason without what differs from case to case."""
+    parts = _CODE.split(_PLACE.sub("", reason))
+    for at, part in enumerate(parts):
+        if at % 2:
+            name = _NAME.match(part)
+            parts[at] = f"`{name[0] if name else _BLANK}`"
+        else:
+            parts[at] = _VARYING.sub(_BLANK, part)
+    return shorten_prose("".join(parts).partition("; ")[0].replace('"', ""), _LONGEST)
+
+
+def group_failures(
+    causes: Iterable[Cause], before: Iterable[Cause] | None = None
+) -> tuple[list[FailureGroup], Mapping[Cause, Cause]]:
+    """Return the groups, the largest first, and the group's cause of each cause.
+
+    Of one metric, causes of a single case each become one group: a judge words each reason differently.
+    """
+    counts = Counter(causes)
+    joined = _join_single(counts)
+    sizes, earlier = Counter[Cause](), Counter[Cause]()
+    for cause, count in counts.items():
+        sizes[joined[cause]] += count
+    for cause in before or ():
+        earlier[cause if cause in sizes else joined.get(cause, Cause(cause.site, OTHER))] += 1
+    groups = [
+        FailureGroup(cause, size, None if before is None else earlier[cause]) for cause, size in sizes.items()
+    ]
+    return sorted(groups, key=lambda one: (-one.cases, one.cause.text)), joined
+
+
+def _join_single(counts: Mapping[Cause, int]) -> dict[Cause, Cause]:
+    """Return the group's cause of each cause."""
+    alone = {cause for cause, count in counts.items() if count == 1 and cause.site}
+    sites = Counter(cause.site for cause in alone)
+    return {
+        cause: Cause(cause.site, OTHER) if cause in alone and sites[cause.site] > 1 else cause
+        for cause in counts
+    }

@@ -1,0 +1,108 @@
+"""What must be read from the evidence of a run to filter its cases: tags, tools, costs, and texts of the conversations."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from proctor.common.json_values import JsonObject
+from proctor.engine.usage.costs import cost_of_case
+from proctor.schema.format.wire_model import PageModel
+
+if TYPE_CHECKING:
+    from proctor.stores.base import Store
+
+
+class CaseExtras(PageModel):
+    """Tags, tools and costs of the cases of a run; the page requests them after the table."""
+
+    tags: dict[str, list[int]]
+    """The positions of the cases, by tag."""
+    tools: dict[str, list[int]]
+    """The positions of the cases, by the tools that the agent called in any of their trials."""
+    costs: list[float | None]
+    """US dollars by position; null: unknown. Empty if no cost is known."""
+
+
+class TextMatch(PageModel):
+    """The cases whose conversations contain a text."""
+
+    text: str
+    positions: list[int]
+
+
+class TextMatches(PageModel):
+    """What a search in the conversations of a run found."""
+
+    items: list[TextMatch]
+
+
+def case_extras(store: Store, run_id: str, judging: int) -> CaseExtras:
+    """Return tags, tools and costs of all cases of a run, by position; all evidence is read."""
+    run = store.load(run_id, judging)
+    costs = [cost_of_case(case) for case in run.cases] if run.spent else []
+    extras = CaseExtras(
+        tags={},
+        tools=_tool_positions(store, run_id),
+        costs=costs if any(cost is not None for cost in costs) else [],
+    )
+    for position, document in store.case_documents(run_id, range(len(run.cases))):
+        for tag in tags_of(document):
+            extras.tags.setdefault(tag, []).append(position)
+    return extras
+
+
+def _tool_positions(store: Store, run_id: str) -> dict[str, list[int]]:
+    tools: dict[str, list[int]] = {}
+    for position, _, evidence in store.attempts(run_id):
+        for tool in tools_of(evidence):
+            positions = tools.setdefault(tool, [])
+            if not positions or positions[-1] != position:
+                positions.append(position)
+    return tools
+
+
+def tags_of(document: bytes) -> list[str]:
+    """Return the tags of a case, given its JSON."""
+    if b'"tags"' not in document:
+        return []
+    case: JsonObject = json.loads(document)
+    tags = case.get("tags") or []
+    return [str(tag) for tag in tags] if isinstance(tags, list) else [tags] if isinstance(tags, str) else []
+
+
+def tools_of(evidence: bytes) -> list[str]:
+    """Return the names of the tools that were called in a trial, given its JSON, each once."""
+    if b'"function_call"' not in evidence:
+        return []
+    calls = (part.get("function_call") or {} for part in _parts(json.loads(evidence)))
+    return list(dict.fromkeys(str(call["name"]) for call in calls if call.get("name")))
+
+
+def find_texts(store: Store, run_id: str, texts: Sequence[str]) -> TextMatches:
+    """Return for each text the cases in which the user or the agent wrote it, in any case of letters."""
+    found: dict[str, dict[int, None]] = {text: {} for text in texts}
+    for position, _, evidence in store.attempts(run_id):
+        messages: str | None = None
+        for text, positions in found.items():
+            if position not in positions:
+                messages = messages if messages is not None else messages_of(evidence)
+                if text.casefold() in messages:
+                    positions[position] = None
+    return TextMatches(items=[TextMatch(text=text, positions=[*one]) for text, one in found.items()])
+
+
+def messages_of(evidence: bytes) -> str:
+    """Return the texts of a conversation in small letters, given the JSON of a trial."""
+    texts = (part.get("text") for part in _parts(json.loads(evidence)) if not part.get("thought"))
+    return "\n".join(text for text in texts if isinstance(text, str)).casefold()
+
+
+def _parts(trial: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for turn in trial.get("turns") or ():
+        for content in (
+            turn.get("user_content"),
+            *(event.get("content") for event in turn.get("events") or ()),
+        ):
+            yield from (content or {}).get("parts") or ()

@@ -1,0 +1,61 @@
+"""Failures by cause."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, strategies as st
+
+from proctor.reports.content.failure_causes import OTHER, Cause, FailureGroup, group_failures, violation
+
+CALLED = Cause("trajectory", "`verify_identity` was not called")
+OTHER_ORDER = Cause("trajectory", "called in another order")
+
+
+@pytest.mark.parametrize(
+    ("reason", "rest"),
+    [
+        pytest.param('`get_order(id="1016", n=3)` was not called', "`get_order` was not called", id="arguments of a call"),
+        pytest.param("turn 2: `a()` was not called", "`a` was not called", id="turn"),
+        pytest.param("trial 3: turn 2: `a()` was not called", "`a` was not called", id="trial"),
+        pytest.param("`get_order(…)` (turn 2, call 1) was not preceded by `verify_identity`", "`get_order` (turn …, call …) was not preceded by `verify_identity`", id="rule"),
+        pytest.param("0 of the reference's 6 words are in the answer; missing: \"done\"", "… of the reference's … words are in the answer", id="details"),
+        pytest.param("the agent raised RuntimeError: no answer to 'break'", "the agent raised RuntimeError: no answer to …", id="quoted text"),
+        pytest.param("`table.covers` differs: expected 4, got 2", "`table.covers` differs: expected …, got …", id="path and values"),
+        pytest.param("gpt-4o and utf8 stay", "gpt-4o and utf8 stay", id="digits in a word"),
+    ],
+)  # fmt: skip
+def test_a_reason_without_what_differs_from_case_to_case(reason: str, rest: str) -> None:
+    assert violation(reason) == rest
+
+
+def test_the_same_cause_is_one_group_and_knows_whether_it_is_new() -> None:
+    groups, _ = group_failures([CALLED, OTHER_ORDER, CALLED], [OTHER_ORDER, OTHER_ORDER])
+    assert groups == [FailureGroup(CALLED, 2, 0), FailureGroup(OTHER_ORDER, 1, 2)]
+
+
+def test_without_an_earlier_run_nothing_is_new() -> None:
+    groups, _ = group_failures([CALLED])
+    assert groups == [FailureGroup(CALLED, 1, None)]
+
+
+def test_reasons_that_a_judge_words_differently_are_one_group() -> None:
+    causes = [Cause("judge", word) for word in ("rude", "too short", "wrong")]
+    groups, joined = group_failures([*causes, CALLED], [Cause("judge", "off topic")])
+    other = Cause("judge", OTHER)
+    assert groups == [FailureGroup(other, 3, 1), FailureGroup(CALLED, 1, 0)]
+    assert [joined[cause] for cause in (*causes, CALLED)] == [other, other, other, CALLED]
+
+
+@given(
+    st.lists(st.sampled_from([CALLED, OTHER_ORDER, Cause("", "x"), Cause("judge", "a"), Cause("judge", "b")]))
+)
+def test_every_case_is_in_exactly_one_group(causes: list[Cause]) -> None:
+    groups, joined = group_failures(causes, causes)
+    assert sum(group.cases for group in groups) == len(causes)
+    assert all(group.before == group.cases for group in groups)
+    assert {joined[cause] for cause in causes} == {group.cause for group in groups}
+
+
+@given(st.text())
+def test_a_cause_can_be_written_in_a_filter(reason: str) -> None:
+    assert '"' not in violation(reason)

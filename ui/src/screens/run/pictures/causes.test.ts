@@ -1,0 +1,28 @@
+import { describe, expect, it } from "vitest";
+import type { RunPage } from "../../../data/types";
+import { readFilter } from "../caseFilter";
+import { causeFilter, causesMarkdown, sinceText } from "./causes";
+
+const CAUSES = [
+  { text: "trajectory: `verify_identity` was not called, or too late", cases: 11, before: 0 },
+  { text: "answer: … of the reference's … words are in the answer", cases: 1, before: 1 },
+];
+
+describe("the causes of failures", () => {
+  it.each(CAUSES)("filter the cases: $text", (cause) => {
+    const { takes, problem } = readFilter(causeFilter(cause), { metrics: [], sets: [], tags: [] });
+    expect(problem).toBe("");
+    const row = (text: string) => ({ cause: text }) as Parameters<typeof takes>[0];
+    expect([takes(row(cause.text)), takes(row("another"))]).toEqual([true, false]);
+  });
+
+  it.each([[null, ""], [0, "new"], [1, "1 case"], [3, "3 cases"]])("have the number of the run before: %s", (before, text) => {
+    expect(sinceText({ before })).toBe(text);
+  });
+
+  it("are copied as a table", () => {
+    const page = { causes: CAUSES, against: { short: "7f3k2c" } } as Partial<RunPage> as RunPage;
+    expect(causesMarkdown(page)).toContain("| trajectory: `verify_identity` was not called, or too late | 11 | new |");
+    expect(causesMarkdown({ ...page, against: null })).not.toContain("new");
+  });
+});
