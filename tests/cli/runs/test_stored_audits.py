@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from proctor.authoring.audit.audit_report import audit_data
 from proctor.authoring.audit.stored_audit import load_audit
 from proctor.runs.storage.open import open_store
 from proctor.schema.results.run_result import RunKind
+from proctor.stores.base import Store
 from proctor.stores.sql.store import SqlStore
 from tests.cli.project import case, in_this_process, make_project
 
@@ -152,13 +154,25 @@ def test_a_case_that_contradicts_itself_and_a_scenario_are_kept_with_the_reason(
     assert "scenario" in [*found.cases][1].problem
 
 
-def test_a_changed_kind_is_damage() -> None:
+READS: dict[str, Callable[[Store], object]] = {
+    "the list": lambda store: list(store.runs()),
+    "the index": lambda store: store.index(),
+    "a name": lambda store: store.find("latest"),
+}
+
+
+@pytest.mark.parametrize("read", READS.values(), ids=READS)
+@pytest.mark.parametrize("kind", ["run", "rum"])
+def test_a_changed_kind_is_damage(kind: str, read: Callable[[Store], object]) -> None:
     kept = audit()
-    path = Path(".proctor/store.sqlite3")
-    with closing(sqlite3.connect(path)) as raw, raw:
-        raw.execute("UPDATE runs SET kind = 'run'")
-    with closing(open_store()) as store, pytest.raises(proctor.StoreError, match="damaged"):
-        store.manifest(kept)
+    with closing(sqlite3.connect(".proctor/store.sqlite3")) as raw, raw:
+        raw.execute("UPDATE runs SET kind = ?", (kind,))
+    with closing(open_store()) as store:
+        with pytest.raises(proctor.StoreError, match="damaged"):
+            store.manifest(kept)
+        if kind == "rum":
+            with pytest.raises(proctor.StoreError, match="damaged"):
+                read(store)
 
 
 def test_a_copy_of_a_store_has_its_audits_as_audits() -> None:

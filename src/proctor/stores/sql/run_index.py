@@ -37,8 +37,7 @@ def run_index(database: Database, kind: RunKind | None) -> list[RunEntry]:
             f"SELECT run_id, created_at, agent, sets, complete FROM runs WHERE seq > 0{condition} ORDER BY seq DESC",  # noqa: S608 - our own columns
             values,
         )
-        counted = database.row("SELECT COUNT(*) FROM runs")
-        check_count(database, counted[0] if counted else 0)
+        check_count(database)
     with sound(database.name, "the list of runs"):
         sets = {text: tuple(json.loads(text)) for text in {row[3] for row in rows}}
         return [
@@ -53,8 +52,10 @@ def find_run(database: Database, store: str, name: str, kind: RunKind | None) ->
     Raises:
         UnknownNameError: there is none, or several, or it is of another kind.
     """
-    rows = database.rows(f"SELECT run_id, {kind_column(database)} FROM runs ORDER BY seq DESC")  # noqa: S608 - our own columns
-    kinds: dict[str, str] = dict(rows)
+    rows = database.rows(f"SELECT seq, run_id, {kind_column(database)} FROM runs")  # noqa: S608 - our own columns
+    kinds: dict[str, str] = {run_id: one for _, run_id, one in sorted(rows, reverse=True)}
+    if {*kinds.values()} - {*RunKind}:
+        raise damage_error(database.name, "the kind of a run cannot be read")
     listed = [run_id for run_id, one in kinds.items() if one == (kind or RunKind.RUN)]
     if (back := runs_back(name)) is not None and name not in kinds:
         return _earlier(listed, name, back, store)
@@ -102,8 +103,10 @@ def _format_ids(ids: Sequence[str]) -> str:
     return ", ".join(ids[:5]) + (" …" if len(ids) > 5 else "")
 
 
-def check_count(database: Database, count: int) -> None:
-    """Check that no row of a run is missing."""
+def check_count(database: Database) -> None:
+    """Check that no row of a run is missing, and that each is of a kind that a list can have."""
+    known = f"SELECT COUNT(*) FROM runs WHERE {kind_column(database)} IN ({', '.join('?' * len(RunKind))})"  # noqa: S608 - our own columns
+    counted = database.row(known, [kind.value for kind in RunKind])
     total = database.row("SELECT value FROM totals WHERE name = 'runs'")
-    if total is None or total[0] > count:
+    if total is None or counted is None or total[0] > counted[0]:
         raise damage_error(database.name, "not all runs are there")

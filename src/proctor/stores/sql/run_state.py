@@ -245,8 +245,7 @@ def run_lines(database: Database, kind: RunKind | None) -> Iterator[RunLine]:
         if len(rows) < _AT_ONCE:
             break
     with database.snapshot():  # runs may have been added and deleted since the first row was read
-        counted = database.row("SELECT COUNT(*) FROM runs")
-        check_count(database, counted[0] if counted else 0)
+        check_count(database)
 
 
 def _line(database: Database, row: Row) -> RunLine:
