@@ -1,12 +1,12 @@
 # make demo    sets up and scores the sample agents (no key, no server)
 # make test    sets up and runs the fast tests, three at a time: about 6 minutes on 2 cores; no browser, no built page, nothing
-#              marked slow             make test ARGS='tests/schema -x'   make test ARGS="-m 'not benchmark'" (all: 25 minutes)
+#              marked slow             make test ARGS='tests/schema -x'   make test ARGS="-m 'not benchmark'" (as in .ci/run)
 #              make test WORKERS=0 ARGS=... one at a time, for a debugger
 # make lint    ruff, the formatter's check, mypy     make bench   measures (see benchmarks/)
 # make docs    the documentation as a site, in site/build (fails on any warning)
 # make ui      builds the web page into src/proctor/page (needs node 20 or newer)
 # make ui-test its unit tests and size, and its types (make ui-types: those of the server's models)
-# make nightly the fault catalogue at its full counts (hours)   make nightly CRASH_RUNS=20   fewer runs of each
+# make nightly the fault catalogue at its full counts, all rows of long tables (hours)   CRASH_RUNS=20: fewer runs of each
 #
 # Needs python 3.11 or newer (with venv and pip) and make. The first time fills .venv; after that only what changed is done.
 
@@ -42,7 +42,7 @@ test: $(VENV)/.test
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 nightly: export CRASH_RUNS := $(CRASH_RUNS)
-nightly: $(VENV)/.test
+nightly: $(VENV)/.test adk frameworks ui
 	$(BIN)/python -m pytest -m nightly -s $(ARGS)
 	$(BIN)/python -m pytest -m "not benchmark and not nightly" $(ATTACKS)
 
