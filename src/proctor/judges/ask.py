@@ -10,11 +10,11 @@ from proctor.judges.base import Question, UnusableAnswerError, V, Vote
 from proctor.judges.request import BALLOT, JudgeRequest, new_request
 from proctor.judges.votes import early_end_failure, no_reply_failure, unusable_answer_failure
 from proctor.models.base import Message, ModelError, ModelOptions, Reply, Usage
-from proctor.schema.evidence.trial import FailureKind
+from proctor.schema.evidence.trial import Failure, FailureKind
 
-__all__ = ["ask_once", "read_verdict"]
+__all__ = ["TRIES", "ask_once", "problem_to_correct", "read_reply", "read_verdict", "request_options"]
 
-_TRIES = 3
+TRIES = 3
 """Requests for one vote until an answer is usable."""
 
 _LONGEST = 2**18
@@ -35,31 +35,48 @@ async def ask_once(
 ) -> tuple[Vote[V], dict[str, object] | None]:
     """Return one vote and the answer that it comes from, without the ballot number; `None` without a usable answer."""
     vote: Vote[V] = Vote()
-    problem = ""
-    for _ in range(_TRIES):
-        request = new_request(question, as_text=not has_schemas, problem=problem)
-        options = _options(question, request, settings, seconds)
+    problem: str | None = ""
+    for _ in range(TRIES):
+        request = new_request(question, as_text=not has_schemas, problem=problem or "")
+        options = request_options(question, request, settings, seconds)
         try:
             reply = await call(request.messages, options)
         except ModelError as error:
             vote.problem = no_reply_failure(error, question.turn)
             return vote, None
-        _add_reply(vote, reply)
-        vote.problem = early_end_failure(reply, question.turn)
-        if vote.problem is not None:
-            if vote.problem.kind is not FailureKind.EMPTY:
-                return vote, None
-            problem = "it was empty"
-            continue
-        try:
-            answer = _answer(request, reply, has_schemas=has_schemas)
-            read_verdict(question, vote, answer)
-        except UnusableAnswerError as error:
-            vote.problem = unusable_answer_failure(str(error), question.turn)
-            problem = str(error)
-        else:
+        answer = read_reply(question, request, reply, vote, has_schemas=has_schemas)
+        if answer is not None:
             return vote, answer
+        problem = problem_to_correct(vote.problem)
+        if problem is None:
+            break
     return vote, None
+
+
+def read_reply(
+    question: Question[V], request: JudgeRequest, reply: Reply, vote: Vote[V], *, has_schemas: bool
+) -> dict[str, object] | None:
+    """Add a reply to its vote, and return its answer; `None` if it cannot be used: then the vote has a problem."""
+    _add_reply(vote, reply)
+    vote.problem = early_end_failure(reply, question.turn)
+    if vote.problem is not None:
+        return None
+    try:
+        answer = _answer(request, reply, has_schemas=has_schemas)
+        read_verdict(question, vote, answer)
+    except UnusableAnswerError as error:
+        vote.problem = unusable_answer_failure(str(error), question.turn)
+        return None
+    return answer
+
+
+def problem_to_correct(failure: Failure | None) -> str | None:
+    """Return the problem of an answer, for a request that asks for a better one; `None` if there is no use in another."""
+    if failure is not None and failure.kind is FailureKind.EMPTY:
+        return "it was empty"
+    if failure is not None and failure.kind is FailureKind.UNUSABLE_ANSWER:
+        return failure.message
+    return None
 
 
 def read_verdict(question: Question[V], vote: Vote[V], answer: Mapping[str, object]) -> None:
@@ -82,9 +99,10 @@ def read_verdict(question: Question[V], vote: Vote[V], answer: Mapping[str, obje
     vote.verdict, vote.rationale = verdict, rationale if isinstance(rationale, str) else ""
 
 
-def _options(
+def request_options(
     question: Question[V], request: JudgeRequest, settings: Mapping[str, object], seconds: float | None
 ) -> ModelOptions:
+    """Return the options of the call that sends a request."""
     return ModelOptions(
         schema=request.schema,
         schema_name=question.form.name,

@@ -70,6 +70,8 @@ class Vote(Generic[V]):
     model: str = ""
     cached: bool = False
     """Whether the vote comes from the cache and cost nothing."""
+    is_pending: bool = False
+    """Whether the answer is requested in a batch and comes later."""
     usage: Usage | None = None
     cost: float | None = None
     """US dollars; `None` if unknown."""

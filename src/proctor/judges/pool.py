@@ -12,6 +12,7 @@ from proctor.common.code_identity import identify
 from proctor.errors import CriterionError, SetupError
 from proctor.judges.ask import ask_once
 from proctor.judges.base import AnswerCache, Ballot, Question, Settled, V, Vote
+from proctor.judges.batch import JudgeBatch
 from proctor.judges.cache import cache_entry, content_key, sample_key, vote_from_cache
 from proctor.judges.injection_signs import signs_in
 from proctor.judges.votes import cast, is_settled_by_default
@@ -60,6 +61,8 @@ class RunJudges:
     """The limit of concurrent calls."""
     notify: Callable[[str], None] = lambda _: None
     """Called when the run gives up on a model that rejected too many calls."""
+    batch: JudgeBatch | None = None
+    """Collects the requests that the cache does not answer; `None`: they are sent at once."""
     asking: dict[str, asyncio.Future[bool]] = field(default_factory=dict)
     """Requests in progress, by cache key; the result is whether there was an answer. Avoids paying twice for the same."""
     _models: dict[str, ChatModel] = field(default_factory=dict)
@@ -102,9 +105,13 @@ class RunJudges:
     def _spent_on(self, model: str) -> Spent:
         return self.spent.setdefault(model, Spent(purpose=PURPOSE, model=model))
 
-    def _count(self, model: str, reply: Reply) -> None:
-        spent, usage = self._spent_on(model), reply.usage
+    def count(self, model: str, reply: Reply | None) -> None:
+        """Count the usage of a call; `None`: it failed."""
+        spent = self._spent_on(model)
         spent.calls += 1
+        if reply is None:
+            return
+        usage = reply.usage
         if usage is None or usage.input_tokens is None or usage.output_tokens is None:
             spent.uncounted += 1
         else:
@@ -116,6 +123,10 @@ class RunJudges:
     def turns(self, metric: str, model: str, limit: int) -> asyncio.Semaphore:
         """Return the semaphore of a criterion's `parallelism_limit`, which all eval sets share."""
         return self._turns.setdefault((metric, model, limit), asyncio.Semaphore(limit))
+
+    def models(self) -> list[ChatModel]:
+        """Return the models that the criteria name."""
+        return [*self._models.values()]
 
     def _load_model(self, name: str) -> ChatModel:
         if name not in self._models:
@@ -137,11 +148,11 @@ class RunJudges:
         try:
             reply = await self._reply(model, messages, options)
         except ModelError as error:
-            self._spent_on(model.name).calls += 1
+            self.count(model.name, None)
             if error.fault is ModelFault.GIVEN_UP:
                 self.notify(f"the judge {model.name}: {error}")
             raise
-        self._count(model.name, reply)
+        self.count(model.name, reply)
         return reply
 
     async def _reply(self, model: ChatModel, messages: Sequence[Message], options: ModelOptions) -> Reply:
@@ -206,6 +217,9 @@ class ModelJudge:
         Raises:
             ModelError: the request failed.
         """
+        if self._judges.batch is not None:
+            message = "the metric asks the judge freely, which a batch cannot do; score without --batch"
+            raise ModelError(message, fault=ModelFault.REJECTED, requests=0)
         options = ModelOptions(settings=self._settings, timeout=self._timeout)
         async with self._turns:
             return await self._judges.call(self._model, [Message("user", prompt)], options)
@@ -216,6 +230,8 @@ class ModelJudge:
             return (await self._request_vote(question))[0]
         key, asking = sample_key(content, number), self._judges.asking
         while (known := vote_from_cache(cache.get(key), question)) is None:
+            if self._judges.batch is not None:
+                return await self._judges.batch.vote(key, question, self._model, self._settings)
             if (pending := asking.get(key)) is None:
                 return await self._request_for_cache(question, key, cache)
             if await asyncio.shield(pending):
@@ -223,7 +239,8 @@ class ModelJudge:
             break  # that request failed, this one may succeed
         if known is None:
             return (await self._request_vote(question))[0]
-        self._judges.count_cached()
+        if self._judges.batch is None or not self._judges.batch.counts_itself(key, known):
+            self._judges.count_cached()
         return known
 
     async def _request_for_cache(self, question: Question[V], key: str, cache: AnswerCache) -> Vote[V]:

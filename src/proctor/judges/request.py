@@ -55,13 +55,19 @@ class JudgeRequest:
         return {name: value for name, value in answer.items() if name != BALLOT}
 
 
-def new_request(question: Question[V], *, as_text: bool, problem: str = "") -> JudgeRequest:
+def new_request(
+    question: Question[V],
+    *,
+    as_text: bool,
+    problem: str = "",
+    draw: Callable[[int], str] = secrets.token_hex,
+) -> JudgeRequest:
     """Return the request for one call, with a new fence token and ballot number.
 
     `as_text`: the model does not support schemas, so the instructions contain the schema. `problem`: the problem of its
-    last answer, which follows the material.
+    last answer, which follows the material. `draw` returns so many random bytes in hex.
     """
-    token, number = new_token(question.passages), secrets.token_hex(8)
+    token, number = new_token(question.passages, lambda: draw(16)), draw(8)
     schema = with_ballot(question.form.schema)
     instruction_texts = [question.prompt.text, instructions().text]
     if as_text:

@@ -68,7 +68,7 @@ async def cast(
         verdicts = [each.verdict for each in votes if each.verdict is not None]
         if decides(verdicts, planned, settled):
             return votes, True
-        if all(_is_permanent(each.problem) for each in votes):
+        if any(each.is_pending for each in votes) or all(_is_permanent(each.problem) for each in votes):
             break
     return votes, False
 

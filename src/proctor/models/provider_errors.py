@@ -58,9 +58,18 @@ def _fault_of_status(error: Exception, status: int) -> ModelFault:
 
 
 _TRANSPORT = frozenset(
-    {"ModelConnectionError", "TransportError", "ConnectionError", "OSError", "HTTPClientError"}
+    {
+        "APIConnectionError",
+        "ModelConnectionError",
+        "TransportError",
+        "ConnectionError",
+        "OSError",
+        "HTTPClientError",
+    }
 )
-_TIMEOUT = frozenset({"ModelTimeoutError", "ModelRequestTimeout", "TimeoutException", "TimeoutError"})
+_TIMEOUT = frozenset(
+    {"APITimeoutError", "ModelTimeoutError", "ModelRequestTimeout", "TimeoutException", "TimeoutError"}
+)
 _KEYS = frozenset(
     {"GoogleAuthError", "NoCredentialsError", "CredentialRetrievalError", "PartialCredentialsError"}
 )

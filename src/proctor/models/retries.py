@@ -19,6 +19,7 @@ from proctor.models.base import (
     check_settings,
     close_models,
 )
+from proctor.models.batch_endpoint import BatchEndpoint, endpoint_of
 from proctor.models.function import complete_safely
 
 __all__ = ["Clock", "Limiter", "Patience", "PatientModel", "Slot", "Traffic"]
@@ -119,6 +120,14 @@ class PatientModel:
     async def close(self) -> None:
         """Close the connections of the model."""
         await close_models([self._model])
+
+    async def batch_endpoint(self) -> BatchEndpoint:
+        """Return the batch endpoint of the model.
+
+        Raises:
+            SetupError: its provider has none.
+        """
+        return await endpoint_of(self._model)
 
     async def complete(self, messages: Sequence[Message], *, options: ModelOptions) -> Reply:
         """Send requests until there is a reply.

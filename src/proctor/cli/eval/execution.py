@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shlex
 import signal
 import sys
@@ -91,7 +92,12 @@ class Execution:
 
     def _carried_out(self, start: Start) -> int:
         request = StopRequest()
-        stop = Stop(request, has_begun=lambda: bool(self._screen.runs), farewell=self._say_how_to_resume)
+        stop = Stop(
+            request,
+            has_begun=lambda: bool(self._screen.runs),
+            before_run=lambda: self._screen.if_interrupted,
+            farewell=self._say_how_to_resume,
+        )
         options: dict[str, Any] = {
             "progress": self._screen,
             "stop": request,
@@ -226,6 +232,8 @@ class Screen:
         """Start with no runs; `progress_to` is the stream of the progress display."""
         self.runs: list[RunResult] = []
         """All runs so far, including the current one."""
+        self.if_interrupted = NOTHING_RUN
+        """The message if a signal arrives before the run begins."""
         self.trials_left = 0  # trials of these runs that have not finished
         self._under_way: list[RunResult] = []
         self._options = options
@@ -281,6 +289,10 @@ class Screen:
         """Print what the user should know before the run begins."""
         say(text)
 
+    def waiting(self, if_interrupted: str) -> None:
+        """Remember what an interruption means while the command waits before the run begins."""
+        self.if_interrupted = if_interrupted
+
     def estimated(self, found: Estimate) -> None:
         """Print the estimate of the run that begins."""
         from proctor.reports.content.estimate import brief
@@ -303,6 +315,7 @@ def _is_cut_short(run: RunResult) -> bool:
 
 
 _Result = TypeVar("_Result")
+NOTHING_RUN = "interrupted: nothing was run"
 
 GRACE = 5.0
 """Seconds that a run has to end in order, after the time limit for its current trials."""
@@ -315,12 +328,21 @@ class Stop:
     """Handler for Ctrl-C, SIGTERM and a closed terminal. `code` is the exit code of the first signal."""
 
     def __init__(
-        self, request: StopRequest, has_begun: Callable[[], bool], farewell: Callable[[], None]
+        self,
+        request: StopRequest,
+        has_begun: Callable[[], bool],
+        farewell: Callable[[], None],
+        before_run: Callable[[], str] = lambda: NOTHING_RUN,
     ) -> None:
-        """Set what the handler calls: `request` stops the run, `farewell` prints the last message before an immediate exit."""
+        """Set what the handler calls.
+
+        `request` stops the run, `farewell` prints the last message before an immediate exit, `before_run` returns the message
+        of an exit before the run.
+        """
         self.code: int | None = None
         self._request = request
         self._has_begun = has_begun
+        self._before_run = before_run
         self._farewell = farewell
         self._is_handling = False
         self._came_again = False
@@ -344,7 +366,10 @@ class Stop:
         signalled = signal.Signals(number)
         self.code = _CODES[signalled]
         if not self._has_begun():
-            say("interrupted: nothing was run")
+            try:
+                say(self._before_run())
+            except RuntimeError:  # the signal has interrupted a write to stderr
+                os.write(2, f"{self._before_run()}\n".encode())
             end_now(self.code)
         self._request(_NAMES[signalled])
         timer = threading.Timer(DRAIN + GRACE, self._end)

@@ -14,10 +14,11 @@ from proctor.cli.shared_options import (
     common,
     common_options,
     judge_options,
+    option,
     report_options,
     store_option,
 )
-from proctor.engine.run_options import Use, options_of
+from proctor.engine.run_options import Group, Use, options_of
 
 if TYPE_CHECKING:
     from proctor.cli.eval.execution import Execution, ResultOutputs, Start
@@ -29,6 +30,7 @@ EXAMPLES = """
 proctor score latest --config strict.json
 proctor score 7f3k2c --config strict.json --report json=out.json
 proctor score 7f3k2c --metrics response_match_score
+proctor score latest --batch --judge claude-haiku-4-5      judges at half the price
 proctor show 7f3k2c --judging 1           the original scores
 """
 
@@ -38,6 +40,12 @@ proctor show 7f3k2c --judging 1           the original scores
 @judge_options(
     config="the criteria that the run was last scored with",
     judge="that of the run, else PROCTOR_JUDGE_MODEL, the setting `judge`",
+)
+@option(
+    "--batch",
+    section=Group.EXECUTION.value,
+    is_flag=True,
+    help="Ask LLM judges through the batch endpoint of OpenAI or Anthropic: half the price, within 24 hours.",
 )
 @report_options
 @store_option
@@ -103,7 +111,7 @@ def _scoring(run: str, store: Store, given: dict[str, Any], setting: str | None)
             given["judge"], store.manifest(find_current_run(store, run, purpose="score")), setting
         )
         watching = {name: options[name] for name in ("progress", "stop", "explain")}
-        return [await api.rescore(run, store=store, **taken, **watching)]
+        return [await api.rescore(run, store=store, batch=given["batch"], **taken, **watching)]
 
     return judge
 

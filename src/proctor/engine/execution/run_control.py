@@ -158,7 +158,8 @@ class Progress(Protocol):
     """Observes a run. Called on the engine's thread; must be quick and must not raise.
 
     An optional method `warned(text)` receives warnings that cannot wait for the report, such as a limit without effect;
-    an optional method `noted(text)` what is no warning, such as the other processes that the run waits for.
+    an optional method `noted(text)` what is no warning, such as the other processes that the run waits for;
+    an optional method `waiting(text)` what an interruption means while the run waits to begin.
     """
 
     def run_started(self, run: RunResult, trials: int) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from proctor.models.base import ModelError, ModelFault, Reply
 from proctor.schema.results.model_usage import Spent
@@ -47,6 +47,7 @@ class RunBudget:
     def listen(self, notify: Callable[[str], None]) -> None:
         """Call `notify` with the reason when a limit is reached; immediately if it is reached already."""
         self._notify = notify
+        self._announced.clear()
         self._announce(self._why_not(JUDGE))
 
     def continue_from(self, before: RunBudget) -> None:
@@ -85,6 +86,44 @@ class RunBudget:
         if purpose == JUDGE:
             self.calls += 1
             self._announce(self._why_not(purpose))
+
+    def admit_batch(self, costs: Sequence[float | None]) -> int:
+        """Admit the first calls of judges, as many as the limits allow, and return their number.
+
+        `costs`: the most that each may cost, in dollars; `None`: unknown. Once the cost of a call is known, calls count as the
+        most expensive one, as those that are made one by one. `refused` has the reason if none is admitted.
+        """
+        count = 0 if self._why_not(JUDGE) else len(costs)
+        if self.max_calls is not None:
+            count = max(0, min(count, self.max_calls - self.total_calls))
+        if count and self.max_cost is not None:
+            count = self._affordable(costs[:count], self.max_cost)
+        if not count:
+            self.refused = self.refused or self._why_not(JUDGE)
+        self.begin_batch(count)
+        return count
+
+    def _affordable(self, costs: Sequence[float | None], most: float) -> int:
+        """Return how many calls the limit on dollars covers; if none, no further dollar is spent."""
+        total = self.total_cost
+        for count, cost in enumerate(costs):
+            if cost is None:
+                self._spent = _UNKNOWN.format(model="the judge")
+                return 0
+            total += self._dearest or cost
+            if total > most:
+                if not count:
+                    self._spent = (
+                        f"max_cost: ${self.total_cost:.4g} of ${most:g} are spent, and one more request may cost "
+                        f"${self._dearest or cost:.2g}"
+                    )
+                return count
+        return len(costs)
+
+    def begin_batch(self, calls: int) -> None:
+        """Count calls of judges that are under way; each is settled like any other."""
+        self.calls += calls
+        self._under_way += calls
 
     def settle(self, purpose: str, reply: Reply | None) -> None:
         """Record the end of a call; `None` if it gave no reply."""

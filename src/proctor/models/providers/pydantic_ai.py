@@ -8,6 +8,7 @@ import time
 import warnings
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from importlib import import_module
 from threading import Lock
 from typing import Any
@@ -19,6 +20,7 @@ from proctor.common.json_values import strict_json
 from proctor.common.secrets import hide_secrets
 from proctor.errors import SetupError
 from proctor.models.base import Finish, Message, ModelError, ModelFault, ModelOptions, Reply, Usage
+from proctor.models.batch_endpoint import BatchEndpoint
 from proctor.models.names import ModelName
 from proctor.models.prices import cost_of, similar_model
 from proctor.models.provider_errors import model_error
@@ -60,7 +62,8 @@ class ProviderModel:
         self.name = name.text
         self._dialect = dialect
         self._build = build
-        self._own_address = own_address
+        self.has_own_address = own_address
+        """Whether the user named the address of the server, so that the provider's prices need not apply."""
         self._is_provider_address = not name.url and name.provider in _READ_VARIABLES
         self._model: Any = None
         self._building = Lock()
@@ -86,22 +89,39 @@ class ProviderModel:
         _quieten_clients()
         began = time.monotonic()
         try:
-            response = await asyncio.wait_for(
-                model.request(
-                    _request_messages(messages), self._settings(options), _parameters(model, options)
-                ),
-                options.timeout,
-            )
+            parts = self.parts_of_request(messages, options)
+            response = await asyncio.wait_for(model.request(*parts), options.timeout)
         except (ModelError, SetupError):
             raise
         except TimeoutError as error:
             message = f"{self.name} did not answer within {options.timeout or 0:g} s"
             raise ModelError(message, fault=ModelFault.TIMED_OUT) from error
         except Exception as error:
-            raise self._error(error) from error
-        reply = _reply(response, options)
-        cost = cost_of(response, own_address=self._own_address)
-        return Reply(**reply, cost=cost, seconds=time.monotonic() - began)
+            raise self.error_of(error) from error
+        return replace(self.read_response(response, options), seconds=time.monotonic() - began)
+
+    def parts_of_request(
+        self, messages: Sequence[Message], options: ModelOptions
+    ) -> tuple[list[Any], dict[str, Any], Any]:
+        """Return the messages, settings and parameters of a request, as pydantic-ai takes them."""
+        return _request_messages(messages), self._settings(options), _parameters(self._ready(), options)
+
+    def read_response(self, response: Any, options: ModelOptions) -> Reply:
+        """Return the reply in a response of pydantic-ai, with its cost at the usual price."""
+        cost = cost_of(response, own_address=self.has_own_address)
+        return Reply(**_reply(response, options), cost=cost)
+
+    async def batch_endpoint(self) -> BatchEndpoint:
+        """Return the batch endpoint.
+
+        Raises:
+            SetupError: the provider has none.
+        """
+        from proctor.models.providers.provider_batches import batch_endpoint
+
+        await self.prepare()
+        _quieten_clients()
+        return batch_endpoint(self, self._ready())
 
     async def prepare(self) -> None:
         """Import the packages and open the client, so that neither counts as time of a call.
@@ -125,7 +145,8 @@ class ProviderModel:
         """Close the connections; a later call opens them again."""
         await self._connection.close()
 
-    def _error(self, error: Exception) -> ModelError:
+    def error_of(self, error: Exception) -> ModelError:
+        """Return the error for an exception of a client."""
         converted = model_error(error, self.name)
         if converted.fault is not ModelFault.NOT_FOUND:
             return converted
