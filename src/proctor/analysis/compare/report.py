@@ -368,6 +368,14 @@ def write_markdown(comparison: Comparison, out: TextIO) -> None:
     markdown_blocks.write_markdown(partial(review_blocks, comparison), out)
 
 
+def comparison_html(comparison: Comparison) -> str:
+    """Return a comparison as HTML for a notebook."""
+    from proctor.reports.content.symbols import UNICODE
+    from proctor.reports.formats.notebook import blocks_html
+
+    return blocks_html(review_blocks(comparison, Look(UNICODE)))
+
+
 _LEVELS = {Outcome.FAILED: "error", Outcome.ERROR: "error", Outcome.INCONCLUSIVE: "warning"}
 _MOST_ANNOTATED = 9
 """Cases with an annotation of their own: with the outcome ten, as many as GitHub shows of one level."""

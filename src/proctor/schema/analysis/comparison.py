@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
+from proctor.common.registry import load_object
 from proctor.schema.results.manifest import Judging, Manifest
 from proctor.schema.results.score import Outcome, refuse_truth
 
@@ -284,6 +285,11 @@ class Comparison:
     """Whether an inconclusive look stopped for futility: the remaining trials would hardly decide."""
     unlike: list[RunDifference] = field(default_factory=list)
     """The other differences between the runs."""
+
+    def _repr_html_(self) -> str:
+        """Return the outcome and its tables for a notebook."""
+        html: str = load_object("proctor.analysis.compare.report:comparison_html")(self)
+        return html
 
     def __bool__(self) -> bool:
         return self.passed  # an `assert comparison` must not pass by accident

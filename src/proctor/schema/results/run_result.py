@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from proctor.common.registry import load_object
 from proctor.common.safe_text import clean
 from proctor.schema.evidence.trial import CONFIGURATION, Failure
 from proctor.schema.results.case_result import CaseResult, Repeats, TrialResult
@@ -118,6 +119,11 @@ class RunResult:
     def __repr__(self) -> str:
         counts = ", ".join(f"{count} {outcome.value}" for outcome, count in self.counts.items())
         return clean(f"<RunResult {self.agent}: {self.outcome.value} ({counts or 'no cases'})>")
+
+    def _repr_html_(self) -> str:
+        """Return the verdict and its tables for a notebook."""
+        html: str = load_object("proctor.reports.formats.notebook:run_html")(self)
+        return html
 
     @property
     def outcome(self) -> Outcome:

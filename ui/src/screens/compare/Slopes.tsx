@@ -14,6 +14,7 @@ const LEAST_HEIGHT = 180;
 const WIDEST = 900;
 const PAD = { left: 54, top: 26, bottom: 12 };
 const LETTER = 7;
+const NARROW = 480; // below it a label has no values: the scale shows them
 
 const TITLES: Readonly<Record<SlopeMeasure, string>> = { trials: "Trials passed", score: "Score of the metric that changed most" };
 
@@ -64,7 +65,7 @@ export function Slopes({ cases, address }: Props) {
 
 function Picture({ slopes, measure, width, address }: { slopes: readonly Slope[]; measure: SlopeMeasure; width: number; address: Props["address"] }) {
   const height = Math.max(LEAST_HEIGHT, PAD.top + PAD.bottom + slopes.length * LABEL);
-  const right = width - Math.min(260, Math.round(width * 0.42));
+  const right = width - Math.min(260, Math.round(width * 0.46));
   const up = (share: number) => height - PAD.bottom - share * (height - PAD.top - PAD.bottom);
   const text = measure === "trials" ? (value: number) => percentText(value, 0) : scoreText;
   const labels = spread(slopes.map(({ to }) => up(to)), LABEL, PAD.top, height - PAD.bottom);
@@ -86,7 +87,7 @@ function Picture({ slopes, measure, width, address }: { slopes: readonly Slope[]
         candidate
       </text>
       {slopes.map((slope, at) => (
-        <SlopeLine key={`${slope.from} ${slope.to} ${slope.tone}`} slope={slope} ends={[PAD.left, right]} up={up} label={labels[at] ?? 0} letters={letters} text={text} address={address} />
+        <SlopeLine key={`${slope.from} ${slope.to} ${slope.tone}`} slope={slope} ends={[PAD.left, right]} up={up} label={labels[at] ?? 0} letters={letters} brief={width < NARROW} text={text} address={address} />
       ))}
     </svg>
   );
@@ -100,18 +101,20 @@ interface LineProps {
   label: number;
   /** How long its label may be. */
   letters: number;
+  /** Whether its label has no values. */
+  brief: boolean;
   text: (value: number) => string;
   address: Props["address"];
 }
 
-function SlopeLine({ slope, ends: [left, right], up, label, letters, text, address }: LineProps) {
+function SlopeLine({ slope, ends: [left, right], up, label, letters, brief, text, address }: LineProps) {
   const { cases, from, to, tone } = slope;
   const [first] = cases;
   if (!first) return null;
   const name = safeText(cases.length === 1 ? first.eval_id : `${numText(cases.length)} cases`);
   const names = safeText(cases.map(({ eval_id }) => eval_id).join(", "));
   const words = `${cases.length === 1 ? names : `${name} (${names})`}: ${text(from)} → ${text(to)}`;
-  const values = ` ${text(from)} → ${text(to)}`;
+  const values = brief ? "" : ` ${text(from)} → ${text(to)}`;
   const short = name.length + values.length > letters ? shortened(name, letters - values.length) : name;
   return (
     <PointLink to={cases.length === 1 ? address(first) : ofKind(address(first), first.change)} words={words} className={styles[tone]}>

@@ -1,0 +1,122 @@
+"""A run, and any text blocks, as HTML for a notebook: the verdict first, then the tables of the other reports.
+
+Text from files, agents and models is escaped: it never becomes markup, and secrets in it are hidden.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from html import escape
+
+from proctor.common.safe_text import clean
+from proctor.reports.content import public_text
+from proctor.reports.content.case_text import is_repeated, mean_text, means_of
+from proctor.reports.content.case_words import FLAKY, WORDS
+from proctor.reports.content.failure_causes import cause_of, group_failures
+from proctor.reports.content.run_digest import Digest, Foremost
+from proctor.reports.content.summary import rate, sentence
+from proctor.reports.content.symbols import UNICODE
+from proctor.reports.content.text_blocks import (
+    Block,
+    Column,
+    Line,
+    Note,
+    Row,
+    Span,
+    Spans,
+    Table,
+    Verdict,
+    outcome_role,
+)
+from proctor.schema.results.run_result import CaseResult, Outcome, RunResult
+
+_MOST = 50
+"""Cases that are named."""
+_CODE = re.compile(r"`([^`]*)`")
+_STYLE = ' style="text-align: left; vertical-align: top"'
+
+
+def run_html(run: RunResult) -> str:
+    """Return a run as HTML."""
+    return blocks_html(run_blocks(run))
+
+
+def run_blocks(run: RunResult) -> Iterator[Block]:
+    """Return the verdict of a run, the causes that several cases share, the cases that did not pass, and the metrics."""
+    digest, foremost = Digest(), Foremost(_MOST)
+    causes = []
+    for case in run.cases:
+        digest.add(case)
+        foremost.add(case)
+        if (cause := cause_of(case)) is not None:
+            causes.append(cause)
+    sign = UNICODE.outcomes.get(run.outcome, UNICODE.rest)
+    yield Verdict(sign, sentence(run, flaky=digest.repeats.flaky), outcome_role(run.outcome))
+    facts = [run.agent, rate(run, UNICODE), f"run {run.run_id}" if run.run_id else ""]
+    yield Line([Span(" · ".join(fact for fact in facts if fact), is_data=True)])
+    groups = [group for group in group_failures(causes)[0] if group.cases > 1]
+    yield Table(
+        [Column("cases", right=True), Column("cause")],
+        [Row([[Span(f"{group.cases:,}")], [Span(group.cause.text, is_data=True)]]) for group in groups],
+    )
+    missed = [*foremost.problem_cases()]
+    rows = [*map(_case_row, missed)]
+    if (more := foremost.missed - len(missed)) > 0:
+        rows.append(Row([[Span(f"… and {more:,} more")], [], [], []]))
+    yield Table([Column("case"), Column("outcome"), Column("trials"), Column("reason")], rows)
+    yield Table(
+        [Column("metric"), Column("mean", right=True)],
+        [
+            Row([[Span(name, is_data=True)], [Span(mean_text(mean, UNICODE))]])
+            for name, mean in means_of(digest.repeats, digest.gating).items()
+        ],
+    )
+
+
+def _case_row(case: CaseResult) -> Row:
+    return Row([
+        [Span(f"{case.eval_set_id}/{case.eval_id}", is_data=True)],
+        [Span(f"{UNICODE.outcomes.get(case.outcome, UNICODE.rest)} {WORDS[case.outcome]}")],
+        [Span(_trials(case))] if is_repeated(case) else [],
+        [Span(public_text.reason(case), is_data=True)],
+    ])  # fmt: skip
+
+
+def _trials(case: CaseResult) -> str:
+    passed = sum(trial.outcome is Outcome.PASSED for trial in case.trials)
+    return f"{passed:,} of {len(case.trials):,} passed{', ' + FLAKY if case.flaky else ''}"
+
+
+def blocks_html(blocks: Iterable[Block]) -> str:
+    """Return blocks as HTML; blocks that only programs read, and tables without rows, are left out."""
+    return "".join(map(_html, blocks))
+
+
+def _html(block: Block) -> str:
+    match block:
+        case Verdict(sign, text):
+            return f"<p><b>{escape(sign)} {_escaped(text)}</b></p>"
+        case Line(spans):
+            return f"<p>{_spans(spans)}</p>"
+        case Note(label, text):
+            return f"<p>{escape(label)}: {_escaped(public_text.hidden(text))}</p>"
+        case Table() if block.rows:
+            return _table(block)
+    return ""
+
+
+def _table(table: Table) -> str:
+    shown = [index for index, column in enumerate(table.columns) if column.is_drawn]
+    heads = "".join(f"<th{_STYLE}>{escape(table.columns[index].heading)}</th>" for index in shown)
+    rows = ("".join(f"<td{_STYLE}>{_spans(row.cells[index])}</td>" for index in shown) for row in table.rows)
+    body = "".join(f"<tr>{cells}</tr>" for cells in rows)
+    return f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _spans(spans: Spans) -> str:
+    return "".join(_escaped(public_text.hidden(span.text) if span.is_data else span.text) for span in spans)
+
+
+def _escaped(text: str) -> str:
+    return _CODE.sub(r"<code>\1</code>", escape(clean(text)))

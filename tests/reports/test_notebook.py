@@ -1,0 +1,87 @@
+"""Runs and comparisons as HTML in a notebook."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import proctor
+
+EVIL = "<script>alert(1)</script> & </td>"
+
+
+def _eval_set(*texts: str) -> dict[str, object]:
+    cases = [
+        {
+            "eval_id": text,
+            "conversation": [
+                {
+                    "user_content": {"parts": [{"text": text}]},
+                    "final_response": {"parts": [{"text": f"You wrote {text}"}]},
+                }
+            ],
+        }
+        for text in texts
+    ]
+    return {"eval_set_id": "words", "eval_cases": cases}
+
+
+def _run(*wrong: str) -> proctor.RunResult:
+    def agent(text: str) -> str:
+        return "Pardon?" if text in wrong else f"You wrote {text}"
+
+    return proctor.evaluate_sync(
+        agent,
+        _eval_set("a", "b", EVIL),
+        config={"criteria": {"response_match_score": 0.8}},
+        num_runs=2,
+        store="memory:",
+    )
+
+
+class _Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def _texts(html: str) -> str:
+    """The text of well-formed HTML that has nothing but tables and paragraphs."""
+    parser = _Tags()
+    parser.feed(html)
+    assert not parser.open
+    assert parser.tags <= {"p", "b", "table", "thead", "tbody", "tr", "th", "td", "code"}
+    return re.sub(r"<[^>]*>", "|", html)
+
+
+def test_a_run_shows_its_verdict_what_failed_and_shared_causes() -> None:
+    text = _texts(_run("b", EVIL)._repr_html_())
+    assert "2 of 3 cases fail" in text
+    assert "words/b||✕ failed||0 of 2 passed||" in text
+    assert "words/&lt;script&gt;alert(1)&lt;/script&gt; &amp; &lt;/td&gt;|" in text
+    assert re.search(r"\|2\|+response_match_score: ", text), "the cause of both cases, once"
+    assert re.search(r"\|response_match\|+0\.\d\d", text), "the mean of the metric"
+    assert "words/a|" not in text, "what passed is no news"
+
+
+def test_a_run_that_passed_has_no_table_of_failures() -> None:
+    text = _texts(_run()._repr_html_())
+    assert "3 cases" in text
+    assert "reason" not in text
+
+
+def test_a_comparison_shows_its_outcome_and_the_cases_that_changed() -> None:
+    comparison = proctor.compare_sync(_run(), _run("b", EVIL))
+    text = _texts(comparison._repr_html_())
+    assert comparison.outcome.value.replace("_", " ") in text
+    assert "words/b|" in text
+    assert "&lt;script&gt;" in text
+    assert "2/2 → 0/2" in text
