@@ -18,6 +18,7 @@ from proctor.schema.results.score import (
     Outcome,
     TrialRule,
     outcome_of_run,
+    refuse_truth,
     worst,
 )
 from proctor.stats.intervals import Mean
@@ -51,6 +52,8 @@ class RunKind(StrEnum):
     """Trials of an agent."""
     AUDIT = "audit"
     """Mutants of recorded conversations, which `proctor audit` made. No list of runs has it unless audits are asked for."""
+
+    __bool__ = refuse_truth
 
 
 @dataclass(slots=True)

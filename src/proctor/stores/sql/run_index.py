@@ -56,7 +56,7 @@ def find_run(database: Database, store: str, name: str, kind: RunKind | None) ->
     kinds: dict[str, str] = {run_id: one for _, run_id, one in sorted(rows, reverse=True)}
     if {*kinds.values()} - {*RunKind}:
         raise damage_error(database.name, "the kind of a run cannot be read")
-    listed = [run_id for run_id, one in kinds.items() if one == (kind or RunKind.RUN)]
+    listed = [run_id for run_id, one in kinds.items() if one == (RunKind.RUN if kind is None else kind)]
     if (back := runs_back(name)) is not None and name not in kinds:
         return _earlier(listed, name, back, store)
     run_id = _match(name, kinds)
