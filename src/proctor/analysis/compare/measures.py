@@ -56,12 +56,7 @@ def on_these_cases(
     of the trials; if every case has a single trial, the variance within cases is unknown, and it is that of the paired cases.
     `by_test_alone` as in `by_case`; `changes` is then the number of cases that changed whatever the missing verdicts are.
     """
-    rates = [
-        PairedScore(
-            one.before / one.trials_before, one.now / one.trials_now, one.trials_before, one.trials_now
-        )
-        for one in counts
-    ]
+    rates = [*map(PairedScore.of_trials, counts)]
     difference = fsum(one.difference for one in rates) / len(rates)
     p_value = dealt_out_test(counts)
     changed = [one.difference for one in rates if one.difference]
@@ -87,21 +82,24 @@ def _interval_of_trials(counts: Sequence[TwoCounts], difference: float, level: f
     Sources: P. McCullagh and J. A. Nelder, "Generalized Linear Models" (1989), section 4.5 (over-dispersion); L. Kish, "Survey
     Sampling" (1965), section 5.4 (the design effect).
     """
-    low, high = two_shares_interval(counts, confidence=1 - level)
-    alike, trials = resemblance(counts), fsum(one.trials_before + one.trials_now for one in counts)
-    mean = trials / (2 * len(counts))
-    hidden = (mean - 1) / max(mean - alike, (mean - 1) / _MOST_HIDDEN)
-    decides, shown = (
-        (
-            max(-1.0, difference - wider * (difference - low)),
-            min(1.0, difference + wider * (high - difference)),
-        )
-        for wider in (sqrt(alike), sqrt(alike * hidden))
-    )
+    interval, alike = two_shares_interval(counts, confidence=1 - level), resemblance(counts)
+    decides = _widened(interval, difference, alike)
+    low, high = _widened(interval, difference, alike * _hidden_variance(counts, alike))
     return (
-        decides[0] if decides[0] > 0 >= shown[0] else shown[0],
-        decides[1] if decides[1] < 0 <= shown[1] else shown[1],
+        decides[0] if decides[0] > 0 >= low else low,
+        decides[1] if decides[1] < 0 <= high else high,
     )
+
+
+def _widened(interval: Interval, difference: float, variance: float) -> Interval:
+    low, high = ((end - difference) * sqrt(variance) for end in interval)
+    return max(-1.0, difference + low), min(1.0, difference + high)
+
+
+def _hidden_variance(counts: Sequence[TwoCounts], alike: float) -> float:
+    """Return how many times the variance within cases is larger than it appears, at most twice."""
+    trials = fsum(one.trials_before + one.trials_now for one in counts) / (2 * len(counts))
+    return (trials - 1) / max(trials - alike, (trials - 1) / _MOST_HIDDEN)
 
 
 def by_case(

@@ -35,6 +35,12 @@ class PairedScore:
     trials_before: int
     trials_now: int
 
+    @classmethod
+    def of_trials(cls, case: TwoCounts) -> PairedScore:
+        """Return the pass rates of a case."""
+        rates = case.before / case.trials_before, case.now / case.trials_now
+        return cls(*rates, case.trials_before, case.trials_now)
+
     @property
     def difference(self) -> float:
         """Candidate less base; a difference that is 0 except for rounding is 0, and equal differences are equal."""
@@ -59,10 +65,7 @@ class CompletedCase:
     @property
     def rates(self) -> PairedScore:
         """The pass rates."""
-        one = self.counts
-        return PairedScore(
-            one.before / one.trials_before, one.now / one.trials_now, one.trials_before, one.trials_now
-        )
+        return PairedScore.of_trials(self.counts)
 
 
 @dataclass(frozen=True, slots=True)
