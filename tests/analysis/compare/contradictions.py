@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from proctor.analysis.compare.outcome_text import OUTCOME_NAMES, fell_before_correction
+from proctor.analysis.compare.outcome_text import (
+    OUTCOME_NAMES,
+    case_fell_before_correction,
+    fell_before_correction,
+)
 from proctor.schema.analysis.comparison import (
     PASSED,
     CaseChange,
@@ -14,6 +18,7 @@ from proctor.schema.analysis.comparison import (
     InGeneral,
     Measured,
 )
+from proctor.stats.unequal_counts import TwoCounts
 from tests.analysis.compare.drawn_comparisons import Drawn
 
 EXIT_CODES = {
@@ -98,15 +103,27 @@ def _of_no_difference(found: Comparison) -> Iterator[str]:
     fallen = [one.name for one in found.measures if fell_before_correction(one)]
     if fallen:
         yield f"no difference seen, and {fallen} fell"
+    dropped = [one for one in found.cases if _dropped(one)]
+    if dropped:
+        yield f"no difference seen, and {dropped} fell"
     lower = [one.name for one in found.measures if one.decides and one.is_drop]
     if "nothing fell" in found.sentence and (lower or found.changed(CaseChange.FEWER_TRIALS)):
         yield f"nothing fell, and {lower} is lower, or a case passes fewer trials"
 
 
+def _dropped(case: ChangedCase) -> bool:
+    before, now = case.base, case.candidate
+    if not (before.total and now.total) or before.other or now.other:
+        return False
+    return case_fell_before_correction(TwoCounts(before.passed, before.total, now.passed, now.total))
+
+
 def _of_inconclusive(found: Comparison) -> Iterator[str]:
     reasons = {
         "passed and now fail": bool(found.changed(CaseChange.NOW_FAILS)),
-        "not significant after correction": any(map(fell_before_correction, found.measures)),
+        "far fewer trials": bool(found.changed(CaseChange.FEWER_TRIALS)),
+        "not significant after correction": any(map(fell_before_correction, found.measures))
+        or "far fewer trials" in found.sentence,
         "a regression cannot be excluded": bool(found.missing_base or found.missing_candidate),
         "is not ruled out": found.general is not None and found.general.lowest < -found.margin,
     }
@@ -179,5 +196,6 @@ def is_misled(drawn: Drawn) -> bool:
         return False
     total = drawn.trials_of_candidate
     is_single = found.outcome is Change.NO_DIFFERENCE and complete.outcome is Change.INCONCLUSIVE
-    is_fall = found.outcome is Change.INCONCLUSIVE and "now fail" in found.sentence
+    has_fallen = "now fail" in found.sentence or "far fewer trials" in found.sentence
+    is_fall = found.outcome is Change.INCONCLUSIVE and has_fallen
     return not ((is_single or is_fall) and found.missing_candidate <= max(1, 0.02 * total))

@@ -33,7 +33,11 @@ from proctor.analysis.compare.missing_verdicts import (
     means_of,
     total_missing,
 )
-from proctor.analysis.compare.outcome_text import describe, fell_before_correction
+from proctor.analysis.compare.outcome_text import (
+    case_fell_before_correction,
+    describe,
+    fell_before_correction,
+)
 from proctor.analysis.compare.resemblance import could_be_beyond_resemblance, is_beyond_resemblance
 from proctor.schema.analysis.comparison import (
     PASSED,
@@ -117,6 +121,9 @@ class _Evidence:
     worse: Sequence[CaseEvidence] = ()
     better: Sequence[CaseEvidence] = ()
     fell: Sequence[CompletedCase] = ()
+    """The cases whose verdict changed from passed to failed."""
+    has_dropped: bool = False
+    """Whether a case passes significantly fewer trials before correction."""
     least_difference: float = 0.0
     """The difference of the pass rates with the worst values of the missing verdicts."""
 
@@ -132,8 +139,13 @@ class _Evidence:
 
     @property
     def has_fallen(self) -> bool:
-        """Return whether a verdict changed to failed, or a measure dropped significantly before correction."""
-        return bool(self.fell) or any(map(fell_before_correction, self.measures))
+        """Return whether a case fell, or a measure dropped significantly before correction."""
+        return self.has_fallen_case or any(map(fell_before_correction, self.measures))
+
+    @property
+    def has_fallen_case(self) -> bool:
+        """Return whether a verdict changed to failed, or a case dropped significantly before correction."""
+        return bool(self.fell) or self.has_dropped
 
     def _has(self, verdict: str) -> bool:
         return any(one.verdict == verdict for one in self.measures if one.decides)
@@ -197,7 +209,7 @@ def _outcome(evidence: _Evidence, worst: _Evidence, options: CompareOptions, *, 
     outcome = _outcome_without_regression(evidence, worst, options)
     if not worst.is_regression(options):
         return outcome
-    is_open = few_missing and bool(evidence.fell) and outcome is Change.INCONCLUSIVE
+    is_open = few_missing and evidence.has_fallen_case and outcome is Change.INCONCLUSIVE
     return Change.INCONCLUSIVE if is_open else Change.ERROR
 
 
@@ -229,6 +241,7 @@ def _evidence(pairs: Pairs, views: Sequence[Completion], options: CompareOptions
         _worst_cases(both, budget.cases) if options.by_test_alone else _significant_cases(both, budget.cases),
         _significant_cases(both, budget.cases, better=True),
         [one for one in views[-1].cases if one.fell],
+        any(case_fell_before_correction(one.counts) for one in views[-1].cases),
         min(view.difference for view in views),
     )
 

@@ -11,11 +11,13 @@ from proctor.schema.analysis.comparison import (
     PASSED,
     CaseChange,
     Change,
+    ChangedCase,
     ComparedRun,
     Comparison,
     Look,
     Measured,
 )
+from proctor.stats.unequal_counts import TwoCounts, case_test
 
 _NOT_ALIKE = "pass and fail were not scored alike in both runs"
 _MOST_NAMED = 3
@@ -213,6 +215,10 @@ def _inconclusive(found: Comparison, *, require_proof: bool) -> str:
             "`proctor score RUN --config FILE` re-scores one run like the other, and calls no agent"
         )
     parts = [f"{_falls_text(found)}, which may be chance"] if found.changed(CaseChange.NOW_FAILS) else []
+    if dropped := [one.name for one in found.changed(CaseChange.FEWER_TRIALS) if _has_dropped(one)]:
+        parts.append(
+            f"{_passes_text(len(dropped))} far fewer trials ({_named(dropped)}), not significant after correction"
+        )
     parts += [
         f"{change_text(one)}, not significant after correction"
         for one in found.measures
@@ -233,6 +239,11 @@ def fell_before_correction(one: Measured) -> bool:
     return one.decides and one.is_drop and one.p_value <= _UNCORRECTED
 
 
+def case_fell_before_correction(case: TwoCounts) -> bool:
+    """Return whether a case passes significantly fewer trials, as if it were the only one."""
+    return case_test(case)[0] <= _UNCORRECTED / 2  # one-sided
+
+
 def _error(found: Comparison) -> str:
     if not found.pairs:
         return "no case of one run is in the other one"
@@ -248,6 +259,18 @@ def missing_text(found: Comparison) -> str:
     if len(parts) == 1:
         return f"{noun} of the {parts[0].split()[-1]} {'is' if total == 1 else 'are'} missing"
     return f"{noun} are missing ({' and '.join(parts)})"
+
+
+def _has_dropped(case: ChangedCase) -> bool:
+    """Return whether a case passes significantly fewer trials before correction, whatever the missing verdicts are."""
+    before, now = case.base, case.candidate
+    return case_fell_before_correction(
+        TwoCounts(before.passed, before.total, now.passed + now.other, now.total)
+    )
+
+
+def _passes_text(count: int) -> str:
+    return "1 case passes" if count == 1 else f"{count:,} cases pass"
 
 
 def _falls_text(found: Comparison) -> str:
