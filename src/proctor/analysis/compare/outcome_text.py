@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from proctor.analysis.compare.detectable import Detectable
 from proctor.analysis.compare.futility import FUTILE
@@ -214,21 +214,23 @@ def _inconclusive(found: Comparison, *, require_proof: bool) -> str:
             f"{_NOT_ALIKE}, so that they are not comparable: "
             "`proctor score RUN --config FILE` re-scores one run like the other, and calls no agent"
         )
-    parts = [f"{_falls_text(found)}, which may be chance"] if found.changed(CaseChange.NOW_FAILS) else []
-    if dropped := [one.name for one in found.changed(CaseChange.FEWER_TRIALS) if _has_dropped(one)]:
-        parts.append(
-            f"{_passes_text(len(dropped))} far fewer trials ({_named(dropped)}), not significant after correction"
-        )
-    parts += [
-        f"{change_text(one)}, not significant after correction"
-        for one in found.measures
-        if fell_before_correction(one) and not one.verdict
-    ]
-    if found.missing_candidate or found.missing_base:
-        parts.append(f"a regression cannot be excluded: {missing_text(found)}")
+    parts = [*_fall_parts(found)]
     if not parts or require_proof:
         parts.append(f"a drop of more than {_margin(found)} is not ruled out for cases like these")
     return "; ".join(parts)
+
+
+def _fall_parts(found: Comparison) -> Iterator[str]:
+    """Yield what fell, and what may have fallen."""
+    if found.changed(CaseChange.NOW_FAILS):
+        yield f"{_falls_text(found)}, which may be chance"
+    if dropped := [one.name for one in filter(_has_dropped, found.changed(CaseChange.FEWER_TRIALS))]:
+        yield f"{_passes_text(len(dropped))} far fewer trials ({_named(dropped)}), not significant after correction"
+    for one in found.measures:
+        if fell_before_correction(one) and not one.verdict:
+            yield f"{change_text(one)}, not significant after correction"
+    if found.missing_candidate or found.missing_base:
+        yield f"a regression cannot be excluded: {missing_text(found)}"
 
 
 _UNCORRECTED = 0.05
