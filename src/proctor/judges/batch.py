@@ -11,7 +11,7 @@ import hmac
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import Any, Generic
+from typing import Any, Generic, TypeAlias
 
 from proctor.judges.ask import TRIES, problem_to_correct, read_reply, request_options
 from proctor.judges.base import Question, V, Vote
@@ -39,6 +39,10 @@ class WaitingRequest(Generic[V]):
     tries: int = 1
 
 
+AnyRequest: TypeAlias = "WaitingRequest[Any]"
+"""A request of any kind of question."""
+
+
 @dataclass(slots=True)
 class Chunk:
     """The requests of one batch: of one model, and of one kind as its provider sees it."""
@@ -46,17 +50,17 @@ class Chunk:
     model: ChatModel
     endpoint: BatchEndpoint
     group: str
-    requests: dict[str, WaitingRequest[Any]] = field(default_factory=dict)
+    requests: dict[str, AnyRequest] = field(default_factory=dict)
     """By the key of the answer."""
     size: int = 0
     """Bytes."""
 
-    def add(self, request: WaitingRequest[Any]) -> None:
+    def add(self, request: AnyRequest) -> None:
         """Add a request."""
         self.requests[request.key] = request
         self.size += request.encoded.size
 
-    def has_room_for(self, request: WaitingRequest[Any]) -> bool:
+    def has_room_for(self, request: AnyRequest) -> bool:
         """Return whether the provider accepts one more request in the same batch."""
         most = self.endpoint.most_bytes
         has_space = most is None or self.size + request.encoded.size <= most
@@ -79,7 +83,7 @@ class JudgeBatch:
         self.collected = 0
         """The requests without an answer that this pass has found."""
         self._seen: set[str] = set()
-        self._retried: dict[str, WaitingRequest[Any]] = {}
+        self._retried: dict[str, AnyRequest] = {}
         self._failed: dict[str, Vote[Any]] = {}
         self._paid: dict[str, float | None] = {}
 
@@ -136,7 +140,7 @@ class JudgeBatch:
         else:
             chunk.add(waiting)
 
-    def receive(self, waiting: WaitingRequest[Any], reply: Reply | ModelError) -> bytes | None:
+    def receive(self, waiting: AnyRequest, reply: Reply | ModelError) -> bytes | None:
         """Take the reply to a request; return its entry for the cache, or `None` if there is no answer."""
         vote = waiting.vote
         if isinstance(reply, ModelError):
@@ -153,7 +157,7 @@ class JudgeBatch:
             self._failed[waiting.key] = vote
         return None
 
-    def refuse(self, requests: Iterable[WaitingRequest[Any]], reason: str) -> None:
+    def refuse(self, requests: Iterable[AnyRequest], reason: str) -> None:
         """Make requests fail that are not sent, because a limit is reached."""
         for waiting in requests:
             failure = Failure(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from proctor.analysis.compare.compare import CompareOptions, Side, compare_runs
@@ -60,6 +60,8 @@ def draw(number: int) -> Drawn:
         is_complete &= not any(gone)
     if options.left_out and not design.unequal:
         hidden[1] = [one for one in hidden[1] if random.random() > design.missing[1]] or hidden[1]
+    if any(case.trials_passed and case.trials_failed for side in complete for _, case in side):
+        options = replace(options, deterministic=False)  # compare refuses such runs
     trials = sum(len(case.trials) for _, case in complete[1])
     found = _compare(design, hidden, options)
     is_complete &= len(hidden[1]) == len(complete[1])

@@ -28,7 +28,7 @@ from proctor.web.pages.analysis.load_comparison import (
 from proctor.web.pages.bundle.html_report import add_runs
 from proctor.web.pages.bundle.single_file import BuiltPage, SingleFileWriter
 from proctor.web.pages.case.load_case import alignment_steps
-from proctor.web.pages.runs.case_extras import case_extras
+from proctor.web.pages.runs.case_filters import case_extras
 from proctor.web.pages.runs.load_run import RunCases, SelectedRun, read_cases, select_run
 from proctor.web.pages.runs.run_page import StoredRun
 

@@ -26,7 +26,7 @@ from proctor.stats.unequal_counts import TwoCounts, case_test
 from proctor.stores.baselines import baseline_names
 from proctor.web.pages.base import MeanFigure, mean_figure
 from proctor.web.pages.bounded_cache import BoundedCache
-from proctor.web.pages.runs.case_extras import CaseExtras, case_extras
+from proctor.web.pages.runs.case_filters import CaseExtras, case_extras
 from proctor.web.pages.runs.case_table import CaseRow, Changed, Direction, case_row
 from proctor.web.pages.runs.run_list import TREND, RunsPage, passed_of, run_row
 from proctor.web.pages.runs.run_page import (

@@ -22,7 +22,7 @@ from proctor.web.pages.case.judge_votes import JudgesPage, LabelPart, PromptPage
 from proctor.web.pages.case.load_case import CaseLoader, reconstruct_prompt
 from proctor.web.pages.case.traced_spans import SpansPage
 from proctor.web.pages.case.trial import TrialPage
-from proctor.web.pages.runs.case_extras import CaseExtras, TextMatches, find_texts
+from proctor.web.pages.runs.case_filters import CaseExtras, TextMatches, find_texts
 from proctor.web.pages.runs.case_table import CasesPage
 from proctor.web.pages.runs.load_run import brief_page, brief_rows, runs_page
 from proctor.web.pages.runs.run_list import RunsPage
