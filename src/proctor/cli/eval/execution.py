@@ -156,13 +156,16 @@ class Execution:
                 say(self.resume_hint(run))
 
     def _say_poor_audits(self, runs: Sequence[RunResult]) -> None:
-        """Report which sets are known to catch little."""
+        """Report which sets are known to catch little. A store that broke during the run is reported with the run."""
         store = self._outputs.targets.store
-        if store is None or not store.index(RunKind.AUDIT):
-            return
-        from proctor.authoring.audit.stored_audit import poor_audits
+        try:
+            if store is None or not store.index(RunKind.AUDIT):
+                return
+            from proctor.authoring.audit.stored_audit import poor_audits
 
-        found = [line for run in runs if run.run_id for line in poor_audits(store, run.run_id)]
+            found = [line for run in runs if run.run_id for line in poor_audits(store, run.run_id)]
+        except StoreError:
+            return
         for line in dict.fromkeys(found):
             say(line)
 
