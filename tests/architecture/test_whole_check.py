@@ -66,6 +66,7 @@ def _pytest(folder: Path, *words: str) -> str:
     return done.stdout
 
 
+@pytest.mark.nightly
 @pytest.mark.slow  # starts pytest
 def test_what_fails_in_two_processes_is_run_again_in_one(root: Path, tmp_path: Path) -> None:
     """As the second look does: from the cache of pytest, by `@FILE`, with the options of `make test` before its own."""

@@ -40,12 +40,14 @@ def test_the_planned_number_of_cases_finds_a_drop_of_five_points() -> None:
     assert found >= 0.65  # 0.8 in truth; so few comparisons show it from 0.67 on
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("build", BUILDS[:2], ids=lambda build: build.name)
 def test_equal_runs_are_called_worse_no_more_often_than_promised(build: Build) -> None:
     found = outcomes(build, 150)
     assert found[Change.REGRESSION] + found[Change.IMPROVEMENT] <= wilson(8, 150, confidence=0.999)[1]
 
 
+@pytest.mark.nightly
 def test_runs_worse_by_the_margin_are_seldom_called_no_worse() -> None:
     found = outcomes(BUILDS[1], 150, DROP)
     assert found[Change.NO_REGRESSION] + found[Change.IMPROVEMENT] <= wilson(8, 150, confidence=0.999)[1]

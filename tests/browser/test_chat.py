@@ -157,6 +157,7 @@ def test_an_answer_is_stopped_and_the_message_is_sent_again(page: Page) -> None:
     expect(page.get_by_text("2 turns", exact=True)).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_a_failure_has_its_cause_and_the_talk_continues(page: Page) -> None:
     begin(page)
     send(page, "break")

@@ -67,6 +67,7 @@ def test_the_sentence_comes_first_and_is_that_of_the_command(
     shot(page, "compare")
 
 
+@pytest.mark.nightly
 def test_every_metric_has_its_interval_and_its_test(page: Page, site: Site, regression: str) -> None:
     _open(page, regression)
     rows = page.get_by_role("table", name="Metrics").get_by_role("row")
@@ -121,6 +122,7 @@ def test_a_kind_and_words_are_in_the_address(page: Page, regression: str) -> Non
     expect(table.get_by_role("row")).to_have_count(8)
 
 
+@pytest.mark.nightly
 def test_a_row_opens_the_two_trials_where_they_part(
     page: Page, site: Site, regression: str, shot: Shot, axe: Look, fits: Look
 ) -> None:

@@ -55,6 +55,7 @@ def test_a_course_and_words_and_a_set_are_in_the_address(page: Page) -> None:
     expect(table.get_by_role("row")).to_have_count(2)
 
 
+@pytest.mark.nightly
 def test_a_metric_of_one_set_is_a_line_with_its_interval(page: Page, site: Site) -> None:
     _open(page, f"/history?set=bookings&metric=response_match_score&{_AS_ONE}")
     chart = page.get_by_role("group", name="response_match_score over 3 runs")
@@ -67,12 +68,14 @@ def test_a_metric_of_one_set_is_a_line_with_its_interval(page: Page, site: Site)
     expect(page).to_have_url(re.compile(f"/runs/{ids(site, 'travel.flawed')[0]}$"))
 
 
+@pytest.mark.nightly
 def test_of_several_sets_no_metric_is_reported_as_if_they_were_one(page: Page) -> None:
     _open(page)
     expect(page.locator("figure")).to_have_count(0)
     expect(page.locator("main")).to_contain_text("Choose an eval set to see its metrics.")
 
 
+@pytest.mark.nightly
 def test_one_case_run_by_run_and_where_it_turned(
     page: Page, site: Site, shot: Shot, axe: Look, fits: Look
 ) -> None:

@@ -58,6 +58,7 @@ def test_begins_with_the_verdict_and_has_all_rows(
     shot(offline, "one-file-run")
 
 
+@pytest.mark.nightly
 def test_a_case_opens_with_its_trials_turns_spans_and_judges(
     file: Path, offline: Page, site: Site, axe: Callable[[Page], None]
 ) -> None:

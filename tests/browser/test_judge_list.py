@@ -17,6 +17,7 @@ Shot = Callable[[Page, str], None]
 METRIC = "hallucinations_v1"
 
 
+@pytest.mark.nightly
 def test_a_judge_without_labels_is_not_calibrated_and_shows_how_to_be(
     page: Page, axe: Look, fits: Look
 ) -> None:

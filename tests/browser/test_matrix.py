@@ -79,6 +79,7 @@ def test_runs_are_added_and_left_out(page: Page, site: Site, three: str) -> None
     expect(page).to_have_url(re.compile(f"{ids(site, 'travel')[0]}$"))
 
 
+@pytest.mark.nightly
 def test_a_cell_leads_to_its_case(page: Page, site: Site, three: str) -> None:
     _open(page, three)
     cell = site.get(f"/api{three}")["rows"][0]["cells"][2]

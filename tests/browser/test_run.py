@@ -115,6 +115,7 @@ class TestARunThatIsOver:
         page.wait_for_load_state("networkidle")
         assert table.bounding_box() == before
 
+    @pytest.mark.nightly
     def test_the_columns_of_the_table_can_be_chosen(self, page: Page, site: Site, axe: Look) -> None:
         _open(page, site, "travel.flawed")
         page.get_by_text("Columns", exact=True).click()
@@ -168,6 +169,7 @@ class TestARunThatIsOver:
         assert [row.split("`")[1] for row in rows] == shown
         assert "\\`" not in "".join(rows)
 
+    @pytest.mark.nightly
     def test_that_does_not_exist_is_reported(self, page: Page, problems: Problems) -> None:
         problems.expect("404")
         page.goto("/runs/unknown")

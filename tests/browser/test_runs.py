@@ -119,6 +119,7 @@ def test_three_runs_make_a_matrix_by_keys_alone(page: Page) -> None:
     expect(page).to_have_url(re.compile(r"/matrix\?runs=\w+%2C\w+%2C\w+$"))
 
 
+@pytest.mark.nightly
 def test_keys_move_open_and_come_back(page: Page, site: Site) -> None:
     _open(page)
     runs = [run["run_id"] for run in site.get("/api/runs")["items"]]
@@ -150,6 +151,7 @@ def test_help_lists_the_keys_and_gives_the_focus_back(page: Page, axe: Look, sho
     expect(page.get_by_role("button", name="Keyboard help")).to_be_focused()
 
 
+@pytest.mark.nightly
 def test_names_of_agents_are_whole_at_every_width(page: Page) -> None:
     _open(page, "/runs?q=hasty")
     for width in (1400, 1101, 820, 641, 390):

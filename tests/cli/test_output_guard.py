@@ -184,6 +184,7 @@ DISGUISES: dict[str, Callable[[Path, Path], None]] = {
 }  # fmt: skip
 
 
+@pytest.mark.nightly(check=5)
 @pytest.mark.parametrize("kept", [STORE, "plain.json", "strict.json", "main.json", "agent.py"])
 @pytest.mark.parametrize("disguise", DISGUISES.values(), ids=DISGUISES)
 def test_links_do_not_hide_what_a_file_is(
@@ -220,6 +221,7 @@ def test_another_file_needs_overwrite(ran: Path) -> None:
     assert (ran / "notes.md").read_text().startswith("### ")
 
 
+@pytest.mark.nightly(check=3)
 @pytest.mark.parametrize(
     "name", ["json", "jsonl", "csv", "csv-raw", "adk", "junit", "github", "markdown", "md", "adk-rs", "text"]
 )

@@ -174,6 +174,7 @@ class Copying:
         return Reply(text=json.dumps(answer), structured=answer)
 
 
+@pytest.mark.nightly(check=27)
 @pytest.mark.parametrize("name", ATTEMPTS)
 def test_a_judge_that_copies_a_verdict_cannot_move_the_score(name: str) -> None:
     model = Copying()

@@ -43,6 +43,7 @@ def _agrees(asked: Asked) -> Answer:
     return Completion(data={"ballot": number, "rationale": "The content is the same.", "verdict": "valid"})
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize(
     "model",
     ["gemini-2.5-flash", "openai:gpt-4.1", "openai-responses:gpt-4.1", "claude-opus-4-8", "ollama/llama3.2"],

@@ -52,6 +52,7 @@ def test_an_answer_by_a_tool_call_where_there_are_no_schemas(serve: Serve, name:
     assert (reply.structured, reply.text, reply.finish) == (YES, '{"verdict":"yes"}', Finish.STOP)
 
 
+@pytest.mark.nightly(check=2)
 @every_provider
 def test_the_whole_text_is_the_answer_or_there_is_none(serve: Serve, name: str) -> None:
     texts = [

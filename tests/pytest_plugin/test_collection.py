@@ -84,6 +84,7 @@ def test_set_of_another_name_is_collected_where_it_and_the_agent_are_named(
     assert sandbox.run(name, agent=None).ret is pytest.ExitCode.USAGE_ERROR
 
 
+@pytest.mark.nightly
 @pytest.mark.slow  # starts pytest
 def test_a_file_of_another_tool_that_is_called_alike_is_left_alone(sandbox: Sandbox) -> None:
     sandbox.write("api.test.yaml", "stages:\n- name: x\n")
@@ -249,6 +250,7 @@ def test_marker_elsewhere_does_not_hide_a_broken_set(sandbox: Sandbox) -> None:
     result.assert_outcomes(passed=2, errors=1)
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize("how", ["option", "ini", "settings", "none"])
 def test_warnings_are_errors_where_that_is_asked_for(sandbox: Sandbox, how: str) -> None:
     name = "cases.evalset.json"
@@ -279,6 +281,7 @@ def test_key_that_resembles_an_expectation_is_refused_unless_allowed(
 # --- the audit of a set ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize(
     ("criteria", "share", "passes", "text"),
     [

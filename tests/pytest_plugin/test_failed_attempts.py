@@ -76,6 +76,7 @@ def test_latest_is_refused_after_a_session_that_ran_nothing(
         proctor.compare_sync(store=store)
 
 
+@pytest.mark.nightly
 def test_the_record_names_the_session(ran: Sandbox) -> None:
     ran.run(*_config(ran))
     record = json.loads((ran.path / "runs.sqlite3.attempt.json").read_text())

@@ -231,6 +231,7 @@ def test_warning_about_a_set_is_printed(sandbox: Sandbox) -> None:
     result.stdout.fnmatch_lines(["warning: test_config.json: trials: no case can pass with 1 trial*"])
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize("where", ["option", "ini", "settings"])
 def test_a_run_is_kept_where_a_store_is_named(sandbox: Sandbox, where: str) -> None:
     name = sandbox.cases(GOOD, BAD)

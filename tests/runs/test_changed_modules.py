@@ -81,6 +81,7 @@ def change(project: Path, name: str) -> None:
     )
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize("name", DEPTHS.values(), ids=DEPTHS)
 def test_a_judge_whose_modules_changed_is_asked_again(project: Path, name: str) -> None:
     run(project, JUDGED, EVALUATE)

@@ -49,6 +49,7 @@ def test_runs_are_listed_newest_first(store: Path) -> None:
 NOW = datetime.now(tz=UTC)
 
 
+@pytest.mark.nightly(check=4)
 @pytest.mark.parametrize(
     ("wanted", "count"),
     [

@@ -594,6 +594,7 @@ TAGS = {
 }
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize("tag", TAGS)
 def test_tags_in_yaml_are_refused_and_run_nothing(tmp_path: Path, tag: str) -> None:
     project = Project(tmp_path)

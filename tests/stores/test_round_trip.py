@@ -173,6 +173,7 @@ def cases(draw: st.DrawFn) -> tuple[CaseResult, list[Record], list[bytes]]:
     return result, [*records, VerdictRecord(0, result)], shown_bytes
 
 
+@pytest.mark.nightly
 @settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(cases())
 def test_a_case_comes_back_as_the_engine_had_it(made: tuple[CaseResult, list[Record], list[bytes]]) -> None:

@@ -201,6 +201,7 @@ def test_runs_are_listed_newest_first_by_creation_not_by_the_clock(store: SqlSto
     assert store.find("latest") == "c"
 
 
+@pytest.mark.nightly(check=2)
 def test_more_runs_than_are_read_at_once_are_listed(store: SqlStore) -> None:
     for i in range(120):
         begun(store, f"run-{i:03}", cases=0).close()
@@ -226,6 +227,7 @@ def test_summary_of_a_run_gives_its_progress(store: SqlStore) -> None:
     assert next(store.runs()).state is RunState.UNFINISHED
 
 
+@pytest.mark.nightly(check=11)
 @pytest.mark.parametrize(
     ("name", "found"),
     [

@@ -36,6 +36,7 @@ def test_memory_limit_below_the_size_of_the_agent_is_a_configuration_error(tmp_p
         run(f"{tmp_path / 'large.py'}:agent", ["hi"], isolate_memory="256MB")
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize(
     ("harm", "kind", "message"),
     [
@@ -87,6 +88,7 @@ def test_any_hang_ends_at_its_deadline_and_the_others_keep_theirs(hang: str, tim
         assert took < 5 + TIMEOUT + 4 * grace  # and workers are started, too
 
 
+@pytest.mark.nightly(check=3)
 @pytest.mark.parametrize("what", ["none", "bytes", "object", "unknown", "circle", "number", "list"])
 def test_garbage_is_an_error(what: str) -> None:
     """[19]"""
@@ -128,6 +130,7 @@ def _most_memory() -> int:
     return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) // 1024
 
 
+@pytest.mark.nightly(check=2)
 @times(1)
 @pytest.mark.parametrize("harm", ["streams", "surroundings", "threads", "tasks"])
 def test_what_a_trial_does_to_its_process_is_not_there_for_the_next(
@@ -149,6 +152,7 @@ def test_what_an_agent_started_ends_with_its_worker(pids: Pids, monkeypatch: pyt
     assert pids.left() == []
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @times(1)
 def test_no_session_sees_another(times: int) -> None:

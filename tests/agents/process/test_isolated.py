@@ -87,6 +87,7 @@ def test_exit_in_a_task_of_the_agent_is_the_same_failure(how: str) -> None:
     assert failure_of(there).type in {"SystemExit", "KeyboardInterrupt"}
 
 
+@pytest.mark.nightly(check=3)
 @pytest.mark.parametrize("what", ["none", "bytes", "object", "unknown", "circle", "number", "list"])
 def test_invalid_answer_is_the_same_failure(what: str) -> None:
     here, there = _both("garbage", [what])
@@ -243,6 +244,7 @@ def test_what_is_here_is_isolated() -> None:
     assert isinstance(isolated_agent("replay"), IsolatedAgent)
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize(
     ("agent", "message"),
     [

@@ -110,6 +110,7 @@ def _replace_most(whole: dict[str, Any]) -> None:
         one["conversation"][0]["user_content"]["parts"][0]["text"] = f"{1000 + number} + 1"
 
 
+@pytest.mark.nightly(check=3)
 @pytest.mark.parametrize(
     ("held_out", "config"),
     [

@@ -141,6 +141,7 @@ def test_where_events_have_no_time_only_turns_have_bars(
     shot(page, "spans-untimed")
 
 
+@pytest.mark.nightly
 def test_a_span_shows_what_was_asked_and_leads_to_its_step(page: Page, site: Site) -> None:
     open_case(page, site, query="?tab=spans")
     page.get_by_role("button", name=re.compile("book_table")).click()

@@ -132,6 +132,7 @@ def test_every_set_and_case_is_listed(page: Page, sets: Sets, axe: Look, fits: L
     (sets.site.folder / "broken.evalset.json").unlink()
 
 
+@pytest.mark.nightly
 def test_every_field_is_shown_and_one_is_changed(
     page: Page, sets: Sets, axe: Look, fits: Look, shot: Shot
 ) -> None:
@@ -178,6 +179,7 @@ def test_a_field_is_changed_and_nothing_else(
     assert "1.5" in sets.path.read_text()
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_turns_calls_state_and_rubrics_are_added_moved_and_removed(page: Page, sets: Sets) -> None:
     page.goto(sets.case("booking"))

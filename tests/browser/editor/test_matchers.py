@@ -168,6 +168,7 @@ def test_a_kind_that_is_unknown_can_be_restored(page: Page, sets: Sets) -> None:
     expect(page.get_by_role("button", name="Save", exact=True)).to_be_disabled()
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_calls_groups_limits_and_rules_are_made_in_the_form(page: Page, sets: Sets) -> None:
     sets.write({key: CASE[key] for key in ("eval_id", "conversation")})

@@ -149,6 +149,7 @@ class TestTheFocus:
         expect(page.locator("[role=row][aria-current] b")).to_have_text(name)
 
 
+@pytest.mark.nightly
 def test_copying_is_confirmed_and_moves_nothing(page: Page, site: Site) -> None:
     page.goto(_SCREENS["a case"](site))
     copy = page.get_by_role("button", name="Copy command")
@@ -185,6 +186,7 @@ class TestACaseThatIsFlaky:
 
 
 class TestADefinition:
+    @pytest.mark.nightly
     def test_is_shown_with_the_keyboard_and_hidden_with_escape(
         self, page: Page, site: Site, axe: Look
     ) -> None:

@@ -49,6 +49,7 @@ HOLDS: dict[str, Callable[[str], bool]] = {
 }
 
 
+@pytest.mark.nightly(check=4)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_configuration_error_is_in_every_report(project: Path, name: str) -> None:
     done = in_this_process("eval", "agent.py", "gone.json", "--report", f"{name}=out.{name}")
@@ -56,6 +57,7 @@ def test_a_configuration_error_is_in_every_report(project: Path, name: str) -> N
     assert HOLDS[name]((project / f"out.{name}").read_text())
 
 
+@pytest.mark.nightly(check=5)
 @pytest.mark.parametrize("name", NAMES)
 def test_it_goes_to_stdout_too(project: Path, name: str) -> None:
     done = in_this_process("eval", "agent.py", "gone.json", "--format", name)
@@ -130,6 +132,7 @@ def empty_shard(*arguments: str) -> str:
     return next(one.stdout for one in done if "nothing to run" in one.stderr)
 
 
+@pytest.mark.nightly(check=3)
 @pytest.mark.parametrize("name", NAMES)
 def test_reports_of_an_empty_shard_are_empty_with_a_note(project: Path, name: str) -> None:
     for n in (1, 2):
@@ -139,6 +142,7 @@ def test_reports_of_an_empty_shard_are_empty_with_a_note(project: Path, name: st
     assert EMPTY[name](empty_shard("--format", name))
 
 
+@pytest.mark.nightly(check=3)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_report_of_nothing_is_replaced_by_the_next(project: Path, name: str) -> None:
     for command in (["eval", "agent.py", "gone.json"], EVAL, [*EVAL, "--failed", "latest"], EVAL):

@@ -69,6 +69,7 @@ CHOICES = {
 }
 
 
+@pytest.mark.nightly(check=3)
 @pytest.mark.parametrize(("arguments", "expected"), CHOICES.values(), ids=CHOICES)
 def test_what_is_run(project: Path, arguments: list[str], expected: dict[str, str]) -> None:
     (project / "mild.json").write_text('{"criteria": {"response_match_score": 0.1}}')

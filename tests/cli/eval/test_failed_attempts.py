@@ -67,6 +67,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.nightly(check=4)
 @pytest.mark.parametrize("attempt", FAILED.values(), ids=FAILED)
 def test_latest_is_refused_after_a_failed_attempt(project: Path, attempt: list[str]) -> None:
     assert in_this_process(*attempt).returncode == 2
@@ -225,6 +226,7 @@ def test_a_failed_resume_in_python_counts(project: Path) -> None:
     assert proctor.compare_sync(baseline="main.json").outcome.value == "no_difference"
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize("function", [evaluate, evaluate_matrix, import_run, import_runs])
 def test_a_failed_attempt_in_python_counts(project: Path, function: Callable[[Any], None]) -> None:
     with pytest.raises(SetupError, match="no such file"):

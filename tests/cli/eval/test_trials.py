@@ -45,6 +45,7 @@ def tossed(
     return in_this_process("eval", "coin.py", "coin.evalset.json", "--concurrency", "1", *arguments)
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize(
     ("script", "trials", "arguments", "exit_code", "says"),
     [

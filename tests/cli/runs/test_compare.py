@@ -75,6 +75,7 @@ def compare(store: Path, *arguments: str) -> Result:
     return CliRunner().invoke(cli, ["compare", *arguments, "--store", str(store)])
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize(
     ("agents", "exit_code", "said"),
     [
@@ -166,6 +167,7 @@ def test_json_and_files(store: Path, tmp_path: Path) -> None:
     assert (tmp_path / "of/it.md").read_text(encoding="utf-8").startswith("### ✕ regression")
 
 
+@pytest.mark.nightly(check=3)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -78,6 +78,7 @@ def test_python_gives_the_same(store: Path) -> None:
     )
 
 
+@pytest.mark.nightly(check=3)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -40,6 +40,7 @@ _CHANGING = {"score", "bless", "judge label", "failed", "baseline"}
 READING = {name: words for name, words in COMMANDS.items() if name not in _CHANGING}
 
 
+@pytest.mark.nightly(check=4)
 @pytest.mark.parametrize("name", ["latest~1", "previous"])
 @pytest.mark.parametrize("arguments", READING.values(), ids=READING)
 def test_the_run_before_the_newest_is_what_its_id_names(

@@ -302,6 +302,7 @@ NOT_THERE = {
 }
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize(("arguments", "message"), NOT_THERE.values(), ids=NOT_THERE)
 def test_what_cannot_be_shown(ran: Path, arguments: list[str], message: str) -> None:
     assert message in error("show", *arguments)
@@ -370,6 +371,7 @@ EXPORTS = {
 }
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize(("arguments", "message"), EXPORTS.values(), ids=EXPORTS)
 def test_what_cannot_be_exported(ran: Path, arguments: list[str], message: str) -> None:
     assert message in error("export", "latest", *arguments)
@@ -472,6 +474,7 @@ PRUNED = {
 }
 
 
+@pytest.mark.nightly(check=3)
 @pytest.mark.parametrize(("arguments", "left"), PRUNED.values(), ids=PRUNED)
 def test_what_is_deleted(ran: Path, arguments: list[str], left: list[str]) -> None:
     lines("prune", *arguments, "--yes")

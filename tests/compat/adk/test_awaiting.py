@@ -217,6 +217,7 @@ FORGOTTEN = [
 ]
 
 
+@pytest.mark.nightly(check=3)
 @pytest.mark.usefixtures("forgetting")
 @pytest.mark.parametrize("test", FORGOTTEN)
 def test_a_forgotten_await_is_never_green(test: Callable[[], Coroutine[Any, Any, None]]) -> None:

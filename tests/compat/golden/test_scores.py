@@ -53,6 +53,7 @@ def close(ours: float | None, theirs: float | None) -> bool:
     return math.isclose(ours, theirs, rel_tol=1e-9)
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize("rule", RULES)
 def test_trajectories(shared: Path, rule: str) -> None:
     match_type, _, ignoring = rule.partition("/")

@@ -81,6 +81,7 @@ def test_what_hangs_around_a_conversation_is_an_error_of_the_trial(step: str, ho
     assert time.monotonic() - began < 40
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.slow  # waits for a time limit
 @pytest.mark.parametrize("how", HANGS)
 @pytest.mark.parametrize("step", ["open", "describe"])

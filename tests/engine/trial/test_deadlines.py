@@ -80,6 +80,7 @@ async def never_waits_and_swallows(_: Session) -> AsyncIterator[Event]:
 FAULTS = [sleeps, swallows, blocks, spins, catches_all, never_waits, never_waits_and_swallows]
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda f: f.__name__)
 def test_a_hanging_agent_is_timed_out_and_the_others_go_on(fault: object) -> None:
     agent = Scripted({"hang": fault})  # type: ignore[dict-item]  # parametrised as object

@@ -56,6 +56,7 @@ def test_a_published_file_reads_or_is_refused_with_the_real_problem(entry: dict[
     assert all(str(problem).isprintable() for problem in error.problems)
 
 
+@pytest.mark.nightly(check=75)
 @pytest.mark.parametrize("entry", corpus())
 def test_check_recognises_the_kind_of_every_file(entry: dict[str, Any]) -> None:
     report = check_file(CORPUS / entry["file"])
@@ -89,6 +90,7 @@ def test_files_in_the_managers_own_layout_are_written_back_unchanged(shared: Pat
     assert unchanged == 24
 
 
+@pytest.mark.nightly(check=55)
 @pytest.mark.parametrize("entry", corpus("evalset", "test-new", "test-old", "evalset-old", readable=True))
 def test_a_case_at_a_time_is_the_same_as_all_at_once(entry: dict[str, Any]) -> None:
     opened = open_eval_set(CORPUS / entry["file"], allow_empty=True)

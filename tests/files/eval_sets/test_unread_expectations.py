@@ -277,6 +277,7 @@ HARMLESS = (
 ).split()  # fmt: skip
 
 
+@pytest.mark.nightly(check=72)
 @pytest.mark.parametrize("where", [in_case, in_turn, in_session, in_set, in_old_turn, in_old_case, in_row])
 @pytest.mark.parametrize("key", HARMLESS)
 def test_a_key_that_describes_is_a_warning_at_most(tmp_path: Path, where: Where, key: str) -> None:

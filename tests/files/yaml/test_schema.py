@@ -98,6 +98,7 @@ _RIGHT: dict[str, Any] = {
 }  # fmt: skip
 
 
+@pytest.mark.nightly(check=76)
 @pytest.mark.parametrize("kind", _KINDS, ids=lambda kind: next(iter(kind)))
 @pytest.mark.parametrize("key", _RIGHT)
 def test_it_accepts_and_refuses_the_same_as_the_reader(kind: dict[str, Any], key: str) -> None:
@@ -110,6 +111,7 @@ def test_it_accepts_and_refuses_the_same_as_the_reader(kind: dict[str, Any], key
     assert (complaints(text) == []) == is_read
 
 
+@pytest.mark.nightly
 @given(SETS)
 def test_it_takes_what_is_written(document: dict[str, Any]) -> None:
     text = yaml_text(EvalSet.model_validate(document))

@@ -44,6 +44,7 @@ def test_what_is_written_is_the_same_set(document: dict[str, Any]) -> None:
     assert write_yaml(again) == text
 
 
+@pytest.mark.nightly
 @given(SETS)
 def test_other_readers_of_yaml_see_the_same_texts(document: dict[str, Any]) -> None:
     text = write_yaml(EvalSet.model_validate(document))

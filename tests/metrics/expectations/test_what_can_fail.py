@@ -137,6 +137,7 @@ def calls_of(word: list[ActualCall]) -> Any:
     return view([done])
 
 
+@pytest.mark.nightly
 @settings(max_examples=400, deadline=None)
 @given(BLOCK)
 def test_an_expectation_that_is_accepted_can_fail(block: dict[str, Any]) -> None:

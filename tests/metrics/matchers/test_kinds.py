@@ -177,6 +177,7 @@ WITHIN = [
 ]
 
 
+@pytest.mark.nightly(check=55)
 @pytest.mark.parametrize(
     ("expected", "actual", "fine"),
     [*EXACT, *SUBSET, *REGEX, *NUMBER, *SET, *TEXT, *DATE, *ONE_OF, *JSON_EQUAL, *WITHIN],

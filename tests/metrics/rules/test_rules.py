@@ -96,6 +96,7 @@ def broken_at(rule: dict[str, Any], calls: list[ActualCall]) -> list[int]:
     ]  # fmt: skip
 
 
+@pytest.mark.nightly
 @settings(max_examples=600)
 @given(RULES, CALLS)
 def test_the_calls_that_break_a_rule_are_those_of_its_definition(

@@ -58,6 +58,7 @@ def test_words(word: str, expected: str) -> None:
     assert stem(word) == expected
 
 
+@pytest.mark.nightly
 @given(WORDS)
 @settings(max_examples=2000)
 @example("yyying")

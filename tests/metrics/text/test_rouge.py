@@ -139,6 +139,7 @@ def test_words_that_the_reference_lacks_never_raise_precision(
     assert MEASURES[name](reference, foreign).precision <= MEASURES[name](reference, answer).precision
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize("name", MEASURES)
 @given(TOKENS, TOKENS)
 def test_only_equal_tokens_reach_one(name: str, reference: list[str], answer: list[str]) -> None:

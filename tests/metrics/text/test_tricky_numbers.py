@@ -257,6 +257,7 @@ def test_any_text_is_read(text: str, words: bool, decimal: Any) -> None:
         assert each.value is None or each.value.is_finite()
 
 
+@pytest.mark.nightly(check=11)
 @pytest.mark.parametrize(
     "piece",
     [

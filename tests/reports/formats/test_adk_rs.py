@@ -98,6 +98,7 @@ def test_what_was_not_run_is_not_passed(outcome: Outcome) -> None:
     )
 
 
+@pytest.mark.nightly
 @given(runs())
 @settings(max_examples=60)
 def test_passed_only_where_it_is_and_every_score_a_number(result: RunResult) -> None:

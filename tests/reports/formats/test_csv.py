@@ -80,6 +80,7 @@ def test_what_has_no_trial_has_a_row() -> None:
     ]
 
 
+@pytest.mark.nightly
 @given(runs())
 def test_numbers_stay_numbers_and_every_trial_is_there(result: RunResult) -> None:
     expected = [(each.eval_id, one.number, one.outcome.value) for each in result.cases for one in each.trials]
@@ -191,6 +192,7 @@ def test_raw_means_without_the_apostrophe() -> None:
 # --- other dangers -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly(check=2)
 @for_each_text(GROUPS)
 def test_nothing_in_it_is_obeyed_by_a_terminal(text: str) -> None:
     for form in ("csv", "csv-raw"):

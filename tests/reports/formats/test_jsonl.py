@@ -85,6 +85,7 @@ def test_evidence_that_was_not_kept_is_null() -> None:
     assert lines(run(result))[0]["evidence"] is None
 
 
+@pytest.mark.nightly
 @given(runs())
 def test_every_line_has_the_same_keys_in_the_same_order(result: RunResult) -> None:
     assert len({tuple(line) for line in lines(result)}) == 1

@@ -152,6 +152,7 @@ def _long(count: int, length: int, sign: str) -> RunResult:
                  for n in range(count)))  # fmt: skip
 
 
+@pytest.mark.nightly(check=4)
 @pytest.mark.parametrize(
     "sign", ["x", '"', "&", "\x1b", "🍕"], ids=["plain", "quotes", "ampersands", "ESC", "wide"]
 )

@@ -114,6 +114,7 @@ class FreshCases(Sequence[CaseResult]):
         return deepcopy(self._cases[index])
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize("report", [TerminalReport(), PlainReport()], ids=["terminal", "plain"])
 @pytest.mark.parametrize("only_different", [False, True])
 def test_cases_read_from_a_store_look_the_same(report: Report, only_different: bool) -> None:
@@ -146,6 +147,7 @@ def test_in_colour_the_words_are_the_same(snapshot: Snapshot) -> None:
 # --- its parts -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly(check=13)
 @pytest.mark.parametrize("width", [40, 60, 80, 83, 84, 100, 160])
 @pytest.mark.parametrize(
     "runs", [[sketch(3)], two_agents(), [two_sets()], [run()]], ids=["one", "two", "sets", "empty"]
@@ -281,6 +283,7 @@ def test_a_stream_that_cannot_write_a_character_gets_its_escape() -> None:
     assert b"x failed" in raw.getvalue()
 
 
+@pytest.mark.nightly
 @given(
     st.lists(
         st.sampled_from([good("a", 2), wrong_covers(), crashed(), undecided(), case("x", F), case("y", P)]),

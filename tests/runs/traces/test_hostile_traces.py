@@ -107,6 +107,7 @@ ODD: list[Any] = [
 ]  # fmt: skip
 
 
+@pytest.mark.nightly(check=9)
 @pytest.mark.parametrize("root", ODD)
 def test_what_is_odd_is_judged_or_an_error_and_never_a_traceback(root: Json, tmp_path: Path) -> None:
     file = tmp_path / "t.jsonl"
@@ -211,6 +212,7 @@ def some_span(draw: st.DrawFn) -> Span:
     )
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(some_span(), max_size=7))

@@ -43,6 +43,7 @@ def expected(project: Project) -> dict[str, Outcome]:
     return {f"c{n}": Outcome.FAILED if n % 2 else Outcome.PASSED for n in range(project.cases)}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("model", ["openai:gpt-5", pytest.param("gemini-2.5-flash", marks=pytest.mark.slow)])
 def test_a_run_is_judged_and_judged_again_for_nothing(tmp_path: Path, model: str) -> None:
     with judge() as server:
@@ -145,6 +146,7 @@ def test_a_hundred_runs_killed_while_a_model_judges(tmp_path: Path) -> None:
     assert total <= 1.5 * needed
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_answered_agent_is_not_called_again_for_any_result_of_the_judge(
     tmp_path: Path,

@@ -86,6 +86,7 @@ def killed_while_running(
     return many(folder, project, runs, anywhere(project.trials, *blows))
 
 
+@pytest.mark.nightly
 def test_a_run_that_is_killed_again_and_again_ends_as_if_nothing_had_been(tmp_path: Path) -> None:
     toll = killed_while_running(tmp_path, cases=80, runs=1, blows=(3, 3))
     assert toll.kills >= 1

@@ -108,6 +108,7 @@ def change_argument(draw: st.DrawFn, turn: Turn) -> None:
 CHANGES: list[Callable[[st.DrawFn, Turn], None]] = [drop, add, exchange, rename, change_argument]
 
 
+@pytest.mark.nightly
 @law
 @given(one_change_in_the_calls())
 def test_any_change_in_one_call_fails_an_exact_trajectory(pair: tuple[Script, Script]) -> None:
@@ -205,6 +206,7 @@ def expected_and_done(draw: st.DrawFn) -> tuple[list[Script], list[Script]]:
     return [expected for expected, _ in pairs], [done for _, done in pairs]
 
 
+@pytest.mark.nightly
 @settings(law, max_examples=40)
 @given(expected_and_done(), st.lists(st.sampled_from([0, 0.001, 0.003]), min_size=3, max_size=3))
 def test_verdicts_do_not_depend_on_who_is_done_first(

@@ -154,6 +154,7 @@ def _right_cases(store: SqlStore) -> int | None:
     return len(done)
 
 
+@pytest.mark.nightly(check=16)
 @pytest.mark.parametrize(
     "change",
     [

@@ -388,6 +388,7 @@ def test_a_run_is_kept_in_the_store_too(client: TestClient, case: str) -> None:
     assert row["agent"] == APP
 
 
+@pytest.mark.nightly(check=5)
 @pytest.mark.parametrize(
     ("body", "expected_message"),
     [

@@ -108,6 +108,7 @@ def test_the_steps_of_every_turn_are_those_of_show(project: Project, asked: Test
     assert seen > 0 or run == "breaks"
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize("run", RUNS)
 def test_words_scores_and_reasons_are_those_of_show(project: Project, asked: TestClient, run: str) -> None:
     for case, trial in every_trial(project, asked, run):

@@ -85,6 +85,7 @@ class TestARunThatWasStarted:
 
 @pytest.mark.slow
 class TestComingBack:
+    @pytest.mark.nightly
     def test_100_times_loses_nothing_and_shows_nothing_twice(self, tmp_path: Path) -> None:
         cases = 240
         folder = make_project(tmp_path, cases)
@@ -332,6 +333,7 @@ class TestTheRate:
             rate.see(float(second), 4 * second)
         assert rate.now() == pytest.approx(4)
 
+    @pytest.mark.nightly
     def test_is_unknown_before_anything_happened(self) -> None:
         rate = Rate(30)
         rate.see(0, 7)

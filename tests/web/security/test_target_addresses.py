@@ -218,6 +218,7 @@ def test_a_name_is_asked_for_once_for_each_connection(
     assert names["once.example"] == ["93.184.215.14"]
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "2130706433", "127.1", "[::1]"])
 def test_nothing_in_here_is_connected_to(inside: int, monkeypatch: pytest.MonkeyPatch, host: str) -> None:
     monkeypatch.setenv(TARGETS, "other.example:80")
@@ -253,6 +254,7 @@ def test_agents_that_the_server_was_started_with_may_be_anywhere(monkeypatch: py
     assert targets_here() == Targets(frozenset({("127.0.0.1", 9000), ("::1", 80)}))
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize(
     ("text", "target"),
     [
