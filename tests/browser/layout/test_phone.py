@@ -44,7 +44,7 @@ def test_the_list_of_eval_sets_shows_on_a_phone_what_is_wrong_with_one(
 def test_the_focus_of_a_row_is_drawn_inside_of_it(page: Page, site: Site) -> None:
     """The head is above the first row, and would cover a ring that is drawn around it."""
     page.goto(f"/runs/{site.get('/api/runs/latest')['run_id']}")
-    first = page.get_by_role("table").get_by_role("link").first
+    first = page.get_by_role("table", name="Cases").get_by_role("link").first
     first.focus()
     page.keyboard.press("Shift+Tab")
     page.keyboard.press("Tab")
