@@ -67,6 +67,30 @@ def test_expected_is_left_and_actual_right_and_only_differences_are_marked(page:
     assert until(page, lambda: _end(left, "y", "height") <= _place(right)["y"] + 1, bool)
 
 
+def test_turns_as_expected_are_folded_and_one_key_opens_all(page: Page, site: Site) -> None:
+    open_case(page, site)
+    first, second = (page.get_by_role("button", name=re.compile(rf"Turn {number}")) for number in (1, 2))
+    expect(first).to_contain_text("as expected")
+    expect(second).to_contain_text("not as expected")
+    for shown in ("false", "true", "false"):
+        expect(first).to_have_attribute("aria-expanded", shown)
+        expect(second).to_have_attribute("aria-expanded", "true")
+        page.keyboard.press("o")
+    second.click()
+    expect(page.get_by_role("region", name="Turn 2")).to_have_count(0)
+
+
+def test_the_expected_and_the_actual_response_are_side_by_side(page: Page, site: Site) -> None:
+    open_case(page, site)
+    turn = page.get_by_role("region", name="Turn 2")
+    left, right = (turn.get_by_role("group", name=f"{side} response") for side in ("expected", "actual"))
+    expect(left.locator("del")).to_have_text("2")
+    expect(right.locator("ins")).to_have_text("4")
+    assert until(page, lambda: _end(left, "x", "width") <= _place(right)["x"] + 1, bool)
+    page.set_viewport_size(NARROW)  # type: ignore[arg-type]  # a dict of numbers is what it takes
+    assert until(page, lambda: _end(left, "y", "height") <= _place(right)["y"] + 1, bool)
+
+
 def _place(one: Locator) -> dict[str, float]:
     found = one.bounding_box()
     assert found is not None
@@ -227,9 +251,9 @@ def test_what_is_not_there_is_reported(page: Page, site: Site, problems: Problem
 
 
 def test_everybody_can_use_it(page: Page, site: Site, axe: Look, fits: Look) -> None:
-    for agent, position in (("travel.flawed", 0), ("greeter", 2)):
+    for agent, position, turn in (("travel.flawed", 0, "Turn 2"), ("greeter", 2, "Turn 1")):
         open_case(page, site, agent, position)
-        expect(page.get_by_role("region", name="Turn 1")).to_be_visible()
+        expect(page.get_by_role("region", name=turn)).to_be_visible()
         axe(page)
         fits(page)
     page.emulate_media(color_scheme="dark")

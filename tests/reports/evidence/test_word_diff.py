@@ -25,6 +25,11 @@ def shown(pieces: Pieces) -> str:
         ("今日は晴れです", "今日は雨です", "今日は[晴れ]です", "今日は[雨]です"),
         ("Done", "done", "[Done]", "[done]"),
         ("a b", "a  b", "a[ ]b", "a[  ]b"),
+        ("मैं हिन्दी बोलता हूँ", "मैं तमिल बोलता हूँ", "मैं [हिन्दी] बोलता हूँ", "मैं [तमिल] बोलता हूँ"),
+        ("الطاولة لشخصين", "الطاولة لأربعة", "الطاولة [لشخصين]", "الطاولة [لأربعة]"),
+        ("cafe\u0301 noir", "cafe noir", "[cafe\u0301] noir", "[cafe] noir"),
+        ("ok 👍🏽 now", "ok 👍🏿 now", "ok [👍🏽] now", "ok [👍🏿] now"),
+        ("a 👩\u200d🚀 b", "a 👩\u200d🏫 b", "a [👩\u200d🚀] b", "a [👩\u200d🏫] b"),
     ],
 )  # fmt: skip
 def test_what_is_marked(expected: str, actual: str, left: str, right: str) -> None:
@@ -45,7 +50,23 @@ def test_pieces_joined_are_the_texts_and_unchanged_words_are_the_same(expected: 
     assert (expected == actual) == (not any(piece.changed for piece in [*wanted, *made]))
 
 
-def test_very_long_texts_are_compared_from_both_ends_only() -> None:
+def test_of_long_texts_only_the_words_that_differ_are_marked() -> None:
+    sentences = [f"Sentence {number} is about the table of guest {number}." for number in range(200)]
+    changed = [
+        *sentences[:40],
+        "Sentence 40 is about the bill of guest 40.",
+        *sentences[41:90],
+        *sentences[91:],
+    ]
+    wanted, made = word_difference(" ".join(sentences), " ".join(changed))
+    assert [piece.text.strip(" .") for piece in wanted if piece.changed] == [
+        "table",
+        sentences[90].strip("."),
+    ]
+    assert [piece.text for piece in made if piece.changed] == ["bill"]
+
+
+def test_a_very_long_sentence_is_compared_from_both_ends_only() -> None:
     expected = "start " + "x y z " * MOST_WORDS + "end"
     actual = "start " + "p q r " * MOST_WORDS + "end"
     wanted, _ = word_difference(expected, actual)

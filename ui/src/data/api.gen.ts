@@ -3777,6 +3777,10 @@ export interface components {
             response: components["schemas"]["Clip"] | null;
             /** Call */
             call: number | null;
+            /** Expected Call */
+            expected_call: number | null;
+            /** Broken */
+            broken: string[];
         };
         /**
          * TextDraft

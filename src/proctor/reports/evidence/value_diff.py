@@ -136,10 +136,19 @@ def _window(text: str, start: int, longest: int) -> str:
 
 
 MOST_WORDS = 400
-"""Words compared on either side, common beginning and end aside; beyond that the whole stretch counts as changed."""
+"""Words compared on either side, common beginning and end aside; of longer stretches the sentences are compared first."""
 
 _LEAST_IN_COMMON = 0.2
-_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|\w+|\s+|[^\w\s]")
+_MARKS = (
+    r"\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u06d6-\u06ed\u0900-\u0963\u0970-\u0dff\u0e31-\u0e3a\u0e47-\u0eff"
+    r"\u200c\u200d\ufe0f\U0001f3fb-\U0001f3ff"
+)
+"""Characters that belong to the letter or the emoji before them: vowel signs, accents, joiners, skin tones."""
+_WORD = re.compile(
+    r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
+    rf"|\w[\w{_MARKS}]*|\s+|[^\w\s](?:\u200d[^\w\s]|[{_MARKS}])*"
+)
+_SENTENCE_ENDS = frozenset(".!?\n。！？।؟")
 
 
 def word_difference(expected: str, actual: str) -> tuple[Pieces, Pieces]:
@@ -177,10 +186,13 @@ def _common_ends(wanted: list[str], made: list[str]) -> tuple[int, int]:
     return start, end
 
 
-def _changes(wanted: list[str], made: list[str]) -> list[tuple[bool, list[str], list[str]]]:
+_Change = tuple[bool, list[str], list[str]]
+
+
+def _changes(wanted: list[str], made: list[str]) -> list[_Change]:
     """Stretches of both sides in order: (differs, words expected, words made)."""
     if max(len(wanted), len(made)) > MOST_WORDS:
-        return [(True, wanted, made)]
+        return _sentence_changes(wanted, made)
     matcher = SequenceMatcher(None, wanted, made, autojunk=False)
     if matcher.ratio() < _LEAST_IN_COMMON:
         return [(True, wanted, made)]
@@ -191,7 +203,32 @@ def _changes(wanted: list[str], made: list[str]) -> list[tuple[bool, list[str], 
     ]
 
 
-def _is_bridge(found: list[tuple[bool, list[str], list[str]]], index: int) -> bool:
+def _sentence_changes(wanted: list[str], made: list[str]) -> list[_Change]:
+    """Compare the sentences of two long texts, and the words of those that differ."""
+    left, right = _sentences(wanted), _sentences(made)
+    if min(len(left), len(right)) < 2 or max(len(left), len(right)) > MOST_WORDS:
+        return [(True, wanted, made)]
+    matcher = SequenceMatcher(None, left, right, autojunk=False)
+    found: list[_Change] = []
+    for tag, a, b, c, d in matcher.get_opcodes():
+        sides = [word for one in left[a:b] for word in one], [word for one in right[c:d] for word in one]
+        if tag == "replace" and max(map(len, sides)) <= MOST_WORDS:
+            found += _changes(*sides)
+        else:
+            found.append((tag != "equal", *sides))
+    return found
+
+
+def _sentences(words: list[str]) -> list[tuple[str, ...]]:
+    found: list[list[str]] = [[]]
+    for word in words:
+        found[-1].append(word)
+        if word[-1] in _SENTENCE_ENDS:
+            found.append([])
+    return [tuple(one) for one in found if one]
+
+
+def _is_bridge(found: list[_Change], index: int) -> bool:
     """Return whether only white space separates two changes, so that they are one change."""
     inside = 0 < index < len(found) - 1
     return inside and all(word.isspace() for word in found[index][1])

@@ -6,7 +6,7 @@ import { Outcome } from "./Outcome";
 import { pathThrough } from "./Sparkline";
 import { type Step, type StepKind, Steps } from "../tables/Steps";
 import { TrialStrip, stripText } from "./TrialStrip";
-import { type Piece, TextPieces, mergePieces } from "../text/TextPieces";
+import { type Piece, TextPieces } from "../text/TextPieces";
 
 const pieces = (...texts: string[]): Piece[] =>
   texts.map((text) => (text.startsWith("*") ? { text: text.slice(1), changed: true } : { text, changed: false }));
@@ -56,18 +56,6 @@ describe("a difference of texts", () => {
     expect(host.textContent).toBe("for <b>2</b> guests");
     expect([...host.querySelectorAll("del")].map((one) => one.textContent)).toEqual(["<b>2</b>"]);
     expect(host.querySelector("b")).toBeNull();
-  });
-
-  it.each([
-    ["a word", pieces("for ", "*2", " at 7"), pieces("for ", "*4", " at 7"), "for |-2|+4| at 7"],
-    ["more at the end", pieces("Done."), pieces("Done.", "* And more."), "Done.|+ And more."],
-    ["all of it", pieces("*yes"), pieces("*no"), "-yes|+no"],
-    ["something that is gone", pieces("a ", "*b ", "c"), pieces("a ", "c"), "a |-b |c"],
-    ["nothing", pieces("same"), pieces("same"), "same"],
-  ])("puts both sides into one line: %s", (_, expected, actual, merged) => {
-    const signs = { both: "", expected: "-", actual: "+" };
-    const line = mergePieces(expected, actual).map(({ text, side }) => signs[side] + text);
-    expect(line.join("|")).toBe(merged);
   });
 });
 

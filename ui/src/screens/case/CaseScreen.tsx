@@ -13,7 +13,7 @@ import { rowState } from "../../components/tables/useTableRows";
 import { Judges } from "./judges/Judges";
 import { Spans } from "./spans/Spans";
 import styles from "./CaseScreen.module.css";
-import { Conversation } from "./Conversation";
+import { Conversation } from "./conversation/Conversation";
 import { CaseHead } from "./CaseHead";
 import { type CaseOrder, type Neighbour, useCaseOrder } from "./useCaseOrder";
 import { Metrics } from "./Metrics";

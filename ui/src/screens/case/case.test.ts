@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { CasePage, StepPart, TrialPage, TurnPart } from "../../data/types";
 import { differences, idOf, nextDifference, readCaseLocation, trialToShow } from "./caseLocation";
-import { isOpen, stretches } from "./folding";
+import { foldsExpected, isOpen, stretches, turnSummary } from "./conversation/folding";
 import { caseMarkdown } from "./caseMarkdown";
 import { scoreAgainstThreshold, shortMetricName } from "./metricText";
 
@@ -17,6 +17,8 @@ function step(kind: Kind, call: number | null = 0): StepPart {
     author: "agent",
     response: null,
     call,
+    expected_call: kind === "extra" || kind === null ? null : call,
+    broken: [],
   };
 }
 
@@ -115,12 +117,20 @@ describe("folding", () => {
 
   it("opens what was pressed", () => expect(stretches(kinds(["same", 10]), new Set([2]), null)).toEqual([{ from: 0, to: 10, folded: false }]));
 
+  const turns = (count: number, ...differing: number[]) => Array.from({ length: count }, (_, index) => turn(index, [], differing.includes(index)));
   it.each([
-    ["few turns are all open", 8, false, null, true],
-    ["of many only those that differ", 9, true, null, true],
-    ["not the others", 9, false, null, false],
-    ["but the one that the address names", 9, false, 0, true],
-  ])("%s", (_, turns, differs, at, open) => expect(isOpen(turn(0, [], differs), turns, at)).toBe(open));
+    ["few turns that all went as expected are open", turns(8), null, "oooooooo"],
+    ["many are folded", turns(9), null, "fffffffff"],
+    ["but those that differ", turns(9, 3), null, "fffofffff"],
+    ["of few turns, too, those as expected are folded where one differs", turns(3, 1), null, "fof"],
+    ["a turn alone is open", turns(1), null, "o"],
+    ["and the one that the address names", turns(3, 1), 2, "foo"],
+  ])("%s", (_, all, at, open) => {
+    const folds = foldsExpected(all);
+    expect(all.map((one) => (isOpen(one, folds, at) ? "o" : "f")).join("")).toBe(open);
+  });
+
+  it("keeps a turn in one line", () => expect(turnSummary(turn(0, ["same"]))).toBe("question 1 → 1 call → 2 days"));
 });
 
 describe("a score next to its threshold", () => {

@@ -49,6 +49,10 @@ class StepPart(PageModel):
     """The tool's response as JSON; null without a response or a call."""
     call: int | None
     """The index of the actual call among those of the turn, from 0."""
+    expected_call: int | None
+    """The index of the expected call among the expected ones of the turn, from 0."""
+    broken: list[str]
+    """The rules that the actual call breaks."""
 
 
 class MessagePart(PageModel):
@@ -199,14 +203,38 @@ def _steps(
     align: Align | None,
 ) -> list[StepPart]:
     alignment = _alignment(details, actual, expected, align)
-    if not isinstance(alignment, list):
-        return [
-            _call(record, place, call_text(call.name or "", call.args))
-            for place, call in enumerate(actual.tool_calls)
-        ]
-    steps = [step for step in alignment if isinstance(step, Mapping)]
+    steps = [step for step in alignment if isinstance(step, Mapping)] if isinstance(alignment, list) else []
     lines = zip(steps, steps_of(steps, longest=None).lines, strict=True)
-    return [_step(record, step, line) for step, line in lines if isinstance(line, StepLine)]
+    aligned = [_step(record, step, line) for step, line in lines if isinstance(line, StepLine)]
+    parts = _with_other_calls(aligned, record, actual)
+    for part in parts:
+        part.broken = _broken_rules(details, part.call)
+    return parts
+
+
+def _with_other_calls(aligned: Sequence[StepPart], record: _TurnRecord, actual: Invocation) -> list[StepPart]:
+    """Insert the calls that the alignment omits: a metric of rules stores only the calls that break one."""
+    known = {part.call for part in aligned}
+    others = [
+        _call(record, place, call_text(call.name or "", call.args))
+        for place, call in enumerate(actual.tool_calls)
+        if place not in known
+    ]
+    parts: list[StepPart] = []
+    for part in aligned:
+        while others and part.call is not None and others[0].call is not None and others[0].call < part.call:
+            parts.append(others.pop(0))
+        parts.append(part)
+    return [*parts, *others]
+
+
+def _broken_rules(details: Sequence[Mapping[str, Any]], call: int | None) -> list[str]:
+    """Return the rules that a call breaks, as the metric of rules has stored them."""
+    entries = [entry for one in details for entry in one.get("broken") or () if isinstance(entry, Mapping)]
+    rules = [
+        str(entry.get("rule")) for entry in entries if call is not None and entry.get("call") == call + 1
+    ]
+    return list(dict.fromkeys(rules))
 
 
 def _alignment(
@@ -225,16 +253,21 @@ def _call(record: _TurnRecord, place: int, text: str) -> StepPart:
 
 
 def _step(record: _TurnRecord, step: Mapping[str, object], line: StepLine) -> StepPart:
-    made = step.get("actual")
-    place = made.get("index") if isinstance(made, Mapping) else None
-    expected = marked_pieces(line.expected) if line.expected else None
-    return _step_part(
+    part = _step_part(
         record,
-        place if isinstance(place, int) else None,
+        _index(step.get("actual")),
         line.kind,
-        expected,
+        marked_pieces(line.expected) if line.expected else None,
         marked_pieces(line.actual) if line.actual else None,
     )
+    part.expected_call = _index(step.get("expected"))
+    return part
+
+
+def _index(call: object) -> int | None:
+    """Return the position that an alignment states for a call."""
+    place = call.get("index") if isinstance(call, Mapping) else None
+    return place if isinstance(place, int) else None
 
 
 def _step_part(
@@ -248,6 +281,8 @@ def _step_part(
         author=record.callers[place] if known and place is not None else "",
         response=record.responses[place] if known and place is not None else None,
         call=place,
+        expected_call=None,
+        broken=[],
     )
 
 

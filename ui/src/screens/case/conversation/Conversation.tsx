@@ -1,18 +1,20 @@
 import { useState } from "react";
-import { useSource } from "../../data/queries";
-import type { CasePage, TrialPage } from "../../data/types";
-import { Button } from "../../components/forms/Button";
-import { Copy } from "../../components/text/Copy";
-import { Empty } from "../../components/feedback/Empty";
-import { numText } from "../../components/text/numberFormats";
-import { safeText } from "../../components/text/safeText";
-import styles from "./CaseScreen.module.css";
-import { CauseNote } from "./CauseNote";
-import { StateRows } from "./FinalState";
+import { useKeys } from "../../../app/keyboard";
+import { useSource } from "../../../data/queries";
+import type { CasePage, TrialPage } from "../../../data/types";
+import { Button } from "../../../components/forms/Button";
+import { Copy } from "../../../components/text/Copy";
+import { Empty } from "../../../components/feedback/Empty";
+import { numText } from "../../../components/text/numberFormats";
+import { safeText } from "../../../components/text/safeText";
+import caseStyles from "../CaseScreen.module.css";
+import styles from "./Conversation.module.css";
+import { CauseNote } from "../CauseNote";
+import { StateRows } from "../FinalState";
 import { Turn } from "./Turn";
-import { transcriptText } from "./caseMarkdown";
-import type { CaseLocation } from "./caseLocation";
-import { isOpen } from "./folding";
+import { transcriptText } from "../caseMarkdown";
+import type { CaseLocation } from "../caseLocation";
+import { foldsExpected, isOpen } from "./folding";
 
 interface Props {
   page: CasePage;
@@ -25,7 +27,9 @@ interface Props {
 /** One trial, turn by turn: expected left, actual right. */
 export function Conversation({ page, trial, location, path }: Props) {
   const [all, setAll] = useState(false);
-  const folded = trial.turns.filter((turn) => !isOpen(turn, trial.turns.length, location.turn)).length;
+  const folds = foldsExpected(trial.turns);
+  const folded = trial.turns.filter((turn) => !isOpen(turn, folds, location.turn)).length;
+  useKeys([{ keys: "o", does: "open all turns, or fold those as expected", run: () => folded > 0 && setAll(!all) }]);
   return (
     <>
       <SimulatedUser page={page} trial={trial} />
@@ -44,7 +48,7 @@ export function Conversation({ page, trial, location, path }: Props) {
               <span>
                 {numText(trial.turns.length)} turns; {numText(folded)} as expected and collapsed
               </span>
-              <Button look="quiet" onClick={() => setAll(!all)}>
+              <Button look="quiet" onClick={() => setAll(!all)} title="o">
                 {all ? "Collapse" : "Expand all"}
               </Button>
             </>
@@ -57,8 +61,7 @@ export function Conversation({ page, trial, location, path }: Props) {
         <Turn
           key={`${turn.index}-${all}`}
           turn={turn}
-          first={all || isOpen(turn, trial.turns.length, location.turn)}
-          fixed={trial.turns.length <= 8}
+          first={all || isOpen(turn, folds, location.turn)}
           at={turn.index === location.turn ? location.step : null}
           on={turn.index === location.turn}
         />
@@ -86,7 +89,7 @@ function Notes({ trial }: { trial: TrialPage }) {
   const notes = [...trial.attempts, ...trial.notes];
   if (!notes.length) return null;
   return (
-    <ul className={styles.notes}>
+    <ul className={caseStyles.notes}>
       {notes.map((note, index) => (
         <li key={index}>{safeText(note)}</li>
       ))}
@@ -99,14 +102,14 @@ function SimulatedUser({ page, trial }: { page: CasePage; trial: TrialPage }) {
   const { played } = trial;
   if (!page.scenario.length && !played) return null;
   return (
-    <details className={styles.scenario} open={Boolean(played?.faults.length)}>
+    <details className={caseStyles.scenario} open={Boolean(played?.faults.length)}>
       <summary>
         Simulated user{played?.model ? `: ${safeText(played.model)}` : ""}
         {played?.opening ? `, after ${played.opening} recorded turns` : ""}
         {played?.ended ? `; ended ${safeText(played.ended)}` : ""}
         {played?.faults.length ? `; ${played.faults.length} simulator ${played.faults.length === 1 ? "error" : "errors"}` : ""}
       </summary>
-      <dl className={styles.plan}>
+      <dl className={caseStyles.plan}>
         {page.scenario.map(({ label, text }) => (
           <div key={label}>
             <dt>{label}</dt>
@@ -129,7 +132,7 @@ function EvidenceButton({ trial, path }: { trial: TrialPage; path: string }) {
   const { live } = useSource();
   if (!trial.kept || !live) return null;
   return (
-    <p className={`${styles.whole} no-print`}>
+    <p className={`${caseStyles.whole} no-print`}>
       <Button look="quiet" onClick={() => window.location.assign(`${path}/evidence`)}>
         Save the whole evidence (JSON)
       </Button>

@@ -1,4 +1,4 @@
-import type { StepPart, TurnPart } from "../../data/types";
+import type { StepPart, TurnPart } from "../../../data/types";
 
 const LONG = 6; // equal steps in a row from which their middle is folded
 const KEPT = 2; // of them at either end
@@ -33,9 +33,24 @@ function quiet(step: StepPart | undefined): boolean {
   return step !== undefined && (step.kind === "same" || step.kind === null);
 }
 
-const MOST_OPEN = 8; // turns up to which all are open
+const MOST_OPEN = 8; // turns up to which all are open if none differs
 
-/** Whether a turn is shown whole without being asked for: where there are few, and where something differs. */
-export function isOpen(turn: TurnPart, turns: number, at: number | null): boolean {
-  return turns <= MOST_OPEN || turn.differs || turn.index === at;
+/** Whether the turns that went as expected are folded: where others did not, and where there are many. */
+export function foldsExpected(turns: readonly TurnPart[]): boolean {
+  return turns.length > MOST_OPEN || (turns.length > 1 && turns.some(({ differs }) => differs));
+}
+
+/** Whether a turn is shown whole at first. */
+export function isOpen(turn: TurnPart, folds: boolean, at: number | null): boolean {
+  return !folds || turn.differs || turn.index === at;
+}
+
+const LONGEST = 160;
+
+/** A turn in one line: what the user wrote, the number of calls, and the answer. */
+export function turnSummary({ user, steps, answer }: TurnPart): string {
+  const calls = steps.filter(({ call }) => call !== null).length;
+  const text = (answer.actual?.pieces ?? []).map((piece) => piece.text).join("");
+  const parts = [user.text, calls ? `${calls} ${calls === 1 ? "call" : "calls"}` : "", text];
+  return parts.filter(Boolean).map((part) => part.slice(0, LONGEST)).join(" → ");
 }
