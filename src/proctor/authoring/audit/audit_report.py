@@ -11,6 +11,7 @@ from typing import Any, TextIO
 
 from proctor.authoring.audit.audit_baseline import AuditChange, change_blocks, change_data
 from proctor.authoring.audit.criteria_blocks import criteria_lines, proposal_blocks
+from proctor.authoring.audit.leakage import leakage_blocks, leakage_data
 from proctor.authoring.audit.mutant_evidence import evidence_data, survivor_blocks
 from proctor.engine.planning.set_plan import ASSERTS_NOTHING
 from proctor.reports.base import ReportOptions
@@ -92,6 +93,7 @@ def audit_data(found: AuditResult, change: AuditChange | None = None) -> dict[st
         "metrics": [asdict(metric) for metric in found.metrics],
         "metrics_that_fail_no_mutant": list(dict.fromkeys(metric.name for metric in found.idle_metrics)),
         "evidence": [evidence_data(each) for each in found.evidence],
+        "leakage": leakage_data(found.leakage),
         "sets": [asdict(each) for each in found.sets],
         "warnings": found.warnings,
         **compared,
@@ -125,6 +127,8 @@ def shortfall(found: AuditResult, required: float) -> str:
     if share < required:
         return f"{_percent(share)} of the mutants are caught, and {_percent(required)} are required"
     passed = found.passed_by_any
+    if not passed and found.leakage is not None and found.leakage.leaks:
+        return f"{found.leakage.agent} could see expected values"
     return f"an agent that does nothing passes {_count(len(passed), 'case')}" if passed else ""
 
 
@@ -162,6 +166,7 @@ def audit_blocks(found: AuditResult, look: Look, change: AuditChange | None = No
         yield _table(found, everything=look.verbose)
         yield from _not_applicable(found, everything=look.verbose)
         yield Gap(is_everywhere=True)
+    yield from leakage_blocks(found.leakage, everything=look.verbose) if found.leakage is not None else ()
     problems = [*_problem_lines(found, everything=look.verbose)]
     yield from problems
     if problems:

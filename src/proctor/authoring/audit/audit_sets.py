@@ -8,6 +8,7 @@ from typing import Any
 
 from proctor.agents.replay import ReplayAgent
 from proctor.authoring.audit.audit_case import AuditedCase, CaseAuditor, CaseScorer
+from proctor.authoring.audit.leakage import find_leaks
 from proctor.authoring.audit.make_mutants import OPERATORS, mutants_of, select_operators
 from proctor.authoring.audit.mutant import Operator, Recording
 from proctor.authoring.audit.mutant_evidence import evidence_of_survivors
@@ -16,7 +17,7 @@ from proctor.authoring.audit.propose import propose
 from proctor.authoring.audit.stored_audit import store_audit
 from proctor.engine.planning.set_plan import SetPlan
 from proctor.errors import UnknownNameError, did_you_mean
-from proctor.runs.arguments import ConfigLike, EvalSetLike, is_open
+from proctor.runs.arguments import AgentLike, ConfigLike, EvalSetLike, is_open
 from proctor.runs.setup.prepare import Prepared, prepare
 from proctor.runs.storage.open import StoreLike
 from proctor.schema.analysis.audit_result import (
@@ -36,6 +37,7 @@ async def audit(  # noqa: PLR0913 - the options of the command
     eval_sets: EvalSetLike | Sequence[EvalSetLike],
     *,
     config: ConfigLike = None,
+    agent: AgentLike = None,
     mutants: Sequence[str] | None = None,
     seed: int = 0,
     proposals: bool = True,
@@ -48,7 +50,8 @@ async def audit(  # noqa: PLR0913 - the options of the command
 
     The recorded conversation of each case must pass; agents that do nothing, and mutants of the conversation with one
     planted fault each, must not. They are scored with the metrics and the verdict rules of `evaluate`; no agent and no
-    model is called. Metrics that ask a judge are left out. `mutants` names mutation operators or families of them;
+    model is called. With an `agent`, the audit checks whether it could see the expected values; an agent in Python answers up
+    to three cases for that. Metrics that ask a judge are left out. `mutants` names mutation operators or families of them;
     without it all are used. `config` is found as in `evaluate`. The same `seed` makes the same mutants. One conversation
     decides: `trials` of the config do not count. Unless `proposals` is false, changes that catch survivors are searched and
     verified. `case` keeps the evidence of the mutants that survive in that case. `store` (a URL, a path, a `Store`) keeps the
@@ -69,6 +72,8 @@ async def audit(  # noqa: PLR0913 - the options of the command
     prepared = prepare(ReplayAgent(), eval_sets, given, plays=False)  # type: ignore[arg-type]  # names of options
     with nullcontext() if prepared.store is None or is_open(store) else closing(prepared.store):
         found, cases = await _audit(prepared, operators, seed, timeout)
+        if agent is not None:
+            found.leakage = await find_leaks(agent, prepared.plan.sets)
         if proposals:
             consistent = [each for each in cases if not each.audit.contradicts]
             found.proposals = await propose(consistent, timeout)
@@ -104,6 +109,7 @@ def audit_sync(  # noqa: PLR0913 - the options of the command
     eval_sets: EvalSetLike | Sequence[EvalSetLike],
     *,
     config: ConfigLike = None,
+    agent: AgentLike = None,
     mutants: Sequence[str] | None = None,
     seed: int = 0,
     proposals: bool = True,
@@ -119,6 +125,7 @@ def audit_sync(  # noqa: PLR0913 - the options of the command
         lambda: audit(
             eval_sets,
             config=config,
+            agent=agent,
             mutants=mutants,
             seed=seed,
             proposals=proposals,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic_core import to_json
 
 from proctor.authoring.audit.audit_case import AuditedCase, Survivor, trial_of
+from proctor.authoring.audit.leakage import leakage_data, leakage_of
 from proctor.authoring.audit.mutant import Recording
 from proctor.authoring.audit.mutant_evidence import evidence_of
 from proctor.runs.setup.manifest import judging_of, planned_cases
@@ -96,6 +97,7 @@ def _facts(found: AuditResult, mutants: Sequence[str] | None) -> dict[str, Any]:
         "mutants": None if mutants is None else list(mutants),
         "operators": found.operators,
         "proposals": [asdict(each) for each in found.proposals],
+        "leakage": leakage_data(found.leakage),
         "metrics": [[asdict(metric) for metric in one.metrics] for one in found.sets],
         "shares": [_share(AuditResult([one], found.seed, found.operators)) for one in found.sets],
         "cases": {
@@ -218,7 +220,8 @@ def load_audit(store: Store, run_id: str) -> AuditResult:
     operators = {name: (label, family) for name, (label, family) in facts["operators"].items()}
     proposals = [Proposal(**each) for each in facts["proposals"]]
     warnings = store.summary(run_id).warnings
-    return AuditResult(sets, facts["seed"], operators, warnings, proposals, run_id=run_id)
+    leakage = leakage_of(facts.get("leakage"))
+    return AuditResult(sets, facts["seed"], operators, warnings, proposals, run_id=run_id, leakage=leakage)
 
 
 def _case_audit(result: CaseResult, facts: Mapping[str, Any]) -> CaseAudit:

@@ -34,12 +34,16 @@ proctor audit booking.evalset.json --mutants answers,argument-changed
 proctor audit booking.evalset.json --case two_turn_booking
 proctor audit booking.evalset.json --fail-under 0.9 --format markdown
 proctor audit booking.evalset.json --baseline main.json
+proctor audit booking.evalset.json --agent agent.py
 """
 
 
 @click.command("audit", cls=SectionedCommand, examples=EXAMPLES)
 @argument("sets", nargs=-1, required=True, metavar="SET...")
 @run_options(["config"], section=HOW)
+@option("--agent", section=HOW, metavar="AGENT",
+        help="Check whether this agent could see the expected values: in its environment, its code and the files that it opens. "
+             "An agent in Python answers up to three cases for that.")  # fmt: skip
 @option(
     "--mutants",
     section=HOW,
@@ -50,7 +54,8 @@ proctor audit booking.evalset.json --baseline main.json
 @option("--seed", section=HOW, type=click.IntRange(min=0), default=0, metavar="N",
         help="Choose other mutants where there are many.  [0]")  # fmt: skip
 @option("--fail-under", section=HOW, type=click.FloatRange(min=0, max=1), metavar="SHARE",
-        help="Exit with 1 if a smaller share of the mutants is caught, or an agent that does nothing passes a case.")  # fmt: skip
+        help="Exit with 1 if a smaller share of the mutants is caught, an agent that does nothing passes a case, or --agent could see "
+             "expected values.")  # fmt: skip
 @option("--baseline", section=HOW, type=click.Path(path_type=Path), metavar="FILE",
         help="An earlier audit (--json). Exit with 1 if a mutant that it caught is not caught now.")  # fmt: skip
 @run_options(["allow_unknown_keys"])
@@ -82,7 +87,7 @@ def audit(
     The recorded conversation of a case is an agent that must pass. Each mutant of it has one fault:
     a call is missing, a number in the answer is wrong, a sentence is negated. A case catches a mutant
     if it does not pass. Agents that do nothing must fail, too. The metrics and criteria are those of
-    `proctor eval`; no agent and no model is called, and metrics that ask a judge are left out.
+    `proctor eval`; no model is called, no agent but that of --agent, and metrics that ask a judge are left out.
     The audit is kept with its mutants: `proctor show AUDIT CASE` shows those that a case does not
     notice. No list of runs has it; `proctor runs --kind audit` does.
 
@@ -102,6 +107,7 @@ def audit(
     found = audit_sync(
         list(sets),
         config=config or settings.config,
+        agent=given["agent"],
         mutants=None if mutants is None else [name.strip() for name in mutants.split(",") if name.strip()],
         seed=seed,
         proposals=case is None,

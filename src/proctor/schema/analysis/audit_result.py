@@ -195,6 +195,28 @@ class MutantEvidence:
     """The verdicts on the mutant."""
 
 
+@dataclass(frozen=True, slots=True)
+class Leak:
+    """A place where an agent could see expected values."""
+
+    what: str
+    """The place: `the environment variable ANSWER has the expected answer`."""
+    eval_ids: Sequence[str] = ()
+    """The cases whose values it has; empty: all."""
+
+
+@dataclass(slots=True)
+class LeakageCheck:
+    """Whether an agent could see the expected values of the cases."""
+
+    agent: str
+    leaks: list[Leak] = field(default_factory=list)
+    looked_at: list[str] = field(default_factory=list)
+    not_looked_at: list[str] = field(default_factory=list)
+    within_reach: list[str] = field(default_factory=list)
+    """Eval sets below its working folder, which it was not seen to open. This is usual, and no leak."""
+
+
 @dataclass(slots=True)
 class AuditResult:
     """The result of `audit`."""
@@ -210,6 +232,8 @@ class AuditResult:
     """The mutants that survive in the case that was asked for."""
     run_id: str = ""
     """The id of the audit in its store; empty if it is in none."""
+    leakage: LeakageCheck | None = None
+    """Whether the agent that was named could see the expected values."""
 
     @property
     def cases(self) -> Iterator[CaseAudit]:
