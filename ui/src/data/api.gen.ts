@@ -926,6 +926,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/start/repeat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Repeated Run
+         * @description Return the request for a run like a stored one; nothing is started.
+         */
+        get: operations["get_repeated_run"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/start/of-set": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Run Of Set
+         * @description Return the request for an eval set, like its newest run; nothing is started.
+         */
+        get: operations["get_run_of_set"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/estimates": {
         parameters: {
             query?: never;
@@ -3325,6 +3365,22 @@ export interface components {
             judging: number;
             manifest: components["schemas"]["ManifestPart"];
             against: components["schemas"]["Against"] | null;
+        };
+        /**
+         * RunRequest
+         * @description A request to start with: that of a stored run, or for an eval set.
+         */
+        RunRequest: {
+            /** Request */
+            request: {
+                [key: string]: unknown;
+            };
+            /** Notes */
+            notes: string[];
+            /** Run Id */
+            run_id: string | null;
+            /** Eval Set */
+            eval_set: string | null;
         };
         /**
          * RunRow
@@ -6207,6 +6263,75 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["StartSet"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    get_repeated_run: {
+        parameters: {
+            query: {
+                run: string;
+                /** @description Only this case. */
+                position?: number | null;
+                /** @description Only the cases that did not pass. */
+                failures?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunRequest"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    get_run_of_set: {
+        parameters: {
+            query: {
+                /** @description The id of an eval set. */
+                set: string;
+                /** @description Only this case. */
+                case?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunRequest"];
                 };
             };
             /** @description Validation Error */

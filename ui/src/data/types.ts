@@ -42,6 +42,7 @@ export type Against = Schemas["Against"];
 export type LiveProgress = Schemas["LiveProgress"];
 export type LiveEnd = Schemas["LiveEnd"];
 export type Begun = Schemas["Begun"];
+export type RunRequest = Schemas["RunRequest"];
 export type StartRun = Schemas["StartRun"];
 export type StartPage = Schemas["StartPage"];
 export type StartSet = Schemas["StartSet"];

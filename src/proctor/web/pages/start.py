@@ -75,6 +75,19 @@ class StartRun(PageModel):
     # --- generated: end
 
 
+class RunRequest(PageModel):
+    """A request to start with: that of a stored run, or for an eval set."""
+
+    request: dict[str, Any]
+    """Fields of `StartRun`, which are not checked yet; `agent` is empty if nothing decides it."""
+    notes: list[str]
+    """What the request leaves out."""
+    run_id: str | None
+    """The run that the request repeats; null: none."""
+    eval_set: str | None
+    """The id of the eval set in which the single case can be edited; null if it is no longer there, or for several cases."""
+
+
 class Begun(PageModel):
     """A run that was started."""
 

@@ -1,6 +1,7 @@
-import { Link } from "wouter";
-import { pathOf, useAvailable, useSource } from "../../data/queries";
-import type { CasePage, TrialLine, TrialPage } from "../../data/types";
+import { Link, useLocation } from "wouter";
+import { useKeys } from "../../app/keyboard";
+import { pathOf, useAvailable, useData, useSource } from "../../data/queries";
+import type { CasePage, RunRequest, TrialLine, TrialPage } from "../../data/types";
 import { Button, LinkButton } from "../../components/forms/Button";
 import { Copy, CopyMarkdown, CopySmall } from "../../components/text/Copy";
 import { AvailableLink } from "../../components/forms/AvailableLink";
@@ -11,6 +12,8 @@ import { trialSign } from "../../components/charts/TrialStrip";
 import { secondsText } from "../../components/text/numberFormats";
 import { safeText } from "../../components/text/safeText";
 import { TermText } from "../../components/terms/TermText";
+import { caseAddress } from "../evalSets/links";
+import { RunButton } from "../start/RunDialog";
 import styles from "./CaseScreen.module.css";
 import { caseMarkdown } from "./caseMarkdown";
 import type { CaseOrder } from "./useCaseOrder";
@@ -89,6 +92,7 @@ function Actions({ page, number, trial }: { page: CasePage; number: number | nul
           History
         </LinkButton>
       )}
+      {live && <EditAndRun page={page} />}
       {live && page.outcome !== "passed" && trial && !trial.failure && (
         <LinkButton to={bless} look="quiet">
           Bless …
@@ -97,6 +101,21 @@ function Actions({ page, number, trial }: { page: CasePage; number: number | nul
       <CopyMarkdown text={() => caseMarkdown(page, trial)} />
       <Copy text={trial?.command ?? page.command}>Copy command</Copy>
     </span>
+  );
+}
+
+/** Run this case again, here; and edit it, if it is still in its file. */
+function EditAndRun({ page }: { page: CasePage }) {
+  const [, navigate] = useLocation();
+  const source = pathOf("/api/start/repeat", { run: page.run_id, position: page.position });
+  const set = useData<RunRequest>(source, { fresh: 60_000 }).data?.eval_set;
+  const editor = set ? caseAddress(set, page.eval_id) : null;
+  useKeys(editor ? [{ keys: "e", does: "edit this case", run: () => navigate(editor) }] : []);
+  return (
+    <>
+      <RunButton look="quiet" label="Run this case" keys="r" title={`Run ${safeText(page.eval_id)}`} source={source} stay />
+      {editor && <LinkButton to={editor} look="quiet">Edit this case</LinkButton>}
+    </>
   );
 }
 

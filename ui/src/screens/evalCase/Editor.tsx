@@ -2,7 +2,7 @@ import { useCallback, useMemo, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { useAddress } from "../../app/address";
 import { useKeys } from "../../app/keyboard";
-import { useData } from "../../data/queries";
+import { pathOf, useData } from "../../data/queries";
 import type { EvalSetPage } from "../../data/types";
 import { Button } from "../../components/forms/Button";
 import { ErrorNote } from "../../components/feedback/ErrorNote";
@@ -10,6 +10,7 @@ import { Tabs } from "../../components/forms/Tabs";
 import { safeText } from "../../components/text/safeText";
 import { caseAddress, setAddress } from "../evalSets/links";
 import { Problems } from "../evalSets/Problems";
+import { RunButton } from "../start/RunDialog";
 import { type Edit, EditProvider } from "./fields/EditContext";
 import styles from "./EvalCase.module.css";
 import { CaseFields } from "./CaseFields";
@@ -126,6 +127,15 @@ function Head({ page, draft, canSave, invalid, saving, ask }: HeadProps) {
         <span className="grow" />
         <Button look="quiet" disabled={page.previous === null} aria-label="Previous case" onClick={() => go(page.previous)}>‹</Button>
         <Button look="quiet" disabled={page.next === null} aria-label="Next case" onClick={() => go(page.next)}>›</Button>
+        <RunButton
+          label={draft.isChanged ? "Save and run" : "Run"}
+          keys="r"
+          title={`Run ${safeText(page.eval_id)}`}
+          source={pathOf("/api/start/of-set", { set: page.eval_set, case: page.eval_id })}
+          disabled={draft.isChanged && !canSave}
+          before={() => (draft.isChanged ? saving.save(false) : Promise.resolve(true))}
+          stay
+        />
         {page.can_edit && (
           <>
             <Button disabled={!draft.canUndo} onClick={draft.undo}>Undo</Button>

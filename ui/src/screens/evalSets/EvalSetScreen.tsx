@@ -3,7 +3,7 @@ import { useLocation, useParams } from "wouter";
 import { useAddress } from "../../app/address";
 import { useKeys } from "../../app/keyboard";
 import { useTitle } from "../../app/title";
-import { useChange, useData } from "../../data/queries";
+import { pathOf, useChange, useData } from "../../data/queries";
 import type { EvalCaseList, EvalCaseRow, EvalSetPage, SetMade } from "../../data/types";
 import { Button } from "../../components/forms/Button";
 import { CopyLine } from "../../components/text/Copy";
@@ -13,6 +13,7 @@ import { FilterBox } from "../../components/tables/FilterBox";
 import { Skeleton } from "../../components/feedback/Skeleton";
 import { type Column, Table } from "../../components/tables/Table";
 import { safeText } from "../../components/text/safeText";
+import { RunButton } from "../start/RunDialog";
 import { CasesBar, NewCaseDialog } from "./CasesBar";
 import styles from "./EvalSets.module.css";
 import { count } from "./EvalSetsScreen";
@@ -93,6 +94,7 @@ function Head({ page }: { page: EvalSetPage }) {
         <h1 className={styles.name}>{safeText(page.name || page.eval_set_id || page.path)}</h1>
         {page.can_edit && page.has_head && <Button look="quiet" aria-label="Edit the properties of the eval set" onClick={() => setEditing(true)}>Edit</Button>}
         <span className="grow" />
+        {page.cases ? <RunButton label="Run" keys="r" title={`Run ${safeText(page.name || page.eval_set_id || page.path)}`} source={pathOf("/api/start/of-set", { set: page.id })} /> : null}
         {page.cases !== null && <Button look="quiet" onClick={() => setQuery({ as: asText ? null : "text" })}>{asText ? "Show the cases" : "Edit as text"}</Button>}
       </div>
       {page.description && <p>{safeText(page.description)}</p>}

@@ -13,6 +13,7 @@ import { ErrorNote } from "../../components/feedback/ErrorNote";
 import { When } from "../../components/text/Num";
 import { Outcome } from "../../components/charts/Outcome";
 import { Skeleton } from "../../components/feedback/Skeleton";
+import { RunButton } from "../start/RunDialog";
 import { CaseTable } from "./CaseTable";
 import { ColumnChooser } from "./ColumnChooser";
 import { PreviousRate, Details, Judgings, Warnings } from "./Details";
@@ -135,6 +136,7 @@ function Head({ page, watched, shown }: { page: RunPage; watched: boolean; shown
         <span className="grow" />
         <span className="row">
           {compare && <LinkButton to={compare}>Compare</LinkButton>}
+          {hasServer && !watched && <RunAgain page={page} />}
           {hasServer && !watched && page.outcome !== "passed" && hasEvidence(page) && (
             <LinkButton to={`/runs/${encodeURIComponent(page.run_id)}/bless`}>Bless …</LinkButton>
           )}
@@ -164,6 +166,19 @@ function Head({ page, watched, shown }: { page: RunPage; watched: boolean; shown
         {page.judges.length > 0 && ` · ${[...new Set(page.judges.map(({ model }) => model))].join(", ")} as LLM judge`}
       </p>
     </header>
+  );
+}
+
+/** The same run again, or only what did not pass in it. */
+function RunAgain({ page }: { page: RunPage }) {
+  const failures = page.cases - (page.counts.passed ?? 0) - (page.counts.skipped ?? 0);
+  return (
+    <>
+      <RunButton label="Run again" keys="r" title="Run again" source={pathOf("/api/start/repeat", { run: page.run_id })} />
+      {failures > 0 && failures < page.cases && (
+        <RunButton label="Run failures again" keys="f" title={`Run the ${failures === 1 ? "failure" : `${failures} failures`} again`} source={pathOf("/api/start/repeat", { run: page.run_id, failures: "true" })} />
+      )}
+    </>
   );
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { EMPTY, isComplete, parseNumber, problemsIn, problemsOf, problemsOfMetric, readStartRequest, shapeOf, requestBody, writeStartRequest, invalidNumbers } from "./startRequest";
+import { EMPTY, isComplete, parseNumber, problemsIn, problemsOf, problemsOfMetric, readRepeated, readStartRequest, requestText, startAddress, shapeOf, requestBody, writeStartRequest, invalidNumbers } from "./startRequest";
 
 describe("the address", () => {
   it("keeps what is asked for", () => {
@@ -41,6 +41,23 @@ describe("what is sent", () => {
     [{ agent: "a", eval_sets: [{ path: "p", cases: null }] }, true],
   ])("is asked for once it is whole: %j", (request, whole) => {
     expect(isComplete(request)).toBe(whole);
+  });
+});
+
+describe("the request of a run that is repeated", () => {
+  it.each([
+    [{ eval_sets: [{ path: "a.json", cases: null }] }, "All cases of a.json"],
+    [{ eval_sets: [{ path: "a.json", cases: ["x"] }], num_runs: 1, judge: "m" }, "Case x of a.json · 1 trial per case · judge m"],
+    [{ eval_sets: [{ path: "a.json", cases: ["x", "y"] }, { path: "b.json", cases: null }], config: "c.json" }, "2 cases of a.json, all cases of b.json · config c.json"],
+    [{ eval_sets: [], failed_of: "bdkdh2hf7n", num_runs: 4 }, "The cases that did not pass in run bdkdh2 · 4 trials per case"],
+    [{ eval_sets: [{ path: "a.json", cases: null }], criteria: { one: {}, two: {} } }, "All cases of a.json · metrics: one, two"],
+  ])("in words: %j", (request, words) => {
+    expect(requestText(readRepeated(request))).toBe(words);
+  });
+
+  it("is what the form at its address has", () => {
+    const request = readRepeated({ agent: "a", eval_sets: [{ path: "ü&.json", cases: ["x=1"] }] });
+    expect(readStartRequest(new URLSearchParams(startAddress(request).split("?")[1]))).toEqual(request);
   });
 });
 

@@ -47,6 +47,29 @@ export function readStartRequest(query: URLSearchParams): StartRequest {
   }
 }
 
+/** The request that repeats a run: only what may be one. */
+export function readRepeated(request: Record<string, unknown>): StartRequest {
+  return { ...EMPTY, ...(request as Partial<StartRequest>) };
+}
+
+/** The form with this request. */
+export function startAddress(request: StartRequest): string {
+  return `/start?ask=${encodeURIComponent(writeStartRequest(request) ?? "")}`;
+}
+
+/** What is run, in words: the cases, the trials and the criteria. */
+export function requestText({ eval_sets, failed_of, num_runs, config, criteria, judge }: StartRequest): string {
+  const sets = eval_sets.map(({ path, cases }) => (cases === null ? `all cases of ${path}` : cases.length === 1 ? `case ${cases[0]} of ${path}` : `${cases.length} cases of ${path}`));
+  const parts = [
+    failed_of && !sets.length ? `the cases that did not pass in run ${failed_of.slice(0, 6)}` : sets.join(", "),
+    num_runs ? `${num_runs} ${num_runs === 1 ? "trial" : "trials"} per case` : "",
+    criteria ? `metrics: ${Object.keys(criteria).join(", ")}` : config ? `config ${config}` : "",
+    judge ? `judge ${judge}` : "",
+  ];
+  const text = parts.filter(Boolean).join(" · ");
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 /** The request for the address; empty by default. */
 export function writeStartRequest(request: StartRequest): string | null {
   const entries = Object.entries(request).filter(([, value]) => !isEmpty(value));

@@ -21,6 +21,7 @@ from proctor.web.pages.start import (
     AgentsPage,
     Begun,
     EstimatePage,
+    RunRequest,
     StartPage,
     StartProblem,
     StartProblems,
@@ -30,6 +31,7 @@ from proctor.web.pages.start import (
 from proctor.web.server.http.sse import COMMENT, EventResponse, event, number_in
 from proctor.web.server.runs.active_runs import ActiveRuns, ActiveRunsDep, NotStartedError, TooManyRunsError
 from proctor.web.server.runs.follow import AT_ONCE, Cancelled, Follower, LiveEnd, LiveEvents, LiveProgress
+from proctor.web.server.runs.repeat_run import repeat_run, run_of_set
 from proctor.web.server.runs.run_command import (
     InvalidRunError,
     ProblemsError,
@@ -205,6 +207,29 @@ def get_start_set(
 ) -> StartSet:
     """Return the cases of one eval set."""
     return set_page(active.context.root, path)
+
+
+@router.get("/start/repeat")
+def get_repeated_run(
+    active: ActiveRunsDep,
+    run: str,
+    position: Annotated[int | None, Query(ge=0, le=2**31, description="Only this case.")] = None,
+    *,
+    failures: Annotated[bool, Query(description="Only the cases that did not pass.")] = False,
+) -> RunRequest:
+    """Return the request for a run like a stored one; nothing is started."""
+    with active.context.runs() as store:
+        return repeat_run(store, active.context, run, failures=failures, position=position)
+
+
+@router.get("/start/of-set")
+def get_run_of_set(
+    active: ActiveRunsDep,
+    eval_set: Annotated[str, Query(alias="set", description="The id of an eval set.")],
+    case: Annotated[str | None, Query(description="Only this case.")] = None,
+) -> RunRequest:
+    """Return the request for an eval set, like its newest run; nothing is started."""
+    return run_of_set(active.context, eval_set, case)
 
 
 @router.post("/estimates", responses=_WRONG)

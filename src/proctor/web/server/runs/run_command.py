@@ -93,7 +93,7 @@ def store_words(context: ServerContext) -> list[str]:
     return [] if context.store_url is None else [f"--store={_relative(str(context.store_url), context.root)}"]
 
 
-def _words(name: str, value: object) -> list[str]:
+def option_words(name: str, value: object) -> list[str]:
     """Return an option of a run as words of a command."""
     declared = OPTIONS[name]
     flag = declared.flags[0]
@@ -112,7 +112,7 @@ def _plain(form: StartRun) -> Iterator[str]:
     """Return the fields of the form that are options of a run and need no check here."""
     for name in StartRun.model_fields:
         if name in OPTIONS and name not in _CHECKED:
-            yield from _words(name, getattr(form, name))
+            yield from option_words(name, getattr(form, name))
 
 
 def _agent(form: StartRun, context: ServerContext, problems: list[StartProblem]) -> list[str]:
@@ -172,12 +172,12 @@ def _judging(
     if form.metrics is not None:
         invalid = [name for name in form.metrics if "," in name]
         problems += [_problem("metrics", f"{name!r} is not the name of a metric") for name in invalid]
-        yield from _words("metrics", form.metrics)
+        yield from option_words("metrics", form.metrics)
     if form.judge is not None:
         if problem := model_problem(form.judge, settings):
             problems.append(_problem("judge", problem))
         else:
-            yield from _words("judge", form.judge)
+            yield from option_words("judge", form.judge)
 
 
 def _config(
@@ -189,7 +189,7 @@ def _config(
         if file_below(context.root, form.config, _CONFIG_SUFFIXES) is None:
             problems.append(_problem("config", f"{form.config}: no config file below {context.root.name}"))
         else:
-            yield from _words("config", form.config)
+            yield from option_words("config", form.config)
     elif form.criteria is not None:
         yield from _criteria(form, context, settings, problems)
 
@@ -212,7 +212,7 @@ def _criteria(
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(document, encoding="utf-8", errors="replace")
-    yield from _words("config", path.relative_to(context.root))
+    yield from option_words("config", path.relative_to(context.root))
 
 
 def _criterion_faults(name: str, options: object, settings: Settings) -> list[str]:

@@ -29,10 +29,11 @@ export interface Saving<Saved extends SaveResult> {
   doubtful: readonly FieldNote[];
   preview: CasePreview | null;
   conflict: { theirs: Json | null; version: string } | null;
-  save: (commentsMayGo: boolean) => Promise<void>;
-  show: () => Promise<void>;
+  /** Returns whether it was saved. */
+  save: (commentsMayGo: boolean) => Promise<boolean>;
+  show: () => Promise<boolean>;
   /** Write it in another way than by saving. */
-  write: (send: () => Promise<Saved>, words: string) => Promise<void>;
+  write: (send: () => Promise<Saved>, words: string) => Promise<boolean>;
   closePreview: () => void;
   closeConflict: () => void;
   /** Continue with `value`, and overwrite the file. */
@@ -48,12 +49,14 @@ export function useSaving<Saved extends SaveResult>(draft: Draft, way: SaveTarge
   const [doubtful, setDoubtful] = useState(first.doubtful);
   const [state, setState] = useState<Pick<Saving<Saved>, "error" | "wrong" | "preview" | "conflict">>(NOTHING);
 
-  const attempt = async (work: () => Promise<void>): Promise<void> => {
+  const attempt = async (work: () => Promise<void>): Promise<boolean> => {
     setBusy(true);
     try {
       await work();
+      return true;
     } catch (error) {
       await refused(error).catch((found: unknown) => setState({ ...NOTHING, error: asError(found) }));
+      return false;
     } finally {
       setBusy(false);
     }
@@ -66,7 +69,7 @@ export function useSaving<Saved extends SaveResult>(draft: Draft, way: SaveTarge
     if (status === 409 && refusal.lost?.length) return setState({ ...NOTHING, preview: await way.preview(draft.value) });
     return setState({ ...NOTHING, error: found, wrong: refusal.fields ?? [] });
   };
-  const write = (send: () => Promise<Saved>, words: string): Promise<void> =>
+  const write = (send: () => Promise<Saved>, words: string): Promise<boolean> =>
     attempt(async () => {
       const saved = await send();
       setMessage(words);

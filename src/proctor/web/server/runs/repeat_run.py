@@ -1,0 +1,238 @@
+"""The request of a new run like a stored one: the agent, the cases and the options of its manifest.
+
+It only fills in the form. `command_of` checks it like any other request, so that a stored run, which may be imported, can start
+nothing that the page could not start otherwise.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from proctor.authoring.eval_set_files import SetFile
+from proctor.common.secrets import hide_secrets
+from proctor.engine.run_options import OPTIONS, Group
+from proctor.errors import EvalFileError, SetupError, UnknownNameError
+from proctor.files.eval_sets.selectors import SET_SUFFIXES
+from proctor.runs.setup.settings import resolve_reference
+from proctor.runs.storage.open import NoRunsError
+from proctor.schema.results.manifest import Manifest, PlannedCase, counting
+from proctor.schema.results.run_result import Outcome
+from proctor.stores.base import Store
+from proctor.web.pages.start import RunRequest, StartRun
+from proctor.web.server.context import ServerContext
+from proctor.web.server.eval_set_edits import edit_session
+from proctor.web.server.runs.run_command import display_command, file_below, option_words, startable
+from proctor.web.server.runs.startable_sets import set_page
+
+_MOST_RUNS = 20
+"""Runs whose manifests are read to find the newest one of an eval set."""
+_PASSED = (Outcome.PASSED, Outcome.SKIPPED)
+_SEPARATE = {"agent", "eval_sets", "tags", "limit", "config", "criteria", "failed_of"}
+"""Fields of the request that are not copied from the options of the run."""
+
+
+def repeat_run(
+    store: Store, context: ServerContext, run: str, *, failures: bool = False, position: int | None = None
+) -> RunRequest:
+    """Return the request for all cases of a run, for those that did not pass, or for the one at `position`.
+
+    Raises:
+        UnknownNameError: there is no such run, or no case at `position`.
+        SetupError: every case passed.
+    """
+    run_id = store.find(run)
+    manifest = store.manifest(run_id)
+    planned = list(_planned(store, run_id, position))
+    request: dict[str, Any] = {"agent": _agent(manifest, context), **_options(manifest, context.root)}
+    notes = [*_other_options(manifest)]
+    if failures:
+        _check_failures(store, run_id)
+        request |= {"failed_of": run_id, "eval_sets": []}
+        request.pop("config", None)  # `--failed` takes that of the run
+    else:
+        request["eval_sets"] = [*_sets(manifest, planned, context.root, notes)]
+    file = _file_of_case(manifest, planned, context) if position is not None else None
+    return RunRequest(request=request, notes=notes, run_id=run_id, eval_set=file and file.id)
+
+
+def run_of_set(context: ServerContext, eval_set: str, case: str | None) -> RunRequest:
+    """Return the request for an eval set, or one of its cases, with the agent and the options of its newest run.
+
+    Raises:
+        UnknownNameError: the project has no such set.
+    """
+    file = edit_session(context).sets.find(eval_set)
+    chosen = [{"path": file.label, "cases": None if case is None else [case]}]
+    try:
+        with context.runs() as store:
+            manifest = _newest_run(store, file, context)
+    except NoRunsError:
+        manifest = None
+    if manifest is None:
+        agent = _agent_of_folder(file.label, startable(context))
+        return RunRequest(
+            request={"agent": agent, "eval_sets": chosen}, notes=[], run_id=None, eval_set=file.id
+        )
+    request = {"agent": _agent(manifest, context), **_options(manifest, context.root), "eval_sets": chosen}
+    return RunRequest(
+        request=request, notes=[*_other_options(manifest)], run_id=manifest.run_id, eval_set=file.id
+    )
+
+
+def _planned(store: Store, run_id: str, position: int | None) -> Iterator[PlannedCase]:
+    found = (one for one in store.planned(run_id) if position is None or one.position == position)
+    first = next(found, None)
+    if first is None and position is not None:
+        raise UnknownNameError(f"run {run_id} has no case at position {position}")
+    if first is not None:
+        yield first
+        yield from found
+
+
+def _check_failures(store: Store, run_id: str) -> None:
+    outcomes = store.outcomes(run_id, counting(store.judgings(run_id)).number)
+    if all(outcomes.get(one.position) in _PASSED for one in store.planned(run_id)):
+        raise SetupError(f"every case of run {run_id} passed: there are no failures to run again")
+
+
+# --- the agent --------------------------------------------------------------------------------------------------------
+
+
+def _agent(manifest: Manifest, context: ServerContext) -> str:
+    """Return the name under which the page may start the agent; if it may not, the reference, which the check refuses."""
+    reference = manifest.agent.reference
+    if reference is None:
+        return manifest.agent.label
+    wanted = {resolve_reference(reference, folder) for folder in _folders(manifest, context.root)}
+    for name, known in startable(context).items():
+        if known == reference or resolve_reference(known, context.root) in wanted:
+            return name
+    return hide_secrets(reference)
+
+
+def _agent_of_folder(path: str, agents: dict[str, str]) -> str:
+    """Return the agent in whose folder an eval set is, else the only one; empty if that does not decide."""
+    own = [name for name, reference in agents.items() if path.startswith(f"{reference}/")]
+    others = [name for name in agents if name != "replay"]
+    candidates = own or others
+    return candidates[0] if len(candidates) == 1 or own else ""
+
+
+# --- the cases --------------------------------------------------------------------------------------------------------
+
+
+def _sets(
+    manifest: Manifest, planned: list[PlannedCase], root: Path, notes: list[str]
+) -> Iterator[dict[str, Any]]:
+    """Yield the sets of a run: whole if the run had all cases that are in the file now."""
+    for one in manifest.sets:
+        ids = [case.eval_id for case in planned if case.eval_set_id == one.eval_set_id]
+        if not ids:
+            continue
+        if one.path is None:
+            notes.append(f"The eval set {one.eval_set_id} was an object in Python: choose its file.")
+            continue
+        path = _below(one.path, manifest, root)
+        there = _ids_in_file(root, path)
+        remaining = [eval_id for eval_id in ids if there is None or eval_id in there]
+        if len(remaining) < len(ids):
+            notes.append(f"{path} no longer has {_some(sorted({*ids} - {*remaining}))}.")
+        is_whole = there is not None and there <= {*ids}
+        yield {"path": path, "cases": None if is_whole and len(planned) > 1 else remaining}
+
+
+def _ids_in_file(root: Path, path: str) -> set[str] | None:
+    """Return the ids of the cases of a file; `None` if it cannot be read, which the check of the request reports."""
+    if file_below(root, path, SET_SUFFIXES) is None:
+        return None
+    page = set_page(root, path)
+    return None if page.problem else {case.eval_id for case in page.cases}
+
+
+def _some(names: list[str]) -> str:
+    listed = ", ".join(names[:5])
+    return f"{listed} and {len(names) - 5} more cases" if len(names) > 5 else listed
+
+
+def _file_of_case(manifest: Manifest, planned: list[PlannedCase], context: ServerContext) -> SetFile | None:
+    """Return the file of the project that has the case; `None` if it is not there any more."""
+    case = planned[0]
+    path = next((one.path for one in manifest.sets if one.eval_set_id == case.eval_set_id), None)
+    if path is None:
+        return None
+    label = _below(path, manifest, context.root)
+    if case.eval_id not in (_ids_in_file(context.root, label) or ()):
+        return None
+    return next((file for file in edit_session(context).sets.all() if file.label == label), None)
+
+
+def _newest_run(store: Store, file: SetFile, context: ServerContext) -> Manifest | None:
+    """Return the manifest of the newest run with cases of a file."""
+    try:
+        set_id = edit_session(context).loader.source(file).eval_set_id
+    except EvalFileError:  # the check of the request reports it
+        return None
+    ids = [entry.run_id for entry in store.index() if set_id in entry.sets][:_MOST_RUNS]
+    for manifest in map(store.manifest, ids):
+        if any(one.path and _below(one.path, manifest, context.root) == file.label for one in manifest.sets):
+            return manifest
+    return None
+
+
+# --- the options ------------------------------------------------------------------------------------------------------
+
+
+def _options(manifest: Manifest, root: Path) -> dict[str, Any]:
+    """Return the fields of the request that are options of the run."""
+    fields = StartRun.model_fields.keys() - _SEPARATE
+    found = {name: value for name, value in manifest.options.items() if name in fields and value}
+    config = manifest.options.get("config")
+    if isinstance(config, str):
+        path = _below(config, manifest, root)
+        criteria = _generated_criteria(root, path)
+        found |= {"config": path} if criteria is None else {"criteria": criteria}
+    return found
+
+
+def _generated_criteria(root: Path, path: str) -> dict[str, Any] | None:
+    """Return the metrics that were chosen on the page for the run; `None` for a config of the project."""
+    if not path.startswith(".proctor/criteria/") or file_below(root, path, (".json",)) is None:
+        return None
+    try:
+        criteria = json.loads((root / path).read_bytes())["criteria"]
+    except (OSError, ValueError, KeyError):
+        return None
+    return {name: one if isinstance(one, dict) else {"threshold": one} for name, one in criteria.items()}
+
+
+def _other_options(manifest: Manifest) -> Iterator[str]:
+    """Yield a note if the run had options that the page has no field for."""
+    words = [
+        word
+        for name, value in manifest.options.items()
+        if (option := OPTIONS.get(name)) is not None
+        and option.flags
+        and name not in StartRun.model_fields
+        and (option.group not in (Group.CASES, Group.LIMITS) or name == "agent_name")
+        for word in option_words(name, value)
+    ]
+    if words:
+        options = display_command(words).removeprefix("proctor ")
+        yield f"The page has no field for these options of run {manifest.run_id[:6]}, and leaves them out: {options}. In a terminal, add them to the command."
+
+
+def _below(named: str, manifest: Manifest, root: Path) -> str:
+    """Return a recorded path relative to the project's folder; unchanged if it is not below it."""
+    for folder in _folders(manifest, root):
+        path = folder / named
+        if path.exists() and path.resolve().is_relative_to(root.resolve()):
+            return path.resolve().relative_to(root.resolve()).as_posix()
+    return named
+
+
+def _folders(manifest: Manifest, root: Path) -> list[Path]:
+    """Return the folders that recorded paths may be relative to: that of the run, or this project, if it was copied."""
+    return [Path(manifest.folder), root] if manifest.folder else [root]

@@ -1,0 +1,85 @@
+"""From a failure to its repair without leaving the page: edit the case, run it, see it pass; run the failures again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Site
+from tests.browser.samples import proctor
+
+Look = Callable[[Page], None]
+Shot = Callable[[Page, str], None]
+
+AGENT = 'def root_agent(text: str) -> str:\n    return "Hello!"\n'
+
+
+@pytest.fixture(scope="module")
+def greetings(tmp_path_factory: pytest.TempPathFactory, serve: Callable[..., Site]) -> Site:
+    """A server whose newest run has two cases that fail because of their expected answer, and one that passes."""
+    expected = {"polite": "Hello!", "outdated": "Good morning!", "wrong": "Go away."}
+    cases = [
+        {
+            "eval_id": eval_id,
+            "conversation": [
+                {"user_content": {"parts": [{"text": "hello"}]}, "final_response": {"parts": [{"text": answer}]}}
+            ],
+        }
+        for eval_id, answer in expected.items()
+    ]  # fmt: skip
+    tmp_path = tmp_path_factory.mktemp("greetings")
+    (tmp_path / "greeter.py").write_text(AGENT, encoding="utf-8")
+    (tmp_path / "proctor.toml").write_text('agent = "greeter.py"\n', encoding="utf-8")
+    (tmp_path / "greetings.evalset.json").write_text(
+        json.dumps({"eval_set_id": "greetings", "eval_cases": cases}), encoding="utf-8"
+    )
+    proctor(tmp_path, "eval greeter.py greetings.evalset.json")
+    return serve(tmp_path, tmp_path / ".proctor" / "store.sqlite3")
+
+
+def test_a_case_is_edited_and_run_and_passes_without_leaving_the_page(
+    page: Page, greetings: Site, axe: Look, fits: Look, shot: Shot
+) -> None:
+    run = greetings.get("/api/runs")["items"][-1]
+    page.goto(f"{greetings.url}/runs/{run['run_id']}/cases/1")
+    expect(page.get_by_role("link", name="Edit this case")).to_be_visible()
+    page.keyboard.press("e")
+    page.get_by_role("textbox", name="Expected answer").fill("Hello!")
+    page.get_by_role("button", name="Save and run").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("Case outdated of greetings.evalset.json")
+    expect(dialog).to_contain_text("This is a new run in the history.")
+    expect(dialog.get_by_role("button", name="Start the run")).to_be_focused()
+    axe(page)
+    fits(page)
+    shot(page, "run-case")
+    dialog.get_by_role("button", name="Start the run").click()
+    expect(dialog.get_by_role("button", name="Run again")).to_be_visible()
+    expect(dialog.get_by_role("status")).to_contain_text("Passed")
+    shot(page, "run-case-passed")
+    assert (
+        "Hello!"
+        in (greetings.folder / "greetings.evalset.json").read_text(encoding="utf-8").split("outdated")[1]
+    )
+    newest = greetings.get("/api/runs")["items"][0]
+    assert (newest["outcome"], newest["cases"]) == ("passed", 1)
+
+
+def test_the_failures_of_a_run_are_run_again_by_two_keys(page: Page, greetings: Site) -> None:
+    run = greetings.get("/api/runs")["items"][-1]
+    page.goto(f"{greetings.url}/runs/{run['run_id']}")
+    expect(page.get_by_role("button", name="Run failures again")).to_be_visible()
+    page.keyboard.press("f")
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("trials of 2 cases")
+    expect(dialog.get_by_role("button", name="Start the run")).to_be_focused()
+    href = dialog.get_by_role("link", name="Change options").get_attribute("href") or ""
+    assert run["run_id"] in href
+    page.keyboard.press("Enter")
+    page.wait_for_url(lambda url: run["run_id"] not in url)
+    expect(page.get_by_role("heading", name="greeter on greetings")).to_be_visible()
+    newest = greetings.get("/api/runs")["items"][0]
+    assert newest["cases"] == 2

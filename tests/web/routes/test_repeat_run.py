@@ -1,0 +1,167 @@
+"""The request of a run like a stored one: what it takes over, what it leaves out, and that nothing but the form is filled in."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+
+from proctor.web.server.app import create_app
+from proctor.web.server.context import ServerContext
+from tests.cli.project import in_this_process
+from tests.web.stored_runs import working_in
+
+SET = "sets/greetings.evalset.json"
+AGENT = '"""Answers politely, but not to all."""\n\ndef root_agent(text: str) -> str:\n    return "Go away." if "rude" in text else "Hello!"\n'
+
+
+def _case(eval_id: str) -> dict[str, Any]:
+    turn = {
+        "user_content": {"parts": [{"text": eval_id}]},
+        "final_response": {"parts": [{"text": "Hello!"}]},
+    }
+    return {"eval_id": eval_id, "conversation": [turn]}
+
+
+def _write_set(folder: Path, *ids: str) -> None:
+    document = {"eval_set_id": "greetings", "eval_cases": [_case(eval_id) for eval_id in ids]}
+    (folder / SET).write_text(json.dumps(document), encoding="utf-8")
+
+
+def _app(folder: Path) -> FastAPI:
+    return create_app(ServerContext(root=folder, store_url=folder / "runs.sqlite3"))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project with one run of three cases, of which one fails."""
+    folder = tmp_path_factory.mktemp("project")
+    (folder / "sets").mkdir()
+    (folder / "polite.py").write_text(AGENT, encoding="utf-8")
+    (folder / "other.py").write_text(AGENT, encoding="utf-8")
+    (folder / "strict.json").write_text('{"criteria": {"response_match_score": 1.0}}', encoding="utf-8")
+    (folder / "proctor.toml").write_text('agent = ["other.py", "polite.py"]\n', encoding="utf-8")
+    _write_set(folder, "kind", "rude", "mild")
+    command = f"eval polite.py {SET} --config strict.json --num-runs 2 --concurrency 3 --keep-going --store runs.sqlite3"
+    with working_in(folder):
+        assert in_this_process(*command.split()).returncode == 1
+    return folder
+
+
+@pytest.fixture
+def client(folder: Path) -> Iterator[TestClient]:
+    """Asks a server of that project, whose eval set is as it was run."""
+    _write_set(folder, "kind", "rude", "mild")
+    with TestClient(_app(folder), base_url="http://127.0.0.1:8000") as client:
+        yield client
+
+
+OPTIONS = {"agent": "polite.py", "num_runs": 2, "concurrency": 3}
+
+
+def _get(client: TestClient, query: str, path: str = "repeat") -> Any:
+    answer = client.get(f"/api/start/{path}?{query}")
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+class TestRepeatedRun:
+    @pytest.mark.parametrize(
+        ("query", "expected"),
+        [
+            ("run=latest", {"config": "strict.json", "eval_sets": [{"path": SET, "cases": None}]}),
+            ("run=latest&position=1", {"config": "strict.json", "eval_sets": [{"path": SET, "cases": ["rude"]}]}),
+        ],
+        ids=["all of it", "one case"],
+    )  # fmt: skip
+    def test_has_agent_cases_config_and_options(
+        self, client: TestClient, query: str, expected: dict[str, Any]
+    ) -> None:
+        assert _get(client, query)["request"] == {**OPTIONS, **expected}
+
+    def test_of_failures_names_the_run_which_has_the_config(self, client: TestClient) -> None:
+        page = _get(client, "run=latest&failures=true")
+        assert page["request"] == {**OPTIONS, "failed_of": page["run_id"], "eval_sets": []}
+
+    def test_names_the_options_that_the_page_has_no_field_for(self, client: TestClient) -> None:
+        [note] = _get(client, "run=latest")["notes"]
+        assert "--keep-going" in note
+
+    def test_names_the_cases_that_the_file_no_longer_has(self, client: TestClient, folder: Path) -> None:
+        _write_set(folder, "kind", "mild", "new")
+        page = _get(client, "run=latest")
+        assert page["request"]["eval_sets"] == [{"path": SET, "cases": ["kind", "mild"]}]
+        assert f"{SET} no longer has rude." in page["notes"]
+        assert _get(client, "run=latest&position=1")["eval_set"] is None
+
+    def test_names_the_set_in_which_its_case_can_be_edited(self, client: TestClient) -> None:
+        eval_set = _get(client, "run=latest&position=1")["eval_set"]
+        case = client.get(f"/api/eval-sets/{eval_set}/case?id=rude")
+        assert case.status_code == 200, case.text
+
+    def test_is_accepted_as_it_is(self, client: TestClient) -> None:
+        """The estimate checks it as it checks any request."""
+        for query, cases in (
+            ("run=latest", 3),
+            ("run=latest&failures=true", 1),
+            ("run=latest&position=1", 1),
+        ):
+            answer = client.post("/api/estimates", json=_get(client, query)["request"])
+            assert (answer.status_code, answer.json().get("cases")) == (200, cases), answer.text
+
+    @pytest.mark.parametrize(
+        ("query", "status", "message"),
+        [
+            ("run=nothing", 404, "No run named 'nothing'"),
+            ("run=latest&position=7", 404, "no case at position 7"),
+        ],
+    )
+    def test_of_what_is_not_there_is_refused(
+        self, client: TestClient, query: str, status: int, message: str
+    ) -> None:
+        answer = client.get(f"/api/start/repeat?{query}")
+        assert (answer.status_code, message in answer.json()["detail"]) == (status, True), answer.text
+
+    def test_of_an_agent_that_the_page_may_not_start_is_refused_as_any_request(self, folder: Path) -> None:
+        settings = folder / "proctor.toml"
+        before = settings.read_text(encoding="utf-8")
+        settings.write_text('agent = "other.py"\n', encoding="utf-8")
+        with TestClient(_app(folder), base_url="http://127.0.0.1:8000") as client:
+            answer = client.post("/api/estimates", json=_get(client, "run=latest")["request"])
+        settings.write_text(before, encoding="utf-8")
+        assert answer.status_code == 422
+        assert "no agent named 'polite.py'" in answer.json()["detail"]
+
+
+class TestRunOfSet:
+    def test_is_like_the_newest_run_of_the_set(self, client: TestClient) -> None:
+        [eval_set] = client.get("/api/eval-sets").json()["items"]
+        page = _get(client, f"set={eval_set['id']}&case=kind", "of-set")
+        chosen = [{"path": SET, "cases": ["kind"]}]
+        assert page["request"] == {**OPTIONS, "config": "strict.json", "eval_sets": chosen}
+
+    @pytest.mark.parametrize(
+        ("agents", "expected"),
+        [
+            ('"sets"', "sets"),
+            ('"sets", "polite.py"', "sets"),
+            ('"polite.py"', "polite.py"),
+            ('"polite.py", "other.py"', ""),
+        ],
+        ids=["in its folder", "in its folder, among others", "the only one", "several"],
+    )
+    def test_without_a_run_has_the_agent_that_is_evident(
+        self, tmp_path: Path, agents: str, expected: str
+    ) -> None:
+        (tmp_path / "sets").mkdir()
+        for name in ("sets/agent.py", "polite.py", "other.py"):
+            (tmp_path / name).write_text(AGENT, encoding="utf-8")
+        (tmp_path / "proctor.toml").write_text(f"agent = [{agents}]\n", encoding="utf-8")
+        _write_set(tmp_path, "kind")
+        with TestClient(_app(tmp_path), base_url="http://127.0.0.1:8000") as client:
+            [eval_set] = client.get("/api/eval-sets").json()["items"]
+            page = _get(client, f"set={eval_set['id']}", "of-set")
+        assert (page["request"]["agent"], page["run_id"]) == (expected, None)
