@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import secrets
 import threading
 import warnings
 from collections.abc import Iterator, Mapping
@@ -13,7 +14,9 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel
 
+from proctor.common.atomic_write import sync_folder
 from proctor.common.optional_packages import import_extra
+from proctor.common.secrets import hide_secrets
 from proctor.errors import StoreError
 from proctor.files.eval_sets.save import save_model
 from proctor.schema.serialize import to_adk_json
@@ -55,6 +58,28 @@ class Documents(Protocol):
         """Read and write in a folder without other writers, as far as this place can ensure it."""
 
 
+class Objects(Protocol):
+    """A place that holds objects whose content follows from their path, so that each is written once."""
+
+    def label(self, path: str) -> str:
+        """Return how messages name an object."""
+
+    def check(self) -> None:
+        """Check that the place exists, or create it. Raises StoreError."""
+
+    def read(self, path: str) -> bytes | None:
+        """Return the bytes of an object; `None` if it does not exist. Raises StoreError."""
+
+    def put_new(self, path: str, data: bytes) -> bool:
+        """Write an object completely or not at all; return `False` if it exists already. Raises StoreError."""
+
+    def paths(self) -> Iterator[str]:
+        """Yield the path of every object. Raises StoreError."""
+
+    def delete(self, path: str) -> None:
+        """Delete an object if it exists. Raises StoreError."""
+
+
 class FolderDocuments:
     """Documents in a folder of this machine."""
 
@@ -91,6 +116,50 @@ class FolderDocuments:
         except OSError as error:
             raise _access_error(self.label(path), "written", error) from error
         return True
+
+    def check(self) -> None:
+        """Create the folder."""
+        try:
+            self._root.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise _access_error(str(self._root), "created", error) from error
+        if not os.access(self._root, os.W_OK | os.X_OK):
+            raise StoreError(f"{self._root}: no permission to write there")
+
+    def put_new(self, path: str, data: bytes) -> bool:
+        """Write a new file and sync it to the disk."""
+        target = self._root / path
+        draft = target.with_name(f".{secrets.token_hex(8)}.new")
+        if target.exists():
+            return False
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                with draft.open("xb") as file:
+                    file.write(data)
+                    file.flush()
+                    os.fsync(file.fileno())
+                draft.replace(target)
+            finally:
+                draft.unlink(missing_ok=True)
+            sync_folder(target.parent)
+            sync_folder(target.parent.parent)
+        except OSError as error:
+            raise _access_error(self.label(path), "written", error) from error
+        return True
+
+    def paths(self) -> Iterator[str]:
+        """Yield the files below the folder."""
+        for folder, _, names in os.walk(self._root, onerror=_raise_listing_error):
+            for name in names:
+                yield Path(folder, name).relative_to(self._root).as_posix()
+
+    def delete(self, path: str) -> None:
+        """Delete the file."""
+        try:
+            (self._root / path).unlink(missing_ok=True)
+        except OSError as error:
+            raise _access_error(self.label(path), "deleted", error) from error
 
     def version(self, path: str) -> str:
         """Return an empty text: a lock on the folder excludes other writers."""
@@ -188,13 +257,38 @@ class BucketDocuments:
 
     def create(self, path: str, model: BaseModel) -> bool:
         """Put the object if there is none: the object store sees to it that of two at once, one does."""
-        if self.read(path) is not None:
-            return False
+        return self.read(path) is None and self.put_new(path, to_adk_json(model, keep_written=True).encode())
+
+    def check(self) -> None:
+        """Do nothing: a bucket that cannot be reached cannot be opened."""
+
+    def put_new(self, path: str, data: bytes) -> bool:
+        """Put the object if there is none."""
         try:
-            self._put(path, to_adk_json(model, keep_written=True), mode="create")
+            self._put(path, data, mode="create")
         except FileExistsError:
             return False
         return True
+
+    def paths(self) -> Iterator[str]:
+        """Yield the objects below the folder."""
+        try:
+            found = self._files.find(self._root)
+        except FileNotFoundError:
+            return
+        except Exception as error:
+            raise _access_error(self.label(""), "listed", error) from error
+        for path in found:
+            yield path.removeprefix(f"{self._root}/")
+
+    def delete(self, path: str) -> None:
+        """Delete the object."""
+        try:
+            self._files.rm_file(f"{self._root}/{path}")
+        except FileNotFoundError:
+            return
+        except Exception as error:
+            raise _access_error(self.label(path), "deleted", error) from error
 
     def version(self, path: str) -> str:
         """Return the generation (GCS) or the ETag (S3) of the object; empty when it is not there."""
@@ -210,7 +304,7 @@ class BucketDocuments:
         """Put the object in the place of what was there; of a `version`, only in the place of that."""
         text = to_adk_json(model, full=full, keep_written=not full)
         if not version:
-            self._put(path, text, mode="overwrite")
+            self._put(path, text.encode(), mode="overwrite")
             return
         try:
             self._put_over(path, text.encode(), version)
@@ -225,7 +319,7 @@ class BucketDocuments:
                 f"{self._url} knows no conditions: of two that change {path} at once, one loses what it wrote"
             )
             warnings.warn(said, stacklevel=2)
-            self._put(path, text, mode="overwrite")
+            self._put(path, text.encode(), mode="overwrite")
 
     def _put_over(self, path: str, data: bytes, version: str) -> None:
         """Put the object where its version is still this one: the object store sees to it."""
@@ -254,9 +348,9 @@ class BucketDocuments:
         """Do nothing: object stores have no locks."""
         return nullcontext()
 
-    def _put(self, path: str, text: str, *, mode: str) -> None:
+    def _put(self, path: str, data: bytes, *, mode: str) -> None:
         try:
-            self._files.pipe_file(f"{self._root}/{path}", text.encode(), mode=mode)
+            self._files.pipe_file(f"{self._root}/{path}", data, mode=mode)
         except FileExistsError:
             raise
         except Exception as error:
@@ -269,6 +363,11 @@ def _code(error: Exception) -> str:
     return str(response.get("Error", {}).get("Code", ""))
 
 
+def _raise_listing_error(error: OSError) -> None:
+    if not isinstance(error, FileNotFoundError):
+        raise _access_error(str(error.filename), "listed", error) from error
+
+
 def _access_error(label: str, done: str, error: Exception) -> StoreError:
     what = getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
-    return StoreError(f"{label}: cannot be {done}: {what}")
+    return StoreError(f"{label}: cannot be {done}: {hide_secrets(what)}")

@@ -10,6 +10,8 @@ from proctor.errors import SetupError, UnknownNameError, did_you_mean
 from proctor.stores.base import Store
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(.*)", re.DOTALL)  # one letter is a drive of Windows
+_WITH_ARTEFACTS = frozenset({"sqlite", "postgres", "postgresql"})
+"""The schemes whose stores keep large artefacts outside of the database if a location is given."""
 _SQLITE = "expected sqlite:PATH, or sqlite:///PATH (with a fourth slash for a path from the root)"
 
 
@@ -47,11 +49,12 @@ def sqlite_path(url: str) -> Path:
         ) from None
 
 
-def open_store(url: str, *, read_only: bool = False) -> Store:
+def open_store(url: str, *, read_only: bool = False, artefacts: str = "") -> Store:
     """Open the store that `url` names: a path or `sqlite:PATH`, `postgresql://USER@HOST/DATABASE`, or `memory:NAME`.
 
     A missing SQLite file and its folder are created. `read_only`: nothing is created or changed, and every write
-    raises `StoreError`.
+    raises `StoreError`. `artefacts`: the folder or bucket for large images, sounds and files; it is not used by stores in
+    memory and by those of other packages.
 
     Raises:
         UnknownNameError: no store has this scheme.
@@ -65,5 +68,6 @@ def open_store(url: str, *, read_only: bool = False) -> Store:
             f"No store scheme named {scheme!r}.{did_you_mean(scheme, known)} Known: {', '.join(known)} "
             f"(adk:DIR only takes results, in addition to the store of the run), or the path of a SQLite file."
         )
-    store: Store = STORES.make(scheme, url, read_only=read_only)
+    options = {"artefacts": artefacts} if artefacts and scheme in _WITH_ARTEFACTS else {}
+    store: Store = STORES.make(scheme, url, read_only=read_only, **options)
     return store

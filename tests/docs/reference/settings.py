@@ -19,6 +19,10 @@ PROJECT = {
         "`--store`",
         "Where runs are stored; `memory:` for nowhere. `adk:DIR` also writes results in google-adk's format.",
     ),
+    "artefacts": (
+        "",
+        "Store images, sounds and files above 256 kB [here](store.md#large-artefacts-outside-of-the-database), not in the database.",
+    ),
     "env": ("", "Environment variables for the agent. One that is already set keeps its value."),
 }
 """Settings that are not options of a run: how the command line spells them, and what they mean."""

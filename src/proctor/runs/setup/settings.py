@@ -35,6 +35,8 @@ class Settings:
     """Eval-set selectors: files, folders, `file:case_1,case_2`, ids of sets in the agent's folder."""
     store: tuple[str, ...] = ()
     """The stores of runs, and places that results are also written to (`adk:DIR`)."""
+    artefacts: str = ""
+    """The folder or bucket for large images, sounds and files of runs; empty: they are in the store."""
     env: Mapping[str, str] = field(default_factory=dict)
     """Environment variables for the agent; one that is already set keeps its value."""
     options: EvaluateOptions = field(default_factory=EvaluateOptions)
@@ -174,6 +176,7 @@ _PROJECT_KINDS = {
     "agent": Names("an agent, or an array of agents to compare"),
     "sets": Names("an eval set, or an array of eval sets"),
     "store": Names("the URL of a store, or an array of URLs"),
+    "artefacts": Text("a folder, s3://BUCKET/FOLDER or gs://BUCKET/FOLDER"),
     "env": _Variables("a table of environment variables, each a text"),
 }
 """Settings that are not options of a run."""
@@ -196,6 +199,8 @@ def _resolve_paths(name: str, value: Any, folder: Path) -> Any:
             return tuple(_resolve_url(url, folder) for url in _as_list(value))
         case "metrics":
             return _as_list(value)
+        case "artefacts":
+            return value if "://" in value else str(folder / Path(value).expanduser())
         case "config":
             return str(folder / value)
         case "user" if re.search(r"\.py(:|$)", value):

@@ -9,7 +9,7 @@ from pathlib import Path
 from proctor.common.error_text import safe_repr
 from proctor.common.project_root import project_root
 from proctor.common.secrets import redact_text
-from proctor.errors import SetupError, StoreError
+from proctor.errors import SettingsError, SetupError, StoreError
 from proctor.runs.arguments import is_open
 from proctor.runs.setup.settings import Settings, load_settings
 from proctor.stores.base import Store
@@ -84,7 +84,7 @@ def open_store(url: str | Path | None = None) -> Store:
     """
     from proctor.stores.open import open_store as opened
 
-    return opened(store_url(url))
+    return opened(store_url(url), artefacts=_artefacts())
 
 
 def open_runs(url: str | Path | None = None, *, read_only: bool = False) -> Store:
@@ -104,7 +104,15 @@ def open_runs(url: str | Path | None = None, *, read_only: bool = False) -> Stor
             f"no runs yet: there is no store {display_path(file)}. `proctor eval AGENT SET` keeps its runs; "
             "--store names another place"
         )
-    return opened(wanted, read_only=read_only)
+    return opened(wanted, read_only=read_only, artefacts=_artefacts())
+
+
+def _artefacts() -> str:
+    """Return the project's folder or bucket for large artefacts; without readable settings there is none."""
+    try:
+        return load_settings(Path.cwd()).artefacts
+    except SettingsError:  # a command that needs the settings reports it
+        return ""
 
 
 class NoRunsError(StoreError):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from proctor.common.optional_packages import import_extra
 from proctor.errors import SetupError, StoreError
+from proctor.stores.artefacts import Artefacts
 from proctor.stores.sql.database import (
     Cursor,
     LostConnectionError,
@@ -37,7 +38,7 @@ _LOCK = "1347568468, hashtext(current_schema())"
 _T = TypeVar("_T")
 
 
-def open_store(url: str, *, read_only: bool = False) -> SqlStore:
+def open_store(url: str, *, read_only: bool = False, artefacts: str = "") -> SqlStore:
     """Open `postgresql://USER@HOST/DATABASE`; without tables of a store in the database, they are created.
 
     Raises:
@@ -46,7 +47,7 @@ def open_store(url: str, *, read_only: bool = False) -> SqlStore:
         StoreError: the store cannot be used.
     """
     import_extra("psycopg", extra="postgres", feature="a store in PostgreSQL")
-    return SqlStore(url, PostgresPlace(url, read_only), read_only=read_only)
+    return SqlStore(url, PostgresPlace(url, read_only, artefacts=Artefacts(artefacts)), read_only=read_only)
 
 
 def name_of(url: str) -> str:
@@ -78,6 +79,7 @@ class PostgresPlace:
     read_only: bool
     name: str = field(init=False)
     warnings: list[str] = field(default_factory=list)
+    artefacts: Artefacts = field(default_factory=Artefacts)
 
     def __post_init__(self) -> None:
         """Read the URL."""
@@ -99,7 +101,7 @@ class PostgresPlace:
 
     def connect(self) -> PostgresDatabase:
         """Open one more connection."""
-        return PostgresDatabase(self.url, self.name, read_only=self.read_only)
+        return PostgresDatabase(self.url, self.name, self.artefacts, read_only=self.read_only)
 
     def check_place(self) -> None:
         """Do nothing: the server refuses what can no longer be written."""
@@ -114,8 +116,9 @@ class PostgresDatabase:
     Any thread may use it: one at a time.
     """
 
-    def __init__(self, url: str, name: str, *, read_only: bool) -> None:
+    def __init__(self, url: str, name: str, artefacts: Artefacts, *, read_only: bool) -> None:
         self.name = name
+        self.artefacts = artefacts
         self._url = url
         self._read_only = read_only
         self._lock = threading.RLock()

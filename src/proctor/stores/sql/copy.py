@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from proctor.errors import StoreError
-from proctor.stores.sql.database import Database, Row, Transaction, newest_version, sound
+from proctor.stores.sql.database import Database, Row, Transaction, insert, newest_version, sound
 from proctor.stores.sql.encoding import (
     checksum,
     compact,
@@ -21,8 +21,8 @@ from proctor.stores.sql.encoding import (
     verdict_checksum,
 )
 from proctor.stores.sql.labels import insert_calibration, insert_look, label_checksum
+from proctor.stores.sql.media import copy_media
 from proctor.stores.sql.reader import RunReader
-from proctor.stores.sql.rows import insert
 from proctor.stores.sql.run_index import set_kind
 from proctor.stores.sql.run_state import RunLine, RunProgress, run_line, stored_judgings
 from proctor.stores.sql.writer import new_run_number
@@ -82,13 +82,6 @@ class _SharedTable:
 
 _SHARED = (
     _SharedTable(
-        "media",
-        "hash, crc, body",
-        lambda row: checksum(row[0], row[2]),
-        "SELECT media FROM media_uses WHERE run = ? ORDER BY media",
-        "media_uses (run, media)",
-    ),
-    _SharedTable(
         "documents",
         "hash, crc, media, body",
         lambda row: document_checksum(row[0], row[2], row[3]),
@@ -123,6 +116,7 @@ def copy_run(source: Database, target: Database, run_id: str) -> bool:
         with sound(source.name, f"run {run_id}"):
             run = new_run_number(transaction)
             _copy_head(transaction, source, line, run)
+            copy_media(transaction, source, target, line.seq, run)
             for shared in _SHARED:
                 _copy_shared(transaction, source, shared, (line.seq, run))
             for first in range(0, line.progress.cases, _CASES):

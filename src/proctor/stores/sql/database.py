@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
 from proctor.errors import StoreError
+from proctor.stores.artefacts import Artefacts
 
 Row = tuple[Any, ...]
 
@@ -48,6 +49,8 @@ class Database(Protocol):
 
     name: str
     """The name of the store in messages."""
+    artefacts: Artefacts
+    """The objects outside of the database."""
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
         """Execute a query and return every row."""
@@ -86,6 +89,7 @@ class Place(Protocol):
     name: str
     """Its name in messages; never contains a password."""
     warnings: list[str]
+    artefacts: Artefacts
 
     def open(self) -> Database:
         """Open it for the first time."""
@@ -163,6 +167,51 @@ def apply_schema(transaction: Transaction, version: int, split: Callable[[str], 
             transaction.execute(
                 "INSERT INTO schema_versions (version, applied_at) VALUES (?, unix_now())", (number,)
             )
+
+
+# --- Many rows with one statement: each statement lets other threads run, and waiting for them costs more -------------
+
+
+_MOST = 200
+
+
+@cache
+def _statement(table: str, columns: str, conflict: str, rows: int) -> str:
+    places = f"({', '.join('?' * (columns.count(',') + 1))})"
+    return f"INSERT INTO {table} ({columns}) VALUES {', '.join([places] * rows)} {conflict}".rstrip()  # noqa: S608 - our own tables and columns
+
+
+def insert(
+    transaction: Transaction,
+    table: str,
+    columns: str,
+    rows: Sequence[Row],
+    conflict: str = "",
+) -> int:
+    """Insert `rows`, and return how many were inserted or changed."""
+    return sum(
+        _execute_insert(transaction, table, columns, some, conflict).rowcount for some in _pieces(rows)
+    )
+
+
+def insert_new(transaction: Transaction, table: str, columns: str, key: str, rows: Sequence[Row]) -> set[Row]:
+    """Insert the rows whose `key`, the first columns, is not in the table yet; return the keys of those inserted."""
+    conflict = f"ON CONFLICT ({key}) DO NOTHING RETURNING {key}"
+    new: set[Row] = set()
+    for some in _pieces(rows):
+        new.update(_execute_insert(transaction, table, columns, some, conflict).fetchall())
+    return new
+
+
+def _execute_insert(
+    transaction: Transaction, table: str, columns: str, rows: Sequence[Row], conflict: str
+) -> Cursor:
+    values = [value for row in rows for value in row]
+    return transaction.execute(_statement(table, columns, conflict, len(rows)), values)
+
+
+def _pieces(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
+    return (rows[start : start + _MOST] for start in range(0, len(rows), _MOST))
 
 
 # --- Damaged content --------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import hashlib
 import json
 import re
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -79,12 +79,19 @@ def pack(body: bytes, least: int) -> bytes:
     return body
 
 
-def unpack(stored: bytes) -> bytes:
+StoredBytes = bytes | Callable[[], bytes]
+"""A stored body, or a function that reads it from elsewhere."""
+
+
+def unpack(stored: StoredBytes) -> bytes:
     """Return what `pack` was given.
 
     Raises:
         zlib.error: it is damaged.
+        StoreError: it cannot be read.
     """
+    if not isinstance(stored, bytes):
+        return stored()
     return zlib.decompress(stored) if stored[:1] == _ZLIB else stored
 
 
@@ -296,13 +303,19 @@ def _uniform_counts(score: float | None, threshold: float | None, trials: int) -
 
 OUTCOMES = {outcome.value: outcome for outcome in Outcome}
 
-Evidence = dict[tuple[int, int], bytes]
+Evidence = dict[tuple[int, int], StoredBytes]
 """Evidence of a case by number and attempt, either stored or decompressed: `unpack` accepts both."""
 Scores = dict[tuple[int, int], bytes]
 """Scores of a case by number and attempt, to be read with `read_scores`."""
 
 
-def read_verdict(result: CaseResult, outcome: str, text: str, evidence: Evidence, scores: Scores) -> None:
+def read_verdict(
+    result: CaseResult,
+    outcome: str,
+    text: str,
+    evidence: Mapping[tuple[int, int], StoredBytes],
+    scores: Scores,
+) -> None:
     """Fill in what `verdict_row` wrote, with the evidence and the scores that it rests on.
 
     Raises:

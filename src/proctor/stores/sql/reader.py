@@ -19,7 +19,7 @@ from proctor.stores.sql.encoding import (
     OUTCOMES,
     Evidence,
     Scores,
-    checksum,
+    StoredBytes,
     document_checksum,
     load_json,
     planned_checksum,
@@ -27,12 +27,12 @@ from proctor.stores.sql.encoding import (
     read_score,
     read_scores,
     read_verdict,
-    restore_media,
     score_checksum,
     trial_checksum,
     unpack,
     verdict_checksum,
 )
+from proctor.stores.sql.media import with_media
 from proctor.stores.sql.run_state import JudgingProgress, RunProgress, judging_progress
 
 _AT_ONCE = 100
@@ -200,7 +200,9 @@ class RunReader:
     def _read_evidence(self, held: _Held, positions: Sequence[int]) -> None:
         for position, number, attempt, failed, media, stored in self._rows_of_evidence(positions):
             # evidence without media is decompressed on access: many readers need only the verdicts
-            held.evidence[position][number, attempt] = self._whole(stored, media) if media else stored
+            held.evidence[position][number, attempt] = (
+                with_media(self._database, unpack(stored), media) if media else stored
+            )
             if failed:
                 held.failed.add((position, number, attempt))
 
@@ -251,14 +253,8 @@ class RunReader:
 
     def _whole(self, stored: bytes, media: str | None) -> bytes:
         body = unpack(stored)
-        return restore_media(body, media, self._media) if media else body
-
-    def _media(self, name: str) -> bytes:
-        row = self._database.row("SELECT crc, body FROM media WHERE hash = ?", (name,))
-        if row is None or row[0] != checksum(name, row[1]):
-            raise ValueError(_MISMATCH)
-        found: bytes = row[1]
-        return found
+        whole = with_media(self._database, body, media) if media else body
+        return whole if isinstance(whole, bytes) else whole()
 
     def _sound(self, positions: Sequence[int]) -> AbstractContextManager[None]:
         first, last = positions[0], positions[-1]
@@ -304,7 +300,7 @@ def _earlier(trial: TrialResult, evidence: Evidence) -> Iterator[TrialResult]:
             yield TrialResult(trial.number, Outcome.ERROR, evidence=found, failure=failure, attempt=attempt)
 
 
-def last_attempts(evidence: Evidence) -> list[tuple[int, int, bytes]]:
+def last_attempts(evidence: Evidence) -> list[tuple[int, int, StoredBytes]]:
     """Return number, attempt and evidence of the last attempt at each trial, in order."""
     last: dict[int, int] = {}
     for number, attempt in evidence:

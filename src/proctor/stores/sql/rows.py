@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 
 from proctor.errors import StoreError
 from proctor.schema.results.run_result import Outcome
 from proctor.schema.serialize import content_hash
 from proctor.stores.base import AnswerRecord, Record, ScoreRecord, TrialRecord, VerdictRecord
 from proctor.stores.sql import run_state
-from proctor.stores.sql.database import Cursor, Database, Row, Transaction
+from proctor.stores.sql.database import Database, Row, Transaction, insert, insert_new
 from proctor.stores.sql.encoding import (
     PACKED_FROM,
     checksum,
@@ -26,6 +25,7 @@ from proctor.stores.sql.encoding import (
     verdict_checksum,
     verdict_row,
 )
+from proctor.stores.sql.media import Uploaded, write_media
 from proctor.stores.sql.reader import RunReader
 from proctor.stores.sql.run_state import JudgingProgress, Lease, RunProgress
 
@@ -191,10 +191,10 @@ class RowWriter:
 
     # --- on the writer's thread --------------------------------------------------------------------------------------
 
-    def write(self, transaction: Transaction, rows: Rows, name: str) -> None:
-        """Write rows within the open transaction, and count them; `name` is the store's, for messages."""
+    def write(self, transaction: Transaction, database: Database, rows: Rows, uploaded: Uploaded) -> None:
+        """Write rows within the open transaction of `database`, and count them."""
         if rows.media:
-            self._write_media(transaction, rows.media)
+            write_media(transaction, database, self._run, rows.media, uploaded)
         if rows.documents:
             insert(
                 transaction,
@@ -204,7 +204,7 @@ class RowWriter:
                 "ON CONFLICT (hash) DO NOTHING",
             )
         if rows.trials:
-            self._write_trials(transaction, rows.trials, name)
+            self._write_trials(transaction, rows.trials, database.name)
         if rows.answers:
             write_answers(transaction, self._run, rows.answers)
         decided = self._hold.decided
@@ -218,12 +218,6 @@ class RowWriter:
         if stale or rows.verdicts:
             self._hold.judging.counts = decided.counts()
             self._hold.judging.verdicts_sum = decided.positions_sum
-
-    def _write_media(self, transaction: Transaction, found: dict[str, bytes]) -> None:
-        rows = [(name, checksum(name, body), body) for name, body in sorted(found.items())]
-        insert(transaction, "media", "hash, crc, body", rows, "ON CONFLICT (hash) DO NOTHING")
-        uses = [(self._run, name) for name in found]
-        insert(transaction, "media_uses", "run, media", uses, "ON CONFLICT (run, media) DO NOTHING")
 
     def _write_trials(self, transaction: Transaction, rows: list[Row], name: str) -> None:
         new = insert_new(transaction, "trials", _TRIALS, _TRIAL_KEY, rows)
@@ -301,51 +295,6 @@ def _check_same_trial(transaction: Transaction, name: str, row: Row) -> None:
         f"{name}: trial {row[2]} of case {row[1]} has other evidence already (attempt {row[3]}), "
         "and evidence is never changed"
     )
-
-
-# --- Many rows with one statement: each statement lets other threads run, and waiting for them costs more -------------
-
-
-_MOST = 200
-
-
-@cache
-def _statement(table: str, columns: str, conflict: str, rows: int) -> str:
-    places = f"({', '.join('?' * (columns.count(',') + 1))})"
-    return f"INSERT INTO {table} ({columns}) VALUES {', '.join([places] * rows)} {conflict}".rstrip()  # noqa: S608 - our own tables and columns
-
-
-def insert(
-    transaction: Transaction,
-    table: str,
-    columns: str,
-    rows: Sequence[Row],
-    conflict: str = "",
-) -> int:
-    """Insert `rows`, and return how many were inserted or changed."""
-    return sum(
-        _execute_insert(transaction, table, columns, some, conflict).rowcount for some in _pieces(rows)
-    )
-
-
-def insert_new(transaction: Transaction, table: str, columns: str, key: str, rows: Sequence[Row]) -> set[Row]:
-    """Insert the rows whose `key`, the first columns, is not in the table yet; return the keys of those inserted."""
-    conflict = f"ON CONFLICT ({key}) DO NOTHING RETURNING {key}"
-    new: set[Row] = set()
-    for some in _pieces(rows):
-        new.update(_execute_insert(transaction, table, columns, some, conflict).fetchall())
-    return new
-
-
-def _execute_insert(
-    transaction: Transaction, table: str, columns: str, rows: Sequence[Row], conflict: str
-) -> Cursor:
-    values = [value for row in rows for value in row]
-    return transaction.execute(_statement(table, columns, conflict, len(rows)), values)
-
-
-def _pieces(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
-    return (rows[start : start + _MOST] for start in range(0, len(rows), _MOST))
 
 
 _NEWER = "ON CONFLICT (name) DO UPDATE SET crc = excluded.crc, body = excluded.body"

@@ -15,6 +15,7 @@ from proctor.stores.sql import lease_holder
 from proctor.stores.sql.database import Database, Place, Transaction
 from proctor.stores.sql.encoding import compact
 from proctor.stores.sql.labels import LabelledStore
+from proctor.stores.sql.media import prepare_artefacts
 from proctor.stores.sql.members import (
     Member,
     claim_member,
@@ -78,6 +79,7 @@ class SharedRunStore(LabelledStore):
             RunInUseError: another process runs this part.
         """
         self._check_writable()
+        prepare_artefacts(self._database)
         run_id = manifest.run_id
         with self._database.transaction(exclusive=True) as transaction:
             line = run_line(self._database, run_id)

@@ -31,6 +31,7 @@ from proctor.stores.sql.batch_records import JudgeBatchStore
 from proctor.stores.sql.copy import copy_calibrations_and_looks, copy_run
 from proctor.stores.sql.database import Place, sound
 from proctor.stores.sql.encoding import checksum, unpack
+from proctor.stores.sql.media import collect_artefacts, prepare_artefacts
 from proctor.stores.sql.reader import RunReader, StoredCases
 from proctor.stores.sql.run_index import find_run, run_index
 from proctor.stores.sql.run_state import (
@@ -72,6 +73,7 @@ class SqlStore(SharedRunStore, JudgeBatchStore):
     ) -> Writer:
         """Write down a new run and take hold of it."""
         self._check_writable()
+        prepare_artefacts(self._database)
         with self._database.transaction() as transaction:
             hold = begin_run(transaction, self.name, manifest, cases, judging)
         return Writer(self._place, hold, committed, manifest.created_at)
@@ -92,6 +94,7 @@ class SqlStore(SharedRunStore, JudgeBatchStore):
             StoreError: another process is at work on it.
         """
         self._check_writable()
+        prepare_artefacts(self._database)
         line = self._line(run_id)
         run_state.check_of_one_process(line, self.name)
         with self._database.transaction() as transaction:
@@ -118,6 +121,7 @@ class SqlStore(SharedRunStore, JudgeBatchStore):
             StoreError: the source is damaged, or here is another run of this id. Then nothing was copied.
         """
         self._check_writable()
+        prepare_artefacts(self._database)
         return copy_run(source._database, self._database, run_id)
 
     def copy_calibrations_and_looks(self, source: SqlStore) -> None:
@@ -138,6 +142,13 @@ class SqlStore(SharedRunStore, JudgeBatchStore):
                 run_state.check_deletable(transaction, line, self.name)
             delete_runs(transaction, [line.seq for line in lines])
         self._seqs.clear()
+        try:
+            prepare_artefacts(self._database)
+            collect_artefacts(self._database)
+        except StoreError as error:
+            raise StoreError(
+                f"the runs are deleted, but not all of their artefacts. The next `proctor prune` deletes the others. {error}"
+            ) from error
         with suppress(StoreError):  # while others are busy the room is left for what comes
             self._database.give_back()
 

@@ -16,10 +16,11 @@ from proctor.errors import StoreError
 from proctor.schema.results.manifest import AgentManifest, Judging, Manifest, PlannedCase, RunSummary
 from proctor.stores.base import AnswerRecord, Committed, Record
 from proctor.stores.sql import lease_holder, run_state
-from proctor.stores.sql.database import Database, LostConnectionError, Place, Transaction
+from proctor.stores.sql.database import Database, LostConnectionError, Place, Transaction, insert
 from proctor.stores.sql.encoding import checksum, compact, planned_checksum, storable
+from proctor.stores.sql.media import upload
 from proctor.stores.sql.reader import RunReader
-from proctor.stores.sql.rows import Decided, Hold, Rows, RowWriter, insert
+from proctor.stores.sql.rows import Decided, Hold, Rows, RowWriter
 from proctor.stores.sql.run_index import set_kind
 from proctor.stores.sql.run_state import (
     JudgingProgress,
@@ -175,10 +176,11 @@ class Writer:
 
     def _write(self, database: Database, rows: Rows, end: _End | None, *, is_wait: bool) -> None:
         self._place.check_place()
+        uploaded = upload(database, rows.media)
         with database.transaction() as transaction:
             if not self._is_known:
                 self._hold.reload(database)
-            self._rows.write(transaction, rows, self._place.name)
+            self._rows.write(transaction, database, rows, uploaded)
             judging = self._hold.judging
             if end is not None and end.summary is not None:
                 judging.summary, judging.complete = compact(end.summary.model_dump()), int(end.complete)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.errors import StoreError
+from proctor.stores.artefacts import Artefacts
 from proctor.stores.sql.database import (
     AFTER_DAMAGE,
     Row,
@@ -70,9 +71,11 @@ class Connection:
         lock: threading.RLock | None = None,
         *,
         in_use: InUse | None = None,
+        artefacts: Artefacts | None = None,
     ) -> None:
         """Take an open connection in autocommit mode, the store's name for messages, and its claim to the file."""
         self._in_use = in_use
+        self.artefacts = artefacts or Artefacts()
         self.raw = raw
         self.name = name
         self.lock = lock or threading.RLock()

@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 from proctor.common.atomic_write import sync_folder
 from proctor.errors import StoreError
+from proctor.stores.artefacts import Artefacts
 from proctor.stores.sql.database import check_version, newest_version
 from proctor.stores.sqlite.connection import (
     APPLICATION_ID,
@@ -42,6 +43,7 @@ class SqliteFile:
     name: str = field(init=False)
     """The name in messages: the path as the user wrote it."""
     warnings: list[str] = field(default_factory=list)
+    artefacts: Artefacts = field(default_factory=Artefacts)
     _identity: tuple[int, int] | None = None
     _copy: tempfile.TemporaryDirectory[str] | None = None
 
@@ -84,7 +86,7 @@ class SqliteFile:
         except BaseException:
             connection.close()
             raise
-        return Connection(connection, self.name, in_use=in_use)
+        return Connection(connection, self.name, in_use=in_use, artefacts=self.artefacts)
 
     def connect(self) -> Connection:
         """Open one more connection for writing."""
@@ -92,7 +94,9 @@ class SqliteFile:
             in_use = InUse(self.path)
         try:
             with sqlite_errors(self.name):
-                return Connection(self._open_for_writing(), self.name, in_use=in_use)
+                return Connection(
+                    self._open_for_writing(), self.name, in_use=in_use, artefacts=self.artefacts
+                )
         except BaseException:
             in_use.end()
             raise
@@ -217,12 +221,16 @@ class SqliteFile:
     def _open_for_reading(self, in_use: InUse) -> Connection:
         """Open the file for reading, even if its folder cannot be written."""
         try:
-            return Connection(self._read(self.path, "mode=ro"), self.name, in_use=in_use)
+            return Connection(
+                self._read(self.path, "mode=ro"), self.name, in_use=in_use, artefacts=self.artefacts
+            )
         except sqlite3.OperationalError:
             if not self._logs():
                 raw = self._read(self.path, "mode=ro&immutable=1")
-                return Connection(raw, self.name, in_use=in_use)
-        return Connection(self._read(self._copy_with_logs(), "mode=rw"), self.name, in_use=in_use)
+                return Connection(raw, self.name, in_use=in_use, artefacts=self.artefacts)
+        return Connection(
+            self._read(self._copy_with_logs(), "mode=rw"), self.name, in_use=in_use, artefacts=self.artefacts
+        )
 
     def _read(self, path: Path, how: str) -> sqlite3.Connection:
         connection = _connect(path, how)
@@ -389,6 +397,7 @@ class Memory:
 
     name: str
     warnings: list[str] = field(default_factory=list)
+    artefacts: Artefacts = field(default_factory=Artefacts)
 
     def open(self) -> Connection:
         """Return the one connection of this name."""

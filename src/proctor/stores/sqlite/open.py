@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 
 from proctor.errors import StoreError
+from proctor.stores.artefacts import Artefacts
 from proctor.stores.open import split_url, sqlite_path
 from proctor.stores.sql.database import Place
 from proctor.stores.sql.store import SqlStore
@@ -14,8 +15,8 @@ _OLDEST = (3, 35, 0)
 """The first SQLite that has `RETURNING`."""
 
 
-def open_store(url: str, *, read_only: bool = False) -> SqlStore:
-    """Open `sqlite:///PATH`, `sqlite:PATH`, a bare path, or `memory:NAME`.
+def open_store(url: str, *, read_only: bool = False, artefacts: str = "") -> SqlStore:
+    """Open `sqlite:///PATH`, `sqlite:PATH`, a bare path, or `memory:NAME`, whose artefacts are in memory, too.
 
     Raises:
         SetupError: the URL names no place.
@@ -26,5 +27,8 @@ def open_store(url: str, *, read_only: bool = False) -> SqlStore:
             f"{url}: the store needs SQLite {'.'.join(map(str, _OLDEST))} or newer, this Python has {sqlite3.sqlite_version}"
         )
     scheme, rest = split_url(url)
-    place: Place = Memory(f"memory:{rest}") if scheme == "memory" else SqliteFile(sqlite_path(url), read_only)
+    if scheme == "memory":
+        place: Place = Memory(f"memory:{rest}")
+    else:
+        place = SqliteFile(sqlite_path(url), read_only, artefacts=Artefacts(artefacts))
     return SqlStore(url, place, read_only=read_only)

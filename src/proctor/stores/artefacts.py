@@ -1,0 +1,167 @@
+"""Large artefacts outside of the database: objects named by the hash of their content, in a folder or in a bucket of an object store."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import threading
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from proctor.errors import SetupError, StoreError
+
+if TYPE_CHECKING:
+    from proctor.stores.object_store import Objects
+
+LARGEST_INLINE = 256 * 1024
+"""Bytes of an image, a sound or a file up to which it is stored in the database."""
+
+_BUCKET = re.compile(r"(s3|gs)://([A-Za-z0-9][A-Za-z0-9._-]*)((?:/[^?#@]*)?)")
+_NAME = re.compile(r"[0-9a-f]{64}")
+_CACHED_BYTES = 32 * 1024 * 1024
+_AT_ONCE = 8
+"""Requests to an object store at a time."""
+
+
+def check_location(url: str) -> str:
+    """Return a folder as an absolute path, and the URL of a bucket without a final slash.
+
+    Raises:
+        SetupError: it is another kind of URL, or contains a user, a password or options.
+    """
+    if "://" not in url:
+        return str(Path(url).expanduser().absolute())
+    found = _BUCKET.fullmatch(url)
+    if found is None:  # the URL is not shown: it may contain a password
+        raise SetupError(
+            f"artefacts: expected a folder, s3://BUCKET/FOLDER or gs://BUCKET/FOLDER, got another {url.partition(':')[0][:20]}: URL. "
+            "Keys, endpoints and other options come from the environment of the provider, such as AWS_PROFILE or AWS_ENDPOINT_URL"
+        )
+    return f"{found[1]}://{found[2]}{found[3].rstrip('/')}"
+
+
+class Artefacts:
+    """Where the large artefacts of a store are written, and how they are read. Any thread may use it."""
+
+    def __init__(self, url: str = "") -> None:
+        """Write to a folder or a bucket (see `check_location`); without a URL to the database, as the rest.
+
+        Raises:
+            SetupError: the URL is not one of these.
+        """
+        self.url = check_location(url) if url else ""
+        self.place = ""
+        """The part of it that belongs to the store alone; empty until the store has chosen it."""
+        self._lock = threading.Lock()
+        self._recent: dict[str, bytes] = {}
+
+    def open(self, place: str) -> None:
+        """Write to this place from now on.
+
+        Raises:
+            StoreError: it cannot be used.
+        """
+        _objects(place).check()
+        self.place = place
+
+    def is_large(self, body: bytes) -> bool:
+        """Return whether a body is written here."""
+        return bool(self.place) and len(body) > LARGEST_INLINE
+
+    def put(self, bodies: Mapping[str, bytes]) -> None:
+        """Write bodies by their hash, unless they are there already.
+
+        Raises:
+            StoreError: one cannot be written.
+        """
+        if bodies:
+            objects = _objects(self.place)
+            _for_each(bodies, lambda name: objects.put_new(_path(name), bodies[name]))
+
+    def read(self, place: str, name: str) -> bytes:
+        """Return a body that was written to `place`, or was moved with everything else to the present location.
+
+        Raises:
+            StoreError: it is missing or damaged, or the place cannot be reached.
+        """
+        with self._lock:
+            body = self._recent.pop(name, None)
+        if body is None:
+            body = self._fetch(place, name)
+        with self._lock:
+            self._recent[name] = body
+            while sum(map(len, self._recent.values())) > _CACHED_BYTES:
+                del self._recent[next(iter(self._recent))]
+        return body
+
+    def _fetch(self, place: str, name: str) -> bytes:
+        for location in self._locations(place):
+            objects = _objects(location)
+            body = objects.read(_path(name))
+            if body is None:
+                continue
+            if hashlib.sha256(body).hexdigest() != name:
+                raise StoreError(
+                    f"the artefact {objects.label(_path(name))} is damaged: its content does not have the hash in its name. {_REMEDY}"
+                )
+            return body
+        raise StoreError(f"the artefact {_objects(place).label(_path(name))} is missing. {_REMEDY}")
+
+    def _locations(self, place: str) -> list[str]:
+        """Return where objects that were written to `place` may be: they may have been moved to the present location."""
+        present = f"{self.url}/{place.rpartition('/')[2]}" if self.url else place
+        return list(dict.fromkeys((present, place)))
+
+    def names(self, place: str) -> Iterator[str]:
+        """Yield the names of all artefacts in a place."""
+        for path in _objects(place).paths():
+            name = path.rpartition("/")[2]
+            if _NAME.fullmatch(name) and path == _path(name):
+                yield name
+
+    def delete(self, place: str, names: Collection[str]) -> None:
+        """Delete artefacts; one that does not exist is no error."""
+        present, *earlier = self._locations(place)
+        _delete(present, names)
+        for location in earlier:
+            with suppress(StoreError):  # a bucket from which everything was moved may be gone
+                _delete(location, names)
+
+
+def _delete(place: str, names: Collection[str]) -> None:
+    objects = _objects(place)
+    _for_each(names, lambda name: objects.delete(_path(name)))
+
+
+_REMEDY = (
+    "Put it back from a backup; if all artefacts were moved, name their new location with the setting `artefacts`. "
+    "Everything else in the store can still be shown"
+)
+
+
+def _path(name: str) -> str:
+    return f"{name[:2]}/{name}"
+
+
+@lru_cache(maxsize=8)
+def _objects(place: str) -> Objects:
+    """Open a place."""
+    from proctor.stores.object_store import BucketDocuments, FolderDocuments
+
+    found = _BUCKET.fullmatch(place)
+    return BucketDocuments(found[1], found[2], found[3]) if found else FolderDocuments(place)
+
+
+def _for_each(names: Iterable[str], use: Callable[[str], object]) -> None:
+    """Call `use` for several names at a time, and raise the first error."""
+    wanted = list(names)
+    if len(wanted) == 1:
+        use(wanted[0])
+        return
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        for _ in pool.map(use, wanted):
+            pass
