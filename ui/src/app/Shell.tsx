@@ -36,8 +36,8 @@ export function Shell({ places, children }: { places: Readonly<Record<string, st
           Proctor
         </Link>
         <nav ref={nav} className={styles.nav} aria-label="Pages">
-          {entries.map(({ name, to }) => (
-            <Link key={to} href={to} aria-current={isUnder(path, to.split("?")[0] ?? to) ? "page" : undefined}>
+          {entries.map(({ name, to, also }) => (
+            <Link key={to} href={to} aria-current={isUnder(path, to.split("?")[0] ?? to) || (also && isUnder(path, also)) ? "page" : undefined}>
               {name}
             </Link>
           ))}

@@ -1,4 +1,7 @@
 import type { ComponentType } from "react";
+import { AuditScreen } from "../screens/audit/AuditScreen";
+import { AuditedCaseScreen } from "../screens/audit/AuditedCaseScreen";
+import { AuditsScreen } from "../screens/audit/AuditsScreen";
 import { BlessScreen } from "../screens/bless/BlessScreen";
 import { CaseScreen } from "../screens/case/CaseScreen";
 import { ChatScreen } from "../screens/chat/ChatScreen";
@@ -30,6 +33,9 @@ export const SCREENS: readonly ScreenRoute[] = [
   { path: "/runs/:run", Screen: RunScreen },
   { path: "/runs/:run/cases/:position", Screen: CaseScreen },
   { path: "/runs/:run/bless", Screen: BlessScreen, live: true },
+  { path: "/audits", Screen: AuditsScreen },
+  { path: "/audits/:audit", Screen: AuditScreen },
+  { path: "/audits/:audit/cases/:position", Screen: AuditedCaseScreen },
   { path: "/judges", Screen: JudgesScreen, live: true },
   { path: "/start", Screen: StartScreen, live: true },
   { path: "/eval-sets", Screen: EvalSetsScreen, live: true },
@@ -43,11 +49,13 @@ export interface NavEntry {
   to: string;
   /** What follows `g` on the keyboard. */
   key: string;
+  /** Another path that belongs to it. */
+  also?: string;
 }
 
 /** The head of every page, in this order. An entry shows as soon as a screen above has its path. */
 export const NAV: readonly NavEntry[] = [
-  { name: "Runs", to: "/runs", key: "r" },
+  { name: "Runs", to: "/runs", key: "r", also: "/audits" },
   { name: "Eval sets", to: "/eval-sets", key: "e" },
   { name: "Compare", to: "/compare", key: "c" },
   { name: "History", to: "/history", key: "h" },

@@ -1106,6 +1106,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/audits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Audits
+         * @description List the stored audits, newest first; without a store the list is empty.
+         */
+        get: operations["list_audits"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/audits/{audit}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Audit
+         * @description Return one audit: what the eval sets catch, and what they are blind to.
+         */
+        get: operations["get_audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/audits/{audit}/cases/{position}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Audited Case
+         * @description Return one case of an audit: its mutants, and each that survives with what was recorded.
+         */
+        get: operations["get_audited_case"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1218,6 +1278,176 @@ export interface components {
             /** Name */
             name: string;
             value: components["schemas"]["Clip"];
+        };
+        /**
+         * AuditPage
+         * @description One audit.
+         */
+        AuditPage: {
+            /** Run Id */
+            run_id: string;
+            /** Short */
+            short: string;
+            /** Created At */
+            created_at: number;
+            /** Seed */
+            seed: number;
+            /** Sets */
+            sets: components["schemas"]["AuditedSet"][];
+            /** Paths */
+            paths: string[];
+            /** Configs */
+            configs: string[];
+            /** Sentence */
+            sentence: string;
+            caught: components["schemas"]["Share"];
+            /** Errors */
+            errors: number;
+            /** Audited */
+            audited: number;
+            /** Classes */
+            classes: components["schemas"]["FaultClass"][];
+            /** Cases */
+            cases: components["schemas"]["AuditedCaseRow"][];
+            /** Metrics */
+            metrics: components["schemas"]["AuditedMetric"][];
+            /** Notes */
+            notes: string[];
+            /** Changes */
+            changes: components["schemas"]["ChangeGroup"][];
+            /** Warnings */
+            warnings: string[];
+            /** Command */
+            command: string;
+        };
+        /**
+         * AuditRow
+         * @description An audit in a list.
+         */
+        AuditRow: {
+            /** Run Id */
+            run_id: string;
+            /** Short */
+            short: string;
+            /** Created At */
+            created_at: number;
+            /** Cases */
+            cases: number;
+            /** Config */
+            config: string;
+            /** Mutants */
+            mutants: string[];
+            /** Sets */
+            sets: components["schemas"]["AuditedSet"][];
+        };
+        /**
+         * AuditedCasePage
+         * @description One case of an audit.
+         */
+        AuditedCasePage: {
+            /** Run Id */
+            run_id: string;
+            /** Short */
+            short: string;
+            /** Position */
+            position: number;
+            /** Total */
+            total: number;
+            /** Eval Set Id */
+            eval_set_id: string;
+            /** Eval Id */
+            eval_id: string;
+            /** Place */
+            place: string;
+            /** Problem */
+            problem: string;
+            /** Contradicts */
+            contradicts: boolean;
+            /** Same As */
+            same_as: string;
+            caught: components["schemas"]["Share"];
+            /** Mutants */
+            mutants: components["schemas"]["MutantLine"][];
+            /** Survivors */
+            survivors: components["schemas"]["SurvivorPart"][];
+            /** Changes */
+            changes: components["schemas"]["ChangeGroup"][];
+            previous: components["schemas"]["CasePlace"] | null;
+            next: components["schemas"]["CasePlace"] | null;
+            /** Command */
+            command: string;
+        };
+        /**
+         * AuditedCaseRow
+         * @description One case of an audit.
+         */
+        AuditedCaseRow: {
+            /** Position */
+            position: number;
+            /** Eval Set Id */
+            eval_set_id: string;
+            /** Eval Id */
+            eval_id: string;
+            /** Place */
+            place: string;
+            caught: components["schemas"]["Share"];
+            /** Survivors */
+            survivors: number;
+            /** Faults */
+            faults: string[];
+            /** Passed By */
+            passed_by: string[];
+            /** Same As */
+            same_as: string;
+            /** Problem */
+            problem: string;
+            /** Contradicts */
+            contradicts: boolean;
+        };
+        /**
+         * AuditedMetric
+         * @description How often one gating metric decided.
+         */
+        AuditedMetric: {
+            /** Name */
+            name: string;
+            /** Threshold */
+            threshold: number | null;
+            /** Scored */
+            scored: number;
+            /** Failed */
+            failed: number;
+            /** Is Idle */
+            is_idle: boolean;
+        };
+        /**
+         * AuditedSet
+         * @description What one eval set of an audit catches, in short.
+         */
+        AuditedSet: {
+            /** Eval Set Id */
+            eval_set_id: string;
+            caught: components["schemas"]["Share"];
+            /** Classes Caught */
+            classes_caught: number;
+            /** Classes */
+            classes: number;
+            /** Blind */
+            blind: string[];
+            /** Passed By Any */
+            passed_by_any: number;
+        };
+        /**
+         * AuditsPage
+         * @description Some of the audits.
+         */
+        AuditsPage: {
+            /** Items */
+            items: components["schemas"]["AuditRow"][];
+            /** Next */
+            next: string | null;
+            /** Total */
+            total: number;
         };
         /**
          * BallotPart
@@ -1754,6 +1984,36 @@ export interface components {
          */
         Change: "regression" | "error" | "inconclusive" | "improvement" | "no_regression" | "no_difference";
         /**
+         * ChangeGroup
+         * @description The changes of one config or case.
+         */
+        ChangeGroup: {
+            /** Place */
+            place: string;
+            /** Changes */
+            changes: components["schemas"]["ChangeLine"][];
+            /** Snippets */
+            snippets: string[];
+        };
+        /**
+         * ChangeLine
+         * @description One change that catches survivors.
+         */
+        ChangeLine: {
+            /** Change */
+            change: string;
+            /** Catches */
+            catches: number;
+            /** Of */
+            of: number;
+            /** Faults */
+            faults: string[];
+            /** Note */
+            note: string;
+            /** Verified */
+            verified: boolean;
+        };
+        /**
          * ChangedBy
          * @description Who changed something between two runs, as far as the manifests show it.
          * @enum {string}
@@ -2231,6 +2491,36 @@ export interface components {
             readable: boolean;
             /** Problems */
             problems: components["schemas"]["ProblemNote"][];
+        };
+        /**
+         * Fate
+         * @description What became of a mutant.
+         * @enum {string}
+         */
+        Fate: "caught" | "survived" | "error";
+        /**
+         * FaultClass
+         * @description What became of the mutants of one class of faults.
+         */
+        FaultClass: {
+            /** Name */
+            name: string;
+            /** Label */
+            label: string;
+            /** Family */
+            family: string;
+            /** Is Agent */
+            is_agent: boolean;
+            caught: components["schemas"]["Share"];
+            /** Errors */
+            errors: number;
+            /** Cases */
+            cases: number;
+            /**
+             * Standing
+             * @enum {string}
+             */
+            standing: "caught" | "weak" | "blind" | "not_applicable";
         };
         /**
          * FieldNote
@@ -2994,6 +3284,29 @@ export interface components {
             tokens: number;
             /** Unpriced */
             unpriced: string[];
+        };
+        /**
+         * MutantLine
+         * @description A mutant of the case, or an agent that does nothing.
+         */
+        MutantLine: {
+            /** Number */
+            number: number;
+            /** Label */
+            label: string;
+            /** Family */
+            family: string;
+            /** Is Agent */
+            is_agent: boolean;
+            /** Fault */
+            fault: string;
+            /** Turn */
+            turn: number | null;
+            fate: components["schemas"]["Fate"];
+            /** Metrics */
+            metrics: string[];
+            /** Reason */
+            reason: string;
         };
         /**
          * NewChat
@@ -3837,6 +4150,22 @@ export interface components {
             expected_call: number | null;
             /** Broken */
             broken: string[];
+        };
+        /**
+         * SurvivorPart
+         * @description A mutant that survives: the recorded conversation is what is expected, the mutant is the actual one.
+         */
+        SurvivorPart: {
+            /** Number */
+            number: number;
+            /** Turns */
+            turns: components["schemas"]["TurnPart"][];
+            /** Recorded */
+            recorded: number;
+            /** Scores */
+            scores: components["schemas"]["ScorePart"][];
+            /** State */
+            state: components["schemas"]["StateRow"][];
         };
         /**
          * TextDraft
@@ -6560,6 +6889,109 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["KnownJudgesPage"];
+                };
+            };
+        };
+    };
+    list_audits: {
+        parameters: {
+            query?: {
+                limit?: number;
+                /** @description `next` of the previous page. */
+                before?: string | null;
+                /** @description An eval set's id. */
+                set?: string | null;
+                /** @description Only the newest audits of the cases that this run used, with its config. */
+                run?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditsPage"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    get_audit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of an audit, or the beginning of it. */
+                audit: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditPage"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    get_audited_case: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of an audit, or the beginning of it. */
+                audit: string;
+                /** @description The position of the case, from 0. */
+                position: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditedCasePage"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
         };

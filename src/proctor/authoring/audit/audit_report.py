@@ -39,6 +39,13 @@ from proctor.schema.analysis.audit_result import (
     OperatorScore,
 )
 
+FAMILY_WORDS = {
+    AGENTS: "agents that do nothing",
+    "calls": "tool calls",
+    "answers": "answers",
+    "state": "final state",
+    "conversation": "course of the conversation",
+}
 _FEW = 4
 """Cases that a line names."""
 _LONGEST = 110
@@ -223,17 +230,11 @@ def _family_rows(applied: Sequence[OperatorScore]) -> Iterator[Row]:
 
 def _family_label(family: str, rest: Sequence[OperatorScore], applied: Sequence[OperatorScore]) -> str:
     if family == AGENTS:
-        return "agents that do nothing"
-    words = {
-        "calls": "tool calls",
-        "answers": "answers",
-        "state": "final state",
-        "conversation": "course of the conversation",
-    }
+        return FAMILY_WORDS[AGENTS]
     is_whole = len(rest) == sum(each.family == family for each in applied)
     if len(rest) == 1:
         return rest[0].label
-    return f"{'' if is_whole else 'other '}{words[family]}: {len(rest)} classes"
+    return f"{'' if is_whole else 'other '}{FAMILY_WORDS[family]}: {len(rest)} classes"
 
 
 def _sum(scores: Sequence[OperatorScore]) -> MutationScore:

@@ -76,19 +76,19 @@ def proposal_blocks(proposals: Sequence[Proposal], look: Look) -> Iterator[Block
         return
     heading = "changes that catch survivors (tried: every recorded conversation still passes)"
     yield Line([Span(heading, "strong")], record=(heading,))
-    places = _by_place(proposals)
+    places = proposals_by_place(proposals)
     shown = places if look.verbose else places[:_FEW]
     for place, changes in shown:
         yield text_line(f"  {place}:")
         yield Table(_COLUMNS, [_row(each) for each in changes], indent=4)
         if look.verbose:
-            yield from _snippets(changes)
+            yield from (Code(each, "json" if each.startswith("{") else "yaml") for each in snippets(changes))
     if len(shown) < len(places):
         yield text_line(f"  … and {len(places) - len(shown):,} more files or cases (-v)")
     yield Gap(is_everywhere=True)
 
 
-def _by_place(proposals: Sequence[Proposal]) -> list[tuple[str, list[Proposal]]]:
+def proposals_by_place(proposals: Sequence[Proposal]) -> list[tuple[str, list[Proposal]]]:
     """Return the changes of each config and case; those that catch most come first."""
     places: dict[str, list[Proposal]] = {}
     for each in proposals:
@@ -105,9 +105,8 @@ def _row(proposal: Proposal) -> Row:
     return Row([[Span(proposal.change, is_data=True)], [Span(catches, role)], [Span(note, "dim")]])
 
 
-def _snippets(changes: Sequence[Proposal]) -> Iterator[Block]:
+def snippets(changes: Sequence[Proposal]) -> Iterator[str]:
     """Yield what to paste: the criteria after the last change that was tried, and the keys of each case."""
     tried = [each for each in changes if each.verified]
     of_config = [each for each in tried if not each.eval_id]
-    for each in [*of_config[-1:], *(each for each in tried if each.eval_id)]:
-        yield Code(each.snippet, "json" if each.snippet.startswith("{") else "yaml")
+    yield from (each.snippet for each in [*of_config[-1:], *(each for each in tried if each.eval_id)])

@@ -7,7 +7,7 @@ are stored: the case and the seed make its conversation again.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, fields
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +39,7 @@ from proctor.stores.base import Record, ScoreRecord, TrialRecord, VerdictRecord
 
 if TYPE_CHECKING:
     from proctor.runs.setup.prepare import Prepared
-    from proctor.stores.base import Store
+    from proctor.stores.base import RunEntry, Store
 
 AUDIT = "audit"
 """Among the options of a manifest: what was audited and what no trial contains."""
@@ -110,12 +110,13 @@ def _facts(found: AuditResult, mutants: Sequence[str] | None) -> dict[str, Any]:
 
 def _share(of_set: AuditResult) -> dict[str, Any]:
     """Return what one set catches, in short."""
-    blind = [each.label for each in of_set.by_operator if each.score.is_blind and each.family != AGENTS]
+    classes = [each for each in of_set.by_operator if each.score.made and each.family != AGENTS]
     score = of_set.score
     return {
         "caught": score.caught,
         "made": score.made,
-        "blind": blind,
+        "classes": [sum(not each.score.is_weak for each in classes), len(classes)],
+        "blind": [each.label for each in classes if each.score.is_blind],
         "passed_by_any": len(of_set.passed_by_any),
     }
 
@@ -205,7 +206,7 @@ def load_audit(store: Store, run_id: str) -> AuditResult:
     sets = []
     for one, judged, metrics in zip(manifest.sets, judging.sets, facts["metrics"], strict=True):
         audits = [
-            _case_audit(result, facts["cases"].get(str(at), {})) for at, result in islice(cases, one.cases)
+            case_audit(result, facts["cases"].get(str(at), {})) for at, result in islice(cases, one.cases)
         ]
         sets.append(
             SetAudit(
@@ -218,13 +219,20 @@ def load_audit(store: Store, run_id: str) -> AuditResult:
             )
         )
     operators = {name: (label, family) for name, (label, family) in facts["operators"].items()}
-    proposals = [Proposal(**each) for each in facts["proposals"]]
     warnings = store.summary(run_id).warnings
     leakage = leakage_of(facts.get("leakage"))
-    return AuditResult(sets, facts["seed"], operators, warnings, proposals, run_id=run_id, leakage=leakage)
+    return AuditResult(
+        sets, facts["seed"], operators, warnings, proposals_of(facts), run_id=run_id, leakage=leakage
+    )
 
 
-def _case_audit(result: CaseResult, facts: Mapping[str, Any]) -> CaseAudit:
+def proposals_of(facts: Mapping[str, Any]) -> list[Proposal]:
+    """Return the changes that an audit proposes, from what no trial of it contains."""
+    return [Proposal(**each) for each in facts["proposals"]]
+
+
+def case_audit(result: CaseResult, facts: Mapping[str, Any]) -> CaseAudit:
+    """Return what one case catches; `facts`: what no trial of it contains."""
     mutants = [_fate((trial.evidence_data() or {})["mutation"]) for trial in result.trials]
     return CaseAudit(result.eval_id, result.place, mutants=mutants, **facts)
 
@@ -299,8 +307,20 @@ POOR = 0.9
 _MOST_SEARCHED = 50
 
 
-def poor_audits(store: Store, run_id: str) -> Iterator[str]:
-    """Yield a sentence for each set of a run whose newest audit is poor: of the same cases, with the same config."""
+@dataclass(frozen=True, slots=True)
+class AuditOfSet:
+    """The newest audit of a set that a run used."""
+
+    name: str
+    """The set's file, or its id."""
+    audit: RunEntry
+    eval_set_id: str
+    share: Mapping[str, Any]
+    """What the set catches, in short."""
+
+
+def newest_audits(store: Store, run_id: str) -> Iterator[AuditOfSet]:
+    """Yield for each set of a run its newest audit with all mutants: of the same cases, with the same config."""
     sets = store.manifest(run_id).sets
     wanted = {
         (one.content_hash, judged.config_hash): one.path or one.eval_set_id
@@ -316,9 +336,15 @@ def poor_audits(store: Store, run_id: str) -> Iterator[str]:
             continue
         judging = store.judgings(entry.run_id)[0]
         for one, judged, share in zip(manifest.sets, judging.sets, facts["shares"], strict=True):
-            name = wanted.pop((one.content_hash, judged.config_hash), "")
-            if name and (problem := _poor(share)):
-                yield f"audit: {name} {problem} (`proctor show {entry.run_id}`)"
+            if name := wanted.pop((one.content_hash, judged.config_hash), ""):
+                yield AuditOfSet(name, entry, one.eval_set_id, share)
+
+
+def poor_audits(store: Store, run_id: str) -> Iterator[str]:
+    """Yield a sentence for each set of a run whose newest audit is poor."""
+    for found in newest_audits(store, run_id):
+        if problem := _poor(found.share):
+            yield f"audit: {found.name} {problem} (`proctor show {found.audit.run_id}`)"
 
 
 def _poor(share: Mapping[str, Any]) -> str:

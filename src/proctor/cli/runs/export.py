@@ -96,7 +96,7 @@ def export(
     RUN is an id, the beginning of one, `latest` or `latest~1`. JSON and JSON Lines have everything; CSV has a
     row for each trial; adk is google-adk's *.evalset_result.json, which its own tools read. A file
     is whole or not there. `proctor import` reads all but CSV back. An audit is written as json, with the
-    evidence of every mutant that survives, as markdown or as text.
+    evidence of every mutant that survives, as html, as markdown or as text.
     """
     from proctor.cli.outputs import output_guard, reported_errors
 
@@ -164,13 +164,18 @@ def _export_audit(store: Store, run_id: str, form: str, target: str | None, **ho
                 for each in load_survivors(store, run_id, position)
             ]
             write_json(audit_data(found), out)
+        elif form == "html":
+            from proctor.web.pages.bundle.single_file import read_page
+            from proctor.web.pages.bundle.store_pages import write_audit_file
+
+            write_audit_file(store, run_id, read_page(), out)
         else:
             write_audit(found, out, ReportOptions(verbose=True, color=False), markdown=form == "markdown")
     if target is not None:
         say(f"{target}: audit {run_id} as {form}")
 
 
-_OF_AUDITS = ("json", "markdown", "text")
+_OF_AUDITS = ("json", "html", "markdown", "text")
 
 
 def _form_of(output: str | None) -> str:

@@ -13,6 +13,7 @@ import { FilterBox } from "../../components/tables/FilterBox";
 import { Skeleton } from "../../components/feedback/Skeleton";
 import { type Column, Table } from "../../components/tables/Table";
 import { safeText } from "../../components/text/safeText";
+import { AuditLine } from "../audit/AuditLine";
 import { RunButton } from "../start/RunDialog";
 import { CasesBar, NewCaseDialog } from "./CasesBar";
 import styles from "./EvalSets.module.css";
@@ -104,6 +105,7 @@ function Head({ page }: { page: EvalSetPage }) {
       </p>
       {page.migrates_to !== null && <Migrate page={page} to={page.migrates_to} />}
       {page.cases ? <CopyLine text={page.command} /> : null}
+      {page.eval_set_id !== null && <AuditLine set={page.eval_set_id} />}
       {isEditing && <HeadDialog page={page} close={() => setEditing(false)} />}
     </>
   );

@@ -13,6 +13,7 @@ import { ErrorNote } from "../../components/feedback/ErrorNote";
 import { When } from "../../components/text/Num";
 import { Outcome } from "../../components/charts/Outcome";
 import { Skeleton } from "../../components/feedback/Skeleton";
+import { AuditLine } from "../audit/AuditLine";
 import { RunButton } from "../start/RunDialog";
 import { CaseTable } from "./CaseTable";
 import { ColumnChooser } from "./ColumnChooser";
@@ -165,6 +166,7 @@ function Head({ page, watched, shown }: { page: RunPage; watched: boolean; shown
         {!watched && page.figures.length > 0 && ` · ${page.figures.join(", ")}`}
         {page.judges.length > 0 && ` · ${[...new Set(page.judges.map(({ model }) => model))].join(", ")} as LLM judge`}
       </p>
+      {!watched && <AuditLine run={page.run_id} />}
     </header>
   );
 }

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "react";
-import { useLocation } from "wouter";
+import { Link, Redirect, useLocation } from "wouter";
 import { useAddress } from "../../app/address";
 import { useKeys } from "../../app/keyboard";
 import { useTitle } from "../../app/title";
@@ -12,6 +12,7 @@ import { ErrorNote } from "../../components/feedback/ErrorNote";
 import { FilterBox, type Offer } from "../../components/tables/FilterBox";
 import { Skeleton } from "../../components/feedback/Skeleton";
 import { type Choice, Table } from "../../components/tables/Table";
+import { RunKinds } from "./RunKinds";
 import styles from "./RunsScreen.module.css";
 import { COLUMNS } from "./runColumns";
 import { readFilter, runsPath } from "./runFilter";
@@ -43,7 +44,7 @@ export function RunsScreen() {
   return (
     <>
       <div className="row">
-        <h1>Runs</h1>
+        <RunKinds at="runs" />
         <span className={`grow ${styles.gap}`} />
         {live ? <Comparison chosen={chosen} /> : <FileComparisonLinks rows={rows} />}
         <CopyMarkdown text={() => asMarkdown(rows)} />
@@ -163,12 +164,19 @@ function Loading() {
 
 function NoRuns() {
   const { live } = useSource();
+  const has = useAvailable();
+  if (!live && has("/api/audits")) return <Redirect to="/audits" replace />; // the file of an audit
   return (
     <Empty
       title="No runs yet"
       does="Evaluate an agent on an eval set. The run appears here when it starts."
       command="proctor eval AGENT EVAL_SET"
     >
+      {live && (
+        <p>
+          <Link href="/audits">Audits of eval sets</Link>
+        </p>
+      )}
       {live && <p className="dim">New here? <code>proctor init</code> writes a first agent and its eval set.</p>}
     </Empty>
   );

@@ -77,7 +77,7 @@ def add_runs(
     extras: ReportExtras | None,
 ) -> None:
     """Add runs to a file, with the list of them."""
-    file.add_initial("/api/about", _about())
+    file.add_initial("/api/about", about_file())
     rows = [run_row(run.listed) for run in stored]
     file.add_initial("/api/runs", RunsPage(items=rows, next=None, total=len(rows)))
     for run, stored_run in zip(runs, stored, strict=True):
@@ -87,7 +87,8 @@ def add_runs(
             file.add(path, page)
 
 
-def _about() -> AboutPage:
+def about_file() -> AboutPage:
+    """Return the project that a file has: none."""
     return AboutPage(
         version=__version__, project="", store="", agents=[], any_agent=False, can_run=False,
         why_not="this is a file: a server (`proctor web`) can start runs", has_token=False,

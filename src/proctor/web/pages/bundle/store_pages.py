@@ -25,7 +25,7 @@ from proctor.web.pages.analysis.load_comparison import (
     load_matrix,
     load_pairs,
 )
-from proctor.web.pages.bundle.html_report import add_runs
+from proctor.web.pages.bundle.html_report import about_file, add_runs
 from proctor.web.pages.bundle.single_file import BuiltPage, SingleFileWriter
 from proctor.web.pages.case.load_case import alignment_steps
 from proctor.web.pages.runs.case_filters import case_extras
@@ -178,4 +178,26 @@ def write_comparison_file(
         for place, pair in side_by_side(store, comparison):
             file.add(place, pair)
     add_runs(file, [store.load(run.listed.run.run_id) for run in stored], stored, extras)
+    file.end()
+
+
+# --- an audit as one file -----------------------------------------------------------------------------------------------
+
+
+def write_audit_file(store: Store, run_id: str, page: BuiltPage, out: TextIO) -> None:
+    """Write an audit to `out`: its page, and every case with the mutants that survive."""
+    from proctor.web.pages.audit.audit_page import audit_alone, audit_page
+    from proctor.web.pages.audit.audited_case import audited_case_page
+    from proctor.web.pages.runs.run_list import RunsPage
+
+    file = SingleFileWriter(page, out, f"/audits/{run_id}")
+    file.begin()
+    file.add_initial("/api/about", about_file())
+    file.add_initial("/api/runs", RunsPage(items=[], next=None, total=0))
+    file.add_initial("/api/audits", audit_alone(store, run_id))
+    audit = audit_page(store, run_id)
+    file.add_initial(f"/api/audits/{run_id}", audit)
+    for case in audit.cases:
+        path = f"/api/audits/{run_id}/cases/{case.position}"
+        file.add(path, audited_case_page(store, run_id, case.position))
     file.end()

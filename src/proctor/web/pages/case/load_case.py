@@ -23,6 +23,7 @@ from proctor.runs.storage.lookup import case_of, judging_of, lacks_reasons, list
 from proctor.schema.format.config import EvalConfig
 from proctor.schema.format.invocation import Invocation
 from proctor.schema.results.manifest import PlannedCase, counting
+from proctor.schema.results.run_result import RunKind
 from proctor.web.pages.case.case import CaseBefore, CasePage, CasePlace, case_page
 from proctor.web.pages.case.judge_votes import AskedMessage, JudgesPage, PromptPage, judges_page
 from proctor.web.pages.case.page_parts import clip
@@ -54,18 +55,36 @@ def alignment_steps(expected: Invocation, actual: Invocation) -> Sequence[Mappin
 class CaseLoader:
     """Loads the pages of one case of a run."""
 
-    def __init__(self, store: Store, run: str, position: int, judging: int | None = None) -> None:
-        """Find the case at `position`; `run` is an id, the beginning of one, `latest` or `latest~1`.
+    def __init__(
+        self,
+        store: Store,
+        run: str,
+        position: int,
+        judging: int | None = None,
+        *,
+        kind: RunKind = RunKind.RUN,
+    ) -> None:
+        """Find the case at `position`; `run` is an id, the beginning of one, `latest` or `latest~1`, of a run of this kind.
 
         Raises:
             UnknownNameError: there is no such run, case or scoring.
         """
-        self._store, self.run_id, self.position = store, store.find(run), position
+        self._store, self.run_id, self.position = store, store.find(run, kind), position
         self._judging = judging_of(store, self.run_id, judging)
         self._planned = _find_planned(store, self.run_id, position)
         self.view: CaseView = view_case(
             store, listed_run(store, self.run_id), self._planned.case, self._judging
         )
+
+    @property
+    def total(self) -> int:
+        """The number of cases of the run."""
+        return self._planned.total
+
+    @property
+    def neighbours(self) -> tuple[CasePlace | None, CasePlace | None]:
+        """The case before this one, and the case after it."""
+        return _place(self._planned.previous), _place(self._planned.following)
 
     def page(self) -> CasePage:
         """Return the case, without its conversations."""
@@ -75,12 +94,13 @@ class CaseLoader:
                 "The store has the reasons of turns that failed, not of those that passed. "
                 f"`proctor score {self.view.short} --details` computes and stores them (without a call of the agent)"
             )
+        previous, following = self.neighbours
         return case_page(
             self.view,
             self.position,
-            self._planned.total,
-            previous=_place(self._planned.previous),
-            following=_place(self._planned.following),
+            self.total,
+            previous=previous,
+            following=following,
             before=self._before(),
             hint=hint,
         )

@@ -37,7 +37,7 @@ TYPES = {
 """The served file types, independent of the system's tables and of a file's content."""
 
 SCREENS = frozenset(
-    ("", "runs", "compare", "matrix", "history", "judges", "start", "eval-sets", "chat", "login")
+    ("", "runs", "audits", "compare", "matrix", "history", "judges", "start", "eval-sets", "chat", "login")
 )
 """The first parts of the page's addresses (`ui/src/app/routes.tsx`)."""
 PAGE = "page"

@@ -8,5 +8,6 @@ ROUTES = (
     "bless",
     "live_runs",
     "analysis",
+    "audits",
 )
 """The modules of this package; the server adds their routes under `/api`."""
