@@ -3,7 +3,7 @@ import { Prose } from "../../components/text/Prose";
 import { numText } from "../../components/text/numberFormats";
 import { safeText } from "../../components/text/safeText";
 import { StateRows } from "../case/FinalState";
-import { Turn } from "../case/Turn";
+import { Turn } from "../case/conversation/Turn";
 import styles from "./Audit.module.css";
 import { counted, whyPassed } from "./auditText";
 
@@ -42,7 +42,7 @@ function Evidence({ part }: { part: SurvivorPart }) {
         {part.recorded > 0 && <span className="dim"> {counted(part.recorded, "turn")} as recorded {part.recorded === 1 ? "is" : "are"} left out.</span>}
       </p>
       {part.turns.map((turn) => (
-        <Turn key={turn.index} turn={turn} first fixed at={null} on={false} />
+        <Turn key={turn.index} turn={turn} first at={null} on={false} />
       ))}
       {part.state.length > 0 && <StateRows rows={part.state} />}
       <p className={styles.why}>

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from proctor.authoring.audit.audit_report import FAMILY_WORDS, sentence
 from proctor.authoring.audit.criteria_blocks import criteria_lines, proposals_by_place, snippets
+from proctor.authoring.audit.leakage import leakage_blocks
 from proctor.authoring.audit.stored_audit import AUDIT, load_audit, newest_audits
 from proctor.reports.content.run_list import short_ids
-from proctor.reports.content.text_blocks import Line
+from proctor.reports.content.text_blocks import Block, Line
 from proctor.schema.analysis.audit_result import (
     AGENTS,
     AuditResult,
@@ -163,7 +164,7 @@ class AuditPage(PageModel):
     cases: list[AuditedCaseRow]
     metrics: list[AuditedMetric]
     notes: list[str]
-    """Sentences about metrics and thresholds that decide nothing."""
+    """Sentences about what the agent could see, and about metrics and thresholds that decide nothing."""
     changes: list[ChangeGroup]
     warnings: list[str]
     command: str
@@ -278,7 +279,7 @@ def audit_page(store: Store, name: str) -> AuditPage:
         classes=sorted(classes, key=lambda one: (not one.caught.of, one.caught.count - one.caught.of)),
         cases=[*_cases(found)],
         metrics=[copy_fields(AuditedMetric, one, is_idle=one.name in idle) for one in found.metrics],
-        notes=[*_texts(criteria_lines(found, everything=True))],
+        notes=[*_texts(_findings(found))],
         changes=[*change_groups(found.proposals, _labels(found))],
         warnings=found.warnings,
         command=f"proctor show {row.short} -v",
@@ -333,7 +334,13 @@ def case_share(case: CaseAudit, agents: Iterable[str]) -> Share:
     return share(fates.count(Fate.CAUGHT), len(fates) - fates.count(Fate.ERROR))
 
 
-def _texts(blocks: Iterable[object]) -> Iterator[str]:
+def _findings(found: AuditResult) -> Iterator[Block]:
+    """Yield what was found about the agent and the criteria."""
+    yield from leakage_blocks(found.leakage, everything=True) if found.leakage is not None else ()
+    yield from criteria_lines(found, everything=True)
+
+
+def _texts(blocks: Iterable[Block]) -> Iterator[str]:
     for block in blocks:
         if isinstance(block, Line):
             yield "".join(span.text for span in block.spans)
