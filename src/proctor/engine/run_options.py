@@ -137,6 +137,10 @@ def _join_problem(name: str, value: object) -> str:
     return run_name_problem(name, value)
 
 
+def _on_problem(name: str, value: object) -> str:
+    return "" if value == "processes" else f"{name}: expected processes, got {value!r}"
+
+
 FAILURES_OR_ALL = Choice(("all", "failures"))
 
 
@@ -228,6 +232,18 @@ class RunOptions:
     isolate_memory: str | int | None = option(
         None, MemorySize(), "The memory of each worker (512MB, 2GB); a trial that needs more is an error. Implies `isolate`.",
         "--isolate-memory", metavar="SIZE", group=Group.EXECUTION, uses=[SETTING, PYTEST, RESUME],
+    )  # fmt: skip
+    on: str | None = option(
+        None, Checked(_on_problem, '"processes"'), "Run the trials on workers: `processes` of this machine, each with many trials at a time.",
+        "--on", metavar="WHERE", group=Group.EXECUTION, uses=[SETTING, RESUME], unset="in this process",
+    )  # fmt: skip
+    workers: int | None = option(
+        None, WholeNumber(1, most=1_000), "With `on`: start N workers, which share the trials.", "--workers", metavar="N",
+        group=Group.EXECUTION, uses=[SETTING, RESUME], unset="4",
+    )  # fmt: skip
+    per_worker: int | None = option(
+        None, WholeNumber(1, most=10_000), "With `on`: the most trials that a worker runs at a time.", "--per-worker", metavar="N",
+        group=Group.EXECUTION, uses=[SETTING, RESUME], unset="an equal part of `concurrency`",
     )  # fmt: skip
     timeout: float | None = option(
         300.0, Amount(), "Seconds that one turn may take.", "--timeout", metavar="S", group=Group.EXECUTION,
@@ -425,3 +441,7 @@ OPTIONS: Mapping[str, Option] = {
 def options_of(use: Use) -> list[str]:
     """Return the names of the options that `use` takes."""
     return [option.name for option in OPTIONS.values() if use in option.uses]
+
+
+WORKERS = ("on", "workers", "per_worker")
+"""The options that say where the trials of a run, or of a session of it, are run. They change no verdict."""

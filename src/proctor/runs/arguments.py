@@ -60,6 +60,9 @@ class EvaluateOptions(TypedDict, total=False):
     concurrency: int
     isolate: bool
     isolate_memory: str | int | None
+    on: str | None
+    workers: int | None
+    per_worker: int | None
     timeout: float | None
     trial_timeout: float | None
     max_text: int
@@ -119,6 +122,9 @@ class SessionOptions(TypedDict, total=False):
     concurrency: int
     isolate: bool
     isolate_memory: str | int | None
+    on: str | None
+    workers: int | None
+    per_worker: int | None
     max_text: int
     max_events: int
     user: Any

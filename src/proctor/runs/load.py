@@ -121,6 +121,24 @@ def load_agent(
         return load(ref, agent_name=agent_name)
 
 
+def load_agent_of_run(ref: AgentLike, options: RunOptions) -> Agent:
+    """Load the agent of a run here, or return the workers that load it.
+
+    Raises:
+        SetupError: the agent cannot be loaded, or workers cannot be used.
+    """
+    if options.on is not None:
+        from proctor.runs.setup.workers.make_pool import worker_pool
+
+        return worker_pool(ref, options)
+    return load_agent(
+        ref,
+        agent_name=options.agent_name,
+        isolate=options.isolate,
+        isolate_memory=options.isolate_memory,
+    )
+
+
 def forget_outdated_imports(folder: Path) -> None:
     """Discard the imported modules of an agent whose files have changed, so that the next load imports them again."""
     from proctor.agents.import_user_code import forget_outdated_imports as forget

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 from proctor.common.registry import load_object
 from proctor.common.secrets import HIDDEN
 from proctor.engine.execution.run_recorder import StoredRun
-from proctor.engine.run_options import OPTIONS, Group, Use, options_of
+from proctor.engine.run_options import OPTIONS, WORKERS, Group, Use, options_of
 from proctor.errors import NothingToRunError, SetupError, SetupProblems
 from proctor.runs.arguments import AgentLike, EvalSetLike, EvaluateOptions, SessionOptions, is_open
 from proctor.runs.begin import add_description
@@ -58,6 +58,9 @@ async def resume(run: str | None = None, **options: Unpack[ResumeOptions]) -> Ru
     * `concurrency: int` (8): Trials that run at the same time.
     * `isolate: bool` (False): Run a Python agent in worker processes: contains crashes, memory and blocking code.
     * `isolate_memory: str | int | None` (none): The memory of each worker (512MB, 2GB); a trial that needs more is an error. Implies `isolate`.
+    * `on: str | None` (in this process): Run the trials on workers: `processes` of this machine, each with many trials at a time.
+    * `workers: int | None` (4): With `on`: start N workers, which share the trials.
+    * `per_worker: int | None` (an equal part of `concurrency`): With `on`: the most trials that a worker runs at a time.
     * `max_text: int` (1048576): Keep N characters of a text of the agent; a longer one is cut, and an error.
     * `max_events: int` (10000): Stop an agent after N events in one turn, which is an error.
     * `user: Any` (the config's user_simulator_config): The simulated user of scenarios: a model, module:function or file.py:function. Also a `ChatModel` or
@@ -219,10 +222,10 @@ def _options(manifest: Manifest, now: Mapping[str, Any]) -> EvaluateOptions:
     return taken
 
 
-_NOT_KEPT = {"eval_sets", "outputs", AGAINST_RUN, USER_CODE} | {
+_NOT_KEPT = {"eval_sets", "outputs", AGAINST_RUN, USER_CODE, *WORKERS} | {
     option.name for option in OPTIONS.values() if option.group is Group.LIMITS
 }
-"""Options of the first session that do not apply to this one: each session has its own limits."""
+"""Options of the first session that do not apply to this one: each session has its own limits and workers."""
 
 
 class Outputs(NamedTuple):

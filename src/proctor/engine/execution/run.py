@@ -13,6 +13,7 @@ from proctor.engine.execution.executor import LocalExecutor
 from proctor.engine.execution.run_control import DRAIN, Progress
 from proctor.engine.execution.run_recorder import StoredRun
 from proctor.engine.execution.trial_queue import CaseState, TrialQueue, TrialState
+from proctor.engine.execution.workers import EngineError, WorkerPool
 from proctor.engine.planning.plan import Plan
 from proctor.engine.run_options import RunOptions
 from proctor.engine.trial.agent_lifecycle import AgentLifecycle
@@ -82,7 +83,10 @@ class Run:
             started_at=time.time(),
         )
         began = time.perf_counter()
-        agent = AgentLifecycle(self.agent, self.agent_label, self.options.timeout)
+        on_workers = isinstance(
+            self.agent, WorkerPool
+        )  # they have their own deadlines, and start more slowly
+        agent = AgentLifecycle(self.agent, self.agent_label, None if on_workers else self.options.timeout)
         info = await agent.open(self.plan)
         try:
             if self.stored is not None:
@@ -158,6 +162,8 @@ class Run:
             await self._executor.run(trials)
         except StoreError as error:
             run.failure = _broken(error)
+        except EngineError as error:
+            run.failure = Failure(where="workers", message=str(error))
         finally:
             # Executor and runner refer to each other: this cycle would keep all results until the next collection.
             self._executor = runner.set_aside = None
@@ -289,6 +295,8 @@ class Run:
     def _finish(self, run: RunResult) -> None:
         """Complete the result of the run, and write its summary to the store."""
         if warning := self._spending.warning():
+            run.warnings.append(warning)
+        if isinstance(self.agent, WorkerPool) and (warning := self.agent.warning()):
             run.warnings.append(warning)
         warning = self._spending.blind_spot() if self.options.max_tokens is not None else ""
         if warning and warning not in run.warnings:

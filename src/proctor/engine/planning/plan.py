@@ -112,9 +112,13 @@ _NEEDS_ONE_DECIDER = ("until_decided", "against", "fail_fast", "max_failures")
 
 def _sharing_problems(options: RunOptions) -> list[SetupError]:
     """Return the problems of options that a run of several processes lacks, or cannot have."""
+    problems = [
+        f"{name} (--{name.replace('_', '-')}) needs on (--on): it is about the workers of a run"
+        for name in ("workers", "per_worker")
+        if options.on is None and getattr(options, name) is not None
+    ]
     if options.join is None:
-        return []
-    problems = []
+        return [*map(SetupError, problems)]
     if options.shard is None:
         problems.append("join needs shard (--shard I/N): the part of the run that this process runs")
     if options.store is None:

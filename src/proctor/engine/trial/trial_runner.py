@@ -9,6 +9,7 @@ from proctor.agents.base import Agent, AgentInfo
 from proctor.common.safe_text import is_visible
 from proctor.engine.execution.run_recorder import Answers, StoredRun
 from proctor.engine.execution.trial_queue import USER, TrialState
+from proctor.engine.execution.workers import WorkerPool
 from proctor.engine.planning.bound_metric import BoundMetric
 from proctor.engine.planning.set_plan import SetPlan
 from proctor.engine.run_options import RunOptions
@@ -56,10 +57,12 @@ class TrialRunner:
         """Gives the place of a trial whose judges are asked to the next trial; `None` in a run without judges."""
         if stored is not None and options.judges is not None:
             options.judges.remember(Answers(stored))
-        self._recorder = None
-        if agent is not None:
+        self._recorder: ConversationRecorder | WorkerPool | None = None
+        if isinstance(agent, WorkerPool):
+            self._recorder = agent
+        elif agent is not None:
             details = info.app_details if info else None
-            self._recorder = ConversationRecorder(agent, _limits(options), details)
+            self._recorder = ConversationRecorder(agent, limits_of(options), details)
 
     async def __call__(self, state: TrialState, slot: Slot) -> TrialState:
         """Do one trial."""
@@ -143,14 +146,20 @@ class TrialRunner:
             outcome.trial = _copy_evidence(state)
         if state.new_scores is None:
             trial = outcome.trial or _copy_evidence(state)
-            outcome.failure = trial.failure = _left_behind(trial, slot, self._options)
-            trial.duration = round(max(0.0, time.time() - trial.started_at), 3) if trial.started_at else 0.0
+            outcome.failure = left_behind(trial, slot, self._options)
             return outcome
         metrics = state.metrics_to_score()
         asked = state.asked or metrics
         by_name = _by_name(asked, scores_of_stuck_trial(asked, state.new_scores, self._options.timeout))
         outcome.scores = outcome.with_known_scores([by_name[metric.name] for metric in metrics])
         return outcome
+
+
+def left_behind(trial: Trial, slot: Slot, options: RunOptions) -> Failure:
+    """Put into a trial that it ignored its cancellation, and how long it took; return the failure."""
+    trial.failure = failure = _left_behind(trial, slot, options)
+    trial.duration = round(max(0.0, time.time() - trial.started_at), 3) if trial.started_at else 0.0
+    return failure
 
 
 def _left_behind(trial: Trial, slot: Slot, options: RunOptions) -> Failure:
@@ -186,7 +195,8 @@ def _copy_evidence(state: TrialState) -> Trial:
     return Trial(eval_set_id=result.eval_set_id, eval_id=result.eval_id, number=state.number)
 
 
-def _limits(options: RunOptions) -> TrialLimits:
+def limits_of(options: RunOptions) -> TrialLimits:
+    """Return the limits of one trial."""
     return TrialLimits(
         timeout=options.timeout,
         trial_timeout=options.trial_timeout,

@@ -179,7 +179,7 @@ def _run_options(options: EvaluateOptions, *, plays: bool) -> RunOptions:
             given[name] = [given[name]]
     budget = budget_of(options)
     judges = JudgesOnDemand(options.get("judge"), budget=budget)
-    users = UsersOnDemand(options.get("user"), budget=budget) if plays else None
+    users = UsersOnDemand(options.get("user"), budget=budget, on=options.get("on")) if plays else None
     return RunOptions(**given, budget=budget, judges=judges, users=users)
 
 
@@ -236,17 +236,11 @@ class _Loading:
     def agent(self) -> Agent | None:
         """Load the agent; return `None` if this adds a problem."""
         from proctor.agents.load import describe_ref
-        from proctor.runs.load import load_agent
+        from proctor.runs.load import load_agent_of_run
 
         self.label = describe_ref(self._ref)
-        options = self._options
         try:
-            return load_agent(
-                self._ref,
-                agent_name=options.agent_name,
-                isolate=options.isolate,
-                isolate_memory=options.isolate_memory,
-            )
+            return load_agent_of_run(self._ref, self._options)
         except SetupError as problem:
             self.problems.append(problem)
             return None

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.engine.execution.run_recorder import Commits, StoredRun
 from proctor.engine.planning.set_plan import SetPlan, Shard, parse_shard, share_text
+from proctor.engine.run_options import WORKERS
 from proctor.engine.usage.shared_budget import SharedBudget
 from proctor.errors import NothingToRunError, RunInUseError, SetupError, SetupProblems
 from proctor.runs.begin import add_description
@@ -53,6 +54,7 @@ _FREE = frozenset(
         "explain",
         "keep_evidence",
         "max_time",
+        *WORKERS,
     }
 )
 """Options in which members may differ: they change no verdict, or `changes` compares what they name."""

@@ -1,0 +1,388 @@
+"""Trials on workers: other processes, on this machine or others, run the conversations (`--on`).
+
+A trial is a function from JSON (case, number) to JSON (its evidence), and a worker runs that function. This process decides
+what is run, scores it, asks all judges and writes the store: so limits, rates and verdicts are those of a run without workers.
+An engine (`runs/setup/workers`) starts workers and reports those that are lost.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from pydantic import TypeAdapter
+
+from proctor.agents.base import AgentInfo
+from proctor.engine.trial.failure_attribution import failure_from
+from proctor.errors import AgentCrashedError, AgentLoadError, ProctorError, SetupError, SetupProblems
+from proctor.schema.evidence.trial import Trial
+from proctor.schema.serialize import kept_json
+
+if TYPE_CHECKING:
+    from proctor.agents.base import Session
+    from proctor.engine.trial.conversation import EvidenceHolder, Play
+    from proctor.engine.trial.deadlines import Slot
+    from proctor.schema.evidence.event import Event
+    from proctor.schema.format.case import EvalCase
+    from proctor.schema.format.content import Content
+
+MOST_ATTEMPTS = 3
+"""Workers that one trial may lose. The last attempt has a worker for itself, so that no other trial is to blame."""
+_MOST_STARTS = 3
+"""Attempts to replace a worker. If the last worker cannot be replaced, the run ends."""
+_CLOSING = 10.0
+"""Seconds that workers get to close their agents."""
+_SPARE_SECONDS = 60.0
+"""Seconds in addition to all deadlines of a trial after which a silent worker counts as lost."""
+
+Facts = dict[str, Any]
+"""What a worker reports of itself as JSON: versions, hashes of the agent's code, its description (`runs/setup/workers`)."""
+
+
+class WorkerLostError(ProctorError):
+    """A worker has ended, or its machine is gone; the message has the reason."""
+
+
+class EngineError(ProctorError):
+    """The engine cannot run trials any more. It ends the run; finished trials are stored."""
+
+
+class Worker(Protocol):
+    """A process that runs trials: many at a time, each at least once."""
+
+    @property
+    def name(self) -> str:
+        """The name in messages: the process and its machine."""
+        ...
+
+    async def open(self, job: bytes) -> Facts:
+        """Load and open the agent of a job (JSON); return the facts of the worker, or `{"error": …}`.
+
+        Raises:
+            WorkerLostError: the worker ended.
+        """
+        ...
+
+    async def run(self, trial: bytes) -> bytes:
+        """Run one trial (JSON); return its evidence as JSON.
+
+        Raises:
+            WorkerLostError: the worker ended before it had answered.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Close the agent and end the worker."""
+        ...
+
+    def kill(self) -> None:
+        """End the worker at once."""
+        ...
+
+
+class Engine(Protocol):
+    """Starts workers."""
+
+    async def open(self) -> None:
+        """Prepare to start workers.
+
+        Raises:
+            SetupError: the engine cannot be used; the message has the remedy.
+        """
+        ...
+
+    async def start(self) -> Worker:
+        """Start a worker.
+
+        Raises:
+            WorkerLostError: it did not start.
+        """
+        ...
+
+    def on_lost(self, notify: Callable[[str], None]) -> None:
+        """Call `notify`, on the event loop, with the reason if the engine itself is gone: its workers are lost, too."""
+        ...
+
+    async def close(self) -> None:
+        """Release everything; workers that still run are ended."""
+        ...
+
+
+@dataclass(slots=True, eq=False)
+class _Seat:
+    """One worker of the pool, and the trials that it runs."""
+
+    worker: Worker
+    busy: int = 0
+    is_reserved: bool = False
+    """Whether one trial waits for the worker, or has it, for itself."""
+    is_lost: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class WorkerPool:
+    """The workers of one run. It takes the place of the agent, which only workers load."""
+
+    engine: Engine
+    job: Mapping[str, object]
+    """What a worker opens, as JSON (see `runs/setup/workers`)."""
+    workers: int
+    per_worker: int
+    """Trials that a worker runs at a time."""
+    compare: Callable[[Sequence[tuple[str, Facts]]], Sequence[str]]
+    """Returns the differences between this process and the facts of workers (each with the name of the worker)."""
+    seconds: Callable[[int], float | None]
+    """Returns the seconds after which a trial of so many turns has passed all its deadlines; `None`: it has none."""
+    lost_workers: int = 0
+    lost_attempts: int = 0
+    _seats: list[_Seat] = field(default_factory=list)
+    _info: AgentInfo | None = None
+    _broken: str = ""
+    _tasks: set[asyncio.Task[None]] = field(default_factory=set)
+    _changed: asyncio.Condition = field(default_factory=asyncio.Condition)
+    _end: asyncio.Future[None] = field(init=False)
+    """Done when the engine is lost."""
+
+    # --- the agent of the run ----------------------------------------------------------------------------------------
+
+    async def open(self) -> None:
+        """Start all workers and compare them with this process; no trial is run before that.
+
+        Raises:
+            SetupProblems: workers differ from this process; each difference is named.
+            SetupError: the engine cannot be used, or a worker cannot open the agent.
+        """
+        loop = asyncio.get_running_loop()
+        self._end = loop.create_future()
+        await self.engine.open()
+        self.engine.on_lost(self._break)
+        try:
+            facts = await asyncio.gather(*(self._start() for _ in range(self.workers)))
+        except WorkerLostError as error:
+            await self.close()
+            raise AgentLoadError(f"a worker did not start: {error}") from None
+        except BaseException:
+            await self.close()
+            raise
+        if found := self.compare(facts):
+            await self.close()
+            raise SetupProblems([SetupError(text) for text in found])
+        self._info = _info_of(facts[0][1])
+
+    def describe(self) -> AgentInfo | None:
+        """Return the description of the agent, as a worker has it."""
+        return self._info
+
+    def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
+        """Refuse: workers have the conversations."""
+        raise NotImplementedError("the agent runs on workers")
+
+    async def close(self) -> None:
+        """Close the agent in every worker, and end all workers."""
+        for task in self._tasks:
+            task.cancel()
+        seats, self._seats = self._seats, []
+        try:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_CLOSING):
+                    await asyncio.gather(*(seat.worker.close() for seat in seats), return_exceptions=True)
+        finally:
+            for seat in seats:
+                seat.worker.kill()
+            await self.engine.close()
+
+    def warning(self) -> str:
+        """Return what was lost, for the user; empty if nothing was."""
+        if not self.lost_workers:
+            return ""
+        workers = f"{self.lost_workers} workers were" if self.lost_workers > 1 else "1 worker was"
+        return (
+            f"{workers} lost and replaced; attempts at trials that were under way there and were repeated: "
+            f"{self.lost_attempts}. What these attempts used is not counted"
+        )
+
+    # --- trials ------------------------------------------------------------------------------------------------------
+
+    async def record(
+        self,
+        case: EvalCase,
+        eval_set_id: str,
+        number: int,
+        slot: Slot,
+        holder: EvidenceHolder | None = None,
+        play: Play | None = None,
+    ) -> Trial:
+        """Run a trial on a worker, and again if the worker is lost; return its evidence.
+
+        Raises:
+            EngineError: no worker is left, and none can be started.
+        """
+        request = json.dumps(
+            {"case": kept_json(case).decode(), "eval_set_id": eval_set_id, "number": number}
+        ).encode()
+        seconds = self.seconds(len(case.conversation or ()))
+        why = ""
+        for attempt in range(1, MOST_ATTEMPTS + 1):
+            async with self._seat(alone=attempt == MOST_ATTEMPTS) as seat:
+                try:
+                    evidence = await self._run(seat, request, seconds)
+                except WorkerLostError as error:
+                    why = str(error)
+                    self.lost_attempts += 1
+                    self._lose(seat)
+                    continue
+            trial = Trial.model_validate_json(evidence)
+            break
+        else:
+            trial = _poisoned(case, eval_set_id, number, why)
+        if holder is not None:
+            holder.trial = trial
+        return trial
+
+    async def _run(self, seat: _Seat, request: bytes, seconds: float | None) -> bytes:
+        """Return the answer of a worker; it counts as lost if it is silent long after all deadlines of the trial."""
+        try:
+            async with asyncio.timeout(None if seconds is None else seconds + _SPARE_SECONDS):
+                return await self._unless_broken(seat.worker.run(request))
+        except TimeoutError:
+            seat.worker.kill()
+            raise WorkerLostError(f"{seat.worker.name} has not answered for {seconds:g} s") from None
+
+    async def _unless_broken(self, answer: Any) -> bytes:
+        """Wait for an answer, or for the end of the engine.
+
+        Raises:
+            EngineError: the engine is gone.
+        """
+        task = asyncio.ensure_future(answer)
+        try:
+            await asyncio.wait([task, self._end], return_when=asyncio.FIRST_COMPLETED)
+            if not task.done():
+                raise EngineError(self._broken)
+            found: bytes = task.result()
+            return found
+        finally:
+            task.cancel()
+
+    @asynccontextmanager
+    async def _seat(self, *, alone: bool) -> AsyncIterator[_Seat]:
+        """Wait for a place on a worker; `alone`: for a worker without any other trial."""
+        async with self._changed:
+            seat = await (self._take_alone() if alone else self._take())
+        try:
+            yield seat
+        finally:
+            async with self._changed:
+                seat.busy -= 1
+                if alone:
+                    seat.is_reserved = False
+                self._changed.notify_all()
+
+    async def _take(self) -> _Seat:
+        while True:
+            self._check()
+            free = [one for one in self._seats if one.busy < self.per_worker and not one.is_reserved]
+            if free:
+                seat = min(free, key=lambda one: one.busy)
+                seat.busy += 1
+                return seat
+            await self._changed.wait()
+
+    async def _take_alone(self) -> _Seat:
+        while True:
+            self._check()
+            free = [one for one in self._seats if not one.is_reserved]
+            if not free:
+                await self._changed.wait()
+                continue
+            seat = min(free, key=lambda one: one.busy)
+            seat.is_reserved = True
+            while seat.busy and not seat.is_lost:
+                await self._changed.wait()
+            if not seat.is_lost:
+                seat.busy += 1
+                return seat
+
+    def _check(self) -> None:
+        if self._broken:
+            raise EngineError(self._broken)
+
+    # --- the life of workers -----------------------------------------------------------------------------------------
+
+    async def _start(self, *, compares: bool = False) -> tuple[str, Facts]:
+        """Start a worker and open the agent there; return its name and its facts.
+
+        Raises:
+            WorkerLostError: it did not start, or ended.
+            AgentLoadError: it could not open the agent; or it `compares`, and differs from this process.
+        """
+        worker = await self.engine.start()
+        try:
+            facts = await worker.open(json.dumps(self.job).encode())
+            if error := facts.get("error"):
+                raise AgentLoadError(f"{worker.name}: {error}")
+            if compares and (differences := self.compare([(worker.name, facts)])):
+                raise AgentLoadError("; ".join(differences))
+        except BaseException:
+            worker.kill()
+            raise
+        self._seats.append(_Seat(worker))
+        return worker.name, facts
+
+    def _lose(self, seat: _Seat) -> None:
+        """Replace a worker that is lost; the first of its trials to notice it does that."""
+        if seat.is_lost:
+            return
+        seat.is_lost = True
+        seat.worker.kill()
+        self.lost_workers += 1
+        if seat in self._seats:
+            self._seats.remove(seat)
+        self._run_aside(self._replace())
+
+    async def _replace(self) -> None:
+        why = ""
+        for _ in range(_MOST_STARTS):
+            try:
+                await self._start(compares=True)
+                break
+            except ProctorError as error:
+                why = str(error)
+        else:
+            if not self._seats and len(self._tasks) == 1:
+                self._break(f"no worker is left, and none can be started: {why}")
+        await self._wake_up()
+
+    async def _wake_up(self) -> None:
+        async with self._changed:
+            self._changed.notify_all()
+
+    def _break(self, why: str) -> None:
+        """End every trial with an error of the engine."""
+        self._broken = self._broken or why
+        if not self._end.done():
+            self._end.set_result(None)
+            self._run_aside(self._wake_up())
+
+    def _run_aside(self, work: Coroutine[object, object, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def _info_of(facts: Facts) -> AgentInfo | None:
+    info = facts.get("info")
+    return None if info is None else TypeAdapter(AgentInfo).validate_python(info)
+
+
+def _poisoned(case: EvalCase, eval_set_id: str, number: int, why: str) -> Trial:
+    """Return the evidence of a trial that ends every worker that runs it."""
+    error = AgentCrashedError(
+        f"{MOST_ATTEMPTS} workers ended while they ran this trial, the last one with no other trial: {why}"
+    )
+    failure = failure_from(error, where="agent")
+    return Trial(eval_set_id=eval_set_id, eval_id=case.eval_id, number=number, failure=failure)

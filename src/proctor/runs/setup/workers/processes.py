@@ -1,0 +1,125 @@
+"""`--on processes`: workers on this machine, each a process (`trial_server`) that is spoken to by JSON lines."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import platform
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from proctor.agents.process.child_process import Child, Guardian
+from proctor.agents.process.worker_agent import PATH_VARIABLE
+from proctor.engine.execution.workers import Facts, Worker, WorkerLostError
+from proctor.errors import AgentError, AgentLoadError
+
+_PATIENCE = 120.0
+"""Seconds that a worker may take to load its agent."""
+_CLOSING = 8.0
+"""Seconds that it may take to close it."""
+
+
+class ProcessWorker:
+    """A worker in a process of this machine (see `Worker`)."""
+
+    def __init__(self, guardian: Guardian, path: list[str]) -> None:
+        """Take what ends the process if this one ends, and the worker's `sys.path`."""
+        self._guardian, self._path = guardian, path
+        self._child: Child | None = None
+        self._reading: asyncio.Task[None] | None = None
+        self._answers: dict[int, asyncio.Future[str]] = {}
+        self._count = 0
+        self._why = "it was ended"
+
+    @property
+    def name(self) -> str:
+        """The name in messages."""
+        pid = self._child.pid if self._child is not None else 0
+        return f"worker {pid} on {platform.node()}"
+
+    async def open(self, job: bytes) -> Facts:
+        """Start the process and open the agent there."""
+        command = [sys.executable, "-P", "-m", "proctor.runs.setup.workers.trial_server"]
+        environment = {"PYTHONUNBUFFERED": "1", **os.environ, PATH_VARIABLE: json.dumps(self._path)}
+        try:
+            child = await Child.start(command, self._guardian, name="a worker", env=environment)
+            self._child = child
+            child.send(json.loads(job))
+            received = await asyncio.wait_for(child.receive(), _PATIENCE)
+        except TimeoutError:
+            raise WorkerLostError(f"{self.name} has not opened the agent within {_PATIENCE:g} s") from None
+        except (AgentError, AgentLoadError) as error:
+            raise WorkerLostError(str(error)) from None
+        answer: Facts = received if isinstance(received, dict) else {"error": f"it answered {received!r}"}
+        if "facts" not in answer:
+            return answer
+        self._reading = asyncio.get_running_loop().create_task(self._read(child))
+        facts: Facts = answer["facts"]
+        return facts
+
+    async def run(self, trial: bytes) -> bytes:
+        """Run one trial."""
+        if self._child is None or self._reading is None or self._reading.done():
+            raise WorkerLostError(self._why)
+        self._count += 1
+        number = self._count
+        answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._answers[number] = answer
+        try:
+            self._child.send({"id": number, "trial": trial.decode()})
+            evidence = await answer
+            return evidence.encode()
+        finally:
+            del self._answers[number]
+
+    async def _read(self, child: Child) -> None:
+        """Hand each answer to its trial until the process ends."""
+        try:
+            while True:
+                answer: Any = await child.receive()
+                waiting = self._answers.get(answer.get("id"))
+                if waiting is not None and not waiting.done():
+                    waiting.set_result(answer["evidence"])
+        except (AgentError, AttributeError) as error:
+            self._why = str(error)
+        finally:
+            for waiting in self._answers.values():
+                if not waiting.done():
+                    waiting.set_exception(WorkerLostError(self._why))
+
+    async def close(self) -> None:
+        """Close the agent and end the process."""
+        if self._child is not None and not self._child.is_gone:
+            self._child.send({"close": True})
+            await self._child.ended_within(_CLOSING)
+
+    def kill(self) -> None:
+        """End the process at once."""
+        if self._reading is not None:
+            self._reading.cancel()
+        if self._child is not None:
+            self._child.kill()
+
+
+class ProcessEngine:
+    """Starts processes of this machine (see `Engine`)."""
+
+    def __init__(self) -> None:
+        """Start nothing yet."""
+        self._guardian = Guardian()
+
+    async def open(self) -> None:
+        """Do nothing: processes can be started."""
+
+    async def start(self) -> Worker:
+        """Return a worker, whose process starts when it is opened."""
+        return ProcessWorker(self._guardian, sys.path)
+
+    def on_lost(self, notify: Callable[[str], None]) -> None:
+        """Do nothing: this machine is not lost without this process."""
+
+    async def close(self) -> None:
+        """Release the guardian."""
+        self._guardian.dismiss()

@@ -1,0 +1,198 @@
+"""The program of a worker: `python -m proctor.runs.setup.workers.trial_server`, started by `--on`.
+
+It reads JSON lines from its input: first a job (which agent, which limits), then trials, each with an `id`. It answers with
+its facts, and with the evidence of each trial. Output of the agent goes to standard error.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from proctor.agents.base import Agent, AgentInfo
+from proctor.agents.load import describe_ref, imports_of, load_agent
+from proctor.agents.process.line_reader import MOST_LINE
+from proctor.agents.process.worker import Channel
+from proctor.agents.process.worker_agent import PATH_VARIABLE, isolated_agent, json_value
+from proctor.common import process_exit
+from proctor.common.error_text import safe_str, traceback_text
+from proctor.common.registry import load_object
+from proctor.engine.execution.executor import fewer_collections
+from proctor.engine.planning.plan import Plan
+from proctor.engine.run_options import RunOptions
+from proctor.engine.trial.agent_lifecycle import AgentLifecycle
+from proctor.engine.trial.conversation import ConversationRecorder
+from proctor.engine.trial.deadlines import Deadlines, Slot, TimedSteps
+from proctor.engine.trial.trial_runner import left_behind, limits_of
+from proctor.errors import ProctorError, SetupError
+from proctor.schema.evidence.trial import Failure, FailureKind, Trial
+from proctor.schema.format.case import EvalCase
+from proctor.schema.serialize import kept_json
+
+_MOST_EVIDENCE = MOST_LINE // 4
+"""Bytes of the evidence of one trial: as a text in JSON it may take twice as many."""
+OPTIONS = (
+    "agent_name", "isolate", "isolate_memory", "timeout", "trial_timeout", "max_text", "max_events", "retry_errors",
+)  # fmt: skip
+"""The options of a run that a job has."""
+
+
+class TrialServer:
+    """Runs trials of one agent."""
+
+    def __init__(self, agent: Agent, options: RunOptions, info: AgentInfo | None) -> None:
+        """Take the agent, loaded and open, and its description of itself."""
+        self._options = options
+        details = info.app_details if info else None
+        self._recorder = ConversationRecorder(agent, limits_of(options), details)
+        self._given_up: dict[Slot, Callable[[Slot], None]] = {}
+        limits = [limit for limit in (options.timeout, options.trial_timeout) if limit is not None]
+        self.deadlines = Deadlines(min(limits, default=None), self._abandon)
+
+    def start(self, request: Mapping[str, Any], send: Callable[[Trial], None]) -> None:
+        """Start a trial; `send` its evidence when it ends, or when it has missed its deadlines and does not end."""
+        slot, running = Slot(), _Running(request, send)
+        self._given_up[slot] = running.give_up(self._options)
+        self.deadlines.add(slot)
+        slot.task = asyncio.get_running_loop().create_task(TimedSteps(self._run(running, slot), slot))
+
+    async def _run(self, running: _Running, slot: Slot) -> None:
+        process_exit.contain_exits()
+        request = running.request
+        case = EvalCase.model_validate_json(request["case"])
+        trial = await self._recorder.record(case, request["eval_set_id"], request["number"], slot, running)
+        self.deadlines.remove(slot)
+        if self._given_up.pop(slot, None) is not None:
+            running.send(trial)
+
+    def _abandon(self, slot: Slot) -> None:
+        if (give_up := self._given_up.pop(slot, None)) is not None:
+            give_up(slot)
+
+
+class _Running:
+    """A trial under way; holds its evidence (see `EvidenceHolder`)."""
+
+    def __init__(self, request: Mapping[str, Any], send: Callable[[Trial], None]) -> None:
+        self.request, self.send = request, send
+        self.trial: Trial | None = None
+
+    def give_up(self, options: RunOptions) -> Callable[[Slot], None]:
+        """Return a function that sends what the trial has recorded, with the failure that it ignored its cancellation."""
+
+        def send(slot: Slot) -> None:
+            request = self.request
+            eval_id = json.loads(request["case"])["eval_id"]
+            trial = (
+                Trial(eval_set_id=request["eval_set_id"], eval_id=eval_id, number=request["number"])
+                if self.trial is None
+                else self.trial.model_copy(deep=True)
+            )
+            left_behind(trial, slot, options)
+            self.send(trial)
+
+        return send
+
+
+# --- The facts of a worker ---------------------------------------------------------------------------------------------
+
+
+def code_facts(reference: str) -> dict[str, Any]:
+    """Return the hashes of the agent's code, which must be equal in this process and all workers."""
+    from proctor.runs.setup.manifest import agent_manifest
+
+    manifest = agent_manifest(reference, describe_ref(reference))
+    return {"source_hash": manifest.source_hash, "modules": manifest.modules}
+
+
+# --- The program -------------------------------------------------------------------------------------------------------
+
+
+async def serve(channel: Channel) -> int:
+    """Open the agent of the job and run trials until the input ends; returns the exit code."""
+    from proctor.runs.setup.manifest import versions
+
+    await channel.connect()
+    job = await channel.receive()
+    if job is None:
+        return 0
+    reference = str(job["agent"])
+    with imports_of(reference):
+        try:
+            options, code = _options(job), code_facts(reference)
+            agent = _load(reference, options)
+            lifecycle = AgentLifecycle(agent, describe_ref(reference), options.timeout)
+            info = await lifecycle.open(Plan([], 1))
+        except ProctorError as error:
+            channel.send({"error": str(error)})
+            return 2
+        shown = None if info is None else json_value(asdict(info))
+        channel.send({"facts": {**code, "versions": versions(), "info": shown}})
+        await _run_trials(channel, TrialServer(agent, options, info))
+        await lifecycle.close()
+    return 0
+
+
+async def _run_trials(channel: Channel, server: TrialServer) -> None:
+    process_exit.prepare(asyncio.get_running_loop())
+    with fewer_collections(), server.deadlines:
+        while (request := await channel.receive()) is not None:
+            if "close" in request:
+                return
+            send = partial(_send, channel, request["id"])
+            server.start(json.loads(request["trial"]), send)
+
+
+def _send(channel: Channel, number: int, trial: Trial) -> None:
+    """Send the evidence of a trial."""
+    evidence = kept_json(trial)
+    if len(evidence) > _MOST_EVIDENCE:
+        message = (
+            f"the evidence of the trial has {len(evidence):,} bytes, and a worker may return {_MOST_EVIDENCE:,}: "
+            "give a smaller --max-text (`max_text`), or run it without --on"
+        )
+        failure = Failure(where="agent", kind=FailureKind.UNUSABLE_ANSWER, message=message)
+        kept = Trial(
+            eval_set_id=trial.eval_set_id, eval_id=trial.eval_id, number=trial.number, failure=failure
+        )
+        evidence = kept_json(kept)
+    channel.send({"id": number, "evidence": evidence.decode()})
+
+
+def _options(job: Mapping[str, Any]) -> RunOptions:
+    hooks = {name: load_object(job[name]) for name in ("setup", "teardown") if job.get(name)}
+    return RunOptions(**{name: job[name] for name in OPTIONS}, **hooks)
+
+
+def _load(reference: str, options: RunOptions) -> Agent:
+    try:
+        if options.isolate or options.isolate_memory is not None:
+            os.environ.pop(PATH_VARIABLE, None)  # its own workers set it again
+            return isolated_agent(reference, agent_name=options.agent_name, memory=options.isolate_memory)
+        return load_agent(reference, agent_name=options.agent_name)
+    except ProctorError:
+        raise
+    except BaseException as error:
+        raise SetupError(f"{safe_str(error)}\n{traceback_text(error)}") from error
+
+
+def main() -> int:
+    """Run a worker; returns its exit code."""
+    channel = Channel()
+    sys.path[:] = json.loads(os.environ.get(PATH_VARIABLE, "null")) or [str(Path.cwd()), *sys.path[1:]]
+    return asyncio.run(serve(channel))
+
+
+if __name__ == "__main__":
+    with suppress(KeyboardInterrupt, BrokenPipeError):
+        code = main()
+        sys.stdout.flush()
+        os._exit(code)  # remaining threads of the agent must not delay the end

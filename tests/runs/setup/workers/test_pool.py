@@ -1,0 +1,184 @@
+"""The pool of workers: placing trials, losing workers, comparing them. The engine is one of this process."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Coroutine
+from typing import Any
+
+import pytest
+
+from proctor.engine.execution import workers
+from proctor.engine.execution.workers import EngineError, Facts
+from proctor.errors import AgentLoadError, SetupProblems
+from proctor.schema.evidence.trial import FailureKind, Trial
+from tests.runs.setup.workers.in_process_engine import FACTS, Engine, pool, record, text_of
+
+
+def run(work: Coroutine[Any, Any, Any]) -> Any:
+    return asyncio.run(asyncio.wait_for(work, 20))
+
+
+def answers(trials: list[Trial]) -> list[str]:
+    return [
+        text_of(trial.turns[0].events[0].content) if trial.failure is None else "failed" for trial in trials
+    ]
+
+
+async def record_all(engine: Engine, *messages: str, **settings: Any) -> list[Trial]:
+    made = pool(engine, **settings)
+    await made.open()
+    try:
+        return await asyncio.gather(*(record(made, text, number) for number, text in enumerate(messages)))
+    finally:
+        await made.close()
+
+
+def test_trials_are_spread_over_the_workers_and_each_runs_no_more_than_its_number() -> None:
+    engine = Engine()
+    trials = run(record_all(engine, *["wait"] * 10))
+    assert answers(trials) == ["wait"] * 10
+    assert [trial.number for trial in trials] == list(range(10))
+    assert [worker.most_under_way for worker in engine.started] == [2, 2]
+    assert engine.is_closed
+    assert all(worker.is_dead for worker in engine.started)
+
+
+def test_the_trials_of_a_lost_worker_are_run_again_and_finished_ones_are_not() -> None:
+    async def story() -> tuple[list[Trial], str]:
+        made = pool(engine, workers=2, per_worker=1)
+        await made.open()
+        finished = [await record(made, "hello", number) for number in range(4)]
+        under_way = [asyncio.create_task(record(made, "wait", number)) for number in range(2)]
+        engine.called.clear()
+        await engine.called.wait()
+        engine.started[0].kill()
+        trials = finished + await asyncio.gather(*under_way)
+        await made.close()
+        return trials, made.warning()
+
+    engine = Engine()
+    trials, warning = run(story())
+    assert answers(trials) == ["hello"] * 4 + ["wait"] * 2
+    assert Counter(text for _, text in engine.calls) == {"hello": 4, "wait": 3}
+    assert len(engine.started) == 3
+    assert warning == (
+        "1 worker was lost and replaced; attempts at trials that were under way there and were repeated: 1. "
+        "What these attempts used is not counted"
+    )
+
+
+def test_a_trial_that_ends_every_worker_is_an_error_and_no_other_trial_is_blamed() -> None:
+    engine = Engine()
+    trials = run(record_all(engine, "poison", *["wait"] * 9))
+    assert answers(trials) == ["failed", *["wait"] * 9]
+    failure = trials[0].failure
+    assert failure is not None
+    assert (failure.where, failure.kind) == ("agent", FailureKind.CRASHED)
+    assert failure.message.startswith(
+        "3 workers ended while they ran this trial, the last one with no other trial: "
+    )
+    assert engine.calls.count(("w1", "poison")) == 1
+    assert sum(text == "poison" for _, text in engine.calls) == 3
+    assert len(set(engine.answered)) == len(engine.answered) == 9  # no conversation was finished twice
+
+
+def test_several_poisoned_trials_do_not_wait_for_each_other() -> None:
+    engine = Engine()
+    trials = run(record_all(engine, *["poison"] * 3, *["wait"] * 4, workers=1))
+    assert answers(trials) == ["failed"] * 3 + ["wait"] * 4
+
+
+def changed(**facts: Any) -> Facts:
+    return {**FACTS, **facts}
+
+
+@pytest.mark.parametrize(
+    ("facts", "message"),
+    [
+        (changed(versions={"python": "3.12.1"}), "w2 has python 3.12.1, and this process has 3.11.7"),
+        (changed(source_hash="a2"), "w2: the source of the agent differs from this process"),
+        (changed(modules={"shop.py": "b2"}), "w2: a module of the agent differs from this process: shop.py"),
+        (changed(info={"name": "other"}), "w2: the agent describes itself differently from w1 (instructions or tools)"),
+    ],
+    ids=["version", "source", "module", "description"],
+)  # fmt: skip
+def test_workers_that_differ_are_refused_before_the_first_trial(facts: Facts, message: str) -> None:
+    engine = Engine(FACTS, facts)
+    with pytest.raises(SetupProblems) as problems:
+        run(record_all(engine, "hello"))
+    assert [str(one) for one in problems.value.problems] == [message]
+    assert engine.calls == []
+    assert all(worker.is_dead for worker in engine.started)
+
+
+def test_versions_that_only_workers_know_are_compared_between_them() -> None:
+    first = changed(versions={"python": "3.11.7", "langgraph": "1.0"})
+    engine = Engine(first, changed(versions={"python": "3.11.7", "langgraph": "1.1"}))
+    with pytest.raises(SetupProblems, match=r"w2 has langgraph 1\.1, and w1 has 1\.0"):
+        run(record_all(engine, "hello"))
+
+
+def test_a_worker_that_cannot_open_the_agent_is_a_configuration_error() -> None:
+    engine = Engine()
+    with pytest.raises(AgentLoadError, match="w1: no module named shop"):
+        run(record_all(engine, "hello", error="no module named shop"))
+    assert engine.is_closed
+
+
+def test_too_few_workers_are_a_configuration_error() -> None:
+    engine = Engine()
+    engine.most_starts = 1
+    with pytest.raises(AgentLoadError, match="a worker did not start: no machine is free"):
+        run(record_all(engine, "hello"))
+    assert engine.is_closed
+
+
+def test_a_run_continues_with_fewer_workers_and_ends_without_any() -> None:
+    async def story() -> None:
+        made = pool(engine)
+        await made.open()
+        assert answers([await record(made, "poison", 0)]) == ["failed"]
+
+    engine = Engine()
+    engine.most_starts = 2
+    with pytest.raises(EngineError, match="no worker is left, and none can be started: no machine is free"):
+        run(story())
+
+
+def test_a_replacement_that_differs_is_not_used() -> None:
+    async def story() -> None:
+        made = pool(engine, workers=1)
+        await made.open()
+        await record(made, "poison")
+
+    engine = Engine(FACTS, changed(source_hash="a2"))
+    with pytest.raises(EngineError, match="w4: the source of the agent differs from this process"):
+        run(story())
+    assert [name for name, _ in engine.calls] == ["w1"]
+
+
+def test_trials_end_when_the_engine_is_lost() -> None:
+    async def story() -> list[Trial | BaseException]:
+        made = pool(engine, workers=1, per_worker=1)
+        await made.open()
+        under_way = [asyncio.create_task(record(made, "silent", number)) for number in range(3)]
+        await engine.called.wait()
+        engine.report_lost("the head of the cluster is gone")
+        ends = await asyncio.gather(*under_way, return_exceptions=True)
+        await made.close()
+        return ends
+
+    engine = Engine()
+    ends = run(story())
+    assert [(type(end), str(end)) for end in ends] == [(EngineError, "the head of the cluster is gone")] * 3
+
+
+def test_a_worker_that_is_silent_after_all_deadlines_of_its_trial_is_lost(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(workers, "_SPARE_SECONDS", 0.0)
+    engine = Engine()
+    (trial,) = run(record_all(engine, "silent", workers=1))
+    assert trial.failure is not None
+    assert trial.failure.message.endswith("w3 has not answered for 0.1 s")
+    assert [worker.is_dead for worker in engine.started] == [True, True, True, True]

@@ -1,0 +1,230 @@
+"""`--on processes`: the trials of a run in worker processes of this machine."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import proctor
+from proctor.runs.arguments import EvaluateOptions
+from proctor.schema.results.run_result import Outcome, RunResult
+from tests.cli.project import case, in_this_process, make_project, write_set
+
+pytestmark = pytest.mark.slow  # processes
+
+LOGGING = """
+import asyncio, os
+
+async def root_agent(message):
+    log = os.open("calls.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    os.write(log, f"{message} {os.getpid()}\\n".encode())
+    await asyncio.sleep(0.1)
+    if message == "poison":
+        os.kill(os.getpid(), 9)
+    os.write(log, f"{message} done\\n".encode())
+    os.close(log)
+    return f"You sent {message}."
+"""
+ANSWERS = {"response_match_score": 0.9}
+
+
+class Project:
+    """A folder with an agent that writes the beginning and the end of each call to a log."""
+
+    def __init__(self, folder: Path, *messages: str) -> None:
+        self.folder = make_project(folder, *(case(text, text) for text in messages), criteria=ANSWERS)
+        (folder / "agent.py").write_text(LOGGING)
+        self.store = f"sqlite:{folder / 'runs.db'}"
+
+    def start(self, *command: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-m", "proctor", *command, "--store", self.store, "--on", "processes", "--workers", "2"],
+            cwd=self.folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
+        )  # fmt: skip
+
+    def eval(self) -> subprocess.Popen[str]:
+        return self.start("eval", "agent.py", "cases.evalset.json", "--concurrency", "4")
+
+    def log(self) -> list[tuple[str, str]]:
+        """Return message and process of each call that began, and message and `done` of each that ended."""
+        log = self.folder / "calls.log"
+        lines = log.read_text().splitlines() if log.exists() else []
+        return [(text, end) for text, _, end in (line.partition(" ") for line in lines)]
+
+    def begun(self) -> Counter[str]:
+        return Counter(text for text, end in self.log() if end != "done")
+
+    def has_stored(self, least: int) -> bool:
+        return len(self.stored()) >= least
+
+    def stored(self) -> set[str]:
+        store = proctor.open_store(self.store)
+        try:
+            return {
+                one.eval_id
+                for record in store.runs()
+                for one in store.briefly(record.run_id)
+                if one.outcome is not Outcome.NOT_RUN
+            }
+        finally:
+            store.close()
+
+
+def wait_until(is_so: Callable[[], object]) -> None:
+    until = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+def comparable(result: RunResult) -> list[Any]:
+    """Return all that a run holds but for times, ids and the frames of tracebacks."""
+    found = []
+    for one in result.cases:
+        trials = []
+        for trial in one.trials:
+            assert trial.trial is not None
+            data = trial.trial.model_dump(
+                mode="json", exclude_none=True, exclude={"session_id", "started_at", "duration"}
+            )
+            for turn in data["turns"]:
+                del turn["started_at"]
+                turn.pop("duration", None)
+            if traceback := (data.get("failure") or {}).get("traceback"):
+                data["failure"]["traceback"] = traceback.strip().splitlines()[-2:]
+            trials.append((trial.outcome, data))
+        scores = {
+            name: (verdict.outcome, verdict.score)
+            for name, verdict in one.metrics.items()
+            if name != "invocation_duration_v1"
+        }
+        found.append((one.eval_id, one.outcome, one.reason, scores, trials))
+    return found
+
+
+def test_evidence_scores_and_verdicts_are_those_of_a_run_in_one_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_set(tmp_path / "more.evalset.json", case("again", "again", answer="something else entirely"))
+    make_project(
+        tmp_path,
+        case("hello", "hello"),
+        case("letters", "caf\u00e9 \U0001f30d"),
+        case("crash", "crash"),
+        case("print", "print"),
+        case("no call", "no call"),
+        case("too long", "sleep 30"),
+        case("state", "state", final_session_state={"last": "state"}),
+    )
+    sets = ["cases.evalset.json", "more.evalset.json"]
+    options: EvaluateOptions = {"num_runs": 2, "timeout": 1.0, "keep_evidence": "all"}
+    here = proctor.evaluate_sync("agent.py", sets, **options)
+    options |= {"on": "processes", "workers": 2}
+    there = proctor.evaluate_sync("agent.py", sets, **options)
+    assert comparable(there) == comparable(here)
+    assert {one.outcome for one in here.cases} == {Outcome.PASSED, Outcome.FAILED, Outcome.ERROR}
+
+
+@pytest.mark.parametrize("kills", [1, pytest.param(12, marks=pytest.mark.nightly)])
+def test_workers_are_killed_and_no_finished_trial_is_lost_or_repeated(tmp_path: Path, kills: int) -> None:
+    messages = [f"n{number}" for number in range(8 + 8 * kills)]
+    project = Project(tmp_path, *messages)
+    head = project.eval()
+    finished: Counter[str] = Counter()
+    for kill in range(kills):
+        wait_until(partial(project.has_stored, 6 + 8 * kill))
+        stored, begun = project.stored(), project.begun()
+        finished.update({text: begun[text] for text in stored - finished.keys()})
+        os.kill(int(next(end for _, end in reversed(project.log()) if end != "done")), signal.SIGKILL)
+    output, _ = head.communicate(timeout=120)
+    assert head.returncode == 0, output
+    assert project.stored() == set(messages)
+    begun = project.begun()
+    assert {text: begun[text] for text in finished} == finished
+    assert begun.total() <= len(messages) + 2 * kills  # a worker has two trials
+    assert f"{kills} worker" in output
+    assert "lost and replaced" in output
+
+
+@pytest.mark.nightly
+def test_the_head_is_killed_and_resume_repeats_no_finished_trial(tmp_path: Path) -> None:
+    messages = [f"n{number}" for number in range(30)]
+    project = Project(tmp_path, *messages)
+    head = project.eval()
+    wait_until(lambda: len(project.stored()) >= 8)
+    head.kill()
+    head.communicate()
+    stored, before = project.stored(), project.begun()
+    output, _ = (second := project.start("resume")).communicate(timeout=120)
+    assert second.returncode == 0, output
+    begun = project.begun()
+    assert {text: begun[text] for text in stored} == {text: before[text] for text in stored}
+    assert begun.total() <= len(messages) + 4
+    pids = {int(end) for _, end in project.log() if end != "done"}
+    wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids))  # no worker outlives its run
+
+
+def test_a_poisoned_trial_is_an_error_and_the_others_pass(tmp_path: Path) -> None:
+    project = Project(tmp_path, "poison", *(f"n{number}" for number in range(6)))
+    head = project.eval()
+    output, _ = head.communicate(timeout=120)
+    assert head.returncode == 3
+    assert "3 workers ended while they ran this trial, the last one with no other trial" in output
+    assert project.begun()["poison"] == 3
+    assert sum(text != "poison" for text, end in project.log() if end == "done") == 6
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--on", "the moon"], "on: expected processes"),
+        (["--workers", "2"], "workers (--workers) needs on (--on)"),
+        (["--per-worker", "2"], "per_worker (--per-worker) needs on (--on)"),
+        (["--on", "processes", "--workers", "1"], "No module named 'not_there'"),
+    ],
+    ids=["unknown", "workers alone", "per worker alone", "agent that cannot be loaded"],
+)
+def test_bad_input_is_reported_before_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], message: str
+) -> None:
+    monkeypatch.chdir(make_project(tmp_path))
+    if "--workers 1" in " ".join(options):
+        (tmp_path / "agent.py").write_text("import not_there\n")
+    run = in_this_process("eval", "agent.py", "cases.evalset.json", *options)
+    assert run.returncode == 2
+    assert message in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+def test_an_agent_or_a_hook_without_a_name_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(make_project(tmp_path))
+    with pytest.raises(proctor.SetupError, match="an object of this process, which no other one can load"):
+        proctor.evaluate_sync(lambda text: text, "cases.evalset.json", on="processes")
+    with pytest.raises(proctor.SetupError, match=r"setup: workers \(--on\) cannot load"):
+        proctor.evaluate_sync("agent.py", "cases.evalset.json", on="processes", setup=lambda: None)
+
+
+def test_scenarios_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_project(tmp_path, criteria={"safety_v1": 0.5})
+    scenario = {"starting_prompt": "hi", "conversation_plan": "ask for the time"}
+    document = {
+        "eval_set_id": "plays",
+        "eval_cases": [{"eval_id": "play", "conversation_scenario": scenario}],
+    }
+    (tmp_path / "plays.evalset.json").write_text(json.dumps(document))
+    monkeypatch.chdir(tmp_path)
+    run = in_this_process("eval", "agent.py", "plays.evalset.json", "--on", "processes")
+    assert run.returncode == 2
+    assert "workers (--on processes) have no simulated user: run scenarios without --on" in run.stderr
