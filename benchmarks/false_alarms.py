@@ -4,7 +4,7 @@ python -m benchmarks.false_alarms [COMPARISONS] [TABLE]...      2,000 comparison
 
 Two builds are drawn as cases with trials, from models of how agents behave: cases of mixed difficulty, flaky ones,
 trials that resemble each other, scores; and whole runs with several metrics, compared as `proctor compare` does.
-The tables: general, runs, plans (here), and level, alike, one_case, missing, few_missing, power,
+The tables: general, exact, runs, plans (here), and level, alike, one_case, missing, few_missing, power,
 small_sets (`fixed_cases`).
 """
 
@@ -13,7 +13,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from math import sqrt
+from math import fsum, sqrt
 from random import Random
 
 from proctor.analysis.compare.compare import CompareOptions, Side, compare_runs
@@ -21,6 +21,7 @@ from proctor.analysis.compare.measures import by_case, lower_bound
 from proctor.analysis.compare.missing_verdicts import PairedScore
 from proctor.schema.analysis.comparison import Change, ComparedRun
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
+from proctor.stats.binomial import exactly
 from proctor.stats.intervals import wilson
 from proctor.stats.paired_tests import sign_flip_test
 from proctor.stats.power import cases_needed, expected_deviation
@@ -130,6 +131,25 @@ def simulate(model: Model, comparisons: int, seed: int = 1) -> Rates:
 
 def _drawn(model: Model, random: Random, drop: float) -> list[PairedScore]:
     return [PairedScore(0.0, model.draw(random, drop), 1, 1) for _ in range(model.cases)]
+
+
+def exactly_wrong(cases: int, gained: float, lost: float) -> float:
+    """Return the probability of "no regression" for single trials, each case gained or lost with these probabilities."""
+    chances = []
+    for wins in range(cases + 1):
+        most = min(
+            cases - wins, int(wins + DROP * cases)
+        )  # with more losses the difference is beyond the margin
+        for losses in range(most + 1):
+            chance = exactly(wins, cases, gained) * exactly(losses, cases - wins, lost / (1 - gained))
+            if chance > 1e-7 and _rules_out(wins, losses, cases - wins - losses):
+                chances.append(chance)
+    return fsum(chances)
+
+
+def _rules_out(wins: int, losses: int, unchanged: int) -> bool:
+    differences = [1.0] * wins + [-1.0] * losses + [0.0] * unchanged
+    return lower_bound([PairedScore(0.0, one, 1, 1) for one in differences], LEVEL, DROP) >= -DROP
 
 
 # --- the outcome of a comparison over all its metrics ----------------------------------------------------------
@@ -255,6 +275,18 @@ def print_general(comparisons: int) -> None:
         )
 
 
+def print_exact(_comparisons: int) -> None:
+    """Print how often "no regression" is wrong with single trials of cases that gain, and are lost, with a fixed probability."""
+    shares = (0.001, 0.0085, 0.02, 0.05, 0.1, 0.2)
+    print(
+        f"{'single trials, wrongly fine; gained in':46} {' '.join(f'{share:7.2%}' for share in shares)}   and equal builds"
+    )
+    for cases in (30, 60, 80, 100, 200, 300):
+        rows = [(exactly_wrong(cases, one, one + DROP), exactly_wrong(cases, one, one)) for one in shares]
+        texts = [" ".join(f"{row[place]:7.1%}" for row in rows) for place in (0, 1)]
+        print(f"{f'{cases} cases':46} {texts[0]}   {texts[1]}", flush=True)
+
+
 def print_runs(comparisons: int) -> None:
     """Print the outcomes of whole runs with metrics."""
     print(
@@ -284,6 +316,7 @@ def main(comparisons: int, names: Sequence[str]) -> None:
 
     tables = {
         "general": print_general,
+        "exact": print_exact,
         "runs": print_runs,
         "plans": print_plans,
         "level": fixed_cases.print_level,

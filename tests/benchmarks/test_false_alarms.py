@@ -9,6 +9,7 @@ from benchmarks.false_alarms import (
     MODELS,
     Build,
     Model,
+    exactly_wrong,
     outcomes,
     plans,
     power,
@@ -31,6 +32,14 @@ def test_rates(model: Model) -> None:
     assert found.alarms <= MOST
     assert found.wrongly_fine <= MOST
     assert found.covered >= 1 - MOST
+
+
+@pytest.mark.parametrize(("cases", "gained"), [(80, 0.02), (100, 0.0085)])
+def test_no_regression_is_wrong_in_at_most_five_percent_of_single_trials_exactly(
+    cases: int, gained: float
+) -> None:
+    assert exactly_wrong(cases, gained, gained + DROP) <= LEVEL
+    assert exactly_wrong(cases, gained, gained) > 0.5  # and equal builds are found
 
 
 def test_the_planned_number_of_cases_finds_a_drop_of_five_points() -> None:
@@ -66,7 +75,9 @@ def test_equal_builds_are_seldom_called_a_regression_on_fixed_cases(fixed: Fixed
 
 
 @pytest.mark.nightly(check=1)
-@pytest.mark.parametrize(("cases", "trials"), [(4, 10), (5, 5), (5, 10), (7, 5), (7, 10)])
+@pytest.mark.parametrize(
+    ("cases", "trials"), [(2, 10), (3, 10), (4, 4), (4, 10), (5, 5), (5, 10), (7, 5), (7, 10)]
+)
 def test_few_cases_of_which_half_of_the_trials_are_alike_are_seldom_called_a_regression(
     cases: int, trials: int
 ) -> None:

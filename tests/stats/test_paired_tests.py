@@ -213,14 +213,17 @@ def test_invalid_number_is_refused(ask: Callable[[list[float]], object], wrong: 
         ask([0.1, wrong])
 
 
-def test_a_lost_pseudo_case_lowers_one_end_if_many_cases_changed_a_little() -> None:
+def test_a_lost_pseudo_case_lowers_one_end_if_cases_fell() -> None:
     random = Random(5)
     changed = [random.gauss(0.0, 0.05) for _ in range(30)]
-    plain, lower = mean_difference(changed, reach=1.0), mean_difference(changed, reach=1.0, least_lost=0.5)
+    plain, lower = mean_difference(changed, reach=1.0), mean_difference(changed, reach=1.0, more_lost=0.5)
     assert lower.low < plain.low - 0.5 / 31
     assert abs(lower.high - plain.high) < 0.5 / 31
+    one_fell = [0.0] * 29 + [-0.2]
+    lower = mean_difference(one_fell, reach=1.0, more_lost=0.5)
+    assert lower.low < mean_difference(one_fell, reach=1.0).low - 0.5 / 34
     steady = [0.0] * 30  # whole pseudo-cases at both ends already
-    assert mean_difference(steady, reach=1.0, least_lost=0.5) == mean_difference(steady, reach=1.0)
+    assert mean_difference(steady, reach=1.0, more_lost=0.5) == mean_difference(steady, reach=1.0)
 
 
 # --- how many cases are enough ---------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ def mean_difference(
     *,
     confidence: float = 0.95,
     reach: float | None = None,
-    least_lost: float = 0.0,
+    more_lost: float = 0.0,
 ) -> MeanDifference:
     """Return the mean of the differences, one per case, with its bootstrap interval.
     The interval holds the middle `confidence` of the means of resampled cases. No random numbers are used: the saddlepoint
@@ -43,8 +43,8 @@ def mean_difference(
     resampled, not trials, because the trials of one case are correlated.
 
     `reach` is the largest possible difference of a case: 1 for pass rates. It defaults to the largest observed difference, or 1.
-    `least_lost` is the smallest weight of the pseudo-case that is worse by `reach` (0 to 1), for a lower bound: if many trials make
-    the cases precise, the resampled ones say nothing of a rare loss that none of them shows.
+    `more_lost` is the weight (0 to 1) of a further pseudo-case that is worse by `reach`, for a lower bound: resampled cases
+    show a rare loss too rarely, above all if many trials make each case precise. If no case fell, the pseudo-cases above count as it.
 
     Sources: A. C. Davison and D. V. Hinkley, "Saddlepoint approximations in resampling methods", Biometrika 75 (1988),
     417-431 (here in the form of O. E. Barndorff-Nielsen's r*); T. C. Hesterberg, "What teachers should know about the
@@ -72,7 +72,7 @@ def mean_difference(
     value = fsum(each * count for each, count in scaled.items()) / cases
     spread = fsum((each - value) ** 2 * count for each, count in scaled.items())
     deviation = sqrt(spread / (cases - 1)) if cases > 1 else 0.0
-    low, high = _interval(scaled, cases, least_lost, confidence)
+    low, high = _interval(scaled, cases, more_lost, confidence)
     return MeanDifference(
         value * most, min(low, value) * most, max(high, value) * most, deviation * most, cases
     )
@@ -121,9 +121,7 @@ def _weight_beside(counts: Counter[float], cases: int) -> float:
     return max(0.0, 1 - 2 * changed / cases)
 
 
-def _interval(
-    counts: Counter[float], cases: int, least_lost: float, confidence: float
-) -> tuple[float, float]:
+def _interval(counts: Counter[float], cases: int, more_lost: float, confidence: float) -> tuple[float, float]:
     """Return the interval of differences that are 1 at most."""
     beside = _weight_beside(counts, cases)
     weights: dict[float, float] = {**counts}
@@ -132,8 +130,9 @@ def _interval(
         if weight:
             for value, share in ((-end, 1), (0.0, 2), (end, 1)):
                 weights[value] = weights.get(value, 0.0) + share * weight
-    if beside < least_lost:
-        weights[-1.0] = weights.get(-1.0, 0.0) + least_lost - beside
+    more = more_lost if min(counts) < 0 else max(0.0, more_lost - beside)
+    if more:
+        weights[-1.0] = weights.get(-1.0, 0.0) + more
     drawn = fsum(weights.values())
     far = sqrt(drawn / (drawn - 1)) * student_quantile(confidence, max(1, int(drawn) - 1))
     means = _ResampledMean(weights, drawn)

@@ -576,7 +576,10 @@ def test_a_single_case_proves_nothing_where_the_others_show_that_trials_resemble
         pytest.param((10, 0, 10), [(8, 5, 10), (5, 7, 10)] * 2, True, id="total, others vary as much"),
         pytest.param((10, 3, 10), [(9, 7, 10), (5, 7, 10)] * 2, False, id="in part, others vary"),
         pytest.param((10, 3, 10), [(9, 9, 10)], False, id="in part, one other is flaky"),
-        pytest.param((10, 3, 10), [(10, 10, 10), (0, 0, 10)], True, id="in part, no other is flaky"),
+        pytest.param((10, 2, 10), [(10, 10, 10), (0, 0, 10)], True, id="nearly total, no other is flaky"),
+        pytest.param((10, 3, 10), [(10, 10, 10), (0, 0, 10)], False, id="in part, no other is flaky"),
+        pytest.param((4, 0, 4), [(4, 4, 4), (3, 2, 4)], True, id="4 of 4 to 0 of 4, one other is flaky"),
+        pytest.param((4, 0, 4), [(2, 3, 4), (3, 2, 4)], False, id="4 of 4 to 0 of 4, two others are flaky"),
         pytest.param((20, 5, 20), [(18, 17, 20)], True, id="a correlation of just 0.6"),
         pytest.param((50, 20, 50), [(35, 30, 50), (25, 30, 50)] * 9, True, id="in part, many trials and cases"),
         pytest.param((50, 20, 50), [(35, 26, 50), (25, 30, 50)] * 2, False, id="in part, many trials of few cases"),
@@ -591,6 +594,23 @@ def test_a_case_must_change_by_more_than_the_other_flaky_cases_vary(
     known = [TwoCounts(before, trials, now, trials) for before, now, trials in [case, *others]]
     assert is_beyond_resemblance(known[:1], [[one] for one in known[1:]]) is expected
     assert could_be_beyond_resemblance(known[0], known[1:], 0) is expected
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "is_proven"),
+    [
+        pytest.param(["PPP"] * 7, ["FFF"] * 2 + ["PPP"] * 5, True, id="two break completely"),
+        pytest.param(["P" * 10] * 7, ["PPPFFFFFFF"] + ["P" * 10] * 6, True, id="one falls to 3 of 10"),
+        pytest.param(["P" * 10] * 7, ["PPPPFFFFFF"] + ["P" * 10] * 6, False, id="one falls to 4 of 10"),
+        pytest.param(["P" * 10], ["PPPPFFFFFF"], True, id="the same case alone"),
+        pytest.param(["P" * 10] * 2, ["PPPPPPFFFF"] * 2, False, id="two of two fall in part"),
+        pytest.param(["P" * 10] * 3, ["PPPPPPFFFF"] * 3, True, id="three show how much they vary"),
+    ],
+)
+def test_one_or_two_flaky_cases_must_fall_as_if_half_of_their_trials_were_alike(
+    before: list[str], now: list[str], is_proven: bool
+) -> None:
+    assert (compared(cases(*before), cases(*now)).outcome is Change.REGRESSION) is is_proven
 
 
 CASE_OF_TEN = st.builds(TwoCounts, st.integers(0, 10), st.just(10), st.integers(0, 10), st.just(10))

@@ -274,7 +274,7 @@ def _worst_cases(views: Sequence[Completion], level: float) -> list[CaseEvidence
     tests = [(case_test(worst)[0], least_p_values(worst, best)[1]) for worst, best in choices]
     found = _corrected(views[0].cases, tests, level)
     known = [worst for place, (worst, best) in enumerate(choices) if worst == best and place not in found]
-    others = len(choices) - len(known)
+    others = len(choices) - len(known) - 1
     return [
         one for place, one in found.items() if could_be_beyond_resemblance(choices[place][0], known, others)
     ]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import fsum
 
+from proctor.analysis.compare.measures import interval_of_trials
 from proctor.analysis.compare.resemblance import exceeds, likely_excesses
 from proctor.analysis.power.sizes import pass_rate_size, smallest_drop
 from proctor.stats.binomial import at_most
@@ -41,14 +42,30 @@ def detectable_case_rate(counts: Sequence[TwoCounts], *, level: float, power: fl
     """Return the pass rate to which a case may drop from 100 % and be noticed with the probability `power`; `None`: no such drop is.
 
     It is tested with correction for those of the other cases that are flaky, and must exceed what these are likely to vary
-    (`resemblance`).
+    (`resemblance`). If none of them is flaky, the pass rate over the set may notice it, too.
     """
     trials = min(
         ((one.trials_before, one.trials_now) for one in counts), key=lambda both: case_power_key(*both)
     )
     flaky = [one for one in counts if 0 < one.before + one.now < one.trials_before + one.trials_now]
     others = [case_test(one)[1] for one in flaky[len(flaky) == len(counts) :]]
-    return _case_rate(trials, level, others, power)
+    before, now = trials
+    significant = [
+        case
+        for passed in range(now)
+        if _is_significant(case := TwoCounts(before, before, passed, now), level, others)
+    ]
+    if len(counts) == 1:
+        return _case_rate(now, [len(significant) - 1], power)
+    by_set = [] if others else [one.now for one in significant if _falls_with_set(one, level)]
+    return _case_rate(
+        now,
+        [
+            max((*by_set, *(one.now for one in significant if exceeds(one, each, len(others)))), default=-1)
+            for each in likely_excesses(len(others))
+        ],
+        power,
+    )
 
 
 def case_power_key(before: int, now: int) -> float:
@@ -56,22 +73,18 @@ def case_power_key(before: int, now: int) -> float:
     return before * now / (before + now)
 
 
-def _case_rate(trials: tuple[int, int], level: float, others: Sequence[float], power: float) -> float | None:
-    """Return the pass rate to which a case may drop; `others` are the smallest p-values of the other flaky cases."""
-    before, now = trials
-    significant = [
-        case
-        for passed in range(now)
-        if _is_significant(case := TwoCounts(before, before, passed, now), level, others)
-    ]
-    excesses = likely_excesses(len(others))
-    mosts = [
-        max((one.now for one in significant if exceeds(one, each, len(others))), default=-1)
-        for each in excesses
-    ]
+def _falls_with_set(case: TwoCounts, level: float) -> bool:
+    """Return whether the pass rate over a set falls significantly if this is the only case that does."""
+    steady = TwoCounts(case.trials_before, case.trials_before, case.trials_now, case.trials_now)
+    difference = (case.now / case.trials_now - case.before / case.trials_before) / 2
+    return interval_of_trials([case, steady], difference, 2 * level)[1] < 0
+
+
+def _case_rate(trials: int, mosts: Sequence[float], power: float) -> float | None:
+    """Return the pass rate to which a case may drop; with one of `mosts` passes or fewer it is noticed, each equally likely."""
 
     def is_noticed(step: int) -> bool:
-        shares = [at_most(int(most), now, step / _STEPS) for most in mosts]
+        shares = [at_most(int(most), trials, step / _STEPS) for most in mosts]
         return fsum(shares) / len(shares) >= power - 1e-9
 
     if not is_noticed(0):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import ceil, fsum, log2, sqrt
 
 from proctor.analysis.compare.missing_verdicts import Completion, PairedScore
-from proctor.analysis.compare.resemblance import resemblance
+from proctor.analysis.compare.resemblance import resemblance, supposed_resemblance
 from proctor.schema.analysis.comparison import InGeneral
 from proctor.stats.bootstrap import mean_difference, most_lost
 from proctor.stats.paired_tests import sign_flip_test
@@ -66,25 +66,30 @@ def on_these_cases(
         return _of_test(difference, p_value, level)
     if all(one.trials_before == one.trials_now == 1 for one in counts):
         return _agree(difference, p_value, level, lambda each: interval_by_case(rates, each))
-    return _agree(difference, p_value, level, lambda each: _interval_of_trials(counts, difference, each))
+    return _agree(difference, p_value, level, lambda each: interval_of_trials(counts, difference, each))
 
 
 _MOST_HIDDEN = 2.0
 
 
-def _interval_of_trials(counts: Sequence[TwoCounts], difference: float, level: float) -> Interval:
+def interval_of_trials(counts: Sequence[TwoCounts], difference: float, level: float) -> Interval:
     """Return the interval of the trials, wider by the root of their resemblance.
 
     Trials that resemble each other also show too small a variance within their case: of m trials (m - resemblance) / (m - 1)
-    of it. The ends account for that where it does not move them to the other side of 0, so that it decides nothing: the tests
-    keep their level without it, and few cases their power.
+    of it. If the resemblance can be seen, the ends account for that where it does not move them to the other side of 0, so that
+    it decides nothing: the tests keep their level without it, and few cases their power. If too few cases are flaky to see it,
+    one is supposed, and all of it decides.
 
     Sources: P. McCullagh and J. A. Nelder, "Generalized Linear Models" (1989), section 4.5 (over-dispersion); L. Kish, "Survey
     Sampling" (1965), section 5.4 (the design effect).
     """
-    interval, alike = two_shares_interval(counts, confidence=1 - level), resemblance(counts)
+    interval, seen = two_shares_interval(counts, confidence=1 - level), resemblance(counts)
+    alike = supposed_resemblance(counts) if seen is None else seen
+    whole = _widened(interval, difference, alike * _hidden_variance(counts, alike))
+    if seen is None:
+        return whole
     decides = _widened(interval, difference, alike)
-    low, high = _widened(interval, difference, alike * _hidden_variance(counts, alike))
+    low, high = whole
     return (
         decides[0] if decides[0] > 0 >= low else low,
         decides[1] if decides[1] < 0 <= high else high,
@@ -193,11 +198,11 @@ def p_value_by_case(values: Sequence[PairedScore], reach: float | None = 1.0) ->
 
 
 def interval_by_case(
-    values: Sequence[PairedScore], level: float, reach: float | None = 1.0, *, least_lost: float = 0.0
+    values: Sequence[PairedScore], level: float, reach: float | None = 1.0, *, more_lost: float = 0.0
 ) -> Interval:
     """Return the interval over cases, at least as wide as that over trials where the runs have different numbers of them."""
     differences = (one.difference for one in values)
-    found = mean_difference(differences, confidence=1 - level, reach=reach, least_lost=least_lost)
+    found = mean_difference(differences, confidence=1 - level, reach=reach, more_lost=more_lost)
     counted = _counted_trials(values, reach)
     if not counted:
         return found.low, found.high
@@ -276,18 +281,18 @@ def in_general(
     )
 
 
-_LEAST_LOST = 0.5
-"""The weight of a lost case that a lower bound always adds."""
+_MORE_LOST = 0.5
+"""The weight of a lost case that a lower bound adds."""
 
 
 def lower_bound(rates: Sequence[PairedScore], error: float, margin: float) -> float:
     """Return how much the pass rate may have fallen: the lower end of its difference, one-sided with `error`.
 
-    Half a lost case is added at least. With many trials of each case, the differences are small unless a case breaks, and a
-    bootstrap of cases of which none is broken says nothing of those that break rarely.
+    Half a lost case is added to those that fell. A bootstrap of few losses is too sure of their number. With many trials of each
+    case, the differences are small unless a case breaks, and cases of which none is broken say nothing of a rare loss.
     """
     differences = [one.difference for one in rates]
-    low = interval_by_case(rates, 2 * error, least_lost=_LEAST_LOST)[0]
+    low = interval_by_case(rates, 2 * error, more_lost=_MORE_LOST)[0]
     if max(differences) > 0 or low < -margin:
         return low
     # if no case gained, a few cases say less about rare losses than a bootstrap supposes

@@ -1,13 +1,18 @@
-"""Trials that resemble each other within a run, for example because a service is down for an hour: what a single case must then show.
+"""Trials that resemble each other within a run, for example because a service is down for an hour: what a comparison must then show.
 
 Two runs alone cannot tell such trials from a change of one case. The other flaky cases (those with passed and failed trials)
-show how much cases vary between the runs. While there are any, a single case must exceed them:
+show how much cases vary between the runs. A single case must exceed them:
 
-* The squared correlation of run and result over its trials must be at least 0.6 times the mean excess of the other flaky
-  cases, and at least 0.6. The excess is 1 on average if trials are independent. A case that goes from all to none has the
-  correlation 1, and that is always enough.
+* The squared correlation of run and result over its trials must be at least 0.6, and at least 0.6 times the mean excess of the
+  other flaky cases. The excess is 1 on average if trials are independent. A case that goes from all to none has the
+  correlation 1, which is enough.
 * With many trials and flaky cases an F test is enough, for which the mean excess counts as at least 1, too.
 * If three or more flaky cases vary significantly more than independent trials would, no single case exceeds them.
+* Four trials in each run are too few if two or more other cases are flaky: half of them alike go from all to none in 2.5 % of
+  comparisons, which is more than single cases may err.
+
+If only one or two cases are flaky, the pass rate over the set is tested as if half of the trials were alike. A comparison of a
+single case has no other cases, and is for settling what another comparison left open: its exact test decides.
 
 Sources: P. McCullagh and J. A. Nelder, "Generalized Linear Models" (1989), section 4.5 (over-dispersion); the correlation by
 simulation (`benchmarks.false_alarms`), because the trials of few cases resemble each other in more ways than the F test assumes.
@@ -28,19 +33,37 @@ _LEVEL = 0.2
 _LEAST_CORRELATION = 0.6
 _CONFIDENCE_OF_CASE = 0.9998
 """The confidence (two-sided) of the F test of a single case."""
+_SUPPOSED_CORRELATION = 0.25
+"""The correlation of two trials of a case within a run, of which half go the same way."""
+_TOO_FEW_TRIALS = 8
+"""Trials of a case in both runs that go from all to none too often by chance if half of them are alike: (3/4)^8 / 4."""
+_FLAKY_THAT_ALSO_ERR = 2
 
 
-def resemblance(cases: Iterable[TwoCounts]) -> float:
+def resemblance(cases: Sequence[TwoCounts]) -> float | None:
     """Return how many times as much flaky cases vary between the runs as independent trials would; 1 if not significantly.
 
-    The test is that of homogeneity by chi-square, over the cases.
+    `None` if one or two cases of several are flaky: these cannot show it. The test is that of homogeneity by chi-square, over the cases.
     """
     excesses, flaky = _excesses([one] for one in cases)
+    if len(cases) > 1 and 0 < flaky < _FEWEST_FLAKY:
+        return None
     return _mean(excesses) if _is_significant(excesses, len(excesses), flaky) else 1.0
 
 
-def is_beyond_resemblance(case: Sequence[TwoCounts], others: Iterable[Sequence[TwoCounts]]) -> bool:
+def supposed_resemblance(cases: Sequence[TwoCounts]) -> float:
+    """Return how many times as much cases vary between the runs if half of their trials are alike.
+
+    Source: L. Kish, "Survey Sampling" (1965), section 5.4 (the design effect).
+    """
+    trials = 2 * len(cases) / fsum(1 / one.trials_before + 1 / one.trials_now for one in cases)
+    return 1 + (trials - 1) * _SUPPOSED_CORRELATION
+
+
+def is_beyond_resemblance(case: Sequence[TwoCounts], others: Sequence[Sequence[TwoCounts]]) -> bool:
     """Return whether a case changed by more than the other cases explain, under each choice of the missing verdicts."""
+    if not others:
+        return True
     excesses, flaky = _excesses(others)
     if _is_significant(excesses, len(excesses), flaky):
         return False
@@ -48,23 +71,32 @@ def is_beyond_resemblance(case: Sequence[TwoCounts], others: Iterable[Sequence[T
     return all(exceeds(one, _mean(excesses), degrees) for one in case)
 
 
-def could_be_beyond_resemblance(case: TwoCounts, known: Iterable[TwoCounts], others: int) -> bool:
+def could_be_beyond_resemblance(case: TwoCounts, known: Sequence[TwoCounts], others: int) -> bool:
     """Return whether a case could be beyond resemblance: `case` has its worst values, and up to `others` more cases may be flaky."""
+    if not known:
+        return True
     excesses = [each for one in known if (each := excess_of_difference(one)) is not None]
     degrees = len(excesses) + others
-    if _is_significant(excesses, degrees, len(excesses)):
+    if _is_significant(excesses, degrees, len(excesses)) or _has_too_few_trials(case, len(excesses)):
         return False
-    return not excesses or exceeds(case, fsum(excesses) / degrees, degrees)
+    least_excess = fsum(excesses) / degrees if degrees else 1.0
+    return _correlates(case, least_excess, degrees)
 
 
 def exceeds(case: TwoCounts, mean_excess: float, flaky: int) -> bool:
     """Return whether a case changed by more than so many other flaky cases, which vary so much on average (infinitely: no)."""
-    if not flaky:
-        return True
+    return not _has_too_few_trials(case, flaky) and _correlates(case, mean_excess, flaky)
+
+
+def _has_too_few_trials(case: TwoCounts, flaky: int) -> bool:
+    return flaky >= _FLAKY_THAT_ALSO_ERR and case.trials_before + case.trials_now <= _TOO_FEW_TRIALS
+
+
+def _correlates(case: TwoCounts, mean_excess: float, flaky: int) -> bool:
     if mean_excess == inf:
         return False
     trials = case.trials_before + case.trials_now
-    by_trials = student_quantile(_CONFIDENCE_OF_CASE, flaky) ** 2 / (trials - 1)
+    by_trials = student_quantile(_CONFIDENCE_OF_CASE, flaky) ** 2 / (trials - 1) if flaky else inf
     needed = min(_LEAST_CORRELATION, by_trials) * max(1.0, mean_excess)
     return squared_correlation(case) >= min(1.0, needed) - 1e-9
 

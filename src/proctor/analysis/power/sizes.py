@@ -15,7 +15,7 @@ from proctor.stats.power import cases_needed, expected_deviation, variance_withi
 MOST_TRIALS = 50
 """Trials of a case beyond which more of them are not proposed."""
 _FEWEST = 3
-"""Cases from which Student's t is used."""
+"""Cases from which Student's t is used, and of which trials can show whether they resemble each other."""
 _FEW = 50
 """Cases up to which it differs from the normal quantile."""
 
@@ -87,7 +87,7 @@ class PassRateSize:
             and self._by_spread(detect, trials, student_quantile(1 - self.level, cases - 1)) > cases
         ):
             cases += 1
-        return max(cases, self._enough_failures(detect, trials))
+        return max(cases, self._enough_failures(detect, trials), _FEWEST if trials > 1 else 1)
 
     def _by_spread(self, detect: float, trials: int, two_sided: float) -> int:
         one_sided = _power_quantile(self.power)
