@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
+from sys import intern
 
 from proctor.schema.analysis.comparison import CaseChange, ChangedCase, Trials
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome
@@ -16,13 +18,13 @@ Key = tuple[str, str, int]
 """Eval set, case, and which one of that id it is (from 0)."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class BriefCase:
-    """What a comparison needs to know of one case."""
+    """What a comparison needs to know of one case. Cases that are alike in this share one."""
 
     outcome: Outcome
     trials: Trials
-    scores: dict[str, float]
+    scores: Mapping[str, float]
     """By metric the mean over the trials; without those that could not be computed, or cannot be added up."""
     gating: tuple[str, ...]
     """The metrics that decide."""
@@ -31,8 +33,6 @@ class BriefCase:
     missing_shares: Mapping[str, float]
     """By metric that decides, how many of the trials have no score, above 0 and below 1."""
     reason: str
-    content_hash: str
-    """Empty where it is not known."""
 
 
 @dataclass(slots=True)
@@ -46,14 +46,17 @@ class Pairs:
     """`set/case` of those whose content differs."""
 
 
-def brief(case: CaseResult, content_hash: str = "") -> BriefCase:
+def brief(case: CaseResult) -> BriefCase:
     """Return what a comparison needs of `case`."""
     passed = failed = 0
     for trial in case.trials:
         passed += trial.outcome is Outcome.PASSED
         failed += trial.outcome is Outcome.FAILED
-    trials = Trials(passed, failed, len(case.trials) - passed - failed)
-    scores, gating, unscored, shares = {}, [], set(), {}
+    trials = _trials(passed, failed, len(case.trials) - passed - failed)
+    scores: dict[str, float] = {}
+    gating: list[str] = []
+    unscored: set[str] = set()
+    shares: dict[str, float] = {}
     for name, metric in case.metrics.items():
         if metric.gate:
             gating.append(name)
@@ -63,10 +66,39 @@ def brief(case: CaseResult, content_hash: str = "") -> BriefCase:
                 shares[name] = share
         if metric.score is not None and metric.outcome is not Outcome.ERROR and abs(metric.score) < _HUGE:
             scores[name] = metric.score
-    reason = case.reason or case.missed
     return BriefCase(
-        case.outcome, trials, scores, tuple(gating), frozenset(unscored), shares, reason, content_hash
+        case.outcome,
+        trials,
+        scores,
+        _same_names(tuple(gating)),
+        frozenset(unscored) if unscored else _NO_NAMES,
+        shares or _NO_SHARES,
+        case.reason or case.missed,
     )
+
+
+# A comparison holds the cases of two runs, so equal parts of them are one object. Each cache is bounded: what is not in it is
+# right, too.
+_NO_NAMES: frozenset[str] = frozenset()
+_NO_SHARES: Mapping[str, float] = {}
+_trials = lru_cache(1024)(Trials)
+
+
+@lru_cache(1024)
+def _same_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    return names
+
+
+_MOST_SHARED = 1000
+
+
+def _shared(case: BriefCase, known: dict[object, BriefCase]) -> BriefCase:
+    """Return an equal case that is known, or else this one."""
+    numbers = repr((case.scores, case.missing_shares))  # 1, 1.0 and True are equal, and not the same
+    content = case.outcome, case.trials, numbers, case.gating, case.unscored, case.reason
+    if len(known) < _MOST_SHARED:
+        return known.setdefault(content, case)
+    return known.get(content, case)
 
 
 def _missing_share(metric: MetricVerdict, trials: Trials) -> float:
@@ -90,19 +122,20 @@ def pair(
     `add_left_out` those that only the base has: the candidate has no verdict of them.
     """
     found = Pairs()
-    there = dict(_cases_by_key(base))
-    for key, now in _cases_by_key(candidate):
-        before = there.pop(key, None)
+    known: dict[object, BriefCase] = {}
+    there = {key: (before_hash, before) for key, before_hash, before in _cases_by_key(base, known)}
+    for key, now_hash, now in _cases_by_key(candidate, known):
+        before_hash, before = there.pop(key, ("", None))
         if before is None:
             found.only_candidate.append(_name(key))
             continue
-        differs = bool(before.content_hash and now.content_hash and before.content_hash != now.content_hash)
+        differs = bool(before_hash and now_hash and before_hash != now_hash)
         if differs:
             found.changed.append(_name(key))
         if keep_changed or not differs:
             found.both.append((key, before, now))
     if add_left_out:
-        found.both.extend((key, before, _NOT_RUN) for key, before in there.items())
+        found.both.extend((key, before, _NOT_RUN) for key, (_, before) in there.items())
     else:
         found.only_base = [_name(key) for key in there]
     return found
@@ -110,15 +143,18 @@ def pair(
 
 LEFT_OUT = "left out of the run"
 """The reason of a case that only the base has, if the candidate left cases out."""
-_NOT_RUN = BriefCase(Outcome.NOT_RUN, Trials(0, 0), {}, (), frozenset(), {}, LEFT_OUT, "")
+_NOT_RUN = BriefCase(Outcome.NOT_RUN, Trials(0, 0), {}, (), _NO_NAMES, _NO_SHARES, LEFT_OUT)
 
 
-def _cases_by_key(cases: Iterable[tuple[str, CaseResult]]) -> Iterator[tuple[Key, BriefCase]]:
+def _cases_by_key(
+    cases: Iterable[tuple[str, CaseResult]], known: dict[object, BriefCase]
+) -> Iterator[tuple[Key, str, BriefCase]]:
+    """Yield each case by its key, with the hash of its content: empty where that is not known."""
     seen: defaultdict[tuple[str, str], int] = defaultdict(int)
     for content_hash, case in cases:
         if case.outcome is not Outcome.SKIPPED:
-            name = case.eval_set_id, case.eval_id
-            yield (*name, seen[name]), brief(case, content_hash)
+            name = intern(case.eval_set_id), case.eval_id
+            yield (*name, seen[name]), content_hash, _shared(brief(case), known)
             seen[name] += 1
 
 

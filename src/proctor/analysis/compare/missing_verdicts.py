@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import fsum
 
 from proctor.analysis.compare.case_pairing import BriefCase, Key, Pairs
@@ -135,10 +136,14 @@ def _counts(before: BriefCase, now: BriefCase, planned: tuple[int, int], *, wors
     """Count missing trials of the base as passed and of the candidate as failed, or the other way round."""
     missing = missing_count(before, planned[0]), missing_count(now, planned[1])
     passed = before.trials.passed + worst * missing[0], now.trials.passed + (not worst) * missing[1]
-    return TwoCounts(
+    return _two_counts(
         passed[0], before.trials.passed + before.trials.failed + missing[0],
         passed[1], now.trials.passed + now.trials.failed + missing[1],
     )  # fmt: skip
+
+
+_two_counts = lru_cache(1024, typed=True)(TwoCounts)  # most cases are alike: they share one object
+_paired_score = lru_cache(1024, typed=True)(PairedScore)
 
 
 def _few_missing(pairs: Pairs, planned: tuple[int, int]) -> tuple[bool, bool]:
@@ -176,7 +181,7 @@ def _scores(
         is_now = _score(now, before, name, candidate_value)
         if was is not None and is_now is not None:
             trials = before.trials.total or planned[0], now.trials.total or planned[1]
-            found.append(PairedScore(was, is_now, *trials))
+            found.append(_paired_score(was, is_now, *trials))
     return found
 
 
