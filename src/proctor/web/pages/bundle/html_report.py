@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Protocol, TextIO, cast
 
@@ -112,13 +112,23 @@ def _add_run(file: SingleFileWriter, run: RunResult, stored: StoredRun, extras: 
     against: Against | None = None
     changes: dict[str, MeanFigure] = {}
     causes: Sequence[FailureGroup] = ()
+    texts, total = iter(rows), len(rows)
     if extras is not None:
         table = extras.table(run_id)
+        texts = (page_json(CaseRow.model_validate_json(row)) for row in table.rows)
+        total = len(table.rows)
         against, changes, causes = table.against, table.changes, table.causes
-        rows = [page_json(CaseRow.model_validate_json(row)) for row in table.rows]
     file.add_initial(path, run_page(run, figures, stored, against, changes, causes))
-    file.add_initial_json(f"{path}/cases", f'{{"items": [{", ".join(rows)}], "total": {len(rows)}}}')
+    file.add_initial_json(f"{path}/cases", _table(texts, total))
     file.add_initial(f"{path}/notes", notes_page(figures.digest, turns))
+
+
+def _table(rows: Iterable[str], total: int) -> Iterator[str]:
+    """Yield the JSON of a table of cases in pieces."""
+    yield '{"items": ['
+    for number, row in enumerate(rows):
+        yield f", {row}" if number else row
+    yield f'], "total": {total}}}'
 
 
 _Labels = Mapping[tuple[str, str, int], Sequence[Labelled]]

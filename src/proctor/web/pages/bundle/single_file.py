@@ -7,10 +7,11 @@ their hashes) and nothing else. The page unpacks a chunk when it needs one of it
 from __future__ import annotations
 
 import base64
-import gzip
 import hashlib
 import json
 import re
+import zlib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
@@ -22,6 +23,8 @@ from proctor.web.pages.built_page import HOW_TO_BUILD_THE_PAGE, page_folder
 
 _CHUNK = 1_000_000
 """Characters of JSON after which a chunk is closed."""
+_GZIP = 31
+"""The format of zlib that is a gzip file."""
 _SCREENS = frozenset({"/compare", "/matrix", "/history", "/judges"})
 """Optional screens of a file besides runs and cases; their addresses are those of the API without `/api`."""
 _SCRIPT = re.compile(r'<script type="module"[^>]* src="/?([^"]+)"></script>')
@@ -94,8 +97,8 @@ class SingleFileWriter:
     out: TextIO
     start: str
     """The address of the first screen: `/runs/RUN`."""
-    documents: dict[str, str] = field(default_factory=dict)
-    """The JSON of the documents that the page needs at once."""
+    documents: dict[str, Iterable[str]] = field(default_factory=dict)
+    """The JSON of the documents that the page needs at once, in pieces."""
     where: dict[str, int] = field(default_factory=dict)
     places: dict[str, str] = field(default_factory=dict)
     """The start address of each of `_SCREENS` that the file contains."""
@@ -109,10 +112,10 @@ class SingleFileWriter:
 
     def add_initial(self, path: str, document: PageModel) -> None:
         """Add a document that the page needs at once."""
-        self.add_initial_json(path, page_json(document))
+        self.add_initial_json(path, [page_json(document)])
 
-    def add_initial_json(self, path: str, document: str) -> None:
-        """Add a document that the page needs at once, as JSON: a long list takes a tenth of the memory."""
+    def add_initial_json(self, path: str, document: Iterable[str]) -> None:
+        """Add a document that the page needs at once, as pieces of JSON, which are read once, by `end`."""
         self._note_screen(path)
         self.documents[path] = document
 
@@ -135,24 +138,39 @@ class SingleFileWriter:
 
     def _close_chunk(self) -> None:
         if self._open:
-            self._write(self._chunks, "{" + ",".join(self._open) + "}")
+            self._write(self._chunks, ["{" + ",".join(self._open) + "}"])
             self._open, self._size = [], 0
             self._chunks += 1
 
     def end(self) -> None:
         """Write the last chunk, and the page's script."""
         self._close_chunk()
-        where, _ = json_line(self.where)
-        initial = ", ".join(f"{json.dumps(path)}: {text}" for path, text in self.documents.items())
-        self._write(0, f'{{"documents": {{{initial}}}, "where": {where}}}')
+        self._write(0, self._initial())
         settings = {"start": self.start, "chunks": self._chunks, "places": self.places}
         head = json.dumps(settings).replace("<", "\\u003c")
         self.out.write(f'<script type="application/json" id="proctor-file">{head}</script>\n')
         self.out.write(self.page.tail)
 
-    def _write(self, number: int, text: str) -> None:
-        packed = base64.b64encode(gzip.compress(text.encode("utf-8", "replace"), 6, mtime=0)).decode()
-        self.out.write(f'<script type="text/plain" id="proctor-chunk-{number}">{packed}</script>\n')
+    def _initial(self) -> Iterator[str]:
+        """Yield the JSON of the first chunk in pieces: it may be as large as all others together."""
+        yield '{"documents": {'
+        for number, (path, document) in enumerate(self.documents.items()):
+            yield f"{', ' if number else ''}{json.dumps(path)}: "
+            yield from document
+        where, _ = json_line(self.where)
+        yield f'}}, "where": {where}}}'
+
+    def _write(self, number: int, pieces: Iterable[str]) -> None:
+        """Write a chunk as gzip (without a time) in Base64."""
+        self.out.write(f'<script type="text/plain" id="proctor-chunk-{number}">')
+        packer, packed = zlib.compressobj(6, wbits=_GZIP), b""
+        for piece in pieces:
+            packed += packer.compress(piece.encode("utf-8", "replace"))
+            whole = len(packed) - len(packed) % 3  # Base64 writes three bytes as four characters
+            self.out.write(base64.b64encode(packed[:whole]).decode())
+            packed = packed[whole:]
+        self.out.write(base64.b64encode(packed + packer.flush()).decode())
+        self.out.write("</script>\n")
 
 
 def page_json(document: PageModel) -> str:

@@ -6,13 +6,14 @@ opens quickly.
 
 from __future__ import annotations
 
-from collections import defaultdict
+import json
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from proctor.analysis.compare.case_pairing import BriefCase, Pairs, change_of, pair
+from proctor.analysis.compare.case_pairing import BriefCase, Key, Pairs, change_of, pair
 from proctor.reports.content.failure_causes import Cause, FailureGroup, cause_of, group_failures
 from proctor.reports.content.run_digest import Digest
 from proctor.reports.content.run_list import ListedRun, short_ids
@@ -188,7 +189,7 @@ def _is_similar(entry: RunEntry, run: RunRecord) -> bool:
 
 def read_cases(store: Store, selected: SelectedRun) -> RunCases:
     """Read every case of a run and of the run with which it is compared once; no evidence is read."""
-    result, rows = RunCases(), list[CaseRow]()
+    result, rows = RunCases(), _Rows()
     run_id, judging = selected.stored.listed.run.run_id, selected.stored.judging
     causes, earlier = list[Cause | None](), list[Cause | None]()
     cases = _collect_rows(_note_causes(store.verdicts(run_id, judging), causes), result.figures, rows)
@@ -200,14 +201,15 @@ def read_cases(store: Store, selected: SelectedRun) -> RunCases:
         pairs = pair(_note_causes(store.verdicts(before.run_id, before.judging), earlier), cases)
         changes = _mark_changes(rows, pairs)
         result.changes = _score_changes(pairs)
-        result.against = _against(selected.earlier, selected.kind, changes, rows)
+        not_run = len(pairs.both) - len(changes)
+        result.against = _against(selected.earlier, selected.kind, changes, len(rows.texts), not_run)
     result.causes, joined = group_failures(
         filter(None, causes), filter(None, earlier) if result.against else None
     )
-    for row, cause in zip(rows, causes, strict=True):
-        if cause is not None:
-            row.cause = joined[cause].text
-    result.rows = [*map(_row_json, rows)]
+    for position, cause in enumerate(causes):
+        if cause is not None and joined[cause].text != cause.text:
+            rows.name_cause(position, joined[cause].text)
+    result.rows = rows.texts
     return result
 
 
@@ -251,26 +253,57 @@ def _note_causes(
 
 
 def _collect_rows(
-    cases: Iterable[tuple[str, CaseResult]], figures: Figures, rows: list[CaseRow]
+    cases: Iterable[tuple[str, CaseResult]], figures: Figures, rows: _Rows
 ) -> Iterator[tuple[str, CaseResult]]:
     for position, (content_hash, case) in enumerate(cases):
         figures.add(case)
-        rows.append(case_row(position, case))
+        rows.add(case_row(position, case))
         yield content_hash, case
 
 
-def _mark_changes(rows: Sequence[CaseRow], pairs: Pairs) -> list[Changed]:
-    """Write into each row how the case changed, and return the changes of the cases that were run."""
-    places: defaultdict[tuple[str, str], list[CaseRow]] = defaultdict(list)
-    for row in rows:
+class _Rows:
+    """The rows of a table as JSON, which takes a quarter of the memory; what other cases decide is written into it afterwards."""
+
+    def __init__(self) -> None:
+        self.texts: list[bytes] = []
+        self.places: dict[Key, int] = {}
+        """The position of each case that was not skipped."""
+        self._times: Counter[tuple[str, str]] = Counter()
+
+    def add(self, row: CaseRow) -> None:
+        """Add a row without a change."""
+        self.texts.append(_row_json(row))
         if row.outcome is not Outcome.SKIPPED:
-            places[row.eval_set_id, row.eval_id].append(row)
+            name = row.eval_set_id, row.eval_id
+            self.places[*name, self._times[name]] = row.position
+            self._times[name] += 1
+
+    def mark(self, position: int, change: Direction | None, was: Outcome) -> None:
+        """Write how a case changed."""
+        kept = self.texts[position].removesuffix(_UNCHANGED)
+        self.texts[position] = (
+            kept + json.dumps({"change": change, "was": was}, separators=(",", ":"))[1:].encode()
+        )
+
+    def name_cause(self, position: int, cause: str) -> None:
+        """Write the cause of a case."""
+        row = CaseRow.model_validate_json(self.texts[position])
+        row.cause = cause
+        self.texts[position] = _row_json(row)
+
+
+_UNCHANGED = b'"change":null,"was":null}'
+"""The end of the JSON of a row."""
+
+
+def _mark_changes(rows: _Rows, pairs: Pairs) -> list[Changed]:
+    """Write into each row how the case changed, and return the changes of the cases that were run."""
     changes = []
-    for (eval_set_id, eval_id, nth), before, now in pairs.both:
-        row = places[eval_set_id, eval_id][nth]
-        row.change, row.was = _direction(before, now), before.outcome
+    for key, before, now in pairs.both:
+        change = _direction(before, now)
+        rows.mark(rows.places[key], change, before.outcome)
         if now.outcome is not Outcome.NOT_RUN:
-            changes.append((row.change, row.was))
+            changes.append((change, before.outcome))
     return changes
 
 
@@ -307,9 +340,8 @@ def _is_noise(before: Trials, now: Trials) -> bool:
     return min(case_test(one)[0] for one in (counts, counts.swap())) > _NOISE
 
 
-def _against(earlier: ListedRun, kind: str, changes: Sequence[Changed], rows: Sequence[CaseRow]) -> Against:
+def _against(earlier: ListedRun, kind: str, changes: Sequence[Changed], cases: int, not_run: int) -> Against:
     directions = [direction for direction, _ in changes]
-    not_run = sum(row.outcome is Outcome.NOT_RUN and row.was is not None for row in rows)
     run = earlier.run
     return Against(
         run_id=run.run_id,
@@ -322,7 +354,7 @@ def _against(earlier: ListedRun, kind: str, changes: Sequence[Changed], rows: Se
         better=directions.count("better"),
         same=directions.count(None),
         not_run=not_run,
-        unpaired=len(rows) - len(directions) - not_run,
+        unpaired=cases - len(directions) - not_run,
     )
 
 
