@@ -57,6 +57,16 @@ class TestARunThatIsOver:
         expect(row.get_by_role("img", name="5 failed")).to_be_visible()
         shot(page, "run")
 
+    def test_counts_the_calls_of_each_tool(self, page: Page, site: Site, axe: Look, shot: Shot) -> None:
+        _open(page, site, "travel.flawed", "?show=tools")
+        row = page.get_by_role("row").filter(has=page.get_by_role("rowheader", name="send_sms"))
+        expect(row).to_contain_text("none")
+        axe(page)
+        shot(page, "run-tools")
+        row.get_by_role("button").click()
+        expect(page).to_have_url(re.compile("q=tool%3Asend_sms"))
+        expect(_cases(page).first).to_be_visible()
+
     def test_has_what_failed_first(self, page: Page, site: Site) -> None:
         _open(page, site, "travel.flawed")
         expect(_cases(page).nth(7)).to_have_text("no_such_restaurant")

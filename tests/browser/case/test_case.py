@@ -114,6 +114,27 @@ def test_the_state_is_reported_where_it_is_not_as_stated(page: Page, site: Site,
     shot(page, "case-state")
 
 
+def test_the_tool_flow_has_a_lane_for_what_was_expected_and_one_for_what_was_done(
+    page: Page, site: Site, axe: Look, fits: Look, shot: Shot
+) -> None:
+    open_case(page, site, query="?tab=tools")
+    turn = page.get_by_role("region", name="Tool calls of turn 2")
+    expect(turn).to_contain_text("1 as expected, 1 other arguments, 1 not expected")
+    expected, actual = (turn.get_by_role("list", name=f"{side} calls") for side in ("expected", "actual"))
+    expect(expected.get_by_role("link")).to_have_text(
+        [re.compile("find_restaurant"), re.compile("book_table")]
+    )
+    expect(actual.get_by_role("link").nth(2)).to_contain_text("send_sms")
+    expect(turn.locator("path")).to_have_count(2)
+    page.get_by_role("button", name="Copy the calls").click()
+    assert "| not expected |" in copied(page, "| Turn |")
+    axe(page)
+    fits(page)
+    shot(page, "case-tools")
+    actual.get_by_role("link").nth(1).click()
+    expect(page.locator("#turn-2-step-2")).to_have_attribute("data-on", "true")
+
+
 @pytest.mark.nightly
 def test_a_passed_trial_shows_its_whole_alignment(page: Page, site: Site) -> None:
     open_case(page, site, "travel")

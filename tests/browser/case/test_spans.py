@@ -190,6 +190,28 @@ def test_bars_are_where_the_times_show(page: Page, timed: Site, axe: Look, fits:
     shot(page, "spans")
 
 
+def test_the_time_is_zoomed_by_keys_and_kept_in_the_address(page: Page, timed: Site, fits: Look) -> None:
+    page.goto(f"{timed.url}/runs/made/cases/0?tab=spans")
+    rows = page.get_by_role("table", name="Spans").get_by_role("row")
+    expect(rows).to_have_count(8)
+    expect(rows.nth(3)).to_contain_text("120 → 30")
+    page.keyboard.press("+")
+    expect(page).to_have_url(re.compile(r"zoom=0\.775-2\.325"))
+    expect(page.get_by_role("status").filter(has_text="of 7 spans")).to_contain_text(
+        "775 ms to 2.3 s, 7 of 7 spans"
+    )
+    page.keyboard.press("+")
+    expect(rows).to_have_count(5)  # without both models and the second agent
+    page.reload()
+    expect(rows).to_have_count(5)
+    page.keyboard.press("0")
+    expect(rows).to_have_count(8)
+    rows.nth(4).get_by_role("button").click()
+    page.keyboard.press("z")
+    expect(page).to_have_url(re.compile(r"zoom=1-1\.4"))
+    fits(page)
+
+
 def test_traced_spans_are_nested_and_open(
     page: Page, traced: Site, axe: Look, fits: Look, shot: Shot
 ) -> None:

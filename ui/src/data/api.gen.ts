@@ -1746,6 +1746,8 @@ export interface components {
             tools: {
                 [key: string]: number[];
             };
+            /** Tool Figures */
+            tool_figures: components["schemas"]["ToolFigures"][];
             /** Costs */
             costs: (number | null)[];
         };
@@ -3950,6 +3952,8 @@ export interface components {
             input_tokens: number | null;
             /** Output Tokens */
             output_tokens: number | null;
+            /** Cost */
+            cost: number | null;
             request: components["schemas"]["Clip"] | null;
             response: components["schemas"]["Clip"] | null;
             error: components["schemas"]["Clip"] | null;
@@ -4211,6 +4215,40 @@ export interface components {
             response: {
                 [key: string]: unknown;
             };
+        };
+        /**
+         * ToolError
+         * @description An error of a tool, and the number of calls that returned it.
+         */
+        ToolError: {
+            /** Text */
+            text: string;
+            /** Calls */
+            calls: number;
+        };
+        /**
+         * ToolFigures
+         * @description The calls of one tool in all trials of a run.
+         */
+        ToolFigures: {
+            /** Name */
+            name: string;
+            /** Calls */
+            calls: number;
+            /** Cases */
+            cases: number;
+            /** Timed */
+            timed: number;
+            /** Mean Seconds */
+            mean_seconds: number | null;
+            /** P95 Seconds */
+            p95_seconds: number | null;
+            /** Total Seconds */
+            total_seconds: number | null;
+            /** Failed */
+            failed: number;
+            /** Errors */
+            errors: components["schemas"]["ToolError"][];
         };
         /**
          * TrialLine

@@ -31,6 +31,7 @@ export type FindingPart = Schemas["FindingPart"];
 export type MetricLine = Schemas["MetricLine"];
 export type TrialLine = Schemas["TrialLine"];
 export type CaseRow = Schemas["CaseRow"];
+export type ToolFigures = Schemas["ToolFigures"];
 export type CaseExtras = Schemas["CaseExtras"];
 export type TextMatches = Schemas["TextMatches"];
 export type CasesPage = Schemas["CasesPage"];

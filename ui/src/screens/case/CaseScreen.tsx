@@ -10,6 +10,7 @@ import { ErrorNote } from "../../components/feedback/ErrorNote";
 import { Skeleton } from "../../components/feedback/Skeleton";
 import { Tabs } from "../../components/forms/Tabs";
 import { rowState } from "../../components/tables/useTableRows";
+import { ToolFlow } from "./flow/ToolFlow";
 import { Judges } from "./judges/Judges";
 import { Spans } from "./spans/Spans";
 import styles from "./CaseScreen.module.css";
@@ -82,6 +83,7 @@ function LoadedCase({ page, base, judging, location, setQuery }: LoadedProps) {
 
 function TabContent({ page, trial, location, path, judging }: { page: CasePage; trial: TrialPage; location: CaseLocation; path: string; judging: string | null }) {
   if (location.tab === "state") return <FinalState state={trial.state} />;
+  if (location.tab === "tools") return <ToolFlow trial={trial} link={`/runs/${page.run_id}/cases/${page.position}?trial=${trial.number + 1}`} />;
   if (location.tab === "spans") return <Spans path={`${path}/spans`} position={page.position} run={page.run_id} number={trial.number} />;
   if (location.tab === "judges") return <Judges path={path} judging={judging} trial={trial} />;
   return <Conversation key={trial.number} page={page} trial={trial} location={location} path={path} />;
@@ -91,6 +93,7 @@ function tabsOf(page: CasePage, trial: TrialPage | undefined) {
   const differs = trial?.state.rows.filter(({ kind }) => kind !== null && kind !== "same").length ?? 0;
   return [
     { id: "conversation", name: "Conversation" },
+    { id: "tools", name: "Tools" },
     { id: "state", name: differs ? <>State <span className={styles.count}>{differs}</span></> : "State" },
     { id: "metrics", name: page.history.length > 1 ? `Metrics · ${page.history.length} scorings` : "Metrics" },
     { id: "spans", name: "Time" },

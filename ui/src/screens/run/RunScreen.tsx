@@ -86,8 +86,8 @@ function Run({ page, live, watched, cases, order, setJudging }: Props) {
   const base = `/api/runs/${encodeURIComponent(page.run_id)}`;
   const several = !hasServer || page.judging === page.judgings.find(({ counts }) => counts)?.number ? null : page.judging;
   const notes = useData<NotesPage>(watched || !cases.complete ? null : pathOf(`${base}/notes`, { judging: several }), { fresh: Infinity }).data;
-  const extras = useData<CaseExtras>(!watched && cases.complete ? pathOf(`${base}/case-extras`, { judging: several }) : null, { fresh: Infinity }).data;
-  const rows = useExtraColumns(useMergedRows(cases.data?.items, live.rows, watched), extras);
+  const extras = useData<CaseExtras>(!watched && cases.complete ? pathOf(`${base}/case-extras`, { judging: several }) : null, { fresh: Infinity });
+  const rows = useExtraColumns(useMergedRows(cases.data?.items, live.rows, watched), extras.data);
   const table = useShownCases(page, rows, ...order);
   return (
     <>
@@ -97,7 +97,7 @@ function Run({ page, live, watched, cases, order, setJudging }: Props) {
       {!watched && <KeyFigures page={page} notes={notes} />}
       <Warnings page={page} notes={notes} />
       <ErrorNote error={cases.error} retry={cases.refetch} />
-      {!watched && cases.data && <RunPictures page={page} rows={rows} total={cases.data.total} shown={table.shown} />}
+      {!watched && cases.data && <RunPictures page={page} rows={rows} total={cases.data.total} shown={table.shown} extras={extras.data ?? (extras.error && null)} />}
       {cases.data ? (
         <CaseTable page={page} total={cases.data.total} table={table} watched={watched} tools={<><Judgings page={page} onChange={setJudging} /><ColumnChooser page={page} rows={rows} /></>} />
       ) : (

@@ -286,7 +286,7 @@ def _score_again(store: Store, at: CaseLoader, place: int, metric: str, judge: _
     trial, case = at.view.case.trials[place].trial, case_of(store, at.run_id, at.position)
     if trial is None or case is None:
         raise SetupError("the evidence was not stored.")
-    only = {name: criterion for name, criterion in config.criteria.items() if name == metric}
+    only = {metric: config.criteria[metric]} if metric in config.criteria else {}
     config = config.model_copy(update={"criteria": only, "custom_metrics": None})
     compat = store.manifest(at.run_id).options.get("compat")
     bound = bind(config, RunOptions(judges=judge, compat=compat))

@@ -162,8 +162,7 @@ def score_part(metric: MetricVerdict, score: Score | MetricScore) -> ScorePart:
     """Return a metric's score of a turn (`Score`) or of a trial (`MetricScore`)."""
     failure = score.failure if isinstance(score, MetricScore) else None
     plain = score if isinstance(score, Score) else Score(score.value, not_applicable=score.not_applicable)
-    found = [*findings_of(score.details or {}, metric.name, full=True)]
-    notes = [block for block in found if isinstance(block, Remark | Detail)]
+    findings, notes = _finding_parts(score, metric.name)
     return ScorePart(
         name=metric.name,
         outcome=Outcome.ERROR if failure is not None else _outcome(metric, plain),
@@ -172,10 +171,18 @@ def score_part(metric: MetricVerdict, score: Score | MetricScore) -> ScorePart:
         threshold=metric.threshold,
         reason=score.reason,
         warning=plain.warning,
-        findings=[part for block in found if isinstance(block, Findings) for part in _findings(block)],
-        notes=[NotePart(label=block.label, text=block.text) for block in notes],
+        findings=findings,
+        notes=notes,
         failure=cause_part(failure),
     )
+
+
+def _finding_parts(score: Score | MetricScore, name: str) -> tuple[list[FindingPart], list[NotePart]]:
+    """Return a judge's findings in the details of a score, and the notes among them."""
+    blocks = [*findings_of(score.details or {}, name, full=True)]
+    findings = [part for block in blocks if isinstance(block, Findings) for part in _findings(block)]
+    noted = [block for block in blocks if isinstance(block, Remark | Detail)]
+    return findings, [NotePart(label=block.label, text=block.text) for block in noted]
 
 
 def _outcome(metric: MetricVerdict, score: Score) -> Outcome:

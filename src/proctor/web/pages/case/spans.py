@@ -27,6 +27,7 @@ from proctor.web.pages.case.traced_spans import (
     Timing,
     cut_from,
     has_spans,
+    request_cost,
     traced_parts,
 )
 
@@ -112,6 +113,7 @@ class _Step:
     end: float | None = None
     failed: bool = False
     tokens: tuple[int | None, int | None] = (None, None)
+    cost: float | None = None
     request: str = ""
     response: str = ""
 
@@ -174,11 +176,12 @@ class _Waterfall:
         tokens = (
             (usage.prompt_token_count, usage.candidates_token_count) if usage is not None else (None, None)
         )
+        cost = request_cost(event.model_version or "", usage.__dict__) if usage is not None else None
         begin = last if event.timestamp is not None and last is not None and last <= event.timestamp else None
         self.steps.append(
             _Step(
                 "model", event.model_version or "model", event.author, None, begin, event.timestamp,
-                bool(event.error_code), tokens, "\n".join(self._news), _response_text(event),
+                bool(event.error_code), tokens, cost, "\n".join(self._news), _response_text(event),
             )
         )  # fmt: skip
         self._news = []
@@ -211,6 +214,7 @@ class _Waterfall:
         part = self._timed_part(depth, step.kind, step.name, step.author, step.begin, step.end)
         part.call, part.failed = step.call, step.failed
         part.input_tokens, part.output_tokens = step.tokens
+        part.cost = step.cost
         part.request = clip(step.request, _TOOL_TEXT) if step.request else None
         part.response = clip(step.response, _TOOL_TEXT) if step.response else None
         return part
@@ -237,7 +241,7 @@ class _Waterfall:
         return SpanPart(
             kind=kind, name=name[:_TOOL_NAME], depth=depth, turn=self.index, call=None, author=author, start=start,
             seconds=seconds, timing=timing if seconds is not None else "none", failed=False, input_tokens=None,
-            output_tokens=None, request=None, response=None,
+            output_tokens=None, cost=None, request=None, response=None,
         )  # fmt: skip
 
 

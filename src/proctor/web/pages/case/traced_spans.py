@@ -6,15 +6,17 @@ Spans keep their nesting; each names the tool call of the conversation to which 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import Literal
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal
 
 from pydantic import Field
 
 from proctor.common.json_values import json_line
+from proctor.engine.usage.costs import AgentCosts
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.turn import Span, SpanKind, Turn
 from proctor.schema.format.wire_model import PageModel
+from proctor.schema.results.model_usage import total_cost
 from proctor.web.pages.case.page_parts import MOST_TEXT, Clip, OpenCalls, agent_events, clip
 
 _NAME = 200
@@ -56,6 +58,8 @@ class SpanPart(PageModel):
     failed: bool
     input_tokens: int | None
     output_tokens: int | None
+    cost: float | None
+    """The price of a model request in US dollars; null: unknown."""
     request: Clip | None
     """The new part of the request: the user's message, responses of tools; for a tool its call. A traced request is
     complete."""
@@ -127,6 +131,7 @@ def traced_parts(index: int, turn: Turn, origin: float) -> Iterator[SpanPart]:
             failed=span.error is not None,
             input_tokens=span.input_tokens,
             output_tokens=span.output_tokens,
+            cost=_traced_cost(span),
             request=_clip_text(span.request),
             response=_clip_text(span.response),
             error=_clip_text(span.error),
@@ -135,6 +140,24 @@ def traced_parts(index: int, turn: Turn, origin: float) -> Iterator[SpanPart]:
                 for name, value in span.attributes.items()
             ],
         )
+
+
+def request_cost(model: str, usage: Mapping[str, Any]) -> float | None:
+    """Return the price of one model request in US dollars; `None` if it is unknown."""
+    costs = AgentCosts()
+    costs.add(model, usage)
+    return total_cost(costs.spent())
+
+
+_MODELS = ("gen_ai.response.model", "gen_ai.request.model", "llm.model_name")
+
+
+def _traced_cost(span: Span) -> float | None:
+    if span.kind is not SpanKind.MODEL or span.input_tokens is None or span.output_tokens is None:
+        return None
+    model = next((str(span.attributes[name]) for name in _MODELS if span.attributes.get(name)), "")
+    usage = {"prompt_token_count": span.input_tokens, "candidates_token_count": span.output_tokens}
+    return request_cost(model or span.name.rpartition(" ")[2], usage)
 
 
 def _attribute_text(value: object) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from proctor.common.json_values import JsonObject
 from proctor.engine.usage.costs import cost_of_case
 from proctor.schema.format.wire_model import PageModel
+from proctor.web.pages.runs.tool_usage import ToolFigures, ToolUsage
 
 if TYPE_CHECKING:
     from proctor.stores.base import Store
@@ -21,6 +22,8 @@ class CaseExtras(PageModel):
     """The positions of the cases, by tag."""
     tools: dict[str, list[int]]
     """The positions of the cases, by the tools that the agent called in any of their trials."""
+    tool_figures: list[ToolFigures]
+    """How often each tool was called, how long, and with which errors; the most frequent first."""
     costs: list[float | None]
     """US dollars by position; null: unknown. Empty if no cost is known."""
 
@@ -42,25 +45,19 @@ def case_extras(store: Store, run_id: str, judging: int) -> CaseExtras:
     """Return tags, tools and costs of all cases of a run, by position; all evidence is read."""
     run = store.load(run_id, judging)
     costs = [cost_of_case(case) for case in run.cases] if run.spent else []
+    usage = ToolUsage()
+    for position, _, evidence in store.attempts(run_id):
+        usage.add(position, evidence)
     extras = CaseExtras(
         tags={},
-        tools=_tool_positions(store, run_id),
+        tools=usage.positions(),
+        tool_figures=usage.figures(),
         costs=costs if any(cost is not None for cost in costs) else [],
     )
     for position, document in store.case_documents(run_id, range(len(run.cases))):
         for tag in tags_of(document):
             extras.tags.setdefault(tag, []).append(position)
     return extras
-
-
-def _tool_positions(store: Store, run_id: str) -> dict[str, list[int]]:
-    tools: dict[str, list[int]] = {}
-    for position, _, evidence in store.attempts(run_id):
-        for tool in tools_of(evidence):
-            positions = tools.setdefault(tool, [])
-            if not positions or positions[-1] != position:
-                positions.append(position)
-    return tools
 
 
 def tags_of(document: bytes) -> list[str]:
@@ -70,14 +67,6 @@ def tags_of(document: bytes) -> list[str]:
     case: JsonObject = json.loads(document)
     tags = case.get("tags") or []
     return [str(tag) for tag in tags] if isinstance(tags, list) else [tags] if isinstance(tags, str) else []
-
-
-def tools_of(evidence: bytes) -> list[str]:
-    """Return the names of the tools that were called in a trial, given its JSON, each once."""
-    if b'"function_call"' not in evidence:
-        return []
-    calls = (part.get("function_call") or {} for part in _parts(json.loads(evidence)))
-    return list(dict.fromkeys(str(call["name"]) for call in calls if call.get("name")))
 
 
 def find_texts(store: Store, run_id: str, texts: Sequence[str]) -> TextMatches:

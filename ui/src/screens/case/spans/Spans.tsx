@@ -1,9 +1,9 @@
 import { type CSSProperties, useEffect, useMemo, useRef } from "react";
-import { Link } from "wouter";
 import { useAddress } from "../../../app/address";
 import { useData } from "../../../data/queries";
 import type { SpanPart, SpansPage } from "../../../data/types";
-import { CopySmall } from "../../../components/text/Copy";
+import { Button } from "../../../components/forms/Button";
+import { Copy } from "../../../components/text/Copy";
 import { Clipped } from "../../../components/text/Clipped";
 import { Empty } from "../../../components/feedback/Empty";
 import { ErrorNote } from "../../../components/feedback/ErrorNote";
@@ -12,8 +12,10 @@ import { numText, secondsText } from "../../../components/text/numberFormats";
 import { usePrinting, useRowWindow } from "../../../components/tables/useTableRows";
 import { safeText } from "../../../components/text/safeText";
 import styles from "./Spans.module.css";
-import { indentJson } from "./indentJson";
-import { type Bar, barsOf, tickText, ticks } from "./timeScale";
+import { SpanDetails } from "./SpanDetails";
+import { type Figures, costText, figuresOf, spansMarkdown, tokensText } from "./spanFigures";
+import { type Bar, type TimeWindow, barsOf, spansIn, tickText, ticks, timeOf } from "./timeScale";
+import { useZoom } from "./useZoom";
 
 interface Props {
   path: string;
@@ -33,45 +35,54 @@ export function Spans({ path, run, position, number }: Props) {
 function Waterfall({ page, link }: { page: SpansPage; link: string }) {
   const [query, setQuery] = useAddress();
   const chosen = Number(query.get("span") ?? 0) - 1;
-  const scale = useMemo(() => barsOf(page), [page]);
+  const whole = useMemo(() => barsOf(page).seconds, [page]);
+  const figures = useMemo(() => figuresOf(page), [page]);
+  const { zoom, change, keys } = useZoom(whole, timeOf(page.spans[chosen] ?? { start: null, seconds: null, timing: "none" }));
+  const [bars, shown] = useMemo(() => [barsOf(page, zoom).bars, spansIn(page, zoom)], [page, zoom]);
   const body = useRef<HTMLDivElement>(null);
-  const { items, style, measure, reveal } = useRowWindow(body, page.spans.length, usePrinting(), undefined);
+  const { items, style, measure, reveal } = useRowWindow(body, shown.length, usePrinting(), undefined);
   useEffect(() => {
-    if (chosen > 0 && chosen < page.spans.length) reveal(chosen); // an address may name one far below
+    if (chosen > 0 && shown.includes(chosen)) reveal(shown.indexOf(chosen)); // an address may name one far below
   }, []); // eslint-disable-line
+  const has = { tokens: figures.some((one) => tokensText(one)), cost: figures.some(({ cost }) => cost !== null) };
   return (
     <>
       <p className="dim">{page.note}</p>
       <TruncationNotes notes={page.cut} />
-      <div className={`panel ${styles.waterfall}`} style={nesting(page)} role="table" aria-label="Spans" aria-rowcount={page.spans.length + 1}>
-        <div role="row" className={styles.head}>
-          <span role="columnheader">What</span>
-          <span role="columnheader" className={styles.scale}>
-            <span className="hidden">When</span>
-            {ticks(scale.seconds).map((at) => (
-              <i key={at} style={{ left: `${(at / (scale.seconds || 1)) * 100}%` }}>
-                {tickText(at)}
-              </i>
-            ))}
-          </span>
-          <span role="columnheader" className={styles.end}>
-            Duration
-          </span>
-        </div>
+      <div className={`${styles.tools} no-print`}>
+        {keys.map(({ name, title, run }) => (
+          <Button key={name} look="quiet" title={title} disabled={run === null} onClick={() => run?.()}>
+            {name}
+          </Button>
+        ))}
+        <span className="dim small" role="status">
+          {zoom && `${secondsText(zoom.from)} to ${secondsText(zoom.to)}, ${numText(shown.length)} of ${numText(page.spans.length)} spans`}
+        </span>
+        <span className="grow" />
+        <Copy text={() => spansMarkdown(page)}>Copy the times</Copy>
+      </div>
+      <div className={`panel ${styles.waterfall}`} style={nesting(page)} data-tokens={has.tokens || undefined} data-cost={has.cost || undefined} role="table" aria-label="Spans" aria-rowcount={shown.length + 1}>
+        <WaterfallHead window={zoom ?? { from: 0, to: whole }} has={has} />
         <div role="rowgroup" ref={body} style={style}>
-          {items.map(({ index, start }) => {
+          {items.map(({ index: place, start }) => {
+            const index = shown[place] ?? -1;
             const span = page.spans[index];
-            if (span === undefined) return null;
+            const own = figures[index];
+            if (span === undefined || own === undefined) return null;
+            const time = timeOf(span);
             return (
               <Row
                 key={index}
-                index={index}
+                index={place}
                 start={start}
                 measure={measure}
                 span={span}
-                bar={scale.bars[index] ?? null}
+                figures={own}
+                has={has}
+                bar={bars[index] ?? null}
                 on={index === chosen}
                 choose={() => setQuery({ span: index === chosen ? null : String(index + 1) })}
+                zoomTo={time && time.to > time.from ? () => change(time) : null}
                 link={link}
               />
             );
@@ -80,6 +91,40 @@ function Waterfall({ page, link }: { page: SpansPage; link: string }) {
       </div>
       <AgentInstructions page={page} />
     </>
+  );
+}
+
+interface Has {
+  tokens: boolean;
+  cost: boolean;
+}
+
+function WaterfallHead({ window: { from, to }, has }: { window: TimeWindow; has: Has }) {
+  return (
+    <div role="row" className={styles.head}>
+      <span role="columnheader">What</span>
+      <span role="columnheader" className={styles.scale}>
+        <span className="hidden">When</span>
+        {ticks(to - from, from).map((at) => (
+          <i key={at} style={{ left: `${((at - from) / (to - from || 1)) * 100}%` }}>
+            {tickText(at)}
+          </i>
+        ))}
+      </span>
+      {has.tokens && (
+        <span role="columnheader" className={styles.tokens}>
+          Tokens in → out
+        </span>
+      )}
+      {has.cost && (
+        <span role="columnheader" className={styles.cost}>
+          Cost
+        </span>
+      )}
+      <span role="columnheader" className={styles.end}>
+        Duration
+      </span>
+    </div>
   );
 }
 
@@ -118,14 +163,16 @@ interface RowProps {
   start: number | null;
   measure: ((element: Element | null) => void) | null;
   span: SpanPart;
+  figures: Figures;
+  has: Has;
   bar: Bar | null;
   on: boolean;
   choose: () => void;
+  zoomTo: (() => void) | null;
   link: string;
 }
 
-function Row({ index, start, measure, span, bar, on, choose, link }: RowProps) {
-  const tokens = [span.input_tokens, span.output_tokens].some((count) => count !== null);
+function Row({ index, start, measure, span, figures, has, bar, on, choose, zoomTo, link }: RowProps) {
   return (
     <div
       role="row"
@@ -152,91 +199,24 @@ function Row({ index, start, measure, span, bar, on, choose, link }: RowProps) {
       <span role="cell" className={styles.track}>
         {bar ? <i style={{ left: `${bar.left}%`, width: `max(3px, ${bar.width}%)` }} /> : <span className={styles.untimed}>no time recorded</span>}
       </span>
+      {has.tokens && (
+        <span role="cell" className={`${styles.tokens} num`}>
+          {tokensText(figures)}
+        </span>
+      )}
+      {has.cost && (
+        <span role="cell" className={`${styles.cost} num`}>
+          {costText(figures)}
+        </span>
+      )}
       <span role="cell" className={`${styles.end} num`}>
         {secondsText(span.seconds)}
       </span>
       {on && (
-        <div role="cell" className={styles.details}>
-          <div className={styles.facts}>
-            {span.author && <span>by {safeText(span.author)}</span>}
-            {tokens && (
-              <span>
-                {numText(span.input_tokens)} tokens in, {numText(span.output_tokens)} out
-              </span>
-            )}
-            <span>{timingText(span)}</span>
-            <Link href={`${link}&turn=${span.turn + 1}${span.call !== null ? `&step=${span.call + 1}` : ""}`}>in the conversation</Link>
-          </div>
-          {span.error && <SpanText head="error" clip={span.error} failed />}
-          {span.request && <SpanText head={requestHead(span)} clip={span.request} />}
-          {span.response && <SpanText head="response" clip={span.response} />}
-          <Attributes span={span} />
-        </div>
+        <SpanDetails span={span} link={link} zoomTo={zoomTo} />
       )}
     </div>
   );
-}
-
-function requestHead(span: SpanPart): string {
-  if (span.kind === "tool") return "called with";
-  return span.attributes.length || span.timing === "span" ? "request" : "new input";
-}
-
-const MAX_ONE_LINE = 90;
-const MAX_OPEN_SIZE = 600;
-const MAX_OPEN_LINES = 15;
-
-/** A text of a span. A long text is collapsed. */
-function SpanText({ head, clip, failed }: { head: string; clip: NonNullable<SpanPart["request"]>; failed?: boolean }) {
-  const size = clip.text.length + clip.left_out;
-  const shown = clip.left_out || size <= MAX_ONE_LINE ? clip.text : indentJson(clip.text);
-  const text = <Clipped clip={{ ...clip, text: shown }} mono />;
-  if (size <= MAX_OPEN_SIZE && shown.split("\n").length <= MAX_OPEN_LINES)
-    return (
-      <div className={styles.text}>
-        <div className={failed ? styles.failed : styles.kind}>
-          {head} <CopySmall text={shown} what={`Copy the ${head}`} />
-        </div>
-        {text}
-      </div>
-    );
-  return (
-    <details className={styles.text}>
-      <summary>
-        {head} <span className="dim">{numText(size)} characters</span>
-      </summary>
-      <CopySmall text={shown} what={`Copy the ${head}`} />
-      {text}
-    </details>
-  );
-}
-
-function Attributes({ span }: { span: SpanPart }) {
-  if (!span.attributes.length) return null;
-  return (
-    <details className={styles.text}>
-      <summary>
-        attributes <span className="dim">{numText(span.attributes.length)}</span>
-      </summary>
-      <dl className={styles.attributes}>
-        {span.attributes.map(({ name, value }, index) => (
-          <div key={index}>
-            <dt>{safeText(name)}</dt>
-            <dd>
-              <Clipped clip={value} mono />
-            </dd>
-          </div>
-        ))}
-      </dl>
-    </details>
-  );
-}
-
-function timingText({ timing, start }: SpanPart): string {
-  if (timing === "none") return "duration not recorded";
-  const from = start === null ? "" : `, starts at ${secondsText(start)}`;
-  if (timing === "span") return `traced${from}`;
-  return timing === "clock" ? `measured${from}` : `from event timestamps${from}`;
 }
 
 function AgentInstructions({ page }: { page: SpansPage }) {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { SpanPart, SpansPage } from "../../../data/types";
 import { votesText } from "../judges/votesText";
-import { barsOf, tickText, ticks } from "./timeScale";
+import { figuresOf, spansMarkdown } from "./spanFigures";
+import { barsOf, panBy, readWindow, spansIn, tickText, ticks, writeWindow, zoomBy } from "./timeScale";
 
 const span = (start: number | null, seconds: number | null, timing: SpanPart["timing"] = "clock"): SpanPart => ({ start, seconds, timing }) as SpanPart;
 const page = (seconds: number | null, ...spans: SpanPart[]): SpansPage => ({ seconds, spans }) as SpansPage;
@@ -29,6 +30,41 @@ describe("the scale", () => {
     expect(Math.max(...found)).toBeLessThanOrEqual(seconds);
   });
   it("is empty for nothing", () => expect(ticks(0)).toEqual([]));
+});
+
+describe("a window of the time", () => {
+  it.each([
+    ["in, about the middle", zoomBy(null, 8, 0.5), { from: 2, to: 6 }],
+    ["in again", zoomBy({ from: 2, to: 6 }, 8, 0.5), { from: 3, to: 5 }],
+    ["out, not beyond the end", zoomBy({ from: 6, to: 8 }, 8, 2), { from: 4, to: 8 }],
+    ["out to all of it", zoomBy({ from: 2, to: 6 }, 8, 2), null],
+    ["later, to the end at most", panBy({ from: 5, to: 7 }, 8, 0.9), { from: 6, to: 8 }],
+    ["earlier, to the begin at most", panBy({ from: 1, to: 3 }, 8, -0.9), { from: 0, to: 2 }],
+  ])("%s", (_, zoom, expected) => expect(zoom).toEqual(expected));
+
+  it("is in the address", () => {
+    expect(readWindow(writeWindow({ from: 0.25, to: 1 / 3 }))).toEqual({ from: 0.25, to: 0.3333 });
+    for (const text of [null, "", "3-1", "1-1", "a-b", "-1-2"]) expect(readWindow(text)).toBeNull();
+  });
+
+  const spans = [span(0, 4), span(1, 1), span(3, 1), span(null, null, "none")].map((one, index) => ({ ...one, turn: 0, kind: index ? "tool" : "turn" }) as SpanPart);
+  it("shows the spans of which a part is in it, and those without a time of its turns", () => {
+    expect(spansIn(page(4, ...spans), { from: 0.5, to: 2.5 })).toEqual([0, 1, 3]);
+    expect(spansIn(page(4, ...spans), null)).toEqual([0, 1, 2, 3]);
+  });
+  it("cuts the bars at its ends", () => expect(barsOf(page(4, span(0, 4), span(1, 2)), { from: 2, to: 4 }).bars).toEqual([{ left: 0, width: 100 }, { left: 0, width: 50 }]));
+  it("has round times of its own", () => expect(ticks(2, 3.1)).toEqual([3.5, 4, 4.5]));
+});
+
+describe("tokens and cost", () => {
+  const model = (turn: number, input: number | null, cost: number | null) => ({ kind: "model", name: "m|x", depth: 1, turn, start: 0, seconds: 1, input_tokens: input, output_tokens: input, cost }) as SpanPart;
+  const turn = (index: number) => ({ ...model(index, null, null), kind: "turn", name: "turn", depth: 0 }) as SpanPart;
+  const spans = page(2, turn(0), model(0, 10, 0.5), model(0, 20, 0.25), turn(1), model(1, 5, 0.1), model(1, null, null), turn(2));
+  it("of a turn are the sums of its requests, and unknown where one is", () => {
+    const turns = figuresOf(spans).filter((_, index) => spans.spans[index]?.kind === "turn");
+    expect(turns.map(({ input, cost }) => [input, cost])).toEqual([[30, 0.75], [5, null], [null, null]]);
+  });
+  it("are in the table to copy", () => expect(spansMarkdown(spans)).toContain("| · model m\\|x | 0 ms | 1 s | 10 → 10 | $0.50 |"));
 });
 
 describe("how votes fell", () => {

@@ -1,13 +1,15 @@
 import { useMemo } from "react";
 import { useAddress } from "../../../app/address";
-import type { CaseRow, RunPage } from "../../../data/types";
+import type { CaseExtras, CaseRow, RunPage } from "../../../data/types";
 import { Tabs } from "../../../components/forms/Tabs";
+import { Skeleton } from "../../../components/feedback/Skeleton";
 import { CausePictures } from "./CausePictures";
 import { CostPictures } from "./CostPictures";
 import { LatencyPictures, hasLatency } from "./LatencyPictures";
 import { MetricPictures } from "./MetricPictures";
 import { numText } from "../../../components/text/numberFormats";
 import styles from "./Pictures.module.css";
+import { ToolPictures } from "./ToolPictures";
 import { TrialMap } from "./TrialMap";
 
 interface Props {
@@ -17,23 +19,27 @@ interface Props {
   total: number;
   /** The cases of the table, in its order. */
   shown: () => readonly CaseRow[];
+  /** What is read from the evidence, after the table; null: it cannot be read. */
+  extras: CaseExtras | null | undefined;
 }
 
 /** The results of a run as pictures: metrics, trials, latency and cost. Each has its numbers next to it. */
-export function RunPictures({ page, rows, total, shown }: Props) {
+export function RunPictures({ page, rows, total, shown, extras }: Props) {
   const [query, setQuery] = useAddress();
   const mapped = useMemo(() => shown(), [shown]);
   const timed = useMemo(() => hasLatency(rows), [rows]);
+  const named = query.get("show");
+  const tools = extras?.tool_figures ?? [];
   const tabs = [
     { id: "metrics", name: "Metrics", has: page.metrics.length > 0 },
     { id: "causes", name: "Causes of failures", has: page.causes.length > 0 },
     { id: "trials", name: "Trials", has: page.num_runs > 1 },
+    { id: "tools", name: "Tools", has: tools.length > 0 || (named === "tools" && extras === undefined) },
     { id: "latency", name: "Latency and tokens", has: timed },
     { id: "cost", name: "Cost", has: page.money.length > 0 },
   ].filter(({ has }) => has);
   const [first] = tabs;
   if (!first || !rows.length) return null;
-  const named = query.get("show");
   const at = tabs.find(({ id }) => id === named)?.id ?? first.id;
   const onFilter = (q: string) => setQuery({ q });
   const reading = rows.length < total; // the place of the pictures is taken from the start: the table below must not move
@@ -49,6 +55,7 @@ export function RunPictures({ page, rows, total, shown }: Props) {
           {at === "metrics" && <MetricPictures page={page} rows={rows} onFilter={onFilter} />}
           {at === "causes" && <CausePictures page={page} onFilter={onFilter} />}
           {at === "trials" && <TrialMap page={page} rows={mapped} />}
+          {at === "tools" && (extras ? <ToolPictures tools={tools} onFilter={onFilter} /> : <Skeleton rows={4} />)}
           {at === "latency" && <LatencyPictures rows={rows} onFilter={onFilter} />}
           {at === "cost" && <CostPictures money={page.money} />}
         </div>

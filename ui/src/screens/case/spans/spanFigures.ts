@@ -1,0 +1,56 @@
+// Tokens and costs of the rows of a waterfall, and the waterfall as a table to copy.
+import { mdText, mdTable } from "../../../components/text/markdown";
+import { UNKNOWN, moneyText, numText, secondsText } from "../../../components/text/numberFormats";
+import { safeText } from "../../../components/text/safeText";
+import type { SpanPart, SpansPage } from "../../../data/types";
+
+export interface Figures {
+  input: number | null;
+  output: number | null;
+  cost: number | null;
+}
+
+/** The figures of each row: those of a model request, and of a turn the sum of its requests. */
+export function figuresOf({ spans }: SpansPage): Figures[] {
+  const sums = new Map<number, Figures>();
+  for (const span of spans) {
+    if (span.kind !== "model") continue;
+    const sum = sums.get(span.turn);
+    const own = ownFigures(span);
+    sums.set(span.turn, sum ? { input: add(sum.input, own.input), output: add(sum.output, own.output), cost: addKnown(sum.cost, own.cost) } : own);
+  }
+  return spans.map((span) => (span.kind === "turn" ? (sums.get(span.turn) ?? ownFigures(span)) : ownFigures(span)));
+}
+
+function ownFigures({ input_tokens, output_tokens, cost }: SpanPart): Figures {
+  return { input: input_tokens, output: output_tokens, cost };
+}
+
+function add(one: number | null, other: number | null): number | null {
+  return one === null ? other : one + (other ?? 0);
+}
+
+/** A sum with an unknown part is unknown: it would be read as the whole cost. */
+function addKnown(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? null : one + other;
+}
+
+/** Tokens in a row: `820 → 30`. */
+export function tokensText({ input, output }: Figures): string {
+  return input === null && output === null ? "" : `${numText(input)} → ${numText(output)}`;
+}
+
+export function costText({ cost }: Figures): string {
+  return cost === null ? "" : moneyText(cost);
+}
+
+/** The waterfall as a table. */
+export function spansMarkdown(page: SpansPage): string {
+  const figures = figuresOf(page);
+  const rows = page.spans.map((span, index) => {
+    const own = figures[index] ?? ownFigures(span);
+    const name = `${"· ".repeat(span.depth)}${span.kind === "turn" ? "" : `${span.kind} `}${safeText(span.name)}`;
+    return [mdText(name), span.start === null ? UNKNOWN : secondsText(span.start), secondsText(span.seconds), tokensText(own) || UNKNOWN, costText(own) || UNKNOWN];
+  });
+  return `${mdTable(["What", "Starts at", "Duration", "Tokens in → out", "Cost"], rows, [1, 2, 3, 4])}\n`;
+}

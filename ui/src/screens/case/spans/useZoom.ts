@@ -1,0 +1,49 @@
+import { useMemo } from "react";
+import { useAddress } from "../../../app/address";
+import { useKeys } from "../../../app/keyboard";
+import { type TimeWindow, panBy, readWindow, writeWindow, zoomBy } from "./timeScale";
+
+interface ZoomAction {
+  name: string;
+  title: string;
+  /** Null where it would change nothing. */
+  run: (() => void) | null;
+}
+
+interface Zoom {
+  zoom: TimeWindow | null;
+  change: (zoom: TimeWindow | null) => void;
+  keys: ZoomAction[];
+}
+
+/** The part of the time that a waterfall shows: in the address, changed by buttons and keys. `chosen`: the time of the open span. */
+export function useZoom(whole: number, chosen: TimeWindow | null): Zoom {
+  const [query, setQuery] = useAddress();
+  const text = query.get("zoom");
+  const zoom = useMemo(() => readWindow(text), [text]);
+  const change = (next: TimeWindow | null) => setQuery({ zoom: writeWindow(next) });
+  const actions = {
+    in: () => change(zoomBy(zoom, whole, 0.5)),
+    out: zoom && (() => change(zoomBy(zoom, whole, 2))),
+    fit: zoom && (() => change(null)),
+    earlier: zoom && zoom.from > 0 ? () => change(panBy(zoom, whole, -0.5)) : null,
+    later: zoom && zoom.to < whole ? () => change(panBy(zoom, whole, 0.5)) : null,
+    span: chosen && chosen.to > chosen.from ? () => change(chosen) : null,
+  };
+  useKeys([
+    { keys: "+", does: "zoom in", run: actions.in },
+    { keys: "-", does: "zoom out", run: () => actions.out?.() },
+    { keys: "0", does: "show the whole trial", run: () => actions.fit?.() },
+    { keys: "z", does: "zoom to the open span", run: () => actions.span?.() },
+    { keys: "ArrowLeft", does: "move to an earlier time", run: () => actions.earlier?.() },
+    { keys: "ArrowRight", does: "move to a later time", run: () => actions.later?.() },
+  ]);
+  const keys = [
+    { name: "Zoom in", title: "+", run: actions.in },
+    { name: "Zoom out", title: "-", run: actions.out },
+    { name: "Whole trial", title: "0", run: actions.fit },
+    { name: "←", title: "earlier", run: actions.earlier },
+    { name: "→", title: "later", run: actions.later },
+  ];
+  return { zoom, change, keys };
+}
