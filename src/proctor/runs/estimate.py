@@ -258,7 +258,7 @@ def _without_history(found: Estimate, plan: Plan) -> Estimate:
         cases = map(chosen.source.case, chosen.cases)
         turns = sum(len(case.conversation or ()) or 1 for case in cases) * chosen.num_runs
         for metric in (metric for metric in chosen.metrics if metric.judge):
-            samples = _samples(metric.metric)
+            samples = votes_of(metric.metric)
             low, high = low + turns * (samples // 2 + 1), high + turns * samples
     if high:
         calls = Forecast(value=float(low), low=float(low), high=float(high))
@@ -269,7 +269,8 @@ def _without_history(found: Estimate, plan: Plan) -> Estimate:
     return found
 
 
-def _samples(metric: Any) -> int:
+def votes_of(metric: Any) -> int:
+    """Return how many votes of its judge a metric takes for one question at most."""
     stated = getattr(metric, "_samples", None)  # a metric with its own number of samples
     if isinstance(stated, int):
         return stated

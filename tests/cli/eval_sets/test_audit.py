@@ -1,6 +1,7 @@
 """`proctor audit`: what it prints, and its exit codes."""
 
 import json
+import sys
 from pathlib import Path
 
 import jsonschema
@@ -138,7 +139,45 @@ def test_a_change_is_proposed_in_a_line_and_ready_to_paste_with_verbose() -> Non
     assert '"numeric_match": 1.0' in shown[shown.index('"criteria": {') :]
 
 
-@pytest.mark.parametrize("arguments", [(), ("--case", "seats"), ("--baseline", "before.json")])
+SCRIPT = [{"when": ["$30", "4 people"], "say": {"verdict": "valid", "rationale": "same"}}, {"when": ["answer"], "say": {"verdict": "invalid", "rationale": "other"}}]  # fmt: skip
+
+
+@pytest.fixture
+def judged(project: Path) -> str:
+    """A config with a judged criterion, and the name of a scripted judge."""
+    vote = {"threshold": 1, "judge_model_options": {"num_samples": 1}}
+    (project / "judged.json").write_text(json.dumps({"criteria": {"final_response_match_v2": vote}}))
+    (project / "judge.json").write_text(json.dumps(SCRIPT))
+    return "scripted:judge.json"
+
+
+def test_the_number_of_calls_is_printed_before_a_judge_is_asked(judged: str) -> None:
+    shown = in_this_process(
+        "audit", "cases.evalset.json", "--config", "judged.json", "--judge", judged, "--max-judge-calls", "9"
+    )
+    assert shown.returncode == 0
+    assert "judges: " in shown.stderr
+    assert "(--max-judge-calls 9)" in shown.stderr
+    assert "`final_response_match_v2` (scripted:judge.json" in shown.stdout
+    assert "true negative rate" in shown.stdout
+
+
+def test_a_judge_without_a_judged_criterion_is_a_configuration_error(judged: str) -> None:
+    shown = in_this_process("audit", "cases.evalset.json", "--judge", judged)
+    assert shown.returncode == 2
+    assert "no criterion of these sets asks a judge" in shown.stderr
+
+
+@pytest.mark.usefixtures("judged")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("--case", "seats"),
+        ("--baseline", "before.json"),
+        ("--config", "judged.json", "--judge", "scripted:judge.json", "--agent", f"cmd:{sys.executable} agent.py"),
+    ],
+)  # fmt: skip
 def test_json_follows_its_schema_and_every_key_is_described(
     project: Path, arguments: tuple[str, ...]
 ) -> None:

@@ -195,12 +195,17 @@ def change_blocks(change: AuditChange, found: AuditResult, look: Look) -> Iterat
         yield Table(_LOST, [_lost_row(each, found) for each in lost], indent=2)
     if len(change.lost) > len(lost):
         yield _line(f"  … and {len(change.lost) - len(lost):,} more (-v)")
+    yield from _case_lines(change)
+    yield Gap(is_everywhere=True)
+
+
+def _case_lines(change: AuditChange) -> Iterator[Block]:
+    """Yield the cases of the baseline that are not compared."""
     for eval_id, problem in change.without_mutants.items():
         yield _line(f"{eval_id} can no longer be audited: {problem}", "bad")
     if change.removed:
         names = f"{', '.join(change.removed[:_FEW])}{', …' if len(change.removed) > _FEW else ''}"
         yield _line(f"not compared, these cases are no longer there: {names}", "dim")
-    yield Gap(is_everywhere=True)
 
 
 def _one_of_each_class(lost: Sequence[MutantChange]) -> Sequence[MutantChange]:

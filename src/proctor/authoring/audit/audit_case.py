@@ -10,7 +10,7 @@ from proctor.authoring.audit.make_mutants import Mutant, mutants_of
 from proctor.authoring.audit.mutant import Events, Operator, Recording
 from proctor.engine.planning.bound_metric import BoundMetric
 from proctor.engine.planning.set_plan import SetPlan
-from proctor.engine.scoring.score_trial import explain, score_alone, score_trial, view_of
+from proctor.engine.scoring.score_trial import before_judges, explain, score_alone, score_trial, view_of
 from proctor.engine.scoring.verdict import decide
 from proctor.engine.trial.trial_runner import find_silence
 from proctor.schema.analysis.audit_result import AGENTS, CaseAudit, Fate, MetricAudit, MutantFate
@@ -41,9 +41,14 @@ class Scored:
 class CaseScorer:
     """Scores conversations as trials of one case."""
 
-    def __init__(self, plan: SetPlan, recording: Recording, seconds: float | None) -> None:
+    def __init__(
+        self, plan: SetPlan, recording: Recording, seconds: float | None, *, judges: bool = False
+    ) -> None:
+        """Score with the metrics of the plan; with those that ask judges only if `judges`."""
         self._plan, self._recording, self._seconds = plan, recording, seconds
-        self._metrics = [metric for metric in plan.metrics_for(recording.case) if not metric.only_counts]
+        every = [metric for metric in plan.metrics_for(recording.case) if not metric.only_counts]
+        self._metrics = every if judges else before_judges(every)
+        self._is_partial = len(self._metrics) < len(every)
         self._is_quick = all(metric.is_quick for metric in self._metrics)
 
     @property
@@ -66,22 +71,25 @@ class CaseScorer:
             return Scored(Outcome.FAILED, silence.cause, [SILENCE])
         return self._verdict(await self._scores(trial, explained=explained))
 
-    async def verdicts(
-        self, turns: Sequence[Events], state: dict[str, Any] | None
+    def verdicts(
+        self, turns: Sequence[Events], state: dict[str, Any] | None, computed: Sequence[MetricScore]
     ) -> tuple[Trial, Mapping[str, MetricVerdict]]:
-        """Return a conversation as a trial, and the verdict of each metric with its warnings."""
+        """Return a conversation as a trial, and the verdict of each metric from its scores, with the warnings."""
         trial = self._trial(turns, state)
-        scores = await self._scores(trial, explained=True, everything=True)
-        return trial, decide(self._metrics, [scores], [None]).metrics
+        view = view_of(self._recording.case, trial)
+        view.scores = {metric.name: score for metric, score in zip(self._metrics, computed, strict=True)}
+        for metric, score in zip(self._metrics, computed, strict=True):
+            explain(metric, view, score, everything=True)
+        return trial, decide(self._metrics, [computed], [None]).metrics
 
-    async def _scores(self, trial: Trial, *, explained: bool, everything: bool = False) -> list[MetricScore]:
+    async def _scores(self, trial: Trial, *, explained: bool) -> list[MetricScore]:
         view = view_of(self._recording.case, trial)
         if self._is_quick:
             scores = await score_trial(self._metrics, view)
         else:
             scores = await score_alone(self._metrics, view, self._seconds)
         for metric, score in zip(self._metrics, scores, strict=True) if explained else ():
-            explain(metric, view, score, everything=everything)
+            explain(metric, view, score, everything=False)
         return scores
 
     def _trial(self, turns: Sequence[Events], state: dict[str, Any] | None) -> Trial:
@@ -91,6 +99,8 @@ class CaseScorer:
         verdict = decide(self._metrics, [scores], [None])
         failed = [name for name, one in verdict.metrics.items() if one.gate and one.outcome is Outcome.FAILED]
         values = {name: one.score for name, one in verdict.metrics.items() if _has_decided(one)}
+        if self._is_partial and not values and not any(score.failure for score in scores):
+            return Scored(Outcome.PASSED, computed=scores)  # the judges decide
         return Scored(verdict.outcome, verdict.reason, failed, values, scores)
 
 
@@ -100,7 +110,7 @@ def trial_of(
     """Return a conversation with these turns that ends in this session state as a trial of the recorded case."""
     made = [
         Turn(user_content=turn.user_content, events=list(events))
-        for turn, events in zip(recording.case.conversation or (), turns, strict=True)
+        for turn, events in zip(recording.conversation, turns, strict=True)
     ]
     before = recording.initial_state
     if made and state is not None and state != before:
@@ -139,9 +149,14 @@ class AuditedCase:
     survivors: Sequence[Survivor]
 
     @property
+    def is_sound(self) -> bool:
+        """Whether there is a conversation, and it passes if anything decides."""
+        return self.recording.is_recorded and not self.audit.contradicts
+
+    @property
     def metrics(self) -> Sequence[BoundMetric]:
-        """The metrics that scored its mutants."""
-        return CaseScorer(self.plan, self.recording, None).metrics
+        """The metrics that scored the mutants that survive."""
+        return CaseScorer(self.plan, self.recording, None, judges=True).metrics
 
 
 class CaseAuditor:
@@ -153,19 +168,20 @@ class CaseAuditor:
 
     async def audit(self, one: CaseAudit, recording: Recording, scorer: CaseScorer) -> list[Survivor]:
         """Fill in the result of a case; return the mutants that survive."""
-        oracle = await scorer.score(recording.turns, recording.state, explained=True)
-        one.problem = _contradiction(oracle)
-        one.contradicts = bool(one.problem)
-        if not one.contradicts:
-            self._see(oracle, counts=False)
-        used = [each for each in self._operators if each.family == AGENTS or not one.contradicts]
+        if recording.is_recorded:
+            oracle = await scorer.score(recording.turns, recording.state, explained=True)
+            one.problem = contradiction(oracle)
+            one.contradicts = bool(one.problem)
+            if not one.problem:
+                self._see(oracle, counts=False)
+        used = [each for each in self._operators if each.family == AGENTS or not one.problem]
         survivors: list[Survivor] = []
         one.mutants = [
             self._fate(mutant, await scorer.score(mutant.turns, mutant.state), one, survivors)
             for operator in used
             for mutant in mutants_of(recording, operator, self._seed)
         ]
-        if not one.contradicts:
+        if not one.problem:
             messages = tuple(" ".join(each.lower().split()) for each in recording.messages)
             alike = self._earlier.setdefault(messages, [])
             one.same_as = await _accepting_both(recording, scorer, alike)
@@ -173,9 +189,9 @@ class CaseAuditor:
         return survivors
 
     def _fate(self, mutant: Mutant, scored: Scored, one: CaseAudit, survivors: list[Survivor]) -> MutantFate:
-        if not one.contradicts:
+        if not one.problem:
             self._see(scored, counts=mutant.operator.family != AGENTS)
-        fate = _fate(mutant, scored)
+        fate = fate_of(mutant, scored)
         if fate.fate is Fate.SURVIVED:
             survivors.append(Survivor(mutant, scored))
         return fate
@@ -190,12 +206,13 @@ class CaseAuditor:
             self._tally[name].see(score, is_failed=is_failed, decides=decides)
 
 
-def _contradiction(oracle: Scored) -> str:
+def contradiction(oracle: Scored) -> str:
     """Explain where the recorded conversation does not pass its own case; empty if it passes."""
     return "" if oracle.outcome is Outcome.PASSED else oracle.reason or f"the verdict is {oracle.outcome}"
 
 
-def _fate(mutant: Mutant, scored: Scored) -> MutantFate:
+def fate_of(mutant: Mutant, scored: Scored) -> MutantFate:
+    """Return what became of a mutant."""
     fates = {Outcome.PASSED: Fate.SURVIVED, Outcome.FAILED: Fate.CAUGHT}
     fate = fates.get(scored.outcome, Fate.ERROR)
     reason = scored.reason if fate is Fate.ERROR else ""

@@ -11,6 +11,7 @@ from typing import Any, TextIO
 
 from proctor.authoring.audit.audit_baseline import AuditChange, change_blocks, change_data
 from proctor.authoring.audit.criteria_blocks import criteria_lines, proposal_blocks
+from proctor.authoring.audit.judged_mutants import judge_blocks, judged_data
 from proctor.authoring.audit.leakage import leakage_blocks, leakage_data
 from proctor.authoring.audit.mutant_evidence import evidence_data, survivor_blocks
 from proctor.engine.planning.set_plan import ASSERTS_NOTHING
@@ -100,6 +101,8 @@ def audit_data(found: AuditResult, change: AuditChange | None = None) -> dict[st
         "metrics": [asdict(metric) for metric in found.metrics],
         "metrics_that_fail_no_mutant": list(dict.fromkeys(metric.name for metric in found.idle_metrics)),
         "evidence": [evidence_data(each) for each in found.evidence],
+        "judged": judged_data(found.judged),
+        "from_run": found.from_run,
         "leakage": leakage_data(found.leakage),
         "sets": [asdict(each) for each in found.sets],
         "warnings": found.warnings,
@@ -173,6 +176,7 @@ def audit_blocks(found: AuditResult, look: Look, change: AuditChange | None = No
         yield _table(found, everything=look.verbose)
         yield from _not_applicable(found, everything=look.verbose)
         yield Gap(is_everywhere=True)
+    yield from judge_blocks(found)
     yield from leakage_blocks(found.leakage, everything=look.verbose) if found.leakage is not None else ()
     problems = [*_problem_lines(found, everything=look.verbose)]
     yield from problems
@@ -190,9 +194,10 @@ def _scope(found: AuditResult) -> str:
     shown = names[0] if len(names) == 1 else _count(len(names), "set")
     config = sources[0] if len(sources) == 1 else _count(len(sources), "config")
     total = sum(1 for _ in found.cases)
+    source = f"conversations of run {found.from_run}, " if found.from_run else ""
     stored = f", stored as {found.run_id}" if found.run_id else ""
     return (
-        f"{shown}: {len(found.audited):,} of {_count(total, 'case')} audited, scored by {config}, "
+        f"{shown}: {len(found.audited):,} of {_count(total, 'case')} audited, {source}scored by {config}, "
         f"seed {found.seed}{stored}"
     )
 

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, nullcontext
 from typing import Any
 
 from proctor.agents.replay import ReplayAgent
 from proctor.authoring.audit.audit_case import AuditedCase, CaseAuditor, CaseScorer
+from proctor.authoring.audit.judged_mutants import DEFAULT_CALLS, judge_mutants
 from proctor.authoring.audit.leakage import find_leaks
 from proctor.authoring.audit.make_mutants import OPERATORS, mutants_of, select_operators
 from proctor.authoring.audit.mutant import Operator, Recording
 from proctor.authoring.audit.mutant_evidence import evidence_of_survivors
-from proctor.authoring.audit.null_agents import OtherCases
+from proctor.authoring.audit.null_agents import FOR_JUDGES
 from proctor.authoring.audit.propose import propose
+from proctor.authoring.audit.recordings import RunConversations, open_conversations, recordings_of
 from proctor.authoring.audit.stored_audit import store_audit
 from proctor.engine.planning.set_plan import SetPlan
-from proctor.errors import UnknownNameError, did_you_mean
+from proctor.errors import SetupError, UnknownNameError, did_you_mean
+from proctor.reports.content.cost_text import money_by_purpose
 from proctor.runs.arguments import AgentLike, ConfigLike, EvalSetLike, is_open
 from proctor.runs.setup.prepare import Prepared, prepare
 from proctor.runs.storage.open import StoreLike
@@ -27,10 +30,12 @@ from proctor.schema.analysis.audit_result import (
     MutantEvidence,
     SetAudit,
 )
+from proctor.schema.results.run_result import RunResult
 from proctor.schema.results.score import Outcome
+from proctor.stores.base import Store
 
 _IDLE = [OPERATORS[name] for name in ("filler", "fixed-answer")]
-SCENARIO = "a scenario: nothing is recorded that could be mutated"
+SCENARIO = "a scenario: nothing is recorded that could be mutated (--from RUN mutates what a run has of it)"
 
 
 async def audit(  # noqa: PLR0913 - the options of the command
@@ -38,6 +43,11 @@ async def audit(  # noqa: PLR0913 - the options of the command
     *,
     config: ConfigLike = None,
     agent: AgentLike = None,
+    from_run: str | RunResult | None = None,
+    judge: Any = None,
+    max_judge_calls: int | None = None,
+    max_cost: float | None = None,
+    tell: Callable[[str], None] | None = None,
     mutants: Sequence[str] | None = None,
     seed: int = 0,
     proposals: bool = True,
@@ -51,8 +61,12 @@ async def audit(  # noqa: PLR0913 - the options of the command
     The recorded conversation of each case must pass; agents that do nothing, and mutants of the conversation with one
     planted fault each, must not. They are scored with the metrics and the verdict rules of `evaluate`; no agent and no
     model is called. With an `agent`, the audit checks whether it could see the expected values; an agent in Python answers up
-    to three cases for that. Metrics that ask a judge are left out. `mutants` names mutation operators or families of them;
-    without it all are used. `config` is found as in `evaluate`. The same `seed` makes the same mutants. One conversation
+    to three cases for that. `from_run` (the name of a stored run, or a result) mutates the conversations of trials that
+    passed, also of scenarios, which record none. `mutants` names mutation operators or families of them; without it all are
+    used. Metrics that ask a judge are left out, unless `judge` (as in `evaluate`), `max_judge_calls` or
+    `max_cost` (in dollars) is given. The judge is then asked about a random sample of the mutants that no other metric catches,
+    within 200 calls by default; `tell` gets the number of calls before the first one. `config` is found as in `evaluate`. The
+    same `seed` makes the same mutants. One conversation
     decides: `trials` of the config do not count. Unless `proposals` is false, changes that catch survivors are searched and
     verified. `case` keeps the evidence of the mutants that survive in that case. `store` (a URL, a path, a `Store`) keeps the
     audit with its mutants, apart from the runs of agents. A custom metric may take `timeout` seconds for each mutant.
@@ -61,48 +75,109 @@ async def audit(  # noqa: PLR0913 - the options of the command
         SetupProblems: what is wrong with the sets, the configs, the names or the store.
         StoreError: the store cannot be written.
     """
-    operators = select_operators(mutants)
+    judges = _Judges(judge, max_judge_calls, max_cost)
+    operators = [*select_operators(mutants), *judges.operators]
     given: dict[str, Any] = {
         "config": config,
-        "no_judge": True,
         "allow_unasserted": True,
         "allow_unknown_keys": allow_unknown_keys,
         "store": store,
+        **judges.options,
     }
     prepared = prepare(ReplayAgent(), eval_sets, given, plays=False)  # type: ignore[arg-type]  # names of options
     with nullcontext() if prepared.store is None or is_open(store) else closing(prepared.store):
-        found, cases = await _audit(prepared, operators, seed, timeout)
+        with open_conversations(from_run, store) as conversations:
+            found, cases = await _audit(prepared, operators, seed, timeout, conversations)
+        cases = await judges.ask(prepared, found, cases, timeout, tell)
         if agent is not None:
             found.leakage = await find_leaks(agent, prepared.plan.sets)
         if proposals:
-            consistent = [each for each in cases if not each.audit.contradicts]
-            found.proposals = await propose(consistent, timeout)
+            found.proposals = await propose([each for each in cases if each.is_sound], timeout)
         if case is not None:
-            found.evidence = await _evidence(found.sets, cases, case, timeout)
+            found.evidence = _evidence(found.sets, cases, case)
         if prepared.store is not None:
-            found.run_id = store_audit(prepared, found, cases, mutants)
+            found.run_id = store_audit(prepared, found, cases, mutants, judges.answers)
         return found
 
 
+class _Judges:
+    """The judges of an audit, which are asked if a judge or a limit is given, and their answers."""
+
+    def __init__(self, judge: Any, max_calls: int | None, max_cost: float | None) -> None:
+        self.are_asked = not (judge is None and max_calls is None and max_cost is None)
+        self._limit = DEFAULT_CALLS if max_calls is None else max_calls
+        self.options: dict[str, Any] = {"no_judge": True}
+        if self.are_asked:
+            self.options = {"judge": judge, "max_judge_calls": self._limit, "max_cost": max_cost}
+        self.operators = FOR_JUDGES if self.are_asked else ()
+        self.answers: dict[str, bytes] = {}
+        """New answers by their key."""
+        self._store: Store | None = None
+
+    async def ask(
+        self,
+        prepared: Prepared,
+        found: AuditResult,
+        cases: list[AuditedCase],
+        seconds: float | None,
+        tell: Callable[[str], None] | None,
+    ) -> list[AuditedCase]:
+        """Ask the judges about the mutants that survive; return the cases with those that survive now."""
+        if not self.are_asked:
+            return cases
+        self._store, provided = prepared.store, prepared.options.judges
+        if provided is None or not prepared.plan.asks_judges:
+            raise SetupError(f"no criterion of these sets asks a judge: {_JUDGE_MISSING}")
+        provided.remember(self)
+        try:
+            cases = await judge_mutants(found, cases, self._limit, seconds=seconds, tell=tell or _ignore)
+        finally:
+            await provided.close()
+        if found.judged is not None:
+            found.judged.usage = dict(money_by_purpose(provided.spending())).get("judge", "no call")
+        return cases
+
+    def get(self, key: str) -> bytes | None:
+        """Return an answer of this audit, or one in the store."""
+        found = self.answers.get(key)
+        return self._store.answer(key) if found is None and self._store is not None else found
+
+    def put(self, key: str, answer: bytes) -> None:
+        """Keep an answer until the audit is stored."""
+        self.answers[key] = answer
+
+
+def _ignore(_: str) -> None:
+    return
+
+
+_JUDGE_MISSING = 'add one, for example "final_response_match_v2": 1.0, or leave the judge out'
+
+
 async def _audit(
-    prepared: Prepared, operators: Sequence[Operator], seed: int, seconds: float | None
+    prepared: Prepared,
+    operators: Sequence[Operator],
+    seed: int,
+    seconds: float | None,
+    conversations: RunConversations,
 ) -> tuple[AuditResult, list[AuditedCase]]:
     """Return the audit, and its recorded cases with the mutants that survive."""
     cases: list[AuditedCase] = []
-    sets = [await _audit_set(plan, operators, seed, seconds, cases) for plan in prepared.plan.sets]
+    sets = [
+        await _audit_set(plan, operators, seed, seconds, recordings_of(plan, seed, conversations), cases)
+        for plan in prepared.plan.sets
+    ]
     words = {each.name: (each.label, each.family) for each in operators}
-    return AuditResult(sets, seed, words, prepared.warnings), cases
+    return AuditResult(sets, seed, words, prepared.warnings, from_run=conversations.run_id), cases
 
 
-async def _evidence(
-    sets: Sequence[SetAudit], cases: Sequence[AuditedCase], eval_id: str, seconds: float | None
-) -> list[MutantEvidence]:
+def _evidence(sets: Sequence[SetAudit], cases: Sequence[AuditedCase], eval_id: str) -> list[MutantEvidence]:
     """Return the mutants that survive in the case of that id; none if its recorded conversation does not pass."""
     known = [case.eval_id for one in sets for case in one.cases]
     if eval_id not in known:
         raise UnknownNameError(f"no case {eval_id!r} in these sets.{did_you_mean(eval_id, known)}", known)
     chosen = (case for case in cases if case.audit.eval_id == eval_id and not case.audit.contradicts)
-    return [each for case in chosen for each in await evidence_of_survivors(case, seconds)]
+    return [each for case in chosen for each in evidence_of_survivors(case)]
 
 
 def audit_sync(  # noqa: PLR0913 - the options of the command
@@ -110,6 +185,11 @@ def audit_sync(  # noqa: PLR0913 - the options of the command
     *,
     config: ConfigLike = None,
     agent: AgentLike = None,
+    from_run: str | RunResult | None = None,
+    judge: Any = None,
+    max_judge_calls: int | None = None,
+    max_cost: float | None = None,
+    tell: Callable[[str], None] | None = None,
     mutants: Sequence[str] | None = None,
     seed: int = 0,
     proposals: bool = True,
@@ -126,6 +206,11 @@ def audit_sync(  # noqa: PLR0913 - the options of the command
             eval_sets,
             config=config,
             agent=agent,
+            from_run=from_run,
+            judge=judge,
+            max_judge_calls=max_judge_calls,
+            max_cost=max_cost,
+            tell=tell,
             mutants=mutants,
             seed=seed,
             proposals=proposals,
@@ -142,6 +227,7 @@ async def _audit_set(
     operators: Sequence[Operator],
     seed: int,
     seconds: float | None,
+    recordings: Mapping[int, Recording],
     audited: list[AuditedCase],
 ) -> SetAudit:
     """Audit one set, and append its recorded cases to `audited`."""
@@ -153,19 +239,14 @@ async def _audit_set(
     )
     tally = _tally(plan)
     auditor = CaseAuditor(operators, seed, tally)
-    cases = {index: Recording(plan.source.case(index)) for index in plan.cases}
-    others = OtherCases([each for each in cases.values() if each.case.conversation], seed)
-    for index, recording in cases.items():
-        one = CaseAudit(recording.case.eval_id, plan.source.where(index), _why_not(plan, index, recording))
+    for index, recording in recordings.items():
+        skip = plan.skip_reason(index)
+        problem = skip if recording.is_recorded else SCENARIO
+        one = CaseAudit(recording.case.eval_id, plan.source.where(index), problem)
         found.cases.append(one)
-        if recording.case.conversation is None:
-            continue
-        if one.problem:
-            audited.append(AuditedCase(one, plan, index, recording, ()))
-            continue
-        own = Recording(recording.case, others.answers(recording))
-        survivors = await auditor.audit(one, own, CaseScorer(plan, own, seconds))
-        audited.append(AuditedCase(one, plan, index, own, survivors))
+        scorer = CaseScorer(plan, recording, seconds)
+        survivors = [] if skip else await auditor.audit(one, recording, scorer)
+        audited.append(AuditedCase(one, plan, index, recording, survivors))
     found.metrics = [each for each in tally.values() if each.scored or each.name in plan.config.criteria]
     return found
 
@@ -183,9 +264,7 @@ async def find_passed_by_idle(plan: SetPlan, most: int) -> dict[int, str]:
     found: dict[int, str] = {}
     for index in [*plan.cases][:most]:
         recording = Recording(plan.source.case(index))
-        if recording.case.conversation is None or not all(
-            metric.is_quick for metric in plan.metrics_for(recording.case)
-        ):
+        if not all(metric.is_quick for metric in plan.metrics_for(recording.case)):
             continue
         scorer = CaseScorer(plan, recording, None)
         for operator in _IDLE:
@@ -193,8 +272,3 @@ async def find_passed_by_idle(plan: SetPlan, most: int) -> dict[int, str]:
                 if (await scorer.score(mutant.turns, mutant.state)).outcome is Outcome.PASSED:
                     found.setdefault(index, mutant.fault)
     return found
-
-
-def _why_not(plan: SetPlan, index: int, recording: Recording) -> str:
-    """Explain why a case has no mutants; empty if it has some."""
-    return SCENARIO if recording.case.conversation is None else plan.skip_reason(index)

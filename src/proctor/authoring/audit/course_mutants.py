@@ -58,7 +58,7 @@ def _stale(recording: Recording, _: Random) -> Iterator[Change]:
 
 
 def _keys(recording: Recording) -> list[str]:
-    return list(recording.state or ())
+    return recording.state_keys
 
 
 def _other(value: Any) -> Any:

@@ -12,10 +12,12 @@ from functools import cached_property
 from random import Random
 from typing import Any
 
+from proctor.common.json_values import equal_json
 from proctor.schema.evidence.convert_events import events_of, text_parts
 from proctor.schema.evidence.event import Event
+from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.case import EvalCase
-from proctor.schema.format.content import Content, FunctionCall, Part, text_of
+from proctor.schema.format.content import Content, FunctionCall, Part, text_of, user_text
 from proctor.schema.format.invocation import Invocation, states_silence
 
 Events = Sequence[Event]
@@ -23,26 +25,42 @@ Events = Sequence[Event]
 
 @dataclass(frozen=True)
 class Recording:
-    """The conversation that a case records, as events: the agent that must pass (the oracle)."""
+    """The conversation that a case records, or that a run has of it, as events: the agent that must pass (the oracle)."""
 
     case: EvalCase
     other: Sequence[str] = ()
     """The answers of another case, for the agent that gives them here."""
+    trial: Trial | None = None
+    """The trial of a run in place of the recorded conversation."""
+
+    @cached_property
+    def conversation(self) -> Sequence[Invocation]:
+        """The turns; of a scenario without a trial its first message, which is not answered."""
+        if self.trial is not None:
+            return self.trial.invocations
+        scenario = self.case.conversation_scenario
+        first = [] if scenario is None else [Invocation(user_content=user_text(scenario.starting_prompt))]
+        return self.case.conversation or self.case.opening or first
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether there are answers that could be mutated."""
+        return self.trial is not None or self.case.conversation is not None
 
     @cached_property
     def turns(self) -> list[list[Event]]:
         """The events of each turn. A turn of which nothing is recorded has a short answer: silence would be an error of the agent."""
-        return [_events(turn) for turn in self.case.conversation or ()]
+        return [_events(turn) for turn in self.conversation]
 
     @cached_property
     def messages(self) -> list[str]:
         """The user's message of each turn."""
-        return [text_of(turn.user_content) for turn in self.case.conversation or ()]
+        return [text_of(turn.user_content) for turn in self.conversation]
 
     @cached_property
     def answers(self) -> list[str]:
         """The text of each final response, without thoughts; empty if there is none."""
-        return [text_of(turn.final_response, thoughts=False) for turn in self.case.conversation or ()]
+        return [text_of(turn.final_response, thoughts=False) for turn in self.conversation]
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -51,9 +69,21 @@ class Recording:
 
     @cached_property
     def state(self) -> dict[str, Any] | None:
-        """The final session state that the case states; a matcher counts as the value that it compares with."""
+        """The final session state of the trial, or the one that the case states; a matcher counts as the value that it compares with."""
+        if self.trial is not None:
+            return self.trial.final_state
         stated = self.case.final_session_state
         return {key: _plain(value) for key, value in stated.items()} if stated else None
+
+    @cached_property
+    def state_keys(self) -> list[str]:
+        """The keys of the final state that a fault may change: the stated ones; of a trial without any, those that it changed."""
+        state, stated = self.state or {}, self.case.final_session_state
+        if stated:
+            return [key for key in stated if key in state]
+        before = self.initial_state
+        changed = (key for key in state if not (key in before and equal_json(before[key], state[key])))
+        return [key for key in changed if not key.startswith(("_", "temp:"))]
 
     @cached_property
     def initial_state(self) -> dict[str, Any]:

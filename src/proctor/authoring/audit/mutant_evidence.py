@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from proctor.authoring.audit.audit_case import AuditedCase, CaseScorer
+from proctor.authoring.audit.audit_case import AuditedCase, CaseScorer, trial_of
 from proctor.common.json_values import equal_json
 from proctor.metrics.trajectory.alignment import align
 from proctor.reports.content.text_blocks import (
@@ -31,14 +31,15 @@ from proctor.schema.format.invocation import Invocation
 from proctor.schema.results.score import MetricVerdict, Outcome, score_text
 
 
-async def evidence_of_survivors(case: AuditedCase, seconds: float | None) -> list[MutantEvidence]:
-    """Score each surviving mutant of a case again, and return it with what was recorded."""
-    scorer = CaseScorer(case.plan, case.recording, seconds)
-    recorded, _ = await scorer.verdicts(case.recording.turns, case.recording.state)
+def evidence_of_survivors(case: AuditedCase) -> list[MutantEvidence]:
+    """Return each surviving mutant of a case with its scores and what was recorded."""
+    scorer = CaseScorer(case.plan, case.recording, None, judges=True)
+    set_id = case.plan.source.eval_set_id
+    recorded = trial_of(set_id, case.recording, case.recording.turns, case.recording.state)
     found = []
     for survivor in case.survivors:
         mutant = survivor.mutant
-        trial, metrics = await scorer.verdicts(mutant.turns, mutant.state)
+        trial, metrics = scorer.verdicts(mutant.turns, mutant.state, survivor.scored.computed)
         found.append(evidence_of(mutant.operator.name, mutant.fault, recorded, trial, metrics))
     return found
 

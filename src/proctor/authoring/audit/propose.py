@@ -7,7 +7,8 @@ A change of the config serves all cases that share it. What is left may be caugh
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from proctor.authoring.audit.audit_case import AuditedCase, CaseScorer
@@ -21,13 +22,14 @@ from proctor.errors import SetupError
 from proctor.files.yaml.writer import emit
 from proctor.runs.load import NO_CONFIG
 from proctor.schema.analysis.audit_result import AGENTS, Proposal
-from proctor.schema.format.case import EvalSet, find_extension
+from proctor.schema.format.case import EvalCase, EvalSet, find_extension
 from proctor.schema.format.config import EvalConfig
 from proctor.schema.results.score import Outcome
 
 NEW_CONFIG = "a new test_config.json"
 EXPECTATIONS = "tool_expectations"
 JUDGE = "final_response_match_v2"
+_IN_YAML = {"final_session_state": "final_state"}
 _MOST_SURELY = 0.9
 """A threshold is high enough if it catches so many of the mutants that the highest one catches."""
 
@@ -65,7 +67,7 @@ class _Search:
             async for proposal in self._of_config():
                 yield proposal
             for number in range(len(self._cases)):
-                if (found := await self._of_case(number)) is not None:
+                async for found in self._of_case(number):
                     yield found
         for proposal in self._of_empty_cases():
             yield proposal
@@ -100,11 +102,7 @@ class _Search:
         audited = sum(not case.audit.problem for case in self._cases)
         if len({number for number, _ in scores}) < candidate.least_share * audited:
             return candidate, set()
-        for threshold in candidate.thresholds:
-            missed = {key for key, score in scores.items() if score < threshold}
-            if len(missed) >= _MOST_SURELY * len(scores):
-                return candidate.at(threshold), missed
-        return candidate, set(scores)
+        return _at_lowest_threshold(candidate, scores)
 
     async def _scores(self, candidate: Candidate) -> dict[Key, float]:
         """Return the scores of the survivors that the metric of a candidate fails."""
@@ -162,24 +160,25 @@ class _Search:
 
     # --- One case -----------------------------------------------------------------------------------------------------
 
-    async def _of_case(self, number: int) -> Proposal | None:
-        """Propose that a case states its calls, if faults of calls are left in it."""
+    async def _of_case(self, number: int) -> AsyncIterator[Proposal]:
+        """Propose that a case states its calls or its final state, if faults of these are left in it."""
         case = self._cases[number]
-        keys = [key for key, mutant in self._survivors_of(number) if mutant.operator.family == "calls"]
-        if not keys or find_extension(case.recording.case, "expectations") is not None:
-            return None
-        is_new = EXPECTATIONS not in self._config.criteria
-        config = _with_criterion(self._config, Candidate(EXPECTATIONS, 1.0)) if is_new else self._config
-        expectations = _expected_calls(case.recording)
-        failed = await self._failed_with(self._case_scorer(case, config, expectations), case, keys)
-        note = f'needs "{EXPECTATIONS}": 1.0 in {self._source}' if is_new else ""
-        snippet = _in_format_of(case.plan.source.label, {"expectations": expectations})
-        change, place = "expectations of its calls", case.audit.place
-        return (
-            self._proposal(place, change, snippet, failed, note=note, eval_id=case.audit.eval_id)
-            if failed
-            else None
-        )
+        for change in _CASE_CHANGES:
+            keys = [
+                key for key, mutant in self._survivors_of(number) if mutant.operator.family == change.family
+            ]
+            if not keys or change.is_stated(case.recording.case):
+                continue
+            is_new = change.metric not in {"", *self._config.criteria}
+            config = _with_criterion(self._config, Candidate(change.metric, 1.0)) if is_new else self._config
+            value = change.value(case.recording)
+            scorer = self._case_scorer(case, config, {change.key: value})
+            failed = await self._failed_with(scorer, case, keys)
+            note = f'needs "{change.metric}": 1.0 in {self._source}' if is_new else change.note
+            snippet = _in_format_of(case.plan.source.label, {change.key: value})
+            if failed:
+                where, eval_id = case.audit.place, case.audit.eval_id
+                yield self._proposal(where, change.text, snippet, failed, note=note, eval_id=eval_id)
 
     async def _failed_with(
         self, scorer: CaseScorer | None, case: AuditedCase, keys: Collection[Key]
@@ -190,9 +189,9 @@ class _Search:
         return {key for key in keys if await _fails(scorer, self._left[key])}
 
     def _case_scorer(
-        self, case: AuditedCase, config: EvalConfig | None, expectations: Any
+        self, case: AuditedCase, config: EvalConfig | None, update: Mapping[str, Any]
     ) -> CaseScorer | None:
-        changed = case.recording.case.model_copy(update={"expectations": expectations})
+        changed = case.recording.case.model_copy(update=update)
         source = EvalSetSource(EvalSet(eval_set_id=case.plan.source.eval_set_id, eval_cases=[changed]))
         if config is None:
             return None
@@ -200,7 +199,7 @@ class _Search:
             (plan,) = make_plan([SetRequest(source, config, self._source)], _options()).sets
         except SetupError:
             return None
-        return CaseScorer(plan, Recording(changed, case.recording.other), self._seconds)
+        return CaseScorer(plan, replace(case.recording, case=changed), self._seconds)
 
     # --- What is left -------------------------------------------------------------------------------------------------
 
@@ -225,8 +224,13 @@ class _Search:
 
     def _of_judge(self) -> Proposal | None:
         """Name the judge that may catch the rest of the wrong answers. It is not verified: no judge is asked here."""
-        wrong = [mutant for mutant in self._left.values() if mutant.operator.family == "answers"]
-        if not wrong or any(case.plan.summary.skipped_metrics for case in self._cases):
+        wrong = [
+            mutant
+            for key, mutant in self._left.items()
+            if mutant.operator.family == "answers" and self._cases[key[0]].recording.case.conversation
+        ]
+        plans = [case.plan for case in self._cases]
+        if not wrong or any(plan.asks_judges or plan.summary.skipped_metrics for plan in plans):
             return None
         changed = _with_criterion(self._config, Candidate(JUDGE, 1.0))
         if changed is None:
@@ -250,6 +254,15 @@ class _Search:
         of = len(self._left)
         names = _operators_of([self._left.pop(key) for key in sorted(failed)])
         return Proposal(where, change, snippet, len(failed), of, names, eval_id, note)
+
+
+def _at_lowest_threshold(candidate: Candidate, scores: Mapping[Key, float]) -> tuple[Candidate, set[Key]]:
+    """Return a candidate with the lowest of its thresholds that is high enough, and what it fails."""
+    for threshold in candidate.thresholds:
+        missed = {key for key, score in scores.items() if score < threshold}
+        if len(missed) >= _MOST_SURELY * len(scores):
+            return candidate.at(threshold), missed
+    return candidate, set(scores)
 
 
 async def _passes(scorer: CaseScorer, case: AuditedCase) -> bool:
@@ -292,18 +305,60 @@ def _with_criterion(config: EvalConfig, candidate: Candidate) -> EvalConfig | No
 
 
 def _expected_calls(recording: Recording) -> Any:
-    """Return the recorded calls as `expectations`: one object for each turn, or one for the only turn."""
+    """Return the recorded calls as `expectations`: one object for each turn, or one for all of them."""
     calls = [
         [{"tool": place.call.name, "args": place.call.args or {}} for place in calls_in(events)]
         for events in recording.turns
     ]
-    if len(calls) == 1:
-        return {"calls": calls[0]}
+    if len(calls) == 1 or recording.case.conversation is None:  # a simulated user may take other turns
+        return {"calls": [each for turn in calls for each in turn]}
     return [{"turn": number, "calls": each} for number, each in enumerate(calls, 1)]
+
+
+def _has_expectations(case: EvalCase) -> bool:
+    return find_extension(case, "expectations") is not None
+
+
+def _has_state(case: EvalCase) -> bool:
+    return bool(case.final_session_state)
+
+
+def _changed_state(recording: Recording) -> Any:
+    """Return the final values of the keys that the conversation changed."""
+    return {key: (recording.state or {})[key] for key in recording.state_keys}
+
+
+@dataclass(frozen=True, slots=True)
+class _CaseChange:
+    """A change of a case that may catch faults of a family."""
+
+    family: str
+    key: str
+    text: str
+    value: Callable[[Recording], Any]
+    is_stated: Callable[[EvalCase], bool]
+    metric: str = ""
+    """The metric that reads the key, if the config must name it."""
+    note: str = ""
+
+
+_CASE_CHANGES = (
+    _CaseChange(
+        "calls", "expectations", "expectations of its calls", _expected_calls, _has_expectations, EXPECTATIONS
+    ),
+    _CaseChange(
+        "state",
+        "final_session_state",
+        "its final session state",
+        _changed_state,
+        _has_state,
+        note="the keys that the run changed",
+    ),
+)
 
 
 def _in_format_of(path: str | None, keys: Mapping[str, Any]) -> str:
     """Return the keys of a case as its file would have them."""
     if path is not None and path.endswith((".yaml", ".yml")):
-        return emit(dict(keys)).rstrip("\n")
+        return emit({_IN_YAML.get(key, key): value for key, value in keys.items()}).rstrip("\n")
     return json.dumps(keys, indent=2, ensure_ascii=False)

@@ -24,18 +24,20 @@ from proctor.schema.analysis.audit_result import (
     AuditResult,
     CaseAudit,
     Fate,
+    JudgeAudit,
+    JudgedMutants,
     MetricAudit,
     MutantEvidence,
     MutantFate,
     Proposal,
     SetAudit,
 )
-from proctor.schema.evidence.trial import Failure, FailureKind, Mutation
+from proctor.schema.evidence.trial import Failure, FailureKind, Mutation, Trial
 from proctor.schema.results.manifest import AgentManifest, RunSummary
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunKind, TrialResult
 from proctor.schema.results.score import MetricScore, outcome_of_run
 from proctor.schema.serialize import kept_json
-from proctor.stores.base import Record, ScoreRecord, TrialRecord, VerdictRecord
+from proctor.stores.base import AnswerRecord, Record, ScoreRecord, TrialRecord, VerdictRecord
 
 if TYPE_CHECKING:
     from proctor.runs.setup.prepare import Prepared
@@ -52,9 +54,13 @@ _OUTCOMES = {Fate.CAUGHT: Outcome.PASSED, Fate.SURVIVED: Outcome.FAILED, Fate.ER
 
 
 def store_audit(
-    prepared: Prepared, found: AuditResult, cases: Sequence[AuditedCase], mutants: Sequence[str] | None
+    prepared: Prepared,
+    found: AuditResult,
+    cases: Sequence[AuditedCase],
+    mutants: Sequence[str] | None,
+    answers: Mapping[str, bytes],
 ) -> str:
-    """Write an audit to the store that it was prepared with, and return its id; `mutants` are those that were asked for.
+    """Write an audit to the store that it was prepared with, and return its id; `mutants` are those that were asked for, `answers` those of judges.
 
     Raises:
         StoreError: the store cannot be written.
@@ -62,16 +68,17 @@ def store_audit(
     if prepared.store is None or prepared.manifest is None:
         raise RuntimeError("it was prepared without a store")
     manifest = prepared.manifest.model_copy(update={"kind": RunKind.AUDIT, "agent": _AGENT, "num_runs": 1})
-    manifest.options = {**manifest.options, AUDIT: _facts(found, mutants)}
+    audited = {id(each.audit): each for each in cases}
+    manifest.options = {**manifest.options, AUDIT: _facts(found, audited, mutants)}
     judging = judging_of(prepared.plan, created_at=manifest.created_at)
     writer = prepared.store.begin(manifest, planned_cases(prepared.plan), judging, lambda *_: None)
-    audited = {id(each.audit): each for each in cases}
     outcomes: list[Outcome] = []
     try:
+        writer.put([AnswerRecord(key, answer) for key, answer in answers.items()])
         for position, (eval_set_id, case) in enumerate(_cases_of(found)):
             result = _case_result(eval_set_id, case)
             outcomes.append(result.outcome)
-            records = _trial_records(position, result, case, audited.get(id(case)), found)
+            records = _trial_records(position, result, case, audited[id(case)], found)
             writer.put([*records, VerdictRecord(position, result)])
         writer.finish(_summary(outcomes, found), complete=True)
     except BaseException:
@@ -90,22 +97,42 @@ def _summary(outcomes: Sequence[Outcome], found: AuditResult) -> RunSummary:
     return RunSummary(outcome=outcome, counts=counts, warnings=found.warnings)
 
 
-def _facts(found: AuditResult, mutants: Sequence[str] | None) -> dict[str, Any]:
+def _facts(
+    found: AuditResult, audited: Mapping[int, AuditedCase], mutants: Sequence[str] | None
+) -> dict[str, Any]:
     """Return what no trial of the audit contains, as plain data."""
     return {
         "seed": found.seed,
-        "mutants": None if mutants is None else list(mutants),
+        "mutants": mutants and [*mutants],
         "operators": found.operators,
+        "from_run": found.from_run,
         "proposals": [asdict(each) for each in found.proposals],
         "leakage": leakage_data(found.leakage),
+        "judged": found.judged and asdict(found.judged),
         "metrics": [[asdict(metric) for metric in one.metrics] for one in found.sets],
         "shares": [_share(AuditResult([one], found.seed, found.operators)) for one in found.sets],
-        "cases": {
-            str(position): {"problem": case.problem, "contradicts": case.contradicts, "same_as": case.same_as}
-            for position, case in enumerate(found.cases)
-            if case.problem or case.same_as
-        },
+        "cases": _remarks(found),
+        "trials": _trials([audited[id(case)].recording.trial for case in found.cases]),
     }
+
+
+def _remarks(found: AuditResult) -> dict[str, Any]:
+    """Return what was found about whole cases, by their position."""
+    return {
+        str(position): {"problem": case.problem, "contradicts": case.contradicts, "same_as": case.same_as}
+        for position, case in enumerate(found.cases)
+        if case.problem or case.same_as
+    }
+
+
+def _trials(trials: Sequence[Trial | None]) -> dict[str, Any]:
+    """Return the trials of the run that was mutated by the position of their case."""
+    return {str(position): _slim(trial) for position, trial in enumerate(trials) if trial is not None}
+
+
+def _slim(trial: Trial) -> Any:
+    """Return the conversation of a trial and its final state, as plain data."""
+    return trial.model_dump(mode="json", include={"eval_set_id", "eval_id", "turns", "final_state"})
 
 
 def _share(of_set: AuditResult) -> dict[str, Any]:
@@ -147,11 +174,9 @@ def _failure(mutant: MutantFate) -> Failure | None:
 
 
 def _trial_records(
-    position: int, result: CaseResult, case: CaseAudit, audited: AuditedCase | None, found: AuditResult
+    position: int, result: CaseResult, case: CaseAudit, audited: AuditedCase, found: AuditResult
 ) -> Iterator[Record]:
     """Yield each mutant of a case as a trial, with its scores if it survives; these are added to the result, too."""
-    if audited is None:  # a scenario has no mutants
-        return
     document, survivors = kept_json(audited.recording.case), iter(audited.survivors)
     computed: list[Sequence[MetricScore | None]] = []
     metrics = audited.metrics
@@ -220,9 +245,23 @@ def load_audit(store: Store, run_id: str) -> AuditResult:
         )
     operators = {name: (label, family) for name, (label, family) in facts["operators"].items()}
     warnings = store.summary(run_id).warnings
-    leakage = leakage_of(facts.get("leakage"))
+    leakage, verdicts = leakage_of(facts.get("leakage")), _judged_of(facts.get("judged"))
     return AuditResult(
-        sets, facts["seed"], operators, warnings, proposals_of(facts), run_id=run_id, leakage=leakage
+        sets,
+        facts["seed"],
+        operators,
+        warnings,
+        proposals_of(facts),
+        run_id=run_id,
+        leakage=leakage,
+        judged=verdicts,
+        from_run=facts.get("from_run", ""),
+    )
+
+
+def _judged_of(data: Mapping[str, Any] | None) -> JudgedMutants | None:
+    return (
+        JudgedMutants(**{**data, "judges": [JudgeAudit(**each) for each in data["judges"]]}) if data else None
     )
 
 
@@ -261,7 +300,8 @@ def load_survivors(store: Store, run_id: str, position: int) -> list[MutantEvide
     case, result = case_of(store, run_id, position), store.load(run_id).cases[position]
     if case is None:
         return []
-    recording = Recording(case)
+    trial = store.manifest(run_id).options[AUDIT].get("trials", {}).get(str(position))
+    recording = Recording(case, trial=None if trial is None else Trial.model_validate(trial))
     recorded = trial_of(result.eval_set_id, recording, recording.turns, recording.state)
     return [
         evidence_of(

@@ -35,6 +35,8 @@ proctor audit booking.evalset.json --case two_turn_booking
 proctor audit booking.evalset.json --fail-under 0.9 --format markdown
 proctor audit booking.evalset.json --baseline main.json
 proctor audit booking.evalset.json --agent agent.py
+proctor audit scenarios.evalset.json --from latest
+proctor audit booking.evalset.json --judge openai:gpt-5 --max-judge-calls 100
 """
 
 
@@ -44,6 +46,10 @@ proctor audit booking.evalset.json --agent agent.py
 @option("--agent", section=HOW, metavar="AGENT",
         help="Check whether this agent could see the expected values: in its environment, its code and the files that it opens. "
              "An agent in Python answers up to three cases for that.")  # fmt: skip
+@option("--from", "from_run", section=HOW, metavar="RUN",
+        help="Mutate the conversations of the trials of this run that passed, also of scenarios, which record none.")  # fmt: skip
+@run_options(["judge", "max_judge_calls", "max_cost"], section=HOW, unset={
+    "judge": "none is asked", "max_judge_calls": "200 if a judge is asked"})  # fmt: skip
 @option(
     "--mutants",
     section=HOW,
@@ -87,7 +93,8 @@ def audit(
     The recorded conversation of a case is an agent that must pass. Each mutant of it has one fault:
     a call is missing, a number in the answer is wrong, a sentence is negated. A case catches a mutant
     if it does not pass. Agents that do nothing must fail, too. The metrics and criteria are those of
-    `proctor eval`; no model is called, no agent but that of --agent, and metrics that ask a judge are left out.
+    `proctor eval`. No model is called but that of --judge, and no agent but that of --agent; without
+    --judge, metrics that ask a judge are left out.
     The audit is kept with its mutants: `proctor show AUDIT CASE` shows those that a case does not
     notice. No list of runs has it; `proctor runs --kind audit` does.
 
@@ -108,6 +115,11 @@ def audit(
         list(sets),
         config=config or settings.config,
         agent=given["agent"],
+        from_run=given["from_run"],
+        judge=given["judge"],
+        max_judge_calls=given["max_judge_calls"],
+        max_cost=given["max_cost"],
+        tell=say,
         mutants=None if mutants is None else [name.strip() for name in mutants.split(",") if name.strip()],
         seed=seed,
         proposals=case is None,

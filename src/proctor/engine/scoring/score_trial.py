@@ -280,6 +280,11 @@ _CAPS = Caps()
 # --- Metrics that ask judges ------------------------------------------------------------------------------------------
 
 
+def before_judges(metrics: Sequence[BoundMetric]) -> list[BoundMetric]:
+    """Return the metrics that need no judge, nor the score of one."""
+    return _split(metrics)[0]
+
+
 def order_of_asking(metrics: Sequence[BoundMetric]) -> list[BoundMetric]:
     """Return metrics in the order of asking: without judges, with judges, then those that need the judges' scores."""
     first, judges, last = _split(metrics)

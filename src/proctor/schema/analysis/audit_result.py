@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from proctor.stats.agreement import Confusion
 from proctor.stats.intervals import wilson
 
 if TYPE_CHECKING:
@@ -218,6 +219,58 @@ class LeakageCheck:
 
 
 @dataclass(slots=True)
+class JudgeAudit:
+    """The verdicts of one judge in an audit: recorded conversations are right, mutants are wrong."""
+
+    metric: str
+    model: str
+    right_passed: int = 0
+    right: int = 0
+    """Recorded conversations with a verdict."""
+    classes: dict[str, list[int]] = field(default_factory=dict)
+    """Operator -> how many of its mutants the judge failed, and how many it judged."""
+    unread: dict[str, int] = field(default_factory=dict)
+    """Operators of calls or of the state that it noticed in no mutant, so that they are not in `classes`: it may not read them."""
+    without_verdict: int = 0
+
+    def count(self, operator: str, *, passes: bool) -> None:
+        """Count a verdict; without an operator it is on a recorded conversation."""
+        if operator:
+            noticed, judged = self.classes.get(operator, (0, 0))
+            self.classes[operator] = [noticed + (not passes), judged + 1]
+        else:
+            self.right, self.right_passed = self.right + 1, self.right_passed + passes
+
+    @property
+    def confusion(self) -> Confusion:
+        """The verdicts against what is known of the conversations."""
+        noticed, judged = (sum(each[place] for each in self.classes.values()) for place in (0, 1))
+        return Confusion(self.right_passed, self.right - self.right_passed, judged - noticed, noticed)
+
+    @property
+    def passes_everything(self) -> bool:
+        """Whether it passed all of at least five mutants."""
+        found = self.confusion
+        return not found.both_fail and found.judge_passes >= _ENOUGH_MUTANTS
+
+
+_ENOUGH_MUTANTS = 5
+
+
+@dataclass(slots=True)
+class JudgedMutants:
+    """The part of an audit that asked judges."""
+
+    judges: list[JudgeAudit] = field(default_factory=list)
+    undecided: int = 0
+    """Mutants that no other metric catches."""
+    asked: int = 0
+    """Those of them that were judged; the others do not count."""
+    usage: str = ""
+    """Calls, tokens and cost."""
+
+
+@dataclass(slots=True)
 class AuditResult:
     """The result of `audit`."""
 
@@ -234,6 +287,10 @@ class AuditResult:
     """The id of the audit in its store; empty if it is in none."""
     leakage: LeakageCheck | None = None
     """Whether the agent that was named could see the expected values."""
+    judged: JudgedMutants | None = None
+    """What the judges noticed, if they were asked."""
+    from_run: str = ""
+    """The run whose conversations were mutated; empty: those of the cases."""
 
     @property
     def cases(self) -> Iterator[CaseAudit]:

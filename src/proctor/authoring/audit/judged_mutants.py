@@ -1,0 +1,365 @@
+"""Ask the judges of the config about the mutants that no other metric catches: which faults do they notice?
+
+A judge costs money. The mutants are therefore drawn in a random order, and those are left out whose calls the limit does not cover
+any more. A mutant that another metric catches needs no call. It counts only up to that place of the order, so that the sample has
+the shares of all mutants.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from random import Random
+from typing import Any
+
+from proctor.authoring.audit.audit_case import (
+    AuditedCase,
+    CaseScorer,
+    Scored,
+    Survivor,
+    contradiction,
+    fate_of,
+)
+from proctor.authoring.audit.make_mutants import OPERATORS
+from proctor.engine.planning.bound_metric import BoundMetric
+from proctor.reports.content.text_blocks import Block, Gap, Line, Span, text_line
+from proctor.runs.estimate import votes_of
+from proctor.schema.analysis.audit_result import (
+    ENOUGH,
+    AuditResult,
+    Fate,
+    JudgeAudit,
+    JudgedMutants,
+    MutantFate,
+)
+from proctor.schema.results.score import Outcome
+from proctor.stats.agreement import Confusion, Estimate, corrected_rate, true_fail_rate, true_pass_rate
+
+DEFAULT_CALLS = 200
+"""The most calls of judges, unless a limit is given."""
+_AT_ONCE = 8
+_NOT_ASKED = "not asked: "
+"""The beginning of an error that means that the budget refused a call."""
+
+_OFTEN_UNREAD = ("calls", "state")
+_OPERATORS_OF = {
+    family: {each.name for each in OPERATORS.values() if each.family == family} for family in _OFTEN_UNREAD
+}
+
+Order = Sequence[tuple[int, int]]
+"""Mutants in the order of the sample: the number of the case, and the number of the mutant in it."""
+
+
+async def judge_mutants(
+    found: AuditResult,
+    cases: Sequence[AuditedCase],
+    limit: int,
+    *,
+    seconds: float | None,
+    tell: Callable[[str], None],
+) -> list[AuditedCase]:
+    """Ask the judges, and fill in what they noticed; return the cases with the mutants that survive now.
+
+    `tell` gets the number of calls before the first one.
+    """
+    sample = _Sample(cases, found.seed, limit)
+    tell(sample.estimate())
+    verdicts = await _ask(cases, sample, seconds)
+    answered = sum(map(_is_answered, verdicts.mutants.values()))
+    found.judged = JudgedMutants(_audit_of_judges(cases, verdicts), sample.all_undecided, answered)
+    _count(found, cases, verdicts)
+    return [
+        _with_verdicts(case, number, verdicts, sample.places(number)) for number, case in enumerate(cases)
+    ]
+
+
+async def _ask(cases: Sequence[AuditedCase], sample: _Sample, seconds: float | None) -> _Verdicts:
+    """Ask first about the recorded conversations, then about the mutants of the cases that passed theirs."""
+    asking, verdicts = _Asking(seconds), _Verdicts()
+    recorded = [number for number in sample.cases if not cases[number].audit.problem]
+    scored = await asking.all((cases[each], None) for each in recorded)
+    verdicts.recorded = dict(zip(recorded, scored, strict=True))
+    keys = [key for key in sample.undecided if verdicts.is_sound(key[0])]
+    scored = await asking.all((cases[number], sample.survivor(number, place)) for number, place in keys)
+    verdicts.mutants = dict(zip(keys, scored, strict=True))
+    return verdicts
+
+
+@dataclass(slots=True)
+class _Verdicts:
+    """The verdicts of all metrics."""
+
+    recorded: Mapping[int, Scored] = field(default_factory=dict)
+    """On the recorded conversations, by the number of the case."""
+    mutants: Mapping[tuple[int, int], Scored] = field(default_factory=dict)
+    """On mutants, by the number of the case and the number in it."""
+
+    def is_sound(self, number: int) -> bool:
+        """Whether a case passes its own conversation, as far as this was asked."""
+        return number not in self.recorded or self.recorded[number].outcome is Outcome.PASSED
+
+    def is_refused(self, number: int, place: int) -> bool:
+        """Whether the budget did not allow to judge a mutant, or its case."""
+        asked = [self.recorded.get(number), self.mutants.get((number, place))]
+        return not all(map(_is_answered, filter(None, asked)))
+
+
+def _is_answered(scored: Scored) -> bool:
+    return _NOT_ASKED not in scored.reason
+
+
+def judge_metrics(case: AuditedCase) -> list[BoundMetric]:
+    """Return the metrics of a case that ask a judge and decide."""
+    return [metric for metric in case.metrics if metric.judge and metric.gate]
+
+
+class _Sample:
+    """The mutants that are counted: a random order of all, as far as the limit of calls covers it."""
+
+    def __init__(self, cases: Sequence[AuditedCase], seed: int, limit: int) -> None:
+        self._cases, self._limit = cases, limit
+        order = [
+            (number, place) for number, case in enumerate(cases) for place in range(len(case.audit.mutants))
+        ]
+        Random(seed).shuffle(order)  # noqa: S311 - it only samples
+        self.all_undecided = sum(self._calls(*key) > 0 for key in order)
+        self.cases: list[int] = []
+        """The cases whose recorded conversation is judged."""
+        self.undecided: list[tuple[int, int]] = []
+        self.calls = self.needed = 0
+        self._places: dict[int, set[int]] = {}
+        self._take(order)
+        self.needed = sum(self._calls(*key) for key in order) + sum(
+            map(self._calls_of, {number for number, place in order if self._calls(number, place)})
+        )
+
+    def _take(self, order: Order) -> None:
+        for number, place in order:
+            calls = self._calls(number, place)
+            more = calls + (self._calls_of(number) if calls and number not in self.cases else 0)
+            if self.calls + more > self._limit:
+                return
+            self.calls += more
+            self._places.setdefault(number, set()).add(place)
+            if calls:
+                self.undecided.append((number, place))
+            if calls and number not in self.cases:
+                self.cases.append(number)
+
+    def _calls(self, number: int, place: int) -> int:
+        """Return the most calls that a mutant takes; none if another metric has decided it."""
+        survived = self._cases[number].audit.mutants[place].fate is Fate.SURVIVED
+        return self._calls_of(number) if survived else 0
+
+    def _calls_of(self, number: int) -> int:
+        case = self._cases[number]
+        return len(case.recording.conversation) * sum(votes_of(each.metric) for each in judge_metrics(case))
+
+    def places(self, number: int) -> set[int]:
+        """Return the mutants of a case that are counted."""
+        return self._places.get(number, set())
+
+    def survivor(self, number: int, place: int) -> Survivor:
+        """Return a mutant that no other metric catches."""
+        return self._cases[number].survivors[_survivor_places(self._cases[number].audit.mutants).index(place)]
+
+    def estimate(self) -> str:
+        """Return the number of calls in a sentence."""
+        all_ = f"{self.all_undecided:,} mutants that no other metric catches need up to {self.needed:,} calls"
+        if self.calls >= self.needed:
+            return f"judges: {all_}"
+        return (
+            f"judges: {all_}; up to {self.calls:,} calls for a sample of {len(self.undecided):,} "
+            f"(--max-judge-calls {self._limit})"
+        )
+
+
+def _survivor_places(mutants: Sequence[MutantFate]) -> list[int]:
+    return [place for place, each in enumerate(mutants) if each.fate is Fate.SURVIVED]
+
+
+class _Asking:
+    """Scores conversations with all metrics, several at a time."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self._seconds, self._slots = seconds, asyncio.Semaphore(_AT_ONCE)
+
+    async def all(self, wanted: Iterable[tuple[AuditedCase, Survivor | None]]) -> list[Scored]:
+        """Return the verdicts on mutants, and on the recorded conversation where there is none."""
+        return await asyncio.gather(*(self._one(case, survivor) for case, survivor in wanted))
+
+    async def _one(self, case: AuditedCase, survivor: Survivor | None) -> Scored:
+        scorer = CaseScorer(case.plan, case.recording, self._seconds, judges=True)
+        spoken = case.recording if survivor is None else survivor.mutant
+        async with self._slots:
+            return await scorer.score(spoken.turns, spoken.state)
+
+
+def _with_verdicts(case: AuditedCase, number: int, verdicts: _Verdicts, places: set[int]) -> AuditedCase:
+    """Fill in the verdicts on the mutants of a case; return it with those that survive."""
+    audit, fates = case.audit, case.audit.mutants
+    kept = [place for place in sorted(places) if not verdicts.is_refused(number, place)]
+    if kept and not verdicts.is_sound(number):
+        audit.problem, audit.contradicts = contradiction(verdicts.recorded[number]), True
+        kept = []
+    survivors = dict(zip(_survivor_places(fates), case.survivors, strict=True))
+    now: dict[int, Survivor] = {}
+    audit.mutants = []
+    for place in kept:
+        fate, survivor = fates[place], survivors.get(place)
+        if survivor is not None:
+            scored = verdicts.mutants.get((number, place), survivor.scored)
+            now[place] = Survivor(survivor.mutant, scored)
+            fate = fate_of(survivor.mutant, scored)
+        audit.mutants.append(fate)
+    survived = [kept[place] for place in _survivor_places(audit.mutants)]
+    return replace(case, survivors=[now[place] for place in survived])
+
+
+def _count(found: AuditResult, cases: Sequence[AuditedCase], verdicts: _Verdicts) -> None:
+    """Count what each judge decided among the gating metrics."""
+    tallies = {
+        id(case): {each.name: each for each in one.metrics} for one in found.sets for case in one.cases
+    }
+    for case, operator, scored in _by_operator(cases, verdicts):
+        tally = tallies[id(case.audit)]
+        if operator and operator not in found.agent_names:
+            for name in {metric.name for metric in judge_metrics(case)} & scored.scores.keys():
+                tally[name].scored += 1
+                tally[name].failed += name in scored.failed
+
+
+# --- What the judges noticed ------------------------------------------------------------------------------------------
+
+
+def _audit_of_judges(cases: Sequence[AuditedCase], verdicts: _Verdicts) -> list[JudgeAudit]:
+    """Count the verdicts of each judge on recorded conversations, which are right, and on mutants, which are not."""
+    judges: dict[tuple[str, str], JudgeAudit] = {}
+    for case, operator, scored in _by_operator(cases, verdicts):
+        for metric in judge_metrics(case):
+            one = judges.setdefault((metric.name, metric.judge), JudgeAudit(metric.name, metric.judge))
+            if metric.name in scored.scores:
+                one.count(operator, passes=metric.name not in scored.failed)
+            else:
+                one.without_verdict += 1
+    for one in judges.values():
+        _leave_out_unread(one)
+    return [*judges.values()]
+
+
+def _leave_out_unread(one: JudgeAudit) -> None:
+    """Leave out the faults of calls, or of the state, if it noticed none of them: most judges read only the answers."""
+    for family in _OFTEN_UNREAD:
+        names = [name for name in one.classes if name in _OPERATORS_OF[family]]
+        if not sum(one.classes[name][0] for name in names):
+            one.unread |= {name: one.classes.pop(name)[1] for name in names}
+
+
+def _by_operator(
+    cases: Sequence[AuditedCase], verdicts: _Verdicts
+) -> Iterator[tuple[AuditedCase, str, Scored]]:
+    """Yield each conversation that was judged: its case, the operator (empty: as recorded) and the verdict."""
+    for number, scored in verdicts.recorded.items():
+        yield cases[number], "", scored
+    for (number, place), scored in verdicts.mutants.items():
+        yield cases[number], cases[number].audit.mutants[place].operator, scored
+
+
+# --- As text and as plain data ----------------------------------------------------------------------------------------
+
+
+def judge_blocks(found: AuditResult) -> Iterator[Block]:
+    """Yield what each judge noticed, and of what it was asked."""
+    judged = found.judged
+    if judged is None:
+        return
+    for one in judged.judges:
+        yield text_line(_rates(one))
+        if one.passes_everything:
+            text = f"  it passes everything: it noticed none of {one.confusion.judge_passes:,} mutants"
+            yield Line([Span(text, "bad")], record=(text,))
+            continue
+        if missed := ", ".join(_missed(found, one)):
+            yield text_line(f"  does not notice: {missed}")
+        if one.unread:
+            names = ", ".join(f"{found.operators[name][0]} {count:,}" for name, count in one.unread.items())
+            yield text_line(f"  not counted, it noticed none and may not read them: {names}")
+        if one.confusion.both_fail and one.right:
+            yield text_line(f"  if it passes 90 of 100 conversations, {_corrected(one)} are right")
+        if one.without_verdict:
+            yield text_line(f"  without a verdict: {one.without_verdict:,}")
+    yield text_line(
+        f"judges were asked about {judged.asked:,} of {judged.undecided:,} mutants that no other metric catches: "
+        f"{judged.usage}"
+    )
+    yield Gap(is_everywhere=True)
+
+
+def _rates(one: JudgeAudit) -> str:
+    confusion = one.confusion
+    noticed, wrong = confusion.both_fail, confusion.both_fail + confusion.judge_passes
+    rates = [
+        f"{word} {one_of:,} of {of:,} {what} ({name} {_percent(rate(confusion))})"
+        for word, one_of, of, what, name, rate in (
+            (
+                "passes",
+                one.right_passed,
+                one.right,
+                "recorded conversations",
+                "true positive rate",
+                true_pass_rate,
+            ),
+            ("fails", noticed, wrong, "mutants", "true negative rate", true_fail_rate),
+        )
+    ]
+    return f"`{one.metric}` ({one.model}) {', '.join(rates)}"
+
+
+def _percent(rate: Estimate) -> str:
+    low, high = (f"{100 * each:.0f}" for each in (rate.low, rate.high))
+    return "unknown" if rate.value is None else f"{100 * rate.value:.0f} %, 95 % CI {low}–{high} %"
+
+
+def _missed(found: AuditResult, one: JudgeAudit) -> Iterator[str]:
+    """Yield the classes of which it notices fewer than 95 %, the worst first."""
+    shares = sorted(
+        (noticed / judged, name, noticed, judged) for name, (noticed, judged) in one.classes.items()
+    )
+    for share, name, noticed, judged in shares:
+        if share < ENOUGH:
+            yield f"{found.operators[name][0]} {noticed:,}/{judged:,}"
+
+
+def _corrected(one: JudgeAudit) -> str:
+    rate = corrected_rate(90, 100, one.confusion).corrected
+    low, high = round(100 * rate.low), round(100 * rate.high)
+    return (
+        f"{low} to {high}" if rate.value is None else f"{round(100 * rate.value)} (95 % CI {low} to {high})"
+    )
+
+
+def judged_data(judged: JudgedMutants | None) -> dict[str, Any] | None:
+    """Return it as plain data, with the rates of each judge; `None` if none was asked."""
+    return None if judged is None else {**asdict(judged), "judges": [*map(_judge_data, judged.judges)]}
+
+
+def _judge_data(one: JudgeAudit) -> dict[str, Any]:
+    classes = [
+        {
+            "operator": name,
+            "noticed": noticed,
+            "judged": judged,
+            "tnr": _rate_data(Confusion(judge_passes=judged - noticed, both_fail=noticed), true_fail_rate),
+        }
+        for name, (noticed, judged) in one.classes.items()
+    ]
+    rates = {
+        "tpr": _rate_data(one.confusion, true_pass_rate),
+        "tnr": _rate_data(one.confusion, true_fail_rate),
+    }
+    return {**asdict(one), "classes": classes, **rates, "passes_everything": one.passes_everything}
+
+
+def _rate_data(confusion: Confusion, rate: Callable[[Confusion], Estimate]) -> dict[str, Any]:
+    return asdict(rate(confusion))
