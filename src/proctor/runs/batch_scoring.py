@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from proctor.common.async_tools import gather_all
 from proctor.engine.execution.run import Run
-from proctor.engine.execution.run_control import NoProgress, Progress
+from proctor.engine.execution.run_control import NoProgress, Notes, Progress, Waits
 from proctor.engine.execution.run_recorder import Commits, StoredRun
 from proctor.engine.planning.plan import Plan
 from proctor.errors import ProctorError, SetupError
@@ -50,6 +50,8 @@ class BatchScoring:
     """The batches of one scoring of a run."""
 
     store: Store
+    batches: BatchStore
+    """The same store."""
     run_id: str
     prepared: Prepared
     judges: RunJudges
@@ -57,13 +59,11 @@ class BatchScoring:
     """The positions in the run of the cases whose sets ask judges."""
     progress: Progress
     batch: JudgeBatch = field(init=False)
-    _batches: BatchStore = field(init=False)
     _rows: dict[str, StoredBatch] = field(default_factory=dict)
     _submitted: list[tuple[StoredBatch, Chunk]] = field(default_factory=list)
     _error: Exception | None = None
 
     def __post_init__(self) -> None:
-        self._batches = self.store  # type: ignore[assignment]  # the stores of Proctor have both contracts
         self.batch = JudgeBatch(secrets.token_hex(16), self._submit_full)
 
     async def answer_all(self) -> None:
@@ -75,9 +75,8 @@ class BatchScoring:
         for model in [self.judges.only] if self.judges.only is not None else self.judges.models():
             await endpoint_of(model)
         self.judges.batch = self.batch
-        tell = getattr(self.progress, "waiting", None)
-        if tell is not None:
-            tell(_IF_INTERRUPTED)
+        if isinstance(self.progress, Waits):
+            self.progress.waiting(_IF_INTERRUPTED)
         try:
             while await self._ask_round():
                 pass
@@ -105,10 +104,10 @@ class BatchScoring:
 
     def _read_rows(self) -> None:
         """Read the recorded batches; those whose results no provider keeps any more are deleted."""
-        rows = self._batches.judge_batches()
+        rows = self.batches.judge_batches()
         for row in rows:
             if time.time() - row.created_at > _KEPT:
-                self._batches.update_judge_batch(replace(row, keys=()))
+                self.batches.update_judge_batch(replace(row, keys=()))
         self._rows = {row.id: row for row in rows if time.time() - row.created_at <= _KEPT}
 
     async def _rehearse(self) -> None:
@@ -170,7 +169,7 @@ class BatchScoring:
                 secret=self.batch.secret,
                 keys=tuple(chunk.requests),
             )
-            if self._batches.add_judge_batch(row, self._rows):
+            if self.batches.add_judge_batch(row, self._rows):
                 self._rows[row.id] = row
                 return row
             known = set(self._rows)
@@ -194,11 +193,11 @@ class BatchScoring:
                 row = replace(row, reference=await self._find_or_submit(row, chunk, attempt))
             except ModelError as error:
                 if not error.infrastructure:
-                    self._batches.update_judge_batch(replace(row, keys=()))
+                    self.batches.update_judge_batch(replace(row, keys=()))
                 attempt += 1
                 if not error.infrastructure or attempt == _SUBMISSIONS:
                     raise
-        self._batches.update_judge_batch(row)
+        self.batches.update_judge_batch(row)
         return row
 
     async def _find_or_submit(self, row: StoredBatch, chunk: Chunk, attempt: int) -> str:
@@ -223,10 +222,10 @@ class BatchScoring:
         if not row.reference:
             reference = await chunk.endpoint.find(row.id, _ids(row), row.created_at)
             if reference is None:
-                self._batches.update_judge_batch(replace(row, keys=()))
+                self.batches.update_judge_batch(replace(row, keys=()))
                 return None
             row = replace(row, reference=reference)
-            self._batches.update_judge_batch(row)
+            self.batches.update_judge_batch(row)
         if (budget := self.prepared.options.budget) is not None:
             budget.begin_batch(len(chunk.requests))
         self._note(f"batch {row.reference}: {_count(chunk)} of an earlier command; not submitted again")
@@ -245,9 +244,9 @@ class BatchScoring:
             self._count(chunk, reply)
             if (entry := self.batch.receive(waiting, reply)) is not None:
                 entries[waiting.key] = entry
-        self._batches.keep_answers(self.run_id, entries)
+        self.batches.keep_answers(self.run_id, entries)
         left = tuple(key for key in row.keys if key not in chunk.requests and self.store.answer(key) is None)
-        self._batches.update_judge_batch(replace(row, keys=left))
+        self.batches.update_judge_batch(replace(row, keys=left))
         self._note(f"batch {row.reference}: {len(entries):,} of {_count(chunk)} answered")
 
     async def _wait(self, row: StoredBatch, chunk: Chunk) -> None:
@@ -273,7 +272,7 @@ class BatchScoring:
             return await chunk.endpoint.progress(row.reference)
         except ModelError as error:
             if error.fault is ModelFault.NOT_FOUND:  # so that the same command submits it again
-                self._batches.update_judge_batch(replace(row, keys=()))
+                self.batches.update_judge_batch(replace(row, keys=()))
             if not error.infrastructure:
                 raise
             if is_first_failure:
@@ -288,9 +287,8 @@ class BatchScoring:
             budget.settle("judge", answered)
 
     def _note(self, text: str) -> None:
-        noted = getattr(self.progress, "noted", None)
-        if noted is not None:
-            noted(text)
+        if isinstance(self.progress, Notes):
+            self.progress.noted(text)
 
 
 def _ids(row: StoredBatch) -> frozenset[str]:

@@ -130,12 +130,15 @@ async def _ask_in_batches(store: Store, run_id: str, prepared: Prepared, progres
     """Put the answers to all requests of judges into the store, through batches."""
     from proctor.engine.execution.run_control import NoProgress
     from proctor.runs.batch_scoring import BatchScoring
+    from proctor.stores.judge_batches import BatchStore
 
+    if not isinstance(store, BatchStore):
+        raise SetupError("--batch: this store cannot record batches: use a SQLite file or postgresql://…")
     judges = prepared.options.judges
     if not isinstance(judges, JudgesOnDemand) or judges.made is None:
         raise SetupError("--batch: no metric of this config asks a language model. Score without --batch")
     positions = [at for chosen in prepared.plan.sets if chosen.asks_judges for at in _positions(chosen)]
-    asked = BatchScoring(store, run_id, prepared, judges.made, positions, progress or NoProgress())
+    asked = BatchScoring(store, store, run_id, prepared, judges.made, positions, progress or NoProgress())
     try:
         await asked.answer_all()
     except BaseException:

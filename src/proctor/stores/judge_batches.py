@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +29,7 @@ class StoredBatch:
     """Whether another process may be submitting it at this moment; the store sets it."""
 
 
+@runtime_checkable
 class BatchStore(Protocol):
     """What a store has in addition if judges can be asked in batches."""
 

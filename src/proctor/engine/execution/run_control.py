@@ -6,7 +6,7 @@ import asyncio
 import threading
 from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 from proctor.common.async_tools import is_within_a_loop
 from proctor.errors import EvalError
@@ -158,8 +158,7 @@ class Progress(Protocol):
     """Observes a run. Called on the engine's thread; must be quick and must not raise.
 
     An optional method `warned(text)` receives warnings that cannot wait for the report, such as a limit without effect;
-    an optional method `noted(text)` what is no warning, such as the other processes that the run waits for;
-    an optional method `waiting(text)` what an interruption means while the run waits to begin.
+    `Notes` and `Waits` are optional, too.
     """
 
     def run_started(self, run: RunResult, trials: int) -> None:
@@ -173,6 +172,22 @@ class Progress(Protocol):
 
     def run_finished(self, run: RunResult) -> None:
         """The run is complete; `run` holds all cases in the order of the sets."""
+
+
+@runtime_checkable
+class Notes(Protocol):
+    """Observes what is no warning, such as the other processes that the run waits for."""
+
+    def noted(self, text: str) -> None:
+        """Receive a sentence."""
+
+
+@runtime_checkable
+class Waits(Protocol):
+    """Observes that the run waits to begin."""
+
+    def waiting(self, if_interrupted: str) -> None:
+        """Receive what an interruption means until it begins."""
 
 
 class NoProgress:

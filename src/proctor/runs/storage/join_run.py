@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from typing import TYPE_CHECKING, Any
 
+from proctor.engine.execution.run_control import Notes
 from proctor.engine.execution.run_recorder import Commits, StoredRun
 from proctor.engine.planning.set_plan import SetPlan, Shard, parse_shard, share_text
 from proctor.engine.run_options import WORKERS
@@ -86,7 +87,8 @@ def joined_run(prepared: Prepared, options: Any, *, is_resume: bool = False) -> 
         if isinstance(asked, JudgesOnDemand | UsersOnDemand):
             asked.share(shard.count)
     seconds = options.get("join_timeout")
-    notify = getattr(options.get("progress"), "noted", None) or (lambda _: None)
+    progress = options.get("progress")
+    notify = progress.noted if isinstance(progress, Notes) else (lambda _: None)
     joined = JoinedRun(whole, manifest, shard, positions, 600.0 if seconds is None else seconds, notify)
     joined.free = frozenset({*_FREE, *CAPS}) if is_resume else _FREE
     return joined

@@ -324,10 +324,8 @@ def _error_text(error: psycopg.Error, name: str) -> str:
         if (error.sqlstate or "").startswith(state):
             return f"{name}: {words} ({first_line})"
     if _is_passing(error):
-        return (
-            f"{name}: no connection to the server: {first_line}. "
-            "Check that it runs, and the host, user, password and database of the URL"
-        )
+        has_room = not any(words in first_line for words in _NO_ROOM)
+        return f"{name}: no connection to the server: {first_line}. {_CHECK_URL if has_room else _LIMIT}"
     return f"{name}: the store cannot be used: {first_line}" + (
         f" ({error.sqlstate})" if error.sqlstate else ""
     )
@@ -335,6 +333,9 @@ def _error_text(error: psycopg.Error, name: str) -> str:
 
 _PASSING = ("08", "57P01", "57P02", "57P03", "40001", "40P01", "25P03")
 """Error codes of lost connections, a server that restarts, and deadlocks. A connection that could not be made has no code."""
+_CHECK_URL = "Check that it runs, and the host, user, password and database of the URL"
+_NO_ROOM = ("too many clients", "connection slots", "too many connections")
+_LIMIT = "Each Proctor process takes two connections: run fewer at a time, or raise max_connections of the server"
 _GRANT = "See the privileges that a store needs in the documentation of stores"
 _MEANINGS = {
     "53100": "the disk of the server is full. Make room, then continue the run with `proctor resume`",

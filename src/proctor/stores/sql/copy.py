@@ -23,9 +23,8 @@ from proctor.stores.sql.encoding import (
 from proctor.stores.sql.labels import insert_calibration, insert_look, label_checksum
 from proctor.stores.sql.media import copy_media
 from proctor.stores.sql.reader import RunReader
-from proctor.stores.sql.run_index import set_kind
 from proctor.stores.sql.run_state import RunLine, RunProgress, run_line, stored_judgings
-from proctor.stores.sql.writer import new_run_number
+from proctor.stores.sql.writer import insert_head, new_run_number
 
 _CASES = 100
 """Cases whose rows are in memory at one time."""
@@ -137,18 +136,8 @@ def _copy_head(transaction: Transaction, source: Database, line: RunLine, run: i
     """Write the row of the run and those of its scorings."""
     old = line.progress
     progress = RunProgress(run, old.cases, old.complete, old.trials, old.trials_sum, old.judgings)
-    sets = compact(list(line.sets))
-    head = RunLine.key(run, line.run_id, line.created_at, line.agent, sets, line.num_runs, line.kind)
-    columns = (
-        "seq, run_id, created_at, agent, sets, num_runs, cases, complete, trials, trials_sum, judgings, state_crc, "
-        "lease_until, fence, crc, manifest"
-    )
-    row = (
-        run, line.run_id, line.created_at, line.agent, sets, line.num_runs, old.cases, old.complete, old.trials, old.trials_sum,
-        old.judgings, progress.crc, 0, 0, checksum(head, line.manifest), line.manifest,
-    )  # fmt: skip
-    insert(transaction, "runs", columns, [row])
-    set_kind(transaction, run, line.kind)
+    identity = line.run_id, line.created_at, line.agent, compact(list(line.sets)), line.num_runs
+    insert_head(transaction, progress, identity, line.kind, line.manifest)
     scorings = []
     for scoring, text in stored_judgings(source, line):
         RunReader(source, line.seq, line.run_id, scoring.number).check_totals(old, scoring)

@@ -60,12 +60,12 @@ def find_run(database: Database, store: str, name: str, kind: RunKind | None) ->
     if (back := runs_back(name)) is not None and name not in kinds:
         return _earlier(listed, name, back, store)
     run_id = _match(name, kinds)
-    if run_id is None and listed:
+    if run_id is None and not listed:
+        raise _no_runs_error(store)
+    if run_id is None:
         raise UnknownNameError(
             f"No run named {name!r} in {store}. The newest: {_format_ids(listed)}. `proctor runs` lists all"
         )
-    if run_id is None:
-        raise UnknownNameError(f"{store} has no runs yet")
     if kind not in (None, kinds[run_id]):
         raise UnknownNameError(_other_kind(run_id, kinds[run_id]))
     return run_id
@@ -83,11 +83,15 @@ def _match(name: str, ids: Collection[str]) -> str | None:
 
 def _earlier(ids: Sequence[str], name: str, back: int, store: str) -> str:
     if not ids:
-        raise UnknownNameError(f"{store} has no runs yet")
+        raise _no_runs_error(store)
     if back < len(ids):
         return ids[back]
     count = "1 run" if len(ids) == 1 else f"{len(ids):,} runs"
     raise UnknownNameError(f"No run {name!r}: the store {store} has {count}. `proctor runs` lists them")
+
+
+def _no_runs_error(store: str) -> UnknownNameError:
+    return UnknownNameError(f"{store} has no runs yet")
 
 
 def _other_kind(run_id: str, kind: str) -> str:

@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from proctor.errors import StoreError
 from proctor.schema.results.manifest import AgentManifest, Judging, Manifest, PlannedCase, RunSummary
+from proctor.schema.results.run_result import RunKind
 from proctor.stores.base import AnswerRecord, Committed, Record
 from proctor.stores.sql import lease_holder, run_state
 from proctor.stores.sql.database import Database, LostConnectionError, Place, Transaction, insert
@@ -287,26 +288,33 @@ def insert_run(transaction: Transaction, progress: RunProgress, manifest: Manife
     """
     agent = storable(manifest.agent.label)
     sets, text = compact([one.eval_set_id for one in manifest.sets]), compact(manifest.model_dump())
-    identity = progress.run, manifest.run_id, manifest.created_at
-    head = RunLine.key(*identity, agent, sets, manifest.num_runs, manifest.kind)
-    written = transaction.execute(
-        "INSERT INTO runs (seq, run_id, created_at, agent, sets, num_runs, cases, complete, trials, trials_sum, "
-        "judgings, state_crc, lease_until, fence, crc, manifest) VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 1, 0, 0, 0, ?, ?) "
-        "ON CONFLICT (run_id) DO NOTHING",
-        (
-            progress.run,
-            manifest.run_id,
-            manifest.created_at,
-            agent,
-            sets,
-            manifest.num_runs,
-            checksum(head, text),
-            text,
-        ),
-    )
-    if not written.rowcount:
+    identity = manifest.run_id, manifest.created_at, agent, sets, manifest.num_runs
+    if not insert_head(transaction, progress, identity, manifest.kind, text):
         raise StoreError(f"{name}: a run named {manifest.run_id} is there already")
-    set_kind(transaction, progress.run, manifest.kind)
+
+
+Identity = tuple[str, float, str, str, int]
+"""Id, time of creation, agent, sets (JSON) and number of repeats of a run."""
+
+
+def insert_head(
+    transaction: Transaction, progress: RunProgress, identity: Identity, kind: RunKind, manifest: str
+) -> bool:
+    """Write the row of a run that no process holds; return `False` if there is a run of this name."""
+    run_id, created_at, agent, sets, num_runs = identity
+    state = progress.cases, progress.complete, progress.trials, progress.trials_sum, progress.judgings
+    crc = checksum(RunLine.key(progress.run, run_id, created_at, agent, sets, num_runs, kind), manifest)
+    row = (progress.run, *identity, *state, progress.crc, 0, 0, crc, manifest)
+    if not insert(transaction, "runs", _HEAD, [row], "ON CONFLICT (run_id) DO NOTHING"):
+        return False
+    set_kind(transaction, progress.run, kind)
+    return True
+
+
+_HEAD = (
+    "seq, run_id, created_at, agent, sets, num_runs, cases, complete, trials, trials_sum, judgings, state_crc, "
+    "lease_until, fence, crc, manifest"
+)
 
 
 def insert_judging(transaction: Transaction, progress: JudgingProgress, judging: Judging) -> None:
