@@ -323,7 +323,9 @@ def test_too_many_connections_are_reported(own_server: PostgresServer) -> None:
         with pytest.raises(psycopg.OperationalError):  # noqa: PT012 - until there is no room
             for _ in range(60):
                 taken.enter_context(psycopg.connect(url))
-        with pytest.raises(StoreError, match=r"too many clients.*run fewer at a time, or raise max_connections"):
+        with pytest.raises(
+            StoreError, match=r"too many clients.*run fewer at a time, or raise max_connections"
+        ):
             open_store(url)
 
 

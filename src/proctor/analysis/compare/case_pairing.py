@@ -48,11 +48,7 @@ class Pairs:
 
 def brief(case: CaseResult) -> BriefCase:
     """Return what a comparison needs of `case`."""
-    passed = failed = 0
-    for trial in case.trials:
-        passed += trial.outcome is Outcome.PASSED
-        failed += trial.outcome is Outcome.FAILED
-    trials = _trials(passed, failed, len(case.trials) - passed - failed)
+    trials = _trials_of(case)
     scores: dict[str, float] = {}
     gating: list[str] = []
     unscored: set[str] = set()
@@ -71,7 +67,7 @@ def brief(case: CaseResult) -> BriefCase:
         trials,
         scores,
         _same_names(tuple(gating)),
-        frozenset(unscored) if unscored else _NO_NAMES,
+        _same_set(frozenset(unscored)),
         shares or _NO_SHARES,
         case.reason or case.missed,
     )
@@ -79,7 +75,6 @@ def brief(case: CaseResult) -> BriefCase:
 
 # A comparison holds the cases of two runs, so equal parts of them are one object. Each cache is bounded: what is not in it is
 # right, too.
-_NO_NAMES: frozenset[str] = frozenset()
 _NO_SHARES: Mapping[str, float] = {}
 _trials = lru_cache(1024)(Trials)
 
@@ -87,6 +82,19 @@ _trials = lru_cache(1024)(Trials)
 @lru_cache(1024)
 def _same_names(names: tuple[str, ...]) -> tuple[str, ...]:
     return names
+
+
+@lru_cache(1024)
+def _same_set(names: frozenset[str]) -> frozenset[str]:
+    return names
+
+
+def _trials_of(case: CaseResult) -> Trials:
+    passed = failed = 0
+    for trial in case.trials:
+        passed += trial.outcome is Outcome.PASSED
+        failed += trial.outcome is Outcome.FAILED
+    return _trials(passed, failed, len(case.trials) - passed - failed)
 
 
 _MOST_SHARED = 1000
@@ -129,7 +137,7 @@ def pair(
         if before is None:
             found.only_candidate.append(_name(key))
             continue
-        differs = bool(before_hash and now_hash and before_hash != now_hash)
+        differs = _differ(before_hash, now_hash)
         if differs:
             found.changed.append(_name(key))
         if keep_changed or not differs:
@@ -141,9 +149,14 @@ def pair(
     return found
 
 
+def _differ(before_hash: str, now_hash: str) -> bool:
+    """Return whether the content of a case is known to differ."""
+    return bool(before_hash and now_hash and before_hash != now_hash)
+
+
 LEFT_OUT = "left out of the run"
 """The reason of a case that only the base has, if the candidate left cases out."""
-_NOT_RUN = BriefCase(Outcome.NOT_RUN, Trials(0, 0), {}, (), _NO_NAMES, _NO_SHARES, LEFT_OUT)
+_NOT_RUN = BriefCase(Outcome.NOT_RUN, Trials(0, 0), {}, (), frozenset(), _NO_SHARES, LEFT_OUT)
 
 
 def _cases_by_key(
