@@ -10,6 +10,7 @@ import pytest
 
 from proctor.errors import StoreError
 from proctor.runs.importing.import_runs import copy_runs
+from proctor.schema.results.manifest import RunAnnotation
 from proctor.schema.results.run_result import Outcome
 from proctor.stores.base import AnswerRecord, StoredLabel, StoredLook
 from proctor.stores.open import open_store
@@ -30,6 +31,7 @@ def _fill(store: SqlStore) -> None:
     again.put([*records(0, value=0.2, outcome=Outcome.FAILED)[1:], AnswerRecord("key", b"answer")])
     again.close()
     store.label("whole", [StoredLabel(position=1, number=0, passes=True, note="good")])
+    store.annotate("whole", RunAnnotation("release", "two lines\nof it", starred=True))
     unfinished = begun(store, "part")
     unfinished.put(records(0))
     unfinished.put(records(0, attempt=1))
@@ -40,7 +42,13 @@ def _fill(store: SqlStore) -> None:
 
 def _content(store: SqlStore) -> list[Any]:
     """Return everything that the contract shows of a store."""
-    content: list[Any] = [store.answer("key"), store.looks(), store.calibrations(), store.index()]
+    content: list[Any] = [
+        store.answer("key"),
+        store.looks(),
+        store.calibrations(),
+        store.index(),
+        store.annotations(),
+    ]
     for entry in store.index():
         run_id = entry.run_id
         scorings = store.judgings(run_id)
@@ -167,10 +175,10 @@ def test_command_imports_a_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_every_table_is_copied_or_counted() -> None:
-    """A new table must be named in `copy.py`, in `media.py`, or here with the reason."""
-    from proctor.stores.sql import copy, media
+    """A new table must be named in `copy.py`, in a module that it uses, or here with the reason."""
+    from proctor.stores.sql import annotations, copy, media
 
-    text = "".join(Path(str(module.__file__)).read_text() for module in (copy, media))
+    text = "".join(Path(str(module.__file__)).read_text() for module in (annotations, copy, media))
     tables = itertools.chain.from_iterable(
         [word.split("(")[0].strip() for word in sql.split("CREATE TABLE")[1:]]
         for _, sql in database.schema_files()

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         Judging,
         Manifest,
         PlannedCase,
+        RunAnnotation,
         RunRecord,
         RunState,
         RunSummary,
@@ -401,6 +402,14 @@ class Store(Protocol):
 
     def delete(self, run_ids: Sequence[str]) -> None:
         """Delete runs, and everything that only they used."""
+        ...
+
+    def annotate(self, run_id: str, annotation: RunAnnotation) -> None:
+        """Write the annotation of a run in place of the one that was; an empty one removes it."""
+        ...
+
+    def annotations(self) -> dict[str, RunAnnotation]:
+        """Return the annotations by run id; runs without one are left out."""
         ...
 
     def label(self, run_id: str, labels: Sequence[StoredLabel]) -> None:

@@ -83,3 +83,31 @@ def test_the_failures_of_a_run_are_run_again_by_two_keys(page: Page, greetings: 
     expect(page.get_by_role("heading", name="greeter on greetings")).to_be_visible()
     newest = greetings.get("/api/runs")["items"][0]
     assert newest["cases"] == 2
+
+
+def test_a_run_is_named_starred_made_a_baseline_and_deleted(
+    page: Page, greetings: Site, axe: Look, fits: Look, shot: Shot
+) -> None:
+    run = greetings.get("/api/runs")["items"][-1]["run_id"]
+    page.goto(f"{greetings.url}/runs/{run}")
+    expect(page.get_by_role("button", name="Star")).to_have_attribute("aria-pressed", "false")
+    page.keyboard.press("s")
+    expect(page.get_by_role("button", name="Star")).to_have_attribute("aria-pressed", "true")
+    page.keyboard.press("m")
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Name", exact=True).fill("release 1.4")
+    dialog.get_by_label("Note").fill("before the change of the prompt")
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog.get_by_role("status")).to_have_text("saved")
+    expect(dialog).to_contain_text("Deletes 3 cases, 3 trials with all evidence, 1 scoring.")
+    expect(dialog).to_contain_text("This run did not pass")
+    axe(page)
+    fits(page)
+    shot(page, "run-manage")
+    dialog.get_by_role("button", name="Set as baseline").click()
+    expect(dialog).to_contain_text("This run cannot be deleted: it is the baseline main")
+    dialog.get_by_role("button", name="Remove main").click()
+    dialog.get_by_role("button", name="Delete …").click()
+    dialog.get_by_role("button", name="Delete 3 trials for good").click()
+    expect(page.get_by_role("heading", name="Runs", exact=True)).to_be_visible()
+    assert run not in [row["run_id"] for row in greetings.get("/api/runs")["items"]]

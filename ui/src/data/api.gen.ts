@@ -511,7 +511,11 @@ export interface paths {
         get: operations["get_run"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Delete Run
+         * @description Delete a run with its evidence. It is named by its complete id; a run in progress and a baseline are not deleted.
+         */
+        delete: operations["delete_run"];
         options?: never;
         head?: never;
         patch?: never;
@@ -736,6 +740,70 @@ export interface paths {
          * @description Remove a label; if there is none, nothing happens.
          */
         delete: operations["delete_label"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run}/management": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Management
+         * @description Return the annotation of a run, its baselines, and what would be deleted with it.
+         */
+        get: operations["get_management"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run}/annotation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Put Annotation
+         * @description Write name, note and star of a run in place of those that were. The run itself stays unchanged.
+         */
+        put: operations["put_annotation"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run}/baselines/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Put Baseline
+         * @description Make a run the baseline of this name, in place of the one that was.
+         */
+        put: operations["put_baseline"];
+        post?: never;
+        /**
+         * Delete Baseline
+         * @description Remove the baseline of this name if it is that run, which stays.
+         */
+        delete: operations["delete_baseline"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1250,6 +1318,27 @@ export interface components {
             can_run: boolean;
             /** Why Not */
             why_not: string;
+        };
+        /**
+         * Annotation
+         * @description What people wrote about a run.
+         */
+        Annotation: {
+            /**
+             * Name
+             * @default
+             */
+            name: string;
+            /**
+             * Note
+             * @default
+             */
+            note: string;
+            /**
+             * Starred
+             * @default false
+             */
+            starred: boolean;
         };
         /**
          * AnswerPart
@@ -3607,6 +3696,39 @@ export interface components {
             command: string;
         };
         /**
+         * RunManagement
+         * @description What can be done with a run, and what that would mean.
+         */
+        RunManagement: {
+            /**
+             * Name
+             * @default
+             */
+            name: string;
+            /**
+             * Note
+             * @default
+             */
+            note: string;
+            /**
+             * Starred
+             * @default false
+             */
+            starred: boolean;
+            /** Baselines */
+            baselines: string[];
+            /** Why No Baseline */
+            why_no_baseline: string;
+            /** Why Not Deleted */
+            why_not_deleted: string;
+            /** Trials */
+            trials: number;
+            /** Scorings */
+            scorings: number;
+            /** Labels */
+            labels: number;
+        };
+        /**
          * RunPage
          * @description One scoring of one run.
          */
@@ -3704,6 +3826,12 @@ export interface components {
         RunRow: {
             /** Run Id */
             run_id: string;
+            /** Name */
+            name: string;
+            /** Note */
+            note: string;
+            /** Starred */
+            starred: boolean;
             /** Short */
             short: string;
             state: components["schemas"]["RunState"];
@@ -5815,6 +5943,8 @@ export interface operations {
                 set?: string | null;
                 outcome?: components["schemas"]["Outcome"][] | null;
                 state?: components["schemas"]["RunState"][] | null;
+                /** @description Only runs with a star. */
+                starred?: boolean;
             };
             header?: never;
             path?: never;
@@ -5899,6 +6029,35 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["RunPage"];
                 };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    delete_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description Validation Error */
             422: {
@@ -6340,6 +6499,136 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    get_management: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunManagement"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    put_annotation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Annotation"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunManagement"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    put_baseline: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run: string;
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunManagement"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    delete_baseline: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run: string;
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunManagement"];
+                };
             };
             /** @description Validation Error */
             422: {

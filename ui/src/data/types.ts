@@ -44,6 +44,7 @@ export type LiveProgress = Schemas["LiveProgress"];
 export type LiveEnd = Schemas["LiveEnd"];
 export type Begun = Schemas["Begun"];
 export type RunRequest = Schemas["RunRequest"];
+export type RunManagement = Schemas["RunManagement"];
 export type StartRun = Schemas["StartRun"];
 export type StartPage = Schemas["StartPage"];
 export type StartSet = Schemas["StartSet"];

@@ -70,6 +70,7 @@ proctor runs --json
     metavar="WHEN",
     help="Only runs that began then or later: 7d (ago), yesterday, 2026-11-20, '2026-11-20 14:00'.",
 )
+@option("--starred", section=WHICH, is_flag=True, help="Only runs with a star (the web page gives it).")
 @option("--until", section=WHICH, type=Moment(), metavar="WHEN", help="Only runs that began before.")
 @option(
     "--kind",
@@ -98,7 +99,7 @@ def runs(*, store: str | None, as_json: bool, limit: int | None, **given: Any) -
     from proctor.runs.storage.open import NoRunsError, open_runs
     from proctor.schema.results.run_result import RunKind
 
-    wanted, kind = _filter(given), RunKind(given["kind"])
+    kind = RunKind(given["kind"])
     try:
         opened = open_runs(store, read_only=True)
     except NoRunsError as problem:
@@ -110,14 +111,14 @@ def runs(*, store: str | None, as_json: bool, limit: int | None, **given: Any) -
     if limit is None:
         limit = 0 if as_json else LIMIT
     with closing(opened):
-        found, more, count = _look(opened, wanted, limit, kind)
+        found, more, count = _look(opened, _filter(given, opened), limit, kind)
         if not found and not as_json:
             say(_nothing(opened, count, kind))
         _write(_list_entries(opened, found), more, as_json=as_json)
 
 
-def _filter(given: dict[str, Any]) -> RunFilter:
-    from proctor.runs.storage.queries import RunFilter
+def _filter(given: dict[str, Any], store: Store) -> RunFilter:
+    from proctor.runs.storage.queries import RunFilter, starred_runs
     from proctor.schema.results.manifest import RunState
     from proctor.schema.results.run_result import Outcome
 
@@ -128,6 +129,7 @@ def _filter(given: dict[str, Any]) -> RunFilter:
         state=[RunState(name) for name in given["states"]],
         since=given["since"],
         until=given["until"],
+        run_ids=starred_runs(store) if given["starred"] else None,
     )
 
 
@@ -148,11 +150,14 @@ def _look(store: Store, wanted: RunFilter, limit: int, kind: RunKind) -> tuple[l
 
 def _list_entries(store: Store, found: Sequence[RunRecord]) -> Iterator[ListedRun]:
     from proctor.reports.content.run_list import ListedRun, short_ids
+    from proctor.schema.results.manifest import NO_ANNOTATION
 
     short = short_ids([entry.run_id for entry in store.index(None)])
+    annotations = store.annotations()
     for run in found:
         manifest = store.manifest(run.run_id)
-        yield ListedRun(run, short[run.run_id], manifest.agent.commit, manifest.imported_from)
+        annotation = annotations.get(run.run_id, NO_ANNOTATION)
+        yield ListedRun(run, short[run.run_id], manifest.agent.commit, manifest.imported_from, annotation)
 
 
 def _nothing(store: Store, count: int, kind: RunKind) -> str:

@@ -31,7 +31,7 @@ from proctor.reports.content.text_blocks import (
 )
 from proctor.reports.formats.json_data import json_writer
 from proctor.reports.terminal.choose import write_blocks
-from proctor.schema.results.manifest import RunRecord, RunState
+from proctor.schema.results.manifest import NO_ANNOTATION, RunAnnotation, RunRecord, RunState
 from proctor.schema.results.run_result import Outcome
 
 SHORTEST = 6
@@ -52,6 +52,7 @@ class ListedRun:
     """The git commit of its agent."""
     imported_from: str = ""
     """The result file of an imported run; else empty."""
+    annotation: RunAnnotation = NO_ANNOTATION
 
 
 def short_ids(run_ids: Sequence[str]) -> dict[str, str]:
@@ -98,6 +99,9 @@ def run_data(listed: ListedRun) -> JsonObject:
         "agent": run.agent,
         "commit": listed.commit,
         "imported_from": listed.imported_from or None,
+        "name": listed.annotation.name,
+        "note": listed.annotation.note,
+        "starred": listed.annotation.starred,
         "sets": list(run.sets),
         "cases": run.cases,
         "num_runs": run.num_runs,
@@ -137,7 +141,7 @@ def short_commit(commit: str | None) -> str:
 # --- blocks ----------------------------------------------------------------------------------------------------------
 
 _COLUMNS = {
-    "": 0, "run": 0, "began": 0, "agent": 0, "sets": 64, "cases": 0, "counts": 72, "took": 92, "cost": 92,
+    "": 0, "run": 0, "name": 64, "began": 0, "agent": 0, "sets": 64, "cases": 0, "counts": 72, "took": 92, "cost": 92,
     "commit": 104,
 }  # fmt: skip
 """The columns of the table, and from which width of the page on each is shown; --json has everything."""
@@ -164,13 +168,16 @@ def run_list_blocks(runs: Sequence[ListedRun], more: int, look: Look) -> Iterato
 
 
 def _column_names(runs: Sequence[ListedRun], look: Look) -> list[str]:
-    has_costs = any(listed.run.summary.spent for listed in runs)
-    return [name for name, least in _COLUMNS.items() if look.width >= least and (has_costs or name != "cost")]
+    has = {
+        "cost": any(listed.run.summary.spent for listed in runs),
+        "name": any(listed.annotation.name or listed.annotation.starred for listed in runs),
+    }
+    return [name for name, least in _COLUMNS.items() if look.width >= least and has.get(name, True)]
 
 
 def _column(name: str) -> Column:
     heading = "" if name == "counts" else name
-    return Column(heading, right=name in {"cases", "took", "cost"}, is_cut=name in {"agent", "sets"})
+    return Column(heading, right=name in {"cases", "took", "cost"}, is_cut=name in {"agent", "sets", "name"})
 
 
 def _cells(listed: ListedRun, look: Look) -> dict[str, Spans]:
@@ -179,6 +186,7 @@ def _cells(listed: ListedRun, look: Look) -> dict[str, Spans]:
     return {
         "": [_state_span(run, look)],
         "run": [Span(listed.short, "strong")],
+        "name": [Span(_name_text(listed.annotation), is_data=True)],
         "began": [Span(_began(run.created_at, short=look.width < _SHORT_BELOW), "dim")],
         "agent": [Span(run.agent, is_data=True)],
         "sets": [Span(", ".join(run.sets), is_data=True)],
@@ -191,6 +199,11 @@ def _cells(listed: ListedRun, look: Look) -> dict[str, Spans]:
         "cost": [Span(cost_text(summary.spent) if summary.spent else "", "dim")],
         "commit": [Span(short_commit(listed.commit), "dim")],
     }
+
+
+def _name_text(annotation: RunAnnotation) -> str:
+    """Return the name of a run, with an asterisk if it is starred."""
+    return " ".join(filter(None, ["*" if annotation.starred else "", annotation.name]))
 
 
 def _state_span(run: RunRecord, look: Look) -> Span:
@@ -231,6 +244,8 @@ def _record(listed: ListedRun) -> tuple[str, ...]:
         f"cost={cost_text(summary.spent).replace(' ', '_')}" if summary.spent else "",
         f"commit={short_commit(listed.commit)}" if listed.commit else "",
         f"judgings={run.judgings}" if run.judgings > 1 else "",
+        f"name={listed.annotation.name.replace(' ', '_')}" if listed.annotation.name else "",
+        "starred" if listed.annotation.starred else "",
     )
 
 
@@ -248,6 +263,8 @@ def _header_blocks(listed: ListedRun, judging: int, look: Look) -> Iterator[Bloc
     run = listed.run
     began = when(run.created_at)
     parts = [
+        _name_text(listed.annotation),
+        " ".join(listed.annotation.note.split()),
         f"scoring {judging} of {run.judgings}" if run.judgings > 1 else "",
         run.state.value if run.state is not RunState.FINISHED else "",
         f"stopped by {run.summary.stopped_by}" if run.summary.stopped_by else "",

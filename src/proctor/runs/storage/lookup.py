@@ -12,7 +12,7 @@ from proctor.reports.content.case_data import CaseView, Judged
 from proctor.reports.content.run_list import ListedRun, short_ids
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.case import EvalCase
-from proctor.schema.results.manifest import PlannedCase, counting
+from proctor.schema.results.manifest import NO_ANNOTATION, PlannedCase, counting
 from proctor.schema.results.run_result import CaseResult, TrialResult
 
 if TYPE_CHECKING:
@@ -40,7 +40,8 @@ def listed_run(store: Store, run_id: str) -> ListedRun:
     """Return a run as an entry of a list."""
     short = short_ids([entry.run_id for entry in store.index(None)])[run_id]
     manifest = store.manifest(run_id)
-    return ListedRun(store.record(run_id), short, manifest.agent.commit, manifest.imported_from)
+    annotation = store.annotations().get(run_id, NO_ANNOTATION)
+    return ListedRun(store.record(run_id), short, manifest.agent.commit, manifest.imported_from, annotation)
 
 
 def find_case(planned: Iterator[PlannedCase], name: str) -> PlannedCase:

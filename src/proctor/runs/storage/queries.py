@@ -40,6 +40,8 @@ class RunFilter:
     state: Collection[RunState] = ()
     since: datetime | None = None
     until: datetime | None = None
+    run_ids: Collection[str] | None = None
+    """Only these runs."""
 
     def takes(self, run: RunRecord) -> bool:
         """Return whether the filter matches `run`."""
@@ -52,11 +54,17 @@ class RunFilter:
     def takes_by_index(self, run: RunRecord | RunEntry) -> bool:
         """Return whether the filter matches a run, regardless of outcome and state."""
         return (
-            (self.agent is None or fnmatchcase(run.agent, self.agent))
+            (self.run_ids is None or run.run_id in self.run_ids)
+            and (self.agent is None or fnmatchcase(run.agent, self.agent))
             and (self.eval_set is None or any(is_set(name, self.eval_set) for name in run.sets))
             and (self.since is None or run.created_at >= _seconds(self.since))
             and (self.until is None or run.created_at < _seconds(self.until))
         )
+
+
+def starred_runs(store: Store) -> set[str]:
+    """Return the ids of the runs that have a star."""
+    return {run_id for run_id, annotation in store.annotations().items() if annotation.starred}
 
 
 def is_set(name: str, wanted: str) -> bool:

@@ -245,6 +245,21 @@ class PlannedCase:
 
 
 @dataclass(frozen=True, slots=True)
+class RunAnnotation:
+    """What people wrote about a run. It is not part of the run, and may change."""
+
+    name: str = ""
+    note: str = ""
+    starred: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.name or self.note or self.starred)
+
+
+NO_ANNOTATION = RunAnnotation()
+
+
+@dataclass(frozen=True, slots=True)
 class RunRecord:
     """An entry in the list of runs."""
 

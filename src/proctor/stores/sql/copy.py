@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from proctor.errors import StoreError
+from proctor.stores.sql.annotations import copy_annotation
 from proctor.stores.sql.database import Database, Row, Transaction, insert, newest_version, sound
 from proctor.stores.sql.encoding import (
     checksum,
@@ -115,6 +116,7 @@ def copy_run(source: Database, target: Database, run_id: str) -> bool:
         with sound(source.name, f"run {run_id}"):
             run = new_run_number(transaction)
             _copy_head(transaction, source, line, run)
+            copy_annotation(source, transaction, line.seq, run)
             copy_media(transaction, source, target, line.seq, run)
             for shared in _SHARED:
                 _copy_shared(transaction, source, shared, (line.seq, run))

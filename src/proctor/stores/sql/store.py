@@ -27,6 +27,7 @@ from proctor.schema.results.run_result import CaseResult, Outcome, RunKind, RunR
 from proctor.schema.results.score import TrialRule
 from proctor.stores.base import BriefVerdict, Committed, RunEntry, Standing, StoredTrial
 from proctor.stores.sql import run_state
+from proctor.stores.sql.annotations import AnnotatedStore
 from proctor.stores.sql.batch_records import JudgeBatchStore
 from proctor.stores.sql.copy import copy_calibrations_and_looks, copy_run
 from proctor.stores.sql.database import Place, sound
@@ -50,7 +51,7 @@ _AT_ONCE = 1000
 _T = TypeVar("_T")
 
 
-class SqlStore(SharedRunStore, JudgeBatchStore):
+class SqlStore(SharedRunStore, AnnotatedStore, JudgeBatchStore):
     """A store in the tables of a database (see `Store`). Any thread may use it."""
 
     def __init__(self, url: str, place: Place, *, read_only: bool = False) -> None:

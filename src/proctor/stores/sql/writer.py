@@ -365,9 +365,7 @@ def insert_planned_cases(transaction: Transaction, run: int, cases: Iterable[Pla
 # --- Deletion ---------------------------------------------------------------------------------------------------------
 
 
-_TABLES_OF_RUN = (
-    "verdicts scores trials planned judgings media_uses labels answer_uses members purses purse_parts".split()
-)
+_TABLES_OF_RUN = "verdicts scores trials planned judgings media_uses labels answer_uses members purses purse_parts run_annotations".split()
 _DELETE_USED_ONLY_HERE = tuple(
     f"DELETE FROM {table} WHERE {key} IN (SELECT {use} FROM {uses} WHERE run = ? AND {use} IS NOT NULL) "  # noqa: S608 - our own tables
     f"AND NOT EXISTS (SELECT 1 FROM {uses} WHERE {use} = {key} AND run <> ?)"

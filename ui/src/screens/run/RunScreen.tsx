@@ -12,6 +12,7 @@ import { AvailableLink } from "../../components/forms/AvailableLink";
 import { ErrorNote } from "../../components/feedback/ErrorNote";
 import { When } from "../../components/text/Num";
 import { Outcome } from "../../components/charts/Outcome";
+import { safeText } from "../../components/text/safeText";
 import { Skeleton } from "../../components/feedback/Skeleton";
 import { AuditLine } from "../audit/AuditLine";
 import { RunButton } from "../start/RunDialog";
@@ -20,6 +21,7 @@ import { ColumnChooser } from "./ColumnChooser";
 import { PreviousRate, Details, Judgings, Warnings } from "./Details";
 import { KeyFigures } from "./KeyFigures";
 import { LivePanel, Unfinished } from "./LivePanel";
+import { Manage, Star, useManagement } from "./ManageRun";
 import { RunPictures } from "./pictures/RunPictures";
 import styles from "./Run.module.css";
 import { type Live, useLive } from "./useLiveRun";
@@ -124,6 +126,7 @@ function useMergedRows(read: readonly CaseRow[] | undefined, since: ReadonlyMap<
 function Head({ page, watched, shown }: { page: RunPage; watched: boolean; shown: () => readonly CaseRow[] }) {
   const { against } = page;
   const { live: hasServer } = useSource();
+  const managed = useManagement(page.run_id, hasServer);
   const [, navigate] = useLocation();
   const has = useAvailable();
   const both = against && `/compare?base=${encodeURIComponent(against.run_id)}&candidate=${encodeURIComponent(page.run_id)}`;
@@ -133,6 +136,7 @@ function Head({ page, watched, shown }: { page: RunPage; watched: boolean; shown
     <header className={styles.head}>
       <div className="row">
         <h1>{titleOf(page)}</h1>
+        {managed && <Star page={page} managed={managed} />}
         <Outcome outcome={watched ? "running" : page.state === "unfinished" ? "unfinished" : page.outcome} />
         <span className="grow" />
         <span className="row">
@@ -141,6 +145,7 @@ function Head({ page, watched, shown }: { page: RunPage; watched: boolean; shown
           {hasServer && !watched && page.outcome !== "passed" && hasEvidence(page) && (
             <LinkButton to={`/runs/${encodeURIComponent(page.run_id)}/bless`}>Bless …</LinkButton>
           )}
+          {managed && !watched && <Manage page={page} managed={managed} />}
           <CopyMarkdown text={useCallback(() => asMarkdown(page, shown()), [page, shown])} />
         </span>
       </div>
@@ -154,7 +159,10 @@ function Head({ page, watched, shown }: { page: RunPage; watched: boolean; shown
           </>
         )}
       </p>
+      {managed?.note && <p className={styles.note}>{safeText(managed.note)}</p>}
       <p className={`${styles.facts} dim small`}>
+        {managed?.name && <><b>{safeText(managed.name)}</b> · </>}
+        {managed?.baselines.map((name) => <span key={name}>baseline <b>{safeText(name)}</b> · </span>)}
         run <code>{page.short}</code> <CopySmall text={page.run_id} what="Copy id of the run">Copy id</CopySmall> · <When at={page.created_at} />
         {page.num_runs > 1 && ` · ${page.num_runs} trials per case`}
         {page.manifest.commit && (

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { RunPage } from "../../data/types";
-import { asMarkdown, decidingMetrics, unfinishedText } from "./runText";
+import type { RunManagement, RunPage } from "../../data/types";
+import { asMarkdown, decidingMetrics, unfinishedText, deletionText, replacedBaseline } from "./runText";
 
 function metric(name: string, failed: number, gate = true): RunPage["metrics"][number] {
   return { name, short: name, gate, thresholds: [1], mean: null, change: null, outcomes: { passed: 9 - failed, failed } };
@@ -39,5 +39,19 @@ describe("asMarkdown", () => {
     const page = { agent: "travel", sets: [{ name: "bookings" }], outcome: "failed", sentence: "failed: 6 of 8 cases fail, 1 could not be scored", pass_rate: { count: 1, of: 8, rate: 0.125 }, metrics: [], num_runs: 1, run_id: "r1" };
     const [head] = asMarkdown(page as unknown as RunPage, []).split("\n");
     expect(head).toBe("**travel on bookings: failed.** 6 of 8 cases fail, 1 could not be scored. Cases passed: 1 of 8 (12.5\u202f%). Run `r1`.");
+  });
+});
+
+describe("what can be done with a run", () => {
+  it.each([
+    [{ trials: 1, scorings: 1, labels: 0 }, 1, "Deletes 1 case, 1 trial with all evidence, 1 scoring. "],
+    [{ trials: 1600, scorings: 2, labels: 3 }, 400, "Deletes 400 cases, 1,600 trials with all evidence, 2 scorings, 3 labels. "],
+  ])("deletion is described before: %j", (managed, cases, words) => {
+    expect(deletionText({ cases }, managed as RunManagement)).toContain(words);
+  });
+
+  it("a baseline replaces that of another run only", () => {
+    const known = [{ name: "main", run_id: "a", agent: "x", started_at: 0 }];
+    expect([replacedBaseline(known, "main", "b"), replacedBaseline(known, "main", "a"), replacedBaseline(known, "other", "b")]).toEqual(["a", null, null]);
   });
 });

@@ -1,4 +1,4 @@
-import type { CaseRow, LiveProgress, RunPage } from "../../data/types";
+import type { BaselinesPage, CaseRow, LiveProgress, RunManagement, RunPage } from "../../data/types";
 import { outcomeWord } from "../../components/charts/Outcome";
 import { stripText } from "../../components/charts/TrialStrip";
 import { mdCode, mdProse, mdTable, mdText } from "../../components/text/markdown";
@@ -9,6 +9,23 @@ export function titleOf(page: RunPage): string {
   const names = page.sets.map(({ name }) => name);
   const sets = names.length > 3 ? `${names.slice(0, 2).join(", ")} and ${names.length - 2} more sets` : names.join(", ");
   return sets ? `${page.agent} on ${sets}` : page.agent;
+}
+
+/** `1 case`, `1,200 cases`. */
+export function countOf(count: number, what: string): string {
+  return `${numText(count)} ${what}${count === 1 ? "" : "s"}`;
+}
+
+/** What is lost if a run is deleted, and what remains. */
+export function deletionText({ cases }: Pick<RunPage, "cases">, { trials, scorings, labels }: RunManagement): string {
+  const lost = [countOf(cases, "case"), `${countOf(trials, "trial")} with all evidence`, countOf(scorings, "scoring"), labels ? countOf(labels, "label") : ""];
+  const listed = lost.filter(Boolean).join(", ");
+  return `Deletes ${listed}. History, trends and comparisons then omit this run. Eval sets, other runs and calibrations of judges remain. It cannot be undone.`;
+}
+
+/** The run that now is the baseline of this name, if that is another one. */
+export function replacedBaseline(known: BaselinesPage["items"], name: string, run: string): string | null {
+  return known.find((one) => one.name === name && one.run_id !== run)?.run_id ?? null;
 }
 
 /** The sentence without the outcome, which is next to the heading. */

@@ -25,6 +25,7 @@ const OFFERS: readonly Offer[] = [
   ["outcome:inconclusive", "Inconclusive"],
   ["state:running", "Running"],
   ["since:7d", "Last 7 days"],
+  ["starred", "Starred"],
 ];
 
 /** Screen 1: the runs of the store, newest first. */

@@ -6,6 +6,7 @@ import { Outcome } from "../../components/charts/Outcome";
 import { Sparkline } from "../../components/charts/Sparkline";
 import type { Column } from "../../components/tables/Table";
 import { moneyText, numText, percentText } from "../../components/text/numberFormats";
+import { safeText } from "../../components/text/safeText";
 import styles from "./RunsScreen.module.css";
 
 export const COLUMNS: readonly Column<RunRow>[] = [
@@ -29,9 +30,11 @@ function Name({ row }: { row: RunRow }) {
   return (
     <>
       <b className={styles.agent}>
+        {row.starred && <span role="img" aria-label="starred">★ </span>}
         <Breakable text={row.agent} />
       </b>
-      <span className={styles.under}>
+      <span className={styles.under} title={row.note || undefined}>
+        {row.name && <><b>{safeText(row.name)}</b> · </>}
         {row.sets.join(", ")} · <code>{row.short}</code>
         {row.imported_from && " · imported"}
       </span>

@@ -40,3 +40,7 @@ describe("the filter of the runs", () => {
     expect(runsPath(readFilter("", NOW), "wv2jncpf22")).toBe("/api/runs?limit=100&before=wv2jncpf22");
   });
 });
+
+it("a star is asked of the server", () => {
+  expect(runsPath(readFilter("starred agent:x"), null)).toBe("/api/runs?limit=100&agent=x&starred=true");
+});

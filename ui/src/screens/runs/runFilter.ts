@@ -11,6 +11,8 @@ export interface RunFilter {
   set: string;
   outcome: string[];
   state: string[];
+  /** Only those with a star. */
+  starred: boolean;
   /** Unix seconds; 0: from the beginning. */
   since: number;
   /** What was not understood, in words. */
@@ -21,14 +23,15 @@ const UNITS: Record<string, number> = { h: 3600, d: 86_400, w: 7 * 86_400 };
 
 /** Read the line. `now` in Unix seconds. A single word is part of an agent's name. */
 export function readFilter(line: string, now: number = Date.now() / 1000): RunFilter {
-  const filter: RunFilter = { agent: "", set: "", outcome: [], state: [], since: 0, problems: [] };
+  const filter: RunFilter = { agent: "", set: "", outcome: [], state: [], starred: false, since: 0, problems: [] };
   for (const word of line.split(/\s+/).filter(Boolean)) readWord(filter, word, now);
   return filter;
 }
 
 function readWord(filter: RunFilter, word: string, now: number): void {
   const [, name = "", value = ""] = /^([a-z]+):(.*)$/.exec(word) ?? [];
-  if (!name) filter.agent = filter.agent ? `${filter.agent}*${word}*`.replaceAll("**", "*") : `*${word}*`;
+  if (word === "starred") filter.starred = true;
+  else if (!name) filter.agent = filter.agent ? `${filter.agent}*${word}*`.replaceAll("**", "*") : `*${word}*`;
   else if (value === "") return; // still being typed
   else if (name === "agent" || name === "set") filter[name] = value;
   else if (name === "outcome") filter.outcome = readNames(value, OUTCOMES, name, filter.problems);
@@ -54,8 +57,8 @@ function momentOf(value: string, now: number, problems: string[]): number {
 }
 
 /** The API's path for what the line asks for. */
-export function runsPath({ agent, set, outcome, state }: RunFilter, before: string | null): string {
-  const path = pathOf("/api/runs", { limit: PAGE, before, agent, set });
+export function runsPath({ agent, set, outcome, state, starred }: RunFilter, before: string | null): string {
+  const path = pathOf("/api/runs", { limit: PAGE, before, agent, set, starred: starred ? "true" : null });
   const lists = [...outcome.map((one) => `outcome=${one}`), ...state.map((one) => `state=${one}`)];
   return [path, ...lists].join("&");
 }

@@ -20,7 +20,7 @@ from proctor.reports.content.run_list import ListedRun, short_ids
 from proctor.runs.storage.lookup import judging_of
 from proctor.runs.storage.queries import RunFilter
 from proctor.schema.analysis.comparison import CaseChange, Trials
-from proctor.schema.results.manifest import RunRecord, RunState
+from proctor.schema.results.manifest import NO_ANNOTATION, RunRecord, RunState
 from proctor.schema.results.run_result import CaseResult, Outcome
 from proctor.stats.intervals import ClusteredMean
 from proctor.stats.unequal_counts import TwoCounts, case_test
@@ -61,8 +61,13 @@ def runs_page(store: Store, criteria: RunFilter, *, limit: int, before: str | No
     first = ids.index(store.find(before)) + 1 if before else 0
     records = list(islice(_records(store, entries[first:], criteria), limit + 1))
     short, trends = short_ids(ids), _trends(store, entries, records[:limit])
+    annotations = store.annotations()
     rows = [
-        run_row(_list_run(store, run, short[run.run_id]), trends.get(run.run_id, ()))
+        run_row(
+            _list_run(store, run, short[run.run_id]),
+            trends.get(run.run_id, ()),
+            annotations.get(run.run_id, NO_ANNOTATION),
+        )
         for run in records[:limit]
     ]
     return RunsPage(items=rows, next=rows[-1].run_id if len(records) > limit else None, total=len(ids))

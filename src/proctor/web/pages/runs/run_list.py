@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from proctor.reports.content.cost_text import cost_text
 from proctor.reports.content.run_list import ListedRun, state_text
 from proctor.schema.format.wire_model import PageModel
-from proctor.schema.results.manifest import RunRecord, RunState
+from proctor.schema.results.manifest import NO_ANNOTATION, RunAnnotation, RunRecord, RunState
 from proctor.schema.results.model_usage import total_cost
 from proctor.schema.results.run_result import Outcome
 from proctor.web.pages.base import Share, copy_fields, share
@@ -20,6 +20,10 @@ class RunRow(PageModel):
     """A run in a list."""
 
     run_id: str
+    name: str
+    """What people call it; empty if they do not."""
+    note: str
+    starred: bool
     short: str
     """The beginning of its id that no other run shares."""
     state: RunState
@@ -66,13 +70,18 @@ class RunsPage(PageModel):
     """The number of all runs in the store."""
 
 
-def run_row(listed: ListedRun, trend: Sequence[float] = ()) -> RunRow:
+def run_row(
+    listed: ListedRun, trend: Sequence[float] = (), annotation: RunAnnotation = NO_ANNOTATION
+) -> RunRow:
     """Return the row of a run."""
     run, summary = listed.run, listed.run.summary
     return copy_fields(
         RunRow,
         run,
         short=listed.short,
+        name=annotation.name,
+        note=annotation.note,
+        starred=annotation.starred,
         outcome=summary.outcome if run.state is RunState.FINISHED else None,
         standing=state_text(run),
         commit=listed.commit,

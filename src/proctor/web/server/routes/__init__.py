@@ -5,6 +5,7 @@ ROUTES = (
     "chat",
     "about",
     "runs",
+    "manage_runs",
     "bless",
     "live_runs",
     "analysis",

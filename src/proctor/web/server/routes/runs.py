@@ -11,7 +11,7 @@ from pydantic import Field
 
 from proctor.analysis.calibration.labels import label_at
 from proctor.runs.storage.open import NoRunsError
-from proctor.runs.storage.queries import RunFilter
+from proctor.runs.storage.queries import RunFilter, starred_runs
 from proctor.schema.analysis.calibration import HumanLabel
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.manifest import RunState
@@ -58,11 +58,19 @@ def list_runs(
     eval_set: Annotated[str | None, Query(alias="set", description="An eval set's id, or its file.")] = None,
     outcome: Annotated[list[Outcome] | None, Query()] = None,
     state: Annotated[list[RunState] | None, Query()] = None,
+    *,
+    starred: Annotated[bool, Query(description="Only runs with a star.")] = False,
 ) -> RunsPage:
     """List the stored runs, newest first; without a store the list is empty."""
-    criteria = RunFilter(agent=agent, eval_set=eval_set, outcome=outcome or (), state=state or ())
     try:
         with context.runs() as store:
+            criteria = RunFilter(
+                agent=agent,
+                eval_set=eval_set,
+                outcome=outcome or (),
+                state=state or (),
+                run_ids=starred_runs(store) if starred else None,
+            )
             return runs_page(store, criteria, limit=limit, before=before)
     except NoRunsError:
         return RunsPage(items=[], next=None, total=0)

@@ -1,0 +1,117 @@
+"""What people do with a stored run: name it, note something, star it, make it a baseline, delete it. Its evidence stays unchanged."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Annotated
+
+from fastapi import APIRouter
+from pydantic import Field
+
+from proctor.analysis.compare.baselines import remove_baseline, set_baseline
+from proctor.errors import SetupError
+from proctor.runs.storage.queries import prune_runs
+from proctor.schema.format.wire_model import PageModel
+from proctor.schema.results.manifest import NO_ANNOTATION, RunAnnotation, RunState
+from proctor.stores.base import Store
+from proctor.stores.baselines import baseline_names
+from proctor.stores.open import store_file
+from proctor.web.server.context import ContextDep
+
+router = APIRouter()
+
+
+class Annotation(PageModel):
+    """What people wrote about a run."""
+
+    name: Annotated[str, Field(max_length=200)] = ""
+    note: Annotated[str, Field(max_length=10_000)] = ""
+    starred: bool = False
+
+
+class RunManagement(Annotation):
+    """What can be done with a run, and what that would mean."""
+
+    baselines: list[str]
+    """The names under which it is a baseline."""
+    why_no_baseline: str
+    """Why it cannot become one; empty if it can."""
+    why_not_deleted: str
+    """Why it cannot be deleted; empty if it can."""
+    trials: int
+    scorings: int
+    labels: int
+    """Labels of people, which are deleted with the run."""
+
+
+@router.get("/runs/{run}/management")
+def get_management(context: ContextDep, run: str) -> RunManagement:
+    """Return the annotation of a run, its baselines, and what would be deleted with it."""
+    with context.runs() as store:
+        return _management(store, store.find(run))
+
+
+@router.put("/runs/{run}/annotation")
+def put_annotation(context: ContextDep, run: str, annotation: Annotation) -> RunManagement:
+    """Write name, note and star of a run in place of those that were. The run itself stays unchanged."""
+    with context.writing() as store:
+        run_id = store.find(run)
+        store.annotate(
+            run_id, RunAnnotation(" ".join(annotation.name.split()), annotation.note, annotation.starred)
+        )
+        return _management(store, run_id)
+
+
+@router.put("/runs/{run}/baselines/{name}")
+def put_baseline(context: ContextDep, run: str, name: str) -> RunManagement:
+    """Make a run the baseline of this name, in place of the one that was."""
+    with context.writing() as store, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the page shows the outcome of the run next to the button
+        run_id = store.find(run)
+        set_baseline(name, run_id, store)
+        return _management(store, run_id)
+
+
+@router.delete("/runs/{run}/baselines/{name}")
+def delete_baseline(context: ContextDep, run: str, name: str) -> RunManagement:
+    """Remove the baseline of this name if it is that run, which stays."""
+    with context.writing() as store:
+        run_id = store.find(run)
+        if name not in baseline_names(store).get(run_id, ()):
+            raise SetupError(f"run {run_id} is not the baseline {name}")
+        remove_baseline(name, store)
+        return _management(store, run_id)
+
+
+@router.delete("/runs/{run}", status_code=204)
+def delete_run(context: ContextDep, run: str) -> None:
+    """Delete a run with its evidence. It is named by its complete id; a run in progress and a baseline are not deleted."""
+    with context.writing() as store:
+        if (run_id := store.find(run)) != run:
+            raise SetupError(f"{run} means run {run_id}: a run is deleted by its complete id only")
+        prune_runs(store, runs=[run_id])
+
+
+def _management(store: Store, run_id: str) -> RunManagement:
+    annotation = store.annotations().get(run_id, NO_ANNOTATION)
+    standing = store.standing(run_id)
+    names = baseline_names(store).get(run_id, [])
+    is_running = standing.state is RunState.RUNNING
+    named = f"it is the baseline {' and '.join(names)}: remove that first" if names else ""
+    return RunManagement(
+        name=annotation.name,
+        note=annotation.note,
+        starred=annotation.starred,
+        baselines=names,
+        why_no_baseline=_why_no_baseline(store, standing.state),
+        why_not_deleted="it is in progress" if is_running else named,
+        trials=standing.trials,
+        scorings=len(store.judgings(run_id)),
+        labels=len(store.labels(run_id)),
+    )
+
+
+def _why_no_baseline(store: Store, state: RunState) -> str:
+    if store_file(store.url) is None:
+        return "this store is not a file: baselines are kept next to one"
+    return "" if state is RunState.FINISHED else f"it is {state.value}"

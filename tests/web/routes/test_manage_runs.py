@@ -1,0 +1,90 @@
+"""Name, note, star, baseline and deletion of a run: what each does, what it says beforehand, and what it refuses."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from tests.analysis.judged_runs import Judged, judged_run
+from tests.cli.project import in_this_process
+from tests.web.stored_runs import working_in
+
+
+@pytest.fixture
+def run_ids(tmp_path: Path, client: TestClient) -> list[str]:
+    """The ids of two runs, newest first."""
+    for run_id in ("first-run", "second-run"):
+        judged_run(tmp_path / "store.sqlite3", [Judged("rome")], run_id=run_id).close()
+    return [one["run_id"] for one in client.get("/api/runs").json()["items"]]
+
+
+def _ask(client: TestClient, method: str, path: str, body: Any = None) -> Any:
+    answer = client.request(method, f"/api/runs/{path}", json=body)
+    assert answer.status_code < 300, answer.text
+    return answer.json() if answer.content else None
+
+
+def test_an_annotation_is_shown_in_lists_and_by_the_commands(
+    client: TestClient, run_ids: list[str], tmp_path: Path
+) -> None:
+    written = {"name": "release 1.4", "note": "before the change of the prompt", "starred": True}
+    page = _ask(client, "PUT", f"{run_ids[1]}/annotation", written)
+    assert page.items() >= written.items()
+    rows = client.get("/api/runs").json()["items"]
+    assert [(row["name"], row["starred"]) for row in rows] == [("", False), ("release 1.4", True)]
+    starred = client.get("/api/runs?starred=true").json()["items"]
+    assert [row["run_id"] for row in starred] == [run_ids[1]]
+    with working_in(tmp_path):
+        listed = in_this_process("runs", "--starred", "--store", "store.sqlite3").stdout
+        shown = in_this_process("show", run_ids[1], "--store", "store.sqlite3").stdout
+    assert ("release_1.4" in listed, run_ids[0][:6] in listed) == (True, False)
+    assert ("release 1.4" in shown, "before the change of the prompt" in shown) == (True, True)
+
+
+def test_a_baseline_is_set_and_keeps_the_run_until_it_is_removed(
+    client: TestClient, run_ids: list[str]
+) -> None:
+    newest = run_ids[0]
+    page = _ask(client, "PUT", f"{newest}/baselines/main")
+    assert (page["baselines"], page["why_not_deleted"]) == (
+        ["main"],
+        "it is the baseline main: remove that first",
+    )
+    refused = client.delete(f"/api/runs/{newest}")
+    assert (refused.status_code, "baseline" in refused.json()["detail"]) == (400, True)
+    other = client.delete(f"/api/runs/{run_ids[1]}/baselines/main")
+    assert (other.status_code, "is not the baseline main" in other.json()["detail"]) == (400, True)
+    assert _ask(client, "DELETE", f"{newest}/baselines/main")["baselines"] == []
+    _ask(client, "DELETE", newest)
+    assert client.get(f"/api/runs/{newest}").status_code == 404
+
+
+def test_a_run_is_deleted_by_its_complete_id_only(client: TestClient, run_ids: list[str]) -> None:
+    for name in ("latest", run_ids[0][:6]):
+        answer = client.delete(f"/api/runs/{name}")
+        assert (answer.status_code, "complete id" in answer.json()["detail"]) == (400, True)
+    assert len(client.get("/api/runs").json()["items"]) == 2
+
+
+def test_what_deletion_means_is_known_before(client: TestClient, run_ids: list[str]) -> None:
+    page = _ask(client, "GET", f"{run_ids[0]}/management")
+    assert (page["why_not_deleted"], page["why_no_baseline"], page["labels"]) == ("", "", 0)
+    assert (page["trials"] > 0, page["scorings"]) == (True, 1)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("PUT", "annotation", {"name": "x" * 201}),
+        ("PUT", "annotation", {"starred": "perhaps"}),
+        ("PUT", "baselines/latest", None),
+        ("PUT", "baselines/..%2Fx", None),
+        ("DELETE", "baselines/nothing", None),
+    ],
+)
+def test_what_cannot_be_is_refused(
+    client: TestClient, run_ids: list[str], method: str, path: str, body: Any
+) -> None:
+    answer = client.request(method, f"/api/runs/{run_ids[0]}/{path}", json=body)
+    assert 400 <= answer.status_code < 500, answer.text

@@ -1,0 +1,138 @@
+import { useState } from "react";
+import { useLocation } from "wouter";
+import { useKeys } from "../../app/keyboard";
+import { useChange, useData } from "../../data/queries";
+import type { BaselinesPage, RunManagement, RunPage } from "../../data/types";
+import { Button } from "../../components/forms/Button";
+import { Dialog } from "../../components/forms/Dialog";
+import { ErrorNote } from "../../components/feedback/ErrorNote";
+import { AreaField, TextField } from "../../components/forms/Field";
+import { safeText } from "../../components/text/safeText";
+import styles from "./Run.module.css";
+import { countOf, deletionText, replacedBaseline } from "./runText";
+
+/** What people wrote about a run, and what else can be done with it. */
+export function useManagement(run: string, live: boolean): RunManagement | undefined {
+  return useData<RunManagement>(live ? `/api/runs/${encodeURIComponent(run)}/management` : null, { fresh: 60_000 }).data;
+}
+
+/** The star: pressed or not. */
+export function Star({ page, managed }: { page: RunPage; managed: RunManagement }) {
+  const change = useAnnotation(page.run_id);
+  const toggle = () => change.mutate(annotationOf(page.run_id, { ...managed, starred: !managed.starred }));
+  useKeys([{ keys: "s", does: "star this run", run: toggle }]);
+  return (
+    <>
+      <Button look="quiet" aria-pressed={managed.starred} aria-label="Star" title="s" busy={change.isPending} onClick={toggle}>
+        {managed.starred ? "★" : "☆"}
+      </Button>
+      <ErrorNote error={change.error} />
+    </>
+  );
+}
+
+/** The button and the dialog for name, note, baseline and deletion. */
+export function Manage({ page, managed }: { page: RunPage; managed: RunManagement }) {
+  const [isOpen, setOpen] = useState(false);
+  useKeys([{ keys: "m", does: "name, note, baseline, deletion", run: () => setOpen(true) }]);
+  return (
+    <>
+      <Button title="m" onClick={() => setOpen(true)}>Manage …</Button>
+      <Dialog open={isOpen} onClose={() => setOpen(false)} title={`Run ${page.short}`}>
+        <NameAndNote page={page} managed={managed} />
+        <Baseline page={page} managed={managed} />
+        <Deletion page={page} managed={managed} />
+      </Dialog>
+    </>
+  );
+}
+
+type Annotation = Pick<RunManagement, "name" | "note" | "starred">;
+
+function annotationOf(run: string, { name, note, starred }: Annotation) {
+  return { method: "PUT", path: `/api/runs/${encodeURIComponent(run)}/annotation`, body: { name, note, starred } } as const;
+}
+
+function useAnnotation(run: string) {
+  return useChange<RunManagement>([`/api/runs/${encodeURIComponent(run)}/management`, "/api/runs?"]);
+}
+
+function NameAndNote({ page, managed }: { page: RunPage; managed: RunManagement }) {
+  const [name, setName] = useState(managed.name);
+  const [note, setNote] = useState(managed.note);
+  const change = useAnnotation(page.run_id);
+  const isChanged = name.trim() !== managed.name || note !== managed.note;
+  return (
+    <form
+      className={styles.manage}
+      onSubmit={(event) => {
+        event.preventDefault();
+        change.mutate(annotationOf(page.run_id, { name, note, starred: managed.starred }));
+      }}
+    >
+      <TextField label="Name" maxLength={200} value={name} onChange={({ target }) => setName(target.value)} />
+      <AreaField label="Note" maxLength={10_000} value={note} onChange={({ target }) => setNote(target.value)} />
+      <p className="dim small">Name, note and star are stored with the run. Its evidence and verdicts stay unchanged.</p>
+      <Button type="submit" look="first" busy={change.isPending} disabled={!isChanged}>Save</Button>
+      {change.isSuccess && !isChanged && <span role="status" className="dim"> saved</span>}
+      <ErrorNote error={change.error} />
+    </form>
+  );
+}
+
+function Baseline({ page, managed }: { page: RunPage; managed: RunManagement }) {
+  const [name, setName] = useState("main");
+  const known = useData<BaselinesPage>("/api/baselines").data?.items ?? [];
+  const path = `/api/runs/${encodeURIComponent(page.run_id)}`;
+  const change = useChange<RunManagement>(["/api/runs", "/api/baselines"]);
+  const replaced = replacedBaseline(known, name, page.run_id);
+  if (managed.why_no_baseline) return <section className={styles.manage}><h3>Baseline</h3><p className="dim">This run cannot be a baseline: {managed.why_no_baseline}.</p></section>;
+  return (
+    <form
+      className={styles.manage}
+      onSubmit={(event) => {
+        event.preventDefault();
+        change.mutate({ method: "PUT", path: `${path}/baselines/${encodeURIComponent(name)}` });
+      }}
+    >
+      <h3>Baseline</h3>
+      {managed.baselines.map((one) => (
+        <p key={one}>
+          This run is the baseline <b>{safeText(one)}</b>.{" "}
+          <Button look="quiet" busy={change.isPending} onClick={() => change.mutate({ method: "DELETE", path: `${path}/baselines/${encodeURIComponent(one)}` })}>
+            Remove {safeText(one)}
+          </Button>
+        </p>
+      ))}
+      <TextField label="Name of the baseline" value={name} onChange={({ target }) => setName(target.value.trim())} />
+      <p className="dim small">
+        Runs of {safeText(page.agent)} on the same eval sets are then compared with this run instead of with the previous one, and{" "}
+        <code>proctor compare {safeText(name)} latest</code> finds it. It cannot be deleted while it is a baseline.
+        {replaced && ` The baseline ${name} is now run ${replaced.slice(0, 6)}: this run replaces it.`}
+        {page.outcome !== "passed" && " This run did not pass: a run that is no better shows no regression."}
+      </p>
+      <Button type="submit" busy={change.isPending} disabled={!name || managed.baselines.includes(name)}>Set as baseline</Button>
+      <ErrorNote error={change.error} />
+    </form>
+  );
+}
+
+function Deletion({ page, managed }: { page: RunPage; managed: RunManagement }) {
+  const [, navigate] = useLocation();
+  const [isSure, setSure] = useState(false);
+  const change = useChange<null>(["/api/runs?"]);
+  const remove = () => change.mutate({ method: "DELETE", path: `/api/runs/${encodeURIComponent(page.run_id)}` }, { onSuccess: () => navigate("/runs") });
+  return (
+    <section className={styles.manage}>
+      <h3>Delete</h3>
+      {managed.why_not_deleted ? <p className="dim">This run cannot be deleted: {managed.why_not_deleted}.</p> : <p>{deletionText(page, managed)}</p>}
+      {!managed.why_not_deleted &&
+        (isSure ? (
+          <Button look="danger" busy={change.isPending} onClick={remove}>Delete {countOf(managed.trials, "trial")} for good</Button>
+        ) : (
+          <Button onClick={() => setSure(true)}>Delete …</Button>
+        ))}
+      <ErrorNote error={change.error} />
+    </section>
+  );
+}
