@@ -5,7 +5,15 @@ import unicodedata
 import pytest
 from hypothesis import given, strategies as st
 
-from proctor.common.safe_text import cells, clean, clean_json, encodable, has_lone_surrogate, shorten
+from proctor.common.safe_text import (
+    cells,
+    clean,
+    clean_json,
+    count_text,
+    encodable,
+    has_lone_surrogate,
+    shorten,
+)
 
 ESC = "\x1b"
 SEEN = {
@@ -183,3 +191,10 @@ def test_only_what_is_shown_of_a_long_text_is_read() -> None:
 )
 def test_what_an_encoding_cannot_write_is_escaped(encoding: str | None, shown: str) -> None:
     assert encodable("è ✓", encoding) == shown
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"), [(0, "0 cases"), (1, "1 case"), (2, "2 cases"), (1200, "1,200 cases")]
+)
+def test_a_number_has_its_noun(number: int, shown: str) -> None:
+    assert count_text(number, "case") == shown

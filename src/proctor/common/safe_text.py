@@ -98,6 +98,11 @@ def lines_of(text: str) -> list[str]:
     return lines if lines[-1] else lines[:-1]
 
 
+def count_text(number: int, noun: str) -> str:
+    """Return a number with its noun: `1 case`, `1,200 cases`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 def shorten(text: str, width: int, *, mark: str = "…") -> str:
     """Return `text` cut to at most `width` columns, ending in `mark` where something was cut.
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from proctor.common.async_tools import gather_all
+from proctor.common.safe_text import count_text
 from proctor.engine.execution.run import Run
 from proctor.engine.execution.run_control import NoProgress, Notes, Progress, Waits
 from proctor.engine.execution.run_recorder import Commits, StoredRun
@@ -310,7 +311,7 @@ def _price_of(chunk: Chunk) -> str:
 
 def _count(chunk: Chunk) -> str:
     count = len(chunk.requests)
-    return f"{count:,} request{'' if count == 1 else 's'}"
+    return count_text(count, "request")
 
 
 def _missing(chunk: Chunk) -> ModelError:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from proctor.common.safe_text import count_text
 from proctor.schema.analysis.comparison import PASSED, Comparison, RunDifference
 from proctor.schema.results.manifest import (
     UNKNOWN_MODULES,
@@ -150,12 +151,9 @@ def _trials(before: Manifest, now: Manifest) -> Iterator[RunDifference]:
         was = there.get(one.eval_set_id, one.num_runs)
         if was != one.num_runs:
             yield RunDifference(
-                "trials", f"the cases of {one.eval_set_id} had {_times(was)} and have {_times(one.num_runs)}"
+                "trials",
+                f"the cases of {one.eval_set_id} had {count_text(was, 'trial')} and have {count_text(one.num_runs, 'trial')}",
             )
-
-
-def _times(count: int) -> str:
-    return "1 trial" if count == 1 else f"{count:,} trials"
 
 
 # --- configs and metrics ----------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from typing import TypedDict, cast
 
 from proctor.common.json_values import whole_json
 from proctor.common.prompts import read_prompt
+from proctor.common.safe_text import count_text
 from proctor.models.base import ChatModel, Finish, Message, ModelError, ModelOptions, Reply
 from proctor.models.settings import patience_of
 from proctor.schema.format.case import ConversationScenario
@@ -187,7 +188,7 @@ class _Generator:
         sections = [
             f"# The agent\n\n{agent}",
             f"# Guidance\n\n{self._request.guidance}" if self._request.guidance else "",
-            f"Write {count} new scenario{'' if count == 1 else 's'}, each unlike those that there are already.",
+            f"Write {count_text(count, 'new scenario')}, each unlike those that there are already.",
             f"Your last answer could not be used: {problem}." if problem else "",
         ]
         return [Message("system", self._prompt.text), Message("user", "\n\n".join(filter(None, sections)))]

@@ -31,6 +31,7 @@ from proctor.analysis.compare.measures import by_case
 from proctor.analysis.compare.missing_verdicts import PairedScore
 from proctor.analysis.compare.outcome_text import points
 from proctor.common.option_kinds import number_problem
+from proctor.common.safe_text import count_text
 from proctor.errors import NoLooksLeftError, SetupError
 from proctor.runs.arguments import AgentLike, ConfigLike, EvalSetLike, EvaluateOptions, is_open
 from proctor.runs.storage.failed_attempts import recorded_attempt
@@ -171,7 +172,7 @@ def _check_size(cases: int, trials: int, level: float) -> None:
     if cases and not _can_be_proven(cases, trials, level):
         needed = next((n for n in range(cases, _MOST_CASES_NEEDED) if _can_be_proven(n, trials, level)), None)
         raise SetupError(
-            f"held_out: {cases} {'case' if cases == 1 else 'cases'} cannot prove an improvement at the level {level:g} of a look "
+            f"held_out: {count_text(cases, 'case')} cannot prove an improvement at the level {level:g} of a look "
             f"(alpha / budget_of_looks), even if all of them failed before and pass now. At least {needed} cases are needed, and "
             "some dozens for a usual improvement; a smaller budget_of_looks needs fewer"
         )

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from proctor.common.safe_text import count_text
 from proctor.errors import SetupError, SetupProblems, UnknownNameError, did_you_mean
 from proctor.runs.arguments import is_open, name_of_run
 from proctor.runs.storage.failed_attempts import find_current_run
@@ -98,7 +99,7 @@ def label_at(store: Store, run: str, position: int, label: HumanLabel, *, forget
     run_id = store.find(run)
     cases = store.load(run_id).cases
     if not 0 <= position < len(cases):
-        raise UnknownNameError(f"no case {position}: the run {run_id} has {_count(len(cases), 'case')}")
+        raise UnknownNameError(f"no case {position}: the run {run_id} has {count_text(len(cases), 'case')}")
     case = cases[position]
     if label.metric and label.metric not in case.metrics:
         hint = did_you_mean(label.metric, case.metrics)
@@ -183,7 +184,7 @@ def _trial(label: HumanLabel, case: CaseResult) -> int:
         return 0
     if label.trial >= total:
         raise SetupError(
-            f"the case {case.eval_id!r} has {_count(total, 'trial')}, there is no trial {label.trial + 1}"
+            f"the case {case.eval_id!r} has {count_text(total, 'trial')}, there is no trial {label.trial + 1}"
         )
     return label.trial
 
@@ -194,7 +195,7 @@ def _turn(label: HumanLabel, case: CaseResult, trial: int) -> int:
     if label.turn is not None:
         if label.turn >= total:
             raise SetupError(
-                f"the case {case.eval_id!r} has {_count(total, 'turn')}, there is no turn {label.turn + 1}"
+                f"the case {case.eval_id!r} has {count_text(total, 'turn')}, there is no turn {label.turn + 1}"
             )
         return label.turn
     return 0 if label.rubric_id and total == 1 else WHOLE
@@ -217,7 +218,3 @@ def _judged_rubrics(case: CaseResult, trial: int) -> set[str]:
         for details in (score.details, *(each.details for each in score.per_invocation))
         for rubric in (details or {}).get("rubrics") or ()
     }
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"

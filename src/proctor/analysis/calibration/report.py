@@ -8,7 +8,7 @@ from functools import partial
 from typing import TextIO
 
 from proctor.common.json_values import JsonObject
-from proctor.common.safe_text import shorten
+from proctor.common.safe_text import count_text, shorten
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.case_words import WORDS
 from proctor.reports.content.cost_text import money_by_purpose
@@ -184,9 +184,7 @@ def _disagreements(report: CalibrationReport, look: Look) -> Iterator[Block]:
         one for one in report.disagreements if one.held_out and report.rest is not None and not look.verbose
     ]
     shown = [one for one in report.disagreements if one not in hidden]
-    yield text_line(
-        f"{len(report.disagreements)} disagreement{'' if len(report.disagreements) == 1 else 's'}"
-    )
+    yield text_line(count_text(len(report.disagreements), "disagreement"))
     for one in shown:
         yield from _disagreement(one, look)
     if hidden:

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TextIO
 
 from proctor.common.json_values import JsonObject, json_line
+from proctor.common.safe_text import count_text
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.case_words import WORDS
 from proctor.reports.content.symbols import Kind
@@ -206,7 +207,7 @@ def parting_sentence(found: Parting) -> str:
     """Return where the two part, in a few words."""
     if found.turn is None:
         return _other_difference(found) if found.alike else "no evidence of either is stored"
-    alike = f"{found.alike} equal step{'' if found.alike == 1 else 's'}"
+    alike = count_text(found.alike, "equal step")
     return f"first difference in turn {found.turn + 1}, after {alike}"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import floor, log10
 
 from proctor.analysis.compare.outcome_text import missing_text
+from proctor.common.safe_text import count_text
 from proctor.reports.content.cost_text import dollars
 from proctor.reports.content.symbols import Marks
 from proctor.schema.analysis.comparison import (
@@ -81,7 +82,7 @@ def trials_text(trials: Trials) -> str:
 
 def run_text(run: ComparedRun, marks: Marks) -> str:
     """Return how large a run is: `40 cases x 5`."""
-    cases = f"{run.cases:,} {'case' if run.cases == 1 else 'cases'}"
+    cases = count_text(run.cases, "case")
     return f"{cases} {marks.times} {run.num_runs}" if run.num_runs > 1 else cases
 
 

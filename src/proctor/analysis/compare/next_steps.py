@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from proctor.analysis.compare.case_pairing import LEFT_OUT
 from proctor.analysis.compare.detectable import POWER
+from proctor.common.safe_text import count_text
 from proctor.schema.analysis.comparison import PASSED, CaseChange, Change, ChangedCase, Comparison
 from proctor.stats.binomial import at_most, exactly
 from proctor.stats.unequal_counts import TwoCounts, case_test
@@ -44,7 +45,7 @@ def next_steps(found: Comparison, base: Manifest, candidate: Manifest, case_leve
 def _missing_verdicts(found: Comparison) -> Iterator[str]:
     left_out = sum(one.reason == LEFT_OUT for one in found.changed(CaseChange.MISSING))
     if left_out:
-        cases = "1 case" if left_out == 1 else f"{left_out:,} cases"
+        cases = count_text(left_out, "case")
         yield f"run the candidate on all cases: it left out {cases} (--limit, --tag, --failed, or their names)"
     if found.missing_candidate > left_out * max(1, found.candidate.num_runs) and found.candidate.run_id:
         yield f"get the missing verdicts: proctor resume {found.candidate.run_id} --retry-errors"
@@ -81,9 +82,7 @@ def _more_text(found: Comparison) -> str:
     more = f"about {found.more_cases:,} more cases"
     if not found.more_trials or found.futile:
         return more
-    return (
-        f"{more}, or about {found.more_trials:,} more trial{'' if found.more_trials == 1 else 's'} of each,"
-    )
+    return f"{more}, or about {count_text(found.more_trials, 'more trial')} of each,"
 
 
 def _new_trials(

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from proctor.analysis.compare.detectable import Detectable
 from proctor.analysis.compare.futility import FUTILE
-from proctor.common.safe_text import clean
+from proctor.common.safe_text import clean, count_text
 from proctor.schema.analysis.comparison import (
     PASSED,
     CaseChange,
@@ -257,7 +257,7 @@ def missing_text(found: Comparison) -> str:
     counts = (("base", found.missing_base), ("candidate", found.missing_candidate))
     parts = [f"{count:,} of the {word}" for word, count in counts if count]
     total = found.missing_base + found.missing_candidate
-    noun = "1 verdict" if total == 1 else f"{total:,} verdicts"
+    noun = count_text(total, "verdict")
     if len(parts) == 1:
         return f"{noun} of the {parts[0].split()[-1]} {'is' if total == 1 else 'are'} missing"
     return f"{noun} are missing ({' and '.join(parts)})"
@@ -277,7 +277,7 @@ def _passes_text(count: int) -> str:
 
 def _falls_text(found: Comparison) -> str:
     names = [one.name for one in found.changed(CaseChange.NOW_FAILS)]
-    cases = "1 case" if len(names) == 1 else f"{len(names):,} cases"
+    cases = count_text(len(names), "case")
     verb = "fails" if len(names) == 1 else "fail"
     return f"{cases} passed and now {verb} ({_named(names)})"
 
@@ -293,7 +293,7 @@ def _named(names: Sequence[str]) -> str:
 def _basis(found: Comparison) -> str:
     if not found.pairs:
         return ""
-    cases = f"{found.pairs:,} case{'' if found.pairs == 1 else 's'}"
+    cases = count_text(found.pairs, "case")
     if found.look is not None:
         return f"; by {cases}, {_look_text(found, found.look)}"
     base, candidate = _trials(found.base), _trials(found.candidate)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from proctor.analysis.history.text import change_text, run_fields, times
+from proctor.analysis.history.text import change_text, run_fields
+from proctor.common.safe_text import count_text
 from proctor.reports.content.run_list import short_commit, when
 from proctor.reports.content.symbols import interval_bar
 from proctor.reports.content.text_blocks import (
@@ -56,7 +57,7 @@ def pass_rate_blocks(history: RunHistory, agent: str, look: Look) -> Iterator[Bl
     ]  # fmt: skip
     yield Table([*columns, *([Column("sets", is_cut=True)] if several_sets else [])], rows, is_plain=False)
     if len(runs) > most:
-        yield Line([Span(f"{times(len(runs) - most, 'older run')} (-v: all)", "dim")], indent=2)
+        yield Line([Span(f"{count_text(len(runs) - most, 'older run')} (-v: all)", "dim")], indent=2)
     drawn = {run.run_id for run in runs[: most + 1]}
     yield from _change_lines([one for one in changes if one.before.run_id in drawn], look)
     yield Gap()

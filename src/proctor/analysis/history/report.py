@@ -19,10 +19,10 @@ from proctor.analysis.history.text import (
     runs_of,
     sentence_of,
     strip_of_runs,
-    times,
     unlike_text,
     without_trials,
 )
+from proctor.common.safe_text import count_text
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.case_words import COURSE_WORDS, WORDS, counted
 from proctor.reports.content.run_list import short_commit, when
@@ -123,7 +123,7 @@ def _summary_line(history: RunHistory, agent: str, cases: Sequence[CaseHistory],
     """Return how many runs of the agent there are, and how many cases of each course."""
     counts = Counter(case.course for case in cases)
     groups = history.groups()
-    runs = times(len(groups[agent]), "run")
+    runs = count_text(len(groups[agent]), "run")
     if history.older:
         runs += f" of {len(history.runs) + history.older:,} (--limit 0: all)" if len(groups) == 1 else ""
     texts = [runs, *(counted(COURSE_WORDS[course], counts[course]) for course in Course if counts[course])]
@@ -384,7 +384,7 @@ def _metric_row(run: HistoryRun, point: MetricPoint, look: Look) -> Row:
             [Span(run.short, "strong")],
             [Span(when(run.started_at), "dim")],
             [Span(point_text(point), "" if is_met else "bad"), Span(needs, "dim")],
-            [Span(times(point.count, "case"), "dim")],
+            [Span(count_text(point.count, "case"), "dim")],
             [*join_with_dots([Span(run.agent, "dim", is_data=True), *_commit_span(run)], look)],
         ],
         (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from proctor.common.safe_text import count_text
 from proctor.reports.content.case_words import NOW_FAILS, NOW_PASSES, WORDS
 from proctor.reports.content.run_list import short_commit, when
 from proctor.schema.analysis.history import (
@@ -36,18 +37,13 @@ def run_fields(run: HistoryRun) -> tuple[str, str]:
     return f"agent={run.agent}", f"commit={short_commit(run.commit)}" if run.commit else ""
 
 
-def times(count: int, what: str) -> str:
-    """Return `1 run`, `3 runs`."""
-    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
-
-
 def sentence_of(case: CaseHistory, older: int = 0) -> str:
     """Return the history of a case as a sentence; `older` is the number of runs that were not read."""
     if case.course is Course.FLAKY:
         return _flaky(case)
     if case.turn is None:
         if case.failed:
-            return f"passes; failed {case.failed:,} of {times(case.decided, 'run')}"
+            return f"passes; failed {case.failed:,} of {count_text(case.decided, 'run')}"
         return f"passed in {_of_runs(case.decided)} that scored it"
     if case.turn.before is None:
         return f"{_always(case, case.turn, older)}{_wavers(case)}"
@@ -71,7 +67,9 @@ def _since(case: CaseHistory, turn: VerdictChange) -> str:
         return f"{NOW_PASSES.state}, since {where}"
     word = "fails" if failed == case.lasted else "did not pass" if failed else "could not be scored"
     return (
-        f"{word} in {where}" if case.lasted == 1 else f"{word} for {times(case.lasted, 'run')}, since {where}"
+        f"{word} in {where}"
+        if case.lasted == 1
+        else f"{word} for {count_text(case.lasted, 'run')}, since {where}"
     )
 
 
@@ -81,7 +79,7 @@ def _always(case: CaseHistory, turn: VerdictChange, older: int) -> str:
     runs = f"its only run, {run_name(turn.first)}"
     if case.lasted > 1:
         runs = f"{'both' if case.lasted == 2 else f'all {case.lasted:,}'} of its runs, since {run_name(turn.first)}"
-    more = f" ({times(older, 'older run')} not read)" if older else ""
+    more = f" ({count_text(older, 'older run')} not read)" if older else ""
     return f"{word} in {runs}{more}"
 
 
@@ -102,14 +100,14 @@ def _wavers(case: CaseHistory) -> str:
 
 
 def _flaky(case: CaseHistory) -> str:
-    texts = [f"failed {case.failed:,} of {times(case.decided, 'run')}"]
+    texts = [f"failed {case.failed:,} of {count_text(case.decided, 'run')}"]
     if case.flips:
         same = (
             f", {case.unexplained:,} of them with nothing known to have changed" if case.unexplained else ""
         )
-        texts.append(f"went back or forth {times(case.flips, 'time')}{same}")
+        texts.append(f"went back or forth {count_text(case.flips, 'time')}{same}")
     if case.mixed:
-        texts.append(f"some trials passed and some failed in {times(case.mixed, 'run')}")
+        texts.append(f"some trials passed and some failed in {count_text(case.mixed, 'run')}")
     return "; ".join(texts)
 
 

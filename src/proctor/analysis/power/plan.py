@@ -19,6 +19,7 @@ from proctor.analysis.power.sizes import (
     trials_for,
     variance_of_passes,
 )
+from proctor.common.safe_text import count_text
 from proctor.errors import SetupError, SetupProblems, UnknownNameError, did_you_mean
 from proctor.runs.arguments import is_open
 from proctor.runs.storage.failed_attempts import find_current_run
@@ -173,7 +174,7 @@ def sentence_of(one: MeasureSize, cases: int, trials: int, power: float) -> str:
 
 
 def _run_text(cases: int, trials: int) -> str:
-    return f"{cases:,} case{'' if cases == 1 else 's'} x {trials:,} trial{'' if trials == 1 else 's'}"
+    return f"{count_text(cases, 'case')} x {count_text(trials, 'trial')}"
 
 
 def _drop_text(name: str, size: float) -> str:

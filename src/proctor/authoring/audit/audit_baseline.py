@@ -14,6 +14,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from proctor.common.safe_text import count_text
 from proctor.errors import SetupError
 from proctor.files.eval_sets.documents import read_document
 from proctor.reports.content.text_blocks import Block, Column, Gap, Line, Look, Role, Row, Span, Table
@@ -215,7 +216,7 @@ def _one_of_each_class(lost: Sequence[MutantChange]) -> Sequence[MutantChange]:
 def _sentence(change: AuditChange, found: AuditResult) -> str:
     sets = "set catches" if len(found.sets) == 1 else "sets catch"
     parts = [
-        f"{_count(len(items), noun)} {what}"
+        f"{count_text(len(items), noun)} {what}"
         for items, noun, what in (
             (change.lost, "mutant", f"that {change.baseline} caught {_verb(change.lost)} not caught now"),
             (change.without_mutants, "case", "can no longer be audited"),
@@ -232,10 +233,6 @@ def _sentence(change: AuditChange, found: AuditResult) -> str:
 
 def _verb(items: Sequence[Any]) -> str:
     return "is" if len(items) == 1 else "are"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 _CLASSES = (Column("class", is_name=True), Column("baseline", right=True), Column("now", right=True))

@@ -13,7 +13,7 @@ from proctor.cli.command_base import SectionedCommand
 from proctor.cli.file_changes import show_difference
 from proctor.cli.messages import say
 from proctor.cli.shared_options import argument, common, common_options, option
-from proctor.common.safe_text import clean
+from proctor.common.safe_text import clean, count_text
 from proctor.errors import SetupError
 
 if TYPE_CHECKING:
@@ -83,14 +83,14 @@ def adopt(folder: Path, *, write: bool, run_agents: bool) -> None:
 def _survey_lines(found: Survey) -> Iterator[str]:
     for agent in found.agents:
         count = len(found.sets_of(agent))
-        yield f"AGENT    {agent}  {count} eval set{'' if count == 1 else 's'}"
+        yield f"AGENT    {agent}  {count_text(count, 'eval set')}"
     for path, agents in found.sets_without_agent().items():
         names = ", ".join(map(str, agents)) or "none"
         yield f"SET      {path}  of no single agent (near it: {names}); run it with `proctor eval AGENT {path}`"
     for one in found.files:
         errors = [problem for problem in one.problems if problem.severity == "error"]
         doubts = len(one.problems) - len(errors)
-        cases = f"  {one.cases} case{'' if one.cases == 1 else 's'}" if one.cases else ""
+        cases = f"  {count_text(one.cases, 'case')}" if one.cases else ""
         state = "cannot be used" if errors else "fine" if not doubts else f"{doubts} warnings"
         yield f"FILE     {one.file}  {one.kind}{cases}  {state}"
         yield from (f"         {problem}" for problem in errors[:MOST_PROBLEMS])
@@ -103,7 +103,7 @@ def _survey_lines(found: Survey) -> Iterator[str]:
         yield from (f"         {test.path}:{left}" for left in test.left)
     if found.history:
         count = len(found.history)
-        yield f"HISTORY  {count} result file{'' if count == 1 else 's'} of google-adk"
+        yield f"HISTORY  {count_text(count, 'result file')} of google-adk"
 
 
 # --- Imports -----------------------------------------------------------------------------------------------------------
@@ -116,10 +116,10 @@ def _rewrite(tests: Sequence[Rewritten], folder: Path, *, write: bool) -> None:
         return
     for one in tests:
         show_difference(one.path, one.before, one.after, context=0)
-    count = f"{len(tests)} file{'' if len(tests) == 1 else 's'}"
+    count = count_text(len(tests), "file")
     if (write or sys.stdin.isatty()) and (changed := uncommitted_changes(folder)):
         say(
-            f"warning: the repository has uncommitted changes ({changed} file{'' if changed == 1 else 's'}): commit or stash them "
+            f"warning: the repository has uncommitted changes ({count_text(changed, 'file')}): commit or stash them "
             "first, so that `git diff` shows only what is rewritten and can undo it"
         )
     if not (write or _agrees(f"Rewrite the imports of {count}?")):
@@ -162,7 +162,7 @@ def _compare(found: Survey) -> Said:
             if not differing
             else f"{differing} differ from google-adk's outcome"
         )
-        click.echo(f"HISTORY  {total} recorded case{'' if total == 1 else 's'} re-scored: {same}")
+        click.echo(f"HISTORY  {count_text(total, 'recorded case')} re-scored: {same}")
     return {(one.case.eval_set_id, one.case.eval_id): one for one in compared.cases}
 
 

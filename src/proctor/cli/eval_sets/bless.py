@@ -10,7 +10,7 @@ from proctor.cli.command_base import SectionedCommand
 from proctor.cli.file_changes import show_audit, show_changes
 from proctor.cli.messages import is_sure, say, show_setup_error
 from proctor.cli.shared_options import argument, common_options, option, store_option
-from proctor.common.safe_text import clean
+from proctor.common.safe_text import clean, count_text
 
 if TYPE_CHECKING:
     from proctor.authoring.bless import Blessing
@@ -80,20 +80,16 @@ def bless(
 
 def _write(changing: list[Blessing], *, yes: bool) -> None:
     count = sum(len(one.cases) for one in changing)
-    question = f"Write this into {_cases(count)}?"
+    question = f"Write this into {count_text(count, 'case')}?"
     if not is_sure(question, yes=yes, undone="nothing was written", to_do="write it"):
         return
     for one in changing:
         one.write()
-        click.echo(clean(f"{one.path}: {_cases(len(one.cases))} blessed: {', '.join(one.cases)}"))
+        click.echo(clean(f"{one.path}: {count_text(len(one.cases), 'case')} blessed: {', '.join(one.cases)}"))
         show_audit(one.path, one.cases)
 
 
 def _nothing(unchanged: int) -> str:
     if unchanged:
-        return f"nothing to change: {_cases(unchanged)} expect{'s' if unchanged == 1 else ''} already what was done"
+        return f"nothing to change: {count_text(unchanged, 'case')} expect{'s' if unchanged == 1 else ''} already what was done"
     return "nothing to bless: no case failed; name the cases to bless others"
-
-
-def _cases(count: int) -> str:
-    return f"{count} case{'' if count == 1 else 's'}"

@@ -13,7 +13,7 @@ import click
 from proctor.cli.command_base import SectionedCommand
 from proctor.cli.messages import SETUP_ERROR
 from proctor.cli.shared_options import argument, common, common_options, option, run_option, run_options
-from proctor.common.safe_text import clean, clean_json
+from proctor.common.safe_text import clean, clean_json, count_text
 from proctor.engine.run_options import Group
 from proctor.errors import SetupError
 
@@ -123,16 +123,12 @@ def _as_text(reports: Sequence[Report]) -> Iterator[str]:
         refused = sum(report.readable and not report.usable for report in reports)
         numbers = ((unreadable, "cannot be read"), (refused, "would be refused by a run"))
         bad = ", ".join(f"{number} {what}" for number, what in numbers if number) or "all can be read"
-        yield f"{_count(len(reports), 'file')}: {bad}; {_count(errors, 'error')}, {_count(warnings, 'warning')}"
+        yield f"{count_text(len(reports), 'file')}: {bad}; {count_text(errors, 'error')}, {count_text(warnings, 'warning')}"
 
 
 def _what(report: Report) -> str:
     counted = {"eval set result": "case", "conversation scenarios": "scenario"}.get(report.kind, "case")
-    return f"{report.kind}, {_count(report.cases, counted)}" if report.cases else report.kind
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    return f"{report.kind}, {count_text(report.cases, counted)}" if report.cases else report.kind
 
 
 def _as_json(reports: Sequence[Report]) -> str:

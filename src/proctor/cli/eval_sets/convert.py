@@ -10,7 +10,7 @@ from proctor.cli.command_base import SectionedCommand
 from proctor.cli.file_changes import check_new_set, show_problems
 from proctor.cli.messages import say
 from proctor.cli.shared_options import argument, common_options, option, output_options
-from proctor.common.safe_text import clean
+from proctor.common.safe_text import clean, count_text
 
 EXAMPLES = """
 proctor convert booking.evalset.json booking.evalset.yaml
@@ -46,6 +46,6 @@ def convert(
         say(str(warning))
     if done.comments_lost:
         say(f"{source}: its comments are not in {target}")
-    cases = "1 case" if done.cases == 1 else f"{done.cases} cases"
+    cases = count_text(done.cases, "case")
     click.echo(clean(f"{target}: {cases} from {source}"))
     show_problems(assertion_problems_of_file(target))

@@ -13,7 +13,7 @@ from proctor.cli.command_base import SectionedCommand, SectionedGroup
 from proctor.cli.file_changes import show_problems
 from proctor.cli.messages import is_sure, say
 from proctor.cli.shared_options import argument, common_options, option, parents_option, run_option
-from proctor.common.safe_text import clean, lines_of
+from proctor.common.safe_text import clean, count_text, lines_of
 from proctor.errors import SetupError, did_you_mean
 
 if TYPE_CHECKING:
@@ -261,7 +261,7 @@ def _tell(added: Added) -> None:
     for eval_id in added.skipped:
         say(f"{added.path}: the case {eval_id} is there already")
     count = len(added.cases)
-    what = f"{count} case{'' if count == 1 else 's'}"
+    what = count_text(count, "case")
     names = f": {', '.join(added.cases)}" if added.cases else ""
     click.echo(clean(f"{added.path}: {what} added{names}"))
     show_problems(added.warnings)
@@ -337,7 +337,7 @@ def remove(*, path: Path, cases: tuple[str, ...], yes: bool) -> None:
     """Take cases out of a set; off a terminal that takes --yes."""
     from proctor.authoring import edit_eval_set
 
-    what = f"{len(cases)} case{'' if len(cases) == 1 else 's'}"
+    what = count_text(len(cases), "case")
     if not is_sure(f"Remove {what} from {path}?", yes=yes, undone="nothing was removed", to_do="remove"):
         return
     edit_eval_set.remove_cases(path, cases)

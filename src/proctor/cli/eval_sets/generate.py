@@ -12,7 +12,7 @@ import click
 
 from proctor.cli.file_changes import show_audit
 from proctor.cli.messages import say
-from proctor.common.safe_text import clean
+from proctor.common.safe_text import clean, count_text
 from proctor.errors import SetupError
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ def _keep(
             _print(kept, stdout)
             raise
         count = len(added.cases)
-        said = f"{out}: {count} case{'' if count == 1 else 's'} added: {', '.join(added.cases)}"
+        said = f"{out}: {count_text(count, 'case')} added: {', '.join(added.cases)}"
         stdout.write(clean(said) + "\n")
         say(f"{_UNDECIDED}: `proctor check {out}`")
         show_audit(added.path, added.cases)
@@ -185,7 +185,7 @@ def _tell(found: Generated) -> None:
     for one in found.refused:
         say(f"not taken: {one.starting_prompt!r}: {one.why}")
     cost = "cost not known" if found.cost is None else f"${found.cost:.4g}"
-    calls = f"{found.calls} call{'' if found.calls == 1 else 's'}"
+    calls = count_text(found.calls, "call")
     tokens = found.input_tokens + found.output_tokens
     say(f"{found.model}: {calls}, {tokens:,} tokens, {cost}")
     if found.problem:

@@ -10,7 +10,7 @@ import click
 from proctor.cli.command_base import SectionedCommand
 from proctor.cli.file_changes import check_new_set
 from proctor.cli.shared_options import argument, common_options, option, output_options
-from proctor.common.safe_text import clean
+from proctor.common.safe_text import clean, count_text
 from proctor.errors import EvalFileError
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def migrate(
     for warning in warnings:
         click.echo(clean(str(warning)), err=True)
     count = len(eval_set.eval_cases)
-    click.echo(clean(f"{new}: {count} {'case' if count == 1 else 'cases'} from {old}"))
+    click.echo(clean(f"{new}: {count_text(count, 'case')} from {old}"))
 
 
 def _assertion_warnings(old: Path, new: Path) -> list[Problem]:

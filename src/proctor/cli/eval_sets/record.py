@@ -15,7 +15,7 @@ from proctor.cli.command_base import SectionedCommand
 from proctor.cli.file_changes import show_audit, show_problems
 from proctor.cli.messages import say
 from proctor.cli.shared_options import argument, common_options, option, parents_option, run_options
-from proctor.common.safe_text import clean, has_lone_surrogate
+from proctor.common.safe_text import clean, count_text, has_lone_surrogate
 from proctor.errors import SetupError
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def record(
         return
     added = add_cases(into, [case], make_parents=make_parents)
     turns = len(case.conversation or ())
-    click.echo(clean(f"{added.path}: case {eval_id} of {turns} turn{'' if turns == 1 else 's'} added"))
+    click.echo(clean(f"{added.path}: case {eval_id} of {count_text(turns, 'turn')} added"))
     _report(added)
 
 
@@ -137,7 +137,7 @@ def _from_traces(traces: Sequence[Path], into: Path, eval_id: str | None, *, mak
     if not cases:
         raise SetupError("nothing was written: no conversation in these traces can be expected of an agent")
     added = add_cases(into, cases, make_parents=make_parents)
-    click.echo(clean(f"{into}: {len(cases)} case{'' if len(cases) == 1 else 's'} added for review: "
+    click.echo(clean(f"{into}: {count_text(len(cases), 'case')} added for review: "
                      f"{', '.join(case.eval_id for case in cases[:5])}{' …' if len(cases) > 5 else ''}"))  # fmt: skip
     _report(added)
 

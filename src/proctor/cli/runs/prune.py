@@ -14,7 +14,7 @@ from proctor.cli.command_base import SectionedCommand
 from proctor.cli.messages import is_sure, say
 from proctor.cli.runs.times import Age
 from proctor.cli.shared_options import common_options, option, store_option
-from proctor.common.safe_text import clean, clean_json
+from proctor.common.safe_text import clean, clean_json, count_text
 from proctor.errors import SetupError
 
 if TYPE_CHECKING:
@@ -90,9 +90,9 @@ def prune(
         say("nothing to delete")
     else:
         click.echo(told)
-        question = f"Delete {_runs(len(doomed))}?"
+        question = f"Delete {count_text(len(doomed), 'run')}?"
         if not dry_run and is_sure(question, yes=yes, undone="nothing was deleted", to_do="delete them"):
-            click.echo(f"deleted {_runs(_delete(doomed, store))}")
+            click.echo(f"deleted {count_text(_delete(doomed, store), 'run')}")
 
 
 def _delete(doomed: Sequence[RunRecord], store: str | None) -> int:
@@ -117,9 +117,9 @@ def _as_text(doomed: Sequence[RunRecord], store: Store) -> str:
     from proctor.reports.content.run_list import short_ids, state_text, when
 
     short = short_ids([entry.run_id for entry in store.index(None)])
-    lines = [f"{_runs(len(doomed))} of {len(short)} in {store.name}:"]
+    lines = [f"{count_text(len(doomed), 'run')} of {len(short)} in {store.name}:"]
     for run in doomed[:_MOST_LISTED]:
-        cases = f"{run.cases} {'case' if run.cases == 1 else 'cases'}"
+        cases = count_text(run.cases, "case")
         sets = ", ".join(run.sets)
         lines.append(
             f"  {short[run.run_id]}  {when(run.created_at)}  {run.agent}  {sets}  {cases}  {state_text(run)}"
@@ -127,7 +127,3 @@ def _as_text(doomed: Sequence[RunRecord], store: Store) -> str:
     if len(doomed) > _MOST_LISTED:
         lines.append(f"  … and {len(doomed) - _MOST_LISTED} older ones")
     return "\n".join(map(clean, lines))
-
-
-def _runs(count: int) -> str:
-    return f"{count} run{'' if count == 1 else 's'}"

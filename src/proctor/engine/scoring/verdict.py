@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from proctor.common.safe_text import count_text
 from proctor.engine.planning.bound_metric import BoundMetric
 from proctor.schema.evidence.trial import Failure
 from proctor.schema.results.run_result import MetricVerdict, worst
@@ -432,7 +433,7 @@ def _left_over(rule: TrialRule, passed: int, total: int, left: int) -> str:
     if left <= 0:
         return f"not decided within {total:,} trials"
     if bounds_of(rule).more(passed, total):  # scored again with other criteria
-        return f"undecided, and up to {left:,} more {'trial' if left == 1 else 'trials'} could be made"
+        return f"undecided, and up to {count_text(left, 'more trial')} could be made"
     what = "the 1 trial that is" if left == 1 else f"the {left:,} trials that are"
     return f"undecided, and {what} left would hardly decide it (a chance below {FUTILE:.0%})".replace(
         "%", " %"

@@ -11,6 +11,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 
+from proctor.common.safe_text import count_text
 from proctor.models.base import ModelError, ModelFault, Reply
 from proctor.schema.results.model_usage import Spent
 
@@ -163,7 +164,7 @@ class RunBudget:
             and self.max_calls is not None
             and (calls := self.total_calls) >= self.max_calls
         ):
-            return f"max_judge_calls: judges were asked {calls:,} time{'' if calls == 1 else 's'}"
+            return f"max_judge_calls: judges were asked {count_text(calls, 'time')}"
         return self._spent
 
     def _has_room(self, _purpose: str) -> bool:

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import Generic, TypeVar
 
+from proctor.common.safe_text import count_text
 from proctor.errors import did_you_mean
 from proctor.metrics.base import CaseView, MetricFacts, is_adk_compatible, prohibition
 from proctor.metrics.criterion_check import check_criterion
@@ -99,7 +100,7 @@ class ToolCallMetric(ABC, Generic[C]):
 
     def all_is_well(self, calls: int) -> str:
         """Return the reason if no call has a mistake."""
-        return f"no mistake in {calls} call{'' if calls == 1 else 's'}"
+        return f"no mistake in {count_text(calls, 'call')}"
 
     def doubt(self, calls: Sequence[tuple[str, FunctionCall]], tools: Tools) -> str:
         """Return what could not be checked; empty if everything was."""

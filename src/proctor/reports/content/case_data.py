@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from proctor.common.safe_text import count_text
 from proctor.reports.content.summary import duration
 from proctor.reports.evidence.simulated_users import simulator_name
 from proctor.schema.evidence.trial import Trial, simulator_failure
@@ -77,7 +78,7 @@ class TrialView:
         turns, tokens, retries = len(self.trial.turns), _tokens(self.trial), len(self.trial.attempts)
         texts = [
             duration(self.trial.duration) if timed and self.trial.duration else "",
-            f"{turns} {'turn' if turns == 1 else 'turns'}",
+            count_text(turns, "turn"),
             f"{tokens:,} tokens" if tokens else "",
             f"tried {retries + 1} times" if retries else "",
             simulator_name(self.trial),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 
+from proctor.common.safe_text import count_text
 from proctor.schema.results.model_usage import PURPOSES, Spent, total_cost
 from proctor.schema.results.run_result import RunResult
 
@@ -52,7 +53,7 @@ def dollars(cost: float) -> str:
 def _counts(spent: Sequence[Spent]) -> Iterator[str]:
     calls, cached = sum(one.calls for one in spent), sum(one.cached for one in spent)
     tokens = sum(one.input_tokens + one.output_tokens for one in spent)
-    yield f"{calls:,} call{'' if calls == 1 else 's'}"
+    yield count_text(calls, "call")
     if tokens:
         yield f"{tokens:,} tokens"
     if cached:

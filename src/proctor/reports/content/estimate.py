@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TextIO
 
 from proctor.common.json_values import JsonObject
+from proctor.common.safe_text import count_text
 from proctor.reports.content.cost_text import PURPOSE_NAMES, dollars
 from proctor.reports.content.summary import duration
 from proctor.reports.content.text_blocks import Block, Column, text_line, text_table
@@ -49,8 +50,8 @@ def brief(estimate: Estimate) -> str:
 
 def estimate_blocks(estimate: Estimate) -> Iterator[Block]:
     """Return an estimate as blocks, the same in every form."""
-    basis = f"; by {_count(estimate.seen, 'case')} of run {estimate.run_id}" if estimate.run_id else ""
-    yield text_line(f"{_count(estimate.trials, 'trial')} of {_count(estimate.cases, 'case')}{basis}")
+    basis = f"; by {count_text(estimate.seen, 'case')} of run {estimate.run_id}" if estimate.run_id else ""
+    yield text_line(f"{count_text(estimate.trials, 'trial')} of {count_text(estimate.cases, 'case')}{basis}")
     rows = [
         (PURPOSE_NAMES.get(part.purpose, part.purpose), ", ".join(_figures(part))) for part in estimate.parts
     ]
@@ -96,7 +97,3 @@ def _cost(forecast: Forecast | None) -> str:
     if forecast.low is None or forecast.high is None:
         return f"about {dollars(forecast.value)}"
     return f"about {dollars(forecast.value)} [{dollars(forecast.low)}-{dollars(forecast.high)}]"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"

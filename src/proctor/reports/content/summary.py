@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from proctor.common.safe_text import count_text
 from proctor.reports.content.case_words import WORDS
 from proctor.reports.content.symbols import Marks
 from proctor.schema.evidence.trial import CONFIGURATION
@@ -60,7 +61,7 @@ def _flaky_text(flaky: int, total: int) -> str:
 def _run_parts(run: RunResult) -> Iterator[str]:
     """Return what could not be run, and why the run ended early."""
     if unread := sum(summary.failure is not None for summary in run.sets):
-        yield f"{unread} {'set' if unread == 1 else 'sets'} could not be run"
+        yield f"{count_text(unread, 'set')} could not be run"
     if run.interrupted:
         yield "interrupted before the end"
     elif run.stopped_by:

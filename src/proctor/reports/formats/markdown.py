@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar, TextIO
 
-from proctor.common.safe_text import encodable
+from proctor.common.safe_text import count_text, encodable
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content import public_text
 from proctor.reports.content.case_text import added_text, is_repeated, mean_text, means_of, rate_sentence
@@ -141,7 +141,7 @@ class _Section:
 
     def _sets(self) -> Iterator[str]:
         for name, one in zip(set_names(self._run.sets), self._run.sets, strict=True):
-            yield f"{code(name)}: {one.cases:,} case{'' if one.cases == 1 else 's'}"
+            yield f"{code(name)}: {count_text(one.cases, 'case')}"
         for source in config_sources(self._run.sets):
             yield f"criteria: {code(source)}"
         for name, why in left_out(self._run).items():

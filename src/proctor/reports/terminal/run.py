@@ -9,6 +9,7 @@ from rich.cells import cell_len
 from rich.table import Column, Table
 from rich.text import Text
 
+from proctor.common.safe_text import count_text
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content import summary
 from proctor.reports.content.case_text import (
@@ -105,7 +106,7 @@ def _cases_text(page: Page, run: RunResult) -> str:
     runs = runs_text(run.sets, run.num_runs, page.marks)
     trials = f" {page.marks.times} {runs}" if runs else ""
     count = sum(one.cases for one in run.sets) or len(run.cases)
-    return f"{count} {'case' if count == 1 else 'cases'}{trials}"
+    return f"{count_text(count, 'case')}{trials}"
 
 
 def _draw_left_out(page: Page, run: RunResult) -> None:

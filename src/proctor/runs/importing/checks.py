@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from proctor.common.safe_text import count_text
 from proctor.engine.planning.bound_metric import BoundMetric
 from proctor.engine.scoring.verdict import CaseVerdict, decide
 from proctor.files.results.report_format import RecordedCase, RecordedRun
@@ -89,7 +90,7 @@ def _of_the_whole(recorded: RecordedRun, counts: Counter[Outcome]) -> str:
     was, is_now = sum(totals.counts.values()), counts.total()
     how = "it was cut, filtered or joined with another"
     if was != is_now:
-        return f"the file is not what was written: the run had {_cases(was)}, and here {_are(is_now)} ({how})"
+        return f"the file is not what was written: the run had {count_text(was, 'case')}, and here {_are(is_now)} ({how})"
     if {outcome: count for outcome, count in totals.counts.items() if count} != dict(counts):
         return f"the file is not what was written: it had {_counts_text(totals.counts)}, and has {_counts_text(counts)} ({how}, or edited)"
     missing = any(one.failure is not None for one in head.sets)
@@ -97,10 +98,6 @@ def _of_the_whole(recorded: RecordedRun, counts: Counter[Outcome]) -> str:
     if found is not totals.outcome:
         return f"the file is not what was written: the run was {totals.outcome}, and what is here makes it {found} ({how})"
     return f"the file is not what was written: {recorded.doubts[0]}" if recorded.doubts else ""
-
-
-def _cases(count: int) -> str:
-    return "1 case" if count == 1 else f"{count:,} cases"
 
 
 def _are(count: int) -> str:

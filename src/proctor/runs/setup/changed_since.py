@@ -16,6 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from proctor.common.project_root import project_root
+from proctor.common.safe_text import count_text
 from proctor.engine.planning.set_plan import SetRequest
 from proctor.errors import NothingToRunError, SetupError
 from proctor.schema.format.config import EvalConfig
@@ -154,7 +155,7 @@ def select_changed(
     named = f"{ref!r} ({choice.commit[:12]})" if choice.commit != ref else ref[:12]
     if wanted and not sets:
         raise NothingToRunError(f"no case has changed since {named}: {_as_it_was(choice.cases)}")
-    share = f"changed since {named}: {choice.changed:,} of {choice.cases:,} case{'' if choice.cases == 1 else 's'}"
+    share = f"changed since {named}: {choice.changed:,} of {count_text(choice.cases, 'case')}"
     share += _others(choice.cases - choice.changed)
     return Changed(sets, [share, *choice.said], choice.commit)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from pydantic import Field
 
+from proctor.common.safe_text import count_text
 from proctor.schema.format.wire_model import WireModel
 from proctor.schema.results.model_usage import Spent
 from proctor.schema.results.score import JudgedBy, Outcome
@@ -135,7 +136,7 @@ class Calibration(WireModel):
         kappa = self.agreement.kappa
         interval = f" (95 % CI: {kappa.low:.2f} to {kappa.high:.2f})" if kappa.value is not None else ""
         value = str(kappa).partition(" ")[0]
-        return f"calibrated: kappa {value}{interval}, {count} label{'' if count == 1 else 's'}"
+        return f"calibrated: kappa {value}{interval}, {count_text(count, 'label')}"
 
     def changed(self, by: JudgedBy, threshold: float | None) -> list[str]:
         """Return the properties that have changed and make this calibration invalid; empty if it is valid."""

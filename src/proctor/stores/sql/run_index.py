@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Sequence
 
+from proctor.common.safe_text import count_text
 from proctor.errors import UnknownNameError
 from proctor.schema.results.run_result import RunKind
 from proctor.stores.base import RunEntry, runs_back
@@ -86,7 +87,7 @@ def _earlier(ids: Sequence[str], name: str, back: int, store: str) -> str:
         raise _no_runs_error(store)
     if back < len(ids):
         return ids[back]
-    count = "1 run" if len(ids) == 1 else f"{len(ids):,} runs"
+    count = count_text(len(ids), "run")
     raise UnknownNameError(f"No run {name!r}: the store {store} has {count}. `proctor runs` lists them")
 
 
