@@ -169,7 +169,6 @@ def _compare(base: KnownSide, candidate: KnownSide, asked: _Asked) -> Comparison
 
 def _compare_options(base: KnownSide, candidate: KnownSide, asked: _Asked) -> CompareOptions:
     from proctor.analysis.compare.compare import MARGIN, CompareOptions
-    from proctor.runs.differences import incomparable_metrics
 
     names = {
         metric.name for one in (base, candidate) for judged in one[1][1].sets for metric in judged.metrics
@@ -183,11 +182,15 @@ def _compare_options(base: KnownSide, candidate: KnownSide, asked: _Asked) -> Co
         deterministic=asked.deterministic or all(one.options.get("deterministic") for one in manifests),
         keep_changed=asked.keep_changed_cases,
         ranges=score_ranges(names),
-        apart=frozenset()
-        if asked.keep_changed_metrics
-        else incomparable_metrics(base[1][1].sets, candidate[1][1].sets),
+        apart=frozenset() if asked.keep_changed_metrics else _incomparable(base, candidate),
         left_out=_left_out_cases(manifests[1]),
     )
+
+
+def _incomparable(base: KnownSide, candidate: KnownSide) -> frozenset[str]:
+    from proctor.runs.differences import incomparable_metrics
+
+    return incomparable_metrics(base[1][1].sets, candidate[1][1].sets)
 
 
 def _requires_proof(base: Manifest, candidate: Manifest) -> bool:

@@ -9,7 +9,7 @@ Source: C. F. Manski, "Partial Identification of Probability Distributions" (200
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import fsum
@@ -169,10 +169,7 @@ def _scores(
     pairs: Pairs, name: str, planned: tuple[int, int], known_range: Range | None, *, worst: bool
 ) -> list[PairedScore]:
     """Return the scores of a metric; a case in which it does not apply has none."""
-    known = [
-        [side.scores[name] for side in (before, now) if name in side.scores] for _, before, now in pairs.both
-    ]
-    low, high = known_range or _beyond(known)
+    low, high = known_range or _beyond(_known_scores(pairs, name))
     is_low_bad = name not in USAGE_MEASURES
     base_value, candidate_value = (high, low) if worst is is_low_bad else (low, high)
     found = []
@@ -183,6 +180,12 @@ def _scores(
             trials = before.trials.total or planned[0], now.trials.total or planned[1]
             found.append(_paired_score(was, is_now, *trials))
     return found
+
+
+def _known_scores(pairs: Pairs, name: str) -> Iterator[list[float]]:
+    """Yield for each case the scores of a metric in either run."""
+    for _, before, now in pairs.both:
+        yield [side.scores[name] for side in (before, now) if name in side.scores]
 
 
 def _score(case: BriefCase, other: BriefCase, name: str, missing: float) -> float | None:
