@@ -15,7 +15,9 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 PIP := $(BIN)/python -m pip --disable-pip-version-check
-INSTALL := $(PIP) install --quiet --require-hashes --no-build-isolation
+# Bytecode is written at the first import: a test imports few of the modules that are installed.
+INSTALL := install --quiet --no-compile --require-hashes --no-build-isolation
+EDITABLE := install --quiet --no-compile --no-deps --no-build-isolation --editable .
 # A list is also given as constraints: only these pin `google-auth[requests]`, too, of which pip would otherwise take a newer release.
 pinned = $(foreach list,$(1),-r requirements/$(list).txt -c requirements/$(list).txt)
 ARGS ?=
@@ -107,30 +109,30 @@ $(VENV)/.base: requirements/build.txt
 	@[ -n "$(PYTHON)" ] || { echo "Proctor needs python 3.11 or newer on PATH (or: make PYTHON=/path/to/python)" >&2; exit 1; }
 	@$(BIN)/python -c '' 2>/dev/null || $(PYTHON) -m venv --clear $(VENV)
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m ensurepip >/dev/null
-	$(INSTALL) $(call pinned,build)
+	$(PIP) $(INSTALL) $(call pinned,build)
 	@touch $@
 
 $(VENV)/.run: $(VENV)/.base requirements/run.txt pyproject.toml
-	$(INSTALL) $(call pinned,run)
-	$(PIP) install --quiet --no-deps --no-build-isolation --editable .
+	$(PIP) $(INSTALL) $(call pinned,run)
+	$(PIP) $(EDITABLE)
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.run requirements/test.txt requirements/judges.txt
-	$(INSTALL) $(call pinned,test judges)
+	$(PIP) $(INSTALL) $(call pinned,test judges)
 	@touch $@
 
 $(VENV)/.adk: $(VENV)/.test requirements/adk.txt
-	$(INSTALL) $(call pinned,adk)
+	$(PIP) $(INSTALL) $(call pinned,adk)
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.test requirements/docs.txt
-	$(INSTALL) $(call pinned,docs)
+	$(PIP) $(INSTALL) $(call pinned,docs)
 	@touch $@
 
 $(VENV)-%/.ready: $(VENV)/.base requirements/%.txt pyproject.toml
-	@$(BIN)/python -m venv --clear $(VENV)-$*
-	$(VENV)-$*/bin/python -m pip --disable-pip-version-check install --quiet --require-hashes --no-build-isolation $(call pinned,$*)
-	$(VENV)-$*/bin/python -m pip --disable-pip-version-check install --quiet --no-deps --no-build-isolation --editable .
+	@$(BIN)/python -m venv --clear --without-pip $(VENV)-$*
+	$(PIP) --python $(VENV)-$*/bin/python $(INSTALL) $(call pinned,$*)
+	$(PIP) --python $(VENV)-$*/bin/python $(EDITABLE)
 	@touch $@
 
 # --- for maintainers (needs uv): pins the newest that the sources allow; no index address is written ---------------------

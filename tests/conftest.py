@@ -63,7 +63,6 @@ def _deny_outside_network(event: str, args: tuple[Any, ...]) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     for name in [name for name in os.environ if _SCRUBBED.fullmatch(name) and name not in OF_THE_TESTS]:
         del os.environ[name]
-    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     # Child processes have no audit hook: programs that honour a proxy find a closed port.
     os.environ["HTTP_PROXY"] = os.environ["HTTPS_PROXY"] = "http://127.0.0.1:9"
     os.environ["NO_PROXY"] = "localhost,127.0.0.1,::1"
@@ -71,8 +70,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _sessions_of_tests_are_light() -> None:
-    """Leave out of the sessions that tests start the two plug-ins that take most of their time and that no such session uses."""
+def _processes_of_tests_are_light() -> None:
+    """Processes that tests start write no bytecode; sessions among them leave out two plug-ins that take most of their time.
+
+    Not earlier: the processes that run tests write the bytecode of what they import.
+    """
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     os.environ["PYTEST_ADDOPTS"] = "-p no:schemathesis -p no:hypothesispytest"
 
 

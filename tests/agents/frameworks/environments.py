@@ -41,8 +41,12 @@ def is_installed(module: str) -> bool:
 def run_in(
     environment: str, *arguments: str, cwd: Path = ROOT, seconds: float = 240
 ) -> subprocess.CompletedProcess[str]:
-    """Run `python ARGUMENTS` there, with this repository's code and nothing else of this process's path."""
+    """Run `python ARGUMENTS` there, with this repository's code and nothing else of this process's path.
+
+    The first process writes bytecode, which the installation did not, for those that follow.
+    """
     variables = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
+    variables.pop("PYTHONDONTWRITEBYTECODE", None)
     return subprocess.run(
         [str(python_of(environment)), *arguments],
         cwd=cwd,
