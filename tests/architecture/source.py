@@ -3,7 +3,7 @@
 import ast
 import functools
 import sys
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,18 +48,18 @@ def modules(src: Path = SRC) -> dict[str, Module]:
     return found
 
 
-def imports(tree_of_modules: dict[str, Module]) -> list[Import]:
-    """Return every import of every module, resolved to the module that it names if that is in the package."""
-    return [
-        found for module in tree_of_modules.values() for found in _imports_of(module, set(tree_of_modules))
-    ]
+@functools.cache
+def imports(src: Path = SRC) -> list[Import]:
+    """Return every import of every module below `src`, resolved to the module that it names if that is in the package."""
+    known = modules(src)
+    return [found for module in known.values() for found in _imports_of(module, known)]
 
 
 def third_party(imported: Import) -> bool:
     return imported.top != PACKAGE and imported.top not in sys.stdlib_module_names
 
 
-def _imports_of(module: Module, known: set[str]) -> Iterator[Import]:
+def _imports_of(module: Module, known: Container[str]) -> Iterator[Import]:
     for node, at_import in _statements(module.tree, at_import=True):
         for target in _targets(node, module, known):
             yield Import(module.name, target, node.lineno, at_import)
@@ -80,10 +80,11 @@ def _statements(parent: ast.AST, *, at_import: bool) -> Iterator[tuple[ast.Impor
 
 
 def _is_type_checking(test: ast.expr) -> bool:
-    return ast.unparse(test).endswith("TYPE_CHECKING")
+    name = test.attr if isinstance(test, ast.Attribute) else test.id if isinstance(test, ast.Name) else ""
+    return name == "TYPE_CHECKING"
 
 
-def _targets(node: ast.Import | ast.ImportFrom, module: Module, known: set[str]) -> Iterator[str]:
+def _targets(node: ast.Import | ast.ImportFrom, module: Module, known: Container[str]) -> Iterator[str]:
     if isinstance(node, ast.Import):
         yield from (alias.name for alias in node.names)
         return

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.architecture.layers import breaks_dependencies, breaks_layers
-from tests.architecture.source import PACKAGE, Import, imports, modules
+from tests.architecture.source import PACKAGE, Import, imports
 
 
 def _import(importer: str, target: str, *, at_import: bool = True) -> Import:
@@ -26,15 +26,15 @@ def _cycle(found: list[Import]) -> list[str]:
 
 
 def test_imports_point_down() -> None:
-    assert [str(one) for one in imports(modules()) if breaks_layers(one)] == []
+    assert [str(one) for one in imports() if breaks_layers(one)] == []
 
 
 def test_each_layer_has_only_its_dependencies() -> None:
-    assert [str(one) for one in imports(modules()) if breaks_dependencies(one)] == []
+    assert [str(one) for one in imports() if breaks_dependencies(one)] == []
 
 
 def test_no_import_cycle() -> None:
-    assert _cycle(imports(modules())) == []
+    assert _cycle(imports()) == []
 
 
 # --- the rules themselves see what they should ------------------------------------------------------------------------
@@ -128,7 +128,7 @@ def sample(tmp_path: Path) -> list[Import]:
     for name, text in SAMPLE.items():
         (tmp_path / name).parent.mkdir(exist_ok=True, parents=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
-    return imports(modules(tmp_path))
+    return imports(tmp_path)
 
 
 def test_imports_are_found_with_their_place(sample: list[Import]) -> None:

@@ -69,7 +69,7 @@ LIMITS: dict[str, tuple[Callable[[], float], float]] = {
     "modules with a vague name": (lambda: len(vague_modules()), 0),
     "file names that several modules have": (lambda: len(shared_stems()), 51),
     "modules under 100 lines with one importer": (lambda: len(fragments()), 21),
-    "modules in an import cycle of any kind": (lambda: len(cyclic_modules(imports(modules()))), 0),
+    "modules in an import cycle of any kind": (lambda: len(cyclic_modules(imports())), 0),
     "functions of a complexity over 10, in percent": (_complex_share, 1.3),
     "lines of the longest function body": (_longest_body, 44),
     "words of the dialect in 1,000 words": (_package_dialect, 0.7),
