@@ -25,7 +25,7 @@ def test_case_takes_a_third_fewer_trials_at_any_rate(share: float) -> None:
     assert share_bounds(RATE, MOST, CONFIDENCE).most == MOST
 
 
-@pytest.mark.nightly(check=1)
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("name", "least"), [("60 cases x 10, the same, margin 10", 0.3), ("60 cases x 5, the same", 0.3)]
 )

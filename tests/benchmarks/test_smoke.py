@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SLOW = pytest.mark.slow  # many processes, one after the other
 
 
-@pytest.mark.nightly(check=3)
+@pytest.mark.nightly(check=2)
 @pytest.mark.slow  # runs every benchmark
 @pytest.mark.parametrize(
     ("workload", "rows"),

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.browser.samples import ROOT, make_project
+from tests.browser.samples import ROOT, STORE, make_project
 from tests.browser.waiting import PATIENCE, too_wide
 
 if TYPE_CHECKING:
@@ -144,10 +144,29 @@ def _wait_for(site: Site, process: subprocess.Popen[bytes], log: Path) -> None:
 
 
 @pytest.fixture(scope="session")
-def project(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+def project(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> tuple[Path, Path]:
     """A project with a run of every kind, and its store. Not to be changed: `own_site` is for that."""
     folder = tmp_path_factory.mktemp("project")
-    return folder, make_project(folder)
+    if worker_id == "master":  # the only process
+        return folder, make_project(folder)
+    made = _made_once(tmp_path_factory.getbasetemp().parent / "project")
+    return Path(shutil.copytree(made, folder, dirs_exist_ok=True)), folder / STORE
+
+
+def _made_once(folder: Path) -> Path:
+    """Make the project in the first process that needs it; the others wait for it."""
+    done = folder.with_name(f"{folder.name}-done")
+    try:
+        folder.mkdir()
+    except FileExistsError:
+        until = time.monotonic() + 10 * PATIENCE
+        while not done.exists():
+            assert time.monotonic() < until, f"another process made no project in {folder}"
+            time.sleep(0.2)
+    else:
+        make_project(folder)
+        done.touch()
+    return folder
 
 
 @pytest.fixture(scope="session")

@@ -107,7 +107,7 @@ def test_from_a_chat_to_a_verdict(adk_page: Page, tmp_path: Path, shot: Callable
     shot(page, "adk-failed")
 
 
-@pytest.mark.nightly(check=1)
+@pytest.mark.nightly
 def test_the_page_talks_to_this_server_and_to_no_other(adk_page: Page) -> None:
     script = """(url) => new Promise((resolve) => {
         const socket = new WebSocket(url)

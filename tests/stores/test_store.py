@@ -125,7 +125,7 @@ def test_a_case_is_found_by_its_id(store: SqlStore) -> None:
         run.case("case_77")
 
 
-@pytest.mark.nightly(check=6)
+@pytest.mark.nightly(check=3)
 @pytest.mark.parametrize(
     "positions",
     [

@@ -117,7 +117,7 @@ def test_of_many_metrics_those_that_cases_missed_have_columns(page: Page, strang
     expect(page.get_by_role("definition").filter(has_text="0.10")).to_be_visible()
 
 
-@pytest.mark.nightly(check=2)
+@pytest.mark.nightly(check=1)
 @pytest.mark.parametrize(
     ("path", "reported"),
     [

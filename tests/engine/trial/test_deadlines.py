@@ -326,6 +326,7 @@ def test_work_of_the_engine_after_a_deadline_is_not_interrupted(monkeypatch: pyt
     assert result.failure is None
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.slow  # a separate process
 @pytest.mark.parametrize("how", ["evaluate_sync", "eval"])
 def test_agent_that_never_ends_does_not_delay_the_end_of_the_process(how: str, tmp_path: Path) -> None:

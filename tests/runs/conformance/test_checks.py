@@ -309,6 +309,7 @@ class AbstractConformance(AgentConformance):
 """
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("agent", "code", "message"),

@@ -32,6 +32,7 @@ def store(tmp_path: Path) -> Store:
 # --- there and back ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.parametrize("form", ["json", "jsonl"])
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(result=sound_runs())

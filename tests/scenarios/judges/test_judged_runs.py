@@ -165,7 +165,7 @@ def test_answered_agent_is_not_called_again_for_any_result_of_the_judge(
         assert project.asked() == {"c0": 1, "c1": 1, "c2": 1}
 
 
-@pytest.mark.nightly(check=1)
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_stop_of_a_run_waits_for_no_judge(tmp_path: Path, number: int, code: int) -> None:

@@ -165,6 +165,7 @@ def fetched(url: str, **headers: str) -> tuple[int, bytes]:
     raise AssertionError(f"no answer at {url}")
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
 def test_it_shows_where_it_is_and_ends_fast_with_clients_that_listen(

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_types_of_the_page_are_those_of_the_api(root: Path) -> None:
     node = shutil.which("node")
