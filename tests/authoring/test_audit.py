@@ -2,13 +2,14 @@
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import proctor
-from proctor.authoring.audit.audit_report import write_audit
+from proctor.authoring.audit.audit_report import shortfall, write_audit
 from proctor.authoring.audit.make_mutants import MOST, OPERATORS, mutants_of
 from proctor.authoring.audit.mutant import Recording
 from proctor.reports.base import ReportOptions
@@ -354,6 +355,21 @@ def test_a_mutant_that_cannot_be_scored_is_an_error_and_no_catch() -> None:
     assert (found.score.caught, found.score.made) == (0, 0)
     assert found.score.errors > 0
     assert found.score.share is None
+
+
+def fails(recording: Recording, random: Any) -> Any:
+    raise ValueError("an odd conversation")
+
+
+def test_a_mutant_that_cannot_be_made_is_an_error_and_no_catch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(OPERATORS, "negation", replace(OPERATORS["negation"], find=fails))
+    found = audit(ORDER, criteria=EXACT, proposals=False, mutants=["negation", "wrong-number"])
+    assert (caught(found, "negation"), found.score.errors) == ((0, 0), 1)
+    assert found.score.share == 1.0
+    assert "1 mutant could not be made or scored" in blocks_of(found)
+    assert "an odd conversation" in blocks_of(found)
+    assert "could not be scored" in shortfall(found, 1.0)
+    assert not shortfall(audit(ORDER, criteria=EXACT, proposals=False, mutants=["wrong-number"]), 1.0)
 
 
 def test_metrics_that_only_report_and_those_with_a_judge_are_named() -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from proctor.authoring.audit.make_mutants import Mutant, mutants_of
 from proctor.authoring.audit.mutant import Events, Operator, Recording
+from proctor.common.error_text import safe_str
 from proctor.engine.planning.bound_metric import BoundMetric
 from proctor.engine.planning.set_plan import SetPlan
 from proctor.engine.scoring.score_trial import before_judges, explain, score_alone, score_trial, view_of
@@ -177,9 +178,9 @@ class CaseAuditor:
         used = [each for each in self._operators if each.family == AGENTS or not one.problem]
         survivors: list[Survivor] = []
         one.mutants = [
-            self._fate(mutant, await scorer.score(mutant.turns, mutant.state), one, survivors)
+            await self._fate(made, one, scorer, survivors)
             for operator in used
-            for mutant in mutants_of(recording, operator, self._seed)
+            for made in _made(recording, operator, self._seed)
         ]
         if not one.problem:
             messages = tuple(" ".join(each.lower().split()) for each in recording.messages)
@@ -188,7 +189,12 @@ class CaseAuditor:
             alike.append((recording, scorer))
         return survivors
 
-    def _fate(self, mutant: Mutant, scored: Scored, one: CaseAudit, survivors: list[Survivor]) -> MutantFate:
+    async def _fate(
+        self, mutant: Mutant | MutantFate, one: CaseAudit, scorer: CaseScorer, survivors: list[Survivor]
+    ) -> MutantFate:
+        if isinstance(mutant, MutantFate):  # it could not be made
+            return mutant
+        scored = await scorer.score(mutant.turns, mutant.state)
         if not one.problem:
             self._see(scored, counts=mutant.operator.family != AGENTS)
         fate = fate_of(mutant, scored)
@@ -204,6 +210,15 @@ class CaseAuditor:
             self._tally[name].failed += counts and is_failed
             decides = scored.outcome is not Outcome.ERROR and not {*scored.failed} - {name}
             self._tally[name].see(score, is_failed=is_failed, decides=decides)
+
+
+def _made(recording: Recording, operator: Operator, seed: int) -> Iterator[Mutant | MutantFate]:
+    """Yield the mutants of an operator; one that cannot be made is an error, and the operator makes no other."""
+    try:
+        yield from mutants_of(recording, operator, seed)
+    except Exception as error:  # noqa: BLE001 - an odd conversation must not end the audit
+        reason = f"it could not be made: {type(error).__name__}: {safe_str(error)}"
+        yield MutantFate(operator.name, Fate.ERROR, "no mutant", reason=reason)
 
 
 def contradiction(oracle: Scored) -> str:

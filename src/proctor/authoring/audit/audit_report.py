@@ -131,11 +131,13 @@ def sentence(found: AuditResult) -> str:
 
 def shortfall(found: AuditResult, required: float) -> str:
     """Explain why an audit does not meet the required share; empty if it does."""
-    share = found.score.share
-    if share is None:
+    score = found.score
+    if score.share is None:
         return "no mutant could be scored"
+    share = score.caught / (score.made + score.errors)
     if share < required:
-        return f"{_percent(share)} of the mutants are caught, and {_percent(required)} are required"
+        unscored = f"; {_count(score.errors, 'mutant')} could not be scored" if score.errors else ""
+        return f"{_percent(share)} of the mutants are caught, and {_percent(required)} are required{unscored}"
     passed = found.passed_by_any
     if not passed and found.leakage is not None and found.leakage.leaks:
         return f"{found.leakage.agent} could see expected values"
@@ -309,7 +311,7 @@ def _left_out_cases(found: AuditResult) -> Iterator[Block]:
 
 def _error_line(errors: Sequence[MutantFate]) -> Iterator[Block]:
     if errors:
-        text = f"{_count(len(errors), 'mutant')} could not be scored, for example: {_short(errors[0].reason)}"
+        text = f"{_count(len(errors), 'mutant')} could not be made or scored, for example: {_short(errors[0].reason)}"
         yield _line(text, "error")
 
 

@@ -148,7 +148,8 @@ def read_numbers(text: str, decimal: DecimalSign = ".", *, words: bool = False) 
         text = _swap_signs(with_digits(_swap_signs(text, decimal)), decimal)
     if not any(map(str.isdigit, text)):
         return []
-    return [figure for place in PLACES.finditer(text) for figure in _figures_at(place, text, decimal)]
+    places = (place for place in PLACES.finditer(text) if not place[0].isalpha())  # most are words
+    return [figure for place in places for figure in _figures_at(place, text, decimal)]
 
 
 def _figures_at(place: re.Match[str], text: str, decimal: DecimalSign) -> Iterator[Figure]:
