@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from io import StringIO
+
 import pytest
 from hypothesis import given, strategies as st
 
+from proctor.reports.base import Report, ReportOptions
 from proctor.reports.content.failure_causes import OTHER, Cause, FailureGroup, group_failures, violation
+from proctor.reports.formats.markdown import MarkdownReport
+from proctor.reports.terminal.run import TerminalReport
+from proctor.schema.results.run_result import Outcome, RunResult
+from tests.reports.sample_runs import case, metric, run
 
 CALLED = Cause("trajectory", "`verify_identity` was not called")
 OTHER_ORDER = Cause("trajectory", "called in another order")
@@ -59,3 +66,28 @@ def test_every_case_is_in_exactly_one_group(causes: list[Cause]) -> None:
 @given(st.text())
 def test_a_cause_can_be_written_in_a_filter(reason: str) -> None:
     assert '"' not in violation(reason)
+
+
+@pytest.mark.parametrize(
+    ("report", "line"),
+    [
+        pytest.param(TerminalReport(), "4 cases  rules: `get_order` was not called", id="terminal"),
+        pytest.param(MarkdownReport(), "- 4 cases: ``rules: `get_order` was not called``", id="markdown"),
+    ],
+)
+def test_reports_name_once_what_three_or_more_failures_share(report: Report, line: str) -> None:
+    reasons = [*(f"`get_order(id={n})` was not called" for n in range(4)), "`pay()` was not called"]
+    cases = [
+        case(f"order_{n}", Outcome.FAILED, metric("rules", [0.0], reason=reason), reason="see below")
+        for n, reason in enumerate(reasons)
+    ]
+    assert written(report, run(*cases)).count(line) == 1
+    few = written(report, run(*cases[:2], cases[4]))
+    assert "cases  rules" not in few
+    assert "cases: ``rules" not in few
+
+
+def written(report: Report, result: RunResult) -> str:
+    out = StringIO()
+    report.write([result], out, options=ReportOptions(width=100, color=False))
+    return out.getvalue()

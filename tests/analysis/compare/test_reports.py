@@ -216,7 +216,7 @@ REVIEW = f"""\
 | case | change | trials | reason |
 | --- | --- | --- | --- |
 | `travel/two_turns` | now fails | 5/5 → 2/5 | `covers is 4` |
-| `travel/refund` | missing verdicts | 5/5 → 3/5 (2 in error) | `429` |
+| `travel/refund` | has missing verdicts | 5/5 → 3/5 (2 in error) | `429` |
 | `travel/hours` | now passes | 0/5 → 5/5 | `was not called` |
 | `travel/cancel` | fewer trials pass | 4/5 → 3/5 | `now and then` |
 
@@ -251,7 +251,7 @@ def test_github_annotates_the_outcome_and_the_cases_that_moved() -> None:
             "next: get the missing verdicts: proctor resume 9xkq2p --retry-errors"
         ),
         "::error title=now fails%3A travel/two_turns::5/5 -> 2/5%0Acovers is 4",
-        "::error title=missing verdicts%3A travel/refund::5/5 -> 3/5 (2 in error)%0A429",
+        "::error title=has missing verdicts%3A travel/refund::5/5 -> 3/5 (2 in error)%0A429",
         "::notice title=now passes%3A travel/hours::0/5 -> 5/5%0Awas not called",
         "::error title=fewer trials pass%3A travel/cancel::4/5 -> 3/5%0Anow and then",
     ]

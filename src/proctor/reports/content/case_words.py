@@ -35,9 +35,7 @@ def _case_word(state: str, several: str, heading: tuple[str, str] | None = None)
 
 NOW_FAILS = _case_word("now fails", "now fail")
 NOW_PASSES = _case_word("now passes", "now pass")
-MISSING = _case_word(
-    "missing verdicts", "missing verdicts", ("case has missing verdicts", "cases have missing verdicts")
-)
+MISSING = _case_word("has missing verdicts", "have missing verdicts")
 FEWER_TRIALS = _case_word(
     "fewer trials pass", "pass fewer trials", ("case passes fewer trials", "cases pass fewer trials")
 )

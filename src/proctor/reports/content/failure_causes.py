@@ -49,6 +49,28 @@ class FailureGroup:
     """The number of cases with this cause in the run that this one is compared with; `None`: there is no such run."""
 
 
+class SharedCauses:
+    """Counts the causes of a run's failures, to name once what several cases have in common."""
+
+    def __init__(self) -> None:
+        """Begin without a case."""
+        self._causes = Counter[Cause]()
+
+    def add(self, case: CaseResult) -> None:
+        """Add one case."""
+        if (cause := cause_of(case)) is not None:
+            self._causes[cause] += 1
+
+    def groups(self, least: int) -> list[FailureGroup]:
+        """Return the causes of at least so many cases, the largest first; cases with `different reasons` share none."""
+        groups = group_failures(self._causes.elements())[0]
+        return [one for one in groups if one.cases >= least and one.cause.violation != OTHER]
+
+
+LEAST_SHARED = 3
+"""The cases that a report which lists them names a shared cause of."""
+
+
 def cause_of(case: CaseResult) -> Cause | None:
     """Return the cause of a case that failed or could not be decided; `None` for all others."""
     if case.outcome not in TELLING:

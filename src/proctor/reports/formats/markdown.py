@@ -17,6 +17,7 @@ from proctor.reports.content import public_text
 from proctor.reports.content.case_text import added_text, is_repeated, mean_text, means_of, rate_sentence
 from proctor.reports.content.case_words import WORDS
 from proctor.reports.content.cost_text import money_of
+from proctor.reports.content.failure_causes import LEAST_SHARED, SharedCauses
 from proctor.reports.content.public_text import place_of
 from proctor.reports.content.run_digest import Digest, Foremost
 from proctor.reports.content.summary import (
@@ -41,6 +42,7 @@ MOST = 50
 """Cases that are named of one run."""
 MOST_RUNS = 20
 _LONGEST_NAME = 120
+_MOST_CAUSES = 5
 _LONGEST_REASON = 400
 _LONGEST_EVIDENCE = 4_000
 
@@ -73,14 +75,16 @@ class _Section:
     def __init__(self, run: RunResult, room: int) -> None:
         self._run = run
         self._room = room
-        self._digest, self._foremost = Digest(), Foremost(MOST)
+        self._digest, self._foremost, self._causes = Digest(), Foremost(MOST), SharedCauses()
         for case in run.cases:
             self._digest.add(case)
             self._foremost.add(case)
+            self._causes.add(case)
 
     def parts(self) -> Iterator[str]:
         """Return the parts in order; the table takes at most half of the room, the evidence what is left of it."""
-        head, red, broken = self._head(), list(self._foremost.problem_cases()), list(self._broken())
+        head = self._head() + self._shared_causes()
+        red, broken = list(self._foremost.problem_cases()), list(self._broken())
         rows = _fitting([*broken, *map(_row, red)], self._room // 2 - len(head))
         if more := self._foremost.missed + len(broken) - len(rows):
             rows.append(table_row(("", f"… and {more:,} more that did not pass", "")))
@@ -102,6 +106,14 @@ class _Section:
         facts = [code(run.agent), *map(markdown.sentence, self._facts())]
         facts += [f"run {code(run.run_id)}"] if run.run_id else []
         return f"### {UNICODE.outcomes.get(run.outcome, '!')} {shown}\n\n{' · '.join(facts)}\n\n"
+
+    def _shared_causes(self) -> str:
+        """Return what several failures have in common, each cause once."""
+        lines = [
+            f"- {one.cases:,} cases: {code(public_text.hidden(one.cause.text), _LONGEST_REASON)}\n"
+            for one in self._causes.groups(LEAST_SHARED)[:_MOST_CAUSES]
+        ]
+        return "".join([*shown, "\n"]) if (shown := _fitting(lines, self._room // 8)) else ""
 
     def _facts(self) -> Iterator[str]:
         run = self._run

@@ -13,7 +13,7 @@ from proctor.common.safe_text import clean
 from proctor.reports.content import public_text
 from proctor.reports.content.case_text import is_repeated, mean_text, means_of
 from proctor.reports.content.case_words import FLAKY, WORDS
-from proctor.reports.content.failure_causes import cause_of, group_failures
+from proctor.reports.content.failure_causes import SharedCauses
 from proctor.reports.content.run_digest import Digest, Foremost
 from proctor.reports.content.summary import rate, sentence
 from proctor.reports.content.symbols import UNICODE
@@ -44,21 +44,21 @@ def run_html(run: RunResult) -> str:
 
 def run_blocks(run: RunResult) -> Iterator[Block]:
     """Return the verdict of a run, the causes that several cases share, the cases that did not pass, and the metrics."""
-    digest, foremost = Digest(), Foremost(_MOST)
-    causes = []
+    digest, foremost, causes = Digest(), Foremost(_MOST), SharedCauses()
     for case in run.cases:
         digest.add(case)
         foremost.add(case)
-        if (cause := cause_of(case)) is not None:
-            causes.append(cause)
+        causes.add(case)
     sign = UNICODE.outcomes.get(run.outcome, UNICODE.rest)
     yield Verdict(sign, sentence(run, flaky=digest.repeats.flaky), outcome_role(run.outcome))
     facts = [run.agent, rate(run, UNICODE), f"run {run.run_id}" if run.run_id else ""]
     yield Line([Span(" · ".join(fact for fact in facts if fact), is_data=True)])
-    groups = [group for group in group_failures(causes)[0] if group.cases > 1]
     yield Table(
         [Column("cases", right=True), Column("cause")],
-        [Row([[Span(f"{group.cases:,}")], [Span(group.cause.text, is_data=True)]]) for group in groups],
+        [
+            Row([[Span(f"{group.cases:,}")], [Span(group.cause.text, is_data=True)]])
+            for group in causes.groups(2)
+        ],
     )
     missed = [*foremost.problem_cases()]
     rows = [*map(_case_row, missed)]

@@ -24,6 +24,7 @@ from proctor.reports.content.case_text import (
     warnings_of,
 )
 from proctor.reports.content.case_words import FLAKY, WORDS
+from proctor.reports.content.failure_causes import SharedCauses
 from proctor.reports.content.run_digest import Digest
 from proctor.reports.content.summary import FLAKY_ATTENTION, attention, percent, short_names
 from proctor.reports.evidence.case_evidence import evidence_block
@@ -65,11 +66,13 @@ class Look:
         self.sure = ""
         """At which confidence the intervals hold."""
         self.is_flaky = False
+        self.causes = SharedCauses()
 
     def over(self, run: RunResult, digest: Digest, only: Container[tuple[str, str]] | None) -> None:
         """Look at the cases of `run` (`only` these); all of them go into `digest`."""
         for place, case in enumerate(run.cases):
             digest.add(case)
+            self.causes.add(case)
             if only is None or (case.eval_set_id, case.eval_id) in only:
                 self._take(place, case)
 
@@ -216,6 +219,8 @@ class CaseRows:
         metrics = [] if failures_only else digest.gating
         self._layout = lay_out(page, self._look, metrics, trials=run.num_runs > 1)
         self._thresholds = digest.common_thresholds()
+        self.causes = self._look.causes
+        """The causes of all failures."""
         self.shown_warnings: Counter[str] = Counter()
         """Warnings of cases that were drawn, and of how many."""
         self._evidence_left = len(self._cases) if verbose else MOST_EVIDENCE

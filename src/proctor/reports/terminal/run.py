@@ -25,6 +25,7 @@ from proctor.reports.content.case_text import (
 )
 from proctor.reports.content.case_words import FLAKY, WORDS
 from proctor.reports.content.cost_text import VOID, money_of
+from proctor.reports.content.failure_causes import LEAST_SHARED, SharedCauses
 from proctor.reports.content.run_digest import Digest, Row, line_up
 from proctor.reports.content.summary import fault_texts, short_names
 from proctor.reports.terminal.case_table import CaseRows
@@ -35,6 +36,7 @@ from proctor.schema.results.score import TrialRule, score_text
 
 _BAR = 40
 _MOST_SETS = 12
+_MOST_CAUSES = 5
 
 
 class TerminalReport:
@@ -61,6 +63,7 @@ def _draw_run(page: Page, run: RunResult, options: ReportOptions) -> None:
     page.print()
     _draw_broken_sets(page, run)
     rows.draw()
+    _draw_causes(page, rows.causes)
     _draw_verdict(page, run, digest, rows.shown_warnings)
 
 
@@ -78,6 +81,7 @@ def _draw_matrix(page: Page, runs: Sequence[RunResult], options: ReportOptions) 
         if not run.passed:
             _draw_broken_sets(page, run)
             rows.draw()
+            _draw_causes(page, rows.causes)
         _draw_verdict(page, run, digest, rows.shown_warnings, gap=False)
 
 
@@ -180,6 +184,18 @@ def _draw_broken_sets(page: Page, run: RunResult) -> None:
         page.print(page.text(line, STYLES[Outcome.ERROR], lines=True))
     if lines:
         page.print()
+
+
+def _draw_causes(page: Page, causes: SharedCauses) -> None:
+    """Draw what several failures have in common, each cause once."""
+    groups = causes.groups(LEAST_SHARED)
+    if not groups:
+        return
+    page.print()
+    grid = page.grid(Column(justify="right", no_wrap=True), Column(overflow="fold"))
+    for one in groups[:_MOST_CAUSES]:
+        grid.add_row(Text(f"{one.cases:,} cases", "dim"), page.prose(one.cause.text))
+    page.print(grid)
 
 
 def _draw_verdict(

@@ -15,7 +15,7 @@ export const OUTCOME_WORDS = {
 /** What happened to a case between two runs: for one case, and behind a number above 1. */
 export const CHANGE_WORDS = {
   now_fails: ["now fails", "now fail"],
-  missing: ["missing verdicts", "missing verdicts"],
+  missing: ["has missing verdicts", "have missing verdicts"],
   now_passes: ["now passes", "now pass"],
   fewer_pass: ["fewer trials pass", "pass fewer trials"],
   more_pass: ["more trials pass", "pass more trials"],
@@ -25,7 +25,7 @@ export const CHANGE_WORDS = {
 export const COURSE_WORDS = {
   broke: ["now fails", "now fail"],
   failing: ["failed", "failed"],
-  undecided: ["missing verdicts", "missing verdicts"],
+  undecided: ["has missing verdicts", "have missing verdicts"],
   flaky: ["flaky", "flaky"],
   fixed: ["now passes", "now pass"],
   steady: ["passed", "passed"],

@@ -57,7 +57,7 @@ function Head({ page }: { page: AuditPage }) {
   return (
     <header className={styles.head}>
       <div className="row">
-        <h1>Audit of {safeText(names)}</h1>
+        <h1>Audit of <Breakable text={names} /></h1>
         <span className="grow" />
         <CopyMarkdown text={() => auditMarkdown(page)} />
       </div>

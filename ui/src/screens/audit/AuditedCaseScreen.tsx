@@ -12,6 +12,7 @@ import { CopyLine, CopySmall } from "../../components/text/Copy";
 import { Prose } from "../../components/text/Prose";
 import { numText } from "../../components/text/numberFormats";
 import { safeText } from "../../components/text/safeText";
+import { Breakable } from "../../components/text/Breakable";
 import { rowState } from "../../components/tables/useTableRows";
 import styles from "./Audit.module.css";
 import { Changes } from "./Changes";
@@ -96,7 +97,7 @@ function Head({ page }: { page: AuditedCasePage }) {
         )}
       </div>
       <div className="row">
-        <h1>{safeText(page.eval_id)}</h1>
+        <h1><Breakable text={page.eval_id} /></h1>
         <Outcome outcome={page.problem ? "skipped" : page.survivors.length ? "failed" : "passed"}>
           {page.problem ? "Not audited" : page.survivors.length ? "Faults survive" : "Every mutant is caught"}
         </Outcome>

@@ -42,7 +42,7 @@ function Evidence({ part }: { part: SurvivorPart }) {
         {part.recorded > 0 && <span className="dim"> {counted(part.recorded, "turn")} as recorded {part.recorded === 1 ? "is" : "are"} left out.</span>}
       </p>
       {part.turns.map((turn) => (
-        <Turn key={turn.index} turn={turn} first at={null} on={false} />
+        <Turn key={turn.index} turn={turn} first at={null} on={false} sign={<span className={styles.mark}>mutated</span>} />
       ))}
       {part.state.length > 0 && <StateRows rows={part.state} />}
       <p className={styles.why}>

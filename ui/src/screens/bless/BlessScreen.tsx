@@ -12,6 +12,7 @@ import { Empty } from "../../components/feedback/Empty";
 import { ErrorNote } from "../../components/feedback/ErrorNote";
 import { CheckField } from "../../components/forms/Field";
 import { Skeleton } from "../../components/feedback/Skeleton";
+import { Breakable } from "../../components/text/Breakable";
 import { safeText } from "../../components/text/safeText";
 import styles from "./Bless.module.css";
 import { CaseReview } from "./CaseReview";
@@ -161,7 +162,7 @@ function Head({ page }: { page: BlessPage }) {
     <>
       <div className={styles.crumbs}>
         <Link href={`/runs/${page.run_id}`}>run {page.short}</Link>
-        <span>{safeText(page.agent)}</span>
+        <span><Breakable text={page.agent} /></span>
         <span className="grow" />
         <Copy text={page.command}>Copy command</Copy>
       </div>

@@ -6,6 +6,7 @@ import { CheckField } from "../../components/forms/Field";
 import { OUTCOME_OF_LETTER, Outcome, outcomeWord } from "../../components/charts/Outcome";
 import { TrialStrip } from "../../components/charts/TrialStrip";
 import { TextPieces } from "../../components/text/TextPieces";
+import { Breakable } from "../../components/text/Breakable";
 import { safeText } from "../../components/text/safeText";
 import styles from "./Bless.module.css";
 
@@ -23,9 +24,9 @@ export function CaseReview({ run, one, on, toggle, choose }: Props) {
     <section className={`panel ${styles.case}`} data-status={one.status} aria-label={safeText(one.eval_id)}>
       <div className={styles.head}>
         {one.status === "changes" ? (
-          <CheckField label={<b>{safeText(one.eval_id)}</b>} checked={on} onChange={(event) => toggle(event.target.checked)} />
+          <CheckField label={<b><Breakable text={one.eval_id} /></b>} checked={on} onChange={(event) => toggle(event.target.checked)} />
         ) : (
-          <b>{safeText(one.eval_id)}</b>
+          <b><Breakable text={one.eval_id} /></b>
         )}
         <Outcome outcome={one.outcome} />
         {one.flaky && <span className={styles.warning}>flaky</span>}
@@ -36,7 +37,7 @@ export function CaseReview({ run, one, on, toggle, choose }: Props) {
       </div>
       {one.differ && one.status === "changes" && <p className={styles.warning}>The trials differ: the case would expect only what trial {(one.trial ?? 0) + 1} did.</p>}
       {one.status === "same" && <p className={styles.note}>The expectation already matches.</p>}
-      {one.status === "refused" && <p className={styles.note}>{safeText(refusalText(one))}</p>}
+      {one.status === "refused" && <p className={styles.note}><Breakable text={refusalText(one)} /></p>}
       {one.changes.length > 0 && <Changes one={one} />}
       {one.lost.map((comment) => (
         <p key={comment} className={styles.warning}>
@@ -46,7 +47,7 @@ export function CaseReview({ run, one, on, toggle, choose }: Props) {
       {one.hunks.length > 0 && (
         <details className={styles.lines}>
           <summary>
-            Lines of <code>{safeText(one.path)}</code>
+            Lines of <code><Breakable text={one.path} /></code>
           </summary>
           <Hunks one={one} />
         </details>

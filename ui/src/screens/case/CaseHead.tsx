@@ -11,6 +11,7 @@ import { Prose } from "../../components/text/Prose";
 import { trialSign } from "../../components/charts/TrialStrip";
 import { secondsText } from "../../components/text/numberFormats";
 import { safeText } from "../../components/text/safeText";
+import { Breakable } from "../../components/text/Breakable";
 import { TermText } from "../../components/terms/TermText";
 import { caseAddress } from "../evalSets/links";
 import { RunButton } from "../start/RunDialog";
@@ -44,7 +45,7 @@ export function CaseHead({ page, order, number, trial, onTrial, differences, onN
         <Neighbours order={order} />
       </div>
       <div className={`${styles.name} row`}>
-        <h1>{safeText(page.eval_id)}</h1>
+        <h1><Breakable text={page.eval_id} /></h1>
         <Outcome outcome={page.outcome} />
         {page.share?.flaky && <span className={styles.flaky}>flaky</span>}
       </div>

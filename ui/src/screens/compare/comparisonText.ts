@@ -35,7 +35,7 @@ export function plainText(rest: string): string {
   return `${rest.charAt(0).toUpperCase()}${rest.slice(1)}.`.replace(/ x (?=\d)/g, " × ").replace(/(^|[\s(])-(?=\d)/g, "$1−");
 }
 
-/** `2 now fail, 1 missing verdicts, 37 unchanged`. */
+/** `2 now fail, 1 has missing verdicts, 37 unchanged`. */
 export function changeSummary(page: ComparisonPage): string {
   const counts = (Object.keys(CHANGES) as Change[]).map((change) => [countOf(page, change), change] as const);
   const some = counts.filter(([count]) => count > 0).map(([count, change]) => counted(CHANGE_WORDS[change], count));

@@ -12,6 +12,7 @@ import { ErrorNote } from "../../components/feedback/ErrorNote";
 import { FilterBox } from "../../components/tables/FilterBox";
 import { Skeleton } from "../../components/feedback/Skeleton";
 import { type Column, Table } from "../../components/tables/Table";
+import { Breakable } from "../../components/text/Breakable";
 import { safeText } from "../../components/text/safeText";
 import { AuditLine } from "../audit/AuditLine";
 import { RunButton } from "../start/RunDialog";
@@ -92,7 +93,7 @@ function Head({ page }: { page: EvalSetPage }) {
     <>
       <p className={`dim small ${styles.name}`}>{safeText(page.path)}</p>
       <div className="row">
-        <h1 className={styles.name}>{safeText(page.name || page.eval_set_id || page.path)}</h1>
+        <h1 className={styles.name}><Breakable text={page.name || page.eval_set_id || page.path} /></h1>
         {page.can_edit && page.has_head && <Button look="quiet" aria-label="Edit the properties of the eval set" onClick={() => setEditing(true)}>Edit</Button>}
         <span className="grow" />
         {page.cases ? <RunButton label="Run" keys="r" title={`Run ${safeText(page.name || page.eval_set_id || page.path)}`} source={pathOf("/api/start/of-set", { set: page.id })} /> : null}

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import type { TurnPart } from "../../../data/types";
 import { Clipped } from "../../../components/text/Clipped";
 import { safeText } from "../../../components/text/safeText";
@@ -19,10 +19,12 @@ interface Props {
   at: number | null;
   /** Whether the address names this turn. */
   on: boolean;
+  /** What the turn is marked as. Default: whether it is as expected. */
+  sign?: ReactNode;
 }
 
 /** One turn: the user message, the steps, the final response, the scores. Its head folds and unfolds it. */
-export function Turn({ turn, first, at, on }: Props) {
+export function Turn({ turn, first, at, on, sign }: Props) {
   const [open, setOpen] = useState(first);
   useEffect(() => {
     if (on) setOpen(true);
@@ -36,7 +38,7 @@ export function Turn({ turn, first, at, on }: Props) {
             {open ? "▾" : "▸"}
           </span>
           <span className={styles.number}>{name}</span>
-          <TurnSign turn={turn} />
+          {sign ?? <TurnSign turn={turn} />}
           {!open && <span className={styles.summary}>{safeText(turnSummary(turn))}</span>}
         </button>
       </h2>
