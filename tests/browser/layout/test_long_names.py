@@ -87,7 +87,8 @@ def spans(tmp_path_factory: pytest.TempPathFactory, serve: Callable[..., Site]) 
 
 @pytest.mark.nightly(check=1)
 @pytest.mark.parametrize(
-    "path", ["/runs", "/runs/latest", "/runs/latest~1", "/runs/latest~1/cases/0?tab=judges"]
+    "path",
+    ["/runs", "/runs/latest", "/runs/latest~1", "/runs/latest~1/cases/0?tab=judges", "/runs/latest/bless"],
 )
 def test_a_page_is_not_wider_than_its_window(page: Page, strange: Site, fits: Look, path: str) -> None:
     page.goto(strange.url + path)
