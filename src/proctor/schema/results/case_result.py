@@ -50,7 +50,7 @@ class TrialResult:
     @property
     def trial(self) -> Trial | None:
         """The evidence; `None` if it was not stored (see `keep_evidence`)."""
-        evidence = self._evidence() if callable(self._evidence) else self._evidence
+        evidence = self._read()
         return Trial.model_validate_json(evidence) if isinstance(evidence, bytes) else evidence
 
     def evidence_data(self) -> dict[str, Any] | None:
@@ -58,13 +58,23 @@ class TrialResult:
 
         JSON without null, as `kept_json` writes it, is parsed without models.
         """
-        evidence = self._evidence() if callable(self._evidence) else self._evidence
+        evidence = self._read()
         if isinstance(evidence, bytes):
             if b"null" not in evidence:
                 data: dict[str, Any] = json.loads(evidence)
                 return data
             evidence = Trial.model_validate_json(evidence)
         return evidence.model_dump(mode="json", exclude_none=True) if evidence is not None else None
+
+    def evidence_json(self) -> bytes:
+        """The evidence as JSON that is not parsed; empty if it was not stored."""
+        evidence = self._read()
+        if isinstance(evidence, bytes):
+            return evidence
+        return evidence.model_dump_json(exclude_none=True).encode() if evidence is not None else b""
+
+    def _read(self) -> Trial | bytes | None:
+        return self._evidence() if callable(self._evidence) else self._evidence
 
 
 class _MayWait:

@@ -43,11 +43,16 @@ class TextMatches(PageModel):
 
 def case_extras(store: Store, run_id: str, judging: int) -> CaseExtras:
     """Return tags, tools and costs of all cases of a run, by position; all evidence is read."""
-    run = store.load(run_id, judging)
-    costs = [cost_of_case(case) for case in run.cases] if run.spent else []
-    usage = ToolUsage()
-    for position, _, evidence in store.attempts(run_id):
-        usage.add(position, evidence)
+    run, usage, costs = store.load(run_id, judging), ToolUsage(), list[float | None]()
+    if run.spent:
+        for position, case in enumerate(run.cases):
+            costs.append(cost_of_case(case))
+            for trial in case.trials:
+                for one in (*trial.earlier, trial):
+                    usage.add(position, one.evidence_json())
+    else:  # without costs the scores need not be read
+        for position, _, evidence in store.attempts(run_id):
+            usage.add(position, evidence)
     extras = CaseExtras(
         tags={},
         tools=usage.positions(),
