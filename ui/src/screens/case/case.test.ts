@@ -163,6 +163,20 @@ describe("as Markdown", () => {
   });
 
   it("leaves out the turns that are as expected", () => expect(text).not.toContain("question 1"));
+  it("keeps the code marks of reasons", () => {
+    expect(text).toContain("`look` is \\<b\\>wrong");
+    expect(text).not.toContain("\\`");
+  });
+  it("names the rule that a call breaks", () => {
+    const broken = { ...turn(0, ["extra"]), steps: [{ ...step("extra", 0), broken: ["`a` only after `b`"] }] };
+    expect(caseMarkdown(page, trial([broken]))).toContain("- + `look(at=2)`\n  - ✕ breaks the rule: `a` only after `b`");
+  });
+  it("marks the words that differ, without the white space around them", () => {
+    const pieces = (...texts: [string, boolean][]) => ({ pieces: texts.map(([text, changed]) => ({ text, changed })), left_out: 0 });
+    const answer = { expected: pieces(["It is ", false], ["two ", true], ["days", false]), actual: pieces(["It is", false], [" *3*", true], [".", false]), same: false };
+    const lines = caseMarkdown(page, trial([{ ...turn(0, [], true), answer }]));
+    expect(lines).toContain("- answer, expected: It is **two** days\n- answer, actual: It is **\\*3\\***.");
+  });
   it("keeps markup text", () => expect(text).toContain("\\<b\\>wrong"));
   it("is there without a trial, too", () => expect(caseMarkdown(page, undefined)).toContain("`proctor show run1 a/b`"));
 });

@@ -1,6 +1,6 @@
 import type { CasePage, Marked, StepPart, TrialPage, TurnPart } from "../../data/types";
 import { outcomeWord } from "../../components/charts/Outcome";
-import { mdCode, mdText } from "../../components/text/markdown";
+import { mdCode, mdProse, mdText } from "../../components/text/markdown";
 import { safeText } from "../../components/text/safeText";
 import { scoreAgainstThreshold } from "./metricText";
 
@@ -12,7 +12,7 @@ export function caseMarkdown(page: CasePage, trial: TrialPage | undefined): stri
   const lines = [
     `### ${mdText(safeText(page.eval_id))}: ${outcomeWord(page.outcome)}`,
     "",
-    `${mdText(safeText(page.sentence))}. ${mdText(safeText(page.reason))}`.trim(),
+    `${mdProse(safeText(page.sentence))}. ${mdProse(safeText(page.reason))}`.trim(),
     "",
     `Run ${mdCode(page.short)}, ${mdText(safeText(page.agent))}, set ${mdText(safeText(page.eval_set_id))}${page.place ? `, ${mdCode(page.place)}` : ""}`,
   ];
@@ -61,16 +61,17 @@ function turnLines(turn: TurnPart): string[] {
   else if (expected) lines.push(`- no answer, expected: ${side(expected)}`);
   for (const score of turn.scores) {
     if (score.outcome === "failed" || score.outcome === "error") {
-      lines.push(`- ✕ ${mdText(scoreAgainstThreshold(score))}${score.reason ? `: ${mdText(safeText(score.reason))}` : ""}`);
+      lines.push(`- ✕ ${mdText(scoreAgainstThreshold(score))}${score.reason ? `: ${mdProse(safeText(score.reason))}` : ""}`);
     }
   }
   return lines;
 }
 
-function stepLines({ kind, expected, actual }: StepPart): string[] {
+function stepLines({ kind, expected, actual, broken }: StepPart): string[] {
   const sign = kind ? SIGNS[kind] : "·";
-  if (kind === "differs") return [`- ${sign} expected ${code(expected)}`, `  actual ${code(actual)}`];
-  return [`- ${sign} ${code(actual ?? expected)}${kind === "allowed" ? " (allowed)" : ""}`];
+  const rules = broken.map((rule) => `  - ✕ breaks the rule: ${mdProse(safeText(rule))}`);
+  if (kind === "differs") return [`- ${sign} expected ${code(expected)}`, `  actual ${code(actual)}`, ...rules];
+  return [`- ${sign} ${code(actual ?? expected)}${kind === "allowed" ? " (allowed)" : ""}`, ...rules];
 }
 
 function stateLines(trial: TrialPage): string[] {
@@ -81,7 +82,13 @@ function stateLines(trial: TrialPage): string[] {
 }
 
 function side(marked: Marked): string {
-  return marked.pieces.map(({ text, changed }) => (changed ? `**${mdText(safeText(text)).trim()}** ` : mdText(safeText(text)))).join("");
+  return marked.pieces.map(({ text, changed }) => (changed ? strong(safeText(text)) : mdText(safeText(text)))).join("");
+}
+
+/** A text in bold: white space at its ends stays outside, or the stars would be text. */
+function strong(text: string): string {
+  const [, before = "", inside = "", after = ""] = /^(\s*)(.*?)(\s*)$/s.exec(text) ?? [];
+  return inside ? `${before && " "}**${mdText(inside)}**${after && " "}` : " ";
 }
 
 function code(marked: Marked | null): string {
