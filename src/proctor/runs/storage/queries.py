@@ -57,8 +57,12 @@ class RunFilter:
             (self.run_ids is None or run.run_id in self.run_ids)
             and (self.agent is None or fnmatchcase(run.agent, self.agent))
             and (self.eval_set is None or any(is_set(name, self.eval_set) for name in run.sets))
-            and (self.since is None or run.created_at >= _seconds(self.since))
-            and (self.until is None or run.created_at < _seconds(self.until))
+            and self._is_in_time(run.created_at)
+        )
+
+    def _is_in_time(self, created_at: float) -> bool:
+        return (self.since is None or created_at >= _seconds(self.since)) and (
+            self.until is None or created_at < _seconds(self.until)
         )
 
 

@@ -131,7 +131,11 @@ function Head({ page, watched, shown }: { page: RunPage; watched: boolean; shown
   const has = useAvailable();
   const both = against && `/compare?base=${encodeURIComponent(against.run_id)}&candidate=${encodeURIComponent(page.run_id)}`;
   const compare = both && has(`/api${both}`) ? both : null;
-  useKeys(compare ? [{ keys: "c", does: "compare with the previous run", run: () => navigate(compare) }] : []);
+  const bless = hasServer && !watched && page.outcome !== "passed" && hasEvidence(page) ? `/runs/${encodeURIComponent(page.run_id)}/bless` : null;
+  useKeys([
+    ...(compare ? [{ keys: "c", does: "compare with the previous run", run: () => navigate(compare) }] : []),
+    ...(bless ? [{ keys: "b", does: "bless answers of this run", run: () => navigate(bless) }] : []),
+  ]);
   return (
     <header className={styles.head}>
       <div className="row">
@@ -142,9 +146,7 @@ function Head({ page, watched, shown }: { page: RunPage; watched: boolean; shown
         <span className="row">
           {compare && <LinkButton to={compare}>Compare</LinkButton>}
           {hasServer && !watched && <RunAgain page={page} />}
-          {hasServer && !watched && page.outcome !== "passed" && hasEvidence(page) && (
-            <LinkButton to={`/runs/${encodeURIComponent(page.run_id)}/bless`}>Bless …</LinkButton>
-          )}
+          {bless && <LinkButton to={bless}>Bless …</LinkButton>}
           {managed && !watched && <Manage page={page} managed={managed} />}
           <CopyMarkdown text={useCallback(() => asMarkdown(page, shown()), [page, shown])} />
         </span>

@@ -37,17 +37,19 @@ export function SetsPicker({ sets, chosen, onChange }: Props) {
         />
       )}
       <ul className={styles.sets} aria-label="Eval sets">
-        {shown.map(({ path }) => {
+        {shown.map(({ path }, place) => {
           const one = chosen.find((each) => each.path === path);
+          const folder = folderOf(path);
           return (
             <li key={path}>
+              {folder !== folderOf(shown[place - 1]?.path ?? "") && <span className={styles.folder}><Breakable text={folder || "project folder"} /></span>}
               <label>
                 <input
                   type="checkbox"
                   checked={one !== undefined}
                   onChange={({ target }) => onChange(target.checked ? [...chosen, { path, cases: null }] : chosen.filter((each) => each.path !== path))}
                 />
-                <code><Breakable text={path} /></code>
+                <code title={path}><span className="hidden">{folder && `${folder}/`}</span><Breakable text={folder ? path.slice(folder.length + 1) : path} /></code>
                 {one?.cases && <span className="dim small">{one.cases.length} cases</span>}
               </label>
               {one && <Cases chosen={one} onChange={(cases) => set(path, cases)} />}
@@ -59,6 +61,11 @@ export function SetsPicker({ sets, chosen, onChange }: Props) {
       {sets.length === 0 && <p className="dim">No eval set in the project's folder yet: create one under Eval sets or with proctor init.</p>}
     </>
   );
+}
+
+/** The folder of a file; empty for the project's own. */
+export function folderOf(path: string): string {
+  return path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : "";
 }
 
 function Cases({ chosen, onChange }: { chosen: ChosenSet; onChange: (cases: string[] | null) => void }) {

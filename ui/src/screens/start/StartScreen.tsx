@@ -171,7 +171,7 @@ function Scoring({ request, change, start, metrics, problems }: Part & Omit<Know
       <div className={styles.options}>
         <TextField
           label="Judge"
-          hint={`${judged ? "Used by the metrics above that need one. " : "For metrics that use an LLM judge. "}Empty: ${metrics.judge}`}
+          hint={judged ? "Used by the metrics above that need one" : "For metrics that use an LLM judge"}
           placeholder={metrics.judge}
           error={problemsOf(problems, "judge")}
           defaultValue={request.judge ?? ""}
@@ -214,19 +214,19 @@ function Limits({ request, change, start, problems }: Part & { start: StartPage 
     <section className={styles.part}>
       <h2>Trials and limits</h2>
       <div className={styles.options}>
-        <NumberField {...shared} name="num_runs" label="Trials per case" hint={`Empty: from the config, else ${start.num_runs}`} whole />
-        <NumberField {...shared} name="concurrency" label="Trials in parallel" hint={`Empty: ${start.concurrency}`} whole />
-        <NumberField {...shared} name="max_cost" label="Cost limit, US dollars" hint={start.max_cost ? `Empty: ${start.max_cost}` : "Empty: no limit"} />
-        <NumberField {...shared} name="max_judge_calls" label="Judge call limit" hint="Empty: no limit" whole />
+        <NumberField {...shared} name="num_runs" label="Trials per case" hint="Empty: from the config, else the number shown" placeholder={String(start.num_runs)} whole />
+        <NumberField {...shared} name="concurrency" label="Trials in parallel" placeholder={String(start.concurrency)} whole />
+        <NumberField {...shared} name="max_cost" label="Cost limit, US dollars" placeholder={start.max_cost ? String(start.max_cost) : "no limit"} />
+        <NumberField {...shared} name="max_judge_calls" label="Judge call limit" placeholder="no limit" whole />
       </div>
       <details open={["timeout", "retry_errors", "max_time", "max_tokens", "max_failures"].some((name) => name in request)}>
         <summary>More limits</summary>
         <div className={styles.options}>
-          <NumberField {...shared} name="timeout" label="Timeout per turn, seconds" hint="Empty: 300" />
-          <NumberField {...shared} name="retry_errors" label="Retries" hint="After infrastructure errors, never after a wrong answer" whole />
-          <NumberField {...shared} name="max_time" label="Time limit, seconds" hint="Empty: no limit" />
-          <NumberField {...shared} name="max_tokens" label="Token limit of the agent" hint="Empty: no limit" whole />
-          <NumberField {...shared} name="max_failures" label="Failure limit" hint="The run stops after this many failures. Empty: no limit" whole />
+          <NumberField {...shared} name="timeout" label="Timeout per turn, seconds" placeholder="300" />
+          <NumberField {...shared} name="retry_errors" label="Retries" hint="After infrastructure errors, never after a wrong answer" placeholder="0" whole />
+          <NumberField {...shared} name="max_time" label="Time limit, seconds" placeholder="no limit" />
+          <NumberField {...shared} name="max_tokens" label="Token limit of the agent" placeholder="no limit" whole />
+          <NumberField {...shared} name="max_failures" label="Failure limit" hint="The run stops after this many failures" placeholder="no limit" whole />
         </div>
       </details>
     </section>
@@ -235,7 +235,7 @@ function Limits({ request, change, start, problems }: Part & { start: StartPage 
 
 type Numbers = "limit" | "num_runs" | "concurrency" | "timeout" | "retry_errors" | "max_cost" | "max_judge_calls" | "max_tokens" | "max_time" | "max_failures";
 
-function NumberField({ name, label, hint, whole = false, request, change, problems }: Part & { name: Numbers; label: string; hint: string; whole?: boolean }) {
+function NumberField({ name, label, hint, placeholder, whole = false, request, change, problems }: Part & { name: Numbers; label: string; hint?: string; placeholder?: string; whole?: boolean }) {
   const [text, setText] = useState(request[name] === undefined ? "" : String(request[name]));
   const least = name === "retry_errors" ? 0 : 1;
   const wrong = invalidNumbers(request).includes(name);
@@ -244,6 +244,7 @@ function NumberField({ name, label, hint, whole = false, request, change, proble
       label={label}
       hint={hint}
       inputMode={whole ? "numeric" : "decimal"}
+      placeholder={placeholder}
       value={text}
       error={wrong ? `${whole ? "A whole number of at least" : "A number above"} ${whole ? least : 0}, not ${text}` : problemsOf(problems, name)}
       onChange={({ target }) => {

@@ -137,11 +137,10 @@ def _sets(
             continue
         path = _below(one.path, manifest, root)
         there = _ids_in_file(root, path)
-        remaining = [eval_id for eval_id in ids if there is None or eval_id in there]
-        if len(remaining) < len(ids):
-            notes.append(f"{path} no longer has {_some(sorted({*ids} - {*remaining}))}.")
-        is_whole = there is not None and there <= {*ids}
-        yield {"path": path, "cases": None if is_whole and len(planned) > 1 else remaining}
+        if missing := sorted({*ids} - (there or {*ids})):
+            notes.append(f"{path} no longer has {_some(missing)}.")
+        is_whole = there is not None and there <= {*ids} and len(planned) > 1
+        yield {"path": path, "cases": None if is_whole else [one for one in ids if one not in missing]}
 
 
 def _ids_in_file(root: Path, path: str) -> set[str] | None:
