@@ -31,7 +31,7 @@ FRAMEWORKS := a2a adk-eval langgraph openai-agents traces
 ATTACKS := tests/files/eval_sets/test_fuzz.py tests/judges/test_injection.py tests/web/security/test_guard.py tests/web/security/test_target_addresses.py \
 	tests/web/adk/test_generated_requests.py tests/web/adk/test_unusual_addresses.py tests/agents/process/test_echoed_secrets.py
 
-.PHONY: demo test nightly lint format bench adk frameworks docs ui ui-unit ui-types ui-test reference options pictures adk-names lock clean
+.PHONY: demo test nightly lint format bench adk frameworks ray docs ui ui-unit ui-types ui-test reference options pictures adk-names lock clean
 
 demo: $(VENV)/.run
 	@$(BIN)/python examples/demo.py
@@ -44,7 +44,7 @@ test: $(VENV)/.test
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 nightly: export CRASH_RUNS := $(CRASH_RUNS)
-nightly: $(VENV)/.test adk frameworks ui
+nightly: $(VENV)/.test adk frameworks ray ui
 	$(BIN)/python -m pytest -m nightly -s $(ARGS)
 	$(BIN)/python -m pytest -m "not benchmark and not nightly" $(ATTACKS)
 
@@ -65,6 +65,9 @@ adk: $(VENV)/.adk
 
 # other frameworks, each beside this environment: $(VENV)-langgraph and so on, for tests/agents/frameworks
 frameworks: $(FRAMEWORKS:%=$(VENV)-%/.ready)
+
+# Ray, beside this environment: for the nightly tests of tests/runs/setup/workers
+ray: $(VENV)-ray/.ready
 
 docs: $(VENV)/.docs
 	$(BIN)/python -m mkdocs build --quiet --strict --config-file site/mkdocs.yml
@@ -147,8 +150,8 @@ lock:
 	$(COMPILE) $(ARGS) requirements/adk.in --output-file requirements/adk.txt
 	$(COMPILE) $(ARGS) requirements/judges.in --output-file requirements/judges.txt
 	$(COMPILE) $(ARGS) requirements/docs.in --output-file requirements/docs.txt
-	$(foreach name,$(FRAMEWORKS),$(COMPILE) $(ARGS) requirements/$(name).in --output-file requirements/$(name).txt &&) true
+	$(foreach name,$(FRAMEWORKS) ray,$(COMPILE) $(ARGS) requirements/$(name).in --output-file requirements/$(name).txt &&) true
 
 clean:
-	rm -rf $(VENV) $(FRAMEWORKS:%=$(VENV)-%) ui/node_modules src/proctor/page build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(FRAMEWORKS:%=$(VENV)-%) $(VENV)-ray ui/node_modules src/proctor/page build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -235,6 +235,22 @@ class FunctionName(Kind):
         return isinstance(value, str) and re.fullmatch(r"[^:\s]+:[A-Za-z_][\w.]*", value) is not None
 
 
+class WorkerPlace(Kind):
+    """The place of workers: processes of this machine, or a cluster of Ray."""
+
+    expected = "processes, ray:local, ray:auto or ray://HOST:PORT"
+
+    def accepts(self, value: object) -> bool:
+        """Return whether a settings file may contain `value`."""
+        return not self.problem("", value)
+
+    def problem(self, name: str, value: object) -> str:
+        """Return the error message for `value`; empty if it is valid."""
+        is_address = isinstance(value, str) and value.startswith("ray://")
+        is_known = is_address or value in ("processes", "ray:local", "ray:auto")
+        return "" if is_known else f"{name}: expected {self.expected}, got {value!r}"
+
+
 @dataclass(frozen=True, eq=False)
 class Checked(Kind):
     """A value that a function checks. The function takes the name and the value and returns the error message, or an empty text."""

@@ -30,6 +30,7 @@ from proctor.common.option_kinds import (
     Share,
     Text,
     WholeNumber,
+    WorkerPlace,
 )
 from proctor.errors import SetupError
 
@@ -137,10 +138,6 @@ def _join_problem(name: str, value: object) -> str:
     return run_name_problem(name, value)
 
 
-def _on_problem(name: str, value: object) -> str:
-    return "" if value == "processes" else f"{name}: expected processes, got {value!r}"
-
-
 FAILURES_OR_ALL = Choice(("all", "failures"))
 
 
@@ -234,7 +231,7 @@ class RunOptions:
         "--isolate-memory", metavar="SIZE", group=Group.EXECUTION, uses=[SETTING, PYTEST, RESUME],
     )  # fmt: skip
     on: str | None = option(
-        None, Checked(_on_problem, '"processes"'), "Run the trials on workers: `processes` of this machine, each with many trials at a time.",
+        None, WorkerPlace(), "Run the trials on workers: `processes` of this machine, or Ray: `ray:local`, `ray:auto`, `ray://HOST:PORT`.",
         "--on", metavar="WHERE", group=Group.EXECUTION, uses=[SETTING, RESUME], unset="in this process",
     )  # fmt: skip
     workers: int | None = option(
@@ -244,6 +241,10 @@ class RunOptions:
     per_worker: int | None = option(
         None, WholeNumber(1, most=10_000), "With `on`: the most trials that a worker runs at a time.", "--per-worker", metavar="N",
         group=Group.EXECUTION, uses=[SETTING, RESUME], unset="an equal part of `concurrency`",
+    )  # fmt: skip
+    env: Sequence[str] = option(
+        (), RepeatedText(), "With `on`: refuse workers whose environment lacks NAME; may be repeated.", "--env",
+        metavar="NAME", group=Group.EXECUTION, uses=[RESUME], python="A list.",
     )  # fmt: skip
     timeout: float | None = option(
         300.0, Amount(), "Seconds that one turn may take.", "--timeout", metavar="S", group=Group.EXECUTION,
@@ -443,5 +444,5 @@ def options_of(use: Use) -> list[str]:
     return [option.name for option in OPTIONS.values() if use in option.uses]
 
 
-WORKERS = ("on", "workers", "per_worker")
+WORKERS = ("on", "workers", "per_worker", "env")
 """The options that say where the trials of a run, or of a session of it, are run. They change no verdict."""

@@ -63,6 +63,7 @@ class EvaluateOptions(TypedDict, total=False):
     on: str | None
     workers: int | None
     per_worker: int | None
+    env: Sequence[str]
     timeout: float | None
     trial_timeout: float | None
     max_text: int
@@ -125,6 +126,7 @@ class SessionOptions(TypedDict, total=False):
     on: str | None
     workers: int | None
     per_worker: int | None
+    env: Sequence[str]
     max_text: int
     max_events: int
     user: Any

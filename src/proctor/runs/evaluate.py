@@ -58,9 +58,10 @@ async def evaluate(
     * `concurrency: int` (8): Trials that run at the same time.
     * `isolate: bool` (False): Run a Python agent in worker processes: contains crashes, memory and blocking code.
     * `isolate_memory: str | int | None` (none): The memory of each worker (512MB, 2GB); a trial that needs more is an error. Implies `isolate`.
-    * `on: str | None` (in this process): Run the trials on workers: `processes` of this machine, each with many trials at a time.
+    * `on: str | None` (in this process): Run the trials on workers: `processes` of this machine, or Ray: `ray:local`, `ray:auto`, `ray://HOST:PORT`.
     * `workers: int | None` (4): With `on`: start N workers, which share the trials.
     * `per_worker: int | None` (an equal part of `concurrency`): With `on`: the most trials that a worker runs at a time.
+    * `env: Sequence[str]` (none): With `on`: refuse workers whose environment lacks NAME; may be repeated. A list.
     * `timeout: float | None` (300.0): Seconds that one turn may take. `None` sets no limit.
     * `trial_timeout: float | None` (none): Seconds that one trial may take.
     * `max_text: int` (1048576): Keep N characters of a text of the agent; a longer one is cut, and an error.

@@ -163,7 +163,8 @@ class Run:
         except StoreError as error:
             run.failure = _broken(error)
         except EngineError as error:
-            run.failure = Failure(where="workers", message=str(error))
+            rest = f"; `proctor resume {run.run_id}` runs the rest" if run.run_id else ""
+            run.failure = Failure(where="workers", message=f"{error}{rest}")
         finally:
             # Executor and runner refer to each other: this cycle would keep all results until the next collection.
             self._executor = runner.set_aside = None

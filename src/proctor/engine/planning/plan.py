@@ -35,7 +35,7 @@ from proctor.engine.planning.set_plan import (
     skip_notes,
     unknown_ids,
 )
-from proctor.engine.run_options import RunOptions
+from proctor.engine.run_options import WORKERS, RunOptions
 from proctor.engine.scoring.verdict import bounds_of, decide_share
 from proctor.engine.trial.conversation import check_hook
 from proctor.errors import NothingToRunError, SetupError, SetupProblems
@@ -114,8 +114,8 @@ def _sharing_problems(options: RunOptions) -> list[SetupError]:
     """Return the problems of options that a run of several processes lacks, or cannot have."""
     problems = [
         f"{name} (--{name.replace('_', '-')}) needs on (--on): it is about the workers of a run"
-        for name in ("workers", "per_worker")
-        if options.on is None and getattr(options, name) is not None
+        for name in WORKERS[1:]
+        if options.on is None and getattr(options, name)
     ]
     if options.join is None:
         return [*map(SetupError, problems)]

@@ -40,14 +40,17 @@ ANSWERS = {"response_match_score": 0.9}
 class Project:
     """A folder with an agent that writes the beginning and the end of each call to a log."""
 
-    def __init__(self, folder: Path, *messages: str) -> None:
+    def __init__(
+        self, folder: Path, *messages: str, on: str = "processes", python: str = sys.executable
+    ) -> None:
+        self.on, self.python = on, python
         self.folder = make_project(folder, *(case(text, text) for text in messages), criteria=ANSWERS)
         (folder / "agent.py").write_text(LOGGING)
         self.store = f"sqlite:{folder / 'runs.db'}"
 
     def start(self, *command: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [sys.executable, "-m", "proctor", *command, "--store", self.store, "--on", "processes", "--workers", "2"],
+            [self.python, "-m", "proctor", *command, "--store", self.store, "--on", self.on, "--workers", "2"],
             cwd=self.folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
         )  # fmt: skip
 
@@ -79,8 +82,8 @@ class Project:
             store.close()
 
 
-def wait_until(is_so: Callable[[], object]) -> None:
-    until = time.monotonic() + 60
+def wait_until(is_so: Callable[[], object], seconds: float = 60) -> None:
+    until = time.monotonic() + seconds
     while not is_so():
         assert time.monotonic() < until
         time.sleep(0.02)
@@ -190,15 +193,29 @@ def test_a_poisoned_trial_is_an_error_and_the_others_pass(tmp_path: Path) -> Non
         (["--on", "the moon"], "on: expected processes"),
         (["--workers", "2"], "workers (--workers) needs on (--on)"),
         (["--per-worker", "2"], "per_worker (--per-worker) needs on (--on)"),
+        (["--env", "KEY"], "env (--env) needs on (--on)"),
+        (["--on", "ray:local"], "--on ray:local needs the package 'ray'. Run: pip install 'proctor[ray]'"),
+        (
+            ["--on", "processes", "--workers", "1", "--env", "NO_SUCH_KEY"],
+            "the environment of the worker lacks NO_SUCH_KEY",
+        ),
         (["--on", "processes", "--workers", "1"], "No module named 'not_there'"),
     ],
-    ids=["unknown", "workers alone", "per worker alone", "agent that cannot be loaded"],
+    ids=[
+        "unknown",
+        "workers alone",
+        "per worker alone",
+        "key alone",
+        "ray is missing",
+        "key is missing",
+        "agent that cannot be loaded",
+    ],
 )
 def test_bad_input_is_reported_before_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], message: str
 ) -> None:
     monkeypatch.chdir(make_project(tmp_path))
-    if "--workers 1" in " ".join(options):
+    if options[-1] == "1":
         (tmp_path / "agent.py").write_text("import not_there\n")
     run = in_this_process("eval", "agent.py", "cases.evalset.json", *options)
     assert run.returncode == 2

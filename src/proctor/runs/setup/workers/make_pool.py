@@ -8,7 +8,7 @@ from typing import Any
 
 from proctor.agents.load import agent_folder, describe_ref, read_env_file
 from proctor.agents.process.worker_agent import PATH_VARIABLE, reference_of
-from proctor.engine.execution.workers import Facts, WorkerPool
+from proctor.engine.execution.workers import Engine, Facts, WorkerPool
 from proctor.engine.run_options import RunOptions
 from proctor.errors import AgentLoadError, SetupError
 from proctor.runs.setup.manifest import versions
@@ -38,17 +38,25 @@ def worker_pool(ref: object, options: RunOptions) -> WorkerPool:
     if folder is not None:
         read_env_file(folder)  # for judges and metrics, which run in this process
     job: dict[str, Any] = {name: getattr(options, name) for name in OPTIONS}
-    job |= {"agent": reference, **_hooks(options)}
+    job |= {"agent": reference, "env": list(options.env), **_hooks(options)}
     workers = options.workers or WORKERS
     per_worker = options.per_worker or -(-options.concurrency // workers)
     return WorkerPool(
-        ProcessEngine(),
+        _engine(str(options.on), per_worker),
         job,
         workers,
         per_worker,
         compare=lambda facts: list(differences({**code_facts(reference), "versions": versions()}, facts)),
         seconds=_seconds(options),
     )
+
+
+def _engine(on: str, per_worker: int) -> Engine:
+    if on == "processes":
+        return ProcessEngine()
+    from proctor.runs.setup.workers.ray_cluster import RayEngine
+
+    return RayEngine(on, per_worker)
 
 
 def _hooks(options: RunOptions) -> dict[str, str]:

@@ -10,7 +10,7 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from functools import partial
@@ -127,6 +127,7 @@ async def serve(channel: Channel) -> int:
     reference = str(job["agent"])
     with imports_of(reference):
         try:
+            _check_environment(job["env"])
             options, code = _options(job), code_facts(reference)
             agent = _load(reference, options)
             lifecycle = AgentLifecycle(agent, describe_ref(reference), options.timeout)
@@ -165,6 +166,11 @@ def _send(channel: Channel, number: int, trial: Trial) -> None:
         )
         evidence = kept_json(kept)
     channel.send({"id": number, "evidence": evidence.decode()})
+
+
+def _check_environment(names: Sequence[str]) -> None:
+    if missing := [name for name in names if not os.environ.get(name)]:
+        raise SetupError(f"the environment of the worker lacks {', '.join(missing)} (--env)")
 
 
 def _options(job: Mapping[str, Any]) -> RunOptions:

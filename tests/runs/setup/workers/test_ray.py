@@ -1,0 +1,94 @@
+"""`--on ray:…`: the trials of a run on workers that Ray places, with a real cluster on this machine."""
+
+import os
+import signal
+import subprocess
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import proctor
+from tests.agents.frameworks.environments import python_of
+from tests.cli.project import case, make_project
+from tests.runs.setup.workers.test_processes import Project, comparable
+
+PYTHON = python_of("ray")
+pytestmark = [
+    pytest.mark.nightly,
+    pytest.mark.skipif(not PYTHON.exists(), reason="the environment of ray is not installed: make ray"),
+    pytest.mark.timeout(600),
+]
+
+
+def new_project(folder: Path, count: int, on: str = "ray:local") -> Project:
+    return Project(folder, *(f"n{number}" for number in range(count)), on=on, python=str(PYTHON))
+
+
+def wait_until_stored(project: Project, least: int, head: "subprocess.Popen[str]") -> None:
+    """Wait until so many trials are stored; a busy machine takes a minute to start a cluster."""
+    until = time.monotonic() + 240
+    while not project.has_stored(least):
+        assert head.poll() is None, head.communicate()[0]
+        assert time.monotonic() < until
+        time.sleep(0.2)
+
+
+def processes_of(head: "subprocess.Popen[str]", words: str) -> list[int]:
+    """Return the processes of the cluster that a run has started, by their command lines."""
+    listed = subprocess.run(["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True)
+    rows = [
+        (int(row[0]), int(row[1]), row[2])
+        for row in (line.split(None, 2) for line in listed.stdout.splitlines())
+    ]
+    family = {head.pid}
+    while more := {pid for pid, parent, _ in rows if parent in family} - family:
+        family |= more
+    return [pid for pid, _, command in rows if pid in family and words in command]
+
+
+def test_evidence_and_verdicts_are_those_of_a_run_in_one_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    make_project(
+        tmp_path,
+        case("hello", "hello"),
+        case("letters", "caf\u00e9 \U0001f30d"),
+        case("crash", "crash"),
+        case("print", "print"),
+        case("no call", "no call"),
+        case("too long", "sleep 30"),
+    )
+    here = proctor.evaluate_sync("agent.py", "cases.evalset.json", timeout=2.0, store="here.db")
+    command = [
+        "-m", "proctor", "eval", "agent.py", "cases.evalset.json", "--timeout", "2", "--store", "there.db",
+        "--on", "ray:local", "--workers", "2",
+    ]  # fmt: skip
+    there = subprocess.run([str(PYTHON), *command], capture_output=True, text=True, check=False)
+    assert there.returncode == here.exit_code, there.stderr
+    loaded = proctor.load_run("latest", store="there.db")
+    assert comparable(loaded) == comparable(proctor.load_run("latest", store="here.db"))
+
+
+def test_workers_are_killed_and_no_finished_trial_is_lost_or_repeated(tmp_path: Path) -> None:
+    kills = 4
+    project = new_project(tmp_path, 10 + 8 * kills)
+    head = project.eval()
+    finished: Counter[str] = Counter()
+    for kill in range(kills):
+        wait_until_stored(project, 4 + 8 * kill, head)
+        stored, begun = project.stored(), project.begun()
+        finished.update({text: begun[text] for text in stored - finished.keys()})
+        for words in ("trial_server", "ray::HostedWorker")[kill % 2 :]:
+            if found := processes_of(head, words):
+                os.kill(found[-1], signal.SIGKILL)
+                break
+    output, _ = head.communicate(timeout=240)
+    assert head.returncode == 0, output
+    begun = project.begun()
+    assert len(project.stored()) == len(begun) == 10 + 8 * kills
+    assert {text: begun[text] for text in finished} == finished
+    assert begun.total() <= len(begun) + 2 * kills
+    assert "lost and replaced" in output
