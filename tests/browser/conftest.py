@@ -146,14 +146,15 @@ def _wait_for(site: Site, process: subprocess.Popen[bytes], log: Path) -> None:
 @pytest.fixture(scope="session")
 def project(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> tuple[Path, Path]:
     """A project with a run of every kind, and its store. Not to be changed: `own_site` is for that."""
-    folder = tmp_path_factory.mktemp("project")
     if worker_id == "master":  # the only process
+        folder = tmp_path_factory.mktemp("project")
         return folder, make_project(folder)
-    made = _made_once(tmp_path_factory.getbasetemp().parent / "project")
-    return Path(shutil.copytree(made, folder, dirs_exist_ok=True)), folder / STORE
+    folder = tmp_path_factory.getbasetemp().parent / "project"
+    _make_once(folder)
+    return folder, folder / STORE
 
 
-def _made_once(folder: Path) -> Path:
+def _make_once(folder: Path) -> None:
     """Make the project in the first process that needs it; the others wait for it."""
     done = folder.with_name(f"{folder.name}-done")
     try:
@@ -166,7 +167,6 @@ def _made_once(folder: Path) -> Path:
     else:
         make_project(folder)
         done.touch()
-    return folder
 
 
 @pytest.fixture(scope="session")
@@ -290,7 +290,8 @@ def axe() -> Callable[[Page], None]:
         found = page.evaluate(
             "(rules) => axe.run(document, { runOnly: rules, resultTypes: ['violations'] })", rules
         )
-        assert [_text_of(one) for one in found["violations"]] == []
+        violations = [_text_of(one) for one in found["violations"]]
+        assert not violations, "\n".join(violations)
 
     return check
 

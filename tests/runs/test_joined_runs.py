@@ -219,7 +219,7 @@ async def test_a_run_that_has_ended_takes_no_member(store: str) -> None:
 async def test_a_member_that_continues_reads_many_cases_with_each_statement(
     store: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stop, sets = StopRequest(), eval_set(200)
+    stop, sets = StopRequest(), eval_set(400)
     answered: list[str] = []
 
     def stopping(text: str) -> str:

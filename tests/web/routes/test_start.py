@@ -356,7 +356,12 @@ def test_cases_tags_and_metrics_that_are_chosen_are_what_is_run(tmp_path: Path) 
         _, extras = server.ask("GET", f"/api/runs/{run}/case-extras")
         assert [row["eval_id"] for row in cases["items"]] == ["case_1", "case_3"]
         assert page["sets"][0]["metrics"][0] == "response_match_score"
-        assert extras == {"tags": {"odd": [0, 1], "rare": [0, 1]}, "tools": {}, "costs": []}
+        assert extras == {
+            "tags": {"odd": [0, 1], "rare": [0, 1]},
+            "tools": {},
+            "tool_figures": [],
+            "costs": [],
+        }
         again = server.start(eval_sets=[], failed_of=run)
         server.wait_for(again, "finished")
         _, failed = server.ask("GET", f"/api/runs/{again}/cases")

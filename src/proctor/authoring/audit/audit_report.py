@@ -14,6 +14,7 @@ from proctor.authoring.audit.criteria_blocks import criteria_lines, proposal_blo
 from proctor.authoring.audit.judged_mutants import judge_blocks, judged_data
 from proctor.authoring.audit.leakage import leakage_blocks, leakage_data
 from proctor.authoring.audit.mutant_evidence import evidence_data, survivor_blocks
+from proctor.common.safe_text import count_text
 from proctor.engine.planning.set_plan import ASSERTS_NOTHING
 from proctor.reports.base import ReportOptions
 from proctor.reports.content.text_blocks import (
@@ -136,12 +137,12 @@ def shortfall(found: AuditResult, required: float) -> str:
         return "no mutant could be scored"
     share = score.caught / (score.made + score.errors)
     if share < required:
-        unscored = f"; {_count(score.errors, 'mutant')} could not be scored" if score.errors else ""
+        unscored = f"; {count_text(score.errors, 'mutant')} could not be scored" if score.errors else ""
         return f"{_percent(share)} of the mutants are caught, and {_percent(required)} are required{unscored}"
     passed = found.passed_by_any
     if not passed and found.leakage is not None and found.leakage.leaks:
         return f"{found.leakage.agent} could see expected values"
-    return f"an agent that does nothing passes {_count(len(passed), 'case')}" if passed else ""
+    return f"an agent that does nothing passes {count_text(len(passed), 'case')}" if passed else ""
 
 
 def _weaknesses(found: AuditResult) -> Iterator[str]:
@@ -159,10 +160,6 @@ def _percent(share: float | None) -> str:
     if text == "100.0" and share < 1:
         text = "99.9"
     return f"{text.removesuffix('.0')} %"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 # --- Blocks ----------------------------------------------------------------------------------------------------------
@@ -193,13 +190,13 @@ def audit_blocks(found: AuditResult, look: Look, change: AuditChange | None = No
 def _scope(found: AuditResult) -> str:
     names = [each.path or each.eval_set_id for each in found.sets]
     sources = list(dict.fromkeys(each.config_source for each in found.sets))
-    shown = names[0] if len(names) == 1 else _count(len(names), "set")
-    config = sources[0] if len(sources) == 1 else _count(len(sources), "config")
+    shown = names[0] if len(names) == 1 else count_text(len(names), "set")
+    config = sources[0] if len(sources) == 1 else count_text(len(sources), "config")
     total = sum(1 for _ in found.cases)
     source = f"conversations of run {found.from_run}, " if found.from_run else ""
     stored = f", stored as {found.run_id}" if found.run_id else ""
     return (
-        f"{shown}: {len(found.audited):,} of {_count(total, 'case')} audited, {source}scored by {config}, "
+        f"{shown}: {len(found.audited):,} of {count_text(total, 'case')} audited, {source}scored by {config}, "
         f"seed {found.seed}{stored}"
     )
 
@@ -256,7 +253,7 @@ def _row(label: str, score: MutationScore) -> Row:
     low, high = (100 * each for each in score.interval)
     role: Role = "bad" if score.is_blind else "warning" if score.is_weak else "good"
     word = "blind" if score.is_blind else "weak" if score.is_weak else ""
-    errors = f"{_count(score.errors, 'error')}" if score.errors else ""
+    errors = count_text(score.errors, "error") if score.errors else ""
     cells = [
         label, f"{score.caught:,}/{score.made:,}", _percent(score.share), f"{low:.0f}–{high:.0f} %" if score.made else "–",
         ", ".join(filter(None, (word, errors))),
@@ -282,7 +279,7 @@ def _problem_lines(found: AuditResult, *, everything: bool) -> Iterator[Block]:
     same = [f"{case.eval_id} (as {case.same_as})" for case in found.audited if case.same_as]
     if same:
         more = "…" if len(same) > _FEW else ""
-        yield text_line(f"{_count(len(same), 'redundant case')}: {', '.join(same[:_FEW])}{more}")
+        yield text_line(f"{count_text(len(same), 'redundant case')}: {', '.join(same[:_FEW])}{more}")
     yield from criteria_lines(found, everything=everything)
     fates = chain.from_iterable(case.mutants for case in found.audited)
     yield from _error_line([each for each in fates if each.fate is Fate.ERROR])
@@ -290,7 +287,7 @@ def _problem_lines(found: AuditResult, *, everything: bool) -> Iterator[Block]:
 
 def _case_lines(what: str, cases: Sequence[tuple[CaseAudit, str]]) -> Iterator[Block]:
     if cases:
-        yield _line(f"{_count(len(cases), 'case')} {what}", "bad")
+        yield _line(f"{count_text(len(cases), 'case')} {what}", "bad")
     for case, why in cases[:_FEW]:
         yield text_line(f"  {_named(case)}: {_short(why)}")
     if len(cases) > _FEW:
@@ -305,13 +302,13 @@ def _left_out_cases(found: AuditResult) -> Iterator[Block]:
     for reason, cases in reasons.items():
         named = ", ".join(case.eval_id for case in cases[:_FEW])
         yield text_line(
-            f"{_count(len(cases), 'case')} without mutants: {_short(reason)}: {named}{'…' if len(cases) > _FEW else ''}"
+            f"{count_text(len(cases), 'case')} without mutants: {_short(reason)}: {named}{'…' if len(cases) > _FEW else ''}"
         )
 
 
 def _error_line(errors: Sequence[MutantFate]) -> Iterator[Block]:
     if errors:
-        text = f"{_count(len(errors), 'mutant')} could not be made or scored, for example: {_short(errors[0].reason)}"
+        text = f"{count_text(len(errors), 'mutant')} could not be made or scored, for example: {_short(errors[0].reason)}"
         yield _line(text, "error")
 
 
@@ -330,7 +327,7 @@ def _next_steps(found: AuditResult, *, verbose: bool) -> Iterator[Block]:
     survived = found.score.made - found.score.caught
     if survived and not verbose:
         and_changes = ", and each change ready to paste" if found.proposals else ""
-        yield text_line(f"next: -v lists the {_count(survived, 'surviving mutant')} by case{and_changes}")
+        yield text_line(f"next: -v lists the {count_text(survived, 'surviving mutant')} by case{and_changes}")
     elif survived:
         worst = max(found.audited, key=_survivor_count).eval_id
         how = f"proctor show {found.run_id} {shlex.quote(worst)}" if found.run_id else f"--case {worst}"

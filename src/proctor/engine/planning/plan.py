@@ -9,6 +9,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from math import ceil, log
 
+from proctor.common.safe_text import count_text
 from proctor.engine.planning.case_checks import (
     Check,
     Surveys,
@@ -364,11 +365,11 @@ def undecidable(rule: TrialRule | None, num_runs: int) -> str:
     if rule.confidence is None:
         if rule.pass_k <= num_runs:
             return ""
-        return f"trials: pass_k is {rule.pass_k}, and a case has {_trials(num_runs)}: it takes at least {rule.pass_k}"
+        return f"trials: pass_k is {rule.pass_k}, and a case has {count_text(num_runs, 'trial')}: it takes at least {rule.pass_k}"
     if _can_pass(rule, num_runs) or _can_fail(rule, num_runs):
         return ""
     return (
-        f"trials: {_trials(num_runs)} a case can decide nothing at a confidence of "
+        f"trials: {count_text(num_runs, 'trial')} a case can decide nothing at a confidence of "
         f"{rule.confidence:g}: from {least_to_pass(rule)} trials on a case can pass"
     )
 
@@ -380,11 +381,11 @@ def too_few_trials(rule: TrialRule, num_runs: int) -> str:
     asked = f"{rule.min_pass_rate:g} at a confidence of {rule.confidence:g}"
     if not _can_pass(rule, num_runs):
         return (
-            f"trials: no case can pass with {_trials(num_runs)}: even if all pass, that does not show {asked}; "
+            f"trials: no case can pass with {count_text(num_runs, 'trial')}: even if all pass, that does not show {asked}; "
             f"it takes at least {least_to_pass(rule)}"
         )
     if not _can_fail(rule, num_runs):
-        return f"trials: no case can fail with {_trials(num_runs)}: even if none passes, {asked} is not ruled out"
+        return f"trials: no case can fail with {count_text(num_runs, 'trial')}: even if none passes, {asked} is not ruled out"
     return ""
 
 
@@ -398,7 +399,7 @@ def loose_rate(rule: TrialRule, num_runs: int) -> str:
     if is_strict or (trials == 1 and rule.rate >= _HALF):
         return ""
     return (
-        f"trials: min_pass_rate {rule.min_pass_rate:g} is below one of {_trials(trials)}: a case passes if a single trial "
+        f"trials: min_pass_rate {rule.min_pass_rate:g} is below one of {count_text(trials, 'trial')}: a case passes if a single trial "
         "passes. State a rate such as 0.8"
     )
 
@@ -423,7 +424,3 @@ def least_to_pass(rule: TrialRule) -> int:
         each = (1 - rule.confidence) / 2
         return ceil(log(each) / log(rule.rate))
     return 1 + (more_trials(1, 1, rule.rate, confidence=rule.confidence) or 0)
-
-
-def _trials(count: int) -> str:
-    return "1 trial" if count == 1 else f"{count} trials"
