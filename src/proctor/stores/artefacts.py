@@ -7,7 +7,6 @@ import re
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -126,10 +125,11 @@ class Artefacts:
     def delete(self, place: str, names: Collection[str]) -> None:
         """Delete artefacts; one that does not exist is no error."""
         present, *earlier = self._locations(place)
+        moved = set(self.names(present)) if earlier else set()
         _delete(present, names)
-        for location in earlier:
-            with suppress(StoreError):  # a bucket from which everything was moved may be gone
-                _delete(location, names)
+        if left := set(names) - moved:  # a bucket from which everything was moved may be gone
+            for location in earlier:
+                _delete(location, left)
 
 
 def _delete(place: str, names: Collection[str]) -> None:

@@ -72,6 +72,21 @@ def baseline_names(store: Store) -> dict[str, list[str]]:
     return names
 
 
+def check_baselines(store: Store) -> None:
+    """Check that every baseline can be read: of which run one is that cannot, is unknown, and that run must not be deleted.
+
+    Raises:
+        SetupError: one cannot be read.
+    """
+    for path in baseline_files(store) if store_file(store.url) is not None else ():
+        try:
+            read_baseline(path)
+        except EvalFileError as error:
+            raise SetupError(
+                f"{error}. No run is deleted, because it may be the one of this baseline; `proctor baseline remove {path.stem}` comes first"
+            ) from None
+
+
 def is_baseline(name: str, store: Store) -> bool:
     """Return whether `name` is a baseline of `store`, or an existing file."""
     if is_file(name):

@@ -775,7 +775,7 @@ export interface paths {
         get?: never;
         /**
          * Put Annotation
-         * @description Write name, note and star of a run in place of those that were. The run itself stays unchanged.
+         * @description Write name, note or star of a run in place of what was; what is left out stays. The run itself stays unchanged.
          */
         put: operations["put_annotation"];
         post?: never;
@@ -1320,25 +1320,16 @@ export interface components {
             why_not: string;
         };
         /**
-         * Annotation
-         * @description What people wrote about a run.
+         * AnnotationChange
+         * @description What changes in it: what is left out stays as it is.
          */
-        Annotation: {
-            /**
-             * Name
-             * @default
-             */
-            name: string;
-            /**
-             * Note
-             * @default
-             */
-            note: string;
-            /**
-             * Starred
-             * @default false
-             */
-            starred: boolean;
+        AnnotationChange: {
+            /** Name */
+            name?: string | null;
+            /** Note */
+            note?: string | null;
+            /** Starred */
+            starred?: boolean | null;
         };
         /**
          * AnswerPart
@@ -1482,6 +1473,8 @@ export interface components {
             caught: components["schemas"]["Share"];
             /** Survivors */
             survivors: number;
+            /** Errors */
+            errors: number;
             /** Faults */
             faults: string[];
             /** Passed By */
@@ -6553,7 +6546,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Annotation"];
+                "application/json": components["schemas"]["AnnotationChange"];
             };
         };
         responses: {

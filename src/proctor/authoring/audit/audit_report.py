@@ -251,7 +251,7 @@ def _sum(scores: Sequence[OperatorScore]) -> MutationScore:
 
 def _row(label: str, score: MutationScore) -> Row:
     low, high = (100 * each for each in score.interval)
-    role: Role = "bad" if score.is_blind else "warning" if score.is_weak else "good"
+    role: Role = "bad" if score.is_blind else "warning" if score.is_weak or score.errors else "good"
     word = "blind" if score.is_blind else "weak" if score.is_weak else ""
     errors = count_text(score.errors, "error") if score.errors else ""
     cells = [

@@ -136,14 +136,18 @@ def _slim(trial: Trial) -> Any:
 
 
 def _share(of_set: AuditResult) -> dict[str, Any]:
-    """Return what one set catches, in short."""
-    classes = [each for each in of_set.by_operator if each.score.made and each.family != AGENTS]
+    """Return what one set catches, in short. A mutant that could not be scored counts as not caught, as for `--fail-under`."""
+    tried = [
+        each
+        for each in of_set.by_operator
+        if each.family != AGENTS and (each.score.made or each.score.errors)
+    ]
     score = of_set.score
     return {
         "caught": score.caught,
-        "made": score.made,
-        "classes": [sum(not each.score.is_weak for each in classes), len(classes)],
-        "blind": [each.label for each in classes if each.score.is_blind],
+        "made": score.made + score.errors,
+        "classes": [sum(not (each.score.is_weak or each.score.errors) for each in tried), len(tried)],
+        "blind": [each.label for each in tried if each.score.is_blind],
         "passed_by_any": len(of_set.passed_by_any),
     }
 

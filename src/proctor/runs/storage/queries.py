@@ -212,8 +212,9 @@ def _find_deletable(store: Store, names: Sequence[str]) -> list[RunRecord]:
 
 
 def _baseline_names(store: Store) -> dict[str, list[str]]:
-    from proctor.stores.baselines import baseline_names
+    from proctor.stores.baselines import baseline_names, check_baselines
 
+    check_baselines(store)
     return baseline_names(store)
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any
 
 from proctor.schema.results.manifest import RunAnnotation
-from proctor.stores.sql.database import Database, Transaction, has_version, sound
+from proctor.stores.sql.database import Database, Transaction, has_version
 from proctor.stores.sql.encoding import checksum, storable
 from proctor.stores.sql.run_state import RunLine
 
@@ -41,9 +43,15 @@ class AnnotatedStore:
         """Return the annotations by run id; runs without one are left out."""
         if not has_version(self._database, _VERSION):
             return {}
-        rows = self._database.rows(_READ_ALL)
-        with sound(self._database.name, "an annotation of a run"):
-            return {str(run_id): _annotation_of(*row) for run_id, *row in rows}
+        return {str(run_id): _shown(row) for run_id, *row in self._database.rows(_READ_ALL)}
+
+
+def _shown(row: Sequence[Any]) -> RunAnnotation:
+    """Return an annotation; of a damaged one that it is damaged, because the runs themselves are sound."""
+    try:
+        return _annotation_of(*row)
+    except (TypeError, ValueError):
+        return RunAnnotation(note="The name, note and star of this run are damaged: write them again.")
 
 
 def write_annotation(transaction: Transaction, run: int, annotation: RunAnnotation) -> None:

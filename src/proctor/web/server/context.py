@@ -137,6 +137,20 @@ class ServerContext:
             store.close()
 
     @contextmanager
+    def changing(self) -> Iterator[Store]:
+        """Open the store to change what is in it.
+
+        Raises:
+            NoRunsError: there is no store yet.
+            StoreError: it cannot be opened.
+        """
+        store = open_runs(self.store_url)
+        try:
+            yield store
+        finally:
+            store.close()
+
+    @contextmanager
     def writing(self) -> Iterator[Store]:
         """Open the store for writing; create it if there is none.
 

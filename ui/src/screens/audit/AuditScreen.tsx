@@ -181,6 +181,12 @@ function Caught({ row: { caught } }: { row: AuditedCaseRow }) {
 }
 
 function Faults({ row }: { row: AuditedCaseRow }) {
-  if (!row.faults.length) return <span className="dim">{row.caught.of ? "every mutant is caught" : "–"}</span>;
-  return <span>{safeText(row.faults.join(", "))}</span>;
+  const errors = row.errors > 0 && <span className={`${styles.under} ${styles.bad}`}>{numText(row.errors)} could not be scored</span>;
+  if (!row.faults.length && !errors) return <span className="dim">{row.caught.of ? "every mutant is caught" : "–"}</span>;
+  return (
+    <>
+      <span>{safeText(row.faults.join(", "))}</span>
+      {errors}
+    </>
+  );
 }

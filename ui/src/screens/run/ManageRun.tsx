@@ -19,7 +19,7 @@ export function useManagement(run: string, live: boolean): RunManagement | undef
 /** The star: pressed or not. */
 export function Star({ page, managed }: { page: RunPage; managed: RunManagement }) {
   const change = useAnnotation(page.run_id);
-  const toggle = () => change.mutate(annotationOf(page.run_id, { ...managed, starred: !managed.starred }));
+  const toggle = () => change.mutate(annotationOf(page.run_id, { starred: !managed.starred }));
   useKeys([{ keys: "s", does: "star this run", run: toggle }]);
   return (
     <>
@@ -47,10 +47,11 @@ export function Manage({ page, managed }: { page: RunPage; managed: RunManagemen
   );
 }
 
-type Annotation = Pick<RunManagement, "name" | "note" | "starred">;
+/** What is left out stays as it is: another person may have changed it meanwhile. */
+type AnnotationChange = Partial<Pick<RunManagement, "name" | "note" | "starred">>;
 
-function annotationOf(run: string, { name, note, starred }: Annotation) {
-  return { method: "PUT", path: `/api/runs/${encodeURIComponent(run)}/annotation`, body: { name, note, starred } } as const;
+function annotationOf(run: string, body: AnnotationChange) {
+  return { method: "PUT", path: `/api/runs/${encodeURIComponent(run)}/annotation`, body } as const;
 }
 
 function useAnnotation(run: string) {
@@ -67,7 +68,7 @@ function NameAndNote({ page, managed }: { page: RunPage; managed: RunManagement 
       className={styles.manage}
       onSubmit={(event) => {
         event.preventDefault();
-        change.mutate(annotationOf(page.run_id, { name, note, starred: managed.starred }));
+        change.mutate(annotationOf(page.run_id, { name, note }));
       }}
     >
       <TextField label="Name" maxLength={200} value={name} onChange={({ target }) => setName(target.value)} />

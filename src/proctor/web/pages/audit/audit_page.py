@@ -97,6 +97,8 @@ class AuditedCaseRow(PageModel):
     caught: Share
     """Mutants, without the agents that do nothing."""
     survivors: int
+    errors: int
+    """Mutants that could not be made or scored; they are not caught."""
     faults: list[str]
     """The classes of the mutants that survive."""
     passed_by: list[str]
@@ -296,7 +298,10 @@ def _labels(found: AuditResult) -> dict[str, str]:
 
 def _class(operator: OperatorScore) -> FaultClass:
     score = operator.score
-    standing = "blind" if score.is_blind else "weak" if score.is_weak else "caught"
+    decided = MutationScore(
+        score.caught, score.made + score.errors
+    )  # as --fail-under: an error is not caught
+    standing = "blind" if decided.is_blind else "weak" if decided.is_weak else "caught"
     return FaultClass(
         name=operator.name,
         label=operator.label,
@@ -305,7 +310,7 @@ def _class(operator: OperatorScore) -> FaultClass:
         caught=_share(score),
         errors=score.errors,
         cases=score.cases,
-        standing=standing if score.made else "not_applicable",
+        standing=standing if decided.made else "not_applicable",
     )
 
 
@@ -322,6 +327,7 @@ def _cases(found: AuditResult) -> Iterator[AuditedCaseRow]:
             eval_set_id=eval_set_id,
             caught=case_share(case, agents),
             survivors=len(survivors) - len(passed_by),
+            errors=sum(each.fate is Fate.ERROR and each.operator not in agents for each in case.mutants),
             faults=[*dict.fromkeys(labels[each] for each in survivors if each not in agents)],
             passed_by=[labels[each] for each in passed_by],
         )

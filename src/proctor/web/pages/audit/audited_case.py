@@ -104,7 +104,9 @@ def audited_case_page(store: Store, name: str, position: int) -> AuditedCasePage
     audit = case_audit(result, facts["cases"].get(str(position), {}))
     agents = {operator for operator, (_, family) in operators.items() if family == AGENTS}
     labels = {operator: label for operator, (label, _) in operators.items()}
-    of_case = [each for each in proposals_of(facts) if each.eval_id == result.eval_id]
+    of_case = [
+        each for each in proposals_of(facts) if (each.eval_id, each.where) == (result.eval_id, result.place)
+    ]
     previous, following = loader.neighbours
     _let_metrics_decide(result)
     return AuditedCasePage(

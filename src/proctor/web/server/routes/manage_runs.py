@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter
@@ -12,7 +13,7 @@ from proctor.analysis.compare.baselines import remove_baseline, set_baseline
 from proctor.errors import SetupError
 from proctor.runs.storage.queries import prune_runs
 from proctor.schema.format.wire_model import PageModel
-from proctor.schema.results.manifest import NO_ANNOTATION, RunAnnotation, RunState
+from proctor.schema.results.manifest import NO_ANNOTATION, RunState
 from proctor.stores.base import Store
 from proctor.stores.baselines import baseline_names
 from proctor.stores.open import store_file
@@ -27,6 +28,14 @@ class Annotation(PageModel):
     name: Annotated[str, Field(max_length=200)] = ""
     note: Annotated[str, Field(max_length=10_000)] = ""
     starred: bool = False
+
+
+class AnnotationChange(PageModel):
+    """What changes in it: what is left out stays as it is."""
+
+    name: Annotated[str, Field(max_length=200)] | None = None
+    note: Annotated[str, Field(max_length=10_000)] | None = None
+    starred: bool | None = None
 
 
 class RunManagement(Annotation):
@@ -52,20 +61,21 @@ def get_management(context: ContextDep, run: str) -> RunManagement:
 
 
 @router.put("/runs/{run}/annotation")
-def put_annotation(context: ContextDep, run: str, annotation: Annotation) -> RunManagement:
-    """Write name, note and star of a run in place of those that were. The run itself stays unchanged."""
-    with context.writing() as store:
+def put_annotation(context: ContextDep, run: str, annotation: AnnotationChange) -> RunManagement:
+    """Write name, note or star of a run in place of what was; what is left out stays. The run itself stays unchanged."""
+    with context.changing() as store:
         run_id = store.find(run)
-        store.annotate(
-            run_id, RunAnnotation(" ".join(annotation.name.split()), annotation.note, annotation.starred)
-        )
+        changed = annotation.model_dump(exclude_none=True)
+        if "name" in changed:
+            changed["name"] = " ".join(changed["name"].split())
+        store.annotate(run_id, replace(store.annotations().get(run_id, NO_ANNOTATION), **changed))
         return _management(store, run_id)
 
 
 @router.put("/runs/{run}/baselines/{name}")
 def put_baseline(context: ContextDep, run: str, name: str) -> RunManagement:
     """Make a run the baseline of this name, in place of the one that was."""
-    with context.writing() as store, warnings.catch_warnings():
+    with context.changing() as store, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the page shows the outcome of the run next to the button
         run_id = store.find(run)
         set_baseline(name, run_id, store)
@@ -75,7 +85,7 @@ def put_baseline(context: ContextDep, run: str, name: str) -> RunManagement:
 @router.delete("/runs/{run}/baselines/{name}")
 def delete_baseline(context: ContextDep, run: str, name: str) -> RunManagement:
     """Remove the baseline of this name if it is that run, which stays."""
-    with context.writing() as store:
+    with context.changing() as store:
         run_id = store.find(run)
         if name not in baseline_names(store).get(run_id, ()):
             raise SetupError(f"run {run_id} is not the baseline {name}")
@@ -86,7 +96,7 @@ def delete_baseline(context: ContextDep, run: str, name: str) -> RunManagement:
 @router.delete("/runs/{run}", status_code=204)
 def delete_run(context: ContextDep, run: str) -> None:
     """Delete a run with its evidence. It is named by its complete id; a run in progress and a baseline are not deleted."""
-    with context.writing() as store:
+    with context.changing() as store:
         if (run_id := store.find(run)) != run:
             raise SetupError(f"{run} means run {run_id}: a run is deleted by its complete id only")
         prune_runs(store, runs=[run_id])

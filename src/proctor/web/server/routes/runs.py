@@ -228,7 +228,7 @@ def put_label(
         metric=metric,
         note=label.note,
     )
-    with context.writing() as store:
+    with context.changing() as store:
         return label_part(label_at(store, run, position, new))
 
 
@@ -244,5 +244,5 @@ def delete_label(
 ) -> None:
     """Remove a label; if there is none, nothing happens."""
     label = HumanLabel(eval_id="", passes=False, trial=number, turn=turn, rubric_id=rubric_id, metric=metric)
-    with context.writing() as store:
+    with context.changing() as store:
         label_at(store, run, position, label, forget=True)

@@ -187,7 +187,12 @@ def _newest_run(store: Store, file: SetFile, context: ServerContext) -> Manifest
 def _options(manifest: Manifest, root: Path) -> dict[str, Any]:
     """Return the fields of the request that are options of the run."""
     fields = StartRun.model_fields.keys() - _SEPARATE
-    found = {name: value for name, value in manifest.options.items() if name in fields and value}
+    found = {
+        name: value
+        for name, value in manifest.options.items()
+        if name in fields
+        and (value or type(value) in (int, float))  # 0 can be another value than the default
+    }
     config = manifest.options.get("config")
     if isinstance(config, str):
         path = _below(config, manifest, root)
@@ -202,9 +207,9 @@ def _generated_criteria(root: Path, path: str) -> dict[str, Any] | None:
         return None
     try:
         criteria = json.loads((root / path).read_bytes())["criteria"]
-    except (OSError, ValueError, KeyError):
+        return {name: one if isinstance(one, dict) else {"threshold": one} for name, one in criteria.items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):  # somebody edited the file
         return None
-    return {name: one if isinstance(one, dict) else {"threshold": one} for name, one in criteria.items()}
 
 
 def _other_options(manifest: Manifest) -> Iterator[str]:
