@@ -211,3 +211,9 @@ def test_a_config_without_a_judged_criterion_is_a_configuration_error() -> None:
     with pytest.raises(SetupError, match="asks a judge"):
         audit(judge, {"criteria": {"exact_match": 1.0}})
     assert asked == []
+
+
+def test_where_the_limit_allows_no_verdict_of_a_judge_nothing_counts_as_caught() -> None:
+    judge, _ = judge_by(lambda reference, answer: True)
+    found = [audit(judge, BOTH, max_judge_calls=1, seed=seed) for seed in range(10)]
+    assert {each.score.share for each in found} == {None}

@@ -58,6 +58,7 @@ PROVEN, UNSEEN, OPEN, BROKEN = Change.NO_REGRESSION, Change.NO_DIFFERENCE, Chang
         pytest.param(["P"] * 21, ["E"] + ["F"] * 8 + ["P"] * 12, WORSE, 1, id="a regression counts before missing verdicts"),
         pytest.param(["P"] * 200, ["E"] + ["P"] * 199, PROVEN, 0, id="1 missing verdict of 200: within 5 points"),
         pytest.param(["E"] * 3, ["E"] * 3, OPEN, 4, id="no case has a verdict"),
+        pytest.param(["E"] * 3, ["P"] * 3, BROKEN, 3, id="the base has no verdict"),
         pytest.param([], ["P"], BROKEN, 3, id="no case in common"),
     ],
 )  # fmt: skip

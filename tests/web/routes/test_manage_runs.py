@@ -42,6 +42,25 @@ def test_an_annotation_is_shown_in_lists_and_by_the_commands(
     assert ("release 1.4" in shown, "before the change of the prompt" in shown) == (True, True)
 
 
+def test_what_a_change_leaves_out_stays_as_it_was(client: TestClient, run_ids: list[str]) -> None:
+    path = f"{run_ids[0]}/annotation"
+    _ask(client, "PUT", path, {"name": "nightly", "note": "flaky network"})
+    _ask(client, "PUT", path, {"starred": True})
+    page = _ask(client, "PUT", path, {"note": ""})
+    assert (page["name"], page["note"], page["starred"]) == ("nightly", "", True)
+
+
+def test_no_run_is_deleted_while_a_baseline_cannot_be_read(
+    client: TestClient, run_ids: list[str], tmp_path: Path
+) -> None:
+    _ask(client, "PUT", f"{run_ids[0]}/baselines/main")
+    (baseline,) = tmp_path.rglob("main.json")
+    baseline.write_text("{broken")
+    refused = client.delete(f"/api/runs/{run_ids[0]}")
+    assert (refused.status_code, "main.json" in refused.json()["detail"]) == (400, True)
+    assert client.get(f"/api/runs/{run_ids[0]}").status_code == 200
+
+
 def test_a_baseline_is_set_and_keeps_the_run_until_it_is_removed(
     client: TestClient, run_ids: list[str]
 ) -> None:

@@ -190,6 +190,9 @@ def _test(found: Comparison, pairs: Pairs, views: Sequence[Completion], options:
     alone = replace(options, by_test_alone=True)
     worst = _evidence(pairs, views, alone) if len(views) > 1 else evidence
     found.outcome = _outcome(evidence, worst, options, few_missing=views[0].few_missing)
+    base_has_verdicts = any(before.trials.passed or before.trials.failed for _, before, _ in pairs.both)
+    if found.outcome is Change.NO_DIFFERENCE and not base_has_verdicts:
+        found.outcome = Change.ERROR  # nothing was compared
     found.measures = [*evidence.measures, *found.measures]
     found.significant_cases, found.general = evidence.worse, evidence.general
     if found.outcome in UNDECIDED and PASSED not in options.apart:

@@ -88,13 +88,14 @@ async def audit(  # noqa: PLR0913 - the options of the command
     with nullcontext() if prepared.store is None or is_open(store) else closing(prepared.store):
         with open_conversations(from_run, store) as conversations:
             found, cases = await _audit(prepared, operators, seed, timeout, conversations)
-        cases = await judges.ask(prepared, found, cases, timeout, tell)
+        _check_case(found.sets, case)  # before anything is spent on judges
         if agent is not None:
             found.leakage = await find_leaks(agent, prepared.plan.sets)
+        cases = await judges.ask(prepared, found, cases, timeout, tell)
         if proposals:
             found.proposals = await propose([each for each in cases if each.is_sound], timeout)
         if case is not None:
-            found.evidence = _evidence(found.sets, cases, case)
+            found.evidence = _evidence(cases, case)
         if prepared.store is not None:
             found.run_id = store_audit(prepared, found, cases, mutants, judges.answers)
         return found
@@ -171,11 +172,14 @@ async def _audit(
     return AuditResult(sets, seed, words, prepared.warnings, from_run=conversations.run_id), cases
 
 
-def _evidence(sets: Sequence[SetAudit], cases: Sequence[AuditedCase], eval_id: str) -> list[MutantEvidence]:
-    """Return the mutants that survive in the case of that id; none if its recorded conversation does not pass."""
+def _check_case(sets: Sequence[SetAudit], eval_id: str | None) -> None:
     known = [case.eval_id for one in sets for case in one.cases]
-    if eval_id not in known:
+    if eval_id is not None and eval_id not in known:
         raise UnknownNameError(f"no case {eval_id!r} in these sets.{did_you_mean(eval_id, known)}", known)
+
+
+def _evidence(cases: Sequence[AuditedCase], eval_id: str) -> list[MutantEvidence]:
+    """Return the mutants that survive in the case of that id; none if its recorded conversation does not pass."""
     chosen = (case for case in cases if case.audit.eval_id == eval_id and not case.audit.contradicts)
     return [each for case in chosen for each in evidence_of_survivors(case)]
 

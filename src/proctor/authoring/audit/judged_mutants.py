@@ -66,6 +66,7 @@ async def judge_mutants(
     sample = _Sample(cases, found.seed, limit)
     tell(sample.estimate())
     verdicts = await _ask(cases, sample, seconds)
+    sample.end_before(verdicts.is_refused)
     answered = sum(map(_is_answered, verdicts.mutants.values()))
     found.judged = JudgedMutants(_audit_of_judges(cases, verdicts), sample.all_undecided, answered)
     _count(found, cases, verdicts)
@@ -123,6 +124,7 @@ class _Sample:
             (number, place) for number, case in enumerate(cases) for place in range(len(case.audit.mutants))
         ]
         Random(seed).shuffle(order)  # noqa: S311 - it only samples
+        self._order = order
         self.all_undecided = sum(self._calls(*key) > 0 for key in order)
         self.cases: list[int] = []
         """The cases whose recorded conversation is judged."""
@@ -155,6 +157,18 @@ class _Sample:
     def _calls_of(self, number: int) -> int:
         case = self._cases[number]
         return len(case.recording.conversation) * sum(votes_of(each.metric) for each in judge_metrics(case))
+
+    def end_before(self, is_refused: Callable[[int, int], bool]) -> None:
+        """End the sample before the first mutant that the budget did not allow to judge: those that need no call would be too many.
+
+        A sample in which no judge decides anything, although judges decide some of the mutants, is none.
+        """
+        taken = [key for key in self._order if key[1] in self.places(key[0])]
+        end = next((at for at, key in enumerate(taken) if is_refused(*key)), len(taken))
+        judged = any(self._calls(*key) for key in taken[:end])
+        self._places = {}
+        for number, place in taken[:end] if judged or not self.all_undecided else ():
+            self._places.setdefault(number, set()).add(place)
 
     def places(self, number: int) -> set[int]:
         """Return the mutants of a case that are counted."""

@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from proctor.agents.base import Agent
 from proctor.engine.planning.set_plan import SetPlan
@@ -165,8 +166,11 @@ class _Check:
         if path.stat().st_mtime >= started or path.stat().st_size > _MOST_BYTES:
             self.result.not_looked_at.append(f"{name}, which is large or changed meanwhile")
             return
+        data = path.read_bytes()
+        if not _is_text(data):
+            self.result.not_looked_at.append(f"{name}, of which not all is text in UTF-8")
         what = f"it opened {name}, which has the message and the expected answer"
-        self._found(what, self._in(path.read_text("utf-8", errors="replace")))
+        self._found(what, self._in(data.decode("utf-8", "replace")))
 
     def _in(self, text: str) -> list[str]:
         words = _words(text)
@@ -175,6 +179,13 @@ class _Check:
     def _found(self, what: str, ids: Sequence[str]) -> None:
         if ids:
             self.result.leaks.append(Leak(what, ids))
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        return "\0" not in data.decode()
+    except UnicodeDecodeError:
+        return False
 
 
 def _count(number: int, noun: str) -> str:
@@ -269,6 +280,8 @@ def _note_opened(event: str, arguments: tuple[Any, ...]) -> None:
         return
     path = arguments[0]
     reads = event != "open" or _reads(*arguments[1:3])
+    if event != "open" and str(path).startswith("file:"):
+        path = unquote(urlsplit(str(path)).path)
     if reads and isinstance(path, str | bytes | os.PathLike):
         for observer in _observers:
             observer.paths.add(os.path.abspath(os.fsdecode(path)))  # noqa: PTH100 - the folder may change

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 from pydantic import TypeAdapter
 
 from proctor.agents.base import AgentInfo
+from proctor.common.error_text import safe_str
 from proctor.engine.trial.failure_attribution import failure_from
 from proctor.errors import AgentCrashedError, AgentLoadError, ProctorError, SetupError, SetupProblems
-from proctor.schema.evidence.trial import Trial
+from proctor.schema.evidence.trial import Attempt, Trial
 from proctor.schema.serialize import kept_json
 
 if TYPE_CHECKING:
@@ -141,6 +142,9 @@ class WorkerPool:
     lost_attempts: int = 0
     _seats: list[_Seat] = field(default_factory=list)
     _info: AgentInfo | None = None
+    _first: list[tuple[str, Facts]] = field(default_factory=list)
+    """The first worker and its facts, with which later ones are compared."""
+    _replacing: int = 0
     _broken: str = ""
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
     _changed: asyncio.Condition = field(default_factory=asyncio.Condition)
@@ -171,7 +175,7 @@ class WorkerPool:
         if found := self.compare(facts):
             await self.close()
             raise SetupProblems([SetupError(text) for text in found])
-        self._info = _info_of(facts[0][1])
+        self._first, self._info = facts[:1], _info_of(facts[0][1])
 
     def describe(self) -> AgentInfo | None:
         """Return the description of the agent, as a worker has it."""
@@ -225,17 +229,19 @@ class WorkerPool:
             {"case": kept_json(case).decode(), "eval_set_id": eval_set_id, "number": number}
         ).encode()
         seconds = self.seconds(len(case.conversation or ()))
-        why = ""
+        why, lost = "", []
         for attempt in range(1, MOST_ATTEMPTS + 1):
             async with self._seat(alone=attempt == MOST_ATTEMPTS) as seat:
                 try:
                     evidence = await self._run(seat, request, seconds)
+                    trial = _trial_of(evidence, seat, case, eval_set_id, number)
                 except WorkerLostError as error:
                     why = str(error)
                     self.lost_attempts += 1
+                    lost.append(Attempt(failure=failure_from(AgentCrashedError(why), where="agent")))
                     self._lose(seat)
                     continue
-            trial = Trial.model_validate_json(evidence)
+            trial.attempts = [*lost, *trial.attempts]  # a trial that ended its workers did not pass at once
             break
         else:
             trial = _poisoned(case, eval_set_id, number, why)
@@ -325,7 +331,7 @@ class WorkerPool:
             facts = await worker.open(json.dumps(self.job).encode())
             if error := facts.get("error"):
                 raise AgentLoadError(f"{worker.name}: {error}")
-            if compares and (differences := self.compare([(worker.name, facts)])):
+            if compares and (differences := self.compare([*self._first, (worker.name, facts)])):
                 raise AgentLoadError("; ".join(differences))
         except BaseException:
             worker.kill()
@@ -346,15 +352,18 @@ class WorkerPool:
 
     async def _replace(self) -> None:
         why = ""
-        for _ in range(_MOST_STARTS):
-            try:
-                await self._start(compares=True)
-                break
-            except ProctorError as error:
-                why = str(error)
-        else:
-            if not self._seats and len(self._tasks) == 1:
-                self._break(f"no worker is left, and none can be started: {why}")
+        self._replacing += 1
+        try:
+            for _ in range(_MOST_STARTS):
+                try:
+                    await self._start(compares=True)
+                    break
+                except Exception as error:  # noqa: BLE001 - an engine may raise anything: no trial must wait for ever
+                    why = safe_str(error)
+        finally:
+            self._replacing -= 1
+        if not self._seats and not self._replacing:
+            self._break(f"no worker is left, and none can be started: {why}")
         await self._wake_up()
 
     async def _wake_up(self) -> None:
@@ -377,6 +386,21 @@ class WorkerPool:
 def _info_of(facts: Facts) -> AgentInfo | None:
     info = facts.get("info")
     return None if info is None else TypeAdapter(AgentInfo).validate_python(info)
+
+
+def _trial_of(evidence: bytes, seat: _Seat, case: EvalCase, eval_set_id: str, number: int) -> Trial:
+    """Return the evidence of a worker.
+
+    Raises:
+        WorkerLostError: it is none, or that of another trial: the worker cannot be trusted.
+    """
+    try:
+        trial = Trial.model_validate_json(evidence)
+    except ValueError as error:
+        raise WorkerLostError(f"{seat.worker.name} answered no evidence: {error}") from None
+    if (trial.eval_set_id, trial.eval_id, trial.number) != (eval_set_id, case.eval_id, number):
+        raise WorkerLostError(f"{seat.worker.name} answered the evidence of another trial")
+    return trial
 
 
 def _poisoned(case: EvalCase, eval_set_id: str, number: int, why: str) -> Trial:

@@ -11,7 +11,7 @@ from proctor.engine.execution import workers
 from proctor.engine.execution.workers import EngineError, Facts
 from proctor.errors import AgentLoadError, SetupProblems
 from proctor.schema.evidence.trial import FailureKind, Trial
-from tests.runs.setup.workers.in_process_engine import FACTS, Engine, pool, record, text_of
+from tests.runs.setup.workers.in_process_engine import FACTS, Engine, InProcessWorker, pool, record, text_of
 
 
 def run(work: Coroutine[Any, Any, Any]) -> Any:
@@ -182,3 +182,38 @@ def test_a_worker_that_is_silent_after_all_deadlines_of_its_trial_is_lost(
     assert trial.failure is not None
     assert trial.failure.message.endswith("w3 has not answered for 0.1 s")
     assert [worker.is_dead for worker in engine.started] == [True, True, True, True]
+
+
+async def lose_and_replace(engine: Engine) -> list[Trial]:
+    made = pool(engine, workers=1, per_worker=1)
+    await made.open()
+    try:
+        engine.started[0].kill()
+        return [await record(made, "hello")]
+    finally:
+        await made.close()
+
+
+def test_a_worker_in_place_of_another_must_have_the_facts_of_the_first() -> None:
+    described = {**FACTS, "info": {"name": "shop"}}
+    with pytest.raises(EngineError, match="none can be started"):
+        run(lose_and_replace(Engine(described, {**FACTS, "info": {"name": "bank"}})))
+
+
+@pytest.mark.parametrize(
+    "evidence",
+    [b"no JSON", Trial(eval_set_id="set", eval_id="other", number=0).model_dump_json().encode()],
+    ids=["no evidence", "evidence of another trial"],
+)
+def test_an_answer_that_is_not_the_evidence_of_the_trial_counts_as_a_lost_worker(
+    evidence: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answered = InProcessWorker.run
+
+    async def first_is_wrong(worker: InProcessWorker, trial: bytes) -> bytes:
+        return evidence if worker.name == "w1" else await answered(worker, trial)
+
+    monkeypatch.setattr(InProcessWorker, "run", first_is_wrong)
+    (trial,) = run(record_all(Engine(), "hello", workers=1))
+    assert answers([trial]) == ["hello"]
+    assert [attempt.failure.kind for attempt in trial.attempts] == [FailureKind.CRASHED]

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import Any
 
 from proctor.agents.load import agent_folder, describe_ref, read_env_file
 from proctor.agents.process.worker_agent import PATH_VARIABLE, reference_of
+from proctor.common.error_text import safe_repr
+from proctor.common.registry import load_object
 from proctor.engine.execution.workers import Engine, Facts, WorkerPool
 from proctor.engine.run_options import RunOptions
 from proctor.errors import AgentLoadError, SetupError
@@ -41,12 +44,15 @@ def worker_pool(ref: object, options: RunOptions) -> WorkerPool:
     job |= {"agent": reference, "env": list(options.env), **_hooks(options)}
     workers = options.workers or WORKERS
     per_worker = options.per_worker or -(-options.concurrency // workers)
+    own = cache(
+        lambda: {**code_facts(reference), "versions": versions()}
+    )  # of the start: files may change meanwhile
     return WorkerPool(
         _engine(str(options.on), per_worker),
         job,
         workers,
         per_worker,
-        compare=lambda facts: list(differences({**code_facts(reference), "versions": versions()}, facts)),
+        compare=lambda facts: list(differences(own(), facts)),
         seconds=_seconds(options),
     )
 
@@ -67,13 +73,21 @@ def _hooks(options: RunOptions) -> dict[str, str]:
         if hook is None:
             continue
         name, module = getattr(hook, "__qualname__", "<"), getattr(hook, "__module__", "__main__")
-        if "<" in name or module == "__main__":
+        if "<" in name or module == "__main__" or not _is_found(f"{module}:{name}", hook):
             raise SetupError(
-                f"{option}: workers (--on) cannot load {name!r}: put it at the top of a module, and name it "
+                f"{option}: workers (--on) cannot load {safe_repr(hook)} by its own name: put it at the top of a module, and name it "
                 "module:function"
             )
         names[option] = f"{module}:{name}"
     return names
+
+
+def _is_found(reference: str, hook: object) -> bool:
+    """Whether a name leads to this hook: that of a decorated function may lead to the one without its decorator."""
+    try:
+        return load_object(reference) is hook
+    except (ImportError, AttributeError):
+        return False
 
 
 def _seconds(options: RunOptions) -> Callable[[int], float | None]:
