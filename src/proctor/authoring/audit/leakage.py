@@ -21,6 +21,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from proctor.agents.base import Agent
+from proctor.common.safe_text import count_text
 from proctor.engine.planning.set_plan import SetPlan
 from proctor.reports.content.text_blocks import Block, Gap, Line, Span, text_line
 from proctor.runs.arguments import AgentLike
@@ -86,7 +87,7 @@ async def find_leaks(ref: AgentLike, plans: Sequence[SetPlan]) -> LeakageCheck:
     check.environment(os.environ)
     check.within_reach(sets)
     if isinstance(agent, ProcessAgent):
-        check.texts(_files_of_command(str(ref)), "file of its command")
+        check.texts(_files_of_command(str(ref)), "file", " of its command")
         check.result.not_looked_at.append("the files that its process opens")
     else:
         check.texts(_sources(ref, before), "source file" if isinstance(ref, str | Path) else "function")
@@ -128,12 +129,12 @@ class _Check:
         self._seen: set[str] = set()
         self.result = LeakageCheck(agent)
         if short := len(expected) - len(self._expected):
-            what = f"the texts of {_count(short, 'case')} with messages or answers of fewer than {_FEWEST_WORDS} words"
+            what = f"the texts of {count_text(short, 'case')} with messages or answers of fewer than {_FEWEST_WORDS} words"
             self.result.not_looked_at.append(what)
 
     def environment(self, variables: Mapping[str, str]) -> None:
         """Look into the environment variables; one may have an answer alone."""
-        self.result.looked_at.append(_count(len(variables), "environment variable"))
+        self.result.looked_at.append(count_text(len(variables), "environment variable"))
         for name, value in variables.items():
             words = _words(value)
             ids = [each.eval_id for each in self._expected if each.is_in(words) or each.has_answer_in(words)]
@@ -144,9 +145,9 @@ class _Check:
         here = Path.cwd()
         self.result.within_reach = [_shown(path) for path in sorted(sets) if path.is_relative_to(here)]
 
-    def texts(self, texts: Mapping[str, str], noun: str) -> None:
+    def texts(self, texts: Mapping[str, str], noun: str, owner: str = "") -> None:
         """Look into the code of the agent: name -> text."""
-        self.result.looked_at.append(_count(len(texts), noun))
+        self.result.looked_at.append(f"{count_text(len(texts), noun)}{owner}")
         self._seen |= texts.keys()
         for name, text in texts.items():
             self._found(f"{name} has the message and the expected answer", self._in(text))
@@ -154,7 +155,7 @@ class _Check:
     def opened(self, paths: Iterable[str], sets: set[Path], started: float) -> None:
         """Look into the files that the agent opened to read; one that changed since then may have its own answers."""
         files = sorted(each for each in {*map(Path.resolve, map(Path, paths))} if not _is_installed(each))
-        self.result.looked_at.append(f"{_count(len(files), 'file')} that it opened")
+        self.result.looked_at.append(f"{count_text(len(files), 'file')} that it opened")
         for path in files:
             if path in sets:
                 self.result.leaks.append(Leak(f"it opened the eval set {_shown(path)}"))
@@ -186,11 +187,6 @@ def _is_text(data: bytes) -> bool:
         return "\0" not in data.decode()
     except UnicodeDecodeError:
         return False
-
-
-def _count(number: int, noun: str) -> str:
-    first, _, rest = noun.partition(" of ")
-    return f"{number:,} {first}{'' if number == 1 else 's'}{f' of {rest}' if rest else ''}"
 
 
 def _shown(path: Path) -> str:
@@ -301,7 +297,7 @@ async def _answer(agent: Agent, check: _Check, cases: Sequence[tuple[SetPlan, Ev
             if trial.failure is not None:
                 failed = f"what it does on {case.eval_id}: {trial.failure.cause}"
                 check.result.not_looked_at.append(failed)
-    check.result.looked_at.append(f"its work on {_count(len(cases), 'case')}")
+    check.result.looked_at.append(f"its work on {count_text(len(cases), 'case')}")
 
 
 # --- As text ----------------------------------------------------------------------------------------------------------
@@ -343,5 +339,5 @@ def _heading(check: LeakageCheck) -> str:
     if not check.leaks:
         return f"{check.agent}: no sign that it could see expected values"
     ids = {name for leak in check.leaks for name in leak.eval_ids}
-    of = f" of {_count(len(ids), 'case')}" if all(leak.eval_ids for leak in check.leaks) else ""
+    of = f" of {count_text(len(ids), 'case')}" if all(leak.eval_ids for leak in check.leaks) else ""
     return f"{check.agent} could see the expected values{of}:"

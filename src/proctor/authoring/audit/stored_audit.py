@@ -17,6 +17,7 @@ from proctor.authoring.audit.audit_case import AuditedCase, Survivor, trial_of
 from proctor.authoring.audit.leakage import leakage_data, leakage_of
 from proctor.authoring.audit.mutant import Recording
 from proctor.authoring.audit.mutant_evidence import evidence_of
+from proctor.common.safe_text import count_text
 from proctor.runs.setup.manifest import judging_of, planned_cases
 from proctor.runs.storage.lookup import case_of, find_case
 from proctor.schema.analysis.audit_result import (
@@ -399,7 +400,5 @@ def _poor(share: Mapping[str, Any]) -> str:
         blind = f", and is blind to {', '.join(share['blind'])}" if share["blind"] else ""
         problems.append(f"catches {caught:,} of {made:,} planted faults ({100 * caught / made:.0f} %){blind}")
     if count := share["passed_by_any"]:
-        problems.append(
-            f"has {count:,} case{'s' if count > 1 else ''} that an agent passes that does nothing"
-        )
+        problems.append(f"has {count_text(count, 'case')} that an agent passes that does nothing")
     return ", and ".join(problems)
