@@ -270,11 +270,11 @@ class RunOptions:
     )  # fmt: skip
     setup: Callable[..., object] | None = option(
         None, FunctionName(), "Called before each trial.", "--setup", metavar="MODULE:FUNCTION",
-        group=Group.EXECUTION, uses=[SETTING], python="May take `case` and `session`.",
+        group=Group.EXECUTION, uses=[SETTING, RESUME], python="May take `case` and `session`.",
     )  # fmt: skip
     teardown: Callable[..., object] | None = option(
         None, FunctionName(), "Called after each trial, even a failed one.", "--teardown", metavar="MODULE:FUNCTION",
-        group=Group.EXECUTION, uses=[SETTING], python="May take `case` and `session`.",
+        group=Group.EXECUTION, uses=[SETTING, RESUME], python="May take `case` and `session`.",
     )  # fmt: skip
 
     # --- limits: a run that reaches one stops in order and can be resumed, which starts each limit again ----------------

@@ -130,6 +130,8 @@ class SessionOptions(TypedDict, total=False):
     max_text: int
     max_events: int
     user: Any
+    setup: Callable[..., object] | None
+    teardown: Callable[..., object] | None
     max_failures: int | None
     max_time: float | None
     max_tokens: int | None

@@ -7,15 +7,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
-from proctor.common.registry import load_object
 from proctor.common.secrets import HIDDEN
 from proctor.engine.execution.run_recorder import StoredRun
 from proctor.engine.run_options import OPTIONS, WORKERS, Group, Use, options_of
+from proctor.engine.trial.conversation import HOOKS
 from proctor.errors import NothingToRunError, SetupError, SetupProblems
 from proctor.runs.arguments import AgentLike, EvalSetLike, EvaluateOptions, SessionOptions, is_open
 from proctor.runs.begin import add_description
 from proctor.runs.evaluate import carry_out
 from proctor.runs.resume_changes import changes, plain
+from proctor.runs.setup.judge_and_user import AN_OBJECT, load_function, not_recorded
 from proctor.runs.setup.prepare import prepare
 from proctor.runs.storage.failed_attempts import NoAttemptError, find_current_run, recorded_attempt
 from proctor.runs.storage.open import open_runs
@@ -66,6 +67,8 @@ async def resume(run: str | None = None, **options: Unpack[ResumeOptions]) -> Ru
     * `max_events: int` (10000): Stop an agent after N events in one turn, which is an error.
     * `user: Any` (the config's user_simulator_config): The simulated user of scenarios: a model, module:function or file.py:function. Also a `ChatModel` or
       a function from the conversation so far to the next message.
+    * `setup: Callable[..., object] | None` (none): Called before each trial. May take `case` and `session`.
+    * `teardown: Callable[..., object] | None` (none): Called after each trial, even a failed one. May take `case` and `session`.
 
     When to stop:
 
@@ -210,15 +213,15 @@ def nothing_to_do(store: Store, run_id: str, *, retry_errors: bool) -> bool:
 def _options(manifest: Manifest, now: Mapping[str, Any]) -> EvaluateOptions:
     """Return the options of the run without its limits, overridden by the options given `now`."""
     kept = {name: value for name, value in manifest.options.items() if name not in _NOT_KEPT}
-    for name in ("setup", "teardown"):
-        if isinstance(kept.get(name), str):
-            kept[name] = _hook(kept[name])
     if manifest.against and "against" in kept:
         kept["against"] = base_name(str(kept["against"]), manifest.against, now["store"])
     options: Any = {
         **kept,
         **{name: now[name] for name in options_of(Use.RESUME) if now.get(name) is not None},
     }
+    for name in HOOKS:
+        if isinstance(options.get(name), str):
+            options[name] = _hook(name, options[name])
     taken: EvaluateOptions = options
     return taken
 
@@ -273,11 +276,10 @@ def _places(manifest: Manifest, given: Sequence[str] | None) -> list[AdkFiles]:
     return places
 
 
-def _hook(path: str) -> Any:
-    try:
-        return load_object(path)
-    except (ImportError, AttributeError) as error:
-        raise SetupError(f"the run's hook {path} cannot be loaded any more: {error}") from None
+def _hook(name: str, reference: str) -> Any:
+    if reference == AN_OBJECT:
+        raise not_recorded(name)
+    return load_function(reference, name)
 
 
 def _check_origin(manifest: Manifest) -> None:

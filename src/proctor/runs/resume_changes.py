@@ -43,7 +43,7 @@ def changes(store: Store, manifest: Manifest, prepared: Prepared) -> Changes:
         raise RuntimeError("the plan was made without a store")
     found = Changes()
     found.said += _agent(manifest, now)
-    found.said += _user(manifest, now)
+    found.said += _functions(manifest, now)
     found.said += _versions(manifest, now)
     judgings = store.judgings(manifest.run_id)
     found.said += _configs(judgings[0], judging_of(prepared.plan, created_at=0.0))
@@ -64,11 +64,18 @@ def _agent(before: Manifest, now: Manifest) -> Iterator[str]:
         yield changed
 
 
-def _user(before: Manifest, now: Manifest) -> Iterator[str]:
-    was, is_now = before.options.get("user"), now.options.get("user")
-    if was != is_now and AN_OBJECT not in {was, is_now}:
-        model = "the config's model"
-        yield f"the user simulator was {was or model} and is {is_now or model}"
+def _functions(before: Manifest, now: Manifest) -> Iterator[str]:
+    for option, what, default in _FUNCTIONS:
+        was, is_now = before.options.get(option), now.options.get(option)
+        if was != is_now and AN_OBJECT not in {was, is_now}:
+            yield f"the {what} was {was or default} and is {is_now or default}"
+
+
+_FUNCTIONS = (
+    ("user", "user simulator", "the config's model"),
+    ("setup", "hook before each trial (setup)", "none"),
+    ("teardown", "hook after each trial (teardown)", "none"),
+)
 
 
 def _versions(before: Manifest, now: Manifest) -> Iterator[str]:

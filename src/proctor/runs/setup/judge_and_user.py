@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import re
+import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -229,7 +230,7 @@ def _answers(given: Any) -> bool:
 FUNCTION = "user"
 """The default name of the function in a file."""
 AN_OBJECT = "<an object in Python>"
-"""Placeholder in a manifest for a simulated user that has no name."""
+"""Placeholder in a manifest for a simulated user or a hook that has no name."""
 _FILE = re.compile(r"(?P<file>.+\.py)(:(?P<name>[^\W\d][\w.]*))?", re.DOTALL)
 _DOTTED = re.compile(r"(?P<module>[^\W\d]\w*(\.[^\W\d]\w*)*):[^\W\d][\w.]*")
 _FUNCTIONS = "A function is named by MODULE:FUNCTION or FILE.py:FUNCTION."
@@ -248,9 +249,7 @@ def find_user(named: str) -> str | Callable[..., Any]:
     from proctor.models.names import parse_name
 
     if named == AN_OBJECT:
-        raise SetupError(
-            "user: whoever played in this run was an object in Python: give it again, resume(run, user=…)"
-        )
+        raise not_recorded("user")
     if is_function(named):
         if (found := _FILE.fullmatch(named)) is not None:
             return _in_file(Path(found["file"]), found["name"] or FUNCTION, named)
@@ -315,6 +314,34 @@ def _in_file(file: Path, name: str, named: str) -> Callable[..., Any]:
         raise SetupError(f"user: {named}: {file} has {what} {name!r}.{did_you_mean(name, has)}")
     found: Callable[..., Any] = function
     return found
+
+
+def function_reference(function: object) -> str:
+    """Return `module:function`, by which another process finds this very object; `AN_OBJECT` if there is no such name.
+
+    The name that a decorated function has of itself may lead to the function without its decorator.
+    """
+    module = sys.modules.get(getattr(function, "__module__", None) or "")
+    if (
+        module is None or module.__name__ == "__main__" or not callable(function)
+    ):  # __main__ differs in each process
+        return AN_OBJECT
+    others = (name for name, value in vars(module).items() if value is function)
+    for name in (getattr(function, "__qualname__", ""), *others):
+        found: object = module
+        for part in name.split("."):
+            found = getattr(found, part, None)
+        if found is function:
+            return f"{module.__name__}:{name}"
+    return AN_OBJECT
+
+
+def not_recorded(option: str) -> SetupError:
+    """Return the error for a function that a run had, and that no name in its manifest leads to."""
+    return SetupError(
+        f"{option}: the function of this run was an object in Python that no name in a module leads to: give it again, "
+        f"resume(run, {option}=…) or --{option} MODULE:FUNCTION"
+    )
 
 
 def load_function(reference: str, said_by: str) -> Callable[..., Any]:

@@ -27,8 +27,9 @@ from proctor.common.version import __version__
 from proctor.engine.planning.bound_metric import BoundMetric
 from proctor.engine.planning.plan import Plan
 from proctor.engine.planning.set_plan import SetPlan
+from proctor.engine.trial.conversation import HOOKS
 from proctor.runs.arguments import AgentLike, EvalSetLike
-from proctor.runs.setup.judge_and_user import AN_OBJECT
+from proctor.runs.setup.judge_and_user import function_reference
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.results.manifest import (
     UNKNOWN_MODULES,
@@ -100,8 +101,8 @@ def agent_manifest(agent: AgentLike, label: str) -> AgentManifest:
 def options_json(eval_sets: list[EvalSetLike], options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of a run as JSON, sufficient to resume it. Values that cannot be written as JSON are left out."""
     kept = {name: value for name, value in options.items() if name not in _NOT_RECORDED and _is_plain(value)}
-    hooks = {name: _function_of(options.get(name)) for name in ("setup", "teardown")}
-    kept |= {name: reference for name, reference in hooks.items() if reference}
+    hooks = {name: options.get(name) for name in HOOKS}
+    kept |= {name: function_reference(hook) for name, hook in hooks.items() if hook is not None}
     kept |= _user_json(options.get("user"))
     if isinstance(options.get("config"), Path):
         kept["config"] = str(options["config"])
@@ -119,14 +120,7 @@ def _user_json(user: object) -> dict[str, str]:
         return {USER_CODE: code} if code else {}
     if user is None:
         return {}
-    is_main = getattr(user, "__module__", "") == "__main__"  # a different module in another process
-    return {"user": AN_OBJECT if is_main else _function_of(user) or AN_OBJECT}
-
-
-def _function_of(given: Any) -> str:
-    """Return `module:function` for a function that can be named, else an empty string."""
-    name = getattr(given, "__qualname__", "<")
-    return "" if "<" in name else f"{given.__module__}:{name}"
+    return {"user": function_reference(user)}
 
 
 def _code_of_user(named: str) -> str:
@@ -138,7 +132,7 @@ def _code_of_user(named: str) -> str:
         return ""
 
 
-_NOT_RECORDED = frozenset({"progress", "stop", "store", "setup", "teardown"})
+_NOT_RECORDED = frozenset({"progress", "stop", "store", *HOOKS})
 
 
 def _is_plain(value: Any) -> bool:

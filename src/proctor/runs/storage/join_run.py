@@ -16,11 +16,12 @@ from proctor.engine.execution.run_control import Notes
 from proctor.engine.execution.run_recorder import Commits, StoredRun
 from proctor.engine.planning.set_plan import SetPlan, Shard, parse_shard, share_text
 from proctor.engine.run_options import WORKERS
+from proctor.engine.trial.conversation import HOOKS
 from proctor.engine.usage.shared_budget import SharedBudget
 from proctor.errors import NothingToRunError, RunInUseError, SetupError, SetupProblems
 from proctor.runs.begin import add_description
 from proctor.runs.resume_changes import changes, plain
-from proctor.runs.setup.judge_and_user import JudgesOnDemand, UsersOnDemand
+from proctor.runs.setup.judge_and_user import AN_OBJECT, JudgesOnDemand, UsersOnDemand
 from proctor.runs.setup.manifest import judging_of, planned_cases
 from proctor.schema.results.manifest import Manifest, RunState, RunSummary
 from proctor.schema.results.run_result import CaseResult
@@ -78,6 +79,12 @@ def joined_run(prepared: Prepared, options: Any, *, is_resume: bool = False) -> 
         raise SetupError(
             "join: this store cannot be written by several processes: use a SQLite file or postgresql://…"
         )
+    for name in ("user", *HOOKS):
+        if manifest.options.get(name) == AN_OBJECT:
+            raise SetupError(
+                f"join: {name} is an object in Python that no name in a module leads to, so that no part can prove that it "
+                "runs the same. Put it at the top of a module"
+            )
     manifest.run_id = options["join"]
     for name in (*_SHARING, "outputs"):  # they are those of one member
         manifest.options.pop(name, None)

@@ -8,7 +8,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
-from functools import partial, wraps
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -223,17 +223,10 @@ def test_bad_input_is_reported_before_the_run(
     assert "Traceback" not in run.stderr
 
 
-def test_an_agent_or_a_hook_without_a_name_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_agent_without_a_name_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(make_project(tmp_path))
     with pytest.raises(proctor.SetupError, match="an object of this process, which no other one can load"):
         proctor.evaluate_sync(lambda text: text, "cases.evalset.json", on="processes")
-    with pytest.raises(proctor.SetupError, match=r"setup: workers \(--on\) cannot load"):
-        proctor.evaluate_sync("agent.py", "cases.evalset.json", on="processes", setup=lambda: None)
-    decorated = wraps(wait_until)(lambda: None)  # its name leads to the function without the decorator
-    with pytest.raises(proctor.SetupError, match=r"setup: workers \(--on\) cannot load"):
-        proctor.evaluate_sync("agent.py", "cases.evalset.json", on="processes", setup=decorated)
 
 
 def test_scenarios_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,10 +10,11 @@ from typing import Any
 from proctor.agents.load import agent_folder, describe_ref, read_env_file
 from proctor.agents.process.worker_agent import PATH_VARIABLE, reference_of
 from proctor.common.error_text import safe_repr
-from proctor.common.registry import load_object
 from proctor.engine.execution.workers import Engine, Facts, WorkerPool
 from proctor.engine.run_options import RunOptions
+from proctor.engine.trial.conversation import HOOKS
 from proctor.errors import AgentLoadError, SetupError
+from proctor.runs.setup.judge_and_user import AN_OBJECT, function_reference
 from proctor.runs.setup.manifest import versions
 from proctor.runs.setup.workers.processes import ProcessEngine
 from proctor.runs.setup.workers.trial_server import OPTIONS, code_facts
@@ -68,26 +69,17 @@ def _engine(on: str, per_worker: int) -> Engine:
 def _hooks(options: RunOptions) -> dict[str, str]:
     """Return the names of the hooks, by which workers load them."""
     names = {}
-    for option in ("setup", "teardown"):
+    for option in HOOKS:
         hook = getattr(options, option)
         if hook is None:
             continue
-        name, module = getattr(hook, "__qualname__", "<"), getattr(hook, "__module__", "__main__")
-        if "<" in name or module == "__main__" or not _is_found(f"{module}:{name}", hook):
+        names[option] = function_reference(hook)
+        if names[option] == AN_OBJECT:
             raise SetupError(
-                f"{option}: workers (--on) cannot load {safe_repr(hook)} by its own name: put it at the top of a module, and name it "
-                "module:function"
+                f"{option}: workers (--on) cannot load {safe_repr(hook)}: no name in a module leads to it. Put it at the top "
+                "of a module, and name it module:function"
             )
-        names[option] = f"{module}:{name}"
     return names
-
-
-def _is_found(reference: str, hook: object) -> bool:
-    """Whether a name leads to this hook: that of a decorated function may lead to the one without its decorator."""
-    try:
-        return load_object(reference) is hook
-    except (ImportError, AttributeError):
-        return False
 
 
 def _seconds(options: RunOptions) -> Callable[[int], float | None]:

@@ -24,15 +24,15 @@ from proctor.agents.process.worker import Channel
 from proctor.agents.process.worker_agent import PATH_VARIABLE, isolated_agent, json_value
 from proctor.common import process_exit
 from proctor.common.error_text import safe_str, traceback_text
-from proctor.common.registry import load_object
 from proctor.engine.execution.executor import fewer_collections
 from proctor.engine.planning.plan import Plan
 from proctor.engine.run_options import RunOptions
 from proctor.engine.trial.agent_lifecycle import AgentLifecycle
-from proctor.engine.trial.conversation import ConversationRecorder
+from proctor.engine.trial.conversation import HOOKS, ConversationRecorder
 from proctor.engine.trial.deadlines import Deadlines, Slot, TimedSteps
 from proctor.engine.trial.trial_runner import left_behind, limits_of
 from proctor.errors import ProctorError, SetupError
+from proctor.runs.setup.judge_and_user import load_function
 from proctor.schema.evidence.trial import Failure, FailureKind, Trial
 from proctor.schema.format.case import EvalCase
 from proctor.schema.serialize import kept_json
@@ -174,7 +174,7 @@ def _check_environment(names: Sequence[str]) -> None:
 
 
 def _options(job: Mapping[str, Any]) -> RunOptions:
-    hooks = {name: load_object(job[name]) for name in ("setup", "teardown") if job.get(name)}
+    hooks: dict[str, Any] = {name: load_function(job[name], name) for name in HOOKS if job.get(name)}
     return RunOptions(**{name: job[name] for name in OPTIONS}, **hooks)
 
 
