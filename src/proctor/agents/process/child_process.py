@@ -114,6 +114,12 @@ class Child:
         """Whether it has ended."""
         return self._process.returncode is not None
 
+    @property
+    def has_crashed(self) -> bool:
+        """Whether it exited, or ended by a signal that is no order to end: not killed from outside, nor for its memory."""
+        code = self._process.returncode
+        return code is not None and -code not in _ORDERS
+
     def send(self, data: Mapping[str, object]) -> None:
         """Write one object; unread data is buffered."""
         if self._stdin is not None and not self._stdin.is_closing():
@@ -211,6 +217,8 @@ class Child:
         self._tail.close()
 
 
+_ORDERS = (1, 2, 9, 15)
+"""SIGHUP, SIGINT, SIGKILL and SIGTERM: the kernel also sends SIGKILL if memory runs out."""
 _BELONGS = "Its standard output belongs to the protocol, one JSON object a line; anything else goes to standard error"
 
 

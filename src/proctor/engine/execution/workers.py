@@ -20,7 +20,7 @@ from proctor.agents.base import AgentInfo
 from proctor.common.error_text import safe_str
 from proctor.engine.trial.failure_attribution import failure_from
 from proctor.errors import AgentCrashedError, AgentLoadError, ProctorError, SetupError, SetupProblems
-from proctor.schema.evidence.trial import Attempt, Trial
+from proctor.schema.evidence.trial import Attempt, Failure, Trial
 from proctor.schema.serialize import kept_json
 
 if TYPE_CHECKING:
@@ -32,7 +32,10 @@ if TYPE_CHECKING:
     from proctor.schema.format.content import Content
 
 MOST_ATTEMPTS = 3
-"""Workers that one trial may lose. The last attempt has a worker for itself, so that no other trial is to blame."""
+"""Workers that one trial may lose. The last attempt has a worker for itself, so that no other trial is to blame.
+
+If the process of a worker exits or crashes while it runs a single trial, that trial is to blame at once, as with `--isolate`.
+"""
 _MOST_STARTS = 3
 """Attempts to replace a worker. If the last worker cannot be replaced, the run ends."""
 _CLOSING = 10.0
@@ -46,6 +49,11 @@ Facts = dict[str, Any]
 
 class WorkerLostError(ProctorError):
     """A worker has ended, or its machine is gone; the message has the reason."""
+
+    def __init__(self, message: str, *, is_crash: bool = False) -> None:
+        """Take the reason; `is_crash`: its process exited or crashed, and was not killed from outside."""
+        super().__init__(message)
+        self.is_crash = is_crash
 
 
 class EngineError(ProctorError):
@@ -121,7 +129,12 @@ class _Seat:
     busy: int = 0
     is_reserved: bool = False
     """Whether one trial waits for the worker, or has it, for itself."""
-    is_lost: bool = False
+    suspects: int = 0
+    """Trials that it ran when it was lost; 0: it is not lost."""
+
+    @property
+    def is_lost(self) -> bool:
+        return self.suspects > 0
 
 
 @dataclass(slots=True, eq=False)
@@ -205,8 +218,8 @@ class WorkerPool:
             return ""
         workers = f"{self.lost_workers} workers were" if self.lost_workers > 1 else "1 worker was"
         return (
-            f"{workers} lost and replaced; attempts at trials that were under way there and were repeated: "
-            f"{self.lost_attempts}. What these attempts used is not counted"
+            f"{workers} lost and replaced; attempts at trials that were under way there: {self.lost_attempts}. What "
+            "these attempts used is not counted"
         )
 
     # --- trials ------------------------------------------------------------------------------------------------------
@@ -229,22 +242,23 @@ class WorkerPool:
             {"case": kept_json(case).decode(), "eval_set_id": eval_set_id, "number": number}
         ).encode()
         seconds = self.seconds(len(case.conversation or ()))
-        why, lost = "", []
-        for attempt in range(1, MOST_ATTEMPTS + 1):
-            async with self._seat(alone=attempt == MOST_ATTEMPTS) as seat:
+        lost: list[Attempt] = []
+        trial, alone = None, False
+        while trial is None:
+            async with self._seat(alone=alone) as seat:
                 try:
                     evidence = await self._run(seat, request, seconds)
                     trial = _trial_of(evidence, seat, case, eval_set_id, number)
                 except WorkerLostError as error:
-                    why = str(error)
-                    self.lost_attempts += 1
-                    lost.append(Attempt(failure=failure_from(AgentCrashedError(why), where="agent")))
                     self._lose(seat)
-                    continue
-            trial.attempts = [*lost, *trial.attempts]  # a trial that ended its workers did not pass at once
-            break
-        else:
-            trial = _poisoned(case, eval_set_id, number, why)
+                    self.lost_attempts += 1
+                    alone = error.is_crash or len(lost) == MOST_ATTEMPTS - 2
+                    if blame := _blame(error, seat, len(lost) + 1):
+                        trial = Trial(eval_set_id=eval_set_id, eval_id=case.eval_id, number=number)
+                        trial.failure = _crash(f"{blame}: {error}")
+                    else:
+                        lost.append(Attempt(failure=_crash(str(error))))
+        trial.attempts = [*lost, *trial.attempts]  # a trial that ended its workers did not pass at once
         if holder is not None:
             holder.trial = trial
         return trial
@@ -343,7 +357,7 @@ class WorkerPool:
         """Replace a worker that is lost; the first of its trials to notice it does that."""
         if seat.is_lost:
             return
-        seat.is_lost = True
+        seat.suspects = seat.busy
         seat.worker.kill()
         self.lost_workers += 1
         if seat in self._seats:
@@ -403,10 +417,14 @@ def _trial_of(evidence: bytes, seat: _Seat, case: EvalCase, eval_set_id: str, nu
     return trial
 
 
-def _poisoned(case: EvalCase, eval_set_id: str, number: int, why: str) -> Trial:
-    """Return the evidence of a trial that ends every worker that runs it."""
-    error = AgentCrashedError(
-        f"{MOST_ATTEMPTS} workers ended while they ran this trial, the last one with no other trial: {why}"
-    )
-    failure = failure_from(error, where="agent")
-    return Trial(eval_set_id=eval_set_id, eval_id=case.eval_id, number=number, failure=failure)
+def _blame(error: WorkerLostError, seat: _Seat, attempts: int) -> str:
+    """Return why a trial is to blame for the loss of its worker; empty if something else may be."""
+    if error.is_crash and seat.suspects == 1:
+        return "the process of its worker ended while it ran no other trial"
+    if attempts == MOST_ATTEMPTS:
+        return f"{attempts} workers ended while they ran this trial, the last one with no other trial"
+    return ""
+
+
+def _crash(message: str) -> Failure:
+    return failure_from(AgentCrashedError(message), where="agent")

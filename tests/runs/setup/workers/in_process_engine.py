@@ -38,8 +38,8 @@ class Engine:
         """Worker and message of each call of the agent."""
         self.called = asyncio.Event()
         self.answered: list[str] = []
-        self.killers = {"poison"}
-        """Messages that end their worker."""
+        self.killers = {"poison", "crash"}
+        """Messages that end their worker; `crash` by a crash of its process, `poison` as if it were killed."""
         self.most_starts = 100
         self.is_closed = False
         self.report_lost: Callable[[str], None] = lambda _: None
@@ -67,6 +67,7 @@ class InProcessWorker:
     def __init__(self, engine: Engine, name: str, facts: Facts) -> None:
         self.name, self.engine, self._facts = name, engine, facts
         self.under_way = self.most_under_way = 0
+        self.has_crashed = False
         self._death: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
 
     @property
@@ -85,6 +86,7 @@ class InProcessWorker:
         self.engine.called.set()
         await asyncio.sleep(3600 if text == "silent" else 0.05 if text == "wait" else 0)
         if text in self.engine.killers:
+            self.has_crashed = text == "crash"
             self.kill()
         if self.is_dead:
             await asyncio.sleep(3600)
@@ -101,7 +103,7 @@ class InProcessWorker:
         finally:
             self.under_way -= 1
         if self.is_dead:
-            raise WorkerLostError(f"{self.name} is gone")
+            raise WorkerLostError(f"{self.name} is gone", is_crash=self.has_crashed)
         return kept_json(done.result())
 
     async def close(self) -> None:

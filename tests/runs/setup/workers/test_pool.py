@@ -62,8 +62,8 @@ def test_the_trials_of_a_lost_worker_are_run_again_and_finished_ones_are_not() -
     assert Counter(text for _, text in engine.calls) == {"hello": 4, "wait": 3}
     assert len(engine.started) == 3
     assert warning == (
-        "1 worker was lost and replaced; attempts at trials that were under way there and were repeated: 1. "
-        "What these attempts used is not counted"
+        "1 worker was lost and replaced; attempts at trials that were under way there: 1. What these attempts used is "
+        "not counted"
     )
 
 
@@ -80,6 +80,24 @@ def test_a_trial_that_ends_every_worker_is_an_error_and_no_other_trial_is_blamed
     assert engine.calls.count(("w1", "poison")) == 1
     assert sum(text == "poison" for _, text in engine.calls) == 3
     assert len(set(engine.answered)) == len(engine.answered) == 9  # no conversation was finished twice
+
+
+def test_a_trial_that_crashes_its_worker_without_other_trials_is_an_error_at_once() -> None:
+    engine = Engine()
+    (trial,) = run(record_all(engine, "crash"))
+    assert trial.failure is not None
+    assert trial.failure.kind is FailureKind.CRASHED
+    assert trial.failure.message == "the process of its worker ended while it ran no other trial: w1 is gone"
+    assert trial.attempts == []
+
+
+def test_after_a_crash_with_several_trials_each_is_run_alone_and_only_the_culprit_is_an_error() -> None:
+    engine = Engine()
+    trials = run(record_all(engine, "crash", *["wait"] * 3, workers=1, per_worker=4))
+    assert answers(trials) == ["failed", *["wait"] * 3]
+    assert [len(trial.attempts) for trial in trials] == [1, 1, 1, 1]  # the lost attempts are shown
+    assert sum(text == "crash" for _, text in engine.calls) == 2
+    assert all(worker.most_under_way == 1 for worker in engine.started[1:])
 
 
 def test_several_poisoned_trials_do_not_wait_for_each_other() -> None:

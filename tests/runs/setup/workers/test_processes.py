@@ -30,6 +30,8 @@ async def root_agent(message):
     await asyncio.sleep(0.1)
     if message == "poison":
         os.kill(os.getpid(), 9)
+    if message == "exit":
+        os._exit(0)
     os.write(log, f"{message} done\\n".encode())
     os.close(log)
     return f"You sent {message}."
@@ -185,6 +187,16 @@ def test_a_poisoned_trial_is_an_error_and_the_others_pass(tmp_path: Path) -> Non
     assert "3 workers ended while they ran this trial, the last one with no other trial" in output
     assert project.begun()["poison"] == 3
     assert sum(text != "poison" for text, end in project.log() if end == "done") == 6
+
+
+def test_a_trial_that_exits_its_process_is_an_error_at_once_as_with_isolate(tmp_path: Path) -> None:
+    project = Project(tmp_path, "exit")
+    output, _ = (head := project.eval()).communicate(timeout=120)
+    assert head.returncode == 3
+    assert (
+        "the process of its worker ended while it ran no other trial: a worker ended (exit code 0)" in output
+    )
+    assert project.begun()["exit"] == 1
 
 
 @pytest.mark.parametrize(

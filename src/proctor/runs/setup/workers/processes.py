@@ -31,7 +31,7 @@ class ProcessWorker:
         self._reading: asyncio.Task[None] | None = None
         self._answers: dict[int, asyncio.Future[str]] = {}
         self._count = 0
-        self._why = "it was ended"
+        self._why, self._is_crash = "it was ended", False
 
     @property
     def name(self) -> str:
@@ -83,11 +83,11 @@ class ProcessWorker:
                 if waiting is not None and not waiting.done():
                     waiting.set_result(answer["evidence"])
         except (AgentError, AttributeError) as error:
-            self._why = str(error)
+            self._why, self._is_crash = str(error), child.has_crashed
         finally:
             for waiting in self._answers.values():
                 if not waiting.done():
-                    waiting.set_exception(WorkerLostError(self._why))
+                    waiting.set_exception(WorkerLostError(self._why, is_crash=self._is_crash))
 
     async def close(self) -> None:
         """Close the agent and end the process."""

@@ -55,12 +55,12 @@ class HostedWorker:
             return self._worker.name, {"lost": str(error)}
         return self._worker.name, facts
 
-    async def run(self, trial: bytes) -> tuple[bytes, str]:
-        """Run one trial; return its evidence, or why the process ended."""
+    async def run(self, trial: bytes) -> tuple[bytes, str, bool]:
+        """Run one trial; return its evidence, or why the process ended and whether it crashed."""
         try:
-            return await self._worker.run(trial), ""
+            return await self._worker.run(trial), "", False
         except WorkerLostError as error:
-            return b"", str(error)
+            return b"", str(error), error.is_crash
 
     async def close(self) -> None:
         """Close the agent, and end the process."""
@@ -99,9 +99,9 @@ class RayWorker:
 
     async def run(self, trial: bytes) -> bytes:
         """Run one trial."""
-        evidence, lost = await self._answer(self._actor.run.remote(trial))
+        evidence, lost, is_crash = await self._answer(self._actor.run.remote(trial))
         if lost:
-            raise WorkerLostError(lost)
+            raise WorkerLostError(lost, is_crash=is_crash)
         found: bytes = evidence
         return found
 
