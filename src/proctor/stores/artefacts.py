@@ -7,6 +7,7 @@ import re
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +22,8 @@ LARGEST_INLINE = 256 * 1024
 
 _BUCKET = re.compile(r"(s3|gs)://([A-Za-z0-9][A-Za-z0-9._-]*)((?:/[^?#@]*)?)")
 _NAME = re.compile(r"[0-9a-f]{64}")
+_MARKS = "stores"
+"""The folder with an object for each store that writes to a place."""
 _CACHED_BYTES = 32 * 1024 * 1024
 _AT_ONCE = 8
 """Requests to an object store at a time."""
@@ -43,6 +46,15 @@ def check_location(url: str) -> str:
     return f"{found[1]}://{found[2]}{found[3].rstrip('/')}"
 
 
+@dataclass(frozen=True, slots=True)
+class StoreId:
+    """A store as its mark names it."""
+
+    id: str
+    """Differs from that of a copy of its database."""
+    name: str
+
+
 class Artefacts:
     """Where the large artefacts of a store are written, and how they are read. Any thread may use it."""
 
@@ -58,13 +70,15 @@ class Artefacts:
         self._lock = threading.Lock()
         self._recent: dict[str, bytes] = {}
 
-    def open(self, place: str) -> None:
-        """Write to this place from now on.
+    def open(self, place: str, store: StoreId) -> None:
+        """Write to this place from now on, and mark it as used by this store.
 
         Raises:
             StoreError: it cannot be used.
         """
-        _objects(place).check()
+        objects = _objects(place)
+        objects.check()
+        objects.put_new(f"{_MARKS}/{store.id}", store.name.encode())
         self.place = place
 
     def is_large(self, body: bytes) -> bool:
@@ -98,7 +112,7 @@ class Artefacts:
         return body
 
     def _fetch(self, place: str, name: str) -> bytes:
-        for location in self._locations(place):
+        for location in self.locations(place):
             objects = _objects(location)
             body = objects.read(_path(name))
             if body is None:
@@ -110,7 +124,7 @@ class Artefacts:
             return body
         raise StoreError(f"the artefact {_objects(place).label(_path(name))} is missing. {_REMEDY}")
 
-    def _locations(self, place: str) -> list[str]:
+    def locations(self, place: str) -> list[str]:
         """Return where objects that were written to `place` may be: they may have been moved to the present location."""
         present = f"{self.url}/{place.rpartition('/')[2]}" if self.url else place
         return list(dict.fromkeys((present, place)))
@@ -122,18 +136,47 @@ class Artefacts:
             if _NAME.fullmatch(name) and path == _path(name):
                 yield name
 
-    def delete(self, place: str, names: Collection[str]) -> None:
-        """Delete artefacts; one that does not exist is no error."""
-        present, *earlier = self._locations(place)
-        moved = set(self.names(present)) if earlier else set()
-        _delete(present, names)
-        if left := set(names) - moved:  # a bucket from which everything was moved may be gone
-            for location in earlier:
-                _delete(location, left)
+
+class Deletion:
+    """A deletion of artefacts that no run of a store uses. In a place that another store uses, too, nothing is deleted."""
+
+    def __init__(self, artefacts: Artefacts, store: StoreId) -> None:
+        self._artefacts = artefacts
+        self._store = store
+        self._moved: dict[str, set[str]] = {}
+        self.marks: set[str] = set()
+        """The marks of other stores that were found."""
+
+    def may_delete(self, location: str) -> bool:
+        """Return whether no other store has its mark there: a copy of the database names the same objects."""
+        objects = _objects(location)
+        others = set(objects.names(_MARKS) or ()) - {self._store.id}
+        self.marks |= {objects.label(f"{_MARKS}/{one}") for one in others}
+        return not others
+
+    def delete(self, place: str, names: Collection[str]) -> bool:
+        """Delete artefacts that were written to `place`; return `False` if a place is not only of this store.
+
+        One that does not exist is no error.
+        """
+        present, *earlier = self._artefacts.locations(place)
+        places = [present]
+        if earlier and not self._moved_from(place, present) >= set(names):
+            places += earlier  # a bucket from which everything was moved may be gone
+        if not all(self.may_delete(location) for location in places):
+            return False
+        for location in places:
+            _delete(location, names)
+        return True
+
+    def _moved_from(self, place: str, present: str) -> set[str]:
+        if place not in self._moved:
+            self._moved[place] = set(self._artefacts.names(present))
+        return self._moved[place]
 
 
-def _delete(place: str, names: Collection[str]) -> None:
-    objects = _objects(place)
+def _delete(location: str, names: Collection[str]) -> None:
+    objects = _objects(location)
     _for_each(names, lambda name: objects.delete(_path(name)))
 
 

@@ -59,32 +59,24 @@ def find_baseline(store: Store, name: str) -> Path:
     )
 
 
-def baseline_names(store: Store) -> dict[str, list[str]]:
-    """Return the names of each run that is a baseline, by run id. A file that cannot be read is left out."""
-    names: dict[str, list[str]] = {}
-    if store_file(store.url) is None:
-        return names
-    for path in baseline_files(store):
-        try:
-            names.setdefault(read_baseline(path).run_id, []).append(path.stem)
-        except EvalFileError:
-            continue
-    return names
+def baseline_names(store: Store, *, strict: bool = False) -> dict[str, list[str]]:
+    """Return the names of each run that is a baseline, by run id. A file that cannot be read is left out.
 
-
-def check_baselines(store: Store) -> None:
-    """Check that every baseline can be read: of which run one is that cannot, is unknown, and that run must not be deleted.
+    `strict`: for a deletion. It is unknown whose baseline an unreadable file is, and that run must not be deleted.
 
     Raises:
-        SetupError: one cannot be read.
+        SetupError: a file cannot be read (`strict`).
     """
+    names: dict[str, list[str]] = {}
     for path in baseline_files(store) if store_file(store.url) is not None else ():
         try:
-            read_baseline(path)
+            names.setdefault(read_baseline(path).run_id, []).append(path.stem)
         except EvalFileError as error:
-            raise SetupError(
-                f"{error}. No run is deleted, because it may be the one of this baseline; `proctor baseline remove {path.stem}` comes first"
-            ) from None
+            if strict:
+                raise SetupError(
+                    f"{error}. No run is deleted, because it may be the one of this baseline; `proctor baseline remove {path.stem}` comes first"
+                ) from None
+    return names
 
 
 def is_baseline(name: str, store: Store) -> bool:

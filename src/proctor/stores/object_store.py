@@ -76,6 +76,9 @@ class Objects(Protocol):
     def paths(self) -> Iterator[str]:
         """Yield the path of every object. Raises StoreError."""
 
+    def names(self, folder: str) -> list[str] | None:
+        """Return the sorted names of the objects directly in a folder; `None` if it does not exist. Raises StoreError."""
+
     def delete(self, path: str) -> None:
         """Delete an object if it exists. Raises StoreError."""
 

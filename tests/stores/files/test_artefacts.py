@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from importlib.util import find_spec
@@ -13,7 +14,7 @@ import pytest
 
 from proctor.errors import SetupError, StoreError
 from proctor.schema.results.manifest import RunSummary
-from proctor.stores.artefacts import LARGEST_INLINE, Artefacts
+from proctor.stores.artefacts import LARGEST_INLINE, Artefacts, Deletion, StoreId, _objects
 from proctor.stores.base import TrialRecord
 from proctor.stores.open import open_store
 from proctor.stores.sql import database
@@ -68,7 +69,7 @@ def evidence(store: SqlStore, run_id: str, position: int = 0) -> bytes:
 
 def objects(folder: Path) -> dict[str, bytes]:
     """Return the objects below a folder by their path in the folder of their store."""
-    files = [path for path in folder.rglob("*") if path.is_file()]
+    files = [path for path in folder.rglob("*") if path.is_file() and path.parent.name != "stores"]
     return {path.relative_to(folder).as_posix().partition("/")[2]: path.read_bytes() for path in files}
 
 
@@ -121,15 +122,14 @@ def _write_and_delete(other: SqlStore) -> None:
 
 def _died_after_deletion(other: SqlStore) -> None:
     """Delete the objects, and end before the commit."""
-    artefacts = other._database.artefacts
-    delete = artefacts.delete
+    delete = Deletion.delete
 
-    def delete_and_die(place: str, names: Any) -> None:
-        delete(place, names)
+    def delete_and_die(self: Deletion, place: str, names: Any) -> bool:
+        delete(self, place, names)
         raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(artefacts, "delete", delete_and_die)
+        patch.setattr(Deletion, "delete", delete_and_die)
         with pytest.raises(KeyboardInterrupt):
             collect_artefacts(other._database)
 
@@ -194,7 +194,7 @@ def test_an_object_whose_commit_never_came_is_deleted_with_the_next_runs(url: st
 
 
 def _only_file(folder: Path) -> Path:
-    (path,) = (path for path in folder.rglob("*") if path.is_file())
+    (path,) = (path for path in folder.rglob("*") if path.is_file() and path.parent.name != "stores")
     return path
 
 
@@ -275,7 +275,7 @@ def test_a_failed_upload_reports_nothing_as_stored(tmp_path: Path) -> None:
     with opened(str(tmp_path / "runs.db"), tmp_path / "big") as store:
         heard = Heard()
         writer = begun(store, "a", heard=heard)
-        Path(store._database.artefacts.place).rmdir()
+        shutil.rmtree(store._database.artefacts.place)
         Path(store._database.artefacts.place).write_text("a file now")
         writer.put([TrialRecord(0, 0, 0, with_media(PICTURE), failed=False, case=b"{}")], "token")
         with pytest.raises(StoreError, match="cannot be written: Not a directory"):
@@ -299,6 +299,50 @@ def test_a_copy_has_its_own_objects(tmp_path: Path, before: str, after: str) -> 
         source.delete(["run"])
         assert evidence(target, "run") == with_media(PICTURE, SMALL)
         assert target._database.rows("SELECT COUNT(*) FROM media") == [(1 if after else 2,)]
+
+
+@pytest.mark.parametrize("deletes", ["the original", "the copy"])
+def test_what_a_copied_file_shares_with_the_original_is_not_deleted(tmp_path: Path, deletes: str) -> None:
+    first, second = str(tmp_path / "1.db"), str(tmp_path / "2.db")
+    with opened(first, tmp_path / "big") as store:
+        write(store, "both", PICTURE)
+    shutil.copy(first, second)
+    with opened(first, tmp_path / "big") as store, opened(second, tmp_path / "big") as copy:
+        write(copy, "of the copy", SOUND)
+        one, other, run = (store, copy, "of the copy") if deletes == "the original" else (copy, store, "both")
+        with pytest.warns(
+            UserWarning, match="their artefacts remain, because another store uses the same folder"
+        ):
+            one.delete(["both"])
+        assert evidence(other, run)
+        mark = one._database.identity().id
+        next(
+            (tmp_path / "big").glob(f"*/stores/{mark}")
+        ).unlink()  # as the message asks, if `one` no longer exists
+        other.delete([other_run.run_id for other_run in other.runs()])
+        assert objects(tmp_path / "big") == {}
+
+
+def test_a_deletion_in_a_copied_project_leaves_the_objects_of_the_original(tmp_path: Path) -> None:
+    with opened(str(tmp_path / "a" / "runs.db"), tmp_path / "a" / "big") as store:
+        write(store, "run", PICTURE)
+    shutil.copytree(tmp_path / "a", tmp_path / "b")
+    with (
+        opened(str(tmp_path / "b" / "runs.db"), tmp_path / "b" / "big") as copy,
+        pytest.warns(UserWarning, match="remain"),
+    ):
+        copy.delete(["run"])
+    with opened(str(tmp_path / "a" / "runs.db"), tmp_path / "a" / "big") as store:
+        assert evidence(store, "run") == with_media(PICTURE)
+
+
+def test_a_moved_store_still_deletes_its_objects(tmp_path: Path) -> None:
+    with opened(str(tmp_path / "runs.db"), tmp_path / "big") as store:
+        write(store, "run", PICTURE)
+    (tmp_path / "runs.db").rename(tmp_path / "moved.db")
+    with opened(str(tmp_path / "moved.db"), tmp_path / "big") as store:
+        store.delete(["run"])
+    assert objects(tmp_path / "big") == {}
 
 
 def test_a_store_of_an_earlier_version_keeps_its_media_in_the_database(
@@ -381,7 +425,14 @@ def test_a_bucket_is_a_location(
         upload(store._database, {name_of(SMALL * 100): SMALL * 100})
         store.delete(["a"])
         assert [*artefacts.names(place)] == [name_of(PICTURE)]
-        artefacts.delete(place, [name_of(PICTURE)])
+        store._database.artefacts.open(place, StoreId("a-copy", "copy.db"))
+        with pytest.warns(UserWarning, match=f"delete its mark \\({place}/stores/a-copy\\)"):
+            store.delete(["b"])
+        assert [*artefacts.names(place)] == [name_of(PICTURE)]
+        write(store, "b", PICTURE)
+        assert Deletion(artefacts, StoreId("a-copy", "")).delete(place, [name_of(PICTURE)]) is False
+        _objects(place).delete("stores/a-copy")
+        assert Deletion(artefacts, store._database.identity()).delete(place, [name_of(PICTURE)])
         with (
             opened(str(tmp_path / "runs.db")) as again,
             pytest.raises(StoreError, match=f"{place}.* is missing"),
@@ -390,7 +441,7 @@ def test_a_bucket_is_a_location(
         with pytest.raises(
             StoreError, match="the bucket does not exist, or there is no permission to see it"
         ):
-            Artefacts().open(location.replace("large-things", "nothing-here"))
+            Artefacts().open(location.replace("large-things", "nothing-here"), StoreId("a", "a.db"))
 
 
 # --- As a user ------------------------------------------------------------------------------------------------------------
@@ -416,9 +467,9 @@ def test_the_setting_holds_for_all_commands(tmp_path: Path, monkeypatch: pytest.
     Path("proctor.toml").write_text('artefacts = "large"\n')
     run = in_this_process("eval", "draws.py", "s.evalset.json", "--config", "c.json", "--store", "runs.db")
     assert run.returncode == 0, run.stdout + run.stderr
-    assert len(list(Path("large").rglob("*/*/*"))) == 1
+    assert len(objects(Path("large"))) == 1
     assert in_this_process("import", "runs.db", "--store", "copy.db").returncode == 0
-    assert len(list(Path("large").rglob("*/*/*"))) == 2
+    assert len(list(Path("large").rglob("*/??/*"))) == 2
     for store in ("runs.db", "copy.db"):
         assert in_this_process("export", "latest", "--store", store, "--format", "jsonl").returncode == 0
         assert in_this_process("prune", "--keep", "0", "--yes", "--store", store).returncode == 0

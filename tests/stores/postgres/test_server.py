@@ -147,6 +147,8 @@ def test_user_with_the_documented_privileges_writes_and_a_reader_reads(postgres:
     store = open_store(postgres.url(schema, user=f"{schema}_writer", password="x"))
     write_run(store)
     store.delete(["run1"])
+    assert isinstance(store, SqlStore)
+    assert store._database.identity().id.startswith("postgresql-")
     write_run(store, "run2")
     store.close()
     reading = open_store(postgres.url(schema, user=f"{schema}_reader", password="x"), read_only=True)

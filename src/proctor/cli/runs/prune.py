@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Sequence
 from contextlib import closing
 from datetime import timedelta
@@ -101,8 +102,12 @@ def _delete(doomed: Sequence[RunRecord], store: str | None) -> int:
 
     if not doomed:
         return 0
-    with closing(open_runs(store)) as opened:
-        return len(prune_runs(opened, runs=[run.run_id for run in doomed]))
+    with closing(open_runs(store)) as opened, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        deleted = prune_runs(opened, runs=[run.run_id for run in doomed])
+    for warning in caught:
+        say(f"warning: {warning.message}")
+    return len(deleted)
 
 
 def _as_json(doomed: Sequence[RunRecord], store: Store, *, deleted: bool) -> str:

@@ -196,7 +196,9 @@ def prune_runs(
 
 
 def _find_deletable(store: Store, names: Sequence[str]) -> list[RunRecord]:
-    baselines = _baseline_names(store)
+    from proctor.stores.baselines import baseline_names
+
+    baselines = baseline_names(store, strict=True)
     listed = [names] if isinstance(names, str) else names
     wanted = {find_current_run(store, name, with_audits=True): name for name in listed}
     found = [run for run in store.runs(None) if run.run_id in wanted]
@@ -211,16 +213,11 @@ def _find_deletable(store: Store, names: Sequence[str]) -> list[RunRecord]:
     return found
 
 
-def _baseline_names(store: Store) -> dict[str, list[str]]:
-    from proctor.stores.baselines import baseline_names, check_baselines
-
-    check_baselines(store)
-    return baseline_names(store)
-
-
 def _older_runs(store: Store, keep: int, older_than: timedelta | None) -> Iterator[RunRecord]:
+    from proctor.stores.baselines import baseline_names
+
     limit = time.time() - older_than.total_seconds() if older_than is not None else None
-    baselines = _baseline_names(store)
+    baselines = baseline_names(store, strict=True)
     for run in chain.from_iterable(islice(store.runs(kind), keep, None) for kind in RunKind):
         if run.run_id in baselines:
             continue

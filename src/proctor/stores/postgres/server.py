@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from proctor.common.optional_packages import import_extra
 from proctor.errors import SetupError, StoreError
-from proctor.stores.artefacts import Artefacts
+from proctor.stores.artefacts import Artefacts, StoreId
 from proctor.stores.sql.database import (
     Cursor,
     LostConnectionError,
@@ -123,6 +123,11 @@ class PostgresDatabase:
         self._read_only = read_only
         self._lock = threading.RLock()
         self._raw: psycopg.Connection[Row] | None = None
+
+    def identity(self) -> StoreId:
+        """Return the numbers of the server, the database and a table: a restored dump has others."""
+        server, database, table = self.row(_IDENTITY) or (0, 0, 0)
+        return StoreId(f"postgresql-{server}-{database}-{table}", self.name)
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
         """Execute a query and return every row."""
@@ -331,6 +336,10 @@ def _error_text(error: psycopg.Error, name: str) -> str:
     )
 
 
+_IDENTITY = (
+    "SELECT system_identifier, (SELECT oid FROM pg_database WHERE datname = current_database()), "
+    "'schema_versions'::regclass::oid FROM pg_control_system()"
+)
 _PASSING = ("08", "57P01", "57P02", "57P03", "40001", "40P01", "25P03")
 """Error codes of lost connections, a server that restarts, and deadlocks. A connection that could not be made has no code."""
 _CHECK_URL = "Check that it runs, and the host, user, password and database of the URL"

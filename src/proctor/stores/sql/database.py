@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
 from proctor.errors import StoreError
-from proctor.stores.artefacts import Artefacts
+from proctor.stores.artefacts import Artefacts, StoreId
 
 Row = tuple[Any, ...]
 
@@ -51,6 +51,10 @@ class Database(Protocol):
     """The name of the store in messages."""
     artefacts: Artefacts
     """The objects outside of the database."""
+
+    def identity(self) -> StoreId:
+        """Return an id that a copy of the database does not have."""
+        ...
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
         """Execute a query and return every row."""

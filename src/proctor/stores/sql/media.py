@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from proctor.errors import StoreError
+from proctor.stores.artefacts import Deletion
 from proctor.stores.sql.database import Database, Transaction, has_version, insert, sound
 from proctor.stores.sql.encoding import checksum, restore_media
 
@@ -50,7 +51,7 @@ def prepare_artefacts(database: Database) -> None:
             )
         row = database.row(_FOLDER)
     with sound(database.name, "the folder of its artefacts"):
-        artefacts.open(f"{artefacts.url}/{row[0]:016x}" if row else "")
+        artefacts.open(f"{artefacts.url}/{row[0]:016x}" if row else "", database.identity())
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,25 +202,30 @@ def copy_media(transaction: Transaction, source: Database, target: Database, run
 # --- deletion ---------------------------------------------------------------------------------------------------------
 
 
-def collect_artefacts(database: Database) -> None:
+def collect_artefacts(database: Database) -> set[str]:
     """Delete the objects that no run uses, also those whose transaction never came.
+
+    Returns:
+        The marks of other stores that use the same place; objects there remain, and the next call tries again.
 
     Raises:
         StoreError: a place cannot be reached. Then the next call deletes the rest.
     """
-    if database.artefacts.place:
-        _record_objects(database, database.artefacts.place)
+    place = database.artefacts.place
+    deletion = Deletion(database.artefacts, database.identity())
+    if place and deletion.may_delete(place):
+        _record_objects(database, place)
     last = ""
     while True:
         with database.transaction(exclusive=True) as transaction:
             rows = transaction.execute(_UNUSED, (last,)).fetchall()
             if not rows:
-                return
+                return deletion.marks
             for place in {row[1] for row in rows}:
-                database.artefacts.delete(place, [row[0] for row in rows if row[1] == place])
+                names = [row[0] for row in rows if row[1] == place]
+                if deletion.delete(place, names):
+                    transaction.execute(_DELETE.format(_marks(names)), names)
             last = rows[-1][0]
-            names = [row[0] for row in rows]
-            transaction.execute(_DELETE.format(_marks(names)), names)
             transaction.execute("UPDATE totals SET value = value + 1 WHERE name = 'collections'")
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import warnings
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import TypeVar
 
@@ -145,11 +146,13 @@ class SqlStore(SharedRunStore, AnnotatedStore, JudgeBatchStore):
         self._seqs.clear()
         try:
             prepare_artefacts(self._database)
-            collect_artefacts(self._database)
+            marks = collect_artefacts(self._database)
         except StoreError as error:
             raise StoreError(
                 f"the runs are deleted, but not all of their artefacts. The next `proctor prune` deletes the others. {error}"
             ) from error
+        if marks:
+            warnings.warn(_shared_artefacts(marks), stacklevel=2)
         with suppress(StoreError):  # while others are busy the room is left for what comes
             self._database.give_back()
 
@@ -370,6 +373,15 @@ class SqlStore(SharedRunStore, AnnotatedStore, JudgeBatchStore):
             if counted != {name: count for name, count in summary.counts.items() if count}:
                 summary.counts, summary.outcome = counted, None
         return summary
+
+
+def _shared_artefacts(marks: Collection[str]) -> str:
+    """Return the warning about artefacts that a copy of the store may use."""
+    return (
+        "the runs are deleted, but their artefacts remain, because another store uses the same folder: a copy of this one, or this "
+        f"one before it was copied. If it no longer exists, delete its mark ({', '.join(sorted(marks))}); the next "
+        "`proctor prune` then deletes the artefacts"
+    )
 
 
 def _existing(line: RunLine, judging: int) -> int:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.errors import StoreError
-from proctor.stores.artefacts import Artefacts
+from proctor.stores.artefacts import Artefacts, StoreId
 from proctor.stores.sql.database import (
     AFTER_DAMAGE,
     Row,
@@ -79,6 +79,11 @@ class Connection:
         self.raw = raw
         self.name = name
         self.lock = lock or threading.RLock()
+
+    def identity(self) -> StoreId:
+        """Return the number of the file in its file system: a copy has another one, also in place of the original."""
+        _, _, path = self.row("PRAGMA database_list") or ("", "", "")
+        return StoreId(f"sqlite-{Path(path).stat().st_ino:x}" if path else "memory", self.name)
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
         """Ask, and return every row."""
