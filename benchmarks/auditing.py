@@ -1,4 +1,4 @@
-"""W12: an audit of 300 cases from the command line, with 15 classes of mutants; and its growth with the number of cases.
+"""W12: an audit of 300 cases from the command line, with 16 classes of mutants; and its growth with the number of cases.
 
     python -m benchmarks.auditing FILE CASES      writes the set
 
@@ -28,7 +28,7 @@ def rows(folder: Path, repeats: int, cases: int = 300) -> Iterator[Row]:
         repeats,
     )
     ours, large = found[OURS], found["large"]
-    what = f"audit of {cases:,} cases × 2 turns, 15 classes, command line"
+    what = f"audit of {cases:,} cases × 2 turns, 16 classes, command line"
     yield Row(
         "W12", what, "s", {OURS: ours["process_cpu"]}, [Budget(10, size="10 s")], {OURS: ours["process_wall"]}
     )

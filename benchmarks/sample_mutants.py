@@ -18,7 +18,7 @@ from random import Random
 from benchmarks.corpus_table import CORPUS
 from proctor import load_eval_set
 from proctor.authoring.audit.make_mutants import OPERATORS, Mutant, mutants_of
-from proctor.authoring.audit.mutant import Recording
+from proctor.authoring.audit.mutant import Events, Recording, texts_before_answer
 from proctor.errors import ProctorError
 from proctor.schema.analysis.audit_result import AGENTS
 
@@ -88,14 +88,13 @@ def all_mutants(folder: Path, seed: int) -> dict[str, list[Sampled]]:
 def _sampled(recording: Recording, mutant: Mutant) -> Sampled:
     turn = len(recording.turns) - 1 if mutant.turn is None else mutant.turn
     asked = " / ".join(recording.messages[: turn + 1])
-    before = recording.answers[turn]
-    return Sampled(
-        mutant.operator.name,
-        asked,
-        mutant.fault,
-        before,
-        mutant.answer(turn) if mutant.turn is not None else before,
-    )
+    before = _texts(recording.turns[turn], recording.answers[turn])
+    after = before if mutant.turn is None else _texts(mutant.turns[turn], mutant.answer(turn))
+    return Sampled(mutant.operator.name, asked, mutant.fault, before, after)
+
+
+def _texts(events: Events, answer: str) -> str:
+    return "\n".join([*texts_before_answer(events), answer])
 
 
 def sample(mutants: dict[str, list[Sampled]], count: int, seed: int) -> Sequence[Sampled]:

@@ -17,6 +17,7 @@ from proctor.authoring.audit.answer_spans import (
     states_something,
 )
 from proctor.authoring.audit.mutant import Change, Events, Operator, Recording, answer_with, shorten_change
+from proctor.authoring.audit.wrong_facts import facts_of
 
 _NOT = (
     (re.compile(r"\b(cannot|can't)\b"), "can"),
@@ -47,6 +48,22 @@ _CLAIMS = (
 )
 _POLITE = "Thank you for your message. I am happy to help. Is there anything else that I can do for you?"
 _WORD = re.compile(r"\w+")
+_LANGUAGES = {
+    "German": ("Ich habe Ihre Anfrage bearbeitet.", "Die Angaben dazu:"),
+    "French": ("J'ai traité votre demande.", "Les informations correspondantes :"),
+    "Spanish": ("He procesado su solicitud.", "Los datos correspondientes:"),
+    "Portuguese": ("Processei o seu pedido.", "Os dados correspondentes:"),
+}
+"""Language -> a sentence without content, and the introduction of facts."""
+_ENGLISH = frozenset(
+    "the is are you your and of with this have has it from for been there here which that they we our its at by be not to".split()
+)
+_ASKED_IN_ENGLISH = _ENGLISH | frozenset(
+    "what how my i do can please where when on who why want need would like show tell give find get".split()
+)
+_ON_LANGUAGE = re.compile(
+    r"\b(?:translat\w*|languages?|english|german|french|spanish|portuguese|deutsch|español|français|português)\b"
+)
 
 Texts = Callable[[str, Random], Iterator[tuple[str, str]]]
 """Yields other answers, each with the fault in words."""
@@ -114,6 +131,25 @@ def _only_polite(answer: str, _: Random) -> Iterator[tuple[str, str]]:
         yield _POLITE, "a polite text without any content"
 
 
+def _in_other_language(recording: Recording, random: Random) -> Iterator[Change]:
+    """Answer an English question in another language, with the facts of the answer but without its sentences."""
+    for turn, answer in enumerate(recording.answers):
+        asked = recording.user_text(turn)
+        is_english = len(_ENGLISH & _words(answer)) > 1 and _ASKED_IN_ENGLISH & _words(asked)
+        if is_english and states_something(answer) and not _ON_LANGUAGE.search(f"{asked} {answer.lower()}"):
+            language = random.choice([*_LANGUAGES])
+            opening, introduction = _LANGUAGES[language]
+            facts = facts_of(answer)
+            text = f"{opening} {introduction} {', '.join(facts)}." if facts else opening
+            yield Change(
+                turn, f"in {language}: {shorten_change(text)}", partial(_answered, recording, turn, text)
+            )
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text.lower()))
+
+
 def _each_turn(texts: Texts, recording: Recording, random: Random) -> Iterator[Change]:
     for turn, answer in enumerate(recording.answers):
         for changed, fault in texts(answer, random):
@@ -140,5 +176,6 @@ OPERATORS = (
     Operator("answer-cut", "truncated answers", "answers", partial(_each_turn, _cut)),
     Operator("claim-added", "unsupported claims", "answers", partial(_each_turn, _more_claimed)),
     Operator("politeness-only", "empty politeness", "answers", partial(_each_turn, _only_polite)),
+    Operator("other-language", "answers in another language", "answers", _in_other_language),
     Operator("previous-answer", "repeated answers", "answers", _previous),
 )

@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from functools import partial
 from itertools import pairwise
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 from proctor.authoring.audit.mutant import (
     CallPlace,
@@ -35,15 +35,60 @@ _READING = frozenset(
     "get list search find lookup look read load fetch check calculate query retrieve access show view status info".split()
 )
 """Words in names of tools that only read: the order of two of them may mean nothing."""
+_CHANGING = _ACTING | frozenset(
+    "apply approve assign change close confirm exchange execute grant make modify move open process reset return save set "
+    "start stop transfer turn update upload write".split()
+)
+"""Words in names of tools before which a check belongs: a policy has it as a step."""
+_HANDOVER = "transfer_to_agent"
 _LAST_DIGIT = re.compile(r"[0-9](?=[^0-9]*$)")
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 def _dropped(recording: Recording, _: Random) -> Iterator[Change]:
+    """Leave out a call; not one that is a step before an action by itself: `_no_step` makes that mutant."""
+    steps = [id(step.places[0][1].call) for step in _steps(recording) if len(step.places) == 1]
     for turn, place in _all_calls(recording):
-        yield Change(
-            turn, f"`{place.call.name}` is not called", partial(_without, turn, recording.turns[turn], place)
-        )
+        if id(place.call) not in steps:
+            fault = f"`{place.call.name}` is not called"
+            yield Change(turn, fault, partial(_without, recording, [(turn, place)]))
+
+
+class _Step(NamedTuple):
+    """The calls of one tool that come before an action, as a policy demands it."""
+
+    turn: int
+    """The turn of the action."""
+    action: str
+    places: Sequence[tuple[int, CallPlace]]
+
+
+def _steps(recording: Recording) -> Iterator[_Step]:
+    """Yield what is called before each call that changes something: reads, checks, entries in a log."""
+    before: dict[str, list[tuple[int, CallPlace]]] = {}
+    known: set[tuple[str, int]] = set()
+    for turn, place in _all_calls(recording):
+        name = place.call.name or ""
+        if name == _HANDOVER:
+            continue
+        if not _changes(place.call):
+            before.setdefault(name, []).append((turn, place))
+            continue
+        for tool, places in before.items():
+            if (tool, len(places)) not in known:
+                known.add((tool, len(places)))
+                yield _Step(turn, name, tuple(places))
+
+
+def _changes(call: FunctionCall) -> bool:
+    return _is_named(call, _CHANGING) and not _is_named(call, _READING)
+
+
+def _no_step(recording: Recording, _: Random) -> Iterator[Change]:
+    """Act without a step that comes before: no call of that tool is left before the action."""
+    for turn, action, places in _steps(recording):
+        fault = f"`{action}` is called without `{places[0][1].call.name}` before it"
+        yield Change(turn, fault, partial(_without, recording, places))
 
 
 def _added(recording: Recording, _: Random) -> Iterator[Change]:
@@ -95,10 +140,10 @@ def _other_tool(recording: Recording, _: Random) -> Iterator[Change]:
 
 def _other_argument(recording: Recording, random: Random) -> Iterator[Change]:
     for turn, place in _all_calls(recording):
-        for path, value in _leaves(place.call.args or {}):
-            changed = _other_value(value, random)
-            args = _replaced(place.call.args, path, changed)
-            text = f"`{place.call.name}`: {_dotted(path)} {_short(value)} → {_short(changed)}"
+        for path, value in leaves(place.call.args or {}):
+            changed = other_value(value, random)
+            args = replace_at(place.call.args, path, changed)
+            text = f"`{place.call.name}`: {dotted_path(path)} {_short(value)} → {_short(changed)}"
             yield _new_call(recording, turn, place, {"args": args}, text)
 
 
@@ -112,6 +157,7 @@ def _missing_argument(recording: Recording, _: Random) -> Iterator[Change]:
 
 OPERATORS = (
     Operator("call-missing", "missing calls", "calls", _dropped),
+    Operator("step-missing", "missing steps before an action", "calls", _no_step),
     Operator("call-added", "additional calls", "calls", _added),
     Operator("call-repeated", "repeated calls", "calls", _repeated),
     Operator("call-order", "calls in another order", "calls", _reordered),
@@ -137,14 +183,22 @@ def _new_call(recording: Recording, turn: int, place: CallPlace, update: dict[st
     return Change(turn, text, make)
 
 
-def _without(turn: int, events: Events, place: CallPlace) -> dict[int, Events]:
-    """Remove a call, and its response."""
-    gone: list[Part] = []
+def _without(recording: Recording, places: Sequence[tuple[int, CallPlace]]) -> dict[int, Events]:
+    """Remove calls, and their responses."""
+    gone: dict[int, list[Part]] = {}
+    for turn, place in places:
+        gone.setdefault(turn, []).extend(_with_response(recording.turns[turn], place))
+    return {turn: [*_pruned(recording.turns[turn], parts)] for turn, parts in gone.items()}
+
+
+def _with_response(events: Events, place: CallPlace) -> list[Part]:
+    """Return the part of a call, and that of its response."""
+    found: list[Part] = []
     for event in events[place.event :]:
         for part in parts_of(event):
-            if part.function_call is place.call or (len(gone) == 1 and _answers(part, place.call)):
-                gone.append(part)
-    return {turn: [*_pruned(events, gone)]}
+            if part.function_call is place.call or (len(found) == 1 and _answers(part, place.call)):
+                found.append(part)
+    return found
 
 
 def _pruned(events: Events, gone: Sequence[Part]) -> Iterator[Event]:
@@ -180,30 +234,31 @@ def _same(one: FunctionCall, other: FunctionCall) -> bool:
 
 # --- Values ----------------------------------------------------------------------------------------------------------
 
-_Path = tuple[str | int, ...]
+Path = tuple[str | int, ...]
 
 
-def _leaves(value: Any, path: _Path = ()) -> Iterator[tuple[_Path, Any]]:
+def leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
     """Yield the values inside of arguments that can be changed, with their places."""
     items: Any = (
         value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     )
     for key, item in items:
         if isinstance(item, dict | list):
-            yield from _leaves(item, (*path, key))
+            yield from leaves(item, (*path, key))
         elif item is not None and item != "":
             yield (*path, key), item
 
 
-def _replaced(value: Any, path: _Path, changed: Any) -> Any:
+def replace_at(value: Any, path: Path, changed: Any) -> Any:
+    """Return a copy of a value with another one at a place in it."""
     if not path:
         return changed
     copy = value.copy()
-    copy[path[0]] = _replaced(value[path[0]], path[1:], changed)
+    copy[path[0]] = replace_at(value[path[0]], path[1:], changed)
     return copy
 
 
-def _other_value(value: Any, random: Random) -> Any:
+def other_value(value: Any, random: Random) -> Any:
     """Return another value of the same kind: a number, a date, an id, a word or a text."""
     if isinstance(value, bool):
         return not value
@@ -226,7 +281,8 @@ def _other_text(text: str, random: Random) -> str:
     return f"{text[: last.start()]}{(int(last[0]) + random.randint(1, 9)) % 10}{text[last.end() :]}"
 
 
-def _dotted(path: _Path) -> str:
+def dotted_path(path: Path) -> str:
+    """Return a place in a value as text: `items[0].id`."""
     text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
     return text.removeprefix(".")
 

@@ -8,6 +8,7 @@ from random import Random
 from typing import Any
 
 from proctor.authoring.audit.answer_spans import states_something
+from proctor.authoring.audit.call_mutants import Path, dotted_path, leaves, other_value, replace_at
 from proctor.authoring.audit.mutant import (
     NO_WORK,
     Change,
@@ -20,14 +21,15 @@ from proctor.authoring.audit.mutant import (
     shorten_change,
 )
 from proctor.common.json_values import equal_json
+from proctor.metrics.matchers.base import holds_matcher
 
-_CHANGED = "changed"
+_CHANGED, _UNEXPECTED = "changed", "unexpected"
 
 # --- State -----------------------------------------------------------------------------------------------------------
 
 
 def _missing_key(recording: Recording, _: Random) -> Iterator[Change]:
-    for key in _keys(recording):
+    for key in recording.state_keys:
         yield Change(None, f"the state has no `{key}`", state=partial(_without_key, key))
 
 
@@ -35,42 +37,54 @@ def _without_key(key: str, state: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in state.items() if name != key}
 
 
-def _with_value(key: str, value: Any, state: dict[str, Any]) -> dict[str, Any]:
-    return {**state, key: value}
+def _with_value(path: Path, value: Any, state: dict[str, Any]) -> Any:
+    return replace_at(state, path, value)
 
 
-def _wrong_value(recording: Recording, _: Random) -> Iterator[Change]:
-    for key in _keys(recording):
+def _wrong_value(recording: Recording, random: Random) -> Iterator[Change]:
+    """Change one value, at any depth; an empty list or object has none."""
+    for key in recording.state_keys:
         value = (recording.state or {})[key]
-        changed = _other(value)
-        fault = f"state `{key}`: {shorten_change(repr(value))} → {shorten_change(repr(changed))}"
-        yield Change(None, fault, state=partial(_with_value, key, changed))
+        is_whole = value is None or value == ""
+        for path, before in [((key,), value)] if is_whole else leaves({key: value}):
+            changed = _CHANGED if is_whole else other_value(before, random)
+            fault = f"state `{dotted_path(path)}`: {shorten_change(repr(before))} → {shorten_change(repr(changed))}"
+            yield Change(None, fault, state=partial(_with_value, path, changed))
 
 
 def _stale(recording: Recording, _: Random) -> Iterator[Change]:
     """Keep the value that a key has at the beginning, where the case expects another."""
-    for key in _keys(recording):
+    for key in recording.state_keys:
         if key in recording.initial_state:
             before = recording.initial_state[key]
             if not equal_json(before, (recording.state or {})[key]):
                 fault = f"state `{key}` is still {shorten_change(repr(before))}"
-                yield Change(None, fault, state=partial(_with_value, key, before))
+                yield Change(None, fault, state=partial(_with_value, (key,), before))
 
 
-def _keys(recording: Recording) -> list[str]:
-    return recording.state_keys
+def _extra_entry(recording: Recording, _: Random) -> Iterator[Change]:
+    """Add an entry to a list or an object; not where a matcher may allow it, and no key of the state itself: others may have any."""
+    stated = recording.case.final_session_state or {}
+    for key in recording.state_keys:
+        for path, value in (
+            () if holds_matcher(stated.get(key)) else _containers((recording.state or {})[key], (key,))
+        ):
+            if isinstance(value, dict):
+                changed: Any = {**value, _UNEXPECTED: True}
+                fault = f"state `{dotted_path(path)}` has `{_UNEXPECTED}`, too"
+            else:
+                changed = [*value, value[-1] if value else _UNEXPECTED]
+                fault = f"state `{dotted_path(path)}` has {shorten_change(repr(changed[-1]))} once more"
+            yield Change(None, fault, state=partial(_with_value, path, changed))
 
 
-def _other(value: Any) -> Any:
-    if isinstance(value, bool):
-        return not value
-    if isinstance(value, int | float):
-        return value + 1
-    if isinstance(value, list):
-        return [*value, _CHANGED]
-    if isinstance(value, dict):
-        return {**value, _CHANGED: True}
-    return f"{value} {_CHANGED}" if value else _CHANGED
+def _containers(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
+    """Yield the lists and objects in a value, from the outside in."""
+    if isinstance(value, dict | list):
+        yield path, value
+        items: Any = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, item in items:
+            yield from _containers(item, (*path, key))
 
 
 # --- Course of the conversation --------------------------------------------------------------------------------------
@@ -115,6 +129,7 @@ OPERATORS = (
     Operator("state-missing", "missing state", "state", _missing_key),
     Operator("state-wrong", "wrong state", "state", _wrong_value),
     Operator("state-stale", "stale state", "state", _stale),
+    Operator("state-extra", "additional state", "state", _extra_entry),
     Operator("turn-skipped", "skipped turns", "conversation", _skipped),
     Operator("asked-again", "needless questions", "conversation", _asked_again),
     Operator("not-asked", "missing clarifications", "conversation", _not_asked),

@@ -189,6 +189,35 @@ def answer_with(events: Events, text: str) -> list[Event]:
     return [*events[:-1], final]
 
 
+def texts_before_answer(events: Events) -> list[str]:
+    """Return the texts of a turn before its final response, without thoughts."""
+    return [
+        part.text or ""
+        for event in _before_answer(events)
+        for part in text_parts(event)
+        if not part.thought and event.author.lower() != "user"
+    ]
+
+
+def replace_before_answer(events: Events, replace: Callable[[str], str]) -> list[Event]:
+    """Return the events of a turn with other texts before its final response."""
+    before = _before_answer(events)
+    return [*(_with_other_texts(event, replace) for event in before), *events[len(before) :]]
+
+
+def _before_answer(events: Events) -> Events:
+    ends = bool(events) and events[-1].is_final_response() and bool(text_parts(events[-1]))
+    return events[:-1] if ends else events
+
+
+def _with_other_texts(event: Event, replace: Callable[[str], str]) -> Event:
+    parts = [
+        part.model_copy(update={"text": replace(part.text)}) if part.text and not part.thought else part
+        for part in parts_of(event)
+    ]
+    return with_parts(event, parts)
+
+
 def parts_of(event: Event) -> Sequence[Part]:
     """Return the parts of an event."""
     return (event.content.parts if event.content is not None else None) or ()

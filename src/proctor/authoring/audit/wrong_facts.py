@@ -18,7 +18,15 @@ from proctor.authoring.audit.answer_spans import (
     replace_word,
     statement_spans,
 )
-from proctor.authoring.audit.mutant import Change, Events, Operator, Recording, answer_with
+from proctor.authoring.audit.mutant import (
+    Change,
+    Events,
+    Operator,
+    Recording,
+    answer_with,
+    replace_before_answer,
+    texts_before_answer,
+)
 
 _MONTH = (
     r"(?:January|February|March|April|May|June|July|August|September|October|November|December"
@@ -155,14 +163,28 @@ def _wrong(
     values: Values, other: Callable[[str, Random], str], recording: Recording, random: Random
 ) -> Iterator[Change]:
     for turn, answer in enumerate(recording.answers):
-        asked = recording.user_text(turn)
-        for value in dict.fromkeys(_certain(values, answer)):
-            if occurs_in(value, asked) or occurs_in(_plain(value), asked.replace(",", "")):
-                continue
+        known = recording.user_text(turn)
+        for value in _new_values(values, answer, known):
             changed = other(value, random)
             text = replace_word(answer, value, changed)
             if text != answer:
                 yield Change(turn, f"'{value}' → '{changed}'", partial(_answered, recording, turn, text))
+        events = recording.turns[turn]
+        earlier = "\n".join(texts_before_answer(events))
+        for value in _new_values(values, earlier, f"{known}\n{answer.lower()}") if earlier else ():
+            changed = other(value, random)
+            if replace_word(earlier, value, changed) != earlier:
+                fault = f"'{value}' → '{changed}' before the final response"
+                yield Change(turn, fault, partial(_changed_before, turn, events, value, changed))
+
+
+def _new_values(values: Values, text: str, known: str) -> list[str]:
+    """Return the values of a text whose change surely changes the meaning, without those of an earlier text in lower case."""
+    return [
+        value
+        for value in dict.fromkeys(_certain(values, text))
+        if not (occurs_in(value, known) or occurs_in(_plain(value), known.replace(",", "")))
+    ]
 
 
 def _plain(value: str) -> str:
@@ -183,6 +205,16 @@ def _certain(values: Values, answer: str) -> Iterator[str]:
 
 def _answered(recording: Recording, turn: int, text: str) -> dict[int, Events]:
     return {turn: answer_with(recording.turns[turn], text)}
+
+
+def _changed_before(turn: int, events: Events, value: str, changed: str) -> dict[int, Events]:
+    return {turn: replace_before_answer(events, lambda text: replace_word(text, value, changed))}
+
+
+def facts_of(answer: str) -> list[str]:
+    """Return the facts of an answer, each once: dates, amounts, ids, numbers and names."""
+    found = [value for find in (_dates, _amounts, _ids, _numbers, _names) for _, value in find(answer)]
+    return list(dict.fromkeys(found))
 
 
 OPERATORS = (

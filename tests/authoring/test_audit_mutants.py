@@ -1,0 +1,192 @@
+"""Mutants of an audit, class by class: each has its fault, and where a change may be harmless there is none."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+import proctor
+from proctor.authoring.audit.make_mutants import OPERATORS, Mutant, mutants_of
+from proctor.authoring.audit.mutant import Recording, calls_in, texts_before_answer
+from proctor.schema.analysis.audit_result import Fate
+from proctor.schema.format.case import EvalCase
+from tests.authoring.test_audit import Json, case, turn
+
+
+def mutants(operator: str, *turns: Json, seed: int = 0, **more: Any) -> list[Mutant]:
+    recording = Recording(EvalCase.model_validate(case("c", *turns, **more)))
+    return [*mutants_of(recording, OPERATORS[operator], seed)]
+
+
+# --- Another language -------------------------------------------------------------------------------------------------
+
+LATE = "The flight PR-204 is 40 minutes late."
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer", "expected"),
+    [
+        pytest.param("When does it leave?", LATE, 1, id="an English answer to an English question"),
+        pytest.param("Say it in German: when does it leave?", LATE, 0, id="the user names a language"),
+        pytest.param("What is it called?", "It is called a lamp in English and Spanish.", 0, id="the answer names one"),
+        pytest.param("Wann fliegt PR-204?", LATE, 0, id="a question in another language"),
+        pytest.param("When?", "El vuelo PR-204 tiene 40 minutos de retraso.", 0, id="an answer in another language"),
+        pytest.param("When does it leave?", "You're welcome!", 0, id="an answer without content"),
+        pytest.param("When does it leave?", '{"the flight": "is late and has to wait"}', 0, id="JSON"),
+    ],
+)  # fmt: skip
+def test_an_answer_in_another_language(asked: str, answer: str, expected: int) -> None:
+    assert len(mutants("other-language", turn(asked, answer))) == expected
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_an_answer_in_another_language_keeps_the_facts_and_no_sentence(seed: int) -> None:
+    (found,) = mutants("other-language", turn("When does it leave?", LATE), seed=seed)
+    assert "PR-204" in found.answer(0)
+    assert "40" in found.answer(0)
+    assert not {"is", "late", "minutes"} & {*found.answer(0).split()}
+
+
+def test_the_seed_chooses_the_language() -> None:
+    asked = turn("When does it leave?", LATE)
+    assert (
+        len({each.fault for seed in range(20) for each in mutants("other-language", asked, seed=seed)}) == 4
+    )
+
+
+# --- A step of a policy -----------------------------------------------------------------------------------------------
+
+
+def calls(*names: str) -> list[Json]:
+    return [{"name": name, "args": {"step": number}} for number, name in enumerate(names)]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "faults"),
+    [
+        pytest.param(["verify_identity"], ["refund"], ["`refund` is called without `verify_identity` before it"], id="a check"),
+        pytest.param(["get_order", "get_order"], ["refund"], ["`refund` is called without `get_order` before it"], id="all reads"),
+        pytest.param(["find", "log_consent"], ["cancel"], ["`cancel` is called without `find` before it",
+            "`cancel` is called without `log_consent` before it"], id="two steps"),
+        pytest.param(["refund"], ["verify_identity"], [], id="a check after the action"),
+        pytest.param(["find"], ["list_orders"], [], id="no action"),
+        pytest.param(["find"], ["get_refund_status"], [], id="an action in the name of a read"),
+        pytest.param(["transfer_to_agent"], ["refund"], [], id="an agent that hands over"),
+    ],
+)  # fmt: skip
+def test_an_action_without_the_step_before_it(first: list[str], second: list[str], faults: list[str]) -> None:
+    found = mutants(
+        "step-missing", turn("Where?", "There.", *calls(*first)), turn("Pay", "Paid.", *calls(*second))
+    )
+    assert sorted(each.fault for each in found) == faults
+    for each in found:
+        assert len(called(each)) == len(first) + len(second) - (first.count("get_order") or 1)
+
+
+def called(mutant: Mutant) -> tuple[str, ...]:
+    return tuple(f"{place.call.name}{place.call.args}" for turn in mutant.turns for place in calls_in(turn))
+
+
+@given(
+    st.lists(st.sampled_from(["find", "verify", "pay", "cancel"]), max_size=6),
+    st.integers(0, 6),
+    st.integers(0, 5),
+)
+def test_a_missing_step_and_a_missing_call_are_never_the_same_mutant(
+    names: list[str], cut: int, seed: int
+) -> None:
+    every = calls(*names)
+    asked = turn("Pay", "Paid.", *every[:cut]), turn("And the other?", "Paid.", *every[cut:])
+    made = [
+        called(each) for name in ("call-missing", "step-missing") for each in mutants(name, *asked, seed=seed)
+    ]
+    assert len(made) == len({*made})
+    assert all(len(each) < len(names) for each in made)
+
+
+# --- The final state --------------------------------------------------------------------------------------------------
+
+CART: Json = {"cart": {"items": ["tea", "milk"], "paid": True}, "count": 2}
+
+
+def states(operator: str, stated: Json) -> list[Json]:
+    return [each.state or {} for each in mutants(operator, turn("Buy tea", None), final_session_state=stated)]
+
+
+def test_additional_entries_of_a_stated_value() -> None:
+    cart = CART["cart"]
+    assert states("state-extra", CART) == [
+        {"cart": {**cart, "unexpected": True}, "count": 2},
+        {"cart": {**cart, "items": ["tea", "milk", "milk"]}, "count": 2},
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        pytest.param({"count": 2, "open": True}, id="other keys of the state do not matter"),
+        pytest.param({"cart": {"$match": "subset", "value": {"paid": True}}}, id="a matcher allows more"),
+        pytest.param({"cart": {"items": {"$match": "set", "value": ["tea"]}}}, id="a matcher inside"),
+    ],
+)
+def test_an_additional_entry_that_may_be_right_is_left_out(stated: Json) -> None:
+    assert states("state-extra", stated) == []
+
+
+def test_a_wrong_value_at_any_depth() -> None:
+    found = states("state-wrong", CART)
+    assert len(found) == 3
+    assert {"cart": {"items": ["tea", "milk"], "paid": False}, "count": 2} in found + states(
+        "state-wrong", CART
+    )
+    assert all(each != CART for each in found)
+
+
+@pytest.mark.parametrize(
+    ("value", "wrong", "extra"),
+    [(None, 1, 0), ("", 1, 0), (0, 1, 0), ("open", 1, 0), ([], 0, 1), ({}, 0, 1), ([1], 1, 1), ({"a": None}, 0, 1)],
+    ids=repr,
+)  # fmt: skip
+def test_each_kind_of_value_has_a_fault(value: Any, wrong: int, extra: int) -> None:
+    stated = {"key": value}
+    assert (len(states("state-wrong", stated)), len(states("state-extra", stated))) == (wrong, extra)
+    assert stated not in states("state-wrong", stated) + states("state-extra", stated)
+
+
+def test_every_fault_of_a_stated_value_is_caught() -> None:
+    cart = case("cart", turn("Buy tea", None), final_session_state=CART)
+    found = proctor.audit_sync({"eval_set_id": "s", "eval_cases": [cart]}, mutants=["state"])
+    assert {each.fate for each in found.audited[0].mutants if each.operator.startswith("state")} == {
+        Fate.CAUGHT
+    }
+
+
+# --- Texts before the final response ----------------------------------------------------------------------------------
+
+
+def report(text: str, answer: str) -> Json:
+    data = {"intermediate_responses": [["analyst", [{"text": text}]]]}
+    return {**turn("Which district is best?", answer), "intermediate_data": data}
+
+
+def test_a_wrong_fact_before_the_final_response() -> None:
+    (found,) = mutants("wrong-number", report("The score of the district is 92.", "The report is ready."))
+    assert (
+        found.fault == "'92' → '12' before the final response" or "before the final response" in found.fault
+    )
+    (text,) = texts_before_answer(found.turns[0])
+    assert text != "The score of the district is 92."
+    assert found.answer(0) == "The report is ready."
+
+
+@pytest.mark.parametrize(
+    ("text", "answer", "number"),
+    [
+        pytest.param("The score is 92.", "The score is 92, as computed.", 1, id="the answer states it, too"),
+        pytest.param("Is the score 92?", "The report is ready.", 0, id="a question"),
+    ],
+)
+def test_a_fact_that_is_not_only_before_the_final_response(text: str, answer: str, number: int) -> None:
+    found = mutants("wrong-number", report(text, answer))
+    assert len(found) == number
+    assert not any("before the final response" in each.fault for each in found)
