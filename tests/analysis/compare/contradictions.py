@@ -76,7 +76,7 @@ def _of_outcome(found: Comparison) -> Iterator[str]:
     is_sure = "the agent is deterministic" in found.sentence and bool(found.changed(CaseChange.NOW_FAILS))
     if (found.outcome is Change.REGRESSION) != bool(worse or found.significant_cases or general or is_sure):
         yield f"{found.outcome}, and worse are {worse}, {found.significant_cases}, in general {general}"
-    if not found.measures or found.measure(PASSED).apart:
+    if not any(one.name == PASSED and not one.apart for one in found.measures):
         return
     match found.outcome:
         case Change.IMPROVEMENT:

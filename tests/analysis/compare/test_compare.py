@@ -57,7 +57,10 @@ PROVEN, UNSEEN, OPEN, BROKEN = Change.NO_REGRESSION, Change.NO_DIFFERENCE, Chang
         pytest.param(["PPPPE"] + ["PPPPP"] * 6, ["FFFFF"] + ["PPPPP"] * 6, OPEN, 4, id="a case fell of which 1 verdict was missing before"),
         pytest.param(["P"] * 21, ["E"] + ["F"] * 8 + ["P"] * 12, WORSE, 1, id="a regression counts before missing verdicts"),
         pytest.param(["P"] * 200, ["E"] + ["P"] * 199, PROVEN, 0, id="1 missing verdict of 200: within 5 points"),
-        pytest.param(["E"] * 3, ["E"] * 3, OPEN, 4, id="no case has a verdict"),
+        pytest.param(["E"] * 3, ["E"] * 3, BROKEN, 3, id="no case has a verdict"),
+        pytest.param(["P"] * 3, ["E"] * 3, BROKEN, 3, id="the candidate has no verdict"),
+        pytest.param(["F"] * 3, ["E"] * 3, BROKEN, 3, id="the base fails throughout, and the candidate has no verdict"),
+        pytest.param(["P", "E"], ["E", "P"], BROKEN, 3, id="no case has a verdict in both runs"),
         pytest.param(["E"] * 3, ["P"] * 3, BROKEN, 3, id="the base has no verdict"),
         pytest.param([], ["P"], BROKEN, 3, id="no case in common"),
     ],
@@ -458,6 +461,9 @@ def test_swapped_runs_mirror_the_comparison(runs: list[tuple[str, str]]) -> None
     base, candidate = cases(*(one for one, _ in runs)), cases(*(other for _, other in runs))
     found, mirrored = compared(base, candidate), compared(candidate, base)
     assert (mirrored.outcome is BETTER) >= (found.outcome is WORSE and mirrored.outcome is not WORSE)
+    if not found.measures:
+        assert (found.outcome, mirrored.outcome) == (BROKEN, BROKEN)
+        return
     there, back = found.measure("passed"), mirrored.measure("passed")
     assert back.difference == -there.difference
     assert back.p_value == pytest.approx(there.p_value)

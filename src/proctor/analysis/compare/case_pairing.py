@@ -45,6 +45,15 @@ class Pairs:
     changed: list[str] = field(default_factory=list)
     """`set/case` of those whose content differs."""
 
+    @property
+    def has_verdicts(self) -> bool:
+        """Whether a case has a verdict in both runs."""
+        return any(_has_verdict(before) and _has_verdict(now) for _, before, now in self.both)
+
+
+def _has_verdict(case: BriefCase) -> bool:
+    return bool(case.trials.passed or case.trials.failed)
+
 
 def brief(case: CaseResult) -> BriefCase:
     """Return what a comparison needs of `case`."""

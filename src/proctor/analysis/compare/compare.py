@@ -155,8 +155,8 @@ def compare_runs(base: Side, candidate: Side, options: CompareOptions) -> Compar
     """Compare two runs case by case.
 
     The outcome, in this order. *regression*: significantly worse whatever the missing verdicts are. *error*: significantly
-    worse if they are the worst ones, or no case was paired; *inconclusive* instead if only a few are missing and a case fell
-    whatever they are. *inconclusive*: pass and fail were not scored alike.
+    worse if they are the worst ones, or no case has a verdict in both runs; *inconclusive* instead if only a few are missing
+    and a case fell whatever they are. *inconclusive*: pass and fail were not scored alike.
     *improvement*: significantly better, with a pass rate that is not lower, whatever the missing verdicts are. *no
     regression*: a drop of the pass rate larger than the margin is ruled out for cases like these. *inconclusive*: a case,
     or with the worst values a missing verdict, fell, or proof is required. *no difference*: nothing fell.
@@ -178,9 +178,18 @@ def compare_runs(base: Side, candidate: Side, options: CompareOptions) -> Compar
     views = completions(pairs, planned, options.ranges) if pairs.both else []
     if views:
         _test(found, pairs, views, options)
+    if found.outcome is not Change.REGRESSION and not pairs.has_verdicts:
+        found.outcome = Change.ERROR  # nothing was compared, and each rate would be midway between its bounds
+        found.measures = _reported(pairs, options)
     could_fall = any(one.counts.before for view in views[:1] for one in view.cases)
     detectable = _detectable(views, options) if found.outcome is Change.NO_DIFFERENCE else None
-    describe(found, detectable, could_fall=could_fall, require_proof=options.require_proof)
+    describe(
+        found,
+        detectable,
+        has_verdicts=pairs.has_verdicts,
+        could_fall=could_fall,
+        require_proof=options.require_proof,
+    )
     return found
 
 
@@ -190,9 +199,6 @@ def _test(found: Comparison, pairs: Pairs, views: Sequence[Completion], options:
     alone = replace(options, by_test_alone=True)
     worst = _evidence(pairs, views, alone) if len(views) > 1 else evidence
     found.outcome = _outcome(evidence, worst, options, few_missing=views[0].few_missing)
-    base_has_verdicts = any(before.trials.passed or before.trials.failed for _, before, _ in pairs.both)
-    if found.outcome is Change.NO_DIFFERENCE and not base_has_verdicts:
-        found.outcome = Change.ERROR  # nothing was compared
     found.measures = [*evidence.measures, *found.measures]
     found.significant_cases, found.general = evidence.worse, evidence.general
     if found.outcome in UNDECIDED and PASSED not in options.apart:

@@ -105,4 +105,6 @@ def missing_texts(comparison: Comparison) -> list[str]:
     """Return which verdicts are missing, in short sentences."""
     if not comparison.missing_base and not comparison.missing_candidate:
         return []
-    return [f"{missing_text(comparison)}: the intervals hold for every value that they could have"]
+    has_intervals = any(one.decides for one in comparison.measures)
+    hold = ": the intervals hold for every value that they could have" if has_intervals else ""
+    return [f"{missing_text(comparison)}{hold}"]

@@ -20,18 +20,34 @@ from proctor.schema.analysis.comparison import (
 from proctor.stats.unequal_counts import TwoCounts, case_test
 
 _NOT_ALIKE = "pass and fail were not scored alike in both runs"
+_NO_VERDICTS = "no case has a verdict in both runs"
 _MOST_NAMED = 3
 _LONGEST_NAME = 100
 
 
 def describe(
-    found: Comparison, detectable: Detectable | None, *, could_fall: bool, require_proof: bool
+    found: Comparison,
+    detectable: Detectable | None,
+    *,
+    has_verdicts: bool,
+    could_fall: bool,
+    require_proof: bool,
 ) -> None:
-    """Write the sentences of a comparison into it; `could_fall`: whether any trial of the baseline passed."""
-    found.on_these_cases = _on_these_cases(found)
-    found.in_general = _in_general(found)
-    head = OUTCOME_NAMES[found.outcome]
-    found.sentence = f"{head}: {_reason(found, detectable, could_fall=could_fall, require_proof=require_proof)}{_basis(found)}"
+    """Write the sentences of a comparison into it.
+
+    `has_verdicts`: whether a case has a verdict in both runs. `could_fall`: whether any trial of the baseline passed.
+    """
+    if has_verdicts:
+        found.on_these_cases = _on_these_cases(found)
+        found.in_general = _in_general(found)
+    elif found.pairs:
+        found.on_these_cases = found.in_general = _NO_VERDICTS
+    reason = (
+        f"{_NO_VERDICTS}: {missing_text(found)}"
+        if found.outcome is Change.ERROR and found.pairs and not has_verdicts
+        else _reason(found, detectable, could_fall=could_fall, require_proof=require_proof)
+    )
+    found.sentence = f"{OUTCOME_NAMES[found.outcome]}: {reason}{_basis(found)}"
 
 
 OUTCOME_NAMES = {

@@ -107,8 +107,10 @@ def comparison_blocks(comparison: Comparison, look: Look) -> Iterator[Block]:
             yield _case_group(cases, change, names, look)
     yield Gap()
     yield from _questions(comparison)
-    yield Gap()
-    yield _measures(comparison, names, look)
+    measures = _measures(comparison, names, look)
+    if measures.rows:
+        yield Gap()
+        yield measures
     if costs := cost_texts(comparison):
         yield Record(("COST", f"{costs[0]} -> {costs[1]}"))
     yield Gap()

@@ -12,7 +12,9 @@ export function MetricTable({ page }: { page: ComparisonPage }) {
   return (
     <section aria-label="Metrics">
       <h2>Metrics</h2>
-      <Table label="Metrics" rows={page.measures} columns={columnsOf(page)} idOf={({ name }) => name} keys={false} />
+      {page.measures.length > 0 && (
+        <Table label="Metrics" rows={page.measures} columns={columnsOf(page)} idOf={({ name }) => name} keys={false} />
+      )}
       <PValues page={page} />
       <Costs page={page} />
     </section>
