@@ -150,7 +150,7 @@ def test_keys_go_from_changed_case_to_changed_case_and_back_up(
     page.keyboard.press("j")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text(cases[0]["eval_id"])
-    for key, at in (("n", 1), ("n", 2), ("p", 1)):
+    for key, at in (("j", 1), ("j", 2), ("k", 1)):
         page.keyboard.press(key)
         expect(page.get_by_role("heading", level=1)).to_have_text(cases[at]["eval_id"])
     page.keyboard.press("u")

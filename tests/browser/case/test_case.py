@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.conftest import NARROW, Problems, Site, visit, watch
 from tests.browser.markup import MARKUP
-from tests.browser.waiting import copied, strike, until
+from tests.browser.waiting import copied, strike, too_wide, until
 from tests.web.extreme_runs import big_answer, hostile_case, long_talk, many_trials, write_made
 
 Look = Callable[[Page], None]
@@ -250,6 +250,56 @@ def test_the_next_case_is_that_of_the_table_from_which_it_was_opened(page: Page,
     expect(page.get_by_role("heading", level=1)).to_have_text(names[-2])
     page.keyboard.press("u")
     expect(page).to_have_url(re.compile(r"\?q=outcome%3Afailed&sort=-case$"))
+
+
+def test_a_wide_page_lists_the_cases_of_the_table_at_the_side(
+    page: Page, site: Site, axe: Look, shot: Shot
+) -> None:
+    page.set_viewport_size({"width": 1400, "height": 900})
+    run = run_of(site, "travel.flawed")
+    page.goto(f"/runs/{run}?q=outcome:failed&sort=-case")
+    table = page.get_by_role("table", name="Cases").get_by_role("link")
+    expect(table.first).to_be_visible()
+    names = table.all_inner_texts()
+    table.first.click()
+    at_side = page.get_by_role("navigation", name="Cases of the table")
+    expect(at_side.get_by_role("link")).to_have_text([re.compile(f"{name}.*failed") for name in names])
+    expect(at_side.locator('[aria-current="page"]')).to_contain_text(names[0])
+    page.keyboard.press("j")
+    expect(at_side.locator('[aria-current="page"]')).to_contain_text(names[1])
+    axe(page)
+    assert too_wide(page) <= 0
+    at_side.get_by_role("link").last.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(names[-1])
+    expect(page).to_have_url(re.compile(r"\?q=outcome%3Afailed&sort=-case$"))
+    page.set_viewport_size({"width": 1399, "height": 900})
+    expect(at_side).to_have_count(0)
+    shot(page, "case-list")
+
+
+@pytest.mark.parametrize(
+    ("path", "last"),
+    [
+        pytest.param("", "Manage …", id="run"),
+        pytest.param("/cases/0", "Run this case", id="case"),
+    ],
+)
+def test_every_action_at_the_head_has_a_key_that_the_help_lists(
+    page: Page, site: Site, path: str, last: str
+) -> None:
+    page.goto(f"/runs/{run_of(site, 'travel.flawed')}{path}")
+    head = page.locator("main header")
+    expect(head.get_by_role("button", name=last)).to_be_visible()
+    controls = head.locator("[class*=button]")
+    without = controls.and_(page.locator(":not([aria-keyshortcuts])"))
+    expect(without.filter(has_not_text=re.compile("Manage|difference"))).to_have_count(0)
+    keys = controls.and_(page.locator("[aria-keyshortcuts]")).evaluate_all(
+        "(all) => all.map((one) => one.getAttribute('aria-keyshortcuts').replace('Shift+', ''))"
+    )
+    page.keyboard.press("?")
+    listed = page.get_by_role("dialog", name="Keyboard").locator("dt").all_inner_texts()
+    assert len(listed) == len(set(listed))
+    assert set(keys) <= set(listed)
 
 
 def test_the_case_is_copied_as_markdown(page: Page, site: Site) -> None:

@@ -3,7 +3,7 @@ import { Link, useLocation } from "wouter";
 import { useSource } from "../data/queries";
 import { KeyHelp } from "./KeyHelp";
 import styles from "./Shell.module.css";
-import { type Binding, useKeys } from "./keyboard";
+import { type Binding, bind, useKeys, useShortcut } from "./keyboard";
 import { NAV, type NavEntry, SCREENS } from "./routes";
 import { type Theme, useTheme } from "./theme";
 
@@ -19,7 +19,7 @@ export function Shell({ places, children }: { places: Readonly<Record<string, st
   const [path, navigate] = useLocation();
   const entries = useEntries(places);
   const goTo: Binding[] = entries.map(({ key, name, to }) => ({ keys: `g ${key}`, does: name, run: () => navigate(to) }));
-  useKeys([...goTo, { keys: "?", does: "this help", run: () => setHelp(true) }]);
+  useKeys([...goTo, bind("help", () => setHelp(true))]);
   const nav = useRef<HTMLElement>(null);
   useTopOfPage(path, nav);
   useEffect(() => {
@@ -89,7 +89,7 @@ function ThemeSwitch() {
   const [theme, next] = useTheme();
   const [sign, words] = THEMES[theme];
   return (
-    <button type="button" aria-label={words} title={words} onClick={next}>
+    <button type="button" aria-label={words} {...useShortcut<HTMLButtonElement>({ action: "colours", title: words })} onClick={next}>
       <span aria-hidden>{sign}</span>
     </button>
   );

@@ -1,10 +1,16 @@
-import { useLayoutEffect, useRef, useSyncExternalStore } from "react";
+import { type RefObject, useLayoutEffect, useRef, useSyncExternalStore } from "react";
+import { ACTIONS, type ActionName } from "./actions";
 
 /** A key (`j`, `?`, `Enter`) or two in a row (`g r`), what it does in words for the help, and what it does. */
 export interface Binding {
   keys: string;
   does: string;
   run: (event: KeyboardEvent) => void;
+}
+
+/** Bind an action to its key. `does`: what it does here, if its own words are not precise enough. */
+export function bind(action: ActionName, run: Binding["run"], does: string = ACTIONS[action][1]): Binding {
+  return { keys: ACTIONS[action][0], does, run };
 }
 
 const PATIENCE = 1_000; // milliseconds between the two keys of a sequence
@@ -77,7 +83,26 @@ export function useKeys(bindings: readonly Binding[]): void {
   useLayoutEffect(() => {
     layer.current = bindings;
   });
-  useLayoutEffect(() => addLayer(layer), []);
+  const hasKeys = bindings.length > 0;
+  useLayoutEffect(() => (hasKeys ? addLayer(layer) : undefined), [hasKeys]);
+}
+
+/** A control that a key presses, too. Without an action it has none. */
+export interface Shortcut {
+  action?: ActionName | undefined;
+  /** What the key does, for the help. */
+  does?: string | undefined;
+  title?: string | undefined;
+  disabled?: boolean | undefined;
+}
+
+/** What a control needs so that the key of its action presses it: the ref that it must have, and what names the key. */
+export function useShortcut<E extends HTMLElement>({ action, does, title, disabled = false }: Shortcut) {
+  const ref: RefObject<E | null> = useRef<E>(null);
+  useKeys(action && !disabled ? [bind(action, () => ref.current?.click(), does)] : []);
+  if (!action) return { ref, title };
+  const [key] = ACTIONS[action];
+  return { ref, title: title ? `${title} (${key})` : key, "aria-keyshortcuts": /^[A-Z]$/.test(key) ? `Shift+${key}` : key };
 }
 
 function subscribe(listener: () => void): () => void {

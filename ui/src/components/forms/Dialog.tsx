@@ -11,14 +11,20 @@ interface Props {
   /** What can be done: buttons at the foot. */
   foot?: React.ReactNode;
   wide?: boolean;
+  /** It begins at the control with this `data-begin`. Default: at its first field. */
+  begin?: string;
 }
 
 const FIELDS = "input:enabled, textarea:enabled, select:enabled";
 
-/** A question or a help over the page. It begins at its first field. Escape and a click outside close it; the focus comes back. */
-export function Dialog({ open, onClose, title, children, foot, wide = false }: Props) {
+function firstControl(body: HTMLElement | null, begin: string): HTMLElement | null {
+  return (begin ? body?.querySelector<HTMLElement>(`[data-begin="${begin}"]`) : null) ?? body?.querySelector<HTMLElement>(FIELDS) ?? null;
+}
+
+/** A question or a help over the page. Escape and a click outside close it; the focus comes back. */
+export function Dialog({ open, onClose, title, children, foot, wide = false, begin = "" }: Props) {
   const body = useRef<HTMLDivElement>(null);
-  const first = useMemo(() => ({ get current() { return body.current?.querySelector<HTMLElement>(FIELDS) ?? null; } }), []);
+  const first = useMemo(() => ({ get current() { return firstControl(body.current, begin); } }), [begin]);
   return (
     <Ariakit.Dialog
       open={open}

@@ -1,5 +1,6 @@
 import * as Ariakit from "@ariakit/react";
 import { useEffect, useRef } from "react";
+import { bind, useKeys } from "../../app/keyboard";
 import styles from "./Tabs.module.css";
 
 export interface Tab {
@@ -17,9 +18,12 @@ interface Props {
   children: React.ReactNode;
 }
 
-/** Several views of one thing, one at a time. Arrow keys move between them. */
+/** Several views of one thing, one at a time. Arrow keys move between them, and one key shows the next. */
 export function Tabs({ label, tabs, at, onChange, children }: Props) {
   const list = useRef<HTMLDivElement>(null);
+  const index = tabs.findIndex(({ id }) => id === at);
+  const next = tabs[(index + 1) % tabs.length];
+  useKeys(next && tabs.length > 1 ? [bind("view", () => onChange(next.id))] : []);
   const shownAt = useRef("");
   useEffect(() => {
     const here = `${at} ${list.current?.scrollWidth}`; // what a name gets later, a count, moves those behind it

@@ -1,5 +1,6 @@
 import { useLayoutEffect, useRef, useState } from "react";
-import { useKeys } from "../../app/keyboard";
+import { chipAction } from "../../app/actions";
+import { bind, useKeys } from "../../app/keyboard";
 import { Chip } from "../forms/Chip";
 import styles from "./FilterBox.module.css";
 
@@ -40,7 +41,7 @@ export function FilterBox({ value, onChange, label, placeholder, offers = [], fo
     const timer = window.setTimeout(() => send(text), pause);
     return () => window.clearTimeout(timer);
   }, [text]); // eslint-disable-line
-  useKeys([{ keys: "/", does: "filter", run: () => focusAll(box.current) }]);
+  useKeys([bind("filter", () => focusAll(box.current))]);
   return (
     <div className={`${styles.filter} no-print`} role="search">
       <input
@@ -60,10 +61,10 @@ export function FilterBox({ value, onChange, label, placeholder, offers = [], fo
       />
       {offers.length > 0 && (
         <div className={styles.offers}>
-          {offers.map((offer) => {
+          {offers.map((offer, index) => {
             const [word, words] = typeof offer === "string" ? [offer, offer] : offer;
             return (
-              <Chip key={word} pressed={hasWord(text, word)} title={word} onPress={() => onChange(withWord(text, word))}>
+              <Chip key={word} pressed={hasWord(text, word)} title={word} action={chipAction(index)} does={`filter: ${words}`} onPress={() => onChange(withWord(text, word))}>
                 {words}
               </Chip>
             );

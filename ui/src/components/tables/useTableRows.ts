@@ -1,7 +1,7 @@
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { type CSSProperties, type RefObject, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { flushSync } from "react-dom";
-import { useKeys } from "../../app/keyboard";
+import { bind, useKeys } from "../../app/keyboard";
 
 const DRAW_ALL = 80; // rows up to which all are drawn
 const ROW = 38; // pixels that a row takes until it is measured
@@ -169,11 +169,11 @@ export function useRowKeys({ on, count, place, body, reveal, open, choose, next 
     return () => cancelAnimationFrame(shown);
   }, []); // eslint-disable-line
   const keys = [
-    { keys: "j", does: "next row", run: () => move(now() + 1) },
-    { keys: "k", does: "previous row", run: () => move(now() - 1) },
-    { keys: "Enter", does: "open the row", run: () => (open ?? openLink)(now()) },
-    ...(next ? [{ keys: "n", does: "next row that needs attention", run: () => moveIfFound(next(now())) }] : []),
-    ...(choose ? [{ keys: "x", does: "choose the row", run: () => choose(now()) }] : []),
+    bind("next", () => move(now() + 1)),
+    bind("previous", () => move(now() - 1)),
+    bind("open", () => (open ?? openLink)(now())),
+    ...(next ? [bind("attention", () => moveIfFound(next(now())))] : []),
+    ...(choose ? [bind("choose", () => choose(now()))] : []),
   ];
   useKeys(on ? keys : []);
 }

@@ -1,10 +1,11 @@
 import { Fragment, useEffect, useState } from "react";
 import { Breakable } from "./Breakable";
+import type { ActionName } from "../../app/actions";
 import { Button } from "../forms/Button";
 import styles from "./Copy.module.css";
 
 /** A button that copies a text and reports whether it could. `text` may be a function, called on the press. */
-export function Copy({ text, label, children = "Copy" }: { text: string | (() => string); label?: string; children?: React.ReactNode }) {
+export function Copy({ text, label, action, children = "Copy" }: { text: string | (() => string); label?: string; action?: ActionName | undefined; children?: React.ReactNode }) {
   const [status, setStatus] = useState("");
   useEffect(() => {
     const timer = status ? window.setTimeout(() => setStatus(""), 1_600) : 0;
@@ -12,7 +13,7 @@ export function Copy({ text, label, children = "Copy" }: { text: string | (() =>
   }, [status]);
   const copy = async () => setStatus((await copyText(typeof text === "string" ? text : text())) ? "Copied" : "Could not copy");
   return (
-    <Button look="quiet" aria-label={status ? undefined : label} title={label} onClick={() => void copy()}>
+    <Button look="quiet" aria-label={status ? undefined : label} title={label} action={action} does={label} onClick={() => void copy()}>
       <span className={styles.both}>
         <span role="status" className={status ? "" : "hidden"}>
           {status}
@@ -24,10 +25,10 @@ export function Copy({ text, label, children = "Copy" }: { text: string | (() =>
 }
 
 /** A small button next to an id or a block of text; `what` names it for those who hear the page: "Copy the run id". */
-export function CopySmall({ text, what, children = "Copy" }: { text: string; what: string; children?: React.ReactNode }) {
+export function CopySmall({ text, what, action, children = "Copy" }: { text: string; what: string; action?: ActionName; children?: React.ReactNode }) {
   return (
     <span className={`${styles.small} no-print`}>
-      <Copy text={text} label={what}>
+      <Copy text={text} label={what} action={action}>
         {children}
       </Copy>
     </span>
@@ -36,7 +37,7 @@ export function CopySmall({ text, what, children = "Copy" }: { text: string; wha
 
 /** "Copy as Markdown": what is on the page, for an issue or a pull request. */
 export function CopyMarkdown({ text }: { text: string | (() => string) }) {
-  return <Copy text={text}>Copy as Markdown</Copy>;
+  return <Copy text={text} action="markdown">Copy as Markdown</Copy>;
 }
 
 /** One line to copy: a command. */

@@ -1,6 +1,6 @@
 import { Link, useLocation, useParams } from "wouter";
 import { useAddress } from "../../app/address";
-import { useKeys } from "../../app/keyboard";
+import { bind, useKeys } from "../../app/keyboard";
 import { useTitle } from "../../app/title";
 import { useAvailable, useData } from "../../data/queries";
 import type { AuditedCasePage, MutantLine } from "../../data/types";
@@ -65,11 +65,11 @@ function useCaseKeys({ run_id, position, previous, next }: AuditedCasePage, step
   const up = `/audits/${encodeURIComponent(run_id)}`;
   const goTo = (to: AuditedCasePage["next"]) => to && navigate(`${up}/cases/${to.position}`);
   useKeys([
-    { keys: "]", does: "next surviving mutant", run: () => step(1) },
-    { keys: "[", does: "previous surviving mutant", run: () => step(-1) },
-    { keys: "j", does: "next case", run: () => goTo(next) },
-    { keys: "k", does: "previous case", run: () => goTo(previous) },
-    { keys: "u", does: "up to the audit", run: () => navigate(up, { state: rowState("Cases", String(position)) }) },
+    bind("nextPart", () => step(1), "next surviving mutant"),
+    bind("previousPart", () => step(-1), "previous surviving mutant"),
+    bind("next", () => goTo(next), "next case"),
+    bind("previous", () => goTo(previous), "previous case"),
+    bind("up", () => navigate(up, { state: rowState("Cases", String(position)) }), "up to the audit"),
   ]);
 }
 

@@ -102,7 +102,7 @@ function Review({ page, request, path, again, choose, force }: ReviewProps) {
           )}
           <ErrorNote error={change.error} {...(change.error ? { retry: again } : {})} />
           <div className="row">
-            <Button look="first" busy={change.isPending} disabled={!accepted.length || (lost.length > 0 && !lose)} onClick={write}>
+            <Button look="first" action="write" does="write the ticked cases" busy={change.isPending} disabled={!accepted.length || (lost.length > 0 && !lose)} onClick={write}>
               {writeButtonText(accepted)}
             </Button>
             <span className="dim">Nothing is written before you click. The rest of the file stays unchanged, byte for byte.</span>
@@ -129,12 +129,12 @@ function Choices({ cases, forced, force, ready, ticked, setTicked }: ChoicesProp
   return (
     <div className="row">
       {steady.length > 1 && (
-        <Button look="quiet" onClick={() => setTicked(new Set([...ticked, ...steady.map(({ position }) => position)]))}>
+        <Button look="quiet" action="tick" onClick={() => setTicked(new Set([...ticked, ...steady.map(({ position }) => position)]))}>
           {steady.length === ready.length ? `Tick all ${steady.length}` : `Tick the ${steady.length} whose trials agree`}
         </Button>
       )}
       {ticked.size > 0 && (
-        <Button look="quiet" onClick={() => setTicked(new Set())}>
+        <Button look="quiet" action="untick" onClick={() => setTicked(new Set())}>
           Untick all
         </Button>
       )}
@@ -164,7 +164,7 @@ function Head({ page }: { page: BlessPage }) {
         <Link href={`/runs/${page.run_id}`}>run {page.short}</Link>
         <span><Breakable text={page.agent} /></span>
         <span className="grow" />
-        <Copy text={page.command}>Copy command</Copy>
+        <Copy text={page.command} action="command">Copy command</Copy>
       </div>
       <h1>Bless (accept) what the agent did</h1>
       <p className="dim">

@@ -1,5 +1,4 @@
-import { Link, useLocation } from "wouter";
-import { useKeys } from "../../app/keyboard";
+import { Link } from "wouter";
 import { pathOf, useAvailable, useData, useSource } from "../../data/queries";
 import type { CasePage, RunRequest, TrialLine, TrialPage } from "../../data/types";
 import { Button, LinkButton } from "../../components/forms/Button";
@@ -40,7 +39,7 @@ export function CaseHead({ page, order, number, trial, onTrial, differences, onN
           {safeText(page.eval_set_id)}, case {page.position + 1} of {page.total}
         </span>
         {page.place && <code>{safeText(page.place)}</code>}
-        <CopySmall text={`${page.eval_set_id}/${page.eval_id}`} what="Copy id of the case">Copy id</CopySmall>
+        <CopySmall text={`${page.eval_set_id}/${page.eval_id}`} what="Copy id of the case" action="id">Copy id</CopySmall>
         <span className="grow" />
         <Neighbours order={order} />
       </div>
@@ -89,33 +88,31 @@ function Actions({ page, number, trial }: { page: CasePage; number: number | nul
   return (
     <span className={`${styles.actions} no-print`}>
       {has(`/api${history}`) && (
-        <LinkButton to={history} look="quiet">
+        <LinkButton to={history} look="quiet" action="history">
           History
         </LinkButton>
       )}
       {live && <EditAndRun page={page} />}
       {live && page.outcome !== "passed" && trial && !trial.failure && (
-        <LinkButton to={bless} look="quiet">
+        <LinkButton to={bless} look="quiet" action="bless">
           Bless …
         </LinkButton>
       )}
       <CopyMarkdown text={() => caseMarkdown(page, trial)} />
-      <Copy text={trial?.command ?? page.command}>Copy command</Copy>
+      <Copy text={trial?.command ?? page.command} action="command">Copy command</Copy>
     </span>
   );
 }
 
 /** Run this case again, here; and edit it, if it is still in its file. */
 function EditAndRun({ page }: { page: CasePage }) {
-  const [, navigate] = useLocation();
   const source = pathOf("/api/start/repeat", { run: page.run_id, position: page.position });
   const set = useData<RunRequest>(source, { fresh: 60_000 }).data?.eval_set;
   const editor = set ? caseAddress(set, page.eval_id) : null;
-  useKeys(editor ? [{ keys: "e", does: "edit this case", run: () => navigate(editor) }] : []);
   return (
     <>
-      <RunButton look="quiet" label="Run this case" keys="r" title={`Run ${safeText(page.eval_id)}`} source={source} stay />
-      {editor && <LinkButton to={editor} look="quiet">Edit this case</LinkButton>}
+      <RunButton look="quiet" label="Run this case" title={`Run ${safeText(page.eval_id)}`} source={source} stay />
+      {editor && <LinkButton to={editor} look="quiet" action="edit" does="edit this case">Edit this case</LinkButton>}
     </>
   );
 }

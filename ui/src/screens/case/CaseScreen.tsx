@@ -1,7 +1,7 @@
 import { useEffect } from "react";
 import { useLocation, useParams } from "wouter";
 import { useAddress } from "../../app/address";
-import { useKeys } from "../../app/keyboard";
+import { bind, useKeys } from "../../app/keyboard";
 import { useTitle } from "../../app/title";
 import { pathOf, useData, useSource } from "../../data/queries";
 import type { CasePage, TrialPage } from "../../data/types";
@@ -15,6 +15,7 @@ import { Judges } from "./judges/Judges";
 import { Spans } from "./spans/Spans";
 import styles from "./CaseScreen.module.css";
 import { Conversation } from "./conversation/Conversation";
+import { CaseList } from "./CaseList";
 import { CaseHead } from "./CaseHead";
 import { type CaseOrder, type Neighbour, useCaseOrder } from "./useCaseOrder";
 import { Metrics } from "./Metrics";
@@ -64,7 +65,7 @@ function LoadedCase({ page, base, judging, location, setQuery }: LoadedProps) {
   useScroll(location, trial);
   const found = trial ? differences(trial) : [];
   return (
-    <>
+    <CaseList order={order}>
       <CaseHead page={page} order={order} number={number} trial={trial} onTrial={goTo} differences={found.length} onNext={() => goDifference(nextDifference(found, location))} />
       <Tabs label="Views of the case" tabs={tabsOf(page, trial)} at={location.tab} onChange={(tab) => setQuery({ tab: tab === "conversation" ? null : tab, turn: null, step: null })}>
         {location.tab === "metrics" ? (
@@ -77,7 +78,7 @@ function LoadedCase({ page, base, judging, location, setQuery }: LoadedProps) {
           <TabContent page={page} trial={trial} location={location} path={trialPath ?? ""} judging={judging} />
         )}
       </Tabs>
-    </>
+    </CaseList>
   );
 }
 
@@ -123,13 +124,13 @@ function useCaseKeys(
   const other = (to: Neighbour | null) => to && navigate(to.href);
   const found = trial ? differences(trial) : [];
   useKeys([
-    { keys: "]", does: "next trial", run: () => step(1) },
-    { keys: "[", does: "previous trial", run: () => step(-1) },
-    { keys: "n", does: "next difference", run: () => goDifference(nextDifference(found, location)) },
-    { keys: "N", does: "previous difference", run: () => goDifference(nextDifference(found, location, true)) },
-    { keys: "j", does: "next case", run: () => other(order.next) },
-    { keys: "k", does: "previous case", run: () => other(order.previous) },
-    { keys: "u", does: "up to the run", run: () => navigate(order.up, { state: rowState("Cases", String(page.position)) }) },
+    bind("nextPart", () => step(1)),
+    bind("previousPart", () => step(-1)),
+    bind("attention", () => goDifference(nextDifference(found, location)), "next difference"),
+    bind("attentionBack", () => goDifference(nextDifference(found, location, true))),
+    bind("next", () => other(order.next), "next case"),
+    bind("previous", () => other(order.previous), "previous case"),
+    bind("up", () => navigate(order.up, { state: rowState("Cases", String(page.position)) }), "up to the run"),
   ]);
 }
 

@@ -15,6 +15,11 @@ export interface CaseOrder {
   next: Neighbour | null;
   /** The table from which the case was opened. */
   up: string;
+  /** Its cases, as far as it is read. */
+  shown: readonly CaseRow[];
+  /** The place of this case among them; -1 if the table does not show it. */
+  at: number;
+  hrefOf: (position: number) => string;
 }
 
 export interface Neighbour {
@@ -37,13 +42,17 @@ export function useCaseOrder(page: CasePage, query: URLSearchParams, judging: st
     const at = shown.findIndex(({ position }) => position === page.position);
     const inFile = (run && rows) || !(text || sort) ? page : null; // before the table is read, no other order is taken for its own
     const leave = { q: text, sort, judging };
+    const hrefOf = (position: number) => pathOf(`/runs/${encodeURIComponent(page.run_id)}/cases/${position}`, leave);
     const near = (one: { position: number; eval_id: string } | null | undefined): Neighbour | null =>
-      one ? { position: one.position, eval_id: one.eval_id, href: pathOf(`/runs/${encodeURIComponent(page.run_id)}/cases/${one.position}`, leave) } : null;
+      one ? { position: one.position, eval_id: one.eval_id, href: hrefOf(one.position) } : null;
     return {
       place: at < 0 ? "" : placeText(at, shown, text),
       previous: near(at < 0 ? inFile?.previous : shown[at - 1]),
       next: near(at < 0 ? inFile?.next : shown[at + 1]),
       up: pathOf(`/runs/${encodeURIComponent(page.run_id)}`, leave),
+      shown,
+      at,
+      hrefOf,
     };
   }, [run, rows, table, page, text, sort, judging]);
 }

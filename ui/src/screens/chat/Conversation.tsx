@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
-import { useKeys } from "../../app/keyboard";
+import { bind, useKeys } from "../../app/keyboard";
 import { useSource } from "../../data/queries";
 import type { ChatPage } from "../../data/types";
 import { lineJson } from "../evalCase/editing/exactJson";
@@ -27,7 +27,6 @@ export function Conversation({ chat, leave }: { chat: ChatPage; leave: () => voi
     leave();
   };
   const canSave = conversation.turns > 0 && conversation.state !== "answering";
-  useKeys([{ keys: "s", does: "save as a case", run: () => canSave && setSaving(true) }]);
   return (
     <>
       <div className="row">
@@ -36,10 +35,10 @@ export function Conversation({ chat, leave }: { chat: ChatPage; leave: () => voi
           {conversation.turns} {conversation.turns === 1 ? "turn" : "turns"}
         </span>
         <span className="grow" />
-        <Button look="first" disabled={!canSave} onClick={() => setSaving(true)}>Save as case</Button>
-        <Button disabled={!conversation.turns || conversation.state === "answering"} onClick={() => conversation.go("/undo")}>Undo a turn</Button>
-        <Button onClick={() => void close()}>Close</Button>
-        <Button look="quiet" onClick={leave}>All chats</Button>
+        <Button look="first" action="save" does="save as a case" disabled={!canSave} onClick={() => setSaving(true)}>Save as case</Button>
+        <Button action="undo" does="undo a turn" disabled={!conversation.turns || conversation.state === "answering"} onClick={() => conversation.go("/undo")}>Undo a turn</Button>
+        <Button action="remove" does="close this chat" onClick={() => void close()}>Close</Button>
+        <Button look="quiet" action="up" does="all chats" onClick={leave}>All chats</Button>
       </div>
       <div className={styles.columns}>
         <div className={styles.talk}>
@@ -148,7 +147,7 @@ function EndedProcess({ conversation }: { conversation: Chat }) {
   return (
     <div className={`${styles.broken} row`}>
       <span>The agent’s process ended during this turn; its session is lost.</span>
-      <Button onClick={() => conversation.go("/again")}>Restart it{conversation.turns > 0 && "and repeat the earlier messages"}</Button>
+      <Button action="runAgain" does="restart the agent" onClick={() => conversation.go("/again")}>Restart it{conversation.turns > 0 && "and repeat the earlier messages"}</Button>
     </div>
   );
 }
@@ -157,7 +156,7 @@ function Composer({ conversation }: { conversation: Chat }) {
   const [text, setText] = useState("");
   const area = useRef<HTMLTextAreaElement>(null);
   const isAnswering = conversation.state === "answering";
-  useKeys([{ keys: "/", does: "write a message", run: () => area.current?.focus() }]);
+  useKeys([bind("filter", () => area.current?.focus(), "write a message")]);
   useEffect(() => {
     // not on touch devices: the on-screen keyboard would cover the conversation
     if (document.activeElement === document.body && !window.matchMedia("(pointer: coarse)").matches) area.current?.focus();
@@ -190,7 +189,7 @@ function Composer({ conversation }: { conversation: Chat }) {
           send();
         }}
       />
-      {isAnswering ? <Button onClick={conversation.stop}>Stop</Button> : <Button type="submit" disabled={!text.trim() || conversation.state !== "ready"}>Send</Button>}
+      {isAnswering ? <Button action="cancel" does="stop the answer" onClick={conversation.stop}>Stop</Button> : <Button type="submit" disabled={!text.trim() || conversation.state !== "ready"}>Send</Button>}
     </form>
   );
 }

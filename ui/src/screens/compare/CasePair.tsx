@@ -1,4 +1,3 @@
-import { useKeys } from "../../app/keyboard";
 import { useTitle } from "../../app/title";
 import { pathOf, useData } from "../../data/queries";
 import type { ChangedLine, PairLine, PairPage, PairSide } from "../../data/types";
@@ -29,22 +28,17 @@ export function CasePair({ options, set, id, before, after, go }: Props) {
   useTitle(`${id}: side by side`);
   const path = pathOf("/api/compare/case", { base: options.base, candidate: options.candidate, set, case: id });
   const { data, error, refetch } = useData<PairPage>(path, { keep: false });
-  useKeys([
-    { keys: "n", does: "next changed case", run: () => after && go(after) },
-    { keys: "p", does: "previous changed case", run: () => before && go(before) },
-    { keys: "u", does: "up: all changed cases", run: () => go(null) },
-  ]);
   return (
     <>
       <div className="row">
-        <Button look="quiet" onClick={() => go(null)}>
+        <Button look="quiet" action="up" does="up: all changed cases" onClick={() => go(null)}>
           ← All changed cases
         </Button>
         <span className="grow" />
-        <Button onClick={() => before && go(before)} disabled={!before} title="Previous changed case (p)">
+        <Button onClick={() => before && go(before)} disabled={!before} action="previous" does="previous changed case" title="Previous changed case">
           ← previous
         </Button>
-        <Button onClick={() => after && go(after)} disabled={!after} title="Next changed case (n)">
+        <Button onClick={() => after && go(after)} disabled={!after} action="next" does="next changed case" title="Next changed case">
           next →
         </Button>
       </div>

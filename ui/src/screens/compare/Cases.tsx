@@ -1,4 +1,5 @@
 import { useCallback, useMemo } from "react";
+import { chipAction } from "../../app/actions";
 import { useAddress } from "../../app/address";
 import { pathOf, useAvailable } from "../../data/queries";
 import type { ChangedLine, ComparisonPage } from "../../data/types";
@@ -75,8 +76,8 @@ function Kinds({ page, only, choose }: { page: ComparisonPage; only: string; cho
   if (kinds.length < 2) return null;
   return (
     <div className={`${styles.kinds} row no-print`} role="group" aria-label="Which kind">
-      {kinds.map((kind) => (
-        <Chip key={kind} pressed={only === kind} onPress={() => choose(only === kind ? null : kind)}>
+      {kinds.map((kind, index) => (
+        <Chip key={kind} action={chipAction(index)} does={`only: ${CHANGES[kind][0]}`} pressed={only === kind} onPress={() => choose(only === kind ? null : kind)}>
           {CHANGES[kind][0]} <span className="num">{numText(countOf(page, kind))}</span>
         </Chip>
       ))}

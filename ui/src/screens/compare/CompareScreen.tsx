@@ -1,7 +1,6 @@
 import type { ReactNode } from "react";
-import { useLocation } from "wouter";
+
 import { useAddress } from "../../app/address";
-import { useKeys } from "../../app/keyboard";
 import { useTitle } from "../../app/title";
 import { useData, useAvailable, useSource } from "../../data/queries";
 import type { ComparisonPage, RunsPage, Sided } from "../../data/types";
@@ -74,10 +73,6 @@ function Compared({ page, options, runs }: { page: ComparisonPage; options: Comp
 }
 
 function Comparison({ page, options, runs }: { page: ComparisonPage; options: ComparisonQuery; runs: RunsPage | undefined }) {
-  const [, navigate] = useLocation();
-  const swapped = `/compare?base=${encodeURIComponent(page.candidate.run_id)}&candidate=${encodeURIComponent(page.base.run_id)}`;
-  const has = useAvailable();
-  useKeys(has(`/api${swapped}`) ? [{ keys: "s", does: "swap the two runs", run: () => navigate(swapped) }] : []);
   return (
     <>
       <div className="row">

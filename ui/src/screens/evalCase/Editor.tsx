@@ -1,7 +1,6 @@
 import { useCallback, useMemo, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { useAddress } from "../../app/address";
-import { useKeys } from "../../app/keyboard";
 import { pathOf, useData } from "../../data/queries";
 import type { EvalSetPage } from "../../data/types";
 import { Button } from "../../components/forms/Button";
@@ -110,10 +109,6 @@ function Head({ page, draft, canSave, invalid, saving, ask }: HeadProps) {
     if (draft.isChanged) ask(leave);
     else leave();
   };
-  useKeys([
-    { keys: "[", does: "previous case", run: () => go(page.previous) },
-    { keys: "]", does: "next case", run: () => go(page.next) },
-  ]);
   useSaveKey(() => canSave && void saving.save(false));
   return (
     <header className={styles.head}>
@@ -126,11 +121,10 @@ function Head({ page, draft, canSave, invalid, saving, ask }: HeadProps) {
           {invalid ? `${invalid} ${invalid === 1 ? "field is" : "fields are"} not valid JSON` : draft.isChanged ? "not saved" : saving.message}
         </span>
         <span className="grow" />
-        <Button look="quiet" disabled={page.previous === null} aria-label="Previous case" onClick={() => go(page.previous)}>‹</Button>
-        <Button look="quiet" disabled={page.next === null} aria-label="Next case" onClick={() => go(page.next)}>›</Button>
+        <Button look="quiet" action="previousPart" does="previous case" disabled={page.previous === null} aria-label="Previous case" onClick={() => go(page.previous)}>‹</Button>
+        <Button look="quiet" action="nextPart" does="next case" disabled={page.next === null} aria-label="Next case" onClick={() => go(page.next)}>›</Button>
         <RunButton
           label={draft.isChanged ? "Save and run" : "Run"}
-          keys="r"
           title={`Run ${safeText(page.eval_id)}`}
           source={pathOf("/api/start/of-set", { set: page.eval_set, case: page.eval_id })}
           disabled={draft.isChanged && !canSave}
@@ -139,10 +133,10 @@ function Head({ page, draft, canSave, invalid, saving, ask }: HeadProps) {
         />
         {page.can_edit && (
           <>
-            <Button disabled={!draft.canUndo} onClick={draft.undo}>Undo</Button>
-            <Button disabled={!draft.isChanged} onClick={draft.discard}>Discard</Button>
-            <Button disabled={!canSave} busy={saving.busy} onClick={() => void saving.show()}>Show changes</Button>
-            <Button look="first" disabled={!canSave} busy={saving.busy} title="Ctrl+S" onClick={() => void saving.save(false)}>Save</Button>
+            <Button action="undo" disabled={!draft.canUndo} onClick={draft.undo}>Undo</Button>
+            <Button action="discard" disabled={!draft.isChanged} onClick={draft.discard}>Discard</Button>
+            <Button action="changes" disabled={!canSave} busy={saving.busy} onClick={() => void saving.show()}>Show changes</Button>
+            <Button look="first" action="save" disabled={!canSave} busy={saving.busy} title="Ctrl+S" onClick={() => void saving.save(false)}>Save</Button>
           </>
         )}
       </div>

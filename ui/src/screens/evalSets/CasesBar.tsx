@@ -58,12 +58,12 @@ export function CasesBar({ set, chosen, done }: BarProps) {
         {chosen.length > 0 && (
           <>
             <span>{count(chosen.length, "case")} chosen</span>
-            <Button busy={busy} onClick={() => void duplicate()}>Duplicate</Button>
-            <Button look="danger" busy={busy} onClick={() => setAsking(true)}>Remove</Button>
+            <Button action="duplicate" does="duplicate the chosen cases" busy={busy} onClick={() => void duplicate()}>Duplicate</Button>
+            <Button look="danger" action="remove" does="remove the chosen cases" busy={busy} onClick={() => setAsking(true)}>Remove</Button>
           </>
         )}
         {!chosen.length && message && <span className="dim">{message}</span>}
-        {!chosen.length && undo && <Button busy={busy} onClick={() => void bringBack()}>Undo</Button>}
+        {!chosen.length && undo && <Button action="undo" busy={busy} onClick={() => void bringBack()}>Undo</Button>}
       </div>
       <Dialog
         open={isAsking}

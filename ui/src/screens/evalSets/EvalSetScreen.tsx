@@ -1,7 +1,6 @@
 import { useState } from "react";
 import { useLocation, useParams } from "wouter";
 import { useAddress } from "../../app/address";
-import { useKeys } from "../../app/keyboard";
 import { useTitle } from "../../app/title";
 import { pathOf, useChange, useData } from "../../data/queries";
 import type { EvalCaseList, EvalCaseRow, EvalSetPage, SetMade } from "../../data/types";
@@ -94,10 +93,10 @@ function Head({ page }: { page: EvalSetPage }) {
       <p className={`dim small ${styles.name}`}>{safeText(page.path)}</p>
       <div className="row">
         <h1 className={styles.name}><Breakable text={page.name || page.eval_set_id || page.path} /></h1>
-        {page.can_edit && page.has_head && <Button look="quiet" aria-label="Edit the properties of the eval set" onClick={() => setEditing(true)}>Edit</Button>}
+        {page.can_edit && page.has_head && <Button look="quiet" action="edit" does="edit the properties of the eval set" aria-label="Edit the properties of the eval set" onClick={() => setEditing(true)}>Edit</Button>}
         <span className="grow" />
-        {page.cases ? <RunButton label="Run" keys="r" title={`Run ${safeText(page.name || page.eval_set_id || page.path)}`} source={pathOf("/api/start/of-set", { set: page.id })} /> : null}
-        {page.cases !== null && <Button look="quiet" onClick={() => setQuery({ as: asText ? null : "text" })}>{asText ? "Show the cases" : "Edit as text"}</Button>}
+        {page.cases ? <RunButton label="Run" title={`Run ${safeText(page.name || page.eval_set_id || page.path)}`} source={pathOf("/api/start/of-set", { set: page.id })} /> : null}
+        {page.cases !== null && <Button look="quiet" action="view" does={asText ? "show the cases" : "edit as text"} onClick={() => setQuery({ as: asText ? null : "text" })}>{asText ? "Show the cases" : "Edit as text"}</Button>}
       </div>
       {page.description && <p>{safeText(page.description)}</p>}
       <p className="dim">
@@ -118,7 +117,7 @@ function Migrate({ page, to }: { page: EvalSetPage; to: string }) {
   const path = `/api/eval-sets/${encodeURIComponent(page.id)}/migrate`;
   return (
     <div className={`row ${styles.migrate}`}>
-      <Button busy={change.isPending} onClick={() => change.mutate({ method: "POST", path }, { onSuccess: ({ body }) => navigate(setAddress(body.id)) })}>
+      <Button action="migrate" busy={change.isPending} onClick={() => change.mutate({ method: "POST", path }, { onSuccess: ({ body }) => navigate(setAddress(body.id)) })}>
         Convert to the current format
       </Button>
       <span className="dim">writes {safeText(to)}; this file stays unchanged</span>
@@ -131,7 +130,6 @@ function Cases({ page, rows }: { page: EvalSetPage; rows: readonly EvalCaseRow[]
   const [query, setQuery] = useAddress();
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [isMaking, setMaking] = useState(false);
-  useKeys([{ keys: "c", does: "add a case", run: () => page.can_edit && setMaking(true) }]);
   const line = query.get("q") ?? "";
   const found = rows.filter((row) => matchesFilter(row, line));
   const choose = (id: string, on?: boolean): void =>
@@ -147,7 +145,7 @@ function Cases({ page, rows }: { page: EvalSetPage; rows: readonly EvalCaseRow[]
       <div className="row">
         <h2>Cases</h2>
         <span className="grow" />
-        {page.can_edit && <Button onClick={() => setMaking(true)}>New case</Button>}
+        {page.can_edit && <Button action="add" does="add a case" onClick={() => setMaking(true)}>New case</Button>}
       </div>
       <FilterBox label="Filter cases" placeholder="part of an id, tag:…, problems" value={line} onChange={(q) => setQuery({ q })} offers={tags} found={`${found.length} of ${rows.length}`} />
       {page.can_edit && <CasesBar set={page.id} chosen={rows.filter(({ eval_id }) => chosen.has(eval_id))} done={() => setChosen(new Set())} />}

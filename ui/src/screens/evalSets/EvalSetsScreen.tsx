@@ -1,7 +1,6 @@
 import { useState } from "react";
 import { useLocation } from "wouter";
 import { useAddress } from "../../app/address";
-import { useKeys } from "../../app/keyboard";
 import { useTitle } from "../../app/title";
 import { useChange, useData } from "../../data/queries";
 import type { EvalSetList, EvalSetRow, SetMade } from "../../data/types";
@@ -55,7 +54,6 @@ export function EvalSetsScreen() {
   const [query, setQuery] = useAddress();
   const [isMaking, setMaking] = useState(false);
   const { data, error, refetch } = useData<EvalSetList>("/api/eval-sets");
-  useKeys([{ keys: "c", does: "create an eval set", run: () => setMaking(true) }]);
   if (!data) return error ? <ErrorNote error={error} retry={refetch} /> : <Skeleton rows={6} />;
   const words = (query.get("q") ?? "").toLowerCase().split(/\s+/).filter(Boolean);
   const rows = data.items.filter((row) => words.every((word) => `${row.path} ${row.eval_set_id} ${row.name}`.toLowerCase().includes(word)));
@@ -65,7 +63,7 @@ export function EvalSetsScreen() {
       <div className="row">
         <h1>Eval sets</h1>
         <span className="grow" />
-        <Button onClick={() => setMaking(true)}>New eval set</Button>
+        <Button action="add" does="create an eval set" onClick={() => setMaking(true)}>New eval set</Button>
       </div>
       {data.items.length ? (
         <>

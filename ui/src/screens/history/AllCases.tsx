@@ -1,4 +1,5 @@
 import { useCallback, useMemo } from "react";
+import { chipAction } from "../../app/actions";
 import { useAddress } from "../../app/address";
 import { pathOf, useAvailable, useSource } from "../../data/queries";
 import type { HistoryCase, HistoryPage } from "../../data/types";
@@ -92,7 +93,7 @@ function Which({ page, options }: { page: HistoryPage; options: HistoryQuery }) 
         <Choose label="Agent" all="each agent" value={options.agent} names={page.agents} choose={(agent) => setQuery({ agent })} />
       )}
       {live && page.agents.length > 1 && !options.agent && (
-        <Chip pressed={options.combine !== null} onPress={() => setQuery({ combine: options.combine === null ? "true" : null })}>
+        <Chip action="join" pressed={options.combine !== null} onPress={() => setQuery({ combine: options.combine === null ? "true" : null })}>
           All agents as one
         </Chip>
       )}
@@ -131,8 +132,8 @@ function Kinds({ page, only, choose }: { page: HistoryPage; only: string; choose
   const courses = (Object.keys(COURSES) as Course[]).filter((course) => page.counts[course]);
   return (
     <div className="row" role="group" aria-label="Status">
-      {courses.map((course) => (
-        <Chip key={course} pressed={only === course} onPress={() => choose(only === course ? null : course)}>
+      {courses.map((course, index) => (
+        <Chip key={course} action={chipAction(index)} does={`only: ${COURSES[course][0]}`} pressed={only === course} onPress={() => choose(only === course ? null : course)}>
           {COURSES[course][0]} <span className="num">{numText(page.counts[course])}</span>
         </Chip>
       ))}

@@ -1,6 +1,6 @@
 import { useCallback, useMemo } from "react";
 import { Link, useLocation } from "wouter";
-import { useKeys } from "../../app/keyboard";
+import { bind, useKeys } from "../../app/keyboard";
 import { pathOf, useAvailable, useSource } from "../../data/queries";
 import type { HistoryCase, HistoryPage, HistoryPoint, HistoryRunPart, Series } from "../../data/types";
 import { Breakable } from "../../components/text/Breakable";
@@ -30,7 +30,7 @@ export function OneCase({ page, options }: { page: HistoryPage; options: History
   const { live } = useSource();
   const { agent, limit, combine } = options;
   const all = pathOf("/history", { set: live ? null : options.set, agent, limit, combine }); // a file has some sets
-  useKeys([{ keys: "u", does: "up: all cases", run: () => navigate(all) }]);
+  useKeys([bind("up", () => navigate(all), "up: all cases")]);
   const [first] = page.cases;
   if (!first) return null;
   return (

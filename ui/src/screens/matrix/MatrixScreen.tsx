@@ -1,7 +1,7 @@
 import { useMemo } from "react";
 import { Link } from "wouter";
 import { useAddress } from "../../app/address";
-import { useKeys } from "../../app/keyboard";
+import { bind, useKeys } from "../../app/keyboard";
 import { useTitle } from "../../app/title";
 import { pathOf, useData, useSource } from "../../data/queries";
 import type { MatrixCell, MatrixHead, MatrixPage, MatrixRow, RunsPage } from "../../data/types";
@@ -110,7 +110,7 @@ function Rows({ page }: { page: MatrixPage }) {
   const shown = useMemo(() => page.rows.filter(rowMatcher(text, only)), [page.rows, text, only]);
   const columns = useMemo(() => columnsOf(page), [page]);
   const toggle = () => setQuery({ only: only ? null : "different" });
-  useKeys([{ keys: "d", does: "only cases that differ", run: toggle }]);
+  useKeys([bind("differ", toggle)]);
   const wide = page.runs.length > 2;
   return (
     <section aria-label="Cases">

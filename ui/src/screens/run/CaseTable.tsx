@@ -59,7 +59,7 @@ export function CaseTable({ page, total, table, watched, tools }: Props) {
           )}
           <span className="dim small">{sort ? `sorted by ${sort.replace(/^-/, "")}` : "sorted by change"}</span>
           {sort && (
-            <Button look="quiet" onClick={() => setQuery({ sort: null })}>
+            <Button look="quiet" action="order" onClick={() => setQuery({ sort: null })}>
               Sort by change
             </Button>
           )}

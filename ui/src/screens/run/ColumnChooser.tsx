@@ -1,5 +1,6 @@
 import { useEffect, useRef } from "react";
 import { useAddress } from "../../app/address";
+import { useShortcut } from "../../app/keyboard";
 import type { CaseRow, RunPage } from "../../data/types";
 import { Button } from "../../components/forms/Button";
 import { Breakable } from "../../components/text/Breakable";
@@ -11,6 +12,7 @@ import { decidingMetrics } from "./runText";
 export function ColumnChooser({ page, rows }: { page: RunPage; rows: readonly CaseRow[] }) {
   const [query, setQuery] = useAddress();
   const box = useClosing();
+  const shortcut = useShortcut<HTMLElement>({ action: "columns" });
   const named = query.get("cols");
   const chosen = named === null ? defaultColumns(page, rows) : named.split(",").filter(Boolean);
   const metrics = page.metrics.filter(({ name }) => rows.some(({ scores }) => name in scores));
@@ -25,7 +27,7 @@ export function ColumnChooser({ page, rows }: { page: RunPage; rows: readonly Ca
   if (metrics.length + known.length < 2) return null;
   return (
     <details ref={box} className={styles.chooser}>
-      <summary>Columns</summary>
+      <summary {...shortcut}>Columns</summary>
       <fieldset className={`${styles.list} panel`}>
         <legend className="hidden">Columns of the table</legend>
         {metrics.map(({ name, short }) => (

@@ -62,7 +62,7 @@ function Cancel({ run, progress }: { run: string; progress: LiveProgress }) {
   return (
     <>
       {isCancelled && <span className="dim small">Cancelling: trials in progress have a few seconds to finish</span>}
-      <Button look="danger" busy={cancel.isPending} onClick={() => setAsking(true)}>
+      <Button look="danger" action="cancel" does="cancel this run" busy={cancel.isPending} onClick={() => setAsking(true)}>
         {isCancelled ? "Cancel now" : "Cancel"}
       </Button>
       <Dialog
@@ -96,7 +96,7 @@ export function Unfinished({ page, writable }: { page: RunPage; writable: boolea
         <span>{unfinishedText(page)}</span>
         <span className="grow" />
         {writable && !page.manifest.imported_from ? (
-          <Button busy={resume.isPending} onClick={() => resume.mutate({ method: "POST", path: `/api/runs/${encodeURIComponent(page.run_id)}/resume` })}>
+          <Button action="resume" busy={resume.isPending} onClick={() => resume.mutate({ method: "POST", path: `/api/runs/${encodeURIComponent(page.run_id)}/resume` })}>
             Resume the run
           </Button>
         ) : (

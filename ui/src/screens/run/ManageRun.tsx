@@ -1,6 +1,7 @@
 import { useState } from "react";
 import { useLocation } from "wouter";
-import { useKeys } from "../../app/keyboard";
+import { ACTIONS } from "../../app/actions";
+import { bind, useKeys } from "../../app/keyboard";
 import { useChange, useData } from "../../data/queries";
 import type { BaselinesPage, RunManagement, RunPage } from "../../data/types";
 import { Button } from "../../components/forms/Button";
@@ -20,10 +21,9 @@ export function useManagement(run: string, live: boolean): RunManagement | undef
 export function Star({ page, managed }: { page: RunPage; managed: RunManagement }) {
   const change = useAnnotation(page.run_id);
   const toggle = () => change.mutate(annotationOf(page.run_id, { starred: !managed.starred }));
-  useKeys([{ keys: "s", does: "star this run", run: toggle }]);
   return (
     <>
-      <Button look="quiet" aria-pressed={managed.starred} aria-label="Star" title="s" busy={change.isPending} onClick={toggle}>
+      <Button look="quiet" aria-pressed={managed.starred} aria-label="Star" action="star" busy={change.isPending} onClick={toggle}>
         {managed.starred ? "★" : "☆"}
       </Button>
       <ErrorNote error={change.error} />
@@ -31,14 +31,17 @@ export function Star({ page, managed }: { page: RunPage; managed: RunManagement 
   );
 }
 
+const PARTS = ["name", "note", "baseline", "remove"] as const;
+type Part = (typeof PARTS)[number];
+
 /** The button and the dialog for name, note, baseline and deletion. */
 export function Manage({ page, managed }: { page: RunPage; managed: RunManagement }) {
-  const [isOpen, setOpen] = useState(false);
-  useKeys([{ keys: "m", does: "name, note, baseline, deletion", run: () => setOpen(true) }]);
+  const [part, setPart] = useState<Part | null>(null);
+  useKeys(PARTS.map((one) => bind(one, () => setPart(one))));
   return (
     <>
-      <Button title="m" onClick={() => setOpen(true)}>Manage …</Button>
-      <Dialog open={isOpen} onClose={() => setOpen(false)} title={`Run ${page.short}`}>
+      <Button title={`Name, note, baseline, deletion (${PARTS.map((one) => ACTIONS[one][0]).join(", ")})`} onClick={() => setPart("name")}>Manage …</Button>
+      <Dialog open={part !== null} begin={part ?? ""} onClose={() => setPart(null)} title={`Run ${page.short}`}>
         <NameAndNote page={page} managed={managed} />
         <Baseline page={page} managed={managed} />
         <Deletion page={page} managed={managed} />
@@ -71,8 +74,8 @@ function NameAndNote({ page, managed }: { page: RunPage; managed: RunManagement 
         change.mutate(annotationOf(page.run_id, { name, note }));
       }}
     >
-      <TextField label="Name" maxLength={200} value={name} onChange={({ target }) => setName(target.value)} />
-      <AreaField label="Note" maxLength={10_000} value={note} onChange={({ target }) => setNote(target.value)} />
+      <TextField label="Name" data-begin="name" maxLength={200} value={name} onChange={({ target }) => setName(target.value)} />
+      <AreaField label="Note" data-begin="note" maxLength={10_000} value={note} onChange={({ target }) => setNote(target.value)} />
       <p className="dim small">Name, note and star are stored with the run. Its evidence and verdicts stay unchanged.</p>
       <Button type="submit" look="first" busy={change.isPending} disabled={!isChanged}>Save</Button>
       {change.isSuccess && !isChanged && <span role="status" className="dim"> saved</span>}
@@ -105,7 +108,7 @@ function Baseline({ page, managed }: { page: RunPage; managed: RunManagement }) 
           </Button>
         </p>
       ))}
-      <TextField label="Name of the baseline" value={name} onChange={({ target }) => setName(target.value.trim())} />
+      <TextField label="Name of the baseline" data-begin="baseline" value={name} onChange={({ target }) => setName(target.value.trim())} />
       <p className="dim small">
         Runs of {safeText(page.agent)} on the same eval sets are then compared with this run instead of with the previous one, and{" "}
         <code>proctor compare {safeText(name)} latest</code> finds it. It cannot be deleted while it is a baseline.
@@ -131,7 +134,7 @@ function Deletion({ page, managed }: { page: RunPage; managed: RunManagement }) 
         (isSure ? (
           <Button look="danger" busy={change.isPending} onClick={remove}>Delete {countOf(managed.trials, "trial")} for good</Button>
         ) : (
-          <Button onClick={() => setSure(true)}>Delete …</Button>
+          <Button data-begin="remove" onClick={() => setSure(true)}>Delete …</Button>
         ))}
       <ErrorNote error={change.error} />
     </section>

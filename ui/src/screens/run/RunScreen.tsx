@@ -1,7 +1,6 @@
 import { useCallback, useMemo } from "react";
-import { useLocation, useParams } from "wouter";
+import { useParams } from "wouter";
 import { useAddress } from "../../app/address";
-import { useKeys } from "../../app/keyboard";
 import { useTitle } from "../../app/title";
 import { pathOf, useData, useAvailable, useSource } from "../../data/queries";
 import type { CaseExtras, CaseRow, CasesPage, NotesPage, RunPage } from "../../data/types";
@@ -127,15 +126,10 @@ function Head({ page, watched, shown }: { page: RunPage; watched: boolean; shown
   const { against } = page;
   const { live: hasServer } = useSource();
   const managed = useManagement(page.run_id, hasServer);
-  const [, navigate] = useLocation();
   const has = useAvailable();
   const both = against && `/compare?base=${encodeURIComponent(against.run_id)}&candidate=${encodeURIComponent(page.run_id)}`;
   const compare = both && has(`/api${both}`) ? both : null;
   const bless = hasServer && !watched && page.outcome !== "passed" && hasEvidence(page) ? `/runs/${encodeURIComponent(page.run_id)}/bless` : null;
-  useKeys([
-    ...(compare ? [{ keys: "c", does: "compare with the previous run", run: () => navigate(compare) }] : []),
-    ...(bless ? [{ keys: "b", does: "bless answers of this run", run: () => navigate(bless) }] : []),
-  ]);
   return (
     <header className={styles.head}>
       <div className="row">
@@ -144,9 +138,9 @@ function Head({ page, watched, shown }: { page: RunPage; watched: boolean; shown
         <Outcome outcome={watched ? "running" : page.state === "unfinished" ? "unfinished" : page.outcome} />
         <span className="grow" />
         <span className="row">
-          {compare && <LinkButton to={compare}>Compare</LinkButton>}
+          {compare && <LinkButton to={compare} action="compare" does="compare with the previous run">Compare</LinkButton>}
           {hasServer && !watched && <RunAgain page={page} />}
-          {bless && <LinkButton to={bless}>Bless …</LinkButton>}
+          {bless && <LinkButton to={bless} action="bless">Bless …</LinkButton>}
           {managed && !watched && <Manage page={page} managed={managed} />}
           <CopyMarkdown text={useCallback(() => asMarkdown(page, shown()), [page, shown])} />
         </span>
@@ -165,7 +159,7 @@ function Head({ page, watched, shown }: { page: RunPage; watched: boolean; shown
       <p className={`${styles.facts} dim small`}>
         {managed?.name && <><b>{safeText(managed.name)}</b> · </>}
         {managed?.baselines.map((name) => <span key={name}>baseline <b>{safeText(name)}</b> · </span>)}
-        run <code>{page.short}</code> <CopySmall text={page.run_id} what="Copy id of the run">Copy id</CopySmall> · <When at={page.created_at} />
+        run <code>{page.short}</code> <CopySmall text={page.run_id} what="Copy id of the run" action="id">Copy id</CopySmall> · <When at={page.created_at} />
         {page.num_runs > 1 && ` · ${page.num_runs} trials per case`}
         {page.manifest.commit && (
           <>
@@ -186,9 +180,9 @@ function RunAgain({ page }: { page: RunPage }) {
   const failures = page.cases - (page.counts.passed ?? 0) - (page.counts.skipped ?? 0);
   return (
     <>
-      <RunButton label="Run again" keys="r" title="Run again" source={pathOf("/api/start/repeat", { run: page.run_id })} />
+      <RunButton label="Run again" title="Run again" source={pathOf("/api/start/repeat", { run: page.run_id })} />
       {failures > 0 && failures < page.cases && (
-        <RunButton label="Run failures again" keys="f" title={`Run the ${failures === 1 ? "failure" : `${failures} failures`} again`} source={pathOf("/api/start/repeat", { run: page.run_id, failures: "true" })} />
+        <RunButton label="Run failures again" action="runFailures" title={`Run the ${failures === 1 ? "failure" : `${failures} failures`} again`} source={pathOf("/api/start/repeat", { run: page.run_id, failures: "true" })} />
       )}
     </>
   );

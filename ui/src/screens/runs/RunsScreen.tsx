@@ -1,7 +1,6 @@
 import { useEffect, useState } from "react";
 import { Link, Redirect, useLocation } from "wouter";
 import { useAddress } from "../../app/address";
-import { useKeys } from "../../app/keyboard";
 import { useTitle } from "../../app/title";
 import { pathOf, useData, useAvailable, useSource } from "../../data/queries";
 import type { RunRow, RunsPage } from "../../data/types";
@@ -121,10 +120,9 @@ function Comparison({ chosen }: { chosen: readonly string[] }) {
   const [, navigate] = useLocation();
   const path = comparePath(chosen);
   const go = () => path && navigate(path);
-  useKeys([{ keys: "c", does: "compare the chosen runs", run: go }]);
   const hint = chosen.length === 1 ? "choose one more" : "choose two or more with the boxes, or x";
   return (
-    <Button onClick={go} disabled={!path} title={path ? undefined : hint}>
+    <Button onClick={go} disabled={!path} action="compare" does="compare the chosen runs" title={path ? undefined : hint}>
       Compare{chosen.length ? ` ${chosen.length}` : ""}
     </Button>
   );
@@ -138,8 +136,8 @@ function FileComparisonLinks({ rows }: { rows: readonly RunRow[] }) {
   const matrix = pathOf("/matrix", { runs: oldestFirst.join(",") });
   return (
     <>
-      {compare !== null && compare !== matrix && has(`/api${compare}`) && <LinkButton to={compare}>Compare</LinkButton>}
-      {has(`/api${matrix}`) && <LinkButton to={matrix}>Side by side</LinkButton>}
+      {compare !== null && compare !== matrix && has(`/api${compare}`) && <LinkButton to={compare} action="compare">Compare</LinkButton>}
+      {has(`/api${matrix}`) && <LinkButton to={matrix} action="view" does="runs side by side">Side by side</LinkButton>}
     </>
   );
 }
@@ -148,9 +146,9 @@ function Pages({ before, older, setBefore }: { before: string | null; older: str
   if (!before && !older) return null;
   return (
     <div className={`${styles.pages} row no-print`}>
-      {before && <Button onClick={() => setBefore(null)}>Newest</Button>}
+      {before && <Button action="newest" does="newest runs" onClick={() => setBefore(null)}>Newest</Button>}
       <span className="grow" />
-      {older && <Button onClick={() => setBefore(older)}>Older</Button>}
+      {older && <Button action="older" does="older runs" onClick={() => setBefore(older)}>Older</Button>}
     </div>
   );
 }

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 import { useLocation } from "wouter";
-import { useKeys } from "../../app/keyboard";
+import type { ActionName } from "../../app/actions";
 import { useChange, useData } from "../../data/queries";
 import type { AgentsPage, Begun, RunRequest } from "../../data/types";
 import { Button, LinkButton } from "../../components/forms/Button";
@@ -98,8 +98,7 @@ function Agent({ request, agents, onChange }: { request: StartRequest; agents: A
 
 interface ButtonProps {
   label: string;
-  /** The key that does the same. */
-  keys: string;
+  action?: ActionName;
   title: string;
   source: string;
   stay?: boolean;
@@ -110,17 +109,16 @@ interface ButtonProps {
 }
 
 /** A button, and a key, that open the dialog. */
-export function RunButton({ label, keys, title, source, stay = false, look = "plain", disabled = false, before }: ButtonProps) {
+export function RunButton({ label, action = "runAgain", title, source, stay = false, look = "plain", disabled = false, before }: ButtonProps) {
   const [isOpen, setOpen] = useState(false);
   const open = () => {
     if (disabled) return;
     if (before) void before().then((done) => done && setOpen(true));
     else setOpen(true);
   };
-  useKeys([{ keys, does: label.toLowerCase(), run: open }]);
   return (
     <>
-      <Button look={look} title={keys} disabled={disabled} onClick={open}>{label}</Button>
+      <Button look={look} action={action} does={label.toLowerCase()} disabled={disabled} onClick={open}>{label}</Button>
       <RunDialog open={isOpen} onClose={() => setOpen(false)} title={title} source={source} stay={stay} />
     </>
   );

@@ -1,5 +1,4 @@
 import { useState } from "react";
-import { useKeys } from "../../../app/keyboard";
 import { useSource } from "../../../data/queries";
 import type { CasePage, TrialPage } from "../../../data/types";
 import { Button } from "../../../components/forms/Button";
@@ -29,7 +28,6 @@ export function Conversation({ page, trial, location, path }: Props) {
   const [all, setAll] = useState(false);
   const folds = foldsExpected(trial.turns);
   const folded = trial.turns.filter((turn) => !isOpen(turn, folds, location.turn)).length;
-  useKeys([{ keys: "o", does: "open all turns, or fold those as expected", run: () => folded > 0 && setAll(!all) }]);
   return (
     <>
       <SimulatedUser page={page} trial={trial} />
@@ -48,13 +46,13 @@ export function Conversation({ page, trial, location, path }: Props) {
               <span>
                 {numText(trial.turns.length)} turns; {numText(folded)} as expected and collapsed
               </span>
-              <Button look="quiet" onClick={() => setAll(!all)} title="o">
+              <Button look="quiet" action="fold" onClick={() => setAll(!all)}>
                 {all ? "Collapse" : "Expand all"}
               </Button>
             </>
           )}
           <span className="grow" />
-          <Copy text={() => transcriptText(trial)}>Copy transcript</Copy>
+          <Copy text={() => transcriptText(trial)} action="transcript">Copy transcript</Copy>
         </div>
       )}
       {trial.turns.map((turn) => (
@@ -133,7 +131,7 @@ function EvidenceButton({ trial, path }: { trial: TrialPage; path: string }) {
   if (!trial.kept || !live) return null;
   return (
     <p className={`${caseStyles.whole} no-print`}>
-      <Button look="quiet" onClick={() => window.location.assign(`${path}/evidence`)}>
+      <Button look="quiet" action="export" onClick={() => window.location.assign(`${path}/evidence`)}>
         Save the whole evidence (JSON)
       </Button>
     </p>

@@ -22,7 +22,7 @@ export function ToolFlow({ trial, link }: { trial: TrialPage; link: string }) {
           {turns.length < trial.turns.length && `${numText(turns.length)} of ${numText(trial.turns.length)} turns have tool calls`}
         </span>
         <span className="grow" />
-        <Copy text={() => flowMarkdown(turns)}>Copy the calls</Copy>
+        <Copy text={() => flowMarkdown(turns)} action="numbers">Copy the calls</Copy>
       </div>
       {turns.map((turn) => (
         <TurnFlow key={turn.index} turn={turn} link={link} width={width * LANE} />

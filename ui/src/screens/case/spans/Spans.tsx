@@ -59,7 +59,7 @@ function Waterfall({ page, link }: { page: SpansPage; link: string }) {
           {zoom && `${secondsText(zoom.from)} to ${secondsText(zoom.to)}, ${numText(shown.length)} of ${numText(page.spans.length)} spans`}
         </span>
         <span className="grow" />
-        <Copy text={() => spansMarkdown(page)}>Copy the times</Copy>
+        <Copy text={() => spansMarkdown(page)} action="numbers">Copy the times</Copy>
       </div>
       <div className={`panel ${styles.waterfall}`} style={nesting(page)} data-tokens={has.tokens || undefined} data-cost={has.cost || undefined} role="table" aria-label="Spans" aria-rowcount={shown.length + 1}>
         <WaterfallHead window={zoom ?? { from: 0, to: whole }} has={has} />

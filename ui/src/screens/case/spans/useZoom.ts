@@ -1,6 +1,6 @@
 import { useMemo } from "react";
 import { useAddress } from "../../../app/address";
-import { useKeys } from "../../../app/keyboard";
+import { bind, useKeys } from "../../../app/keyboard";
 import { type TimeWindow, panBy, readWindow, writeWindow, zoomBy } from "./timeScale";
 
 interface ZoomAction {
@@ -31,12 +31,12 @@ export function useZoom(whole: number, chosen: TimeWindow | null): Zoom {
     span: chosen && chosen.to > chosen.from ? () => change(chosen) : null,
   };
   useKeys([
-    { keys: "+", does: "zoom in", run: actions.in },
-    { keys: "-", does: "zoom out", run: () => actions.out?.() },
-    { keys: "0", does: "show the whole trial", run: () => actions.fit?.() },
-    { keys: "z", does: "zoom to the open span", run: () => actions.span?.() },
-    { keys: "ArrowLeft", does: "move to an earlier time", run: () => actions.earlier?.() },
-    { keys: "ArrowRight", does: "move to a later time", run: () => actions.later?.() },
+    bind("zoomIn", actions.in),
+    bind("zoomOut", () => actions.out?.()),
+    bind("zoomWhole", () => actions.fit?.()),
+    bind("zoomSpan", () => actions.span?.()),
+    bind("earlier", () => actions.earlier?.()),
+    bind("later", () => actions.later?.()),
   ]);
   const keys = [
     { name: "Zoom in", title: "+", run: actions.in },

@@ -55,7 +55,7 @@ export function CausePictures({ page, onFilter }: Props) {
             {all ? `Show ${FIRST} causes` : `Show all ${numText(causes.length)} causes`}
           </Button>
         )}
-        <Copy text={() => causesMarkdown(page)}>Copy the causes</Copy>
+        <Copy text={() => causesMarkdown(page)} action="numbers">Copy the causes</Copy>
       </div>
     </>
   );

@@ -49,7 +49,7 @@ export function MetricPictures({ page, rows, onFilter }: Props) {
             {all ? `Show ${first === 1 ? "1 metric" : `${first} metrics`}` : `Show all ${metrics.length} metrics`}
           </Button>
         )}
-        <Copy text={() => metricsMarkdown(page)}>Copy the metrics</Copy>
+        <Copy text={() => metricsMarkdown(page)} action="numbers">Copy the metrics</Copy>
       </div>
     </>
   );

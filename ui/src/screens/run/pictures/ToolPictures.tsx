@@ -47,7 +47,7 @@ export function ToolPictures({ tools, onFilter }: Props) {
           </Button>
         )}
         <span className="dim small">of all trials{slowest > 0 ? "" : "; the agent reports no times of tools"}</span>
-        <Copy text={() => toolsMarkdown(tools)}>Copy the tools</Copy>
+        <Copy text={() => toolsMarkdown(tools)} action="numbers">Copy the tools</Copy>
       </div>
     </>
   );
