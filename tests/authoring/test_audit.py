@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 import proctor
-from proctor.authoring.audit.audit_report import shortfall, write_audit
+from proctor.authoring.audit.audit_report import ShownAudit, shortfall, write_for_people
 from proctor.authoring.audit.make_mutants import MOST, OPERATORS, mutants_of
 from proctor.authoring.audit.mutant import Recording
-from proctor.reports.base import ReportOptions
 from proctor.schema.analysis.audit_result import AuditResult, Fate
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.content import text_of
@@ -289,7 +288,7 @@ def sabotage(criterion: Json, function: str = "passes_everything") -> AuditResul
 
 def blocks_of(found: AuditResult) -> str:
     out = io.StringIO()
-    write_audit(found, out, ReportOptions())
+    write_for_people(ShownAudit(found), out)
     return out.getvalue()
 
 

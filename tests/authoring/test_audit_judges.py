@@ -1,7 +1,7 @@
 """The audit with a judge: which faults it does not notice, within a limit of calls, and what its votes are worth."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +15,10 @@ from proctor.models.base import Message
 from proctor.schema.analysis.audit_result import AuditResult, Fate, JudgeAudit
 from proctor.schema.format.content import text_of
 from proctor.stores.open import open_store
+from tests.authoring.audit_judge import Judge, ignores_digits, judge_by
 from tests.authoring.test_audit import case, turn
 
 Json = dict[str, Any]
-Judge = Callable[[Sequence[Message]], Json]
 ONE_VOTE = {"threshold": 1.0, "judge_model_options": {"num_samples": 1}}
 JUDGED = {"criteria": {"final_response_match_v2": ONE_VOTE}}
 BOTH = {"criteria": {"final_response_match_v2": ONE_VOTE, "tool_trajectory_avg_score": 1.0}}
@@ -27,24 +27,6 @@ CASES = [
     case("price", turn("What does it cost?", "The ticket costs $30. It is valid for 8 days.")),
     case("calls", turn("Is the parcel on its way?", "The parcel was sent with Anna Miller.", {"name": "find", "args": {"id": 7}})),
 ]  # fmt: skip
-
-
-def judge_by(is_valid: Callable[[str, str], bool]) -> tuple[Judge, list[tuple[str, str]]]:
-    """Return a judge that decides by the reference and the answer, and the list of what it was asked."""
-    asked: list[tuple[str, str]] = []
-
-    def judge(messages: Sequence[Message]) -> Json:
-        text = "\n".join(message.text for message in messages)
-        reference, answer = (
-            re.findall(rf"<<<BEGIN \w+ {name}>>>\n(.*?)\n<<<END", text, re.DOTALL)[0]
-            for name in ("reference answer", "final answer")
-        )
-        asked.append((reference, answer))
-        ballot = re.findall(r"number of this ballot: (\w+)", text)[0]
-        verdict = "valid" if is_valid(reference, answer) else "invalid"
-        return {"ballot": ballot, "rationale": "by rule", "verdict": verdict}
-
-    return judge, asked
 
 
 def audit(judge: Judge, config: Json = JUDGED, **options: Any) -> AuditResult:
@@ -58,10 +40,6 @@ def only_judge(found: AuditResult) -> JudgeAudit:
     return one
 
 
-def without_digits(text: str) -> str:
-    return re.sub(r"\d", "", text)
-
-
 def test_a_judge_that_compares_all_notices_every_fault_of_an_answer() -> None:
     judge, _ = judge_by(str.__eq__)
     one = only_judge(found := audit(judge, mutants=["answers"]))
@@ -72,7 +50,7 @@ def test_a_judge_that_compares_all_notices_every_fault_of_an_answer() -> None:
 
 
 def test_faults_that_the_judge_does_not_notice_are_named_by_class() -> None:
-    judge, _ = judge_by(lambda reference, answer: without_digits(reference) == without_digits(answer))
+    judge, _ = judge_by(ignores_digits)
     one = only_judge(found := audit(judge))
     noticed, judged = one.classes["wrong-number"]
     assert (noticed, judged > 0) == (0, True)
@@ -142,7 +120,7 @@ def test_the_limit_of_calls_draws_a_sample_and_the_estimate_comes_first(limit: i
 
 
 def test_a_sample_has_the_share_that_all_mutants_have() -> None:
-    judge, _ = judge_by(lambda reference, answer: without_digits(reference) == without_digits(answer))
+    judge, _ = judge_by(ignores_digits)
     whole = audit(judge, BOTH).score.share or 0.0
     shares = [audit(judge, BOTH, max_judge_calls=25, seed=seed).score.share or 0.0 for seed in range(12)]
     assert sum(shares) / len(shares) == pytest.approx(whole, abs=0.06)
@@ -189,7 +167,7 @@ def test_a_judge_without_an_answer_is_an_error_and_no_catch() -> None:
 
 
 def test_the_survivors_of_a_case_show_what_the_judge_said() -> None:
-    judge, _ = judge_by(lambda reference, answer: without_digits(reference) == without_digits(answer))
+    judge, _ = judge_by(ignores_digits)
     found = audit(judge, case="seats", mutants=["wrong-number"])
     evidence = found.evidence[-1]
     assert text_of(evidence.mutated[0].final_response) != text_of(evidence.expected[0].final_response)
@@ -197,7 +175,7 @@ def test_the_survivors_of_a_case_show_what_the_judge_said() -> None:
 
 
 def test_the_data_has_the_true_negative_rate_of_each_class() -> None:
-    judge, _ = judge_by(lambda reference, answer: without_digits(reference) == without_digits(answer))
+    judge, _ = judge_by(ignores_digits)
     data = audit_data(audit(judge))["judged"]
     (one,) = data["judges"]
     numbers = next(each for each in one["classes"] if each["operator"] == "wrong-number")

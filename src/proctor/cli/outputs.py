@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TextIO, TypeVar
 
 from proctor.cli.messages import say
 from proctor.common.error_text import safe_str
-from proctor.errors import SetupError, SetupProblems, StoreError
+from proctor.errors import SetupError, SetupProblems, StoreError, did_you_mean
 from proctor.reports.base import Report, ReportOptions, load_report
 from proctor.runs.output_guard import OutputGuard
 from proctor.runs.setup.settings import Settings
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from proctor.stores.base import Store
 
 STDOUT = "-"
+HTML = "html"
+"""The report that is a page, which reads what it shows from a store."""
 _STDOUTS = (STDOUT, "/dev/stdout")
 
 
@@ -68,6 +70,7 @@ class HasPath(Protocol):
 
 
 _Placed = TypeVar("_Placed", bound=HasPath)
+_Result = TypeVar("_Result")
 
 
 def parse_outputs(
@@ -230,6 +233,100 @@ def write_nothing_run(
                 if output.path is not None:
                     with output.guard.open(output.path, output.name, errors="backslashreplace") as file:
                         file.write(f"proctor: {text}\n")
+
+
+# --- Reports of a comparison or an audit, whose result is no run ------------------------------------------------------
+
+
+Write = Callable[[_Result, TextIO], None]
+"""Writes a result as a report."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place(Generic[_Result]):
+    """One report and its target; `path` is `None` for stdout."""
+
+    name: str
+    kind: str
+    """The kind of file, as the output guard knows it: `audit json`."""
+    write: Write[_Result]
+    path: Path | None
+    guard: OutputGuard
+
+    @contextmanager
+    def open(self, stdout: TextIO) -> Iterator[TextIO]:
+        """Open the target; a file is written completely or not at all.
+
+        Raises:
+            OSError: it cannot be written; the message names it.
+        """
+        if self.path is None:
+            yield stdout
+            return
+        try:
+            with self.guard.open(self.path, self.kind, errors="backslashreplace") as file:
+                yield file
+        except OSError as error:  # the error of a full disk names no file
+            what = f"the report could not be written to {self.path}"
+            raise OSError(error.errno, error.strerror, what) from error
+
+
+@dataclass(frozen=True, slots=True)
+class ResultReports(Generic[_Result]):
+    """The reports of one kind of result."""
+
+    kind: str
+    """The result in a word: `audit`."""
+    writers: Mapping[str, Write[_Result]]
+    page: Callable[[], Write[_Result]]
+    """Makes the writer of the report `html`; it may raise `SetupError`."""
+    write_error: Callable[[str, str, TextIO], None]
+    """Writes a configuration error as the report of a name."""
+    guard: OutputGuard
+
+    def places(self, reports: Sequence[str], format_: str | None) -> list[Place[_Result]]:
+        """Parse `--report NAME=PATH` and `--format NAME`.
+
+        Raises:
+            SetupProblems: a report is unknown, a path cannot be written, or two reports have one target.
+        """
+        return parse_targets(reports, format_, self._place)
+
+    def _place(self, word: str) -> Place[_Result]:
+        name, path = parse_target(word)
+        known = [*self.writers, HTML]
+        if name not in known:
+            raise SetupError(
+                f"no {self.kind} report is called {name!r}.{did_you_mean(name, known)} Known: {', '.join(known)}"
+            )
+        if path is not None:
+            self.guard.check(path, f"{self.kind} {name}", f"--report {word}")
+        write = self.page() if name == HTML else self.writers[name]
+        return Place(name, f"{self.kind} {name}", write, path, self.guard)
+
+    @contextmanager
+    def reported_errors(self, reports: Sequence[str], format_: str | None) -> Iterator[None]:
+        """Write a configuration error raised inside the block into every requested report, then re-raise it."""
+        try:
+            yield
+        except SetupError as error:
+            for word in [*reports, *([f"{format_}={STDOUT}"] if format_ else [])]:
+                with suppress(SetupError, OSError):
+                    place = self._place(word)
+                    with place.open(sys.stdout) as out:
+                        self.write_error(place.name, str(error), out)
+            raise
+
+
+def write_places(places: Sequence[Place[_Result]], result: _Result, stdout: TextIO) -> None:
+    """Write every report.
+
+    Raises:
+        OSError: a report could not be written; the message names it.
+    """
+    for place in places:
+        with place.open(stdout) as out:
+            place.write(result, out)
 
 
 # --- Targets of a run: its store, and the folders to which its results are also written -------------------------------

@@ -38,6 +38,9 @@ _HEAD = 4096
 _SET_MARK = re.compile(rb'["\'](eval_cases|evalCases)["\']')
 _BASELINE_HEAD = r'\{\s*"proctor_baseline"'
 
+_AUDIT_SENTENCE = r"(Catches \d|No mutant could be |This change (lowers|raises) )"
+_AUDIT_MARKDOWN = rf"(\*\*{_AUDIT_SENTENCE}|<h3>! )"
+
 HEADS = {
     "json": r'\{"proctor_report": ',
     "jsonl": r'\{("eval_set_id": (null|".*?"), "eval_id": (null|".*?"), "trial": |"proctor_note": )',
@@ -55,6 +58,12 @@ HEADS = {
     "comparison markdown": r"(?:### |<h3>)[✓✕!?–] ",
     "comparison md": r"(?:### |<h3>)[✓✕!?–] ",
     "comparison text": "(BASE|ERROR)  ",
+    "audit json": r'\{\s*"version": \d+,\s*"(run_id|outcome)": ',
+    "audit markdown": _AUDIT_MARKDOWN,
+    "audit md": _AUDIT_MARKDOWN,
+    "audit github": r"::(notice|warning|error) ([^:\n]*,)?title=",
+    "audit text": rf"({_AUDIT_SENTENCE}|ERROR  )",
+    "audit html": r'(?s)<!doctype html>.{0,2000}<meta http-equiv="Content-Security-Policy" content="default-src \'none\'',
     "comparison html": r'(?s)<!doctype html>.{0,2000}<meta http-equiv="Content-Security-Policy" content="default-src \'none\'',
     BASELINE: _BASELINE_HEAD,
     "traces": r'\s*\{\s*"resource_?[sS]pans"',

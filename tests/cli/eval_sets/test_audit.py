@@ -7,8 +7,9 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from tests.cli.project import case, in_this_process, make_project
+from tests.cli.project import case, in_this_process, make_project, write_set
 from tests.reports.formats.test_schemas import ROOT, closed
+from tests.web.pages.single_file import make_page
 
 
 @pytest.fixture(autouse=True)
@@ -52,6 +53,85 @@ def test_markdown_is_a_table() -> None:
     shown = in_this_process("audit", "cases.evalset.json", "--format", "markdown").stdout
     assert "Catches" in shown
     assert "| wrong numbers |" in shown
+
+
+BEGINNINGS = {
+    "json": '{\n  "version": 1,',
+    "markdown": "**Catches ",
+    "github": "::notice title=Proctor%3A audit::Catches ",
+    "text": "Catches ",
+    "html": "<!doctype html>",
+}
+
+
+@pytest.fixture
+def built_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PROCTOR_PAGE_DIR", str(make_page(tmp_path / "page")))
+
+
+@pytest.mark.usefixtures("built_page")
+def test_each_report_goes_to_its_file_and_replaces_an_earlier_one(project: Path) -> None:
+    reports = [word for name in BEGINNINGS for word in ("--report", f"{name}=audit.{name}")]
+    for _ in range(2):
+        shown = in_this_process("audit", "cases.evalset.json", "--mutants", "answers", *reports)
+        assert (shown.returncode, shown.stderr) == (0, "")
+        assert shown.stdout.startswith("Catches ")
+        for name, beginning in BEGINNINGS.items():
+            assert (project / f"audit.{name}").read_text(encoding="utf-8").startswith(beginning), name
+
+
+def test_a_report_on_stdout_is_all_that_is_printed() -> None:
+    quiet = ("audit", "cases.evalset.json", "--store", "memory:")
+    shown = in_this_process(*quiet, "--report", "md=-").stdout
+    assert shown.startswith("**Catches ")
+    assert shown == in_this_process(*quiet, "--format", "markdown").stdout
+
+
+def test_annotations_point_at_the_cases_that_prove_nothing_and_at_survivors(project: Path) -> None:
+    (project / "test_config.json").write_text(json.dumps({"criteria": {"response_match_score": 0.0001}}))
+    echo = case("echo", "You sent it.", answer="You sent it.")
+    write_set(project / "cases.evalset.json", echo, case("seats", "book", answer="The table costs $30."))
+    notice, *lines = in_this_process("audit", "cases.evalset.json", "--format", "github").stdout.splitlines()
+    assert notice.startswith("::notice title=Proctor%3A audit::Catches ")
+    error = "::error file=cases.evalset.json,line=4,title=an agent that does nothing passes%3A echo::echo"
+    assert next(line for line in lines if "echo" in line).startswith(error)
+    assert any(
+        line.startswith("::warning file=cases.evalset.json,line=")
+        and "title=faults survive%3A seats" in line
+        and "wrong amounts: " in line
+        for line in lines
+    )
+
+
+@pytest.mark.usefixtures("built_page")
+def test_a_configuration_error_replaces_the_result_of_an_earlier_audit(project: Path) -> None:
+    reports = [word for name in BEGINNINGS for word in ("--report", f"{name}=audit.{name}")]
+    in_this_process("audit", "cases.evalset.json", *reports)
+    assert in_this_process("audit", "other.evalset.json", *reports).returncode == 2
+    for name in BEGINNINGS:
+        text = (project / f"audit.{name}").read_text(encoding="utf-8")
+        assert "Catches" not in text, name
+        assert "other.evalset.json: no such file" in text, name
+
+
+REFUSED = {
+    "an unknown name": (("--report", "jsn=a.json"), "no audit report is called 'jsn'. Did you mean 'json'?"),
+    "no path": (("--report", "json"), "--report takes NAME=PATH"),
+    "a file that is kept": (("--report", "json=test_config.json"), "by its name test_config.json is a config"),
+    "the page of a case": (("--case", "seats", "--format", "html"), "--report html shows an audit that is kept"),
+    "the page of no audit": (("--store", "memory:", "--format", "html"), "--report html shows an audit that is kept"),
+}  # fmt: skip
+
+
+@pytest.mark.usefixtures("built_page")
+@pytest.mark.parametrize(("arguments", "message"), REFUSED.values(), ids=REFUSED)
+def test_a_report_that_cannot_be_written_is_refused_before_the_audit(
+    arguments: tuple[str, ...], message: str, project: Path
+) -> None:
+    shown = in_this_process("audit", "cases.evalset.json", *arguments)
+    assert shown.returncode == 2
+    assert message in shown.stderr
+    assert not (project / ".proctor").exists()
 
 
 def test_a_config_that_decides_nothing_is_not_a_success(project: Path) -> None:

@@ -173,7 +173,7 @@ def test_json_and_files(store: Path, tmp_path: Path) -> None:
     [
         (["nobody", "latest"], "No run named 'nobody'"),
         (["latest~7", "latest"], "No run 'latest~7': the store "),
-        (["--report", "jsn=out.json"], "no report of a comparison is called 'jsn'. Did you mean 'json'?"),
+        (["--report", "jsn=out.json"], "no comparison report is called 'jsn'. Did you mean 'json'?"),
         (["--report", "json"], "--report takes NAME=PATH"),
         (["--json", "--report", "md=-"], "two reports go to stdout"),
         (["--margin", "0"], "Invalid value for '--margin'"),

@@ -125,7 +125,10 @@ def test_reports_of_runs_do_not_take_mutants(form: str) -> None:
     kept = audit()
     shown = in_this_process("export", kept, "--format", form)
     assert (shown.returncode, shown.stdout) == (2, "")
-    assert f"{kept} is an audit: expected --format json, html, markdown, text, got {form}" in shown.stderr
+    assert (
+        f"{kept} is an audit: expected --format json, markdown, md, github, text, html, got {form}"
+        in shown.stderr
+    )
 
 
 @pytest.mark.parametrize(

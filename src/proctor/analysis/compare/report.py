@@ -6,7 +6,6 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
-from html import escape
 from typing import TextIO
 
 from proctor.analysis.compare.comparison_text import (
@@ -22,7 +21,7 @@ from proctor.analysis.compare.comparison_text import (
 )
 from proctor.analysis.compare.outcome_text import TOO_FEW, is_too_few
 from proctor.common.json_values import JsonObject
-from proctor.common.safe_text import clean, encodable
+from proctor.common.safe_text import encodable
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.case_words import CHANGE_WORDS
 from proctor.reports.content.summary import short_names
@@ -47,6 +46,7 @@ from proctor.reports.content.text_blocks import (
     Table,
     Verdict,
 )
+from proctor.reports.formats.error_report import write_error_report
 from proctor.reports.formats.json_data import write_json
 from proctor.reports.terminal.choose import write_blocks
 from proctor.schema.analysis.comparison import (
@@ -425,21 +425,7 @@ WRITERS: dict[str, Writer] = {
 """What writes a comparison as a report, by the name of the report."""
 
 
-def write_comparison_error(name: str, message: str, out: TextIO) -> None:
-    """Write why there is no comparison, as the report `name`, one of `WRITERS` or `html`."""
-    from proctor.reports.content.public_text import hidden, write_note_page
-
-    text = hidden(clean(message, lines=True))
-    sentence = f"configuration error: {text}"
-    if name == "json":
-        write_json({"version": VERSION, "outcome": "error", "exit_code": 2, "sentence": sentence}, out)
-    elif name == "html":
-        write_note_page(out, sentence)
-    elif name == "text":
-        out.write(f"ERROR  configuration error: {clean(text)}\n")
-    elif name == "github":
-        from proctor.reports.formats.github import annotation
-
-        out.write(annotation("error", "Proctor: not compared", [sentence]) + "\n")
-    else:
-        out.write(f"<h3>! configuration error: not compared</h3>\n\n<pre>\n{escape(text)}\n</pre>\n\n")
+write_comparison_error = partial(
+    write_error_report, what="not compared", data={"version": VERSION, "outcome": "error", "exit_code": 2}
+)
+"""Writes why there is no comparison, as the report of a name: one of `WRITERS` or `html`."""

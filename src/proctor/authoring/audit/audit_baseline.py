@@ -187,7 +187,7 @@ def change_data(change: AuditChange) -> dict[str, Any]:
 
 def change_blocks(change: AuditChange, found: AuditResult, look: Look) -> Iterator[Block]:
     """Yield what an audit catches less than the baseline, and what it catches more."""
-    yield _line(_sentence(change, found), "strong")
+    yield _line(change_sentence(change, found), "strong")
     changed = [(name, one) for name, one in change.classes.items() if one.before != one.now]
     if changed:
         yield Table(_CLASSES, [_class_row(found.operators[name][0], one) for name, one in changed], indent=2)
@@ -213,7 +213,8 @@ def _one_of_each_class(lost: Sequence[MutantChange]) -> Sequence[MutantChange]:
     return [*{each.operator: each for each in reversed(lost)}.values()][::-1][:_FEW]
 
 
-def _sentence(change: AuditChange, found: AuditResult) -> str:
+def change_sentence(change: AuditChange, found: AuditResult) -> str:
+    """Return in one sentence whether the sets catch less than before."""
     sets = "set catches" if len(found.sets) == 1 else "sets catch"
     parts = [
         f"{count_text(len(items), noun)} {what}"

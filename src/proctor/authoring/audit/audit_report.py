@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
 from io import StringIO
 from itertools import chain
 from typing import Any, TextIO
 
-from proctor.authoring.audit.audit_baseline import AuditChange, change_blocks, change_data
+from proctor.authoring.audit.audit_baseline import AuditChange, change_blocks, change_data, change_sentence
 from proctor.authoring.audit.criteria_blocks import criteria_lines, proposal_blocks
 from proctor.authoring.audit.judged_mutants import judge_blocks, judged_data
 from proctor.authoring.audit.leakage import leakage_blocks, leakage_data
 from proctor.authoring.audit.mutant_evidence import evidence_data, survivor_blocks
-from proctor.common.safe_text import count_text
+from proctor.common.safe_text import count_text, encodable
 from proctor.engine.planning.set_plan import ASSERTS_NOTHING
-from proctor.reports.base import ReportOptions
+from proctor.reports.base import DEFAULTS, ReportOptions
+from proctor.reports.content.public_text import hidden, place_of
 from proctor.reports.content.text_blocks import (
     Block,
     Column,
@@ -29,7 +31,11 @@ from proctor.reports.content.text_blocks import (
     Table,
     text_line,
 )
+from proctor.reports.formats.error_report import write_error_report
+from proctor.reports.formats.github import MOST, annotation
+from proctor.reports.formats.json_data import write_json
 from proctor.reports.formats.markdown_blocks import write_markdown
+from proctor.reports.plain.block_lines import write_plain
 from proctor.reports.terminal.choose import write_blocks
 from proctor.schema.analysis.audit_result import (
     AGENTS,
@@ -53,31 +59,67 @@ _FEW = 4
 _LONGEST = 110
 
 
-def write_audit(
-    found: AuditResult,
-    out: TextIO,
-    options: ReportOptions,
-    *,
-    markdown: bool = False,
-    change: AuditChange | None = None,
-) -> None:
-    """Write it for people, in the form that suits the stream, or as Markdown for a pull request."""
-    write = write_markdown if markdown else write_blocks
-    write(lambda look: audit_blocks(found, look, change), out, options)
+@dataclass(frozen=True, slots=True)
+class ShownAudit:
+    """An audit as a report shows it."""
+
+    found: AuditResult
+    options: ReportOptions = DEFAULTS
+    change: AuditChange | None = None
+    """The comparison with an earlier audit."""
+    eval_id: str | None = None
+    """The case of which only the mutants that survive are shown: what was recorded, what was planted, why the case passes."""
+
+    def blocks(self, look: Look) -> Iterator[Block]:
+        """Return it as text blocks."""
+        if self.eval_id is not None:
+            return survivor_blocks(self.found, self.eval_id)
+        return audit_blocks(self.found, look, self.change)
 
 
-def write_survivors(
-    found: AuditResult, eval_id: str, out: TextIO, options: ReportOptions, *, markdown: bool = False
-) -> None:
-    """Write the mutants that survive in one case: what was recorded, what was planted, why the case passes."""
-    write = write_markdown if markdown else write_blocks
-    write(lambda _: survivor_blocks(found, eval_id), out, options)
+def write_for_people(shown: ShownAudit, out: TextIO) -> None:
+    """Write it in the form that suits the stream."""
+    write_blocks(shown.blocks, out, shown.options)
+
+
+def _write_json(shown: ShownAudit, out: TextIO) -> None:
+    write_json(audit_data(shown.found, shown.change), out)
+
+
+def _write_markdown(shown: ShownAudit, out: TextIO) -> None:
+    write_markdown(shown.blocks, out, shown.options)
+
+
+def _write_text(shown: ShownAudit, out: TextIO) -> None:
+    write_plain(shown.blocks, out, shown.options)
+
+
+def _write_github(shown: ShownAudit, out: TextIO) -> None:
+    lines = github_lines(shown.found, shown.change)
+    out.writelines(f"{encodable(line, getattr(out, 'encoding', None))}\n" for line in lines)
+
+
+Writer = Callable[[ShownAudit, TextIO], None]
+
+WRITERS: dict[str, Writer] = {
+    "json": _write_json,
+    "markdown": _write_markdown,
+    "md": _write_markdown,
+    "github": _write_github,
+    "text": _write_text,
+}
+"""What writes an audit as a report, by the name of the report."""
+
+write_audit_error = partial(
+    write_error_report, what="not audited", data={"version": 1, "outcome": "error", "exit_code": 2}
+)
+"""Writes why there is no audit, as the report of a name: one of `WRITERS` or `html`."""
 
 
 def audit_text(found: AuditResult) -> str:
     """Return it as plain text, with the mutants that survive."""
     out = StringIO()
-    write_audit(found, out, ReportOptions(verbose=True, color=False))
+    write_for_people(ShownAudit(found, ReportOptions(verbose=True, color=False)), out)
     return out.getvalue()
 
 
@@ -160,6 +202,57 @@ def _percent(share: float | None) -> str:
     if text == "100.0" and share < 1:
         text = "99.9"
     return f"{text.removesuffix('.0')} %"
+
+
+# --- Annotations of GitHub -------------------------------------------------------------------------------------------
+
+
+def github_lines(found: AuditResult, change: AuditChange | None) -> Iterator[str]:
+    """Yield the result as notice, an error for each case that proves nothing, and a warning for each with survivors; the worst first."""
+    shown = [*([change_sentence(change, found)] if change is not None else []), sentence(found)]
+    yield annotation("notice", "Proctor: audit", shown)
+    yield from _limited("error", [*_errors(found, change)])
+    survivors = sorted(found.audited, key=_survivor_count, reverse=True)
+    yield from _limited(
+        "warning",
+        [
+            ("faults survive", case, _surviving_faults(found, case))
+            for case in survivors
+            if _survivor_count(case)
+        ],
+    )
+
+
+def _errors(found: AuditResult, change: AuditChange | None) -> Iterator[tuple[str, CaseAudit, str]]:
+    """Yield the cases that a pull request must not add, each with a title and what is wrong."""
+    lost = {each.eval_id: each for each in reversed(change.lost)} if change is not None else {}
+    for case in found.cases:
+        if agents := found.agents_that_pass(case):
+            yield "an agent that does nothing passes", case, ", ".join(agents)
+        if case.contradicts:
+            yield "its recorded conversation does not pass", case, case.problem
+        if case.eval_id in lost:
+            yield "no longer caught", case, lost[case.eval_id].fault
+
+
+def _surviving_faults(found: AuditResult, case: CaseAudit) -> str:
+    faults = [
+        f"{found.operators[each.operator][0]}: {each.fault}"
+        for each in case.mutants
+        if each.fate is Fate.SURVIVED
+    ]
+    return "\n".join(faults)
+
+
+def _limited(level: str, cases: Sequence[tuple[str, CaseAudit, str]]) -> Iterator[str]:
+    """Yield at most as many annotations of a level as a step shows."""
+    shown = cases if len(cases) <= MOST else cases[: MOST - 1]
+    for title, case, text in shown:
+        yield annotation(level, f"{title}: {case.eval_id}", [hidden(text)], *place_of(case.place))
+    if len(shown) < len(cases):
+        yield annotation(
+            level, "Proctor: audit", [f"{len(cases) - len(shown):,} more (--report json has all)"]
+        )
 
 
 # --- Blocks ----------------------------------------------------------------------------------------------------------

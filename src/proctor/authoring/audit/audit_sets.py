@@ -16,7 +16,8 @@ from proctor.authoring.audit.mutant_evidence import evidence_of_survivors
 from proctor.authoring.audit.null_agents import FOR_JUDGES
 from proctor.authoring.audit.propose import propose
 from proctor.authoring.audit.recordings import RunConversations, open_conversations, recordings_of
-from proctor.authoring.audit.stored_audit import store_audit
+from proctor.authoring.audit.stored_audit import store_audit, stored_run_of
+from proctor.engine.execution.run_recorder import Answers, StoredRun
 from proctor.engine.planning.set_plan import SetPlan
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
 from proctor.reports.content.cost_text import money_by_purpose
@@ -32,7 +33,6 @@ from proctor.schema.analysis.audit_result import (
 )
 from proctor.schema.results.run_result import RunResult
 from proctor.schema.results.score import Outcome
-from proctor.stores.base import Store
 
 _IDLE = [OPERATORS[name] for name in ("filler", "fixed-answer")]
 SCENARIO = "a scenario: nothing is recorded that could be mutated (--from RUN mutates what a run has of it)"
@@ -91,18 +91,20 @@ async def audit(  # noqa: PLR0913 - the options of the command
         _check_case(found.sets, case)  # before anything is spent on judges
         if agent is not None:
             found.leakage = await find_leaks(agent, prepared.plan.sets)
-        cases = await judges.ask(prepared, found, cases, timeout, tell)
-        if proposals:
-            found.proposals = await propose([each for each in cases if each.is_sound], timeout)
-        if case is not None:
-            found.evidence = _evidence(cases, case)
-        if prepared.store is not None:
-            found.run_id = store_audit(prepared, found, cases, mutants, judges.answers)
+        stored = stored_run_of(prepared, found, cases, mutants)
+        with closing(stored) if stored is not None else nullcontext():
+            cases = await judges.ask(prepared, found, cases, timeout, tell, stored)
+            if proposals:
+                found.proposals = await propose([each for each in cases if each.is_sound], timeout)
+            if case is not None:
+                found.evidence = _evidence(cases, case)
+            if stored is not None:
+                found.run_id = store_audit(stored, found, cases)
         return found
 
 
 class _Judges:
-    """The judges of an audit, which are asked if a judge or a limit is given, and their answers."""
+    """The judges of an audit, which are asked if a judge or a limit is given."""
 
     def __init__(self, judge: Any, max_calls: int | None, max_cost: float | None) -> None:
         self.are_asked = not (judge is None and max_calls is None and max_cost is None)
@@ -111,9 +113,6 @@ class _Judges:
         if self.are_asked:
             self.options = {"judge": judge, "max_judge_calls": self._limit, "max_cost": max_cost}
         self.operators = FOR_JUDGES if self.are_asked else ()
-        self.answers: dict[str, bytes] = {}
-        """New answers by their key."""
-        self._store: Store | None = None
 
     async def ask(
         self,
@@ -122,14 +121,20 @@ class _Judges:
         cases: list[AuditedCase],
         seconds: float | None,
         tell: Callable[[str], None] | None,
+        stored: StoredRun | None,
     ) -> list[AuditedCase]:
-        """Ask the judges about the mutants that survive; return the cases with those that survive now."""
+        """Ask the judges about the mutants that survive; return the cases with those that survive now.
+
+        An answer that is stored is not asked for again, and a new one is stored when it arrives.
+        """
         if not self.are_asked:
             return cases
-        self._store, provided = prepared.store, prepared.options.judges
+        provided = prepared.options.judges
         if provided is None or not prepared.plan.asks_judges:
             raise SetupError(f"no criterion of these sets asks a judge: {_JUDGE_MISSING}")
-        provided.remember(self)
+        if stored is not None:
+            stored.begin(None)
+            provided.remember(Answers(stored))
         try:
             cases = await judge_mutants(found, cases, self._limit, seconds=seconds, tell=tell or _ignore)
         finally:
@@ -137,15 +142,6 @@ class _Judges:
         if found.judged is not None:
             found.judged.usage = dict(money_by_purpose(provided.spending())).get("judge", "no call")
         return cases
-
-    def get(self, key: str) -> bytes | None:
-        """Return an answer of this audit, or one in the store."""
-        found = self.answers.get(key)
-        return self._store.answer(key) if found is None and self._store is not None else found
-
-    def put(self, key: str, answer: bytes) -> None:
-        """Keep an answer until the audit is stored."""
-        self.answers[key] = answer
 
 
 def _ignore(_: str) -> None:

@@ -18,6 +18,8 @@ from proctor.authoring.audit.leakage import leakage_data, leakage_of
 from proctor.authoring.audit.mutant import Recording
 from proctor.authoring.audit.mutant_evidence import evidence_of
 from proctor.common.safe_text import count_text
+from proctor.engine.execution.run_recorder import StoredRun
+from proctor.errors import SetupError
 from proctor.runs.setup.manifest import judging_of, planned_cases
 from proctor.runs.storage.lookup import case_of, find_case
 from proctor.schema.analysis.audit_result import (
@@ -34,18 +36,18 @@ from proctor.schema.analysis.audit_result import (
     SetAudit,
 )
 from proctor.schema.evidence.trial import Failure, FailureKind, Mutation, Trial
-from proctor.schema.results.manifest import AgentManifest, RunSummary
+from proctor.schema.results.manifest import AgentManifest, RunState, RunSummary
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunKind, TrialResult
 from proctor.schema.results.score import MetricScore, outcome_of_run
 from proctor.schema.serialize import kept_json
-from proctor.stores.base import AnswerRecord, Record, ScoreRecord, TrialRecord, VerdictRecord
+from proctor.stores.base import Record, ScoreRecord, TrialRecord, VerdictRecord
 
 if TYPE_CHECKING:
     from proctor.runs.setup.prepare import Prepared
     from proctor.stores.base import RunEntry, Store
 
 AUDIT = "audit"
-"""Among the options of a manifest: what was audited and what no trial contains."""
+"""Among the options of a manifest: what is audited."""
 _AGENT = AgentManifest(label="mutants")
 _OUTCOMES = {Fate.CAUGHT: Outcome.PASSED, Fate.SURVIVED: Outcome.FAILED, Fate.ERROR: Outcome.ERROR}
 """What is tested is the case: it passes the test if it catches the mutant."""
@@ -54,38 +56,40 @@ _OUTCOMES = {Fate.CAUGHT: Outcome.PASSED, Fate.SURVIVED: Outcome.FAILED, Fate.ER
 # --- Write -----------------------------------------------------------------------------------------------------------
 
 
-def store_audit(
-    prepared: Prepared,
-    found: AuditResult,
-    cases: Sequence[AuditedCase],
-    mutants: Sequence[str] | None,
-    answers: Mapping[str, bytes],
-) -> str:
-    """Write an audit to the store that it was prepared with, and return its id; `mutants` are those that were asked for, `answers` those of judges.
+def stored_run_of(
+    prepared: Prepared, found: AuditResult, cases: Sequence[AuditedCase], mutants: Sequence[str] | None
+) -> StoredRun | None:
+    """Return the audit as a run that has not begun; `None` without a store. `mutants` are those that were asked for.
+
+    It begins before a judge is asked, so that each answer is stored when it arrives.
+    """
+    store = prepared.store
+    if store is None or prepared.manifest is None:
+        return None
+    manifest = prepared.manifest.model_copy(update={"kind": RunKind.AUDIT, "agent": _AGENT, "num_runs": 1})
+    manifest.options = {**manifest.options, AUDIT: _settings(found, cases, mutants)}
+    judging = judging_of(prepared.plan, created_at=manifest.created_at)
+    planned = planned_cases(prepared.plan)
+    return StoredRun(store, lambda _, committed: store.begin(manifest, planned, judging, committed))
+
+
+def store_audit(run: StoredRun, found: AuditResult, cases: Sequence[AuditedCase]) -> str:
+    """Write what an audit found, and return its id.
 
     Raises:
         StoreError: the store cannot be written.
     """
-    if prepared.store is None or prepared.manifest is None:
-        raise RuntimeError("it was prepared without a store")
-    manifest = prepared.manifest.model_copy(update={"kind": RunKind.AUDIT, "agent": _AGENT, "num_runs": 1})
+    if not run.is_open:
+        run.begin(None)
     audited = {id(each.audit): each for each in cases}
-    manifest.options = {**manifest.options, AUDIT: _facts(found, audited, mutants)}
-    judging = judging_of(prepared.plan, created_at=manifest.created_at)
-    writer = prepared.store.begin(manifest, planned_cases(prepared.plan), judging, lambda *_: None)
     outcomes: list[Outcome] = []
-    try:
-        writer.put([AnswerRecord(key, answer) for key, answer in answers.items()])
-        for position, (eval_set_id, case) in enumerate(_cases_of(found)):
-            result = _case_result(eval_set_id, case)
-            outcomes.append(result.outcome)
-            records = _trial_records(position, result, case, audited[id(case)], found)
-            writer.put([*records, VerdictRecord(position, result)])
-        writer.finish(_summary(outcomes, found), complete=True)
-    except BaseException:
-        writer.close()
-        raise
-    return manifest.run_id
+    for position, (eval_set_id, case) in enumerate(_cases_of(found)):
+        result = _case_result(eval_set_id, case)
+        outcomes.append(result.outcome)
+        records = _trial_records(position, result, case, audited[id(case)], found)
+        run.writer.put([*records, VerdictRecord(position, result)])
+    run.writer.finish(_summary(outcomes, found), complete=True)
+    return run.writer.run_id
 
 
 def _cases_of(found: AuditResult) -> Iterator[tuple[str, CaseAudit]]:
@@ -95,25 +99,31 @@ def _cases_of(found: AuditResult) -> Iterator[tuple[str, CaseAudit]]:
 def _summary(outcomes: Sequence[Outcome], found: AuditResult) -> RunSummary:
     outcome = outcome_of_run(outcomes, set_missing=False, broken_off=False)
     counts = {each.value: outcomes.count(each) for each in dict.fromkeys(outcomes)}
-    return RunSummary(outcome=outcome, counts=counts, warnings=found.warnings)
+    return RunSummary(outcome=outcome, counts=counts, warnings=found.warnings, audit=_findings(found))
 
 
-def _facts(
-    found: AuditResult, audited: Mapping[int, AuditedCase], mutants: Sequence[str] | None
+def _settings(
+    found: AuditResult, cases: Sequence[AuditedCase], mutants: Sequence[str] | None
 ) -> dict[str, Any]:
-    """Return what no trial of the audit contains, as plain data."""
+    """Return what is audited, as plain data."""
     return {
         "seed": found.seed,
         "mutants": mutants and [*mutants],
         "operators": found.operators,
         "from_run": found.from_run,
+        "trials": _trials([each.recording.trial for each in cases]),
+    }
+
+
+def _findings(found: AuditResult) -> dict[str, Any]:
+    """Return what was found and no trial of the audit contains, as plain data."""
+    return {
         "proposals": [asdict(each) for each in found.proposals],
         "leakage": leakage_data(found.leakage),
         "judged": found.judged and asdict(found.judged),
         "metrics": [[asdict(metric) for metric in one.metrics] for one in found.sets],
         "shares": [_share(AuditResult([one], found.seed, found.operators)) for one in found.sets],
         "cases": _remarks(found),
-        "trials": _trials([audited[id(case)].recording.trial for case in found.cases]),
     }
 
 
@@ -228,10 +238,30 @@ def _evidence(
 # --- Read ------------------------------------------------------------------------------------------------------------
 
 
+def audit_findings(store: Store, run_id: str) -> Mapping[str, Any]:
+    """Return what an audit found and no trial of it contains.
+
+    Raises:
+        SetupError: the audit is not finished.
+    """
+    if found := store.summary(run_id).audit:
+        return found
+    if store.record(run_id).state is RunState.RUNNING:
+        raise SetupError(f"the audit {run_id} is under way: its result is stored at the end")
+    raise SetupError(
+        f"the audit {run_id} was interrupted and has no result. The answers of its judges are stored: audit the same sets "
+        "again, and only the missing ones are asked for"
+    )
+
+
 def load_audit(store: Store, run_id: str) -> AuditResult:
-    """Return a stored audit, without the evidence of its mutants."""
+    """Return a stored audit, without the evidence of its mutants.
+
+    Raises:
+        SetupError: the audit is not finished.
+    """
     manifest, judging = store.manifest(run_id), store.judgings(run_id)[0]
-    facts = manifest.options[AUDIT]
+    settings, facts = manifest.options[AUDIT], audit_findings(store, run_id)
     cases = enumerate(store.load(run_id).cases)
     sets = []
     for one, judged, metrics in zip(manifest.sets, judging.sets, facts["metrics"], strict=True):
@@ -248,19 +278,19 @@ def load_audit(store: Store, run_id: str) -> AuditResult:
                 judged.skipped_metrics,
             )
         )
-    operators = {name: (label, family) for name, (label, family) in facts["operators"].items()}
+    operators = {name: (label, family) for name, (label, family) in settings["operators"].items()}
     warnings = store.summary(run_id).warnings
-    leakage, verdicts = leakage_of(facts.get("leakage")), _judged_of(facts.get("judged"))
+    leakage, verdicts = leakage_of(facts["leakage"]), _judged_of(facts["judged"])
     return AuditResult(
         sets,
-        facts["seed"],
+        settings["seed"],
         operators,
         warnings,
         proposals_of(facts),
         run_id=run_id,
         leakage=leakage,
         judged=verdicts,
-        from_run=facts.get("from_run", ""),
+        from_run=settings["from_run"],
     )
 
 
@@ -305,7 +335,7 @@ def load_survivors(store: Store, run_id: str, position: int) -> list[MutantEvide
     case, result = case_of(store, run_id, position), store.load(run_id).cases[position]
     if case is None:
         return []
-    trial = store.manifest(run_id).options[AUDIT].get("trials", {}).get(str(position))
+    trial = store.manifest(run_id).options[AUDIT]["trials"].get(str(position))
     recording = Recording(case, trial=None if trial is None else Trial.model_validate(trial))
     recorded = trial_of(result.eval_set_id, recording, recording.turns, recording.state)
     return [
@@ -373,14 +403,13 @@ def newest_audits(store: Store, run_id: str) -> Iterator[AuditOfSet]:
     }
     ids = {one.eval_set_id for one in sets}
     for entry in store.index(RunKind.AUDIT)[:_MOST_SEARCHED]:
-        if not ids & {*entry.sets}:
+        if not entry.complete or not ids & {*entry.sets}:
             continue
         manifest = store.manifest(entry.run_id)
-        facts = manifest.options[AUDIT]
-        if facts["mutants"] is not None:
+        if manifest.options[AUDIT]["mutants"] is not None:
             continue
-        judging = store.judgings(entry.run_id)[0]
-        for one, judged, share in zip(manifest.sets, judging.sets, facts["shares"], strict=True):
+        judging, shares = store.judgings(entry.run_id)[0], audit_findings(store, entry.run_id)["shares"]
+        for one, judged, share in zip(manifest.sets, judging.sets, shares, strict=True):
             if name := wanted.pop((one.content_hash, judged.config_hash), ""):
                 yield AuditOfSet(name, entry, one.eval_set_id, share)
 

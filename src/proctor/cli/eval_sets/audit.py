@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from proctor.cli.command_base import SectionedCommand
+from proctor.cli.messages import say
+from proctor.cli.outputs import HTML, Place, ResultReports, output_guard, write_places
 from proctor.cli.shared_options import (
     SHOW,
     argument,
@@ -16,11 +21,16 @@ from proctor.cli.shared_options import (
     common_options,
     json_option,
     option,
+    output_options,
     run_options,
 )
+from proctor.errors import SetupError
+from proctor.runs.storage.open import store_url
+from proctor.stores.open import split_url
 
 if TYPE_CHECKING:
     from proctor.authoring.audit.audit_baseline import AuditChange
+    from proctor.authoring.audit.audit_report import ShownAudit, Writer
     from proctor.schema.analysis.audit_result import AuditResult
 
 HOW = "How to audit"
@@ -32,7 +42,7 @@ proctor audit booking.evalset.json
 proctor audit evals/ --config strict.json -v
 proctor audit booking.evalset.json --mutants answers,argument-changed
 proctor audit booking.evalset.json --case two_turn_booking
-proctor audit booking.evalset.json --fail-under 0.9 --format markdown
+proctor audit booking.evalset.json --fail-under 0.9 --report md=audit.md
 proctor audit booking.evalset.json --baseline main.json
 proctor audit booking.evalset.json --agent agent.py
 proctor audit scenarios.evalset.json --from latest
@@ -70,24 +80,16 @@ proctor audit booking.evalset.json --judge openai:gpt-5 --max-judge-calls 100
              "not kept.  [the project's .proctor/store.sqlite3]")  # fmt: skip
 @option("--case", section=SHOW, metavar="ID",
         help="Show the mutants that survive in this case: what was recorded, what was planted, and why the case passes.")  # fmt: skip
+@option("--report", "reports", section=SHOW, multiple=True, metavar="NAME=PATH",
+        help="Also write the audit as json, markdown (md; for a pull request), github (annotations), text or html (the page as "
+             "one file); - is stdout; may be repeated.")  # fmt: skip
+@option("--format", "format_", section=SHOW, metavar="NAME", completes="REPORT",
+        help="Write this report to stdout, and nothing else: the same as --report NAME=-")  # fmt: skip
 @json_option(SHOW)
-@option("--format", "format_", section=SHOW, type=click.Choice(["text", "markdown", "json"]),
-        help="Write the audit in this form: markdown for a pull request.  [text]")  # fmt: skip
+@output_options(SHOW)
 @common_options
 @click.pass_context
-def audit(
-    ctx: click.Context,
-    /,
-    sets: tuple[str, ...],
-    *,
-    config: str | None,
-    mutants: str | None,
-    seed: int,
-    allow_unknown_keys: bool,
-    case: str | None,
-    format_: str | None,
-    **given: Any,
-) -> None:
+def audit(ctx: click.Context, /, sets: tuple[str, ...], **given: Any) -> None:
     """Test eval sets by mutation: which faults would their cases notice?
 
     The recorded conversation of a case is an agent that must pass. Each mutant of it has one fault:
@@ -102,66 +104,103 @@ def audit(
     Exit codes: 0 audited, 1 below --fail-under or worse than --baseline, 2 configuration error,
     3 no mutant could be scored.
     """
-    from proctor.authoring.audit.audit_baseline import compare_with, load_baseline
-    from proctor.authoring.audit.audit_sets import audit_sync
-    from proctor.cli.command_base import read_settings
-    from proctor.cli.messages import say
-    from proctor.runs.setup.settings import prepare_process
-
-    settings = read_settings()
-    earlier = None if given["baseline"] is None else load_baseline(given["baseline"], seed)
-    prepare_process(settings)
-    found = audit_sync(
-        list(sets),
-        config=config or settings.config,
-        agent=given["agent"],
-        from_run=given["from_run"],
-        judge=given["judge"],
-        max_judge_calls=given["max_judge_calls"],
-        max_cost=given["max_cost"],
-        tell=say,
-        mutants=None if mutants is None else [name.strip() for name in mutants.split(",") if name.strip()],
-        seed=seed,
-        proposals=case is None,
-        case=case,
-        store=_store(given["store"], case),
-        allow_unknown_keys=allow_unknown_keys or settings.options.get("allow_unknown_keys", False),
-    )
-    change = None if earlier is None else compare_with(earlier, found)
-    _write(found, format_, case, change)
+    reports = _reports(given)
+    with reports.reported_errors(given["reports"], given["format_"]):
+        found, change = _audit(sets, given, reports)
     if common().verbose:
         for warning in found.warnings:
             say(f"warning: {warning}")
     ctx.exit(_exit_code(found, given["fail_under"], change))
 
 
-def _store(url: str | None, case: str | None) -> str | None:
-    """Return the URL of the store; `None` if the audit is not kept: in memory, or because only one case is shown."""
-    from proctor.runs.storage.open import store_url
-    from proctor.stores.open import split_url
-
-    found = store_url(url)
-    return None if case is not None or split_url(found)[0] == "memory" else found
-
-
-def _write(found: AuditResult, form: str | None, case: str | None, change: AuditChange | None) -> None:
-    from proctor.authoring.audit.audit_report import audit_data, write_audit, write_survivors
+def _audit(
+    sets: Sequence[str], given: Mapping[str, Any], reports: ResultReports[ShownAudit]
+) -> tuple[AuditResult, AuditChange | None]:
+    """Audit the sets and write the reports; return the result, and how it differs from --baseline."""
+    from proctor.authoring.audit.audit_baseline import compare_with, load_baseline
+    from proctor.authoring.audit.audit_report import ShownAudit, write_for_people
     from proctor.reports.base import ReportOptions
-    from proctor.reports.formats.json_data import write_json
 
-    if form == "json":
-        write_json(audit_data(found, change), sys.stdout)
-        return
+    places = reports.places(given["reports"], given["format_"])
+    store = _store(given, places)
+    earlier = None if given["baseline"] is None else load_baseline(given["baseline"], given["seed"])
+    found = _make(sets, given, store)
+    change = None if earlier is None else compare_with(earlier, found)
     options = ReportOptions(verbose=bool(common().verbose), color=False if common().no_color else None)
-    if case is not None:
-        write_survivors(found, case, sys.stdout, options, markdown=form == "markdown")
-        return
-    write_audit(found, sys.stdout, options, markdown=form == "markdown", change=change)
+    shown = ShownAudit(found, options, change, given["case"])
+    if not any(place.path is None for place in places):
+        write_for_people(shown, sys.stdout)
+    write_places(places, shown, sys.stdout)
+    return found, change
+
+
+def _make(sets: Sequence[str], given: Mapping[str, Any], store: str | None) -> AuditResult:
+    from proctor.authoring.audit.audit_sets import audit_sync
+    from proctor.cli.command_base import read_settings
+    from proctor.runs.setup.settings import prepare_process
+
+    settings, mutants = read_settings(), given["mutants"]
+    prepare_process(settings)
+    names = "agent", "from_run", "judge", "max_judge_calls", "max_cost", "seed", "case"
+    return audit_sync(
+        list(sets),
+        config=given["config"] or settings.config,
+        tell=say,
+        mutants=None if mutants is None else [name.strip() for name in mutants.split(",") if name.strip()],
+        proposals=given["case"] is None,
+        store=store,
+        allow_unknown_keys=given["allow_unknown_keys"] or settings.options.get("allow_unknown_keys", False),
+        **{name: given[name] for name in names},
+    )
+
+
+# --- Its store and its reports ----------------------------------------------------------------------------------------
+
+
+def _store(given: Mapping[str, Any], places: Sequence[Place[ShownAudit]]) -> str | None:
+    """Return the URL of the store; `None` if the audit is not kept: in memory, or because only one case is shown.
+
+    Raises:
+        SetupError: a report needs a stored audit.
+    """
+    url = store_url(given["store"])
+    is_kept = given["case"] is None and split_url(url)[0] != "memory"
+    if not is_kept and any(place.name == HTML for place in places):
+        raise SetupError(
+            "--report html shows an audit that is kept: leave --case and --store memory: out, or choose another report"
+        )
+    return url if is_kept else None
+
+
+def _reports(given: Mapping[str, Any]) -> ResultReports[ShownAudit]:
+    from proctor.authoring.audit.audit_report import WRITERS, write_audit_error
+
+    inputs = [given["baseline"]] if given["baseline"] is not None else []
+    guard = output_guard(given, inputs=inputs)
+    return ResultReports("audit", WRITERS, partial(page_writer, given["store"]), write_audit_error, guard)
+
+
+def page_writer(url: str | None) -> Writer:
+    """Return what writes a stored audit as its page in one file; `url` is the store.
+
+    Raises:
+        SetupError: the page is not built.
+    """
+    from proctor.runs.storage.open import open_runs
+    from proctor.web.pages.bundle.single_file import read_page
+    from proctor.web.pages.bundle.store_pages import write_audit_file
+
+    page = read_page()
+
+    def write(shown: ShownAudit, out: TextIO) -> None:
+        with closing(open_runs(url, read_only=True)) as store:
+            write_audit_file(store, shown.found.run_id, page, out)
+
+    return write
 
 
 def _exit_code(found: AuditResult, fail_under: float | None, change: AuditChange | None) -> int:
     from proctor.authoring.audit.audit_report import shortfall
-    from proctor.cli.messages import say
 
     if change is not None and change.is_worse:
         return FAILED

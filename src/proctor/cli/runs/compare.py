@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -16,7 +16,7 @@ from proctor.analysis.compare.case_diff import parting, parting_data, write_part
 from proctor.analysis.compare.report import WRITERS, Writer, write_comparison_error
 from proctor.analysis.compare.sides import find_run
 from proctor.cli.command_base import SectionedCommand
-from proctor.cli.outputs import output_guard, parse_target, parse_targets
+from proctor.cli.outputs import ResultReports, output_guard, write_places
 from proctor.cli.shared_options import (
     SHOW,
     argument,
@@ -26,10 +26,9 @@ from proctor.cli.shared_options import (
     output_options,
     store_option,
 )
-from proctor.errors import SetupError, UnknownNameError, did_you_mean
+from proctor.errors import SetupError, UnknownNameError
 from proctor.reports.base import ReportOptions
 from proctor.reports.formats.json_data import write_json
-from proctor.runs.output_guard import OutputGuard
 from proctor.runs.storage.lookup import find_case
 from proctor.runs.storage.open import open_runs
 from proctor.schema.analysis.comparison import Comparison
@@ -154,8 +153,9 @@ def compare(
     if case is not None:
         _show_case(base, candidate, case, baseline, store, given)
         return
-    with reported_comparison_errors(given, store, baseline or ""):
-        code = _compare(base, candidate, baseline, store, given)
+    reports = reports_of(given, store, baseline or "")
+    with reports.reported_errors(given["reports"], given["format_"]):
+        code = _compare(base, candidate, baseline, store, given, reports)
     ctx.exit(code)
 
 
@@ -168,8 +168,6 @@ def _options() -> ReportOptions:
 def _show_case(
     base: str, candidate: str, case: str, baseline: str | None, store: str | None, given: Mapping[str, Any]
 ) -> None:
-    from proctor.errors import SetupError
-
     as_json = given["format_"] == "json"
     if given["reports"] or (given["format_"] and not as_json):
         raise SetupError("--report and --format are about whole runs: leave the case out, or give --json")
@@ -179,12 +177,17 @@ def _show_case(
 
 
 def _compare(
-    base: str, candidate: str, baseline: str | None, store: str | None, given: Mapping[str, Any]
+    base: str,
+    candidate: str,
+    baseline: str | None,
+    store: str | None,
+    given: Mapping[str, Any],
+    reports: ResultReports[Comparison],
 ) -> int:
     from proctor.analysis.compare.compare_runs import compare_sync
     from proctor.analysis.compare.report import write_comparison
 
-    places = parse_places(given, store, baseline or "")
+    places = reports.places(given["reports"], given["format_"])
     found = compare_sync(
         base,
         candidate,
@@ -218,65 +221,14 @@ def _parse_words(words: Sequence[str], *, has_base: bool) -> tuple[str, str, str
 # --- Implementation of `proctor compare`: its reports, and one case side by side --------------------------------------
 
 
-HTML = "html"
-"""The report that also contains the two runs, which it reads from their store."""
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """One report of a comparison and its target; `path` is `None` for stdout."""
-
-    name: str
-    write: Writer
-    path: Path | None
-    guard: OutputGuard
-
-
-def parse_places(given: Mapping[str, Any], store_url: str | None, baseline: str = "") -> list[Place]:
-    """Parse `--report NAME=PATH` and `--format NAME`; `store_url` is the store of the runs, `baseline` the name of the base.
-
-    Raises:
-        SetupProblems: a report is unknown, a path cannot be written, or two reports have one target.
-    """
+def reports_of(
+    given: Mapping[str, Any], store_url: str | None, baseline: str = ""
+) -> ResultReports[Comparison]:
+    """Return the reports of a comparison; `store_url` is the store of the runs, `baseline` the name of the base."""
     inputs = [Path(baseline)] if is_file(baseline) else []
     guard = output_guard({**given, "store": store_url}, inputs=inputs)
-    return parse_targets(
-        given["reports"], given["format_"], lambda word: _place(word, guard, store_url, baseline)
-    )
-
-
-@contextmanager
-def reported_comparison_errors(
-    given: Mapping[str, Any], store_url: str | None, baseline: str
-) -> Iterator[None]:
-    """Write a configuration error raised inside the block into every requested report, then re-raise it."""
-    try:
-        yield
-    except SetupError as error:
-        words = [*given["reports"], *([f"{given['format_']}=-"] if given["format_"] else [])]
-        for word in words:
-            with suppress(SetupError, OSError):
-                (place,) = parse_places({**given, "reports": [word], "format_": None}, store_url, baseline)
-                name = place.name.removeprefix("comparison ")
-                if place.path is None:
-                    write_comparison_error(name, str(error), sys.stdout)
-                    continue
-                with place.guard.open(place.path, place.name, errors="backslashreplace") as file:
-                    write_comparison_error(name, str(error), file)
-        raise
-
-
-def _place(word: str, guard: OutputGuard, store_url: str | None, baseline: str) -> Place:
-    name, path = parse_target(word)
-    writer = _page_writer(store_url, baseline) if name == HTML else WRITERS.get(name)
-    if writer is None:
-        known = [*WRITERS, HTML]
-        raise SetupError(
-            f"no report of a comparison is called {name!r}.{did_you_mean(name, known)} Known: {', '.join(known)}"
-        )
-    if path is not None:
-        guard.check(path, f"comparison {name}", f"--report {word}")
-    return Place(f"comparison {name}", writer, path, guard)
+    page = partial(_page_writer, store_url, baseline)
+    return ResultReports("comparison", WRITERS, page, write_comparison_error, guard)
 
 
 def _page_writer(store_url: str | None, baseline: str) -> Writer:
@@ -290,24 +242,6 @@ def _page_writer(store_url: str | None, baseline: str) -> Writer:
             write_comparison_file(store, found, page, out, baseline=baseline)
 
     return write
-
-
-def write_places(places: Sequence[Place], found: Comparison, stdout: TextIO) -> None:
-    """Write every report; a file is written completely or not at all.
-
-    Raises:
-        OSError: a report could not be written; the message names it.
-    """
-    for place in places:
-        if place.path is None:
-            place.write(found, stdout)
-            continue
-        try:
-            with place.guard.open(place.path, place.name, errors="backslashreplace") as file:
-                place.write(found, file)
-        except OSError as error:  # the error of a full disk names no file
-            what = f"the report could not be written to {place.path}"
-            raise OSError(error.errno, error.strerror, what) from error
 
 
 def run_of_baseline(name: str, store_url: str | None) -> str:

@@ -96,7 +96,7 @@ def export(
     RUN is an id, the beginning of one, `latest` or `latest~1`. JSON and JSON Lines have everything; CSV has a
     row for each trial; adk is google-adk's *.evalset_result.json, which its own tools read. A file
     is whole or not there. `proctor import` reads all but CSV back. An audit is written as json, with the
-    evidence of every mutant that survives, as html, as markdown or as text.
+    evidence of every mutant that survives, as html, markdown, github or text.
     """
     from proctor.cli.outputs import output_guard, reported_errors
 
@@ -142,40 +142,28 @@ def _export(
 
 def _export_audit(store: Store, run_id: str, form: str, target: str | None, **how: Any) -> None:
     """Write an audit with the evidence of all survivors. Reports of runs do not take mutants."""
-    from proctor.authoring.audit.audit_report import audit_data, write_audit
+    from proctor.authoring.audit.audit_report import WRITERS, ShownAudit
     from proctor.authoring.audit.stored_audit import load_audit, load_survivors
-    from proctor.cli.outputs import output_guard
+    from proctor.cli.eval_sets.audit import page_writer
+    from proctor.cli.outputs import HTML, output_guard
     from proctor.reports.base import ReportOptions
-    from proctor.reports.formats.json_data import write_json
 
-    if form not in _OF_AUDITS:
-        raise SetupError(f"{run_id} is an audit: expected --format {', '.join(_OF_AUDITS)}, got {form}")
+    if form not in (known := [*WRITERS, HTML]):
+        raise SetupError(f"{run_id} is an audit: expected --format {', '.join(known)}, got {form}")
     found = load_audit(store, run_id)
-    with (
-        nullcontext(sys.stdout)
-        if target is None
-        else output_guard({**how, "store": store.url}).open(Path(target), form) as out
-    ):
-        if form == "json":
-            found.evidence = [
-                each
-                for position, case in enumerate(found.cases)
-                if not case.problem
-                for each in load_survivors(store, run_id, position)
-            ]
-            write_json(audit_data(found), out)
-        elif form == "html":
-            from proctor.web.pages.bundle.single_file import read_page
-            from proctor.web.pages.bundle.store_pages import write_audit_file
-
-            write_audit_file(store, run_id, read_page(), out)
-        else:
-            write_audit(found, out, ReportOptions(verbose=True, color=False), markdown=form == "markdown")
+    if form == "json":
+        found.evidence = [
+            each
+            for position, case in enumerate(found.cases)
+            if not case.problem
+            for each in load_survivors(store, run_id, position)
+        ]
+    write = page_writer(store.url) if form == HTML else WRITERS[form]
+    guard = output_guard({**how, "store": store.url})
+    with nullcontext(sys.stdout) if target is None else guard.open(Path(target), f"audit {form}") as out:
+        write(ShownAudit(found, ReportOptions(verbose=True, color=False)), out)
     if target is not None:
         say(f"{target}: audit {run_id} as {form}")
-
-
-_OF_AUDITS = ("json", "html", "markdown", "text")
 
 
 def _form_of(output: str | None) -> str:

@@ -263,26 +263,22 @@ def _show_audit(
     store: Store, run_id: str, case: str | None, given: Mapping[str, Any], stdout: TextIO
 ) -> None:
     """Show an audit, or the mutants that survive in one of its cases."""
-    from proctor.authoring.audit.audit_report import audit_data, write_audit, write_survivors
+    from proctor.authoring.audit.audit_report import WRITERS, ShownAudit, write_for_people
     from proctor.authoring.audit.stored_audit import load_audit, load_case_audit
     from proctor.reports.base import ReportOptions
-    from proctor.reports.formats.json_data import write_json
 
     form = "json" if given["as_json"] else given["format_"]
     unfit = [flag for name, flag in _OF_RUNS.items() if given[name]]
-    if unfit or form not in (None, "json", "markdown"):
+    if unfit or form not in (None, *WRITERS):
         what = unfit[0] if unfit else f"--format {form}"
         raise SetupError(
-            f"{what} is about a run, and {run_id} is an audit: show it without, or with --format markdown"
+            f"{what} is about a run, and {run_id} is an audit: show it without, or with --format {', '.join(WRITERS)}"
         )
     found = load_audit(store, run_id) if case is None else load_case_audit(store, run_id, case)
     options = ReportOptions(verbose=given["verbose"], color=given["color"])
-    if form == "json":
-        write_json(audit_data(found), stdout)
-    elif case is None:
-        write_audit(found, stdout, options, markdown=form == "markdown")
-    else:
-        write_survivors(found, next(found.cases).eval_id, stdout, options)
+    shown = ShownAudit(found, options, eval_id=None if case is None else next(found.cases).eval_id)
+    write = write_for_people if form is None else WRITERS[form]
+    write(shown, stdout)
 
 
 def _trial_indexes(numbers: Sequence[int], case: CaseResult) -> list[int]:

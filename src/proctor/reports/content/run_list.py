@@ -107,7 +107,7 @@ def run_data(listed: ListedRun) -> JsonObject:
         "num_runs": run.num_runs,
         "judgings": run.judgings,
         "judging": run.judging,
-        **run.summary.model_dump(mode="json"),
+        **run.summary.model_dump(mode="json", exclude={"audit"}),
     }
 
 

@@ -217,6 +217,8 @@ class RunSummary(WireModel):
     """Attempts at trials that `models`, `tokens` and `spent` cover."""
     judged_by: list[JudgedBy] = Field(default_factory=list)
     """Which models gave the verdicts of which metrics."""
+    audit: dict[str, Any] = Field(default_factory=dict)
+    """What an audit found about sets, criteria and judges; empty for a run of an agent, and for an audit that is not finished."""
 
     def __bool__(self) -> bool:
         return self.outcome is Outcome.PASSED

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from proctor.authoring.audit.audit_report import FAMILY_WORDS, sentence
 from proctor.authoring.audit.criteria_blocks import criteria_lines, proposals_by_place, snippets
 from proctor.authoring.audit.leakage import leakage_blocks
-from proctor.authoring.audit.stored_audit import AUDIT, load_audit, newest_audits
+from proctor.authoring.audit.stored_audit import AUDIT, audit_findings, load_audit, newest_audits
 from proctor.reports.content.run_list import short_ids
 from proctor.reports.content.text_blocks import Block, Line
 from proctor.schema.analysis.audit_result import (
@@ -187,7 +187,7 @@ def audits_page(
     Raises:
         UnknownNameError: there is no audit `before`.
     """
-    every = store.index(RunKind.AUDIT)
+    every = [entry for entry in store.index(RunKind.AUDIT) if entry.complete]
     ids = [entry.run_id for entry in every]
     first = ids.index(store.find(before, RunKind.AUDIT)) + 1 if before else 0
     entries = [entry for entry in every[first:] if eval_set is None or eval_set in entry.sets]
@@ -224,7 +224,6 @@ def _short(store: Store) -> dict[str, str]:
 
 def _row(store: Store, entry: RunEntry, short: str) -> AuditRow:
     manifest = store.manifest(entry.run_id)
-    facts = manifest.options[AUDIT]
     configs = {judged.config_source for judged in store.judgings(entry.run_id)[0].sets}
     return AuditRow(
         run_id=entry.run_id,
@@ -232,10 +231,10 @@ def _row(store: Store, entry: RunEntry, short: str) -> AuditRow:
         created_at=entry.created_at,
         cases=sum(one.cases for one in manifest.sets),
         config=configs.pop() if len(configs) == 1 else "",
-        mutants=facts["mutants"] or [],
+        mutants=manifest.options[AUDIT]["mutants"] or [],
         sets=[
             _audited_set(one.eval_set_id, of_set)
-            for one, of_set in zip(manifest.sets, facts["shares"], strict=True)
+            for one, of_set in zip(manifest.sets, audit_findings(store, entry.run_id)["shares"], strict=True)
         ],
     )
 
@@ -260,6 +259,7 @@ def audit_page(store: Store, name: str) -> AuditPage:
 
     Raises:
         UnknownNameError: there is no such audit.
+        SetupError: it is not finished.
     """
     run_id = store.find(name, RunKind.AUDIT)
     found = load_audit(store, run_id)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from proctor.authoring.audit.audit_report import FAMILY_WORDS
-from proctor.authoring.audit.stored_audit import AUDIT, case_audit, proposals_of
+from proctor.authoring.audit.stored_audit import AUDIT, audit_findings, case_audit, proposals_of
 from proctor.reports.content.symbols import Kind
 from proctor.schema.analysis.audit_result import AGENTS, Fate, MutantFate
 from proctor.schema.format.wire_model import PageModel
@@ -96,10 +96,11 @@ def audited_case_page(store: Store, name: str, position: int) -> AuditedCasePage
 
     Raises:
         UnknownNameError: there is no such audit or case.
+        SetupError: the audit is not finished.
     """
     loader = CaseLoader(store, name, position, kind=RunKind.AUDIT)
-    facts = store.manifest(loader.run_id).options[AUDIT]
-    operators: Mapping[str, Any] = facts["operators"]
+    facts = audit_findings(store, loader.run_id)
+    operators: Mapping[str, Any] = store.manifest(loader.run_id).options[AUDIT]["operators"]
     result, short = loader.view.case, loader.view.short
     audit = case_audit(result, facts["cases"].get(str(position), {}))
     agents = {operator for operator, (_, family) in operators.items() if family == AGENTS}
