@@ -44,7 +44,7 @@ def played(vector: dict[str, Any], script: Any) -> tuple[Trial | None, int]:
     if any("persona" in str(problem) for problem in users.problems(case, config)):
         return None, len(outputs) - len(model.asked)
     recorder = ConversationRecorder(ScriptedApp(script), TrialLimits(timeout=None, trial_timeout=None))
-    trial = asyncio.run(recorder.record(case, "set", 0, Slot(), play=Play(users, case, config)))
+    trial = asyncio.run(recorder.record(case, "set", 0, Slot(), play=Play(users.play, case, config)))
     return trial, max(0, len(outputs) - len(model.asked))
 
 

@@ -77,7 +77,7 @@ class UserSimulator(Protocol):
         """
         ...
 
-    def find_faults(
+    async def find_faults(
         self, conversation: Sequence[Invocation], final_state: Mapping[str, object] | None
     ) -> Sequence[UserFault]:
         """Return the faults of the user in a finished conversation. Calls no model."""

@@ -213,7 +213,7 @@ class ScenarioUser:
         reply.status = NextStatus.SUCCESS
         return NextUserMessage(user_text(text), reply.status, reply)
 
-    def find_faults(
+    async def find_faults(
         self, conversation: Sequence[Invocation], final_state: Mapping[str, object] | None
     ) -> Sequence[UserFault]:
         """Return the faults that the rules find in the user's messages."""

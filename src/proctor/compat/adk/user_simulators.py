@@ -130,7 +130,7 @@ class Provided:
         reply.status, reply.text = status, "" if said is None else said.joined_text()
         return told
 
-    def find_faults(
+    async def find_faults(
         self, conversation: Sequence[Invocation], final_state: Mapping[str, Any] | None
     ) -> Sequence[UserFault]:
         """Detect no faults: the instructions of the simulator are not known."""

@@ -13,7 +13,8 @@ from proctor.engine.execution.executor import LocalExecutor
 from proctor.engine.execution.run_control import DRAIN, Progress
 from proctor.engine.execution.run_recorder import StoredRun
 from proctor.engine.execution.trial_queue import CaseState, TrialQueue, TrialState
-from proctor.engine.execution.workers import EngineError, WorkerPool
+from proctor.engine.execution.worker_engine import EngineError
+from proctor.engine.execution.workers import WorkerPool
 from proctor.engine.planning.plan import Plan
 from proctor.engine.run_options import RunOptions
 from proctor.engine.trial.agent_lifecycle import AgentLifecycle

@@ -14,7 +14,7 @@ from proctor.engine.planning.bound_metric import BoundMetric
 from proctor.engine.planning.plan import Plan
 from proctor.engine.planning.set_plan import SetPlan
 from proctor.engine.scoring.verdict import add_informational, bounds_of, decide, decide_only, trial_outcome
-from proctor.engine.trial.conversation import user_failure
+from proctor.engine.trial.failure_attribution import user_failure
 from proctor.schema.evidence.trial import Failure, Trial
 from proctor.schema.format.case import EvalCase
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult

@@ -2,24 +2,27 @@
 
 A trial is a function from JSON (case, number) to JSON (its evidence), and a worker runs that function. This process decides
 what is run, scores it, asks all judges and writes the store: so limits, rates and verdicts are those of a run without workers.
-An engine (`runs/setup/workers`) starts workers and reports those that are lost.
+An engine (`worker_engine.py`, `runs/setup/workers`) starts workers and reports those that are lost.
 """
 
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 
 from proctor.agents.base import AgentInfo
 from proctor.common.error_text import safe_str
+from proctor.engine.execution.user_messages import QUESTION, TrialUsers
+from proctor.engine.execution.worker_engine import Engine, EngineError, Facts, Worker, WorkerLostError
 from proctor.engine.trial.failure_attribution import failure_from
-from proctor.errors import AgentCrashedError, AgentLoadError, ProctorError, SetupError, SetupProblems
+from proctor.errors import AgentCrashedError, AgentLoadError, SetupError, SetupProblems
 from proctor.schema.evidence.trial import Attempt, Failure, Trial
 from proctor.schema.serialize import kept_json
 
@@ -42,83 +45,6 @@ _CLOSING = 10.0
 """Seconds that workers get to close their agents."""
 _SPARE_SECONDS = 60.0
 """Seconds in addition to all deadlines of a trial after which a silent worker counts as lost."""
-
-Facts = dict[str, Any]
-"""What a worker reports of itself as JSON: versions, hashes of the agent's code, its description (`runs/setup/workers`)."""
-
-
-class WorkerLostError(ProctorError):
-    """A worker has ended, or its machine is gone; the message has the reason."""
-
-    def __init__(self, message: str, *, is_crash: bool = False) -> None:
-        """Take the reason; `is_crash`: its process exited or crashed, and was not killed from outside."""
-        super().__init__(message)
-        self.is_crash = is_crash
-
-
-class EngineError(ProctorError):
-    """The engine cannot run trials any more. It ends the run; finished trials are stored."""
-
-
-class Worker(Protocol):
-    """A process that runs trials: many at a time, each at least once."""
-
-    @property
-    def name(self) -> str:
-        """The name in messages: the process and its machine."""
-        ...
-
-    async def open(self, job: bytes) -> Facts:
-        """Load and open the agent of a job (JSON); return the facts of the worker, or `{"error": …}`.
-
-        Raises:
-            WorkerLostError: the worker ended.
-        """
-        ...
-
-    async def run(self, trial: bytes) -> bytes:
-        """Run one trial (JSON); return its evidence as JSON.
-
-        Raises:
-            WorkerLostError: the worker ended before it had answered.
-        """
-        ...
-
-    async def close(self) -> None:
-        """Close the agent and end the worker."""
-        ...
-
-    def kill(self) -> None:
-        """End the worker at once."""
-        ...
-
-
-class Engine(Protocol):
-    """Starts workers."""
-
-    async def open(self) -> None:
-        """Prepare to start workers.
-
-        Raises:
-            SetupError: the engine cannot be used; the message has the remedy.
-        """
-        ...
-
-    async def start(self) -> Worker:
-        """Start a worker.
-
-        Raises:
-            WorkerLostError: it did not start.
-        """
-        ...
-
-    def on_lost(self, notify: Callable[[str], None]) -> None:
-        """Call `notify`, on the event loop, with the reason if the engine itself is gone: its workers are lost, too."""
-        ...
-
-    async def close(self) -> None:
-        """Release everything; workers that still run are ended."""
-        ...
 
 
 @dataclass(slots=True, eq=False)
@@ -153,6 +79,7 @@ class WorkerPool:
     """Returns the seconds after which a trial of so many turns has passed all its deadlines; `None`: it has none."""
     lost_workers: int = 0
     lost_attempts: int = 0
+    _keys: Iterator[int] = field(default_factory=itertools.count)
     _seats: list[_Seat] = field(default_factory=list)
     _info: AgentInfo | None = None
     _first: list[tuple[str, Facts]] = field(default_factory=list)
@@ -238,16 +165,15 @@ class WorkerPool:
         Raises:
             EngineError: no worker is left, and none can be started.
         """
-        request = json.dumps(
-            {"case": kept_json(case).decode(), "eval_set_id": eval_set_id, "number": number}
-        ).encode()
-        seconds = self.seconds(len(case.conversation or ()))
+        request = {"case": kept_json(case).decode(), "eval_set_id": eval_set_id, "number": number}
+        turns = len(case.conversation or ())
         lost: list[Attempt] = []
         trial, alone = None, False
         while trial is None:
+            users = None if play is None else TrialUsers(play)
             async with self._seat(alone=alone) as seat:
                 try:
-                    evidence = await self._run(seat, request, seconds)
+                    evidence = await self._converse(seat, request, turns, users, slot)
                     trial = _trial_of(evidence, seat, case, eval_set_id, number)
                 except WorkerLostError as error:
                     self._lose(seat)
@@ -257,17 +183,31 @@ class WorkerPool:
                         trial = Trial(eval_set_id=eval_set_id, eval_id=case.eval_id, number=number)
                         trial.failure = _crash(f"{blame}: {error}")
                     else:
-                        lost.append(Attempt(failure=_crash(str(error))))
+                        played = None if users is None else users.record
+                        lost.append(Attempt(failure=_crash(str(error)), played_user=played))
         trial.attempts = [*lost, *trial.attempts]  # a trial that ended its workers did not pass at once
         if holder is not None:
             holder.trial = trial
         return trial
 
-    async def _run(self, seat: _Seat, request: bytes, seconds: float | None) -> bytes:
+    async def _converse(
+        self, seat: _Seat, request: dict[str, Any], turns: int, users: TrialUsers | None, slot: Slot
+    ) -> bytes:
+        """Return the evidence of a trial; the worker asks for the messages of a simulated user one by one."""
+        key = next(self._keys)
+        if users is None:
+            return await self._run(seat, {"key": key, **request}, self.seconds(turns))
+        answer = await self._run(seat, {"key": key, **request, **users.request()}, self.seconds(1))
+        while answer.startswith(QUESTION):
+            reply = await users.reply(json.loads(answer), slot)
+            answer = await self._run(seat, {"key": key, **reply}, self.seconds(1))
+        return answer
+
+    async def _run(self, seat: _Seat, request: Mapping[str, object], seconds: float | None) -> bytes:
         """Return the answer of a worker; it counts as lost if it is silent long after all deadlines of the trial."""
         try:
             async with asyncio.timeout(None if seconds is None else seconds + _SPARE_SECONDS):
-                return await self._unless_broken(seat.worker.run(request))
+                return await self._unless_broken(seat.worker.run(json.dumps(request).encode()))
         except TimeoutError:
             seat.worker.kill()
             raise WorkerLostError(f"{seat.worker.name} has not answered for {seconds:g} s") from None

@@ -7,7 +7,7 @@ import inspect
 import itertools
 import time
 import uuid
-from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Mapping
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from contextlib import _AsyncGeneratorContextManager, _GeneratorContextManager
 from dataclasses import dataclass, field
 from functools import partial
@@ -20,18 +20,23 @@ from proctor.common.async_tools import forget_cancellation, settle
 from proctor.engine.trial.deadlines import LoopBlocked, Slot, is_running
 from proctor.engine.trial.event_recorder import copy_json, copy_message, new_turn, record_turn, seconds_since
 from proctor.engine.trial.evidence_limits import Caps, EvidenceLimiter
-from proctor.engine.trial.failure_attribution import failure_from, is_retryable, timed_out
+from proctor.engine.trial.failure_attribution import (
+    failure_from,
+    is_retryable,
+    timed_out,
+    user_failure,
+    user_timed_out,
+)
 from proctor.errors import AgentError, SetupError
 from proctor.schema.evidence.convert_events import invocation_of
-from proctor.schema.evidence.simulated_user import FaultKind, UserFault, UserReply, faults_in
-from proctor.schema.evidence.trial import Attempt, Failure, FailureKind, Trial, simulator_failure
+from proctor.schema.evidence.simulated_user import FaultKind, UserFault, UserReply
+from proctor.schema.evidence.trial import Attempt, Failure, FailureKind, Trial
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.config import EvalConfig
 from proctor.schema.format.content import Content
 from proctor.schema.format.invocation import Invocation
 from proctor.schema.format.wire_model import defaults, maker
-from proctor.schema.results.score import MetricScore
-from proctor.simulation.base import WHERE as SIMULATOR, NoMessageError, Users, UserSimulator
+from proctor.simulation.base import WHERE as SIMULATOR, NoMessageError, UserSimulator
 
 Hook = Callable[..., object]
 
@@ -216,7 +221,7 @@ class ConversationRecorder:
             trial.__dict__["final_state"] = _state_copy(state, intake)
             if player is not None:
                 where = SIMULATOR
-                player.look_back()
+                await player.look_back()
         except BaseException as error:  # noqa: BLE001 - any error of an agent is evidence
             trial.failure = _readable(self._blame(error, slot, where, turn), intake)
         finally:
@@ -298,7 +303,7 @@ class ConversationRecorder:
         is_blocked = isinstance(error, LoopBlocked)
         if where == SIMULATOR and slot.expired:
             forget_cancellation()
-            return timed_out(_USER_BLOCKED if is_blocked else "no answer", None, where=where, turn=turn)
+            return user_timed_out(turn, is_blocked=is_blocked)
         if is_blocked:
             what = _BLOCKED if turn is not None else f"{step_of(slot)} {BLOCKED_BY_STEP}"
         else:
@@ -318,10 +323,6 @@ def step_of(slot: Slot) -> str:
 
 
 HOOKS = ("setup", "teardown")
-_USER_BLOCKED = (
-    "the user's function blocked the event loop and was interrupted; write it as a plain `def` (it then runs in a "
-    "thread), or await what it waits for"
-)
 BLOCKED_BY_STEP = (
     "blocked the event loop and was interrupted; write it as `async def`, and await what it waits for"
 )
@@ -373,36 +374,18 @@ _TRIAL = defaults(Trial)
 class Play:
     """Makes simulated users for the conversations of one case, and detects conversations that a user spoiled."""
 
-    def __init__(self, users: Users, case: EvalCase, config: EvalConfig) -> None:
-        self._users, self._case, self._config = users, case, config
+    def __init__(
+        self, play: Callable[[EvalCase, EvalConfig], UserSimulator], case: EvalCase, config: EvalConfig
+    ) -> None:
+        self._play, self._case, self.config = play, case, config
 
     def __call__(self) -> UserSimulator:
         """Return a simulated user for one conversation."""
-        return self._users.play(self._case, self._config)
+        return self._play(self._case, self.config)
 
     def failure_of(self, trial: Trial) -> Failure | None:
         """Return the failure of a trial, or of its simulated user; `None` without one."""
-        return trial.failure or user_failure(trial, self._config)
-
-
-def user_failure(
-    trial: Trial, config: EvalConfig, scores: Mapping[str, MetricScore] | None = None
-) -> Failure | None:
-    """Return the failure of a trial whose simulated user was at fault; `None` if it was not.
-
-    Rules find faults when the conversation is over, and metrics in the details of their `scores`; the config's
-    `user_simulator_config.faults` selects the kinds of faults that count.
-    """
-    if trial.played_user is None:
-        return None
-    by_metrics = [fault for score in (scores or {}).values() for fault in faults_in(score.details)]
-    simulator = config.user_simulator_config
-    faults = [
-        fault
-        for fault in (*trial.played_user.faults, *by_metrics)
-        if simulator is None or simulator.counts(fault.kind)
-    ]
-    return simulator_failure(faults) if faults else None
+        return trial.failure or user_failure(trial, self.config)
 
 
 class Player:
@@ -432,11 +415,11 @@ class Player:
         self._keep(found.reply)
         return found.message
 
-    def look_back(self) -> None:
+    async def look_back(self) -> None:
         """Record the faults of the user, now that the conversation is over and the final state is known."""
         trial = self._trial
         if trial.played_user is not None:
-            faults = self._simulator.find_faults(self._so_far, trial.final_state)
+            faults = await self._simulator.find_faults(self._so_far, trial.final_state)
             trial.played_user.faults.extend(faults)
 
     def _note_failure(self, failure: Failure, turn: int) -> None:

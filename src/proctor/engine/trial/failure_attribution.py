@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from proctor.common.error_text import safe_str, traceback_text
 from proctor.common.infrastructure_errors import is_infrastructure, is_infrastructure_code
 from proctor.common.secrets import hide_secrets
@@ -15,8 +17,11 @@ from proctor.errors import (
     MissingExtraError,
 )
 from proctor.schema.evidence.event import WaitingEvent
-from proctor.schema.evidence.trial import Failure, FailureKind
+from proctor.schema.evidence.simulated_user import faults_in
+from proctor.schema.evidence.trial import Failure, FailureKind, Trial, simulator_failure
 from proctor.schema.evidence.turn import Turn
+from proctor.schema.format.config import EvalConfig
+from proctor.schema.results.score import MetricScore
 from proctor.simulation.base import WHERE as SIMULATOR, NoMessageError
 
 
@@ -116,3 +121,34 @@ def timed_out(what: str, seconds: float | None, *, where: str = "agent", turn: i
     return Failure(
         where=where, kind=FailureKind.TIMED_OUT, message=f"{what}{limit}", turn=turn, infrastructure=True
     )
+
+
+def user_failure(
+    trial: Trial, config: EvalConfig, scores: Mapping[str, MetricScore] | None = None
+) -> Failure | None:
+    """Return the failure of a trial whose simulated user was at fault; `None` if it was not.
+
+    Rules find faults when the conversation is over, and metrics in the details of their `scores`; the config's
+    `user_simulator_config.faults` selects the kinds of faults that count.
+    """
+    if trial.played_user is None:
+        return None
+    by_metrics = [fault for score in (scores or {}).values() for fault in faults_in(score.details)]
+    simulator = config.user_simulator_config
+    faults = [
+        fault
+        for fault in (*trial.played_user.faults, *by_metrics)
+        if simulator is None or simulator.counts(fault.kind)
+    ]
+    return simulator_failure(faults) if faults else None
+
+
+def user_timed_out(turn: int | None = None, *, is_blocked: bool) -> Failure:
+    """Return the failure of a simulated user that missed its deadline, or blocked the event loop."""
+    return timed_out(_USER_BLOCKED if is_blocked else "no answer", None, where=SIMULATOR, turn=turn)
+
+
+_USER_BLOCKED = (
+    "the user's function blocked the event loop and was interrupted; write it as a plain `def` (it then runs in a "
+    "thread), or await what it waits for"
+)

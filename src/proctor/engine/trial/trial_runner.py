@@ -27,11 +27,10 @@ from proctor.engine.trial.conversation import (
     Play,
     TrialLimits,
     step_of,
-    user_failure,
 )
 from proctor.engine.trial.deadlines import Slot
 from proctor.engine.trial.evidence_limits import Caps, first_loss
-from proctor.engine.trial.failure_attribution import timed_out
+from proctor.engine.trial.failure_attribution import timed_out, user_failure
 from proctor.engine.usage.costs import costs_of, metrics_not_asked
 from proctor.metrics.base import is_adk_compatible
 from proctor.schema.evidence.event import Event, WaitingEvent, recipe_of
@@ -100,7 +99,7 @@ class TrialRunner:
         if case.conversation is None:
             if self._options.users is None:
                 raise RuntimeError("a scenario needs a simulated user")
-            play = Play(self._options.users, case, state.case_state.chosen.config)
+            play = Play(self._options.users.play, case, state.case_state.chosen.config)
         eval_set_id = state.case_state.result.eval_set_id
         return self._recorder.record(case, eval_set_id, state.number, slot, state, play)
 

@@ -150,8 +150,8 @@ class UsersOnDemand:
     `module:function` or `file.py:function`.
     """
 
-    def __init__(self, user: Any = None, *, budget: Budget | None = None, on: str | None = None) -> None:
-        self._given, self._budget, self._on = user, budget, on
+    def __init__(self, user: Any = None, *, budget: Budget | None = None) -> None:
+        self._given, self._budget = user, budget
         self._made: RunUsers | None = None
 
     def wrong(self) -> list[SetupError]:
@@ -170,10 +170,6 @@ class UsersOnDemand:
 
     def problems(self, case: EvalCase, config: EvalConfig) -> list[SetupError]:
         """Return why the user of a case cannot be simulated; empty if it can."""
-        if self._on is not None:
-            return [
-                SetupError(f"workers (--on {self._on}) have no simulated user: run scenarios without --on")
-            ]
         try:
             return self._users().problems(case, config)
         except SetupError as problem:

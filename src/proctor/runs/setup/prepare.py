@@ -179,7 +179,7 @@ def _run_options(options: EvaluateOptions, *, plays: bool) -> RunOptions:
             given[name] = [given[name]]
     budget = budget_of(options)
     judges = JudgesOnDemand(options.get("judge"), budget=budget)
-    users = UsersOnDemand(options.get("user"), budget=budget, on=options.get("on")) if plays else None
+    users = UsersOnDemand(options.get("user"), budget=budget) if plays else None
     return RunOptions(**given, budget=budget, judges=judges, users=users)
 
 

@@ -9,7 +9,8 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
 from proctor.agents.base import Session
-from proctor.engine.execution.workers import Facts, Worker, WorkerLostError, WorkerPool
+from proctor.engine.execution.worker_engine import Facts, Worker, WorkerLostError
+from proctor.engine.execution.workers import WorkerPool
 from proctor.engine.run_options import RunOptions
 from proctor.engine.trial.deadlines import Slot
 from proctor.runs.setup.workers.make_pool import differences
@@ -18,7 +19,6 @@ from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.content import Content, Part
-from proctor.schema.serialize import kept_json
 
 FACTS: Facts = {
     "versions": {"python": "3.11.7"},
@@ -98,13 +98,14 @@ class InProcessWorker:
         self.under_way += 1
         self.most_under_way = max(self.most_under_way, self.under_way)
         try:
-            self._server.start(json.loads(trial), done.set_result)
+            self._server.receive(json.loads(trial), done.set_result)
             await asyncio.wait([done, self._death], return_when=asyncio.FIRST_COMPLETED)
         finally:
             self.under_way -= 1
         if self.is_dead:
             raise WorkerLostError(f"{self.name} is gone", is_crash=self.has_crashed)
-        return kept_json(done.result())
+        answer: bytes = done.result()
+        return answer
 
     async def close(self) -> None:
         self.kill()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from proctor.engine.execution import workers
-from proctor.engine.execution.workers import EngineError, Facts
+from proctor.engine.execution.worker_engine import EngineError, Facts
 from proctor.errors import AgentLoadError, SetupProblems
 from proctor.schema.evidence.trial import FailureKind, Trial
 from tests.runs.setup.workers.in_process_engine import FACTS, Engine, InProcessWorker, pool, record, text_of

@@ -241,15 +241,51 @@ def test_an_agent_without_a_name_is_refused(tmp_path: Path, monkeypatch: pytest.
         proctor.evaluate_sync(lambda text: text, "cases.evalset.json", on="processes")
 
 
-def test_scenarios_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    make_project(tmp_path, criteria={"safety_v1": 0.5})
-    scenario = {"starting_prompt": "hi", "conversation_plan": "ask for the time"}
-    document = {
-        "eval_set_id": "plays",
-        "eval_cases": [{"eval_id": "play", "conversation_scenario": scenario}],
-    }
-    (tmp_path / "plays.evalset.json").write_text(json.dumps(document))
+PLAYS = {
+    "eval_set_id": "plays",
+    "eval_cases": [
+        {
+            "eval_id": f"play {count}",
+            "conversation_scenario": {"starting_prompt": f"hi {count}", "conversation_plan": "ask"},
+        }
+        for count in range(3)
+    ],
+}
+
+
+async def impatient_user(so_far: list[proctor.Invocation]) -> str | None:
+    """Ask twice; give up the third conversation, and refuse the second."""
+    first = so_far[0].user_content.parts or []
+    if first[0].text == "hi 1":
+        raise ValueError("the user is tired")
+    return f"question {len(so_far)}" if len(so_far) < 3 else None
+
+
+def test_simulated_users_of_trials_on_workers_are_played_in_this_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_project(tmp_path, criteria={"known_tools": {"threshold": 0.5, "tools": ["look"]}})
+    (tmp_path / "plays.evalset.json").write_text(json.dumps(PLAYS))
     monkeypatch.chdir(tmp_path)
-    run = in_this_process("eval", "agent.py", "plays.evalset.json", "--on", "processes")
-    assert run.returncode == 2
-    assert "workers (--on processes) have no simulated user: run scenarios without --on" in run.stderr
+    options: EvaluateOptions = {"user": impatient_user, "keep_evidence": "all", "retry_errors": 1}
+    here = proctor.evaluate_sync("agent.py", "plays.evalset.json", **options)
+    options |= {"on": "processes", "workers": 1}
+    there = proctor.evaluate_sync("agent.py", "plays.evalset.json", **options)
+    assert without_clocks(there) == without_clocks(here)
+    assert [one.outcome for one in there.cases] == [Outcome.PASSED, Outcome.ERROR, Outcome.PASSED]
+
+
+def without_clocks(result: RunResult) -> list[Any]:
+    """Return what `comparable` does, without the times of the user's replies and of earlier attempts."""
+    found = comparable(result)
+    for *_, trials in found:
+        for _, data in trials:
+            for attempt in (data, *data["attempts"]):
+                for reply in attempt["played_user"]["replies"]:
+                    reply.pop("seconds", None)
+                for turn in attempt["turns"]:
+                    turn.pop("started_at", None)
+                    turn.pop("duration", None)
+                attempt.pop("duration", None)
+                (attempt.get("failure") or {}).pop("traceback", None)
+    return found

@@ -12,7 +12,7 @@ from typing import Any
 
 from proctor.agents.process.child_process import Child, Guardian
 from proctor.agents.process.worker_agent import PATH_VARIABLE
-from proctor.engine.execution.workers import Facts, Worker, WorkerLostError
+from proctor.engine.execution.worker_engine import Facts, Worker, WorkerLostError
 from proctor.errors import AgentError, AgentLoadError
 
 _PATIENCE = 120.0

@@ -20,7 +20,7 @@ from typing import Any
 
 from proctor.agents.process.child_process import Guardian
 from proctor.common.optional_packages import import_extra
-from proctor.engine.execution.workers import Facts, Worker, WorkerLostError
+from proctor.engine.execution.worker_engine import Facts, Worker, WorkerLostError
 from proctor.errors import SetupError
 from proctor.runs.setup.workers.processes import ProcessWorker
 

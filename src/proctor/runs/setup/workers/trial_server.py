@@ -25,16 +25,18 @@ from proctor.agents.process.worker_agent import PATH_VARIABLE, isolated_agent, j
 from proctor.common import process_exit
 from proctor.common.error_text import safe_str, traceback_text
 from proctor.engine.execution.executor import fewer_collections
+from proctor.engine.execution.user_messages import WorkerUsers
 from proctor.engine.planning.plan import Plan
 from proctor.engine.run_options import RunOptions
 from proctor.engine.trial.agent_lifecycle import AgentLifecycle
-from proctor.engine.trial.conversation import HOOKS, ConversationRecorder
+from proctor.engine.trial.conversation import HOOKS, ConversationRecorder, Play
 from proctor.engine.trial.deadlines import Deadlines, Slot, TimedSteps
 from proctor.engine.trial.trial_runner import left_behind, limits_of
 from proctor.errors import ProctorError, SetupError
 from proctor.runs.setup.judge_and_user import load_function
 from proctor.schema.evidence.trial import Failure, FailureKind, Trial
 from proctor.schema.format.case import EvalCase
+from proctor.schema.format.config import EvalConfig
 from proctor.schema.serialize import kept_json
 
 _MOST_EVIDENCE = MOST_LINE // 4
@@ -45,6 +47,9 @@ OPTIONS = (
 """The options of a run that a job has."""
 
 
+Send = Callable[[bytes], None]
+
+
 class TrialServer:
     """Runs trials of one agent."""
 
@@ -53,53 +58,79 @@ class TrialServer:
         self._options = options
         details = info.app_details if info else None
         self._recorder = ConversationRecorder(agent, limits_of(options), details)
-        self._given_up: dict[Slot, Callable[[Slot], None]] = {}
+        self._running: dict[int, _Running] = {}
+        """The trials under way, by the key that their requests have."""
         limits = [limit for limit in (options.timeout, options.trial_timeout) if limit is not None]
         self.deadlines = Deadlines(min(limits, default=None), self._abandon)
 
-    def start(self, request: Mapping[str, Any], send: Callable[[Trial], None]) -> None:
-        """Start a trial; `send` its evidence when it ends, or when it has missed its deadlines and does not end."""
-        slot, running = Slot(), _Running(request, send)
-        self._given_up[slot] = running.give_up(self._options)
-        self.deadlines.add(slot)
-        slot.task = asyncio.get_running_loop().create_task(TimedSteps(self._run(running, slot), slot))
+    def receive(self, request: Mapping[str, Any], send: Send) -> None:
+        """Start a trial, or hand it the reply to its question; `send` its evidence when it ends, or its next question.
 
-    async def _run(self, running: _Running, slot: Slot) -> None:
+        The evidence is also sent if the trial has missed its deadlines and does not end.
+        """
+        if (running := self._running.get(request["key"])) is not None:
+            running.take_reply(request, send)
+            return
+        running = _Running(request, send)
+        slot = running.slot
+        self._running[request["key"]] = running
+        self.deadlines.add(slot)
+        slot.task = asyncio.get_running_loop().create_task(TimedSteps(self._run(running), slot))
+
+    async def _run(self, running: _Running) -> None:
         process_exit.contain_exits()
-        request = running.request
+        request, slot = running.request, running.slot
         case = EvalCase.model_validate_json(request["case"])
-        trial = await self._recorder.record(case, request["eval_set_id"], request["number"], slot, running)
+        where = request["eval_set_id"], request["number"]
+        trial = await self._recorder.record(case, *where, slot, running, running.play(case))
         self.deadlines.remove(slot)
-        if self._given_up.pop(slot, None) is not None:
-            running.send(trial)
+        if self._running.pop(request["key"], None) is not None:
+            running.send(evidence_json(trial))
 
     def _abandon(self, slot: Slot) -> None:
-        if (give_up := self._given_up.pop(slot, None)) is not None:
-            give_up(slot)
+        for key, running in list(self._running.items()):
+            if running.slot is slot:
+                del self._running[key]
+                running.give_up(self._options)
 
 
 class _Running:
     """A trial under way; holds its evidence (see `EvidenceHolder`)."""
 
-    def __init__(self, request: Mapping[str, Any], send: Callable[[Trial], None]) -> None:
-        self.request, self.send = request, send
+    def __init__(self, request: Mapping[str, Any], send: Send) -> None:
+        self.request, self.send, self.slot = request, send, Slot()
         self.trial: Trial | None = None
+        self._reply: asyncio.Future[Mapping[str, Any]] | None = None
 
-    def give_up(self, options: RunOptions) -> Callable[[Slot], None]:
-        """Return a function that sends what the trial has recorded, with the failure that it ignored its cancellation."""
+    def play(self, case: EvalCase) -> Play | None:
+        """Return what makes the simulated users of a scenario: the head plays them."""
+        if (user := self.request.get("user")) is None:
+            return None
+        settings = {"criteria": {}, "user_simulator_config": self.request["user_settings"]}
+        return Play(WorkerUsers(user, self._ask).play, case, EvalConfig.model_validate(settings))
 
-        def send(slot: Slot) -> None:
-            request = self.request
-            eval_id = json.loads(request["case"])["eval_id"]
-            trial = (
-                Trial(eval_set_id=request["eval_set_id"], eval_id=eval_id, number=request["number"])
-                if self.trial is None
-                else self.trial.model_copy(deep=True)
-            )
-            left_behind(trial, slot, options)
-            self.send(trial)
+    async def _ask(self, question: bytes) -> Mapping[str, Any]:
+        self._reply = asyncio.get_running_loop().create_future()
+        self.send(question)
+        return await self._reply
 
-        return send
+    def take_reply(self, reply: Mapping[str, Any], send: Send) -> None:
+        """Hand the reply to the simulated user that waits for it."""
+        self.send = send
+        if self._reply is not None and not self._reply.done():
+            self._reply.set_result(reply)
+
+    def give_up(self, options: RunOptions) -> None:
+        """Send what the trial has recorded, with the failure that it ignored its cancellation."""
+        request = self.request
+        eval_id = json.loads(request["case"])["eval_id"]
+        trial = (
+            Trial(eval_set_id=request["eval_set_id"], eval_id=eval_id, number=request["number"])
+            if self.trial is None
+            else self.trial.model_copy(deep=True)
+        )
+        left_behind(trial, self.slot, options)
+        self.send(evidence_json(trial))
 
 
 # --- The facts of a worker ---------------------------------------------------------------------------------------------
@@ -148,12 +179,15 @@ async def _run_trials(channel: Channel, server: TrialServer) -> None:
         while (request := await channel.receive()) is not None:
             if "close" in request:
                 return
-            send = partial(_send, channel, request["id"])
-            server.start(json.loads(request["trial"]), send)
+            server.receive(json.loads(request["trial"]), partial(_send, channel, request["id"]))
 
 
-def _send(channel: Channel, number: int, trial: Trial) -> None:
-    """Send the evidence of a trial."""
+def _send(channel: Channel, number: int, answer: bytes) -> None:
+    channel.send({"id": number, "evidence": answer.decode()})
+
+
+def evidence_json(trial: Trial) -> bytes:
+    """Return the evidence of a trial, or of an error if it is too large."""
     evidence = kept_json(trial)
     if len(evidence) > _MOST_EVIDENCE:
         message = (
@@ -165,7 +199,7 @@ def _send(channel: Channel, number: int, trial: Trial) -> None:
             eval_set_id=trial.eval_set_id, eval_id=trial.eval_id, number=trial.number, failure=failure
         )
         evidence = kept_json(kept)
-    channel.send({"id": number, "evidence": evidence.decode()})
+    return evidence
 
 
 def _check_environment(names: Sequence[str]) -> None:
