@@ -290,7 +290,7 @@ def _normalize(criterion: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _normalize_keys(value: Any) -> Any:
+def _normalize_keys(value: object) -> object:
     if isinstance(value, dict):
         return {_snake(name): _normalize_keys(one) for name, one in value.items()}
     return [_normalize_keys(one) for one in value] if isinstance(value, list) else value
@@ -302,16 +302,16 @@ def _snake(name: str) -> str:
     return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
 
 
-def _threshold(metric: MetricManifest | None, criterion: Mapping[str, Any]) -> Any:
+def _threshold(metric: MetricManifest | None, criterion: Mapping[str, Any]) -> object:
     return metric.threshold if metric is not None else criterion.get("threshold")
 
 
-def _options(name: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[RunDifference]:
+def _options(name: str, before: Mapping[str, object], now: Mapping[str, object]) -> Iterator[RunDifference]:
     for option, values in _value_differences(_flat(before), _flat(now)):
         yield RunDifference("option", f"the option {option} of {name} {values}")
 
 
-def _value_differences(was: Mapping[str, Any], is_now: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _value_differences(was: Mapping[str, object], is_now: Mapping[str, object]) -> Iterator[tuple[str, str]]:
     """Yield each option whose values differ, with both values. A value of false equals a missing option; 0 does not."""
     for option in {**was, **is_now}:
         values = was.get(option), is_now.get(option)
@@ -320,8 +320,8 @@ def _value_differences(was: Mapping[str, Any], is_now: Mapping[str, Any]) -> Ite
             yield option, f"was {_value(values[0])} and is {_value(values[1])}"
 
 
-def _flat(options: Mapping[str, Any], inside: str = "") -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _flat(options: Mapping[str, object], inside: str = "") -> dict[str, object]:
+    found: dict[str, object] = {}
     for name, value in options.items():
         if isinstance(value, dict):
             found |= _flat(value, f"{inside}{name}.")
@@ -343,14 +343,14 @@ def _rest(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[RunDiff
             yield RunDifference("config", f"the config's {name} has changed")
 
 
-def _rule(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[RunDifference]:
+def _rule(before: Mapping[str, object], now: Mapping[str, object]) -> Iterator[RunDifference]:
     for name in {**before, **now}:
         if name != "num_runs" and before.get(name) != now.get(name):
             values = f"was {_value(before.get(name))} and is {_value(now.get(name))}"
             yield RunDifference("config", f"{name} of the config's trials {values}")
 
 
-def _value(value: Any) -> str:
+def _value(value: object) -> str:
     if value is None:
         return "not given"
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

@@ -358,7 +358,7 @@ class _SpanLimiter:
         known = self._hidden(text[:head])
         return known.ljust(len(known) + len(text) - head)
 
-    def _value(self, value: Any, depth: int = 0, *, secret: bool = False) -> Any:
+    def _value(self, value: object, depth: int = 0, *, secret: bool = False) -> Any:
         """Return a value without secrets: texts of known shapes, and all values below the name of a secret."""
         if isinstance(value, dict | list | tuple) and depth <= _DEEPEST:
             return self._inside(value, depth + 1, secret=secret)

@@ -202,7 +202,7 @@ def _never(items: Iterable[Any], *, is_multiline: bool) -> bool:
     return False
 
 
-def _is_impossible(op: Any, argument: Any, *, is_multiline: bool) -> bool:
+def _is_impossible(op: object, argument: Any, *, is_multiline: bool) -> bool:
     if _accepts_no_character(op, argument):
         return True
     if op is constants.ASSERT_NOT:
@@ -215,14 +215,14 @@ def _is_impossible(op: Any, argument: Any, *, is_multiline: bool) -> bool:
     return quantifier(_never(part, is_multiline=is_multiline) for part in _parts(op, argument))
 
 
-def _accepts_no_character(op: Any, argument: Any) -> bool:
+def _accepts_no_character(op: object, argument: Any) -> bool:
     """Return whether an item is one that always fails, or a set without characters: `[^\\s\\S]`."""
     return op is constants.FAILURE or (
         op is constants.IN and argument[0][0] is constants.NEGATE and _is_every_kind(argument)
     )
 
 
-def _is_optional(op: Any, argument: Any) -> bool:
+def _is_optional(op: object, argument: Any) -> bool:
     """Return whether an item is a repetition that may match nothing: `a*`."""
     return op in _REPEATS and argument[0] == 0
 
@@ -233,18 +233,18 @@ def _is_every_kind(members: Any) -> bool:
     return any(each.replace("CATEGORY_", "CATEGORY_NOT_") in categories for each in categories)
 
 
-def _is_start(op: Any, argument: Any, *, is_multiline: bool) -> bool:
+def _is_start(op: object, argument: Any, *, is_multiline: bool) -> bool:
     return _is_at(constants.AT_BEGINNING_STRING, op, argument) or (
         not is_multiline and _is_at(constants.AT_BEGINNING, op, argument)
     )
 
 
-def _is_at(position: Any, op: Any, argument: Any) -> bool:
+def _is_at(position: object, op: object, argument: Any) -> bool:
     """Return whether an item matches a position of the text instead of a character."""
     return op is constants.AT and argument is position
 
 
-def _excludes_line_break(op: Any, argument: Any) -> bool:
+def _excludes_line_break(op: object, argument: Any) -> bool:
     """Return whether an item certainly begins with another character than the line break that may follow `$`."""
     if op in _REPEATS and argument[0] > 0 and len(argument[2]):
         return _excludes_line_break(*argument[2][0])
@@ -253,7 +253,7 @@ def _excludes_line_break(op: Any, argument: Any) -> bool:
     )
 
 
-def _min_width(op: Any, argument: Any) -> int:
+def _min_width(op: object, argument: Any) -> int:
     """Return the smallest number of characters that an item matches."""
     if op in _SINGLE:
         return 1
@@ -264,7 +264,7 @@ def _min_width(op: Any, argument: Any) -> int:
     return 0
 
 
-def _parts(op: Any, argument: Any) -> list[Any]:
+def _parts(op: object, argument: Any) -> list[Any]:
     """Return the patterns inside one item."""
     if op in _REPEATS:
         return [argument[2]]
