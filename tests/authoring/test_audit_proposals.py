@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 import proctor
+from proctor.authoring.audit.audit_report import audit_text
 from proctor.schema.analysis.audit_result import AuditResult, Fate, Proposal
 from tests.authoring.test_audit import LOOSE, ORDER, Json, case, turn
 
@@ -26,7 +27,7 @@ def survivors(found: AuditResult, of: AuditResult | None = None) -> int:
 
 
 def of_config(found: AuditResult) -> list[Proposal]:
-    return [each for each in found.proposals if each.verified and not each.eval_id]
+    return [each for each in found.proposals if not each.eval_id]
 
 
 def changes(found: AuditResult) -> list[str]:
@@ -125,12 +126,14 @@ def test_the_facts_of_a_case_are_not_expected_of_a_case_that_nothing_decides_yet
     assert changed.contradictions == []
 
 
-def test_a_judge_is_named_last_and_as_not_verified() -> None:
+def test_a_judge_is_named_as_the_next_step_where_no_change_catches_the_rest() -> None:
     found = audit(ORDER, PARCEL, SHOP, criteria=LOOSE)
-    *tried, judge = found.proposals
-    assert (judge.verified, judge.catches) == (False, 0)
-    assert judge.of == survivors(found) - sum(each.catches for each in tried)
-    assert all(each.verified for each in tried)
+    left = survivors(found) - sum(each.catches for each in found.proposals)
+    assert left > 1
+    assert f"next: {left} mutants are left; an LLM judge can compare the meaning" in audit_text(found)
+    assert "final_response_match_v2" not in changes(found)
+    judged = audit(ORDER, criteria={**LOOSE, "final_response_match_v2": 1.0})
+    assert "an LLM judge can" not in audit_text(judged)
 
 
 def test_an_agent_that_does_nothing_is_caught_by_a_change() -> None:
@@ -145,9 +148,9 @@ def test_an_agent_that_does_nothing_is_caught_by_a_change() -> None:
 def test_a_case_that_states_nothing_needs_a_statement_and_no_criterion() -> None:
     chat = case("chat", {**turn("Thanks, bye!", None), "intermediate_data": {"tool_uses": []}})
     found = audit(PARCEL, chat, criteria={"tool_trajectory_avg_score": 1.0, "exact_match": 1.0})
-    (proposal,) = found.proposals
-    assert (proposal.eval_id, proposal.verified, proposal.catches) == ("chat", False, 0)
-    assert set(proposal.faults) == set(found.agents_that_pass(found.passed_by_any[0]))
+    assert found.proposals == []
+    assert found.agents_that_pass(found.passed_by_any[0])
+    assert "needs an answer, a call or a final state" in audit_text(found)
 
 
 def write_set(folder: Path, suffix: str) -> Path:
@@ -165,7 +168,7 @@ def write_set(folder: Path, suffix: str) -> Path:
 def test_a_fault_of_one_case_is_caught_by_a_change_of_that_case(tmp_path: Path, suffix: str) -> None:
     path = write_set(tmp_path, suffix)
     found = proctor.audit_sync(path, mutants=["calls"])
-    (proposal,) = [each for each in found.proposals if each.verified]
+    (proposal,) = found.proposals
     assert proposal.eval_id == "loose"
     assert proposal.where.startswith(str(path))
     read = yaml.safe_load if suffix == "yaml" else json.loads
@@ -175,3 +178,19 @@ def test_a_fault_of_one_case_is_caught_by_a_change_of_that_case(tmp_path: Path, 
     changed = proctor.audit_sync(path, mutants=["calls"], proposals=False)
     assert not changed.contradictions
     assert survivors(found) - survivors(changed) == proposal.catches > 0
+
+
+def test_texts_before_the_final_response_are_compared_where_their_facts_survive() -> None:
+    steps = {"intermediate_responses": [["analyst", [{"text": "The score of the whole district is 92."}]]]}
+    district = case(
+        "district", {**turn("Which district?", "The report is ready."), "intermediate_data": steps}
+    )
+    criteria = {"response_match_score": 0.9}
+    found = audit(district, criteria=criteria, mutants=["wrong-number"])
+    assert changes(found) == ["intermediate_response_match"]
+    changed = audit(
+        district, criteria=json.loads(found.proposals[0].snippet)["criteria"], mutants=["wrong-number"]
+    )
+    assert not changed.contradictions
+    assert (survivors(found), survivors(changed)) == (found.proposals[0].catches, 0)
+    assert "intermediate_response_match" not in changes(audit(PARCEL, criteria=criteria))

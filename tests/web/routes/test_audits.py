@@ -113,7 +113,6 @@ def test_an_audit_has_its_classes_cases_metrics_and_changes(
     assert played["problem"]
     assert played["caught"]["of"] == 0
     (group, *_) = page["changes"]
-    assert all(change["verified"] for change in group["changes"][:1])
     assert '"tool_trajectory_avg_score": 1.0' in "".join(group["snippets"])
 
 

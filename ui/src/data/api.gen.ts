@@ -2094,8 +2094,6 @@ export interface components {
             faults: string[];
             /** Note */
             note: string;
-            /** Verified */
-            verified: boolean;
         };
         /**
          * ChangedBy

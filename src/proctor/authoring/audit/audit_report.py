@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any, TextIO
 
 from proctor.authoring.audit.audit_baseline import AuditChange, change_blocks, change_data, change_sentence
-from proctor.authoring.audit.criteria_blocks import criteria_lines, proposal_blocks
+from proctor.authoring.audit.criteria_blocks import advice_lines, criteria_lines, proposal_blocks
 from proctor.authoring.audit.judged_mutants import judge_blocks, judged_data
 from proctor.authoring.audit.leakage import leakage_blocks, leakage_data
 from proctor.authoring.audit.mutant_evidence import evidence_data, survivor_blocks
@@ -425,6 +425,7 @@ def _next_steps(found: AuditResult, *, verbose: bool) -> Iterator[Block]:
         worst = max(found.audited, key=_survivor_count).eval_id
         how = f"proctor show {found.run_id} {shlex.quote(worst)}" if found.run_id else f"--case {worst}"
         yield text_line(f"next: `{how}` shows what was planted there, and why it passes")
+    yield from advice_lines(found)
     if any(case.problem.startswith(ASSERTS_NOTHING) for case in found.cases):
         yield text_line(
             "next: `proctor check` names the place of each case that asserts nothing, and what it needs"

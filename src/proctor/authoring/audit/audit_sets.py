@@ -14,12 +14,13 @@ from proctor.authoring.audit.make_mutants import OPERATORS, mutants_of, select_o
 from proctor.authoring.audit.mutant import Operator, Recording
 from proctor.authoring.audit.mutant_evidence import evidence_of_survivors
 from proctor.authoring.audit.null_agents import FOR_JUDGES
-from proctor.authoring.audit.propose import propose
+from proctor.authoring.audit.proposals.propose import propose
 from proctor.authoring.audit.recordings import RunConversations, open_conversations, recordings_of
 from proctor.authoring.audit.stored_audit import store_audit, stored_run_of
 from proctor.engine.execution.run_recorder import Answers, StoredRun
 from proctor.engine.planning.set_plan import SetPlan
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
+from proctor.judges.base import Judges
 from proctor.reports.content.cost_text import money_by_purpose
 from proctor.runs.arguments import AgentLike, ConfigLike, EvalSetLike, is_open
 from proctor.runs.setup.prepare import Prepared, prepare
@@ -93,9 +94,12 @@ async def audit(  # noqa: PLR0913 - the options of the command
             found.leakage = await find_leaks(agent, prepared.plan.sets)
         stored = stored_run_of(prepared, found, cases, mutants)
         with closing(stored) if stored is not None else nullcontext():
-            cases = await judges.ask(prepared, found, cases, timeout, tell, stored)
-            if proposals:
-                found.proposals = await propose([each for each in cases if each.is_sound], timeout)
+            async with judges:
+                cases = await judges.ask(prepared, found, cases, timeout, tell, stored)
+                if proposals:
+                    sound = [each for each in cases if each.is_sound]
+                    found.proposals = await propose(sound, timeout, judges.provided, tell)
+                judges.count_usage(found)
             if case is not None:
                 found.evidence = _evidence(cases, case)
             if stored is not None:
@@ -113,6 +117,21 @@ class _Judges:
         if self.are_asked:
             self.options = {"judge": judge, "max_judge_calls": self._limit, "max_cost": max_cost}
         self.operators = FOR_JUDGES if self.are_asked else ()
+        self.provided: Judges | None = None
+        """The judges, once they may be asked."""
+
+    async def __aenter__(self) -> None:
+        """Do nothing: judges are loaded when they are asked."""
+
+    async def __aexit__(self, *_: object) -> None:
+        """Close their connections."""
+        if self.provided is not None:
+            await self.provided.close()
+
+    def count_usage(self, found: AuditResult) -> None:
+        """Note what the judges used, for mutants and for proposals."""
+        if self.provided is not None and found.judged is not None:
+            found.judged.usage = dict(money_by_purpose(self.provided.spending())).get("judge", "no call")
 
     async def ask(
         self,
@@ -135,13 +154,8 @@ class _Judges:
         if stored is not None:
             stored.begin(None)
             provided.remember(Answers(stored))
-        try:
-            cases = await judge_mutants(found, cases, self._limit, seconds=seconds, tell=tell or _ignore)
-        finally:
-            await provided.close()
-        if found.judged is not None:
-            found.judged.usage = dict(money_by_purpose(provided.spending())).get("judge", "no call")
-        return cases
+        self.provided = provided
+        return await judge_mutants(found, cases, self._limit, seconds=seconds, tell=tell or _ignore)
 
 
 def _ignore(_: str) -> None:

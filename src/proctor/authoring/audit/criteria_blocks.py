@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
+from proctor.common.safe_text import count_text
 from proctor.reports.content.text_blocks import (
     Block,
     Code,
@@ -12,17 +13,17 @@ from proctor.reports.content.text_blocks import (
     Gap,
     Line,
     Look,
-    Role,
     Row,
     Span,
     Table,
     text_line,
 )
-from proctor.schema.analysis.audit_result import AuditResult, Proposal
+from proctor.schema.analysis.audit_result import AuditResult, Fate, Proposal
 from proctor.schema.results.score import score_text
 
 _WIDE = 0.3
 """The range of thresholds from which it is named: the threshold hardly matters."""
+ANSWERS, JUDGE = "answers", "final_response_match_v2"
 _FEW = 3
 """Places of changes that are named unless everything is asked for."""
 _COLUMNS = (Column("change"), Column("catches"), Column(wraps=True))
@@ -98,15 +99,29 @@ def proposals_by_place(proposals: Sequence[Proposal]) -> list[tuple[str, list[Pr
 
 
 def _row(proposal: Proposal) -> Row:
-    catches = f"{proposal.catches:,} of {proposal.of:,}" if proposal.verified else "not tried"
-    left = f"{proposal.of:,} {'is' if proposal.of == 1 else 'are'} left: {proposal.note}"
-    note = proposal.note if proposal.verified else left
-    role: Role = "good" if proposal.verified else "dim"
-    return Row([[Span(proposal.change, is_data=True)], [Span(catches, role)], [Span(note, "dim")]])
+    catches = f"{proposal.catches:,} of {proposal.of:,}"
+    return Row([[Span(proposal.change, is_data=True)], [Span(catches, "good")], [Span(proposal.note, "dim")]])
 
 
 def snippets(changes: Sequence[Proposal]) -> Iterator[str]:
     """Yield what to paste: the criteria after the last change that was tried, and the keys of each case."""
-    tried = [each for each in changes if each.verified]
-    of_config = [each for each in tried if not each.eval_id]
-    yield from (each.snippet for each in [*of_config[-1:], *(each for each in tried if each.eval_id)])
+    of_config = [each for each in changes if not each.eval_id]
+    yield from (each.snippet for each in [*of_config[-1:], *(each for each in changes if each.eval_id)])
+
+
+def advice_lines(found: AuditResult) -> Iterator[Block]:
+    """Yield what may catch the rest, which no audit can try: a judge that was not asked, and a statement that a case lacks."""
+    survived = [each for case in found.audited for each in case.mutants if each.fate is Fate.SURVIVED]
+    left = len(survived) - sum(each.catches for each in found.proposals)
+    has_judge = found.judged is not None or any(one.left_out for one in found.sets)
+    if left > 0 and not has_judge and any(found.operators[each.operator][1] == ANSWERS for each in survived):
+        yield text_line(
+            f"next: {count_text(left, 'mutant')} {'is' if left == 1 else 'are'} left; an LLM judge can compare the meaning: "
+            f"`{JUDGE}` in the criteria, and --judge to audit it"
+        )
+    caught = set(chain.from_iterable(each.faults for each in found.proposals))
+    if any({*found.agents_that_pass(case)} - caught for case in found.passed_by_any):
+        yield text_line(
+            "next: a case that an agent passes that does nothing needs an answer, a call or a final state; `proctor bless` "
+            "takes them from a run"
+        )

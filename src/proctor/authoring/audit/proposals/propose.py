@@ -9,26 +9,36 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from proctor.authoring.audit.audit_case import AuditedCase, CaseScorer
-from proctor.authoring.audit.candidate_changes import Candidate, candidates_for, written_criteria
 from proctor.authoring.audit.make_mutants import Mutant
 from proctor.authoring.audit.mutant import Recording, calls_in
+from proctor.authoring.audit.proposals.candidate_changes import Candidate, candidates_for, written_criteria
+from proctor.authoring.audit.proposals.rubric_changes import (
+    RUBRICS,
+    RubricChange,
+    rubric_changes,
+    rubric_criterion,
+)
+from proctor.common.safe_text import count_text
 from proctor.engine.planning.plan import make_plan
 from proctor.engine.planning.set_plan import EvalSetSource, SetPlan, SetRequest
 from proctor.engine.run_options import RunOptions
 from proctor.errors import SetupError
 from proctor.files.yaml.writer import emit
+from proctor.runs.estimate import votes_of
 from proctor.runs.load import NO_CONFIG
-from proctor.schema.analysis.audit_result import AGENTS, Proposal
+from proctor.schema.analysis.audit_result import Proposal
 from proctor.schema.format.case import EvalCase, EvalSet, find_extension
 from proctor.schema.format.config import EvalConfig
 from proctor.schema.results.score import Outcome
 
+if TYPE_CHECKING:
+    from proctor.judges.base import Judges
+
 NEW_CONFIG = "a new test_config.json"
 EXPECTATIONS = "tool_expectations"
-JUDGE = "final_response_match_v2"
 _IN_YAML = {"final_session_state": "final_state"}
 _MOST_SURELY = 0.9
 """A threshold is high enough if it catches so many of the mutants that the highest one catches."""
@@ -37,14 +47,27 @@ Key = tuple[int, int]
 """A survivor: the number of its case in the group, and its number in the case."""
 
 
-async def propose(cases: Iterable[AuditedCase], seconds: float | None) -> list[Proposal]:
-    """Return verified changes, config by config."""
+async def propose(
+    cases: Iterable[AuditedCase],
+    seconds: float | None,
+    judges: Judges | None = None,
+    tell: Callable[[str], None] | None = None,
+) -> list[Proposal]:
+    """Return verified changes, config by config. Only with `judges` rubrics are tried; `tell` gets the number of their calls."""
     groups: dict[str, list[AuditedCase]] = {}
     for case in cases:
         config = case.plan.config.model_dump_json(exclude_unset=True)
         groups.setdefault(f"{case.plan.summary.config_source}\0{config}", []).append(case)
     searches = [_Search(group, seconds) for group in groups.values()]
-    return [proposal for search in searches async for proposal in search.proposals()]
+    found = [proposal for search in searches async for proposal in search.proposals()]
+    if judges is None:
+        return found
+    trials = [trial for search in searches for trial in search.rubric_trials(judges)]
+    if trials and tell is not None:
+        calls = count_text(sum(each.calls for each in trials), "call")
+        tell(f"judges: the rubrics of {count_text(len(trials), 'turn')} need up to {calls}")
+    tried = [await each.search.try_rubrics(each) for each in trials]
+    return [*found, *filter(None, tried)]
 
 
 class _Search:
@@ -69,10 +92,6 @@ class _Search:
             for number in range(len(self._cases)):
                 async for found in self._of_case(number):
                     yield found
-        for proposal in self._of_empty_cases():
-            yield proposal
-        if self._left and (asked := self._of_judge()) is not None:
-            yield asked
 
     # --- The config ---------------------------------------------------------------------------------------------------
 
@@ -158,6 +177,33 @@ class _Search:
         by_plan = dict(zip(plans, planned.sets, strict=True))
         return [CaseScorer(by_plan[id(case.plan)], case.recording, self._seconds) for case in self._cases]
 
+    # --- Rubrics ------------------------------------------------------------------------------------------------------
+
+    def rubric_trials(self, judges: Judges) -> Iterator[_RubricTrial]:
+        """Yield the rubrics to try: for turns whose wrong answers no other change catches."""
+        criterion = rubric_criterion(written_criteria(self._config))
+        alone = _with_criterion(
+            self._config.model_copy(update={"criteria": {}}), Candidate(RUBRICS, criterion)
+        )
+        options = RunOptions(judges=judges, allow_unasserted=True)
+        for number, case in enumerate(self._cases):
+            for change in rubric_changes(case, dict(self._survivors_of(number))):
+                scorer = self._case_scorer(case, alone, change.case_with(case.recording.case), options)
+                if scorer is not None:
+                    yield _RubricTrial(self, case, change, scorer, criterion)
+
+    async def try_rubrics(self, trial: _RubricTrial) -> Proposal | None:
+        """Ask the judge; return the proposal if the recorded conversation passes and a mutant fails, within the limits of the judges."""
+        case = trial.case
+        failed = await self._failed_with(trial.scorer, case, trial.change.keys)
+        if not failed:
+            return None
+        is_new = RUBRICS not in self._config.criteria
+        note = f'needs "{RUBRICS}": {json.dumps(trial.criterion)} in {self._source}' if is_new else ""
+        snippet = _in_format_of(case.plan.source.label, trial.change.as_data())
+        text, eval_id = f"rubrics of turn {trial.change.turn + 1}", case.audit.eval_id
+        return self._proposal(case.audit.place, text, snippet, failed, note=note, eval_id=eval_id)
+
     # --- One case -----------------------------------------------------------------------------------------------------
 
     async def _of_case(self, number: int) -> AsyncIterator[Proposal]:
@@ -172,7 +218,8 @@ class _Search:
             is_new = change.metric not in {"", *self._config.criteria}
             config = _with_criterion(self._config, Candidate(change.metric, 1.0)) if is_new else self._config
             value = change.value(case.recording)
-            scorer = self._case_scorer(case, config, {change.key: value})
+            changed = case.recording.case.model_copy(update={change.key: value})
+            scorer = self._case_scorer(case, config, changed, _options())
             failed = await self._failed_with(scorer, case, keys)
             note = f'needs "{change.metric}": 1.0 in {self._source}' if is_new else change.note
             snippet = _in_format_of(case.plan.source.label, {change.key: value})
@@ -189,57 +236,17 @@ class _Search:
         return {key for key in keys if await _fails(scorer, self._left[key])}
 
     def _case_scorer(
-        self, case: AuditedCase, config: EvalConfig | None, update: Mapping[str, Any]
+        self, case: AuditedCase, config: EvalConfig | None, changed: EvalCase, options: RunOptions
     ) -> CaseScorer | None:
-        changed = case.recording.case.model_copy(update=update)
         source = EvalSetSource(EvalSet(eval_set_id=case.plan.source.eval_set_id, eval_cases=[changed]))
         if config is None:
             return None
         try:
-            (plan,) = make_plan([SetRequest(source, config, self._source)], _options()).sets
+            (plan,) = make_plan([SetRequest(source, config, self._source)], options).sets
         except SetupError:
             return None
-        return CaseScorer(plan, replace(case.recording, case=changed), self._seconds)
-
-    # --- What is left -------------------------------------------------------------------------------------------------
-
-    def _of_empty_cases(self) -> Iterator[Proposal]:
-        """Name the cases that an agent still passes that does nothing: no criterion helps where nothing is stated."""
-        for number, case in enumerate(self._cases):
-            left = [mutant for _, mutant in self._survivors_of(number) if mutant.operator.family == AGENTS]
-            if left:
-                names = _operators_of(left)
-                change, note = "an answer, a call or a final state", "`proctor bless` takes them from a run"
-                yield Proposal(
-                    case.audit.place,
-                    change,
-                    "",
-                    0,
-                    len(left),
-                    names,
-                    case.audit.eval_id,
-                    note,
-                    verified=False,
-                )
-
-    def _of_judge(self) -> Proposal | None:
-        """Name the judge that may catch the rest of the wrong answers. It is not verified: no judge is asked here."""
-        wrong = [
-            mutant
-            for key, mutant in self._left.items()
-            if mutant.operator.family == "answers" and self._cases[key[0]].recording.case.conversation
-        ]
-        plans = [case.plan for case in self._cases]
-        if not wrong or any(plan.asks_judges or plan.summary.skipped_metrics for plan in plans):
-            return None
-        changed = _with_criterion(self._config, Candidate(JUDGE, 1.0))
-        if changed is None:
-            return None
-        criteria, names = _criteria_text(changed), _operators_of(wrong)
-        note = "an LLM judge can compare the meaning"
-        return Proposal(
-            self._source, f'"{JUDGE}": 1.0', criteria, 0, len(wrong), names, note=note, verified=False
-        )
+        recording = replace(case.recording, case=changed)
+        return CaseScorer(plan, recording, self._seconds, judges=options.judges is not None)
 
     def _proposal(
         self,
@@ -254,6 +261,23 @@ class _Search:
         of = len(self._left)
         names = _operators_of([self._left.pop(key) for key in sorted(failed)])
         return Proposal(where, change, snippet, len(failed), of, names, eval_id, note)
+
+
+@dataclass(frozen=True, slots=True)
+class _RubricTrial:
+    """Rubrics of one turn, and what scores by them."""
+
+    search: _Search
+    case: AuditedCase
+    change: RubricChange
+    scorer: CaseScorer
+    criterion: Any
+
+    @property
+    def calls(self) -> int:
+        """The most calls of judges: for each turn of the recorded conversation and of the mutants."""
+        votes = sum(votes_of(each.metric) for each in self.scorer.metrics)
+        return votes * len(self.case.recording.turns) * (1 + len(self.change.keys))
 
 
 def _at_lowest_threshold(candidate: Candidate, scores: Mapping[Key, float]) -> tuple[Candidate, set[Key]]:
