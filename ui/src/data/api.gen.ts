@@ -3085,6 +3085,10 @@ export interface components {
             };
             /** Models */
             models: string[];
+            /** Workers */
+            workers: string;
+            /** Lost Workers */
+            lost_workers: string;
             /** Imported From */
             imported_from: string;
         };

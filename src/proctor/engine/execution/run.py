@@ -343,6 +343,7 @@ class Run:
             spent=run.spent,
             attempts=self._spending.attempts,
             judged_by=run.judged_by,
+            **self._losses(stored),
         )
         try:
             stored.finish(summary, complete=run.failure is None and not self._is_anything_left(not_run))
@@ -355,6 +356,14 @@ class Run:
                 run.badges = stored.badges()
         except StoreError as error:
             run.failure = run.failure or _broken(error)
+
+    def _losses(self, stored: StoredRun) -> dict[str, int]:
+        """Return the lost workers of this process and of earlier ones."""
+        pool = self.agent if isinstance(self.agent, WorkerPool) else None
+        return {
+            name: getattr(stored.earlier, name, 0) + getattr(pool, name, 0)
+            for name in ("lost_workers", "lost_attempts")
+        }
 
     def _is_anything_left(self, not_run: int) -> bool:
         """Return whether the run can be resumed; scoring again cannot make missing trials."""

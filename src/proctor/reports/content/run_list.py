@@ -244,6 +244,8 @@ def _record(listed: ListedRun) -> tuple[str, ...]:
         f"cost={cost_text(summary.spent).replace(' ', '_')}" if summary.spent else "",
         f"commit={short_commit(listed.commit)}" if listed.commit else "",
         f"judgings={run.judgings}" if run.judgings > 1 else "",
+        f"lost_workers={summary.lost_workers}" if summary.lost_workers else "",
+        f"lost_attempts={summary.lost_attempts}" if summary.lost_workers else "",
         f"name={listed.annotation.name.replace(' ', '_')}" if listed.annotation.name else "",
         "starred" if listed.annotation.starred else "",
     )
@@ -268,6 +270,7 @@ def _header_blocks(listed: ListedRun, judging: int, look: Look) -> Iterator[Bloc
         f"scoring {judging} of {run.judgings}" if run.judgings > 1 else "",
         run.state.value if run.state is not RunState.FINISHED else "",
         f"stopped by {run.summary.stopped_by}" if run.summary.stopped_by else "",
+        run.summary.lost_text,
         f"imported from {listed.imported_from}" if listed.imported_from else "",
         f"commit {short_commit(listed.commit)}" if listed.commit else "",
     ]

@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import Field
 
+from proctor.common.safe_text import count_text
 from proctor.schema.evidence.trial import Failure
 from proctor.schema.format.wire_model import WireModel
 from proctor.schema.results.model_usage import Spent, total_cost
@@ -176,6 +177,17 @@ class Manifest(WireModel):
         imported = self.options.get("imported")
         return str(imported.get("file", "")) if isinstance(imported, dict) else ""
 
+    @property
+    def workers_text(self) -> str:
+        """The workers that the run began with, such as `4 workers (processes)`; empty without `on`."""
+        if not (on := self.options.get("on")):
+            return ""
+        return f"{count_text(self.options.get('workers') or DEFAULT_WORKERS, 'worker')} ({on})"
+
+
+DEFAULT_WORKERS = 4
+"""Workers of a run (`on`) that states no number."""
+
 
 def counting(judgings: Sequence[Judging]) -> Judging:
     """Return the scoring whose verdicts count for the run: the last finished one, or else the run's own."""
@@ -217,11 +229,23 @@ class RunSummary(WireModel):
     """Attempts at trials that `models`, `tokens` and `spent` cover."""
     judged_by: list[JudgedBy] = Field(default_factory=list)
     """Which models gave the verdicts of which metrics."""
+    lost_workers: int = 0
+    """Workers (`--on`) that ended during the run."""
+    lost_attempts: int = 0
+    """Attempts at trials that ended with them."""
     audit: dict[str, Any] = Field(default_factory=dict)
     """What an audit found about sets, criteria and judges; empty for a run of an agent, and for an audit that is not finished."""
 
     def __bool__(self) -> bool:
         return self.outcome is Outcome.PASSED
+
+    @property
+    def lost_text(self) -> str:
+        """The workers that were lost, such as `1 worker lost with 2 attempts at trials`; empty if none was."""
+        if not self.lost_workers:
+            return ""
+        workers, attempts = count_text(self.lost_workers, "worker"), count_text(self.lost_attempts, "attempt")
+        return f"{workers} lost with {attempts} at trials"
 
     @property
     def case_cost(self) -> float | None:

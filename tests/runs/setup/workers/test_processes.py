@@ -159,6 +159,9 @@ def test_workers_are_killed_and_no_finished_trial_is_lost_or_repeated(tmp_path: 
     assert begun.total() <= len(messages) + 2 * kills  # a worker has two trials
     assert f"{kills} worker" in output
     assert "lost and replaced" in output
+    assert in_this_process("show", "latest", "--store", project.store).stdout.count(f"{kills} worker") == 2
+    (listed,) = json.loads(in_this_process("runs", "--json", "--store", project.store).stdout)["runs"]
+    assert (listed["lost_workers"], listed["lost_attempts"]) == (kills, begun.total() - len(messages))
 
 
 @pytest.mark.nightly

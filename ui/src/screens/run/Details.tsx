@@ -105,6 +105,7 @@ function Manifest({ page }: { page: RunPage }) {
     ["version", manifest.agent_version],
     ["commit", manifest.commit && <code>{manifest.commit}</code>],
     ["models", manifest.models.join(", ")],
+    ["workers", [manifest.workers && `began with ${manifest.workers}`, manifest.lost_workers].filter(Boolean).join(", ")],
     ["folder", manifest.folder && <code>{manifest.folder}</code>],
     ["imported from", manifest.imported_from],
     ["versions", Object.entries(manifest.versions).map(([name, version]) => `${name} ${version}`).join(", ")],

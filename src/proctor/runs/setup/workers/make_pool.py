@@ -19,9 +19,8 @@ from proctor.runs.setup.judge_and_user import AN_OBJECT, function_reference
 from proctor.runs.setup.manifest import versions
 from proctor.runs.setup.workers.processes import ProcessEngine
 from proctor.runs.setup.workers.trial_server import OPTIONS, code_facts
+from proctor.schema.results.manifest import DEFAULT_WORKERS
 
-WORKERS = 4
-"""Workers of a run that states no number."""
 _STEPS = 4
 """Steps of a trial besides its turns that have the time of a turn: set-up, begin, final state, tear-down."""
 
@@ -44,7 +43,7 @@ def worker_pool(ref: object, options: RunOptions) -> WorkerPool:
         read_env_file(folder)  # for judges and metrics, which run in this process
     job: dict[str, Any] = {name: getattr(options, name) for name in OPTIONS}
     job |= {"agent": reference, "env": list(options.env), **_hooks(options)}
-    workers = options.workers or WORKERS
+    workers = options.workers or DEFAULT_WORKERS
     per_worker = options.per_worker or -(-options.concurrency // workers)
     own = cache(
         lambda: {**code_facts(reference), "versions": versions()}

@@ -189,6 +189,10 @@ class ManifestPart(PageModel):
     versions: dict[str, str]
     models: list[str]
     """Models seen in the evidence."""
+    workers: str
+    """The workers that the run began with, such as `4 workers (processes)`; empty without `--on`."""
+    lost_workers: str
+    """The workers that were lost, with the attempts at trials."""
     imported_from: str
 
 
@@ -262,7 +266,7 @@ def manifest_part(kept: StoredRun) -> ManifestPart:
     manifest, agent = kept.manifest, kept.manifest.agent
     return copy_fields(
         ManifestPart, manifest, reference=agent.reference, agent_version=agent.version, commit=agent.commit,
-        models=kept.listed.run.summary.models,
+        models=kept.listed.run.summary.models, workers=manifest.workers_text, lost_workers=kept.listed.run.summary.lost_text,
     )  # fmt: skip
 
 
