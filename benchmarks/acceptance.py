@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from random import Random
 
 from proctor.analysis.acceptance.accept_candidate import is_proven
-from proctor.analysis.compare.compare import CompareOptions, Side, compare_runs
+from proctor.analysis.compare.compare_cases import CompareOptions, Side, compare_cases
 from proctor.analysis.compare.measures import by_case
 from proctor.analysis.compare.missing_verdicts import PairedScore
 from proctor.schema.analysis.comparison import ComparedRun
@@ -134,7 +134,7 @@ def _is_accepted(before: Passes, now: Passes, trials: int, level: float = ALPHA 
         )
         for passes in (before, now)
     ]
-    return is_proven(compare_runs(sides[0], sides[1], CompareOptions(confidence=1 - level)))
+    return is_proven(compare_cases(sides[0], sides[1], CompareOptions(confidence=1 - level)))
 
 
 def _case(number: int, passed: int, trials: int) -> tuple[str, CaseResult]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from math import fsum, sqrt
 from random import Random
 
-from proctor.analysis.compare.compare import CompareOptions, Side, compare_runs
+from proctor.analysis.compare.compare_cases import CompareOptions, Side, compare_cases
 from proctor.analysis.compare.measures import by_case, lower_bound
 from proctor.analysis.compare.missing_verdicts import PairedScore
 from proctor.schema.analysis.comparison import Change, ComparedRun
@@ -208,7 +208,7 @@ def outcomes(
             Side(ComparedRun("", "drawn", build.cases, build.trials), cases) for cases in (base, now)
         )
         options = CompareOptions(ranges=dict.fromkeys(METRICS, (0.0, 1.0)), generalize=generalize)
-        found[compare_runs(before, after, options).outcome] += 1
+        found[compare_cases(before, after, options).outcome] += 1
     return {one: count / comparisons for one, count in found.items()}
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 
-from proctor.analysis.compare.compare import CompareOptions, Side, compare_runs
+from proctor.analysis.compare.compare_cases import CompareOptions, Side, compare_cases
 from proctor.schema.analysis.comparison import Change, ComparedRun, Comparison
 from proctor.schema.results.run_result import CaseResult, Outcome, TrialResult
 from proctor.stats.paired_tests import sign_flip_test
@@ -152,7 +152,7 @@ def _compare(
         )
         for cases, missing in ((base, set[tuple[int, int]]()), (drawn, gone))
     ]
-    return compare_runs(sides[0], sides[1], options)
+    return compare_cases(sides[0], sides[1], options)
 
 
 _ENDS = {one: TrialResult(0, one, evidence=None) for one in (Outcome.PASSED, Outcome.FAILED, Outcome.ERROR)}

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from proctor.analysis.compare.compare import CompareOptions, Side, compare_runs
+from proctor.analysis.compare.compare_cases import CompareOptions, Side, compare_cases
 from proctor.analysis.compare.interim_looks import DECIDED, Looks
 from proctor.schema.analysis.comparison import Change, ComparedRun
 from proctor.schema.results.run_result import CaseResult, Outcome, TrialResult
@@ -125,7 +125,7 @@ def against(model: Model, runs: int, seed: int = 1) -> Compared:
         outcome, trials = _looked(looks, candidate)
         found[outcome] += 1
         made += trials
-        beforehand[compare_runs(_side(base), _side(candidate), options).outcome] += 1
+        beforehand[compare_cases(_side(base), _side(candidate), options).outcome] += 1
     return Compared(
         {one: count / runs for one, count in found.items()},
         {one: count / runs for one, count in beforehand.items()},

@@ -5,7 +5,7 @@ from random import Random
 import pytest
 from hypothesis import given, strategies as st
 
-from proctor.analysis.compare.compare import CompareOptions, compare_runs
+from proctor.analysis.compare.compare_cases import CompareOptions, compare_cases
 from proctor.analysis.power.plan import Sample, SizeAsked, TrialTook, sentence_of, size_for
 from proctor.schema.analysis.comparison import Change
 from proctor.schema.analysis.power_plan import MeasureSize
@@ -125,7 +125,7 @@ def share_noticed(rates: list[float], worse: list[float], trials: int, times: in
             ["".join("FP"[random.random() < rate] for _ in range(trials)) for rate in each]
             for each in (rates, worse)
         )
-        outcome = compare_runs(side(cases(*base)), side(cases(*candidate)), CompareOptions()).outcome
+        outcome = compare_cases(side(cases(*base)), side(cases(*candidate)), CompareOptions()).outcome
         found += outcome is Change.REGRESSION
     return found / times
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from proctor.analysis.compare.compare import CompareOptions, Side, compare_runs
+from proctor.analysis.compare.compare_cases import CompareOptions, Side, compare_cases
 from proctor.schema.analysis.comparison import ComparedRun, Comparison
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
 
@@ -36,4 +36,4 @@ def side(found: Iterable[CaseResult], *, num_runs: int = 1, content: Mapping[str
 
 def compared(base: Iterable[CaseResult], candidate: Iterable[CaseResult], **options: object) -> Comparison:
     """Compare two runs of these cases."""
-    return compare_runs(side(base), side(candidate), CompareOptions(**options))  # type: ignore[arg-type]  # as given
+    return compare_cases(side(base), side(candidate), CompareOptions(**options))  # type: ignore[arg-type]  # as given

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from proctor.analysis.compare.compare import CompareOptions, Side, compare_runs
+from proctor.analysis.compare.compare_cases import CompareOptions, Side, compare_cases
 from proctor.schema.analysis.comparison import PASSED, ComparedRun, Comparison, Look
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
 from proctor.schema.results.score import MetricScore
@@ -76,7 +76,7 @@ def _compare(
         Side(ComparedRun("", "drawn", len(cases), trials), cases)
         for cases, trials in zip(sides, design.trials, strict=True)
     )
-    return compare_runs(base, candidate, options)
+    return compare_cases(base, candidate, options)
 
 
 # --- the design ------------------------------------------------------------------------------------------------------

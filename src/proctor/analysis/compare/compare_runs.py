@@ -19,7 +19,7 @@ from proctor.schema.analysis.comparison import Comparison
 from proctor.schema.results.run_result import RunResult
 
 if TYPE_CHECKING:
-    from proctor.analysis.compare.compare import CompareOptions, Side
+    from proctor.analysis.compare.compare_cases import CompareOptions, Side
     from proctor.schema.results.manifest import Manifest
 
 
@@ -132,7 +132,7 @@ def _side(given: str | RunResult, store: StoreLike) -> KnownSide:
 
 
 def _compare(base: KnownSide, candidate: KnownSide, asked: _Asked) -> Comparison:
-    from proctor.analysis.compare.compare import compare_runs
+    from proctor.analysis.compare.compare_cases import compare_cases
     from proctor.analysis.compare.interim_looks import looked_at
     from proctor.analysis.compare.next_steps import next_steps, rescore_step
     from proctor.runs.differences import (
@@ -152,7 +152,7 @@ def _compare(base: KnownSide, candidate: KnownSide, asked: _Asked) -> Comparison
         now, options = looked_at(before, now, options)
     if options.deterministic:
         before, now = _check_deterministic(before), _check_deterministic(now)
-    found = compare_runs(before, now, options)
+    found = compare_cases(before, now, options)
     rescore = rescore_step(found, base[1][1], candidate[1][1], is_baseline=asked.baseline is not None)
     steps = next_steps(found, base[1][0], candidate[1][0], options.budget.cases)
     found.next_steps = [rescore, *steps] if rescore else [*steps]
@@ -168,7 +168,7 @@ def _compare(base: KnownSide, candidate: KnownSide, asked: _Asked) -> Comparison
 
 
 def _compare_options(base: KnownSide, candidate: KnownSide, asked: _Asked) -> CompareOptions:
-    from proctor.analysis.compare.compare import MARGIN, CompareOptions
+    from proctor.analysis.compare.compare_cases import MARGIN, CompareOptions
 
     names = {
         metric.name for one in (base, candidate) for judged in one[1][1].sets for metric in judged.metrics

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from proctor.analysis.compare.compare import CompareOptions, Side, compare_runs
+from proctor.analysis.compare.compare_cases import CompareOptions, Side, compare_cases
 from proctor.analysis.compare.futility import Ahead
 from proctor.schema.analysis.comparison import Change, ComparedRun, Comparison, Look
 from proctor.schema.results.manifest import AGAINST_RUN
@@ -115,4 +115,4 @@ class Looks:
         """Return the comparison after this many trials of each case."""
         candidate = Side(ComparedRun("", "", len(cases), made), cases)
         options = _as_looked_at(self.options, self.base.run.num_runs, self.most, made)
-        return compare_runs(self.base, candidate, options)
+        return compare_cases(self.base, candidate, options)

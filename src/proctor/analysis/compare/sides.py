@@ -13,7 +13,7 @@ from proctor.schema.analysis.comparison import TRIAL_COST, TRIAL_SECONDS, Compar
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult
 
 if TYPE_CHECKING:
-    from proctor.analysis.compare.compare import Side
+    from proctor.analysis.compare.compare_cases import Side
     from proctor.schema.evidence.trial import Trial
     from proctor.schema.results.manifest import Judging, Manifest
     from proctor.stores.base import Store
@@ -31,7 +31,7 @@ def side_of_run(store: Store, given: str | RunResult) -> KnownSide:
     """
     if isinstance(given, RunResult):
         return side_of_result(given)
-    from proctor.analysis.compare.compare import Side
+    from proctor.analysis.compare.compare_cases import Side
     from proctor.schema.results.manifest import counting
     from proctor.schema.results.model_usage import total_cost
 
@@ -73,7 +73,7 @@ def find_run(store: Store, name: str) -> str:
 
 def side_of_result(result: RunResult) -> KnownSide:
     """Return a result in memory as one side. The content of its cases is unknown, so they are paired by their ids."""
-    from proctor.analysis.compare.compare import Side
+    from proctor.analysis.compare.compare_cases import Side
     from proctor.runs.differences import manifest_of_result
 
     cost = result.cost if result.spent else None

@@ -14,7 +14,7 @@ from proctor.runs.arguments import EvaluateOptions
 from proctor.stores.baselines import base_name
 
 if TYPE_CHECKING:
-    from proctor.analysis.compare.compare import Side
+    from proctor.analysis.compare.compare_cases import Side
     from proctor.analysis.compare.interim_looks import Looks
     from proctor.engine.planning.plan import Plan
     from proctor.schema.analysis.comparison import Comparison
@@ -30,7 +30,7 @@ def looks_of(options: EvaluateOptions, plan: Plan, store: Store | None) -> Looks
         SetupProblems: the other run is not there or has nothing in common, or too few trials are allowed.
         StoreError: the store does not exist to find it in, or it cannot be read.
     """
-    from proctor.analysis.compare.compare import MARGIN, CompareOptions
+    from proctor.analysis.compare.compare_cases import MARGIN, CompareOptions
     from proctor.analysis.compare.interim_looks import Looks
 
     counts = {chosen.num_runs for chosen in plan.sets}

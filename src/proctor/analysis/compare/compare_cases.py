@@ -151,7 +151,7 @@ class _Evidence:
         return any(one.verdict == verdict for one in self.measures if one.decides)
 
 
-def compare_runs(base: Side, candidate: Side, options: CompareOptions) -> Comparison:
+def compare_cases(base: Side, candidate: Side, options: CompareOptions) -> Comparison:
     """Compare two runs case by case.
 
     The outcome, in this order. *regression*: significantly worse whatever the missing verdicts are. *error*: significantly

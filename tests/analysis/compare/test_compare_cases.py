@@ -7,7 +7,7 @@ from random import Random
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from proctor.analysis.compare.compare import CompareOptions, compare_runs
+from proctor.analysis.compare.compare_cases import CompareOptions, compare_cases
 from proctor.analysis.compare.measures import lower_bound, p_value_by_case
 from proctor.analysis.compare.missing_verdicts import PairedScore
 from proctor.analysis.compare.resemblance import could_be_beyond_resemblance, is_beyond_resemblance
@@ -235,7 +235,7 @@ def test_a_few_better_cases_are_no_improvement_where_the_pass_rate_is_lower() ->
 def test_sentence(base: list[str], candidate: list[str], sentence: str) -> None:
     trials = max(map(len, [*base, *candidate]))
     before, now = side(cases(*base), num_runs=trials), side(cases(*candidate), num_runs=trials)
-    assert compare_runs(before, now, CompareOptions()).sentence == sentence
+    assert compare_cases(before, now, CompareOptions()).sentence == sentence
 
 
 def test_both_questions_have_a_sentence() -> None:
@@ -269,7 +269,7 @@ def test_one_or_two_cases_are_too_few_for_an_interval(
     trials = len(base[0])
     before, now = side(cases(*base), num_runs=trials), side(cases(*candidate), num_runs=trials)
 
-    found = compare_runs(before, now, CompareOptions())
+    found = compare_cases(before, now, CompareOptions())
 
     assert found.on_these_cases.endswith(on_these_cases)
     too_few = "too few cases to test; a drop of more than 5 points is not ruled out for cases like these"
@@ -369,9 +369,9 @@ def test_cases_of_one_id_are_paired_in_order() -> None:
 
 def test_a_case_that_was_edited_is_left_out_unless_it_is_asked_for() -> None:
     base, now = side(cases("P", "P"), content={"0": "old"}), side(cases("F", "P"), content={"0": "new"})
-    left_out = compare_runs(base, now, CompareOptions())
+    left_out = compare_cases(base, now, CompareOptions())
     assert (left_out.pairs, left_out.changed_cases, left_out.cases) == (1, ["set/0"], [])
-    kept = compare_runs(base, now, CompareOptions(keep_changed=True))
+    kept = compare_cases(base, now, CompareOptions(keep_changed=True))
     assert (kept.pairs, kept.changed_cases, len(kept.cases)) == (2, ["set/0"], 1)
 
 
@@ -383,10 +383,10 @@ def test_different_numbers_of_trials_pair() -> None:
 def test_added_trials_are_reported_as_a_maximum() -> None:
     base, candidate = side(cases("PPPP", "PPPP"), num_runs=4), side(cases("PP", "PF"), num_runs=9)
     added = replace(candidate, run=replace(candidate.run, most=9))
-    assert compare_runs(base, added, CompareOptions()).sentence.endswith(
+    assert compare_cases(base, added, CompareOptions()).sentence.endswith(
         "; by 2 cases x 4 and up to 9 trials"
     )
-    assert compare_runs(added, added, CompareOptions()).sentence.endswith("; by 2 cases x up to 9 trials")
+    assert compare_cases(added, added, CompareOptions()).sentence.endswith("; by 2 cases x up to 9 trials")
 
 
 def test_a_trial_in_error_is_neither_a_pass_nor_a_fail() -> None:
