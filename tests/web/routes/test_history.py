@@ -1,12 +1,15 @@
 """Looking back, as a page."""
 
 from collections.abc import Callable
+from statistics import fmean, stdev
 from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 
 import proctor
+from proctor.schema.evidence.event import Event
+from proctor.web.pages.runs.run_trends import TrendRun, _since_text
 from proctor.web.server.context import ServerContext
 
 EVIL = "evil </script>\x1b[2J"
@@ -155,3 +158,62 @@ def test_what_cannot_be_shown_is_reported(
 
 def test_where_nothing_was_run_the_history_is_empty(client: TestClient) -> None:
     assert got(client)["runs"] == []
+
+
+# --- pictures over several runs ---------------------------------------------------------------------------------------
+
+
+def test_the_causes_of_a_run_are_counted_in_the_runs_before_it(
+    ran: Callable[..., None], client: TestClient
+) -> None:
+    ran("a")
+    ran()
+    ran("a", "b")
+    runs = client.get("/api/runs").json()["items"]
+    page = client.get(f"/api/runs/{runs[0]['run_id']}").json()
+    trend = client.get(f"/api/runs/{runs[0]['run_id']}/cause-trend").json()
+    assert [one["run_id"] for one in trend["runs"]] == [one["run_id"] for one in reversed(runs)]
+    assert [one["failed"] for one in trend["runs"]] == [1, 0, 2]
+    assert [one["text"] for one in trend["causes"]] == [one["text"] for one in page["causes"]]
+    for cause, shown in zip(trend["causes"], page["causes"], strict=True):
+        assert cause["sizes"][-2:] == [shown["before"], shown["cases"]]
+    assert [sum(sizes) for sizes in zip(*(one["sizes"] for one in trend["causes"]), strict=True)] == [1, 0, 2]
+    assert {one["since"] for one in trend["causes"]} <= {"new", "again"}
+
+
+@pytest.mark.parametrize(
+    ("sizes", "since"),
+    [
+        pytest.param([2], "", id="only this run"),
+        pytest.param([0, 0, 2], "new", id="new"),
+        pytest.param([1, 0, 2], "again", id="gone and back"),
+        pytest.param([0, 1, 2], "since b (2 runs)", id="since an earlier run"),
+        pytest.param([3, 1, 2], "in all 3 runs", id="always"),
+    ],
+)
+def test_a_trend_names_since_when_a_cause_is_there(sizes: list[int], since: str) -> None:
+    runs = [TrendRun(run_id=one, short=one, created_at=0, failed=3) for one in "abc"]
+    assert _since_text(sizes, runs) == since
+
+
+def priced_agent(text: str) -> list[Event]:
+    tokens = {"prompt_token_count": 1_000 * len(text), "candidates_token_count": 10}
+    return [Event.said(f"You wrote {text}", usage_metadata=tokens, model_version="gpt-4o-mini")]
+
+
+def test_the_cost_has_the_interval_of_the_mean_over_the_cases(
+    client: TestClient, context: ServerContext
+) -> None:
+    for cases in (eval_set("a", "bb", "c" * 40), eval_set("a")):
+        proctor.evaluate_sync(priced_agent, cases, store=context.store_url)
+    one, several = (row["run_id"] for row in client.get("/api/runs").json()["items"])
+    found = client.get("/api/history/costs", params={"run": [one, several]}).json()
+    (interval,) = found["items"]
+    assert (interval["run_id"], interval["cases"]) == (several, 3)  # a run of one case has no interval
+    costs = client.get(f"/api/runs/{several}/case-extras").json()["costs"]
+    half = 4.302652729911275 * stdev(costs) / 3**0.5  # Student's t with 2 degrees of freedom
+    assert interval["high"] == pytest.approx(fmean(costs) + half)
+    assert interval["low"] == 0.0 > fmean(costs) - half  # a cost is not below 0
+    shown = {run["run_id"]: run["case_cost"] for run in got(client)["runs"]}
+    assert shown[several] == pytest.approx(fmean(costs))
+    assert client.get("/api/history/costs", params={"run": ["unknown"]}).status_code == 404

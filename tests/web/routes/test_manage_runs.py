@@ -79,6 +79,40 @@ def test_a_baseline_is_set_and_keeps_the_run_until_it_is_removed(
     assert client.get(f"/api/runs/{newest}").status_code == 404
 
 
+@pytest.mark.parametrize(
+    ("if_match", "status", "reason"),
+    [
+        pytest.param(None, 428, "send its id as If-Match", id="no condition"),
+        pytest.param("another-run", 412, "no longer run another-run", id="another run"),
+        pytest.param("{present}", 200, "", id="the run that it is"),
+        pytest.param('"{present}"', 200, "", id="as an ETag"),
+    ],
+)
+def test_a_baseline_is_replaced_only_by_whom_knows_its_run(
+    client: TestClient, run_ids: list[str], if_match: str | None, status: int, reason: str
+) -> None:
+    newer, older = run_ids
+    _ask(client, "PUT", f"{older}/baselines/main")
+    headers = {} if if_match is None else {"If-Match": if_match.format(present=older)}
+    replaced = client.put(f"/api/runs/{newer}/baselines/main", headers=headers)
+    assert (replaced.status_code, reason in str(replaced.json().get("detail", ""))) == (status, True)
+    found = {one["name"]: one["run_id"] for one in client.get("/api/baselines").json()["items"]}
+    assert found == {"main": newer if status == 200 else older}
+    _ask(client, "PUT", f"{found['main']}/baselines/main")  # it is that run already
+
+
+@pytest.mark.parametrize(("if_match", "status"), [(None, 428), ("first-run", 412)])
+def test_a_baseline_that_cannot_be_read_is_not_replaced(
+    client: TestClient, run_ids: list[str], tmp_path: Path, if_match: str | None, status: int
+) -> None:
+    _ask(client, "PUT", f"{run_ids[0]}/baselines/main")
+    (baseline,) = tmp_path.rglob("main.json")
+    baseline.write_text("{broken")
+    headers = {} if if_match is None else {"If-Match": if_match}
+    assert client.put(f"/api/runs/{run_ids[0]}/baselines/main", headers=headers).status_code == status
+    assert baseline.read_text() == "{broken"
+
+
 def test_a_run_is_deleted_by_its_complete_id_only(client: TestClient, run_ids: list[str]) -> None:
     for name in ("latest", run_ids[0][:6]):
         answer = client.delete(f"/api/runs/{name}")

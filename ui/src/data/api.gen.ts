@@ -561,6 +561,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{run}/cause-trend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Cause Trend
+         * @description Return the causes of a run's failures in it and in the runs before it; the verdicts of all are read.
+         */
+        get: operations["get_cause_trend"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{run}/texts": {
         parameters: {
             query?: never;
@@ -795,7 +815,7 @@ export interface paths {
         get?: never;
         /**
          * Put Baseline
-         * @description Make a run the baseline of this name, in place of the one that was.
+         * @description Make a run the baseline of this name. It replaces only the run that If-Match names.
          */
         put: operations["put_baseline"];
         post?: never;
@@ -1146,6 +1166,26 @@ export interface paths {
          * @description Return which cases broke in which run, agent by agent; with `case`, that case run by run.
          */
         get: operations["get_history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/history/costs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Cost Intervals
+         * @description Return the 95 % confidence intervals of the costs of runs; the evidence of their cases is read (5,000 at most).
+         */
+        get: operations["get_cost_intervals"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2062,6 +2102,28 @@ export interface components {
             infrastructure: boolean;
         };
         /**
+         * CauseSizes
+         * @description One cause of failures over the runs.
+         */
+        CauseSizes: {
+            /** Text */
+            text: string;
+            /** Sizes */
+            sizes: number[];
+            /** Since */
+            since: string;
+        };
+        /**
+         * CauseTrend
+         * @description The causes of the failures of a run in the last runs of the same agent and eval sets.
+         */
+        CauseTrend: {
+            /** Runs */
+            runs: components["schemas"]["TrendRun"][];
+            /** Causes */
+            causes: components["schemas"]["CauseSizes"][];
+        };
+        /**
          * Change
          * @description The outcome of a comparison.
          * @enum {string}
@@ -2318,6 +2380,30 @@ export interface components {
             markdown: string;
             /** Command */
             command: string;
+        };
+        /**
+         * CostInterval
+         * @description The 95 % confidence interval of the mean cost of a case in one run, in US dollars.
+         */
+        CostInterval: {
+            /** Run Id */
+            run_id: string;
+            /** Low */
+            low: number;
+            /** High */
+            high: number;
+            /** Cases */
+            cases: number;
+        };
+        /**
+         * CostIntervals
+         * @description The intervals of the requested runs; without those whose costs are not all known, and the oldest of many.
+         */
+        CostIntervals: {
+            /** Items */
+            items: components["schemas"]["CostInterval"][];
+            /** Left Out */
+            left_out: number;
         };
         /**
          * Course
@@ -4374,6 +4460,20 @@ export interface components {
             errors: components["schemas"]["ToolError"][];
         };
         /**
+         * TrendRun
+         * @description One of the runs over which causes are counted.
+         */
+        TrendRun: {
+            /** Run Id */
+            run_id: string;
+            /** Short */
+            short: string;
+            /** Created At */
+            created_at: number;
+            /** Failed */
+            failed: number;
+        };
+        /**
          * TrialLine
          * @description One trial in the list of trials.
          */
@@ -6133,6 +6233,40 @@ export interface operations {
             };
         };
     };
+    get_cause_trend: {
+        parameters: {
+            query?: {
+                /** @description The number of the scoring; by default the one that counts. */
+                judging?: number | null;
+            };
+            header?: never;
+            path: {
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CauseTrend"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
     find_in_conversations: {
         parameters: {
             query: {
@@ -6575,7 +6709,10 @@ export interface operations {
     put_baseline: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The id of the run that this one replaces as the baseline. */
+                "if-match"?: string | null;
+            };
             path: {
                 run: string;
                 name: string;
@@ -6593,6 +6730,15 @@ export interface operations {
                     "application/json": components["schemas"]["RunManagement"];
                 };
             };
+            /** @description The baseline is another run than the one that If-Match names. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
             /** @description Validation Error */
             422: {
                 headers: {
@@ -6600,6 +6746,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Replacing a baseline needs If-Match. */
+            428: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Detail"];
                 };
             };
         };
@@ -7182,6 +7337,38 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["HistoryPage"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    get_cost_intervals: {
+        parameters: {
+            query: {
+                /** @description Ids of runs, newest first. */
+                run: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CostIntervals"];
                 };
             };
             /** @description Validation Error */

@@ -1,5 +1,6 @@
 import { useAddress } from "../../app/address";
-import type { HistoryPage } from "../../data/types";
+import { useData, useSource } from "../../data/queries";
+import type { CostInterval, CostIntervals, HistoryPage } from "../../data/types";
 import { numText } from "../../components/text/numberFormats";
 import { safeText } from "../../components/text/safeText";
 import { Chart } from "./Chart";
@@ -11,12 +12,13 @@ import { linesOf, runsOf } from "./lines";
 /** The pass rate (or another metric), the duration and the cost over the runs; the metric and the lines are in the address. */
 export function OverTime({ page }: { page: HistoryPage }) {
   const [query] = useAddress();
+  const costs = useCostIntervals(page);
   const chosen = chosenName(page.series, query.get("metric"));
   if (chosen === null) return null;
   const hasCost = page.runs.some(({ case_cost }) => case_cost !== null);
   const names = [...new Set([chosen, DURATION, hasCost ? COST : TOKENS])];
   const by = query.get("by");
-  const charts = names.map((name) => ({ name, lines: linesOf(page, name, by) })).filter(({ lines }) => lines.length);
+  const charts = names.map((name) => ({ name, lines: linesOf(page, name, by, costs) })).filter(({ lines }) => lines.length);
   const left = Math.max(0, ...charts.map(({ lines }) => lines.length - MOST_LINES));
   return (
     <section aria-label="Over time">
@@ -33,6 +35,16 @@ export function OverTime({ page }: { page: HistoryPage }) {
       )}
     </section>
   );
+}
+
+const NONE: readonly CostInterval[] = [];
+
+/** The intervals of the costs, which take the evidence of all cases to know: they come after the picture. */
+function useCostIntervals({ runs }: HistoryPage): readonly CostInterval[] {
+  const { live } = useSource();
+  const query = runs.filter(({ case_cost }) => case_cost !== null).slice(0, 100).map(({ run_id }) => `run=${encodeURIComponent(run_id)}`);
+  const path = live && query.length ? `/api/history/costs?${query.join("&")}` : null;
+  return useData<CostIntervals>(path, { fresh: 60_000 }).data?.items ?? NONE;
 }
 
 function OneChart({ page, name, lines, agents }: { page: HistoryPage; name: string; lines: ReturnType<typeof linesOf>; agents: boolean }) {

@@ -35,6 +35,12 @@ describe("the lines of a chart", () => {
     expect(drawn(name, by)).toEqual(lines);
   });
 
+  it("have the interval of a cost once it is read", () => {
+    const costs = [{ run_id: "d", low: 0.015, high: 0.025, cases: 18 }];
+    const [line] = linesOf(PAGE, COST, null, costs);
+    expect(line?.points.map(({ low, high, count }) => [low, high, count])).toEqual([[null, null, 20], [0.015, 0.025, 18]]);
+  });
+
   it("share the places of their runs", () => {
     expect(runsOf(linesOf(PAGE, "passed", null), RUNS).map(({ run_id }) => run_id)).toEqual(["d", "c", "b", "a"]);
     expect(runsOf(linesOf(PAGE, COST, null), RUNS).map(({ run_id }) => run_id)).toEqual(["d", "b"]);

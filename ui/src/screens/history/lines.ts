@@ -1,5 +1,5 @@
 // The lines of a chart over runs: one for each agent, or for each build.
-import type { HistoryPage, HistoryRunPart } from "../../data/types";
+import type { CostInterval, HistoryPage, HistoryRunPart } from "../../data/types";
 import { mdCode, mdTable, mdText } from "../../components/text/markdown";
 import { clockText, numText } from "../../components/text/numberFormats";
 import type { Point } from "./chartPaths";
@@ -12,21 +12,22 @@ export interface Line {
 }
 
 /** The lines of one metric, or of the cost of a case; those with the newest run first. */
-export function linesOf(page: HistoryPage, name: string, by: string | null): Line[] {
-  const lines = name === COST ? costLines(page) : page.series.filter((one) => one.name === name).map(({ agent, points }) => ({ label: agent, points }));
+export function linesOf(page: HistoryPage, name: string, by: string | null, costs: readonly CostInterval[] = []): Line[] {
+  const lines = name === COST ? costLines(page, costs) : page.series.filter((one) => one.name === name).map(({ agent, points }) => ({ label: agent, points }));
   return by === "build" ? splitByBuild(lines, page.runs) : lines;
 }
 
-function costLines({ series, runs }: HistoryPage): Line[] {
+function costLines({ series, runs }: HistoryPage, costs: readonly CostInterval[]): Line[] {
+  const byRun = new Map(costs.map((one) => [one.run_id, one]));
   const agents = [...new Set(series.map(({ agent }) => agent))];
   return agents
-    .map((agent) => ({ label: agent, points: [...runs].reverse().flatMap((run) => (!agent || run.agent === agent ? costPoint(run) : [])) }))
+    .map((agent) => ({ label: agent, points: [...runs].reverse().flatMap((run) => (!agent || run.agent === agent ? costPoint(run, byRun.get(run.run_id)) : [])) }))
     .filter(({ points }) => points.length > 0);
 }
 
-function costPoint({ run_id, case_cost, cases }: HistoryRunPart): Point[] {
+function costPoint({ run_id, case_cost, cases }: HistoryRunPart, interval: CostInterval | undefined): Point[] {
   if (case_cost === null) return [];
-  return [{ run_id, score: case_cost, low: null, high: null, threshold: null, outcome: "informational", count: cases }];
+  return [{ run_id, score: case_cost, low: interval?.low ?? null, high: interval?.high ?? null, threshold: null, outcome: "informational", count: interval?.cases ?? cases }];
 }
 
 /** What a build is called: its commit, its version, or the beginning of the hash of its source. */

@@ -86,7 +86,9 @@ function NameAndNote({ page, managed }: { page: RunPage; managed: RunManagement 
 
 function Baseline({ page, managed }: { page: RunPage; managed: RunManagement }) {
   const [name, setName] = useState("main");
-  const known = useData<BaselinesPage>("/api/baselines").data?.items ?? [];
+  const baselines = useData<BaselinesPage>("/api/baselines");
+  const known = baselines.data?.items ?? [];
+  const [agreed, setAgreed] = useState<string | null>(null); // the run that a person agreed to replace
   const path = `/api/runs/${encodeURIComponent(page.run_id)}`;
   const change = useChange<RunManagement>(["/api/runs", "/api/baselines"]);
   const replaced = replacedBaseline(known, name, page.run_id);
@@ -96,7 +98,8 @@ function Baseline({ page, managed }: { page: RunPage; managed: RunManagement }) 
       className={styles.manage}
       onSubmit={(event) => {
         event.preventDefault();
-        change.mutate({ method: "PUT", path: `${path}/baselines/${encodeURIComponent(name)}` });
+        if (replaced && agreed !== replaced) setAgreed(replaced);
+        else change.mutate({ method: "PUT", path: `${path}/baselines/${encodeURIComponent(name)}`, etag: replaced }, { onError: () => void baselines.refetch() });
       }}
     >
       <h3>Baseline</h3>
@@ -115,7 +118,9 @@ function Baseline({ page, managed }: { page: RunPage; managed: RunManagement }) 
         {replaced && ` The baseline ${name} is now run ${replaced.slice(0, 6)}: this run replaces it.`}
         {page.outcome !== "passed" && " This run did not pass: a run that is no better shows no regression."}
       </p>
-      <Button type="submit" busy={change.isPending} disabled={!name || managed.baselines.includes(name)}>Set as baseline</Button>
+      <Button type="submit" look={replaced && agreed === replaced ? "danger" : "plain"} busy={change.isPending} disabled={!name || managed.baselines.includes(name)}>
+        {!replaced ? "Set as baseline" : agreed === replaced ? `Replace run ${replaced.slice(0, 6)} as ${safeText(name)}` : "Set as baseline …"}
+      </Button>
       <ErrorNote error={change.error} />
     </form>
   );

@@ -188,6 +188,16 @@ def _comparison_run(
     return None, "previous"
 
 
+def earlier_runs(store: Store, run: RunRecord, most: int) -> list[ListedRun]:
+    """Return the finished runs of the same agent and sets before a run, newest first."""
+    entries = store.index()
+    short = short_ids([entry.run_id for entry in entries])
+    ids = [entry.run_id for entry in entries if entry.run_id == run.run_id or _is_similar(entry, run)]
+    records = map(store.record, ids[ids.index(run.run_id) + 1 :])
+    finished = (record for record in records if record.state is RunState.FINISHED)
+    return [_list_run(store, record, short[record.run_id]) for record in islice(finished, most)]
+
+
 def _is_similar(entry: RunEntry, run: RunRecord) -> bool:
     return entry.complete and entry.agent == run.agent and set(entry.sets) == set(run.sets)
 

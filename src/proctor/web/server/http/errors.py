@@ -10,6 +10,7 @@ from typing import Any
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from pydantic import BaseModel
 
 from proctor.common.safe_text import clean
 from proctor.errors import ProctorError, SetupError, StoreError, UnknownNameError
@@ -48,6 +49,12 @@ def add_handlers(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, _validation_error)
     app.add_exception_handler(ProblemsError, problems_response)
     app.add_exception_handler(OSError, _system_error)
+
+
+class Detail(BaseModel):
+    """The reason of a refusal."""
+
+    detail: str
 
 
 def answer(status: int, text: str) -> JSONResponse:

@@ -20,6 +20,7 @@ from proctor.web.pages.analysis.load_comparison import (
     load_pair,
 )
 from proctor.web.pages.runs.matrix import MatrixPage
+from proctor.web.pages.runs.run_trends import CostIntervals, cost_intervals
 from proctor.web.server.context import ContextDep
 from proctor.web.server.http.errors import as_json
 
@@ -109,6 +110,16 @@ def get_history(
     except NoRunsError:
         history = RunHistory([], 0, [])
     return as_json(history_page(history, options=options))
+
+
+@router.get("/history/costs")
+def get_cost_intervals(
+    context: ContextDep,
+    run: Annotated[list[str], Query(min_length=1, max_length=100, description="Ids of runs, newest first.")],
+) -> CostIntervals:
+    """Return the 95 % confidence intervals of the costs of runs; the evidence of their cases is read (5,000 at most)."""
+    with context.runs() as store:
+        return cost_intervals(store, context.run_pages, run)
 
 
 @router.get("/judges")

@@ -10,13 +10,13 @@ from typing import Annotated
 from fastapi import APIRouter, Header, HTTPException, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from proctor.authoring.bless import OnCase
 from proctor.schema.format.wire_model import PageModel
 from proctor.web.pages.bless import BlessedPage, BlessPage, ChangedSinceError, CommentsLostError, Review
 from proctor.web.server.context import ContextDep
-from proctor.web.server.http.errors import answer
+from proctor.web.server.http.errors import Detail, answer
 from proctor.web.server.http.sse import wait_for_disconnect
 
 router = APIRouter()
@@ -43,12 +43,6 @@ class BlessToWrite(PageModel):
     force: bool = False
     lose_comments: bool = False
     """Confirms that comments in the replaced text are lost."""
-
-
-class Detail(BaseModel):
-    """The reason of a refusal."""
-
-    detail: str
 
 
 @router.post("/runs/{run}/bless/preview")

@@ -6,7 +6,8 @@ import warnings
 from dataclasses import replace
 from typing import Annotated
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Header
+from fastapi.responses import JSONResponse
 from pydantic import Field
 
 from proctor.analysis.compare.baselines import remove_baseline, set_baseline
@@ -15,9 +16,10 @@ from proctor.runs.storage.queries import prune_runs
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.manifest import NO_ANNOTATION, RunState
 from proctor.stores.base import Store
-from proctor.stores.baselines import baseline_names
+from proctor.stores.baselines import baseline_names, is_baseline
 from proctor.stores.open import store_file
 from proctor.web.server.context import ContextDep
+from proctor.web.server.http.errors import Detail, answer
 
 router = APIRouter()
 
@@ -72,14 +74,50 @@ def put_annotation(context: ContextDep, run: str, annotation: AnnotationChange) 
         return _management(store, run_id)
 
 
-@router.put("/runs/{run}/baselines/{name}")
-def put_baseline(context: ContextDep, run: str, name: str) -> RunManagement:
-    """Make a run the baseline of this name, in place of the one that was."""
+@router.put(
+    "/runs/{run}/baselines/{name}",
+    response_model=RunManagement,
+    responses={
+        412: {
+            "model": Detail,
+            "description": "The baseline is another run than the one that If-Match names.",
+        },
+        428: {"model": Detail, "description": "Replacing a baseline needs If-Match."},
+    },
+)
+def put_baseline(
+    context: ContextDep,
+    run: str,
+    name: str,
+    if_match: Annotated[
+        str | None, Header(description="The id of the run that this one replaces as the baseline.")
+    ] = None,
+) -> RunManagement | JSONResponse:
+    """Make a run the baseline of this name. It replaces only the run that If-Match names."""
     with context.changing() as store, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the page shows the outcome of the run next to the button
         run_id = store.find(run)
+        if (refusal := _refuse_replacement(store, name, run_id, if_match)) is not None:
+            return refusal
         set_baseline(name, run_id, store)
         return _management(store, run_id)
+
+
+def _refuse_replacement(store: Store, name: str, run_id: str, if_match: str | None) -> JSONResponse | None:
+    """Return the answer to a request that would replace a baseline without naming its run; `None` if nothing is lost."""
+    expected = (if_match or "").strip().removeprefix("W/").strip('"')
+    present = next((one for one, names in baseline_names(store).items() if name in names), "")
+    if run_id == present or (expected == present and bool(present) == is_baseline(name, store)):
+        return None
+    if expected:
+        now = f"run {present}" if present else "not a run that can be read"
+        return answer(412, f"nothing was written: the baseline {name} is {now}, no longer run {expected}")
+    was = (
+        f"run {present}: send its id as If-Match"
+        if present
+        else "a file that cannot be read: remove it first"
+    )
+    return answer(428, f"nothing was written: the baseline {name} is {was} to replace it")
 
 
 @router.delete("/runs/{run}/baselines/{name}")

@@ -27,6 +27,7 @@ from proctor.web.pages.runs.case_table import CasesPage
 from proctor.web.pages.runs.load_run import brief_page, brief_rows, runs_page
 from proctor.web.pages.runs.run_list import RunsPage
 from proctor.web.pages.runs.run_page import NotesPage, RunPage
+from proctor.web.pages.runs.run_trends import CauseTrend, cause_trend
 from proctor.web.server.context import ContextDep, ServerContext
 from proctor.web.server.http.errors import as_json
 
@@ -97,6 +98,13 @@ def get_case_extras(context: ContextDep, run: str, judging: Judging = None) -> C
     """Return tags, tools and costs of a run's cases; all evidence is read for them, so the page requests them after the table."""
     with context.runs() as store:
         return context.run_pages.extras(store, run, judging)
+
+
+@router.get("/runs/{run}/cause-trend")
+def get_cause_trend(context: ContextDep, run: str, judging: Judging = None) -> CauseTrend:
+    """Return the causes of a run's failures in it and in the runs before it; the verdicts of all are read."""
+    with context.runs() as store:
+        return cause_trend(store, run, judging)
 
 
 @router.get("/runs/{run}/texts")

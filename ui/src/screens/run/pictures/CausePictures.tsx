@@ -1,10 +1,12 @@
 import { useState } from "react";
-import type { RunPage } from "../../../data/types";
+import { pathOf, useData, useSource } from "../../../data/queries";
+import type { CauseTrend, RunPage } from "../../../data/types";
 import { Button } from "../../../components/forms/Button";
+import { Sparkline } from "../../../components/charts/Sparkline";
 import { Copy } from "../../../components/text/Copy";
 import { Prose } from "../../../components/text/Prose";
 import { numText } from "../../../components/text/numberFormats";
-import { causeFilter, causesMarkdown, sinceText } from "./causes";
+import { causeFilter, causesMarkdown, sinceText, trendLabel } from "./causes";
 import styles from "./Pictures.module.css";
 
 const FIRST = 8;
@@ -15,10 +17,12 @@ interface Props {
   onFilter: (text: string) => void;
 }
 
-/** Why cases failed, each cause once: the cases with it, and how many the run before had. */
+/** Why cases failed, each cause once: the cases with it, how many the run before or the baseline had, and how it went over the last runs. */
 export function CausePictures({ page, onFilter }: Props) {
   const [all, setAll] = useState(false);
   const { causes, against } = page;
+  const trend = useTrend(page);
+  const sizes = new Map(trend?.causes.map((one) => [one.text, one]));
   const most = Math.max(1, ...causes.map(({ cases }) => cases));
   return (
     <>
@@ -27,7 +31,8 @@ export function CausePictures({ page, onFilter }: Props) {
           <tr>
             <th scope="col">Cause</th>
             <th scope="col">Cases</th>
-            <th scope="col">{against ? `In ${against.short}` : ""}</th>
+            <th scope="col">{against ? `In ${against.kind === "previous" ? "" : `${against.kind}, `}${against.short}` : ""}</th>
+            {trend && <th scope="col">Last {trend.runs.length} runs</th>}
           </tr>
         </thead>
         <tbody>
@@ -45,6 +50,7 @@ export function CausePictures({ page, onFilter }: Props) {
                 </span>
               </td>
               <td data-label={against ? `in ${against.short}` : ""}>{cause.before === 0 ? <b className={styles.worse}>new</b> : sinceText(cause)}</td>
+              {trend && <Trend trend={trend} of={sizes.get(cause.text)} />}
             </tr>
           ))}
         </tbody>
@@ -55,8 +61,25 @@ export function CausePictures({ page, onFilter }: Props) {
             {all ? `Show ${FIRST} causes` : `Show all ${numText(causes.length)} causes`}
           </Button>
         )}
-        <Copy text={() => causesMarkdown(page)} action="numbers">Copy the causes</Copy>
+        <Copy text={() => causesMarkdown(page, trend)} action="numbers">Copy the causes</Copy>
       </div>
     </>
+  );
+}
+
+/** The causes over the runs before; undefined until they are read, in a file, and if there is no run before. */
+function useTrend(page: RunPage): CauseTrend | undefined {
+  const { live } = useSource();
+  const path = pathOf(`/api/runs/${encodeURIComponent(page.run_id)}/cause-trend`, { judging: page.judging });
+  const { data } = useData<CauseTrend>(live ? path : null, { fresh: 60_000 });
+  return data && data.runs.length > 1 ? data : undefined;
+}
+
+function Trend({ trend, of }: { trend: CauseTrend; of: CauseTrend["causes"][number] | undefined }) {
+  if (!of) return <td />;
+  return (
+    <td className={styles.trend} data-label={`last ${trend.runs.length} runs`}>
+      <Sparkline values={of.sizes} to={Math.max(...of.sizes)} label={trendLabel(of, trend)} /> <span className="dim small">{of.since}</span>
+    </td>
   );
 }

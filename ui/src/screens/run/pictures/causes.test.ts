@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { RunPage } from "../../../data/types";
 import { readFilter } from "../caseFilter";
-import { causeFilter, causesMarkdown, sinceText } from "./causes";
+import { causeFilter, causesMarkdown, sinceText, trendLabel } from "./causes";
 
 const CAUSES = [
   { text: "trajectory: `verify_identity` was not called, or too late", cases: 11, before: 0 },
@@ -18,6 +18,14 @@ describe("the causes of failures", () => {
 
   it.each([[null, ""], [0, "new"], [1, "1 case"], [3, "3 cases"]])("have the number of the run before: %s", (before, text) => {
     expect(sinceText({ before })).toBe(text);
+  });
+
+  it("are copied with their sizes in the last runs", () => {
+    const page = { causes: CAUSES, against: null } as Partial<RunPage> as RunPage;
+    const trend = { runs: [1, 2, 3].map(() => ({ run_id: "", short: "", created_at: 0, failed: 0 })), causes: [{ text: CAUSES[0]?.text ?? "", sizes: [0, 4, 11], since: "since 7f3k2c (2 runs)" }] };
+    expect(causesMarkdown(page, trend)).toContain("| Last 3 runs |");
+    expect(causesMarkdown(page, trend)).toContain("| 11 | 0, 4, 11 (since 7f3k2c (2 runs)) |");
+    expect(trendLabel({ text: "", sizes: [0, 4, 11], since: "" }, trend)).toBe("cases in each of the last 3 runs: 0, 4, 11");
   });
 
   it("are copied as a table", () => {

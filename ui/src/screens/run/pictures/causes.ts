@@ -1,5 +1,5 @@
 // The causes of failures as text: what filters by one, and the table to copy.
-import type { RunPage } from "../../../data/types";
+import type { CauseTrend, RunPage } from "../../../data/types";
 import { mdProse, mdTable } from "../../../components/text/markdown";
 import { numText } from "../../../components/text/numberFormats";
 
@@ -16,8 +16,18 @@ export function sinceText({ before }: Pick<CauseGroup, "before">): string {
   return before === 0 ? "new" : `${numText(before)} ${before === 1 ? "case" : "cases"}`;
 }
 
-export function causesMarkdown({ causes, against }: Pick<RunPage, "causes" | "against">): string {
-  const heads = ["Cause", "Cases", ...(against ? [`In ${against.short}`] : [])];
-  const rows = causes.map((cause) => [mdProse(cause.text), numText(cause.cases), ...(against ? [sinceText(cause)] : [])]);
+/** A trend for those who hear it: `cases in each of the last 3 runs: 0, 2, 4`. */
+export function trendLabel({ sizes }: CauseTrend["causes"][number], { runs }: Pick<CauseTrend, "runs">): string {
+  return `cases in each of the last ${runs.length} runs: ${sizes.map((size) => numText(size)).join(", ")}`;
+}
+
+export function causesMarkdown({ causes, against }: Pick<RunPage, "causes" | "against">, trend?: Pick<CauseTrend, "causes" | "runs">): string {
+  const sizes = new Map(trend?.causes.map((one) => [one.text, one]));
+  const heads = ["Cause", "Cases", ...(against ? [`In ${against.short}`] : []), ...(trend ? [`Last ${trend.runs.length} runs`] : [])];
+  const rows = causes.map((cause) => {
+    const found = sizes.get(cause.text);
+    const last = trend ? [found ? `${found.sizes.join(", ")}${found.since && ` (${found.since})`}` : "–"] : [];
+    return [mdProse(cause.text), numText(cause.cases), ...(against ? [sinceText(cause)] : []), ...last];
+  });
   return `${mdTable(heads, rows, [1])}\n`;
 }
