@@ -161,6 +161,8 @@ class TrialState:
     """The scores of an earlier process, by metric."""
     trial: Trial | None = None
     """The evidence that this process records, from the first event on."""
+    received: bytes = b""
+    """The evidence as a worker sent it; a failure that is found here is not in it."""
     new_scores: list[MetricScore] | None = None
     """The scores that this process computes, in the order of `asked`; `None` while the agent is under way."""
     asked: list[BoundMetric] | None = None
@@ -225,7 +227,7 @@ class TrialState:
         case = b"" if state.is_stored else kept_json(state.case)
         state.is_stored = True
         failed = self.trial.failure is not None
-        self.evidence = kept_json(self.trial)
+        self.evidence = self.received if self.received and not failed else kept_json(self.trial)
         stored.put(TrialRecord(state.position, self.number, self.attempt, self.evidence, failed, case))
 
     def outcome_records(self) -> list[Record]:

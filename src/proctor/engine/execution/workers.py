@@ -13,7 +13,7 @@ import json
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pydantic import TypeAdapter
 
@@ -28,7 +28,7 @@ from proctor.schema.serialize import kept_json
 
 if TYPE_CHECKING:
     from proctor.agents.base import Session
-    from proctor.engine.trial.conversation import EvidenceHolder, Play
+    from proctor.engine.trial.conversation import Play
     from proctor.engine.trial.deadlines import Slot
     from proctor.schema.evidence.event import Event
     from proctor.schema.format.case import EvalCase
@@ -45,6 +45,13 @@ _CLOSING = 10.0
 """Seconds that workers get to close their agents."""
 _SPARE_SECONDS = 60.0
 """Seconds in addition to all deadlines of a trial after which a silent worker counts as lost."""
+
+
+class ReceivedEvidence(Protocol):
+    """Holds the evidence of a trial, and the JSON that a worker sent."""
+
+    trial: Trial | None
+    received: bytes
 
 
 @dataclass(slots=True, eq=False)
@@ -88,8 +95,8 @@ class WorkerPool:
     _broken: str = ""
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
     _changed: asyncio.Condition = field(default_factory=asyncio.Condition)
-    _end: asyncio.Future[None] = field(init=False)
-    """Done when the engine is lost."""
+    _waits: set[asyncio.Timeout] = field(default_factory=set)
+    """The waits for answers of workers, which the loss of the engine ends."""
 
     # --- the agent of the run ----------------------------------------------------------------------------------------
 
@@ -100,8 +107,6 @@ class WorkerPool:
             SetupProblems: workers differ from this process; each difference is named.
             SetupError: the engine cannot be used, or a worker cannot open the agent.
         """
-        loop = asyncio.get_running_loop()
-        self._end = loop.create_future()
         await self.engine.open()
         self.engine.on_lost(self._break)
         try:
@@ -157,7 +162,7 @@ class WorkerPool:
         eval_set_id: str,
         number: int,
         slot: Slot,
-        holder: EvidenceHolder | None = None,
+        holder: ReceivedEvidence | None = None,
         play: Play | None = None,
     ) -> Trial:
         """Run a trial on a worker, and again if the worker is lost; return its evidence.
@@ -168,7 +173,7 @@ class WorkerPool:
         request = {"case": kept_json(case).decode(), "eval_set_id": eval_set_id, "number": number}
         turns = len(case.conversation or ())
         lost: list[Attempt] = []
-        trial, alone = None, False
+        evidence, trial, alone = b"", None, False
         while trial is None:
             users = None if play is None else TrialUsers(play)
             async with self._seat(alone=alone) as seat:
@@ -187,7 +192,7 @@ class WorkerPool:
                         lost.append(Attempt(failure=_crash(str(error)), played_user=played))
         trial.attempts = [*lost, *trial.attempts]  # a trial that ended its workers did not pass at once
         if holder is not None:
-            holder.trial = trial
+            holder.trial, holder.received = trial, b"" if lost else evidence
         return trial
 
     async def _converse(
@@ -204,29 +209,23 @@ class WorkerPool:
         return answer
 
     async def _run(self, seat: _Seat, request: Mapping[str, object], seconds: float | None) -> bytes:
-        """Return the answer of a worker; it counts as lost if it is silent long after all deadlines of the trial."""
-        try:
-            async with asyncio.timeout(None if seconds is None else seconds + _SPARE_SECONDS):
-                return await self._unless_broken(seat.worker.run(json.dumps(request).encode()))
-        except TimeoutError:
-            seat.worker.kill()
-            raise WorkerLostError(f"{seat.worker.name} has not answered for {seconds:g} s") from None
-
-    async def _unless_broken(self, answer: Any) -> bytes:
-        """Wait for an answer, or for the end of the engine.
+        """Return the answer of a worker; it counts as lost if it is silent long after all deadlines of the trial.
 
         Raises:
             EngineError: the engine is gone.
+            WorkerLostError: the worker is.
         """
-        task = asyncio.ensure_future(answer)
+        limit = asyncio.timeout(None if seconds is None else seconds + _SPARE_SECONDS)
         try:
-            await asyncio.wait([task, self._end], return_when=asyncio.FIRST_COMPLETED)
-            if not task.done():
-                raise EngineError(self._broken)
-            found: bytes = task.result()
-            return found
+            async with limit:
+                self._waits.add(limit)
+                return await seat.worker.run(json.dumps(request).encode())
+        except TimeoutError:
+            self._check()
+            seat.worker.kill()
+            raise WorkerLostError(f"{seat.worker.name} has not answered for {seconds:g} s") from None
         finally:
-            task.cancel()
+            self._waits.discard(limit)
 
     @asynccontextmanager
     async def _seat(self, *, alone: bool) -> AsyncIterator[_Seat]:
@@ -326,10 +325,13 @@ class WorkerPool:
 
     def _break(self, why: str) -> None:
         """End every trial with an error of the engine."""
-        self._broken = self._broken or why
-        if not self._end.done():
-            self._end.set_result(None)
-            self._run_aside(self._wake_up())
+        if self._broken:
+            return
+        self._broken = why
+        for limit in self._waits:
+            if not limit.expired():
+                limit.reschedule(0.0)
+        self._run_aside(self._wake_up())
 
     def _run_aside(self, work: Coroutine[object, object, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)

@@ -131,9 +131,16 @@ def pool(
     return WorkerPool(engine, job, workers, per_worker, compare, lambda _: 0.1)
 
 
-async def record(pool: WorkerPool, message: str, number: int = 0) -> Trial:
+class Holder:
+    """Holds the evidence of one trial."""
+
+    trial: Trial | None = None
+    received: bytes = b""
+
+
+async def record(pool: WorkerPool, message: str, number: int = 0, holder: Holder | None = None) -> Trial:
     """Run one trial with one message."""
     case = EvalCase.model_validate(
         {"eval_id": message, "conversation": [{"user_content": {"parts": [{"text": message}]}}]}
     )
-    return await pool.record(case, "set", number, Slot())
+    return await pool.record(case, "set", number, Slot(), holder)

@@ -11,7 +11,16 @@ from proctor.engine.execution import workers
 from proctor.engine.execution.worker_engine import EngineError, Facts
 from proctor.errors import AgentLoadError, SetupProblems
 from proctor.schema.evidence.trial import FailureKind, Trial
-from tests.runs.setup.workers.in_process_engine import FACTS, Engine, InProcessWorker, pool, record, text_of
+from proctor.schema.serialize import kept_json
+from tests.runs.setup.workers.in_process_engine import (
+    FACTS,
+    Engine,
+    Holder,
+    InProcessWorker,
+    pool,
+    record,
+    text_of,
+)
 
 
 def run(work: Coroutine[Any, Any, Any]) -> Any:
@@ -31,6 +40,22 @@ async def record_all(engine: Engine, *messages: str, **settings: Any) -> list[Tr
         return await asyncio.gather(*(record(made, text, number) for number, text in enumerate(messages)))
     finally:
         await made.close()
+
+
+@pytest.mark.parametrize(("message", "is_kept"), [("hello", True), ("poison", False)])
+def test_the_json_of_a_worker_is_stored_as_it_came_unless_attempts_were_lost(
+    message: str, is_kept: bool
+) -> None:
+    async def story() -> Holder:
+        made, holder = pool(Engine()), Holder()
+        await made.open()
+        await record(made, message, holder=holder)
+        await made.close()
+        return holder
+
+    holder = run(story())
+    assert holder.trial is not None
+    assert holder.received == (kept_json(holder.trial) if is_kept else b"")
 
 
 def test_trials_are_spread_over_the_workers_and_each_runs_no_more_than_its_number() -> None:
