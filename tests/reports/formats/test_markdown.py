@@ -232,6 +232,7 @@ def test_code_in_a_cell_separates_a_backslash_from_a_pipe(text: str) -> None:
             "@octocat #1 <b> www.evil.example :smile: a@b",
             "`@octocat` `#1` `<b>` `www.evil.example` `:smile:` `a@b`",
         ),
+        ("`my_metric`: it failed (`x`).", "`my_metric`: it failed (`x`)."),
         ("1. x", "`1.` x"),
         ("- x", "`-` x"),
         ("deadbeef GH-1 [x](y) *a* ![", "`deadbeef` `GH-1` `[x](y)` `*a*` `![`"),

@@ -1431,6 +1431,10 @@ export interface components {
             cases: components["schemas"]["AuditedCaseRow"][];
             /** Metrics */
             metrics: components["schemas"]["AuditedMetric"][];
+            /** Judges */
+            judges: components["schemas"]["AuditedJudge"][];
+            /** Asked */
+            asked: string;
             /** Notes */
             notes: string[];
             /** Changes */
@@ -1525,6 +1529,24 @@ export interface components {
             problem: string;
             /** Contradicts */
             contradicts: boolean;
+        };
+        /**
+         * AuditedJudge
+         * @description The verdicts of one judge: recorded conversations are right, mutants are wrong.
+         */
+        AuditedJudge: {
+            /** Metric */
+            metric: string;
+            /** Model */
+            model: string;
+            recorded: components["schemas"]["Share"];
+            mutants: components["schemas"]["Share"];
+            /** Passes Everything */
+            passes_everything: boolean;
+            /** Classes */
+            classes: components["schemas"]["JudgedClass"][];
+            /** Notes */
+            notes: string[];
         };
         /**
          * AuditedMetric
@@ -2955,6 +2977,19 @@ export interface components {
             last_agent: string;
             /** Labels */
             labels: number;
+        };
+        /**
+         * JudgedClass
+         * @description The mutants of one class of faults that a judge decided.
+         */
+        JudgedClass: {
+            /** Label */
+            label: string;
+            /** Family */
+            family: string;
+            /** Is Agent */
+            is_agent: boolean;
+            noticed: components["schemas"]["Share"];
         };
         /**
          * JudgedLine

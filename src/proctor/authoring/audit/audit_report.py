@@ -90,10 +90,6 @@ def _write_markdown(shown: ShownAudit, out: TextIO) -> None:
     write_markdown(shown.blocks, out, shown.options)
 
 
-def _write_text(shown: ShownAudit, out: TextIO) -> None:
-    write_plain(shown.blocks, out, shown.options)
-
-
 def _write_github(shown: ShownAudit, out: TextIO) -> None:
     lines = github_lines(shown.found, shown.change)
     out.writelines(f"{encodable(line, getattr(out, 'encoding', None))}\n" for line in lines)
@@ -106,7 +102,7 @@ WRITERS: dict[str, Writer] = {
     "markdown": _write_markdown,
     "md": _write_markdown,
     "github": _write_github,
-    "text": _write_text,
+    "text": lambda shown, out: write_plain(shown.blocks, out, shown.options),
 }
 """What writes an audit as a report, by the name of the report."""
 
@@ -265,10 +261,11 @@ def audit_blocks(found: AuditResult, look: Look, change: AuditChange | None = No
     yield text_line(_scope(found))
     yield Gap(is_everywhere=True)
     if found.audited:
-        yield _table(found, everything=look.verbose)
+        if any(case.mutants for case in found.audited):
+            yield _table(found, everything=look.verbose)
         yield from _not_applicable(found, everything=look.verbose)
         yield Gap(is_everywhere=True)
-    yield from judge_blocks(found)
+    yield from judge_blocks(found, everything=look.verbose)
     yield from leakage_blocks(found.leakage, everything=look.verbose) if found.leakage is not None else ()
     problems = [*_problem_lines(found, everything=look.verbose)]
     yield from problems
@@ -358,8 +355,11 @@ def _not_applicable(found: AuditResult, *, everything: bool) -> Iterator[Block]:
     idle = [each.label for each in found.by_operator if not (each.score.made or each.score.errors)]
     shown = idle if everything else idle[:_FEW]
     more = f" and {len(idle) - len(shown)} more (-v)" if len(shown) < len(idle) else ""
+    sampled = (
+        ", or not in the sample of the judges" if found.judged is not None and found.judged.limit else ""
+    )
     if idle:
-        yield _line(f"  not applicable to these cases: {', '.join(shown)}{more}", "dim")
+        yield _line(f"  not applicable to these cases{sampled}: {', '.join(shown)}{more}", "dim")
 
 
 def _problem_lines(found: AuditResult, *, everything: bool) -> Iterator[Block]:
@@ -420,7 +420,8 @@ def _next_steps(found: AuditResult, *, verbose: bool) -> Iterator[Block]:
     survived = found.score.made - found.score.caught
     if survived and not verbose:
         and_changes = ", and each change ready to paste" if found.proposals else ""
-        yield text_line(f"next: -v lists the {count_text(survived, 'surviving mutant')} by case{and_changes}")
+        mutants = "surviving mutant" if survived == 1 else f"{survived:,} surviving mutants"
+        yield text_line(f"next: -v lists the {mutants} by case{and_changes}")
     elif survived:
         worst = max(found.audited, key=_survivor_count).eval_id
         how = f"proctor show {found.run_id} {shlex.quote(worst)}" if found.run_id else f"--case {worst}"

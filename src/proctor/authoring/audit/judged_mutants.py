@@ -22,8 +22,9 @@ from proctor.authoring.audit.audit_case import (
     fate_of,
 )
 from proctor.authoring.audit.make_mutants import OPERATORS
+from proctor.common.safe_text import count_text
 from proctor.engine.planning.bound_metric import BoundMetric
-from proctor.reports.content.text_blocks import Block, Gap, Line, Span, text_line
+from proctor.reports.content.text_blocks import Block, Column, Gap, Line, Role, Row, Span, Table, text_line
 from proctor.runs.estimate import votes_of
 from proctor.schema.analysis.audit_result import (
     ENOUGH,
@@ -68,7 +69,8 @@ async def judge_mutants(
     verdicts = await _ask(cases, sample, seconds)
     sample.end_before(verdicts.is_refused)
     answered = sum(map(_is_answered, verdicts.mutants.values()))
-    found.judged = JudgedMutants(_audit_of_judges(cases, verdicts), sample.all_undecided, answered)
+    limit = verdicts.refusal or sample.limit_text
+    found.judged = JudgedMutants(_audit_of_judges(cases, verdicts), sample.all_undecided, answered, limit)
     _count(found, cases, verdicts)
     return [
         _with_verdicts(case, number, verdicts, sample.places(number)) for number, case in enumerate(cases)
@@ -104,6 +106,12 @@ class _Verdicts:
         """Whether the budget did not allow to judge a mutant, or its case."""
         asked = [self.recorded.get(number), self.mutants.get((number, place))]
         return not all(map(_is_answered, filter(None, asked)))
+
+    @property
+    def refusal(self) -> str:
+        """Why the budget refused calls; empty if it refused none."""
+        reasons = (scored.reason for scored in [*self.recorded.values(), *self.mutants.values()])
+        return next((text.partition(_NOT_ASKED)[2] for text in reasons if _NOT_ASKED in text), "")
 
 
 def _is_answered(scored: Scored) -> bool:
@@ -181,12 +189,17 @@ class _Sample:
     def estimate(self) -> str:
         """Return the number of calls in a sentence."""
         all_ = f"{self.all_undecided:,} mutants that no other metric catches need up to {self.needed:,} calls"
-        if self.calls >= self.needed:
+        if not self.limit_text:
             return f"judges: {all_}"
         return (
             f"judges: {all_}; up to {self.calls:,} calls for a sample of {len(self.undecided):,} "
-            f"(--max-judge-calls {self._limit})"
+            f"({self.limit_text})"
         )
+
+    @property
+    def limit_text(self) -> str:
+        """The limit that does not cover all mutants; empty if it does."""
+        return f"--max-judge-calls {self._limit}" if self.calls < self.needed else ""
 
 
 def _survivor_places(mutants: Sequence[MutantFate]) -> list[int]:
@@ -283,8 +296,8 @@ def _by_operator(
 # --- As text and as plain data ----------------------------------------------------------------------------------------
 
 
-def judge_blocks(found: AuditResult) -> Iterator[Block]:
-    """Yield what each judge noticed, and of what it was asked."""
+def judge_blocks(found: AuditResult, *, everything: bool) -> Iterator[Block]:
+    """Yield what each judge noticed, and of what it was asked; `everything`: each class of faults in its own row."""
     judged = found.judged
     if judged is None:
         return
@@ -294,20 +307,56 @@ def judge_blocks(found: AuditResult) -> Iterator[Block]:
             text = f"  it passes everything: it noticed none of {one.confusion.judge_passes:,} mutants"
             yield Line([Span(text, "bad")], record=(text,))
             continue
-        if missed := ", ".join(_missed(found, one)):
-            yield text_line(f"  does not notice: {missed}")
-        if one.unread:
-            names = ", ".join(f"{found.operators[name][0]} {count:,}" for name, count in one.unread.items())
-            yield text_line(f"  not counted, it noticed none and may not read them: {names}")
-        if one.confusion.both_fail and one.right:
-            yield text_line(f"  if it passes 90 of 100 conversations, {_corrected(one)} are right")
-        if one.without_verdict:
-            yield text_line(f"  without a verdict: {one.without_verdict:,}")
-    yield text_line(
-        f"judges were asked about {judged.asked:,} of {judged.undecided:,} mutants that no other metric catches: "
-        f"{judged.usage}"
-    )
+        if one.classes:
+            yield _class_table(found, one, everything=everything)
+        yield from (text_line(f"  {text}") for text in judge_notes(found, one))
+    yield text_line(asked_text(judged))
     yield Gap(is_everywhere=True)
+
+
+def judge_notes(found: AuditResult, one: JudgeAudit) -> Iterator[str]:
+    """Yield what the rates of a judge mean for a run, and what they leave out."""
+    if one.confusion.both_fail and one.right:
+        yield f"if it passes 90 of 100 conversations, {_corrected(one)} are right"
+    if one.unread:
+        names = ", ".join(f"{found.operators[name][0]} {count:,}" for name, count in one.unread.items())
+        yield f"not counted, it noticed none and may not read them: {names}"
+    if one.without_verdict:
+        yield f"without a verdict: {one.without_verdict:,}"
+
+
+def asked_text(judged: JudgedMutants) -> str:
+    """Return how many mutants were judged, at what cost, and which limit left the others out."""
+    of = f"{judged.asked:,} of {count_text(judged.undecided, 'mutant')} that no other metric catches"
+    limit = f"; the others are not counted ({judged.limit})" if judged.limit else ""
+    return f"judges were asked about {of}{limit}; cost: {judged.usage}"
+
+
+_CLASSES = (
+    Column("mutants that the judge decided", is_name=True),
+    Column("noticed", right=True),
+    Column("true negative rate", right=True),
+    Column("95 % CI", right=True),
+)
+
+
+def _class_table(found: AuditResult, one: JudgeAudit, *, everything: bool) -> Table:
+    """Return the classes of which it notices fewer than 95 %, the worst first, and the sum of the others."""
+    classes = sorted(one.classes.items(), key=lambda each: each[1][0] / each[1][1])
+    shown = [each for each in classes if everything or each[1][0] < ENOUGH * each[1][1]]
+    rows = [_class_row(found.operators[name][0], *counts) for name, counts in shown]
+    if rest := [counts for name, counts in classes[len(shown) :]]:
+        label = f"{'other classes' if shown else 'all classes'}: {len(rest)}"
+        rows.append(_class_row(label, sum(each[0] for each in rest), sum(each[1] for each in rest)))
+    return Table(_CLASSES, rows, indent=2)
+
+
+def _class_row(label: str, noticed: int, judged: int) -> Row:
+    rate = true_fail_rate(Confusion(judge_passes=judged - noticed, both_fail=noticed))
+    low, high = (f"{100 * each:.0f}" for each in (rate.low, rate.high))
+    role: Role = "warning" if noticed < ENOUGH * judged else "good"
+    share = Span(f"{100 * noticed / judged:.0f} %", role)
+    return Row([[Span(label)], [Span(f"{noticed:,}/{judged:,}")], [share], [Span(f"{low}–{high} %")]])
 
 
 def _rates(one: JudgeAudit) -> str:
@@ -333,16 +382,6 @@ def _rates(one: JudgeAudit) -> str:
 def _percent(rate: Estimate) -> str:
     low, high = (f"{100 * each:.0f}" for each in (rate.low, rate.high))
     return "unknown" if rate.value is None else f"{100 * rate.value:.0f} %, 95 % CI {low}–{high} %"
-
-
-def _missed(found: AuditResult, one: JudgeAudit) -> Iterator[str]:
-    """Yield the classes of which it notices fewer than 95 %, the worst first."""
-    shares = sorted(
-        (noticed / judged, name, noticed, judged) for name, (noticed, judged) in one.classes.items()
-    )
-    for share, name, noticed, judged in shares:
-        if share < ENOUGH:
-            yield f"{found.operators[name][0]} {noticed:,}/{judged:,}"
 
 
 def _corrected(one: JudgeAudit) -> str:

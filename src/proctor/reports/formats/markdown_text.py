@@ -50,9 +50,13 @@ def sentence(text: str) -> str:
 
 
 def _shown_word(word: str, *, is_first: bool) -> str:
+    if is_code := _MARKED.fullmatch(word):
+        return f"{is_code[1]}{code(is_code[2])}{is_code[3]}"
     return word if not word or _is_plain(word, is_first=is_first) else _code_word(word)
 
 
+_MARKED = re.compile(r"(\(?)`([^`]+)`(\)?[.,;:]?)")
+"""A word that is marked as code already."""
 _PUNCTUATED = re.compile(r"(\(?)([^()]*[^(),;])(\)?[,;]?)")
 
 

@@ -264,6 +264,8 @@ class JudgedMutants:
     """Mutants that no other metric catches."""
     asked: int = 0
     """Those of them that were judged; the others do not count."""
+    limit: str = ""
+    """The limit that left the others out; empty if all were judged."""
     usage: str = ""
     """Calls, tokens and cost."""
 

@@ -18,6 +18,7 @@ import { safeText } from "../../components/text/safeText";
 import styles from "./Audit.module.css";
 import { Changes } from "./Changes";
 import { ClassPicture } from "./ClassPicture";
+import { JudgePictures } from "./JudgePicture";
 import { GROUPS, GROUP_WORDS, auditMarkdown, casesOf, counted, groupOf } from "./auditText";
 
 /** One audit: what its eval sets catch, what they are blind to, and what would catch more. */
@@ -35,6 +36,7 @@ export function AuditScreen() {
           <ClassPicture page={page} />
         </section>
       )}
+      <JudgePictures page={page} />
       <Notes page={page} />
       {page.changes.length > 0 && (
         <section aria-label="Changes that catch survivors">

@@ -8,9 +8,8 @@ import { boundsText, numText, percentText } from "../../components/text/numberFo
 import { safeText } from "../../components/text/safeText";
 import pictures from "../run/pictures/Pictures.module.css";
 import styles from "./Audit.module.css";
-import { STANDING_WORDS, counted } from "./auditText";
+import { ENOUGH, STANDING_WORDS, counted, countedClasses } from "./auditText";
 
-const ENOUGH = 0.95; // the share from which a class counts as caught
 const TONES = { blind: "worse", weak: "plain", caught: "better", not_applicable: "same" } as const;
 
 /** Of each class of faults the share of mutants that are caught, on its interval: the picture is the table. */
@@ -44,7 +43,7 @@ export function ClassPicture({ page }: { page: AuditPage }) {
         {weak.length > 0 && weak.length < applied.length && (
           <span className="no-print">
             <Button look="quiet" onClick={() => setAll(!all)}>
-              {all ? "Show only what is not caught" : `Show ${counted(applied.length - weak.length, "more class").replace("classs", "classes")} of which at least 95 % are caught`}
+              {all ? "Show only what is not caught" : `Show ${countedClasses(applied.length - weak.length)} of which at least 95 % are caught`}
             </Button>
           </span>
         )}

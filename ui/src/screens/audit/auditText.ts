@@ -1,4 +1,4 @@
-import type { AuditPage, AuditRow, AuditedCasePage, AuditedCaseRow, AuditedSet, FaultClass, MutantLine, SurvivorPart } from "../../data/types";
+import type { AuditPage, AuditRow, AuditedCasePage, AuditedCaseRow, AuditedJudge, AuditedSet, FaultClass, MutantLine, SurvivorPart } from "../../data/types";
 import { mdCode, mdProse, mdTable, mdText } from "../../components/text/markdown";
 import { scoreAgainstThreshold } from "../case/metricText";
 import { boundsText, numText, percentText } from "../../components/text/numberFormats";
@@ -6,6 +6,22 @@ import { boundsText, numText, percentText } from "../../components/text/numberFo
 /** `1 case`, `2 cases`. */
 export function counted(count: number, noun: string): string {
   return `${numText(count)} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** `1 more class`, `2 more classes`. */
+export function countedClasses(count: number): string {
+  return `${numText(count)} more ${count === 1 ? "class" : "classes"}`;
+}
+
+/** The share of a class from which it counts as caught, or as noticed by a judge. */
+export const ENOUGH = 0.95;
+
+/** `It passes 8 of 8 recorded conversations: true positive rate 100 %, 95 % CI: 68–100 %`. */
+export function rateText(judge: AuditedJudge, part: "recorded" | "mutants"): string {
+  const { count, of, rate, low, high } = judge[part];
+  const [verb, noun, name] = part === "recorded" ? (["passes", "recorded conversation", "positive"] as const) : (["fails", "mutant", "negative"] as const);
+  const figure = of ? `${percentText(rate)}, 95 % CI: ${boundsText(low, high)}` : "unknown";
+  return `It ${verb} ${numText(count)} of ${counted(of, noun)}: true ${name} rate ${figure}`;
 }
 
 /** What an eval set catches: `catches 31 of 40 classes of faults`; for an audit of single classes, its mutants. */
@@ -92,7 +108,24 @@ export function auditMarkdown(page: AuditPage): string {
   return [
     `**Audit of ${page.paths.map(mdCode).join(", ")}**: ${mdText(page.sentence)}`,
     table,
+    ...page.judges.map(judgeMarkdown),
+    ...(page.asked ? [mdProse(page.asked)] : []),
     ...(passed.length ? ["Cases that an agent passes that does nothing:", passed.join("\n")] : []),
     ...(page.notes.length ? [page.notes.map((note) => `* ${mdProse(note)}`).join("\n")] : []),
   ].join("\n\n");
+}
+
+function judgeMarkdown(judge: AuditedJudge): string {
+  const table = mdTable(
+    ["mutants that the judge decided", "noticed", "true negative rate", "95 % CI"],
+    judge.classes.map(({ label, noticed }) => [
+      mdText(label),
+      `${numText(noticed.count)}/${numText(noticed.of)}`,
+      percentText(noticed.rate),
+      boundsText(noticed.low, noticed.high),
+    ]),
+    [1, 2, 3],
+  );
+  const lines = [`* ${mdText(rateText(judge, "recorded"))}`, `* ${mdText(rateText(judge, "mutants"))}`, ...judge.notes.map((note) => `* ${mdProse(note)}`)];
+  return [`**Judge ${mdCode(judge.metric)} (${mdCode(judge.model)})**${judge.passes_everything ? ": it passes everything" : ""}`, lines.join("\n"), ...(judge.classes.length ? [table] : [])].join("\n\n");
 }

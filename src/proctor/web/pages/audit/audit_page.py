@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from proctor.authoring.audit.audit_report import FAMILY_WORDS, sentence
 from proctor.authoring.audit.criteria_blocks import criteria_lines, proposals_by_place, snippets
+from proctor.authoring.audit.judged_mutants import asked_text, judge_notes
 from proctor.authoring.audit.leakage import leakage_blocks
 from proctor.authoring.audit.stored_audit import AUDIT, audit_findings, load_audit, newest_audits
 from proctor.reports.content.run_list import short_ids
@@ -17,6 +18,7 @@ from proctor.schema.analysis.audit_result import (
     AuditResult,
     CaseAudit,
     Fate,
+    JudgeAudit,
     MutationScore,
     OperatorScore,
     Proposal,
@@ -122,6 +124,33 @@ class AuditedMetric(PageModel):
     """Whether it scored mutants and failed none."""
 
 
+class JudgedClass(PageModel):
+    """The mutants of one class of faults that a judge decided."""
+
+    label: str
+    family: str
+    """In words: `answers`."""
+    is_agent: bool
+    noticed: Share
+    """Those that it failed: the rate is its true negative rate for the class."""
+
+
+class AuditedJudge(PageModel):
+    """The verdicts of one judge: recorded conversations are right, mutants are wrong."""
+
+    metric: str
+    model: str
+    recorded: Share
+    """Recorded conversations that it passed: its true positive rate."""
+    mutants: Share
+    """Mutants that it failed: its true negative rate."""
+    passes_everything: bool
+    classes: list[JudgedClass]
+    """The ones that it notices least come first."""
+    notes: list[str]
+    """What the rates mean for a run, and what they leave out."""
+
+
 class ChangeLine(PageModel):
     """One change that catches survivors."""
 
@@ -163,6 +192,10 @@ class AuditPage(PageModel):
     """Those with most survivors first, then the others; those that apply to no case last."""
     cases: list[AuditedCaseRow]
     metrics: list[AuditedMetric]
+    judges: list[AuditedJudge]
+    """Empty if none was asked."""
+    asked: str
+    """How many mutants were judged, at what cost, and which limit left others out; empty if no judge was asked."""
     notes: list[str]
     """Sentences about what the agent could see, and about metrics and thresholds that decide nothing."""
     changes: list[ChangeGroup]
@@ -279,6 +312,8 @@ def audit_page(store: Store, name: str) -> AuditPage:
         classes=sorted(classes, key=lambda one: (not one.caught.of, one.caught.count - one.caught.of)),
         cases=[*_cases(found)],
         metrics=[copy_fields(AuditedMetric, one, is_idle=one.name in idle) for one in found.metrics],
+        judges=[_judge(found, one) for one in found.judged.judges] if found.judged else [],
+        asked=_sentence(asked_text(found.judged)) if found.judged else "",
         notes=[*_texts(_findings(found))],
         changes=[*change_groups(found.proposals, _labels(found))],
         warnings=found.warnings,
@@ -309,6 +344,34 @@ def _class(operator: OperatorScore) -> FaultClass:
         errors=score.errors,
         cases=score.cases,
         standing=standing if decided.made else "not_applicable",
+    )
+
+
+def _judge(found: AuditResult, one: JudgeAudit) -> AuditedJudge:
+    confusion = one.confusion
+    classes = sorted(one.classes.items(), key=lambda each: each[1][0] / each[1][1])
+    return AuditedJudge(
+        metric=one.metric,
+        model=one.model,
+        recorded=share(one.right_passed, one.right),
+        mutants=share(confusion.both_fail, confusion.human_fails),
+        passes_everything=one.passes_everything,
+        classes=[_judged_class(found, name, *counts) for name, counts in classes],
+        notes=[*map(_sentence, judge_notes(found, one))],
+    )
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _judged_class(found: AuditResult, name: str, noticed: int, judged: int) -> JudgedClass:
+    label, family = found.operators[name]
+    return JudgedClass(
+        label=label,
+        family=FAMILY_WORDS.get(family, family),
+        is_agent=family == AGENTS,
+        noticed=share(noticed, judged),
     )
 
 
