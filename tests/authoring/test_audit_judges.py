@@ -11,7 +11,7 @@ import proctor
 from proctor.authoring.audit.audit_report import audit_data, audit_text
 from proctor.authoring.audit.stored_audit import load_audit
 from proctor.errors import SetupError
-from proctor.models.base import Message
+from proctor.models.base import ChatModel, Message
 from proctor.schema.analysis.audit_result import AuditResult, Fate, JudgeAudit
 from proctor.schema.format.content import text_of
 from proctor.stores.open import open_store
@@ -29,7 +29,7 @@ CASES = [
 ]  # fmt: skip
 
 
-def audit(judge: Judge, config: Json = JUDGED, **options: Any) -> AuditResult:
+def audit(judge: Judge | ChatModel, config: Json = JUDGED, **options: Any) -> AuditResult:
     given = {"proposals": False, "max_judge_calls": 500, **options}
     return proctor.audit_sync({"eval_set_id": "s", "eval_cases": CASES}, config=config, judge=judge, **given)
 
@@ -56,7 +56,8 @@ def test_faults_that_the_judge_does_not_notice_are_named_by_class() -> None:
     assert (noticed, judged > 0) == (0, True)
     assert one.classes["negation"][0] == one.classes["negation"][1] > 0
     text = audit_text(found)
-    assert re.search(r"does not notice: .*wrong numbers 0/\d", text)
+    assert re.search(r"^ +wrong numbers +0/\d +0 % +0–\d\d %$", text, re.MULTILINE)
+    assert re.search(r"^ +negations +(\d)/\1 +100 % +", text, re.MULTILINE)
     assert "blind to" in text.splitlines()[0]
     assert "wrong numbers" in text.splitlines()[0]
     assert re.search(r"if it passes 90 of 100 conversations, \d+ \(95 % CI \d+ to \d+\) are right", text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from proctor.runs.storage.open import open_store
 from proctor.web.pages.bundle.single_file import read_page
 from proctor.web.pages.bundle.store_pages import write_audit_file
 from proctor.web.server.context import ServerContext
+from tests.authoring.audit_judge import ignores_digits, judge_by
 from tests.web.pages.single_file import Read, make_page
 
 CALL = {"name": "book", "args": {"covers": 4}}
@@ -114,6 +116,59 @@ def test_an_audit_has_its_classes_cases_metrics_and_changes(
     assert played["caught"]["of"] == 0
     (group, *_) = page["changes"]
     assert '"tool_trajectory_avg_score": 1.0' in "".join(group["snippets"])
+
+
+VOTE = {"threshold": 1.0, "judge_model_options": {"num_samples": 1}}
+JUDGED = {"criteria": {"tool_trajectory_avg_score": 1.0, "final_response_match_v2": VOTE}}
+
+
+def test_an_audit_has_the_true_negative_rate_of_its_judge_for_each_class(
+    context: ServerContext, client: TestClient
+) -> None:
+    judge, _ = judge_by(ignores_digits)
+    page = get(client, f"/api/audits/{audit(context, JUDGED, judge=judge, proposals=False)}")
+    (one,) = page["judges"]
+    assert (one["metric"], one["passes_everything"]) == ("final_response_match_v2", False)
+    assert (one["recorded"]["count"], one["recorded"]["of"], one["recorded"]["rate"]) == (2, 2, 1.0)
+    classes = {each["label"]: each["noticed"] for each in one["classes"]}
+    assert classes["wrong amounts"]["rate"] == 0.0
+    assert classes["wrong amounts"]["high"] < 1.0
+    assert classes["negations"]["rate"] == 1.0
+    assert one["mutants"]["of"] == sum(each["of"] for each in classes.values())
+    rates = [each["noticed"]["rate"] for each in one["classes"]]
+    assert rates == sorted(rates)
+    assert re.search(
+        r"^If it passes 90 of 100 conversations, \d+ \(95 % CI \d+ to \d+\) are right$", one["notes"][0]
+    )
+    assert page["asked"].startswith("Judges were asked about ")
+
+
+def test_a_limit_of_the_judges_and_a_judge_that_passes_everything_are_named(
+    context: ServerContext, client: TestClient
+) -> None:
+    judge, _ = judge_by(lambda reference, answer: True)
+    kept = audit(context, JUDGED, judge=judge, proposals=False, max_judge_calls=9)
+    page = get(client, f"/api/audits/{kept}")
+    assert page["judges"][0]["passes_everything"]
+    assert "the others are not counted (--max-judge-calls 9)" in page["asked"]
+    without = get(client, f"/api/audits/{audit(context, JUDGED, proposals=False)}")
+    assert (without["judges"], without["asked"]) == ([], "")
+
+
+def test_an_audit_that_was_interrupted_is_in_no_list_and_explains_itself(
+    context: ServerContext, client: TestClient
+) -> None:
+    def interrupts(_: str) -> None:
+        raise RuntimeError("stopped")
+
+    with pytest.raises(RuntimeError, match="stopped"):
+        audit(context, JUDGED, judge=judge_by(str.__eq__)[0], tell=interrupts)
+    assert get(client, "/api/audits")["items"] == []
+    (entry,) = proctor.list_runs(store=context.store_url, kind="audit")
+    for path in ("", "/cases/0"):
+        answer = client.get(f"/api/audits/{entry.run_id}{path}")
+        assert answer.status_code == 400, answer.text
+        assert "was interrupted and has no result" in answer.text
 
 
 def test_a_case_has_its_survivors_with_what_was_recorded(context: ServerContext, client: TestClient) -> None:

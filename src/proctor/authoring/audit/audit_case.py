@@ -57,6 +57,11 @@ class CaseScorer:
         """The metrics that apply to the case."""
         return self._metrics
 
+    @property
+    def is_quick(self) -> bool:
+        """Whether no metric runs code of the user or asks a judge."""
+        return self._is_quick
+
     def is_skipped(self, index: int) -> bool:
         """Return whether nothing decides the case at that place of its set."""
         return bool(self._plan.skip_reason(index))
@@ -175,6 +180,8 @@ class CaseAuditor:
             one.contradicts = bool(one.problem)
             if not one.problem:
                 self._see(oracle, counts=False)
+            if not scorer.is_quick:
+                self._see_again(oracle, await scorer.score(recording.turns, recording.state))
         used = [each for each in self._operators if each.family == AGENTS or not one.problem]
         survivors: list[Survivor] = []
         one.mutants = [
@@ -210,6 +217,11 @@ class CaseAuditor:
             self._tally[name].failed += counts and is_failed
             decides = scored.outcome is not Outcome.ERROR and not {*scored.failed} - {name}
             self._tally[name].see(score, is_failed=is_failed, decides=decides)
+
+    def _see_again(self, oracle: Scored, again: Scored) -> None:
+        """Note which metrics give the same conversation another score."""
+        for name in oracle.scores.keys() | again.scores.keys():
+            self._tally[name].varied += oracle.scores.get(name) != again.scores.get(name)
 
 
 def _made(recording: Recording, operator: Operator, seed: int) -> Iterator[Mutant | MutantFate]:

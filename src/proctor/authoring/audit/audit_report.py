@@ -82,10 +82,6 @@ def write_for_people(shown: ShownAudit, out: TextIO) -> None:
     write_blocks(shown.blocks, out, shown.options)
 
 
-def _write_json(shown: ShownAudit, out: TextIO) -> None:
-    write_json(audit_data(shown.found, shown.change), out)
-
-
 def _write_markdown(shown: ShownAudit, out: TextIO) -> None:
     write_markdown(shown.blocks, out, shown.options)
 
@@ -98,7 +94,7 @@ def _write_github(shown: ShownAudit, out: TextIO) -> None:
 Writer = Callable[[ShownAudit, TextIO], None]
 
 WRITERS: dict[str, Writer] = {
-    "json": _write_json,
+    "json": lambda shown, out: write_json(audit_data(shown.found, shown.change), out),
     "markdown": _write_markdown,
     "md": _write_markdown,
     "github": _write_github,
@@ -164,7 +160,8 @@ def sentence(found: AuditResult) -> str:
         return "No mutant could be made and scored: nothing was measured."
     low, high = (100 * each for each in score.interval)
     share = f"{_percent(score.share)}, 95 % CI {low:.0f}–{high:.0f} %"
-    parts = [f"Catches {score.caught:,} of {score.made:,} mutants ({share})", *_weaknesses(found)]
+    errors = [f"{score.errors:,} could not be scored"] if score.errors else []
+    parts = [f"Catches {score.caught:,} of {score.made:,} mutants ({share})", *errors, *_weaknesses(found)]
     return "; ".join(parts) + "."
 
 
@@ -177,10 +174,12 @@ def shortfall(found: AuditResult, required: float) -> str:
     if share < required:
         unscored = f"; {count_text(score.errors, 'mutant')} could not be scored" if score.errors else ""
         return f"{_percent(share)} of the mutants are caught, and {_percent(required)} are required{unscored}"
-    passed = found.passed_by_any
-    if not passed and found.leakage is not None and found.leakage.leaks:
-        return f"{found.leakage.agent} could see expected values"
-    return f"an agent that does nothing passes {count_text(len(passed), 'case')}" if passed else ""
+    if passed := found.passed_by_any:
+        return f"an agent that does nothing passes {count_text(len(passed), 'case')}"
+    if failed := found.contradictions:
+        return f"the recorded conversation of {count_text(len(failed), 'case')} does not pass or cannot be scored"
+    check = found.leakage
+    return f"{check.agent} could see expected values" if check is not None and check.leaks else ""
 
 
 def _weaknesses(found: AuditResult) -> Iterator[str]:
@@ -367,7 +366,8 @@ def _problem_lines(found: AuditResult, *, everything: bool) -> Iterator[Block]:
     passed = [(case, ", ".join(found.agents_that_pass(case))) for case in found.passed_by_any]
     yield from _case_lines("that an agent passes that does nothing:", passed)
     failed = [(case, case.problem) for case in found.contradictions]
-    yield from _case_lines("whose own recorded conversation does not pass (no mutants are counted):", failed)
+    what = "whose own recorded conversation does not pass or cannot be scored (no mutants are counted):"
+    yield from _case_lines(what, failed)
     yield from _left_out_cases(found)
     same = [f"{case.eval_id} (as {case.same_as})" for case in found.audited if case.same_as]
     if same:

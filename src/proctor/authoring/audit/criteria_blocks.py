@@ -35,6 +35,11 @@ def criteria_lines(found: AuditResult, *, everything: bool) -> Iterator[Block]:
         limit = "" if metric.threshold is None else f" (threshold {metric.threshold:g})"
         text = f"`{metric.name}`{limit} failed none of the mutants that it scored ({metric.scored:,})"
         yield Line([Span(text, "warning")], record=(text,))
+    for metric in found.metrics:
+        if metric.varied:
+            count = count_text(metric.varied, "recorded conversation")
+            text = f"`{metric.name}` gave {count} another score or none the second time: what it catches may be chance"
+            yield Line([Span(text, "bad")], record=(text,))
     yield from _threshold_lines(found, everything=everything)
     yield from _left_out_metrics(found)
 

@@ -69,8 +69,12 @@ async def judge_mutants(
     verdicts = await _ask(cases, sample, seconds)
     sample.end_before(verdicts.is_refused)
     answered = sum(map(_is_answered, verdicts.mutants.values()))
-    limit = verdicts.refusal or sample.limit_text
-    found.judged = JudgedMutants(_audit_of_judges(cases, verdicts), sample.all_undecided, answered, limit)
+    found.judged = JudgedMutants(
+        _audit_of_judges(cases, verdicts),
+        sample.all_undecided,
+        answered,
+        verdicts.refusal or sample.limit_text,
+    )
     _count(found, cases, verdicts)
     return [
         _with_verdicts(case, number, verdicts, sample.places(number)) for number, case in enumerate(cases)

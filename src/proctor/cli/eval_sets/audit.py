@@ -37,6 +37,9 @@ HOW = "How to audit"
 FAILED, NOTHING = 1, 3
 """Exit codes: the share that is caught is below --fail-under, or the audit is worse than --baseline; no mutant could be scored."""
 
+JUDGED = "judge", "max_judge_calls", "max_cost"
+"""A judge is asked if one of these is given."""
+
 EXAMPLES = """
 proctor audit booking.evalset.json
 proctor audit evals/ --config strict.json -v
@@ -70,8 +73,8 @@ proctor audit booking.evalset.json --judge openai:gpt-5 --max-judge-calls 100
 @option("--seed", section=HOW, type=click.IntRange(min=0), default=0, metavar="N",
         help="Choose other mutants where there are many.  [0]")  # fmt: skip
 @option("--fail-under", section=HOW, type=click.FloatRange(min=0, max=1), metavar="SHARE",
-        help="Exit with 1 if a smaller share of the mutants is caught, an agent that does nothing passes a case, or --agent could see "
-             "expected values.")  # fmt: skip
+        help="Exit with 1 if a smaller share of the mutants is caught, an agent that does nothing passes a case, the recorded "
+             "conversation of a case does not pass, or --agent could see expected values.")  # fmt: skip
 @option("--baseline", section=HOW, type=click.Path(path_type=Path), metavar="FILE",
         help="An earlier audit (--json). Exit with 1 if a mutant that it caught is not caught now.")  # fmt: skip
 @run_options(["allow_unknown_keys"])
@@ -163,6 +166,10 @@ def _store(given: Mapping[str, Any], places: Sequence[Place[ShownAudit]]) -> str
     Raises:
         SetupError: a report needs a stored audit.
     """
+    if given["case"] is not None and any(given[name] is not None for name in JUDGED):
+        raise SetupError(
+            "--case keeps nothing, and the answers of a judge cost money: audit without --case, then `proctor show AUDIT CASE`"
+        )
     url = store_url(given["store"])
     is_kept = given["case"] is None and split_url(url)[0] != "memory"
     if not is_kept and any(place.name == HTML for place in places):

@@ -78,6 +78,8 @@ class MetricAudit:
     """Every threshold above this gives the same verdicts: the highest score that only this metric fails; `None`: there is none."""
     up_to: float | None = None
     """Every threshold up to this gives the same verdicts: the lowest score of what passes."""
+    varied: int = 0
+    """Recorded conversations to which it gave another score the second time. Only metrics in code are tried twice."""
 
     def see(self, score: float | None, *, is_failed: bool, decides: bool) -> None:
         """Take in the score of a conversation; `decides`: no other metric fails it."""
@@ -91,6 +93,7 @@ class MetricAudit:
     def join(self, other: MetricAudit) -> None:
         """Add what the same metric decided in another set."""
         self.scored, self.failed = self.scored + other.scored, self.failed + other.failed
+        self.varied += other.varied
         self.see(other.above, is_failed=True, decides=True)
         self.see(other.up_to, is_failed=False, decides=True)
 
