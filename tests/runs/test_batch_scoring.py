@@ -13,6 +13,7 @@ import pytest
 
 import proctor
 from proctor.errors import ProctorError, SetupError
+from proctor.judges import batch as judge_batch
 from proctor.models import batch_endpoint
 from proctor.models.base import ModelError, ModelFault
 from proctor.models.providers.provider_batches import AnthropicBatches
@@ -471,6 +472,22 @@ def test_a_chunk_is_submitted_as_soon_as_the_provider_accepts_no_more(
     server = serve(says)
     assert score(store).outcome is Outcome.PASSED
     assert [len(batch.requests) for batch in server.batches] == [3, 3, 2]
+
+
+def test_bodies_of_requests_are_in_memory_only_until_their_batch_of_limited_size_is_submitted(
+    serve: Callable[[Script], BatchServer], store: SqlStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judge_batch, "MOST_BYTES", 1)
+    server, bodies, results = serve(says), list[object](), AnthropicBatches.results
+
+    async def noting(self: Any, reference: str, requests: Any, group: str) -> Any:
+        bodies.extend(request.body for request in requests.values())
+        return await results(self, reference, requests, group)
+
+    monkeypatch.setattr(AnthropicBatches, "results", noting)
+    assert score(store).outcome is Outcome.PASSED
+    assert [len(batch.requests) for batch in server.batches] == [1] * 2 * CASES
+    assert bodies == [None] * 2 * CASES
 
 
 def test_a_request_that_the_provider_would_not_accept_is_an_error_of_its_case(

@@ -25,6 +25,10 @@ from proctor.schema.evidence.trial import Failure, FailureKind
 __all__ = ["Chunk", "JudgeBatch", "WaitingRequest", "request_id"]
 
 
+MOST_BYTES = 64 * 1024 * 1024
+"""Bytes of the requests of one batch at most: they are in memory until the batch is submitted."""
+
+
 @dataclass(slots=True)
 class WaitingRequest(Generic[V]):
     """One request that has no answer yet."""
@@ -61,10 +65,15 @@ class Chunk:
         self.size += request.encoded.size
 
     def has_room_for(self, request: AnyRequest) -> bool:
-        """Return whether the provider accepts one more request in the same batch."""
-        most = self.endpoint.most_bytes
-        has_space = most is None or self.size + request.encoded.size <= most
+        """Return whether the provider accepts one more request in the same batch, and memory has room for it."""
+        most = min(self.endpoint.most_bytes or MOST_BYTES, MOST_BYTES)
+        has_space = self.size + request.encoded.size <= most
         return len(self.requests) < self.endpoint.most_requests and has_space
+
+    def release_bodies(self) -> None:
+        """Forget the bodies of requests that were submitted: the results do not need them."""
+        for request in self.requests.values():
+            request.encoded = replace(request.encoded, body=None)
 
 
 class JudgeBatch:
@@ -130,7 +139,9 @@ class JudgeBatch:
         self.collected += 1
         chunk = Chunk(model, endpoint, encoded.group)
         if name:
-            self.submitted.setdefault(name, chunk).add(waiting)
+            chunk = self.submitted.setdefault(name, chunk)
+            chunk.add(waiting)
+            waiting.encoded = replace(encoded, body=None)
             return
         chunk = self.new.setdefault((model.name, encoded.group), chunk)
         if not chunk.has_room_for(waiting):

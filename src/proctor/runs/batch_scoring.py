@@ -19,6 +19,7 @@ from proctor.engine.execution.run import Run
 from proctor.engine.execution.run_control import NoProgress, Notes, Progress, Waits
 from proctor.engine.execution.run_recorder import Commits, StoredRun
 from proctor.engine.planning.plan import Plan
+from proctor.engine.usage.budget import JUDGE
 from proctor.errors import ProctorError, SetupError
 from proctor.judges.batch import Chunk, JudgeBatch, request_id
 from proctor.models.base import ModelError, ModelFault, Reply
@@ -145,7 +146,10 @@ class BatchScoring:
         if not chunk.requests or not (row := self._record(chunk)):
             return
         row = await self._confirm(row, chunk)
-        self._note(f"batch {row.reference}: {_count(chunk)} to {row.model}{_price_of(chunk)}")
+        chunk.release_bodies()
+        self._note(
+            f"batch {row.reference}: {count_text(len(chunk.requests), 'request')} to {row.model}{_price_of(chunk)}"
+        )
         self._submitted.append((row, chunk))
 
     def _keep_within_limits(self, chunk: Chunk) -> None:
@@ -184,7 +188,7 @@ class BatchScoring:
         for key in keys:
             del chunk.requests[key]
         if (budget := self.prepared.options.budget) is not None:
-            budget.begin_batch(-len(keys))
+            budget.begin(JUDGE, -len(keys))
 
     async def _confirm(self, row: StoredBatch, chunk: Chunk) -> StoredBatch:
         """Submit a recorded batch, and record the provider's id of it."""
@@ -228,8 +232,10 @@ class BatchScoring:
             row = replace(row, reference=reference)
             self.batches.update_judge_batch(row)
         if (budget := self.prepared.options.budget) is not None:
-            budget.begin_batch(len(chunk.requests))
-        self._note(f"batch {row.reference}: {_count(chunk)} of an earlier command; not submitted again")
+            budget.begin(JUDGE, len(chunk.requests))
+        self._note(
+            f"batch {row.reference}: {count_text(len(chunk.requests), 'request')} of an earlier command; not submitted again"
+        )
         return row, chunk
 
     # --- answers ------------------------------------------------------------------------------------------------------
@@ -248,7 +254,9 @@ class BatchScoring:
         self.batches.keep_answers(self.run_id, entries)
         left = tuple(key for key in row.keys if key not in chunk.requests and self.store.answer(key) is None)
         self.batches.update_judge_batch(replace(row, keys=left))
-        self._note(f"batch {row.reference}: {len(entries):,} of {_count(chunk)} answered")
+        self._note(
+            f"batch {row.reference}: {len(entries):,} of {count_text(len(chunk.requests), 'request')} answered"
+        )
 
     async def _wait(self, row: StoredBatch, chunk: Chunk) -> None:
         began = noted = time.monotonic()
@@ -285,7 +293,7 @@ class BatchScoring:
         answered = None if isinstance(reply, ModelError) else reply
         self.judges.count(chunk.model.name, answered)
         if (budget := self.prepared.options.budget) is not None:
-            budget.settle("judge", answered)
+            budget.settle(JUDGE, answered)
 
     def _note(self, text: str) -> None:
         if isinstance(self.progress, Notes):
@@ -307,11 +315,6 @@ def _price_of(chunk: Chunk) -> str:
     size = sum(waiting.encoded.size for waiting in chunk.requests.values())
     price = chunk.endpoint.most_cost(size // _BYTES_OF_TOKEN, 0)
     return "" if price is None else f", input about ${price:.2g} (half of the usual price)"
-
-
-def _count(chunk: Chunk) -> str:
-    count = len(chunk.requests)
-    return count_text(count, "request")
 
 
 def _missing(chunk: Chunk) -> ModelError:

@@ -83,9 +83,8 @@ class RunBudget:
         if why:
             self.refused = self.refused or why
             raise ModelError(f"not asked: {why}", fault=ModelFault.BUDGET)
-        self._under_way += 1
+        self.begin(purpose)
         if purpose == JUDGE:
-            self.calls += 1
             self._announce(self._why_not(purpose))
 
     def admit_batch(self, costs: Sequence[float | None]) -> int:
@@ -101,7 +100,7 @@ class RunBudget:
             count = self._affordable(costs[:count], self.max_cost)
         if not count:
             self.refused = self.refused or self._why_not(JUDGE)
-        self.begin_batch(count)
+        self.begin(JUDGE, count)
         return count
 
     def _affordable(self, costs: Sequence[float | None], most: float) -> int:
@@ -121,10 +120,11 @@ class RunBudget:
                 return count
         return len(costs)
 
-    def begin_batch(self, calls: int) -> None:
-        """Count calls of judges that are under way; each is settled like any other."""
-        self.calls += calls
+    def begin(self, purpose: str, calls: int = 1) -> None:
+        """Count calls that are under way now, each of which is settled later; a negative number withdraws calls."""
         self._under_way += calls
+        if purpose == JUDGE:
+            self.calls += calls
 
     def settle(self, purpose: str, reply: Reply | None) -> None:
         """Record the end of a call; `None` if it gave no reply."""
