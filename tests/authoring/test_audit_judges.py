@@ -29,7 +29,7 @@ CASES = [
 ]  # fmt: skip
 
 
-def audit(judge: Judge | ChatModel, config: Json = JUDGED, **options: Any) -> AuditResult:
+def audit(judge: Judge | ChatModel | str, config: Json = JUDGED, **options: Any) -> AuditResult:
     given = {"proposals": False, "max_judge_calls": 500, **options}
     return proctor.audit_sync({"eval_set_id": "s", "eval_cases": CASES}, config=config, judge=judge, **given)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import proctor
 from proctor.files.eval_sets.selectors import SET_SUFFIXES
 from proctor.pytest_plugin import SET_SUFFIXES as SUFFIXES_HERE
 from tests.pytest_plugin.sample_project import BAD, ERROR, GOOD, Sandbox, case, outcomes
@@ -311,6 +312,47 @@ def test_the_audit_of_a_set_is_a_test(
         result.stdout.fnmatch_lines([text])
     if share == "0.9":
         result.stdout.fnmatch_lines([f"*::(audit) {'PASSED' if passes else 'FAILED'}*"])
+
+
+SCRIPT = [
+    {"when": ["42 seats"], "say": {"verdict": "valid", "rationale": "same"}},
+    {"when": ["answer"], "say": {"verdict": "invalid", "rationale": "other"}},
+]
+
+
+def judged_ship(sandbox: Sandbox) -> None:
+    """Write a set whose text only a judge compares, and a scripted judge that notices a wrong number of seats."""
+    sandbox.cases(case("seats", "How many seats?", "The ship has 42 seats."), name="ship.evalset.json")
+    vote = {"threshold": 1, "judge_model_options": {"num_samples": 1}}
+    criteria = {"final_response_match_v2": vote, "tool_trajectory_avg_score": 1.0}
+    sandbox.write("test_config.json", {"criteria": criteria})
+    sandbox.write("judge.json", SCRIPT)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "setting", "shown"),
+    [
+        pytest.param((), "", "*not measured, these metrics ask a judge: final_response_match_v2", id="no judge"),
+        pytest.param(("--proctor-judge", "scripted:judge.json"), "", "*judges were asked about * mutants*", id="a judge"),
+        pytest.param(
+            ("--proctor-judge", "scripted:judge.json"),
+            "max_judge_calls = 2",
+            "*the others are not counted (--max-judge-calls 2)*",
+            id="a limit",
+        ),
+    ],
+)  # fmt: skip
+def test_an_audit_asks_the_judge_of_the_command_line_as_the_command_does(
+    sandbox: Sandbox, arguments: tuple[str, ...], setting: str, shown: str
+) -> None:
+    judged_ship(sandbox)
+    sandbox.write("proctor.toml", f'judge = "scripted:judge.json"\n{setting}\n')
+    result = sandbox.run(
+        "ship.evalset.json", "-k", "audit", "--proctor-audit", "1", "--proctor-store", "runs.db", *arguments
+    )
+    result.stdout.fnmatch_lines([shown])
+    (kept,) = proctor.list_runs(store=str(sandbox.path / "runs.db"), kind="audit")
+    assert kept.sets == ("ship",)
 
 
 def test_audits_come_after_the_cases_of_all_files(sandbox: Sandbox) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -94,9 +95,9 @@ class AuditItem(pytest.Item):
         from proctor.authoring.audit.audit_sets import audit_sync
 
         project = project_of(self.config)
-        names = ("config", "allow_unknown_keys")
-        options: dict[str, Any] = {name: project.options[name] for name in names if name in project.options}
-        found = audit_sync(relative_to_working_folder(str(self.path)), proposals=False, **options)
+        tell = partial(self.add_report_section, "call", "proctor")
+        path = relative_to_working_folder(str(self.path))
+        found = audit_sync(path, proposals=False, tell=tell, **project.audit_options())
         if problem := shortfall(found, project.audited_share or 0.0):
             raise AuditFailedError(f"{problem}\n{audit_text(found)}")
 

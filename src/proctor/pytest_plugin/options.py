@@ -49,8 +49,8 @@ OPTIONS = (
 AUDIT = Option(
     "audit",
     Share(),
-    "Also audit each eval set: a test `(audit)` fails if a smaller share of the mutants is caught, or an agent that does "
-    "nothing passes a case.",
+    "Also audit each eval set: a test `(audit)` fails if a smaller share of the mutants is caught, an agent that does nothing "
+    "passes a case, or a recorded conversation does not pass. It asks a judge only if the command line names one.",
     "SHARE",
 )
 

@@ -17,6 +17,7 @@ from proctor.pytest_plugin.options import audited_share, command_line_values, in
 from proctor.runs.setup.judge_and_user import load_function
 from proctor.runs.setup.settings import (
     Settings,
+    audited_judge,
     engine_options,
     load_settings,
     prepare_process,
@@ -125,6 +126,12 @@ class Project:
             return audited_share(self.config)
         except ValueError as error:
             raise SettingsError(f"{self.config.inipath}: {error}") from None
+
+    def audit_options(self) -> dict[str, Any]:
+        """Return the keyword arguments of `proctor.audit`, which are those of the command; the audit is kept in the session's store."""
+        names = ("config", "allow_unknown_keys")
+        options = {name: self.options[name] for name in names if name in self.options}
+        return {**options, **audited_judge(self._command_line, self.settings), "store": self.store}
 
     def agent(self) -> object:
         """Return the agent, which is loaded once.

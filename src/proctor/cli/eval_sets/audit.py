@@ -140,11 +140,10 @@ def _audit(
 def _make(sets: Sequence[str], given: Mapping[str, Any], store: str | None) -> AuditResult:
     from proctor.authoring.audit.audit_sets import audit_sync
     from proctor.cli.command_base import read_settings
-    from proctor.runs.setup.settings import prepare_process
+    from proctor.runs.setup.settings import audited_judge, prepare_process
 
     settings, mutants = read_settings(), given["mutants"]
     prepare_process(settings)
-    names = "agent", "from_run", "judge", "max_judge_calls", "max_cost", "seed", "case"
     return audit_sync(
         list(sets),
         config=given["config"] or settings.config,
@@ -153,7 +152,8 @@ def _make(sets: Sequence[str], given: Mapping[str, Any], store: str | None) -> A
         proposals=given["case"] is None,
         store=store,
         allow_unknown_keys=given["allow_unknown_keys"] or settings.options.get("allow_unknown_keys", False),
-        **{name: given[name] for name in names},
+        **{name: given[name] for name in ("agent", "from_run", "seed", "case")},
+        **audited_judge(given, settings),
     )
 
 

@@ -257,10 +257,23 @@ def _has_value(value: object) -> bool:
     return value is not None and value is not False and value not in ((), [])
 
 
+_LIMITS = "max_cost", "max_judge_calls"
+
+
 def usage_limits(given: Mapping[str, object], settings: Settings) -> dict[str, Any]:
     """Return the limits on the usage of models: those in `given`, else those of the settings."""
     limits = {**settings.options, **{name: value for name, value in given.items() if value is not None}}
-    return {name: limits[name] for name in ("max_cost", "max_judge_calls") if name in limits}
+    return {name: limits[name] for name in _LIMITS if name in limits}
+
+
+def audited_judge(given: Mapping[str, object], settings: Settings) -> dict[str, Any]:
+    """Return the judge of an audit and its limits: those in `given`, completed by the settings.
+
+    An audit asks no judge unless `given` has the judge or a limit: the settings alone must not make it cost money.
+    """
+    if given.get("no_judge") or all(given.get(name) is None for name in ("judge", *_LIMITS)):
+        return {}
+    return {"judge": default_judge(given.get("judge"), settings.judge), **usage_limits(given, settings)}
 
 
 def prepare_process(settings: Settings) -> None:
