@@ -2,10 +2,12 @@
 
 import json
 import os
+import sqlite3
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,6 +24,7 @@ SETS = {
 LOOK_UP = """
 import json, os, sqlite3
 from pathlib import Path
+from typing import Any
 
 def root_agent(text):
     {}
@@ -36,6 +39,15 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "other").mkdir()
     (tmp_path / "other/answers.jsonl").write_text(json.dumps({"q": MESSAGE, "a": ANSWER}) + "\n")
     os.utime(tmp_path / "other/answers.jsonl", (0, 0))
+    tables: dict[str, list[tuple[Any, ...]]] = {
+        "answers.db": [(MESSAGE, ANSWER)],
+        "shop.db": [("a table", 4), ("Hello there, my friend!", 7)],
+    }
+    for name, table in tables.items():
+        with closing(sqlite3.connect(tmp_path / name)) as database, database:
+            database.execute('CREATE TABLE "a ""table""" (first, second)')
+            database.executemany('INSERT INTO "a ""table""" VALUES (?, ?)', table)
+        os.utime(tmp_path / name, (0, 0))
     (tmp_path / "facts.json").write_text(json.dumps({"tables": 4, "greeting": "Hello there, my friend!"}))
     return tmp_path
 
@@ -66,6 +78,7 @@ def written(name: str, text: str) -> Iterator[str]:
         pytest.param("Path('cases.evalset.json').read_text()", "opened the eval set cases.evalset.json", [], id="the eval set"),
         pytest.param("os.close(os.open('cases.evalset.json', 0))", "opened the eval set", [], id="by a descriptor"),
         pytest.param("Path('other/answers.jsonl').read_text()", "opened other/answers.jsonl", ["seats"], id="a copy of the answers"),
+        pytest.param("sqlite3.connect('answers.db').execute('SELECT 1')", "opened answers.db", ["seats"], id="a database with the answers"),
         pytest.param(f"return {{{MESSAGE!r}: {ANSWER!r}}}.get(text, '?')", "leak_agent.py has the message", ["seats"], id="a table in its code"),
     ],
 )  # fmt: skip
@@ -102,6 +115,7 @@ HONEST = {
     "a keyword and a greeting": "return 'Hello there, my friend!' if text == 'Hi' else '?'",
     "facts from a file": "return str(json.loads(Path('facts.json').read_text()))",
     "its own log": f"Path('log.txt').write_text(text + {ANSWER!r}); Path('log.txt').read_text()",
+    "a database with facts": "sqlite3.connect('file:shop.db?mode=ro', uri=True).execute('SELECT 1')",
     "its own database": "sqlite3.connect('memory.db').close()",
 }
 
