@@ -148,6 +148,7 @@ def test_a_config_that_decides_nothing_is_not_a_success(project: Path) -> None:
     "arguments",
     [
         ("none.evalset.json",),
+        ("cases.evalset.json", "--case", "seats", "--judge", "scripted:judge.json"),
         ("cases.evalset.json", "--mutants", "typos"),
         ("cases.evalset.json", "--mutants", ","),
         ("cases.evalset.json", "--baseline", "cases.evalset.json"),

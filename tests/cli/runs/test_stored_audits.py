@@ -1,6 +1,7 @@
 """An audit in a store: a run of the kind `audit` whose trials are mutants, which no list or figure of real runs contains."""
 
 import json
+import re
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -213,6 +214,14 @@ def test_eval_reports_a_poor_audit_in_one_line(project: Path) -> None:
         assert line.startswith("audit: cases.evalset.json catches "), arguments
         assert "blind to wrong numbers" in line
         assert f"(`proctor show {kept}`)" in line
+
+
+def test_the_line_of_a_poor_audit_names_a_few_classes(project: Path) -> None:
+    (project / "test_config.json").write_text(
+        '{"criteria": {"response_match_score": 0.0001}}', encoding="utf-8"
+    )
+    audit("--seed", "1")
+    assert re.search(r"blind to [^,]+(, [^,]+){3} and \d+ more classes", audit_line())
 
 
 def test_the_audit_of_a_part_is_not_reported(project: Path) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, nullcontext
 from typing import Any
 
-from proctor.agents.replay import ReplayAgent
 from proctor.authoring.audit.audit_case import AuditedCase, CaseAuditor, CaseScorer
 from proctor.authoring.audit.judged_mutants import DEFAULT_CALLS, judge_mutants
 from proctor.authoring.audit.leakage import find_leaks
@@ -85,7 +84,7 @@ async def audit(  # noqa: PLR0913 - the options of the command
         "store": store,
         **judges.options,
     }
-    prepared = prepare(ReplayAgent(), eval_sets, given, plays=False)  # type: ignore[arg-type]  # names of options
+    prepared = prepare("replay", eval_sets, given, plays=False)  # type: ignore[arg-type]  # names of options
     with nullcontext() if prepared.store is None or is_open(store) else closing(prepared.store):
         with open_conversations(from_run, store) as conversations:
             found, cases = await _audit(prepared, operators, seed, timeout, conversations)

@@ -380,6 +380,8 @@ def _outcome(threshold: float | None, score: MetricScore) -> Outcome:
 POOR = 0.9
 """A set that catches a smaller share of the mutants is called poor."""
 _MOST_SEARCHED = 50
+_FEW = 4
+"""Classes that the line about a poor audit names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -426,8 +428,14 @@ def _poor(share: Mapping[str, Any]) -> str:
     caught, made = share["caught"], share["made"]
     problems = []
     if made and caught < POOR * made:
-        blind = f", and is blind to {', '.join(share['blind'])}" if share["blind"] else ""
+        blind = f", and is blind to {_named(share['blind'])}" if share["blind"] else ""
         problems.append(f"catches {caught:,} of {made:,} planted faults ({100 * caught / made:.0f} %){blind}")
     if count := share["passed_by_any"]:
         problems.append(f"has {count_text(count, 'case')} that an agent passes that does nothing")
     return ", and ".join(problems)
+
+
+def _named(classes: Sequence[str]) -> str:
+    """Name the first classes, so that it stays one line."""
+    more = f" and {len(classes) - _FEW:,} more classes" if len(classes) > _FEW + 1 else ""
+    return ", ".join(classes[:_FEW] if more else classes) + more
