@@ -2,6 +2,7 @@
 
     python -m benchmarks.scale eval|resume FOLDER CASES     a new run; or one that was stopped before its last cases, resumed
     python -m benchmarks.scale score|delete STORE           the newest run of a store, on a copy
+    python -m benchmarks.scale trials FOLDER TRIALS         a run of at most 1,000 cases whose agent answers at once
 
 A statement costs a round trip where the store is on a server. Statements and memory depend little on other work of the machine.
 """
@@ -44,6 +45,15 @@ def rows(folder: Path, repeats: int, *, small: int, large: int) -> Iterator[Row]
         grown = {OURS: figures[large] / figures[small]} if len(figures) == 2 else {}
         growth = f"growth with {large // small} times the cases, {what}, {large:,} cases"
         yield Row("W11", growth, "×", grown, [Budget(most)])
+    yield from _growth_with_trials(folder, large)
+
+
+def _growth_with_trials(folder: Path, trials: int) -> Iterator[Row]:
+    """Compare a run with one of ten times as many trials, once: the head needs no more for each trial."""
+    few, many = (module("scale", "trials", folder, count)() for count in (trials, 10 * trials))
+    for column, what, most in (("cpu", "time", GROWN), ("peak", "memory", 2.0)):
+        growth = f"growth with 10 times the trials, {what} of `eval`, {10 * trials:,} trials"
+        yield Row("W11", growth, "×", {OURS: many[column] / few[column]}, [Budget(most)])
 
 
 def _measured(folder: Path, repeats: int, cases: int) -> dict[str, Found]:
@@ -111,6 +121,27 @@ def evaluate(folder: Path, cases: int) -> None:
     _remove(store)
 
 
+def run_trials(folder: Path, trials: int) -> None:
+    """Run so many trials of an agent that answers at once into a new store."""
+    from proctor import EvalSet, evaluate_sync
+
+    async def answer(text: str) -> str:
+        return text
+
+    cases = min(1_000, max(1, trials // 10))
+    parts = [[{"parts": [{"text": f"message {number}"}]}] * 2 for number in range(cases)]
+    conversations = [[{"user_content": asked, "final_response": answered}] for asked, answered in parts]
+    made = [{"eval_id": f"c{at}", "conversation": turns} for at, turns in enumerate(conversations)]
+    given = EvalSet.model_validate({"eval_set_id": "trials", "eval_cases": made})
+    store, config = folder / f"{time.time_ns()}.sqlite3", {"criteria": {"response_match_score": 1.0}}
+    repeats = trials // cases
+    _report(
+        cases * repeats,
+        lambda: evaluate_sync(answer, given, config=config, store=store, num_runs=repeats, concurrency=100),
+    )
+    _remove(store)
+
+
 def resume(folder: Path, cases: int) -> None:
     """Resume a run whose last cases were not run."""
     from benchmarks.ours import ScriptedAgent
@@ -165,6 +196,8 @@ if __name__ == "__main__":
             evaluate(Path(folder), int(cases))
         case ["resume", folder, cases]:
             resume(Path(folder), int(cases))
+        case ["trials", folder, trials]:
+            run_trials(Path(folder), int(trials))
         case ["score", store]:
             _on_copy(score, Path(store))
         case ["delete", store]:

@@ -80,7 +80,8 @@ def add_runs(
     file.add_initial("/api/about", about_file())
     rows = [run_row(run.listed) for run in stored]
     file.add_initial("/api/runs", RunsPage(items=rows, next=None, total=len(rows)))
-    for run, stored_run in zip(runs, stored, strict=True):
+    by_id = {run.listed.run.run_id: (result, run) for result, run in zip(runs, stored, strict=True)}
+    for run, stored_run in by_id.values():  # each once
         _add_run(file, run, stored_run, extras if run.run_id else None)
     if extras is not None:
         for path, page in extras.related_pages([run.run_id for run in runs if run.run_id]):

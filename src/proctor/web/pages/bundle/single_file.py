@@ -7,6 +7,7 @@ their hashes) and nothing else. The page unpacks a chunk when it needs one of it
 from __future__ import annotations
 
 import base64
+import codecs
 import hashlib
 import json
 import re
@@ -89,6 +90,28 @@ def _hash(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
+class CompressedText:
+    """A long text that is written in pieces, and is compressed in memory."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        """Characters so far."""
+        self._packer = zlib.compressobj(1)
+        self._packed: list[bytes] = []
+
+    def write(self, text: str) -> None:
+        """Append a piece."""
+        self.size += len(text)
+        if packed := self._packer.compress(text.encode()):
+            self._packed.append(packed)
+
+    def pieces(self) -> Iterator[str]:
+        """Yield the text in pieces, once; nothing is written afterwards."""
+        unpacker, decoder = zlib.decompressobj(), codecs.getincrementaldecoder("utf-8")()
+        for packed in [*self._packed, self._packer.flush()]:
+            yield decoder.decode(unpacker.decompress(packed))
+
+
 @dataclass(slots=True)
 class SingleFileWriter:
     """Writes the page with its documents: `add_initial` those that the page needs at once, `add` the others, in chunks."""
@@ -99,9 +122,12 @@ class SingleFileWriter:
     """The address of the first screen: `/runs/RUN`."""
     documents: dict[str, Iterable[str]] = field(default_factory=dict)
     """The JSON of the documents that the page needs at once, in pieces."""
-    where: dict[str, int] = field(default_factory=dict)
     places: dict[str, str] = field(default_factory=dict)
     """The start address of each of `_SCREENS` that the file contains."""
+    _paths: set[str] = field(default_factory=set)
+    """The paths in chunks that may be added twice: those with a query."""
+    _index: CompressedText = field(default_factory=CompressedText)
+    """The JSON of the paths in chunks, each with the number of its chunk."""
     _open: list[str] = field(default_factory=list)
     _size: int = 0
     _chunks: int = 1
@@ -120,12 +146,15 @@ class SingleFileWriter:
         self.documents[path] = document
 
     def add(self, path: str, document: PageModel) -> None:
-        """Add a document to a chunk, which the page reads on demand; a path that the file already has is skipped."""
-        if path in self.where or path in self.documents:
+        """Add a document to a chunk, which the page reads on demand; a path with a query that the file already has is skipped."""
+        if path in self._paths or path in self.documents:
             return
+        if "?" in path:
+            self._paths.add(path)
         self._note_screen(path)
-        self.where[path] = self._chunks
-        text = f"{json.dumps(path)}:{page_json(document)}"
+        name = json.dumps(path)
+        self._index.write(f"{', ' if self._index.size else ''}{name}: {self._chunks}")
+        text = f"{name}:{page_json(document)}"
         self._open.append(text)
         self._size += len(text)
         if self._size >= _CHUNK:
@@ -157,8 +186,9 @@ class SingleFileWriter:
         for number, (path, document) in enumerate(self.documents.items()):
             yield f"{', ' if number else ''}{json.dumps(path)}: "
             yield from document
-        where, _ = json_line(self.where)
-        yield f'}}, "where": {where}}}'
+        yield '}, "where": {'
+        yield from self._index.pieces()
+        yield "}}"
 
     def _write(self, number: int, pieces: Iterable[str]) -> None:
         """Write a chunk as gzip (without a time) in Base64."""
