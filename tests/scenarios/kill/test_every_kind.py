@@ -1,6 +1,6 @@
 """Each kind of process that a run needs is killed again and again: no finished trial is lost, and none is run again.
 
-    CRASH_RUNS=12 make nightly ARGS=tests/scenarios/kill/test_every_kind.py     12 kills of each kind; one line for each
+    CRASH_RUNS=12 python -m pytest -m nightly -s tests/scenarios/kill/test_every_kind.py     12 kills of each kind; a line each
 
 A trial is finished when its verdict is in the store. The agent writes each call to a log, which counts what was run again.
 """
