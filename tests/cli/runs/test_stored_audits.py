@@ -11,8 +11,9 @@ import pytest
 
 import proctor
 from proctor.authoring.audit.audit_report import audit_data
-from proctor.authoring.audit.stored_audit import load_audit
+from proctor.authoring.audit.stored_audit import load_audit, proposals_of
 from proctor.runs.storage.open import open_store
+from proctor.schema.analysis.audit_result import Proposal
 from proctor.schema.results.run_result import RunKind
 from proctor.stores.base import Store
 from proctor.stores.sql.store import SqlStore
@@ -249,3 +250,15 @@ def test_a_good_audit_is_not_reported(project: Path) -> None:
     )
     audit()
     assert audit_line() == ""
+
+
+def test_proposals_of_an_earlier_version_that_were_not_tried_are_left_out() -> None:
+    proposal = {
+        "where": "test_config.json",
+        "change": '"numeric_match": 1.0',
+        "snippet": "{}",
+        "catches": 1,
+        "of": 2,
+    }
+    stored = [{**proposal, "verified": True}, {**proposal, "verified": False}, proposal]
+    assert proposals_of({"proposals": stored}) == [Proposal(**proposal)] * 2  # type: ignore[arg-type]  # plain JSON

@@ -302,7 +302,9 @@ def _judged_of(data: Mapping[str, Any] | None) -> JudgedMutants | None:
 
 def proposals_of(facts: Mapping[str, Any]) -> list[Proposal]:
     """Return the changes that an audit proposes, from what no trial of it contains."""
-    return [Proposal(**each) for each in facts["proposals"]]
+    stored = [dict(each) for each in facts["proposals"]]
+    # audits of earlier versions also hold changes that were not tried
+    return [Proposal(**each) for each in stored if each.pop("verified", True)]
 
 
 def case_audit(result: CaseResult, facts: Mapping[str, Any]) -> CaseAudit:
