@@ -76,12 +76,12 @@ class FinalSessionState:
 
     def _statement(self, case: EvalCase) -> Statement:
         """Find a key that is not ignored, or an expectation of the criterion; negative if the initial state meets all of them."""
-        stated = case.final_session_state or {}
-        if not self._has_own and (not stated or self._accepts_everything(stated)):
+        expected = case.final_session_state or {}
+        if not self._has_own and (not expected or self._accepts_everything(expected)):
             return Statement.NONE
         initial = (case.session_input.state if case.session_input else None) or {}
         try:
-            meets_all = all(each["kind"] == "matched" for each in self._compare_all(stated, initial))
+            meets_all = all(each["kind"] == "matched" for each in self._compare_all(expected, initial))
         except MetricError:  # `check` reports what cannot be read
             return Statement.POSITIVE
         return Statement.NEGATIVE if meets_all else Statement.POSITIVE
@@ -96,23 +96,23 @@ class FinalSessionState:
 
     def check(self, case: EvalCase) -> list[str]:
         """Return the problems of the matchers in the state of a case."""
-        stated = case.final_session_state or {}
-        problems = [] if self._rules is None else [*self._rules.unreadable(stated)]
-        has_matchers = holds_matcher(stated) or misspelled_matcher(stated)
-        matcher_problems = _templates(stated)[1] if has_matchers else []
-        is_compared = bool(stated) and not matcher_problems and not self._has_own
-        if is_compared and self._accepts_everything(stated):
+        expected = case.final_session_state or {}
+        problems = [] if self._rules is None else [*self._rules.unreadable(expected)]
+        has_matchers = holds_matcher(expected) or misspelled_matcher(expected)
+        matcher_problems = _templates(expected)[1] if has_matchers else []
+        is_compared = bool(expected) and not matcher_problems and not self._has_own
+        if is_compared and self._accepts_everything(expected):
             problems.append("final_session_state: every key is ignored, so nothing is expected")
         return [*problems, *matcher_problems]
 
-    def _accepts_everything(self, stated: Mapping[str, object]) -> bool:
+    def _accepts_everything(self, expected: Mapping[str, object]) -> bool:
         """Return whether every stated key may have any value or be absent."""
-        if self._rules is None and not all(map(holds_matcher, stated.values())):
+        if self._rules is None and not all(map(holds_matcher, expected.values())):
             return False  # a plain value is compared by equality
         try:
             return all(
                 self._compare(name, value, each)["kind"] == "matched"
-                for name, value in stated.items()
+                for name, value in expected.items()
                 for each in (ABSENT, None, *contrary_values(_plain(value)))
             )
         except MetricError:  # `check` reports what cannot be compared
@@ -120,14 +120,14 @@ class FinalSessionState:
 
     def score(self, case: CaseView) -> MetricScore:
         """Compare each stated key; an agent that does not report its state is an error, not a 0."""
-        stated = case.expected_state or {}
-        if not stated and not self._has_own:
+        expected = case.expected_state or {}
+        if not expected and not self._has_own:
             return MetricScore(reason=NOTHING_STATED, not_applicable=True)
         if case.actual_state is None:
             return MetricScore(
                 failure=Failure(where="agent", kind=FailureKind.BROKE_CONTRACT, message=NO_STATE)
             )
-        keys = self._compare_all(stated, case.actual_state)
+        keys = self._compare_all(expected, case.actual_state)
         wrong = [each for each in keys if each["kind"] != "matched"]
         if not wrong:
             return MetricScore(1.0, reason=ALL_EQUAL, details={"state": keys})
@@ -135,11 +135,11 @@ class FinalSessionState:
         return MetricScore(0.0, reason=reason, details={"state": keys})
 
     def _compare_all(
-        self, stated: Mapping[str, object], actual: Mapping[str, object]
+        self, expected: Mapping[str, object], actual: Mapping[str, object]
     ) -> list[dict[str, object]]:
         """Compare the keys of the case, then those of the criterion."""
-        keys = [self._compare(name, value, actual.get(name, ABSENT)) for name, value in stated.items()]
-        return [*keys, *self._rules.entries(actual, stated)] if self._rules else keys
+        keys = [self._compare(name, value, actual.get(name, ABSENT)) for name, value in expected.items()]
+        return [*keys, *self._rules.entries(actual, expected)] if self._rules else keys
 
     def _compare(self, name: str, expected: object, actual: object) -> dict[str, object]:
         expectation = ""

@@ -34,9 +34,9 @@ OPTION = "state"
 class StateRules:
     """The matchers of the option `state`."""
 
-    def __init__(self, given: object, reader: MatcherReader) -> None:
+    def __init__(self, spec: object, reader: MatcherReader) -> None:
         """Read `{key or path: matcher}`; the reader collects the problems."""
-        self._rules = read_matchers(given, reader, OPTION)
+        self._rules = read_matchers(spec, reader, OPTION)
         self.own = {path: rule for path, rule in self._rules.items() if _expects(rule)}
         """The matchers that expect something in every case."""
         for path in self._rules:
@@ -63,9 +63,9 @@ class StateRules:
         """Return the paths inside the value of a key that differ and that a matcher accepts: reports do not list them."""
         return [*_accepted((name,), expected, actual, self._rules)]
 
-    def unreadable(self, stated: Mapping[str, object]) -> Iterator[str]:
+    def unreadable(self, expected: Mapping[str, object]) -> Iterator[str]:
         """Yield the values of a case that the matcher of the criterion cannot compare."""
-        for path, value, why in unreadable_values(self._rules, stated):
+        for path, value, why in unreadable_values(self._rules, expected):
             yield (
                 f"final_session_state: `{path}` is expected to be {show_value(value)}, which is {why}: the matcher of "
                 f"`{OPTION}` cannot compare it"
@@ -80,10 +80,10 @@ class StateRules:
                     yield path, value
 
     def entries(
-        self, state: Mapping[str, object], stated: Mapping[str, object]
+        self, state: Mapping[str, object], expected: Mapping[str, object]
     ) -> Iterator[dict[str, object]]:
         """Yield the entries of the details for keys that only the criterion expects."""
-        roots = {str(path[0]) for path in self.own} - stated.keys()
+        roots = {str(path[0]) for path in self.own} - expected.keys()
         broken = dict(self.broken(state, roots))
         for path, rule in self.own.items():
             if path[0] not in roots:
@@ -161,11 +161,11 @@ def _expects(rule: Template) -> bool:
     return "value" in source or (kind in WITHOUT_VALUE and kind != "ignore")
 
 
-def _known_at(stated: Mapping[str, object], path: Path) -> list[str] | None:
+def _known_at(expected: Mapping[str, object], path: Path) -> list[str] | None:
     """Return `None` if a case states a value at `path` or may do so; else the keys that it states in its place."""
-    if path[0] not in stated:
-        return [*stated]
-    parent = next(values_at(stated, path[:-1]), ABSENT)
+    if path[0] not in expected:
+        return [*expected]
+    parent = next(values_at(expected, path[:-1]), ABSENT)
     if len(path) == 1 or not isinstance(parent, Mapping) or path[-1] in parent:
         return None
     return [*parent] if did_you_mean(str(path[-1]), parent) else None

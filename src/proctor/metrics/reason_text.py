@@ -35,8 +35,8 @@ def show_pair(expected: object, actual: object) -> tuple[str, str]:
     """Return two different values, shortened so that the first difference is visible."""
     left, right = json_line(expected), json_line(actual)
     if left == right:
-        shown = _shorten(left, LONGEST_VALUE)
-        return f"{shown} ({type(expected).__name__})", f"{shown} ({type(actual).__name__})"
+        text = _shorten(left, LONGEST_VALUE)
+        return f"{text} ({type(expected).__name__})", f"{text} ({type(actual).__name__})"
     if not left.isascii() and unicodedata.normalize("NFC", left) == unicodedata.normalize("NFC", right):
         left, right = _escape(left), _escape(right)  # they look identical
     if len(left) <= LONGEST_VALUE and len(right) <= LONGEST_VALUE:

@@ -152,12 +152,12 @@ def _object_of(model: WireModel) -> object:
     allows_any = theirs.model_config.get("extra") == "allow"
     known = {spelling for name, field in theirs.model_fields.items() for spelling in (name, field.alias)}
     fields = {**model.__dict__, **(model.model_extra or {})}
-    stated = {
+    arguments = {
         name: _tools(value) if name == "tool_declarations" else to_adk(value)
         for name, value in fields.items()
         if value is not None and (allows_any or name in known)
     }
-    return theirs(**stated)
+    return theirs(**arguments)
 
 
 @cache

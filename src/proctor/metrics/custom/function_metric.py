@@ -93,16 +93,16 @@ class FunctionMetric:
             if self.facts.gates:
                 check_agreement(answer, score, self._criterion.threshold)
             return score
-        expected = (
+        expected_turns = (
             [each for _, each in paired(case)] if case.expected is not None else [None] * len(case.actual)
         )
         scores = []
-        for index, (made, wanted) in enumerate(zip(case.actual, expected, strict=True)):
+        for index, (actual, expected) in enumerate(zip(case.actual, expected_turns, strict=True)):
             try:
-                answer = await self._call(actual=made, expected=wanted)
+                answer = await self._call(actual=actual, expected=expected)
                 scores.append(read_turn(self.facts, answer, index))
             except Exception as error:
-                error.add_note(_turn_note(made, index, is_named=isinstance(error, MetricError)))
+                error.add_note(_turn_note(actual, index, is_named=isinstance(error, MetricError)))
                 raise
         return mean_score(scores)
 

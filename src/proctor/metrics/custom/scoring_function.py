@@ -219,9 +219,9 @@ def _score(facts: MetricFacts, answer: object, where: str) -> Score:
 
 def _number(facts: MetricFacts, answer: object, where: str) -> float:
     if not isinstance(answer, Real):
-        shown = "None" if answer is None else f"a {safe_repr(answer)}"
+        answer_text = "None" if answer is None else f"a {safe_repr(answer)}"
         raise MetricError(
-            f"returned {shown}{where}; expected a number, true or false, or a Score "
+            f"returned {answer_text}{where}; expected a number, true or false, or a Score "
             "(with a reason if it has no value)"
         )
     number = float(answer)

@@ -83,19 +83,19 @@ class CallPattern:
     """True if the call may have arguments that the pattern does not name."""
     response: Template | None = None
 
-    def names(self, made: ActualCall) -> bool:
+    def names(self, call: ActualCall) -> bool:
         """Return whether the call is of one of the tools."""
-        return made.name in self.tools or ANY_TOOL in self.tools
+        return call.name in self.tools or ANY_TOOL in self.tools
 
-    def fits(self, made: ActualCall) -> bool:
+    def fits(self, call: ActualCall) -> bool:
         """Return whether the call matches."""
-        return self.names(made) and not self.differences(made)
+        return self.names(call) and not self.differences(call)
 
-    def differences(self, made: ActualCall) -> list[ArgumentDifference]:
+    def differences(self, call: ActualCall) -> list[ArgumentDifference]:
         """Return the mismatches of a call of one of the tools."""
-        differences = [] if self.args is None else [*self._of_args(self.args, made.args or {})]
-        if self.response is not None and not self.response.fits(made.response):
-            differences.append(_difference(RESPONSE, self.response, made.response))
+        differences = [] if self.args is None else [*self._of_args(self.args, call.args or {})]
+        if self.response is not None and not self.response.fits(call.response):
+            differences.append(_difference(RESPONSE, self.response, call.response))
         return differences
 
     def takes_any(self) -> bool:
@@ -197,34 +197,34 @@ def _is_within(one: Template, other: Template) -> bool:
 
 
 def read_call(
-    given: object, reader: MatcherReader, where: str, *, other_args: bool, also: Collection[str] = ()
+    spec: object, reader: MatcherReader, where: str, *, other_args: bool, also: Collection[str] = ()
 ) -> CallPattern:
     """Read a call: the tool's name, or `{tool, args, other_args, response}`.
 
     `other_args`: whether other arguments are allowed by default. `also`: further keys of the object, which the caller
     reads.
     """
-    if isinstance(given, str):
-        given = {"tool": given}
-    if not isinstance(given, Mapping):
-        reader.problem(where, f'expected a tool\'s name or {{"tool": …, "args": …}}, got {show_value(given)}')
+    if isinstance(spec, str):
+        spec = {"tool": spec}
+    if not isinstance(spec, Mapping):
+        reader.problem(where, f'expected a tool\'s name or {{"tool": …, "args": …}}, got {show_value(spec)}')
         return CallPattern((ANY_TOOL,))
-    for key in given:
+    for key in spec:
         if key not in CALL_KEYS and key not in also:
             known = CALL_KEYS | {*also}
             reader.problem(
                 where, f"unknown key {key!r}.{did_you_mean(str(key), known)} Keys: {', '.join(sorted(known))}"
             )
     return CallPattern(
-        _tools(given, reader, where),
-        _args(given, reader, where),
-        _other_args(given, reader, where, usual=other_args),
-        reader.template(given["response"], f"{where}.response") if "response" in given else None,
+        _tools(spec, reader, where),
+        _args(spec, reader, where),
+        _other_args(spec, reader, where, usual=other_args),
+        reader.template(spec["response"], f"{where}.response") if "response" in spec else None,
     )
 
 
-def _tools(given: Mapping[str, object], reader: MatcherReader, where: str) -> tuple[str, ...]:
-    tool = given.get("tool")
+def _tools(spec: Mapping[str, object], reader: MatcherReader, where: str) -> tuple[str, ...]:
+    tool = spec.get("tool")
     tools = tuple(tool) if isinstance(tool, list) else (tool,)
     if not tools or not all(isinstance(each, str) and each for each in tools):
         reader.problem(
@@ -238,10 +238,10 @@ def _tools(given: Mapping[str, object], reader: MatcherReader, where: str) -> tu
     return tools
 
 
-def _args(given: Mapping[str, object], reader: MatcherReader, where: str) -> dict[str, Template] | None:
-    args = given.get("args")
+def _args(spec: Mapping[str, object], reader: MatcherReader, where: str) -> dict[str, Template] | None:
+    args = spec.get("args")
     if args is None:
-        if "args" in given:
+        if "args" in spec:
             reader.problem(where, "`args` is null: leave it out for any arguments, or write {} for none")
         return None
     if not isinstance(args, Mapping):
@@ -250,15 +250,15 @@ def _args(given: Mapping[str, object], reader: MatcherReader, where: str) -> dic
     return {name: reader.template(value, f"{where}.args.{name}") for name, value in args.items()}
 
 
-def _other_args(given: Mapping[str, object], reader: MatcherReader, where: str, *, usual: bool) -> bool:
-    policy = given.get("other_args")
-    if "other_args" not in given:
+def _other_args(spec: Mapping[str, object], reader: MatcherReader, where: str, *, usual: bool) -> bool:
+    policy = spec.get("other_args")
+    if "other_args" not in spec:
         return usual
     if policy not in ("allowed", "forbidden"):
         hint = did_you_mean(str(policy), ("allowed", "forbidden"))
         reader.problem(
             where, f'`other_args` must be "allowed" or "forbidden", got {show_value(policy)}.{hint}'
         )
-    elif given.get("args") is None:
+    elif spec.get("args") is None:
         reader.problem(where, "`other_args` has no effect without `args`: without them any arguments fit")
     return policy == "allowed"

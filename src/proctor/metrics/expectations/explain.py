@@ -75,13 +75,13 @@ def broken_limits(
     return broken
 
 
-def place(made: ActualCall, *, several: bool) -> str:
+def place(call: ActualCall, *, several: bool) -> str:
     """Return the position of a call: `call 2`, or `call 2 of turn 1` if there are several turns."""
-    return f"call {made.index + 1} of turn {made.turn + 1}" if several else f"call {made.index + 1}"
+    return f"call {call.index + 1} of turn {call.turn + 1}" if several else f"call {call.index + 1}"
 
 
-def _place(made: ActualCall | None) -> Place | None:
-    return None if made is None else (made.turn, made.index)
+def _place(call: ActualCall | None) -> Place | None:
+    return None if call is None else (call.turn, call.index)
 
 
 def _sentence(fit: Fit, *, several: bool) -> str:

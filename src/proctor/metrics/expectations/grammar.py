@@ -242,10 +242,10 @@ class _Search:
     def _compare(self, pattern: CallPattern, at: int) -> Fit | None:
         key = (pattern, at)
         if key not in self._compared:
-            made, fit = self._calls[at], None
-            if pattern.names(made):
-                differences = pattern.differences(made)
-                fit = Fit("differs" if differences else "matched", pattern, made, differences)
+            call, fit = self._calls[at], None
+            if pattern.names(call):
+                differences = pattern.differences(call)
+                fit = Fit("differs" if differences else "matched", pattern, call, differences)
             self._compared[key] = fit
         return self._compared[key]
 
@@ -277,7 +277,7 @@ def _expand_group(group: AnyOrder, done: int, rest: Stack) -> Iterator[Stack]:
 
 def _difference_cost(step: Fit) -> int:
     """Return 11 to 19, growing with the share of the arguments that differ."""
-    pattern, made = step.pattern, step.made
-    names = {*((pattern and pattern.args) or {}), *((made and made.args) or {})}
+    pattern, call = step.pattern, step.made
+    names = {*((pattern and pattern.args) or {}), *((call and call.args) or {})}
     compared = len(names) + (pattern is not None and pattern.response is not None)
     return ALONE + 1 + min(8, 8 * len(step.differences) // max(1, compared))

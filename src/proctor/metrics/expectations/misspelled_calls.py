@@ -38,14 +38,14 @@ class Slip:
     """True if it is hardly anything else: the same value with another type, one letter of a name."""
 
 
-def slips_between(pattern: CallPattern, made: ActualCall, known: Collection[str]) -> list[Slip]:
+def slips_between(pattern: CallPattern, call: ActualCall, known: Collection[str]) -> list[Slip]:
     """Return the reasons for the mismatch of a call if all of them are slips; empty otherwise, or without a mismatch.
 
     `known`: arguments that are certainly spelled correctly.
     """
-    remaining = dict(made.args or {})
+    remaining = dict(call.args or {})
     slips = [*_argument_slips(pattern.args or {}, remaining, known)]
-    slips += _value_slips("response", pattern.response, made.response) if pattern.response else []
+    slips += _value_slips("response", pattern.response, call.response) if pattern.response else []
     has_others = bool(remaining) and not pattern.takes_other_args
     return [] if has_others or None in slips else [*filter(None, slips)]
 
@@ -65,9 +65,9 @@ def _argument_slips(
 
 
 def _intended_argument(
-    name: str, actual: Mapping[str, object], template: Template, stated: Collection[str]
+    name: str, actual: Mapping[str, object], template: Template, known: Collection[str]
 ) -> str | None:
-    candidates = (other for other in actual if other not in stated and is_one_slip_from(name, other))
+    candidates = (other for other in actual if other not in known and is_one_slip_from(name, other))
     return next((other for other in candidates if template.fits(actual[other])), None)
 
 
@@ -75,17 +75,17 @@ def _value_slips(name: str, template: Template, actual: object) -> list[Slip | N
     """Return the slip of a value that does not fit: its type, its case, or further keys; `None` if there is another reason."""
     if template.fits(actual):
         return []
-    shown = show_value(actual) if actual is not ABSENT else "missing"
+    text = show_value(actual) if actual is not ABSENT else "missing"
     other = next((each for each in _other_types(actual) if template.fits(each)), None)
     if other is not None:
         is_sure = isinstance(actual, str) or isinstance(other, str)
-        return [Slip(f"its {name} is {shown}, of another type", is_sure=is_sure)]
+        return [Slip(f"its {name} is {text}, of another type", is_sure=is_sure)]
     if not isinstance(template, Plain):
         return [None]
     if _has_more_keys(template.source, actual):
-        return [Slip(f"its {name}, {shown}, has more keys (`subset` allows them)", is_sure=False)]
+        return [Slip(f"its {name}, {text}, has more keys (`subset` allows them)", is_sure=False)]
     if _fold(template.source) == _fold(actual) is not None:
-        return [Slip(f"its {name} is {shown} (`text` ignores case and white space)", is_sure=False)]
+        return [Slip(f"its {name} is {text} (`text` ignores case and white space)", is_sure=False)]
     return [None]
 
 
@@ -101,11 +101,11 @@ def _other_types(value: object) -> Iterator[object]:
         yield from (json.dumps(value), *([bool(value)] if value in (0, 1) else []))
     elif isinstance(value, str) and len(value) <= 40:
         try:
-            read = json.loads(value.strip().lower())
+            literal = json.loads(value.strip().lower())
         except ValueError:
             return
-        if isinstance(read, bool | int | float):
-            yield read
+        if isinstance(literal, bool | int | float):
+            yield literal
 
 
 def _fold(value: object) -> str | None:

@@ -88,19 +88,19 @@ class Expectation:
 
 
 def read_expectations(
-    given: object, turns: int | None, reader: MatcherReader, place: str = "expectations"
+    spec: object, turns: int | None, reader: MatcherReader, place: str = "expectations"
 ) -> list[Expectation]:
     """Read one expectation or a list of them; `turns` is the number of turns of the case, if known."""
-    if isinstance(given, Mapping):
-        return [_Block(reader, place, turns).read(given)]
-    if not isinstance(given, list) or not given:
+    if isinstance(spec, Mapping):
+        return [_Block(reader, place, turns).read(spec)]
+    if not isinstance(spec, list) or not spec:
         reader.problem(
             place,
-            f'expected an object such as {{"calls": [...]}}, or a list of them, got {show_value(given)}',
+            f'expected an object such as {{"calls": [...]}}, or a list of them, got {show_value(spec)}',
         )
         return []
     found = []
-    for index, each in enumerate(given):
+    for index, each in enumerate(spec):
         where = f"{place}[{index}]"
         if isinstance(each, Mapping):
             found.append(_Block(reader, where, turns).read(each))
@@ -109,10 +109,10 @@ def read_expectations(
     return found
 
 
-def _has_at_most(given: object) -> bool:
-    if isinstance(given, Mapping):
-        return "at_most" in given or any(_has_at_most(each) for key, each in given.items() if key in GROUPS)
-    return isinstance(given, list) and any(map(_has_at_most, given))
+def _has_at_most(spec: object) -> bool:
+    if isinstance(spec, Mapping):
+        return "at_most" in spec or any(_has_at_most(each) for key, each in spec.items() if key in GROUPS)
+    return isinstance(spec, list) and any(map(_has_at_most, spec))
 
 
 class _Block:
@@ -120,29 +120,29 @@ class _Block:
         self._reader, self._where, self._turns = reader, where, turns
         self._patterns: list[CallPattern] = []
 
-    def read(self, given: Mapping[str, object]) -> Expectation:
-        for key in given:
+    def read(self, spec: Mapping[str, object]) -> Expectation:
+        for key in spec:
             if key not in KEYS:
                 self._problem(
                     "", f"unknown key {key!r}.{did_you_mean(str(key), KEYS)} Keys: {', '.join(sorted(KEYS))}"
                 )
-        if not {"calls", "forbidden", "limits"} & given.keys():
+        if not {"calls", "forbidden", "limits"} & spec.keys():
             self._problem("", "it expects nothing: expected `calls`, `forbidden` or `limits`")
         calls = None
-        if "calls" in given:
-            calls = InOrder(self._items(given["calls"], ".calls", may_be_empty=True))
+        if "calls" in spec:
+            calls = InOrder(self._items(spec["calls"], ".calls", may_be_empty=True))
         expectation = Expectation(
             self._where,
-            self._turn(given),
+            self._turn(spec),
             calls,
-            self._others(given),
-            (*self._limits(given), *self._forbidden(given)),
+            self._others(spec),
+            (*self._limits(spec), *self._forbidden(spec)),
             tuple(self._patterns),
         )
-        self._check_that_it_decides(expectation, given)
+        self._check_that_it_decides(expectation, spec)
         return expectation
 
-    def _check_that_it_decides(self, expectation: Expectation, given: Mapping[str, object]) -> None:
+    def _check_that_it_decides(self, expectation: Expectation, spec: Mapping[str, object]) -> None:
         """Report an expectation that cannot fail. If other calls are allowed, optional calls and `at_most` have no effect."""
         if expectation.calls is None:
             return
@@ -150,7 +150,7 @@ class _Block:
             if not expectation.limits and takes_everything(expectation.calls):
                 self._problem(".calls", "it can never fail: it accepts any calls, and none")
             return
-        if _has_at_most(given["calls"]):
+        if _has_at_most(spec["calls"]):
             self._problem(
                 ".calls", '`at_most` has no effect with `"others": "allowed"`: write it under `limits`'
             )
@@ -160,9 +160,9 @@ class _Block:
     def _problem(self, where: str, message: str) -> None:
         self._reader.problem(f"{self._where}{where}", message)
 
-    def _turn(self, given: Mapping[str, object]) -> int | None:
-        turn = given.get("turn")
-        if "turn" not in given:
+    def _turn(self, spec: Mapping[str, object]) -> int | None:
+        turn = spec.get("turn")
+        if "turn" not in spec:
             return None
         if isinstance(turn, bool) or not isinstance(turn, int) or turn < 1:
             self._problem(".turn", f"turns are counted from 1, got {show_value(turn)}")
@@ -171,39 +171,39 @@ class _Block:
             self._problem(".turn", f"the case has {self._turns} turn(s), got {turn}")
         return turn - 1
 
-    def _others(self, given: Mapping[str, object]) -> bool:
-        others = given.get("others", "forbidden")
+    def _others(self, spec: Mapping[str, object]) -> bool:
+        others = spec.get("others", "forbidden")
         if others not in ("allowed", "forbidden"):
             hint = did_you_mean(str(others), ("allowed", "forbidden"))
             self._problem(
                 ".others", f'must be "allowed" or "forbidden" (the default), got {show_value(others)}.{hint}'
             )
-        elif "others" in given and "calls" not in given:
+        elif "others" in spec and "calls" not in spec:
             self._problem(".others", "it has no effect without `calls`")
         return bool(others == "allowed")
 
     # --- calls, and groups of them ---
 
-    def _items(self, given: object, where: str, *, may_be_empty: bool = False) -> tuple[Node, ...]:
-        if not isinstance(given, list) or not (given or may_be_empty):
-            self._problem(where, f"expected a list of calls, got {show_value(given)}")
+    def _items(self, specs: object, where: str, *, may_be_empty: bool = False) -> tuple[Node, ...]:
+        if not isinstance(specs, list) or not (specs or may_be_empty):
+            self._problem(where, f"expected a list of calls, got {show_value(specs)}")
             return ()
-        if len(given) > MOST_CALLS:
-            self._problem(where, f"at most {MOST_CALLS} calls can be expected in one list, got {len(given)}")
+        if len(specs) > MOST_CALLS:
+            self._problem(where, f"at most {MOST_CALLS} calls can be expected in one list, got {len(specs)}")
             return ()
-        return tuple(self._item(each, f"{where}[{index}]") for index, each in enumerate(given))
+        return tuple(self._item(each, f"{where}[{index}]") for index, each in enumerate(specs))
 
-    def _item(self, given: object, where: str) -> Node:
-        if not isinstance(given, Mapping) or not GROUPS.keys() & given.keys():
-            return self._call(given, where)
-        kind = next(kind for kind in GROUPS if kind in given)
-        for key in (each for each in given if each not in (kind, "optional")):
+    def _item(self, spec: object, where: str) -> Node:
+        if not isinstance(spec, Mapping) or not GROUPS.keys() & spec.keys():
+            return self._call(spec, where)
+        kind = next(kind for kind in GROUPS if kind in spec)
+        for key in (each for each in spec if each not in (kind, "optional")):
             self._problem(where, f"`{key}` cannot be combined with `{kind}` (only `optional` can)")
-        read = self._alternatives if kind == "any_of" else self._items
-        items = read(given[kind], f"{where}.{kind}")
+        read_items = self._alternatives if kind == "any_of" else self._items
+        items = read_items(spec[kind], f"{where}.{kind}")
         self._check_group_size(kind, items, where)
         node = GROUPS[kind](items)
-        return optional(node) if self._flag(given, where) else node
+        return optional(node) if self._flag(spec, where) else node
 
     def _check_group_size(self, kind: str, items: Sequence[Node], where: str) -> None:
         if kind == "any_order" and len(items) > LARGEST_GROUP:
@@ -212,26 +212,26 @@ class _Block:
                 f"at most {LARGEST_GROUP} items can be in any order, got {len(items)}",
             )
 
-    def _alternatives(self, given: object, where: str) -> tuple[Node, ...]:
+    def _alternatives(self, specs: object, where: str) -> tuple[Node, ...]:
         """Read the alternatives; an alternative that is a list is a sequence of calls."""
-        if not isinstance(given, list) or len(given) < 2:
-            self._problem(where, f"expected a list of two alternatives or more, got {show_value(given)}")
+        if not isinstance(specs, list) or len(specs) < 2:
+            self._problem(where, f"expected a list of two alternatives or more, got {show_value(specs)}")
             return ()
         return tuple(
             InOrder(self._items(each, f"{where}[{i}]", may_be_empty=True))
             if isinstance(each, list)
             else self._item(each, f"{where}[{i}]")
-            for i, each in enumerate(given)
+            for i, each in enumerate(specs)
         )
 
-    def _call(self, given: object, where: str) -> Node:
-        pattern = self._pattern(given, where, other_args=False, also=("optional", "at_least", "at_most"))
+    def _call(self, spec: object, where: str) -> Node:
+        pattern = self._pattern(spec, where, other_args=False, also=("optional", "at_least", "at_most"))
         one = One(pattern)
-        if not isinstance(given, Mapping):
+        if not isinstance(spec, Mapping):
             return one
-        least, most = self._times(given, where)
-        if self._flag(given, where):
-            if "at_least" in given:
+        least, most = self._times(spec, where)
+        if self._flag(spec, where):
+            if "at_least" in spec:
                 self._problem(where, "use either `optional` or `at_least`, not both")
             least = 0
         copies: list[Node] = [one] * least
@@ -244,22 +244,22 @@ class _Block:
             copies.append(rest)
         return InOrder(tuple(copies))
 
-    def _times(self, given: Mapping[str, object], where: str) -> tuple[int, int | None]:
+    def _times(self, spec: Mapping[str, object], where: str) -> tuple[int, int | None]:
         """Return how often a call is expected: once; `at_most` alone: from 0; `at_least` alone: any number from it."""
-        least, most = self._count(given, "at_least", where), self._count(given, "at_most", where)
+        least, most = self._count(spec, "at_least", where), self._count(spec, "at_most", where)
         if least is None:
-            least = 0 if "at_most" in given else 1
-            most = most if "at_most" in given else 1
+            least = 0 if "at_most" in spec else 1
+            most = most if "at_most" in spec else 1
         if most is not None and most < least:
             self._problem(where, f"`at_most` {most} is less than `at_least` {least}")
-        if "at_most" in given and most == 0:
+        if "at_most" in spec and most == 0:
             self._problem(where, "`at_most: 0`: write the call under `forbidden`")
         return least, most
 
-    def _count(self, given: Mapping[str, object], key: str, where: str) -> int | None:
-        if key not in given:
+    def _count(self, spec: Mapping[str, object], key: str, where: str) -> int | None:
+        if key not in spec:
             return None
-        number = given[key]
+        number = spec[key]
         if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= MOST_TIMES:
             self._problem(
                 f"{where}.{key}", f"expected a whole number from 0 to {MOST_TIMES}, got {show_value(number)}"
@@ -267,25 +267,25 @@ class _Block:
             return None
         return number
 
-    def _flag(self, given: Mapping[str, object], where: str) -> bool:
-        is_optional = given.get("optional", False)
+    def _flag(self, spec: Mapping[str, object], where: str) -> bool:
+        is_optional = spec.get("optional", False)
         if not isinstance(is_optional, bool):
             self._problem(f"{where}.optional", f"must be true or false, got {show_value(is_optional)}")
         return is_optional is True
 
     def _pattern(
-        self, given: object, where: str, *, other_args: bool, also: tuple[str, ...] = ()
+        self, spec: object, where: str, *, other_args: bool, also: tuple[str, ...] = ()
     ) -> CallPattern:
-        pattern = read_call(given, self._reader, f"{self._where}{where}", other_args=other_args, also=also)
+        pattern = read_call(spec, self._reader, f"{self._where}{where}", other_args=other_args, also=also)
         self._patterns.append(pattern)
         return pattern
 
     # --- limits ---
 
-    def _forbidden(self, given: Mapping[str, object]) -> list[Limit]:
-        if "forbidden" not in given:
+    def _forbidden(self, spec: Mapping[str, object]) -> list[Limit]:
+        if "forbidden" not in spec:
             return []
-        forbidden = given["forbidden"]
+        forbidden = spec["forbidden"]
         if not isinstance(forbidden, list) or not forbidden:
             self._problem(".forbidden", f"expected a list of calls, got {show_value(forbidden)}")
             return []
@@ -296,10 +296,10 @@ class _Block:
             for i, each in enumerate(forbidden)
         ]
 
-    def _limits(self, given: Mapping[str, object]) -> list[Limit]:
-        if "limits" not in given:
+    def _limits(self, spec: Mapping[str, object]) -> list[Limit]:
+        if "limits" not in spec:
             return []
-        limits = given["limits"]
+        limits = spec["limits"]
         if not isinstance(limits, list) or not limits:
             self._problem(
                 ".limits",
@@ -308,15 +308,15 @@ class _Block:
             return []
         return [self._limit(each, f".limits[{i}]") for i, each in enumerate(limits)]
 
-    def _limit(self, given: object, where: str) -> Limit:
-        pattern = self._pattern(given, where, other_args=True, also=("at_least", "at_most"))
-        if not isinstance(given, Mapping) or not {"at_least", "at_most"} & given.keys():
+    def _limit(self, spec: object, where: str) -> Limit:
+        pattern = self._pattern(spec, where, other_args=True, also=("at_least", "at_most"))
+        if not isinstance(spec, Mapping) or not {"at_least", "at_most"} & spec.keys():
             self._problem(where, "a limit needs `at_most`, `at_least`, or both")
             return Limit(pattern, 0, None)
-        least, most = self._count(given, "at_least", where), self._count(given, "at_most", where)
+        least, most = self._count(spec, "at_least", where), self._count(spec, "at_most", where)
         if most is not None and least is not None and most < least:
             self._problem(where, f"`at_most` {most} is less than `at_least` {least}")
-        if not least and "at_most" not in given:
+        if not least and "at_most" not in spec:
             self._problem(where, "a limit from 0 up can never be broken")
         return Limit(pattern, least or 0, most, self._where + where)
 
@@ -368,5 +368,5 @@ def guarded_names(expectations: Iterable[Expectation]) -> Iterator[tuple[str, st
 
 def turns_lacking(common: Sequence[Expectation], turns: int) -> str:
     """Return why nothing in a criterion applies to a conversation with `turns` turns."""
-    named = [str(each.turn + 1) for each in common if each.turn is not None]
-    return f"the criterion expects something of turn {' and '.join(named)}, and this conversation has {turns} turn(s)"
+    numbers = [str(each.turn + 1) for each in common if each.turn is not None]
+    return f"the criterion expects something of turn {' and '.join(numbers)}, and this conversation has {turns} turn(s)"

@@ -43,7 +43,7 @@ from proctor.schema.results.score import MetricScore, Score, mean_score
 __all__ = [
     "UNDECIDED",
     "AnswerMetric",
-    "Asked",
+    "BallotOutcome",
     "ConversationMetric",
     "JudgedMetric",
     "case_score",
@@ -61,7 +61,7 @@ C = TypeVar("C", bound=BaseCriterion)
 
 
 @dataclass(slots=True)
-class Asked(Generic[V]):
+class BallotOutcome(Generic[V]):
     """A question's ballot, and the reason if it is undecided."""
 
     ballot: Ballot[V]
@@ -124,7 +124,7 @@ class JudgedMetric(Generic[C]):
             metric=self.facts.name, prompt=prompt or self._prompt, passages=passages, form=form, turn=turn
         )
 
-    async def _ask(self, questions: Sequence[Question[V]], is_settled: Settled[V]) -> list[Asked[V]]:
+    async def _ask(self, questions: Sequence[Question[V]], is_settled: Settled[V]) -> list[BallotOutcome[V]]:
         """Ask all questions concurrently; an undecided ballot has a failure."""
         judge = self._judge
         if judge is None:
@@ -133,7 +133,7 @@ class JudgedMetric(Generic[C]):
             [judge.ask(each, samples=self._samples, settled=is_settled) for each in questions]
         )
         return [
-            Asked(ballot, None if ballot.is_decided else undecided_failure(ballot, question.turn))
+            BallotOutcome(ballot, None if ballot.is_decided else undecided_failure(ballot, question.turn))
             for question, ballot in zip(questions, ballots, strict=True)
         ]
 
@@ -203,11 +203,11 @@ class AnswerMetric(JudgedMetric[LlmAsAJudgeCriterion]):
         texts = [answer_text(turn, thoughts=self._adk, with_steps=with_steps) for turn in case.actual]
         about = [index for index, text in enumerate(texts) if text.strip()]
         questions = [self._question(case, index, texts[index]) for index in about]
-        asked = await self._ask(questions, self._is_final)
+        outcomes = await self._ask(questions, self._is_final)
         scores = [Score(reason=NO_TEXT, not_applicable=True) for _ in texts]
-        for index, each in zip(about, asked, strict=True):
+        for index, each in zip(about, outcomes, strict=True):
             scores[index] = each.score(None, "") if each.failure is not None else self._score(each)
-        return case_score(scores, [each.failure for each in asked])
+        return case_score(scores, [each.failure for each in outcomes])
 
     def _question(self, case: CaseView, index: int, text: str) -> Question[Any]:
         turn = case.actual[index]
@@ -221,7 +221,7 @@ class AnswerMetric(JudgedMetric[LlmAsAJudgeCriterion]):
         """Return whether `left` more votes cannot change the outcome."""
 
     @abstractmethod
-    def _score(self, asked: Asked[Any]) -> Score:
+    def _score(self, outcome: BallotOutcome[Any]) -> Score:
         """Return the score of one answer, whose votes decide."""
 
 
@@ -242,8 +242,8 @@ class ConversationMetric(JudgedMetric[LlmAsAJudgeCriterion]):
         """Ask once about the whole conversation."""
         if not case.actual:
             return MetricScore(reason=NO_TURNS, not_applicable=True)
-        [asked] = await self._ask([self._question(case)], checklist_is_final)
-        return self._case_score(case, asked)
+        [outcome] = await self._ask([self._question(case)], checklist_is_final)
+        return self._case_score(case, outcome)
 
     def _question(self, case: CaseView) -> Question[Checked]:
         # in a recorded conversation, the goal of the user is only known from the messages
@@ -252,20 +252,20 @@ class ConversationMetric(JudgedMetric[LlmAsAJudgeCriterion]):
         form = checklist_form("points", len(self.points), "point")
         return self._make_question(passages, form, turn=len(case.actual) - 1)
 
-    def _case_score(self, case: CaseView, asked: Asked[Checked]) -> MetricScore:
+    def _case_score(self, case: CaseView, outcome: BallotOutcome[Checked]) -> MetricScore:
         """Return the score of the case, which is that of its last turn."""
-        tallies = tally_items(asked.votes, len(self.points))
+        tallies = tally_items(outcome.votes, len(self.points))
         data = points_data(self.points, tallies)
         missed = [each for each in data if each["score"] == 0]
         reasons = "; ".join(f"{each['rubric_id']}: {each['rationale']}" for each in missed)
-        last = asked.score(
+        last = outcome.score(
             (len(data) - len(missed)) / len(data),
             reasons or f"all {len(data)} points hold",
             agreement_of(tallies),
             rubrics=data,
         )
         earlier = [Score(reason=AT_THE_END, not_applicable=True) for _ in case.actual[:-1]]
-        result = case_score([*earlier, last], [asked.failure])
+        result = case_score([*earlier, last], [outcome.failure])
         result.details = {"overall_rubrics": data}
         return result
 

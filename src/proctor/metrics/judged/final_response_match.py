@@ -5,7 +5,7 @@ from __future__ import annotations
 from proctor.judges.base import AnswerForm, Passage, Question
 from proctor.judges.votes import is_majority_settled, majority
 from proctor.metrics.base import CaseView, MetricFacts, nothing_recorded, paired, reference_answers
-from proctor.metrics.judged.base import Asked, JudgedMetric, case_score
+from proctor.metrics.judged.base import BallotOutcome, JudgedMetric, case_score
 from proctor.metrics.judged.checklist import object_of, text_field, word_field
 from proctor.metrics.judged.passages import answer_text, final_answer, user_message
 from proctor.metrics.text.visible_text import is_blank
@@ -62,13 +62,13 @@ class FinalResponseMatch(JudgedMetric[LlmAsAJudgeCriterion]):
             for index, (actual, expected) in enumerate(paired(case))
             if self._adk or not is_blank(self._reference(expected))
         ]
-        asked = await self._ask([self._question(*turn) for turn in turns], is_majority_settled)
-        by_turn = {index: each for (index, _, _), each in zip(turns, asked, strict=True)}
+        outcomes = await self._ask([self._question(*turn) for turn in turns], is_majority_settled)
+        by_turn = {index: each for (index, _, _), each in zip(turns, outcomes, strict=True)}
         scores = [
             _score(by_turn[index]) if index in by_turn else Score(reason=NO_REFERENCE, not_applicable=True)
             for index in range(len(case.actual))
         ]
-        return case_score(scores, [each.failure for each in asked])
+        return case_score(scores, [each.failure for each in outcomes])
 
     def _reference(self, turn: Invocation) -> str:
         return text_of(turn.final_response, thoughts=self._adk)
@@ -83,9 +83,9 @@ class FinalResponseMatch(JudgedMetric[LlmAsAJudgeCriterion]):
         return self._make_question(passages, VALID_OR_NOT, turn=index)
 
 
-def _score(asked: Asked[bool]) -> Score:
-    if asked.failure is not None:
-        return asked.score(None, "")
-    is_valid = majority(asked.votes)
-    why = next(vote.rationale for vote in asked.ballot.votes if vote.verdict is is_valid)
-    return asked.score(float(is_valid), why)
+def _score(outcome: BallotOutcome[bool]) -> Score:
+    if outcome.failure is not None:
+        return outcome.score(None, "")
+    is_valid = majority(outcome.votes)
+    why = next(vote.rationale for vote in outcome.ballot.votes if vote.verdict is is_valid)
+    return outcome.score(float(is_valid), why)

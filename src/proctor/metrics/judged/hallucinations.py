@@ -12,7 +12,7 @@ from proctor.judges.base import AnswerForm, Passage, Question
 from proctor.judges.injection_signs import warning_of
 from proctor.judges.votes import is_majority_settled, majority
 from proctor.metrics.base import CaseView, MetricFacts, prohibition
-from proctor.metrics.judged.base import UNDECIDED, Asked, JudgedMetric, case_score, joined_ballots
+from proctor.metrics.judged.base import UNDECIDED, BallotOutcome, JudgedMetric, case_score, joined_ballots
 from proctor.metrics.judged.checklist import in_number_order, list_of, object_of, text_field, word_field
 from proctor.metrics.judged.passages import (
     SAID,
@@ -179,7 +179,7 @@ class Answer:
 
     text: str
     context: list[Passage]
-    asked: list[Asked[Sentences]] = field(default_factory=list)
+    outcomes: list[BallotOutcome[Sentences]] = field(default_factory=list)
     found: list[Finding] = field(default_factory=list)
 
     def batches(self) -> Iterator[list[str]]:
@@ -188,11 +188,11 @@ class Answer:
         for start in range(0, len(all_sentences), AT_ONCE):
             yield all_sentences[start : start + AT_ONCE]
 
-    def add(self, batch: Sequence[str], asked: Asked[Sentences]) -> None:
+    def add(self, batch: Sequence[str], outcome: BallotOutcome[Sentences]) -> None:
         """Add the result of the question about a batch; undecided votes do not count."""
-        self.asked.append(asked)
-        if asked.failure is None:
-            self.found += findings(batch, asked.votes)
+        self.outcomes.append(outcome)
+        if outcome.failure is None:
+            self.found += findings(batch, outcome.votes)
 
 
 class Hallucinations(JudgedMetric[HallucinationsCriterion]):
@@ -233,10 +233,10 @@ class Hallucinations(JudgedMetric[HallucinationsCriterion]):
             for answer in of_turn
             for batch in answer.batches()
         ]
-        asked = await self._ask([self._question(*each) for each in batches], sentences_are_final)
-        for (answer, _, batch), each in zip(batches, asked, strict=True):
+        outcomes = await self._ask([self._question(*each) for each in batches], sentences_are_final)
+        for (answer, _, batch), each in zip(batches, outcomes, strict=True):
             answer.add(batch, each)
-        return case_score([*map(_turn_score, answers)], [each.failure for each in asked])
+        return case_score([*map(_turn_score, answers)], [each.failure for each in outcomes])
 
     def _answers(self, case: CaseView, index: int) -> Iterator[Answer]:
         turn = case.actual[index]
@@ -261,21 +261,21 @@ def _turn_score(answers: Sequence[Answer]) -> Score:
     """Return the score of a turn from those of its answers."""
     if not answers:
         return Score(reason=NO_TEXT, not_applicable=True)
-    asked = [each for answer in answers for each in answer.asked]
+    outcomes = [each for answer in answers for each in answer.outcomes]
     results = [each for answer in answers for each in answer.found]
-    details = _details(asked, results)
-    if failure := next(filter(None, (each.failure for each in asked)), None):
+    details = _details(outcomes, results)
+    if failure := next(filter(None, (each.failure for each in outcomes)), None):
         return Score(None, f"{UNDECIDED}: {failure.message}", details)
     shares = [share for each in answers if (share := _share(each.found)) is not None]
     return Score(mean(shares), _reason(results), details, warning="; ".join(_warnings(answers)))
 
 
-def _details(asked: Iterable[Asked[Sentences]], results: Sequence[Finding]) -> dict[str, object]:
+def _details(outcomes: Iterable[BallotOutcome[Sentences]], results: Sequence[Finding]) -> dict[str, object]:
     agreements = [each.agreement for each in results]
     agreement = sum(agreements) / len(agreements) if agreements else None
     return {
         "sentences": [each.as_data() for each in results],
-        "ballot": joined_ballots([each.ballot for each in asked], agreement=agreement),
+        "ballot": joined_ballots([each.ballot for each in outcomes], agreement=agreement),
     }
 
 
@@ -300,7 +300,7 @@ def _short(sentence: str, longest: int = 80) -> str:
 
 
 def _warnings(answers: Iterable[Answer]) -> Iterator[str]:
-    signs = [sign for answer in answers for each in answer.asked for sign in each.ballot.signs]
+    signs = [sign for answer in answers for each in answer.outcomes for sign in each.ballot.signs]
     if signs:
         yield warning_of([*dict.fromkeys(signs)])
     if count := sum(count_invented_quotes(each.found, each.context) for each in answers):

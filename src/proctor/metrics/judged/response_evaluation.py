@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from proctor.judges.base import AnswerForm
 from proctor.metrics.base import MetricFacts
-from proctor.metrics.judged.base import AnswerMetric, Asked, lower_median, median_is_final
+from proctor.metrics.judged.base import AnswerMetric, BallotOutcome, lower_median, median_is_final
 from proctor.metrics.judged.checklist import object_of, text_field, word_field
 from proctor.schema.results.score import Score
 
@@ -46,9 +46,9 @@ class ResponseEvaluation(AnswerMetric):
     def _is_final(votes: Sequence[int], left: int) -> bool:
         return median_is_final(votes, left)
 
-    def _score(self, asked: Asked[int]) -> Score:
-        grade = lower_median(asked.votes)
-        why = next(vote.rationale for vote in asked.ballot.votes if vote.verdict == grade)
-        return asked.score(
-            float(grade), why or f"grade {grade} of 5", asked.votes.count(grade) / len(asked.votes)
+    def _score(self, outcome: BallotOutcome[int]) -> Score:
+        grade = lower_median(outcome.votes)
+        why = next(vote.rationale for vote in outcome.ballot.votes if vote.verdict == grade)
+        return outcome.score(
+            float(grade), why or f"grade {grade} of 5", outcome.votes.count(grade) / len(outcome.votes)
         )

@@ -10,7 +10,7 @@ from proctor.common.prompts import read_prompt
 from proctor.judges.base import Ballot, Passage, Question
 from proctor.judges.votes import is_majority_settled, majority
 from proctor.metrics.base import CaseView, MetricFacts, prohibition
-from proctor.metrics.judged.base import Asked, JudgedMetric, case_score, joined_ballots, points_data
+from proctor.metrics.judged.base import BallotOutcome, JudgedMetric, case_score, joined_ballots, points_data
 from proctor.metrics.judged.checklist import Checked, checklist_form, tally_items
 from proctor.metrics.judged.passages import earlier_turns, user_message
 from proctor.schema.evidence.simulated_user import USER_FAULTS, FaultKind, NextStatus, UserFault
@@ -66,12 +66,12 @@ class UserSimulatorQuality(JudgedMetric[LlmBackedUserSimulatorCriterion]):
             return _not_applicable(case, NO_TURNS if scenario else NO_SCENARIO)
         opening = _opening_scores(case, scenario)
         rest = range(len(opening), len(case.actual) + 1)
-        *asked, end = await self._ask([self._question(case, scenario, turn) for turn in rest], _is_final)
+        *outcomes, end = await self._ask([self._question(case, scenario, turn) for turn in rest], _is_final)
         names = self._names(scenario)
-        scores = [*opening, *(_score(each, names) for each in asked)]
-        scores[-1] = _with_end(scores[-1], end, names, [each.ballot for each in (*asked[-1:], end)])
-        result = case_score(scores, [each.failure for each in (*asked, end)])
-        faults = [*_faults(case, opening, asked, end, names)]
+        scores = [*opening, *(_score(each, names) for each in outcomes)]
+        scores[-1] = _with_end(scores[-1], end, names, [each.ballot for each in (*outcomes[-1:], end)])
+        result = case_score(scores, [each.failure for each in (*outcomes, end)])
+        faults = [*_faults(case, opening, outcomes, end, names)]
         if faults and result.failure is None:
             result.details = {USER_FAULTS: faults}
         return result
@@ -119,15 +119,15 @@ def _opening_scores(case: CaseView, scenario: ConversationScenario) -> list[Scor
 def _faults(
     case: CaseView,
     opening: Sequence[Score],
-    asked: Sequence[Asked[Checked]],
-    end: Asked[Checked],
+    outcomes: Sequence[BallotOutcome[Checked]],
+    end: BallotOutcome[Checked],
     names: Sequence[str],
 ) -> Iterator[dict[str, object]]:
     """Yield the wrong turns, and a wrong end, as simulator faults: they make the trial an error."""
     for turn, score in enumerate(opening):
         if score.value == 0:
             yield _fault(FaultKind.LEFT_PLAN, case, turn, NOT_AS_PLANNED)
-    for turn, each in enumerate(asked, len(opening)):
+    for turn, each in enumerate(outcomes, len(opening)):
         if each.failure is None and not majority(_valid(each.votes)):
             name, why = _most_broken(each, names)
             yield _fault(_KINDS.get(name, FaultKind.LEFT_PLAN), case, turn, why)
@@ -138,9 +138,11 @@ def _faults(
 
 def ended_by_user(case: CaseView) -> bool:
     """Return whether the user ended the conversation, and not the limit of turns."""
-    played = case.trial.played_user if case.trial is not None else None
+    simulated_user = case.trial.played_user if case.trial is not None else None
     return (
-        played is None or not played.replies or played.replies[-1].status is NextStatus.STOP_SIGNAL_DETECTED
+        simulated_user is None
+        or not simulated_user.replies
+        or simulated_user.replies[-1].status is NextStatus.STOP_SIGNAL_DETECTED
     )
 
 
@@ -148,9 +150,9 @@ _KINDS = {"responds": FaultKind.IGNORED_QUESTION}
 """Points that identify the kind of fault; the others are about following the plan."""
 
 
-def _most_broken(asked: Asked[Checked], names: Sequence[str]) -> tuple[str, str]:
+def _most_broken(outcome: BallotOutcome[Checked], names: Sequence[str]) -> tuple[str, str]:
     """Return the point that most votes find broken, and the reason."""
-    no = [item for vote in asked.votes for item in vote if item["verdict"] == "no"]
+    no = [item for vote in outcome.votes for item in vote if item["verdict"] == "no"]
     number = Counter(item["number"] for item in no).most_common(1)[0][0]
     name = names[number - 1]
     return name, f"{name}: {next(item['rationale'] for item in no if item['number'] == number)}"
@@ -172,23 +174,23 @@ def _is_final(votes: Sequence[Checked], left: int) -> bool:
     return is_majority_settled(_valid(votes), left)
 
 
-def _score(asked: Asked[Checked], names: Sequence[str]) -> Score:
-    if asked.failure is not None:
-        return asked.score(None, "")
-    valid = _valid(asked.votes)
+def _score(outcome: BallotOutcome[Checked], names: Sequence[str]) -> Score:
+    if outcome.failure is not None:
+        return outcome.score(None, "")
+    valid = _valid(outcome.votes)
     is_met = majority(valid)
-    data = points_data(names, tally_items(asked.votes, len(names)))
-    broken = [item for vote in asked.votes for item in vote if item["verdict"] == "no"]
+    data = points_data(names, tally_items(outcome.votes, len(names)))
+    broken = [item for vote in outcome.votes for item in vote if item["verdict"] == "no"]
     reasons = dict.fromkeys(f"{names[item['number'] - 1]}: {item['rationale']}" for item in broken)
     reason = f"all {len(names)} points are met" if is_met else "; ".join(reasons)
-    return asked.score(float(is_met), reason, valid.count(is_met) / len(valid), rubrics=data)
+    return outcome.score(float(is_met), reason, valid.count(is_met) / len(valid), rubrics=data)
 
 
 def _with_end(
-    last: Score, asked: Asked[Checked], names: Sequence[str], ballots: Sequence[Ballot[Checked]]
+    last: Score, outcome: BallotOutcome[Checked], names: Sequence[str], ballots: Sequence[Ballot[Checked]]
 ) -> Score:
     """Return the last turn's score with the verdict on the end: a wrong end replaces it."""
-    end = _score(asked, names)
+    end = _score(outcome, names)
     details = {**(last.details or {}), "ballot": joined_ballots(ballots)}
     if end.value is None or last.value is None:
         return Score(None, end.reason if end.value is None else last.reason, details)

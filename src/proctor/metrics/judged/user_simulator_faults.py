@@ -78,9 +78,9 @@ class UserSimulatorFaults(ConversationMetric):
         if case.scenario is None or not case.actual:
             reason = NO_TURNS if case.scenario else "the case has no conversation scenario"
             return MetricScore(reason=reason, not_applicable=True)
-        [asked] = await self._ask([self._question(case)], checklist_is_final)
-        result = self._case_score(case, asked)
-        if faults := list(_faults(asked.votes, len(case.actual))):
+        [outcome] = await self._ask([self._question(case)], checklist_is_final)
+        result = self._case_score(case, outcome)
+        if faults := list(_faults(outcome.votes, len(case.actual))):
             result.details = {**(result.details or {}), USER_FAULTS: faults}
         return result
 
@@ -120,10 +120,10 @@ def _form(case: CaseView) -> AnswerForm[Checked]:
             for number, (kind, item) in enumerate(zip(_KINDS, items, strict=True), 1)
         ]
 
-    def quoted_turn(quote: str, stated: int) -> int | None:
+    def quoted_turn(quote: str, stated_turn: int) -> int | None:
         """Return the turn with the quotation: the stated one, or else the first."""
-        if first <= stated < len(messages) and quote in messages[stated]:
-            return stated
+        if first <= stated_turn < len(messages) and quote in messages[stated_turn]:
+            return stated_turn
         quoting = (each for each in range(first, len(messages)) if quote and quote in messages[each])
         return next(quoting, None)
 

@@ -62,16 +62,19 @@ class SameMoment:
 
     def fits(self, expected: object, actual: object) -> bool:
         """Compare; only texts with a date or time can fit."""
-        wanted, made = self.moment_of(expected), self.moment_of(actual)
-        if wanted is None or made is None:
+        expected_moment, actual_moment = self.moment_of(expected), self.moment_of(actual)
+        if expected_moment is None or actual_moment is None:
             return False
-        if (wanted.day is None, wanted.clock is None) != (made.day is None, made.clock is None):
+        if (expected_moment.day is None, expected_moment.clock is None) != (
+            actual_moment.day is None,
+            actual_moment.clock is None,
+        ):
             return False
-        one, other = wanted.at(self.zone), made.at(self.zone)
+        one, other = expected_moment.at(self.zone), actual_moment.at(self.zone)
         if (one.tzinfo is None) != (other.tzinfo is None):
             return False
         distance = abs((one - other).total_seconds())
-        if wanted.day is None:  # times of day are circular: 23:50 and 00:05 are 15 minutes apart
+        if expected_moment.day is None:  # times of day are circular: 23:50 and 00:05 are 15 minutes apart
             distance = min(distance % DAY, DAY - distance % DAY)
         return distance <= self.within
 
@@ -101,12 +104,12 @@ def read_moment(text: str, formats: tuple[str, ...] = ()) -> Moment | None:
     text = " ".join(without_invisible(text).translate(_HYPHENS).split())
     for form in formats:
         try:
-            made = datetime.strptime(text, form)  # noqa: DTZ007 - a text without zone has none
+            moment = datetime.strptime(text, form)  # noqa: DTZ007 - a text without zone has none
         except ValueError:
             continue
         return Moment(
-            made.date() if _has(form, "YymdjbBUWVGucxDF") else None,
-            made.timetz() if _has(form, "HIMSfpXcTzZ") else None,
+            moment.date() if _has(form, "YymdjbBUWVGucxDF") else None,
+            moment.timetz() if _has(form, "HIMSfpXcTzZ") else None,
         )
     return _read_iso(text) or _read_words(text.lower())
 
@@ -123,10 +126,10 @@ def _read_iso(text: str) -> Moment | None:
     if clock := _read_iso_clock(text):
         return Moment(None, clock)
     try:
-        made = datetime.fromisoformat(text)
+        moment = datetime.fromisoformat(text)
     except ValueError:
         return None
-    return Moment(made.date(), made.timetz())
+    return Moment(moment.date(), moment.timetz())
 
 
 def _read_iso_clock(text: str) -> time | None:

@@ -136,10 +136,12 @@ class Number(Matcher):
 
     def fits(self, expected: object, actual: object) -> bool:
         """Compare; booleans, NaN and infinity are not numbers."""
-        wanted, made = self.number_of(expected), self.number_of(actual)
-        if wanted is None or made is None:
+        expected_number, actual_number = self.number_of(expected), self.number_of(actual)
+        if expected_number is None or actual_number is None:
             return False
-        return abs(wanted - made) <= max(self.tolerance, self.relative * abs(wanted))
+        return abs(expected_number - actual_number) <= max(
+            self.tolerance, self.relative * abs(expected_number)
+        )
 
     def unreadable(self, expected: object) -> str:
         """Return that a value is not a number."""
@@ -177,8 +179,12 @@ class SameSet(Matcher):
         """Compare; elements are equal as JSON values."""
         if not (_is_list(expected) and _is_list(actual)):
             return False
-        wanted, made = ([json_key(each) for each in side] for side in (expected, actual))
-        return Counter(wanted) == Counter(made) if self.repeats else set(wanted) == set(made)
+        expected_keys, actual_keys = ([json_key(each) for each in side] for side in (expected, actual))
+        return (
+            Counter(expected_keys) == Counter(actual_keys)
+            if self.repeats
+            else set(expected_keys) == set(actual_keys)
+        )
 
     def unreadable(self, expected: object) -> str:
         """Return that a value is not a list."""

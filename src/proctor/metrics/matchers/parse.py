@@ -231,10 +231,10 @@ class MatcherReader:
             )
 
     def _formats(self, spec: Mapping[str, object], where: str) -> tuple[str, ...]:
-        stated = spec.get("formats", [])
-        formats = [stated] if isinstance(stated, str) else stated
+        value = spec.get("formats", [])
+        formats = [value] if isinstance(value, str) else value
         if not isinstance(formats, list | tuple) or not all(isinstance(each, str) for each in formats):
-            self.problem(where, f'`formats` must be texts such as "%d.%m.%Y", got {show_value(stated)}')
+            self.problem(where, f'`formats` must be texts such as "%d.%m.%Y", got {show_value(value)}')
             return ()
         for form in formats:
             if not _is_date_format(form):

@@ -105,21 +105,21 @@ class ByMatchers(Matching):
     values: ByValue
     is_equivalence: bool = False
 
-    def same(self, wanted: Call, made: Call) -> bool:
+    def same(self, expected: Call, actual: Call) -> bool:
         """Compare names, then arguments."""
-        return wanted.name == made.name and not self.differences(wanted, made)
+        return expected.name == actual.name and not self.differences(expected, actual)
 
-    def differences(self, wanted: Call, made: Call) -> list[ArgumentDifference]:
+    def differences(self, expected: Call, actual: Call) -> list[ArgumentDifference]:
         """Return each argument that does not fit, in the order of the expected ones, then of the others."""
-        rules = self._rules_of(made.name)
+        rules = self._rules_of(actual.name)
         if not rules:
-            return self.values.differences(wanted, made)
-        expected, actual = wanted.args or {}, made.args or {}
+            return self.values.differences(expected, actual)
+        expected_args, actual_args = expected.args or {}, actual.args or {}
         equal = self.values.equal
         return [
-            _difference(name, expected.get(name, ABSENT), actual.get(name, ABSENT), rules)
-            for name in {**expected, **actual}
-            if not fits((name,), expected.get(name, ABSENT), actual.get(name, ABSENT), rules, equal)
+            _difference(name, expected_args.get(name, ABSENT), actual_args.get(name, ABSENT), rules)
+            for name in {**expected_args, **actual_args}
+            if not fits((name,), expected_args.get(name, ABSENT), actual_args.get(name, ABSENT), rules, equal)
         ]
 
     def unreadable(self, case: EvalCase) -> Iterator[str]:
@@ -215,11 +215,11 @@ def _difference(name: str, expected: object, actual: object, rules: Rules) -> Ar
 
 def _expectation_text(name: str, expected: object, actual: object, rules: Rules) -> str:
     """Return what the violated matchers of an argument expect; empty if that is the case's value."""
-    wanted, made = {name: expected}, {name: actual}
+    expected_args, actual_args = {name: expected}, {name: actual}
     violated = {
-        path: next(values_at(wanted, path))
+        path: next(values_at(expected_args, path))
         for path, rule in rules.items()
-        if path[0] == name and not _fits_everywhere(rule, wanted, made, path)
+        if path[0] == name and not _fits_everywhere(rule, expected_args, actual_args, path)
     }
     texts = {
         path: tell(rules[path], value)
@@ -232,9 +232,9 @@ def _expectation_text(name: str, expected: object, actual: object, rules: Rules)
     return f"{show_value(expected)} with {', '.join(inside)}" if inside else ""
 
 
-def _fits_everywhere(rule: Template, wanted: object, made: object, path: Path) -> bool:
+def _fits_everywhere(rule: Template, expected: object, actual: object, path: Path) -> bool:
     return all(
-        _apply(rule, *pair) for pair in zip(values_at(wanted, path), values_at(made, path), strict=False)
+        _apply(rule, *pair) for pair in zip(values_at(expected, path), values_at(actual, path), strict=False)
     )
 
 

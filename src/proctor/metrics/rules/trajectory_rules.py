@@ -117,9 +117,9 @@ class TrajectoryRules:
         scores = [Score(_share_kept(found, calls, turn)) for turn in range(len(case.turns))]
         if scores and (warning := self._doubts(rules, case, calls)):
             scores[-1].warning = warning
-        kept = sum(not of_rule for of_rule in found)
+        rules_kept = sum(not of_rule for of_rule in found)
         reason = "; ".join(and_more(_sentences(rules, found, calls)))
-        return MetricScore(kept / len(rules), scores, reason=reason or KEPT)
+        return MetricScore(rules_kept / len(rules), scores, reason=reason or KEPT)
 
     def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:
         """Return which calls of a turn break which rules."""
@@ -153,8 +153,8 @@ class TrajectoryRules:
 
 def _share_kept(found: Sequence[Sequence[Breach]], calls: Sequence[ActualCall], turn: int) -> float:
     """Return the share of the rules that no call of a turn breaks."""
-    kept = sum(all(calls[each.at].turn != turn for each in of_rule) for of_rule in found)
-    return kept / len(found)
+    rules_kept = sum(all(calls[each.at].turn != turn for each in of_rule) for of_rule in found)
+    return rules_kept / len(found)
 
 
 def _patterns(rules: Sequence[Rule]) -> list[CallPattern]:
@@ -215,13 +215,13 @@ def _ordinal(number: int) -> str:
 
 def _drawn_steps(rule: Rule, call: ActualCall) -> list[Drawn]:
     """Return the call that breaks a rule, and the missing call that should follow it."""
-    made: dict[str, object] = {"index": call.index, "name": call.name, "args": call.args}
+    actual: dict[str, object] = {"index": call.index, "name": call.name, "args": call.args}
     place = (call.turn, call.index)
     if rule.kind is Kind.IMPLIES_LATER and rule.second is not None:
         matched: dict[str, object] = {
             "kind": "matched",
             "expected": {"name": call.name, "args": call.args},
-            "actual": made,
+            "actual": actual,
         }
         missing: dict[str, object] = {
             "kind": "missing",
@@ -229,7 +229,7 @@ def _drawn_steps(rule: Rule, call: ActualCall) -> list[Drawn]:
             "actual": None,
         }
         return [Drawn(matched, place), Drawn(missing, None)]
-    return [Drawn({"kind": "extra", "expected": None, "actual": made}, place)]
+    return [Drawn({"kind": "extra", "expected": None, "actual": actual}, place)]
 
 
 def _names(rules: Iterable[Rule]) -> Iterator[tuple[str, str]]:

@@ -99,35 +99,42 @@ class IntermediateResponseMatch:
         """Return which responses were given, are missing, or differ."""
         if case.expected is None:
             return Explanation(score.per_invocation[index].reason)
-        made, wanted = paired(case)[index]
-        expected, actual = intermediate_texts(wanted), intermediate_texts(made)
-        if not expected:
+        actual, expected = paired(case)[index]
+        expected_texts, actual_texts = intermediate_texts(expected), intermediate_texts(actual)
+        if not expected_texts:
             return Explanation(NOTHING_EXPECTED)
-        steps = _steps(expected, actual, self._pairs(expected, actual))
+        steps = _steps(expected_texts, actual_texts, self._pairs(expected_texts, actual_texts))
         reported = {"missing", "differs", *(["extra"] if self.criterion.measure != "recall" else [])}
-        wrong = [_sentence(step, actual) for step in steps if step["kind"] in reported]
+        wrong = [_sentence(step, actual_texts) for step in steps if step["kind"] in reported]
         details = {
             "responses": steps,
             "text": {
-                "expected": "\n".join(map(str, expected)),
-                "actual": "\n".join(map(str, actual)),
+                "expected": "\n".join(map(str, expected_texts)),
+                "actual": "\n".join(map(str, actual_texts)),
             },
         }
         return Explanation(
             "; ".join(and_more(wrong)) or "every expected intermediate response was given", details
         )
 
-    def _turn(self, made: Invocation, wanted: Invocation) -> Score:
-        expected = intermediate_texts(wanted)
-        if not expected:
+    def _turn(self, actual: Invocation, expected: Invocation) -> Score:
+        expected_texts = intermediate_texts(expected)
+        if not expected_texts:
             return Score(reason=NOTHING_EXPECTED, not_applicable=True)
-        actual = intermediate_texts(made)
-        total = sum(pair.similarity for pair in self._pairs(expected, actual))
-        out_of = {"recall": len(expected), "precision": len(actual), "f": (len(expected) + len(actual)) / 2}
+        actual_texts = intermediate_texts(actual)
+        total = sum(pair.similarity for pair in self._pairs(expected_texts, actual_texts))
+        out_of = {
+            "recall": len(expected_texts),
+            "precision": len(actual_texts),
+            "f": (len(expected_texts) + len(actual_texts)) / 2,
+        }
         return Score(min(1.0, total / max(out_of[self.criterion.measure], 0.5)))
 
     def _pairs(self, expected: Sequence[IntermediateText], actual: Sequence[IntermediateText]) -> list[Pair]:
-        similarity = [[self._similarity(wanted, made) for made in actual] for wanted in expected]
+        similarity = [
+            [self._similarity(expected_text, actual_text) for actual_text in actual]
+            for expected_text in expected
+        ]
         pairs = _in_order(similarity) if self.criterion.order else _in_any_order(similarity)
         return [pair for pair in pairs if pair.similarity > 0]
 
@@ -171,12 +178,14 @@ def _steps(
     """Return the expected responses in their order, then those that were not expected."""
     partner = {pair.expected: pair for pair in pairs}
     steps: list[dict[str, object]] = []
-    for index, wanted in enumerate(expected):
-        kind, made, likeness = "missing", None, 0.0
+    for index, expected_text in enumerate(expected):
+        kind, actual_data, likeness = "missing", None, 0.0
         if pair := partner.get(index):
             kind = "matched" if pair.similarity == 1 else "differs"
-            made, likeness = actual[pair.actual]._asdict(), pair.similarity
-        steps.append({"kind": kind, "expected": wanted._asdict(), "actual": made, "likeness": likeness})
+            actual_data, likeness = actual[pair.actual]._asdict(), pair.similarity
+        steps.append(
+            {"kind": kind, "expected": expected_text._asdict(), "actual": actual_data, "likeness": likeness}
+        )
     paired_indexes = {pair.actual for pair in pairs}
     for index, text in enumerate(actual):
         if index not in paired_indexes:
@@ -187,18 +196,20 @@ def _steps(
 def _sentence(step: Mapping[str, Any], actual: Sequence[IntermediateText]) -> str:
     if step["kind"] == "extra":
         return f"{_response_text(step['actual'])} was not expected"
-    wanted = step["expected"]
+    expected = step["expected"]
     if step["kind"] == "differs":
-        text, expected = show_text(step["actual"]["text"]), show_text(wanted["text"])
+        text, expected_text = show_text(step["actual"]["text"]), show_text(expected["text"])
         author = show_name(step["actual"]["author"])
-        return f"{author} responded {text}, expected {expected} (similarity {step['likeness']:.2f})"
-    others = [made for made in actual if made.text.strip() == wanted["text"].strip()]
+        return f"{author} responded {text}, expected {expected_text} (similarity {step['likeness']:.2f})"
+    others = [other for other in actual if other.text.strip() == expected["text"].strip()]
     if not others:
-        return f"{_response_text(wanted)} is missing"
-    if all(made.author != wanted["author"] for made in others) and not has_no_author(wanted["author"]):
+        return f"{_response_text(expected)} is missing"
+    if all(other.author != expected["author"] for other in others) and not has_no_author(expected["author"]):
         author = show_name(others[0].author)
-        return f"{show_text(wanted['text'])} came from {author}, expected from {show_name(wanted['author'])}"
-    return f"{_response_text(wanted)} was given in another place, or not as often"
+        return (
+            f"{show_text(expected['text'])} came from {author}, expected from {show_name(expected['author'])}"
+        )
+    return f"{_response_text(expected)} was given in another place, or not as often"
 
 
 def _response_text(response: Mapping[str, str]) -> str:

@@ -151,14 +151,14 @@ def _draft_of(document: object, jsonschema: ModuleType) -> type[Validator]:
     Raises:
         CriterionError: `$schema` does not name a draft.
     """
-    named = document.get("$schema") if isinstance(document, Mapping) else None
+    draft = document.get("$schema") if isinstance(document, Mapping) else None
     kind: type[Validator] | None = jsonschema.Draft202012Validator
-    if named is not None:
-        kind = jsonschema.validators.validator_for(document, default=None) if isinstance(named, str) else None
+    if draft is not None:
+        kind = jsonschema.validators.validator_for(document, default=None) if isinstance(draft, str) else None
     if kind is None:
         known = [each.META_SCHEMA.get("$id", each.META_SCHEMA.get("id")) for each in drafts(jsonschema)]
         raise CriterionError(
-            f"`$schema` is not a known draft: {show_value(named)}.{did_you_mean(str(named), known)} Known: {', '.join(known)}"
+            f"`$schema` is not a known draft: {show_value(draft)}.{did_you_mean(str(draft), known)} Known: {', '.join(known)}"
         )
     return kind
 

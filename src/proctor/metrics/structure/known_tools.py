@@ -72,9 +72,9 @@ class ToolCallMetric(ABC, Generic[C]):
                         where="agent", kind=FailureKind.BROKE_CONTRACT, message=NOT_DECLARED, turn=index
                     )
                 )
-            made = calls_with_authors(case.actual[index])
-            right = [self.is_right(call, author, tools) for author, call in made]
-            scores.append(Score(sum(right) / len(right), warning=self.doubt(made, tools)))
+            authored_calls = calls_with_authors(case.actual[index])
+            right = [self.is_right(call, author, tools) for author, call in authored_calls]
+            scores.append(Score(sum(right) / len(right), warning=self.doubt(authored_calls, tools)))
         return mean_score(scores)
 
     def _without_calls(self, case: CaseView, index: int) -> Score:

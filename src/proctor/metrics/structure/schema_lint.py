@@ -169,18 +169,22 @@ class _Search:
 
     def _check_keyword(self, keyword: str, schema: Schema, place: str) -> None:
         at = f" at {show_name(place)}" if place else ""
-        shown = f"`{show_name(keyword)}`{at}"
+        keyword_text = f"`{show_name(keyword)}`{at}"
         if keyword in NOT_KEYWORDS:
-            self.findings.slips.append(f"{shown} is not a keyword of JSON Schema: {NOT_KEYWORDS[keyword]}")
+            self.findings.slips.append(
+                f"{keyword_text} is not a keyword of JSON Schema: {NOT_KEYWORDS[keyword]}"
+            )
         elif keyword in self._checking - self._known:
-            self.findings.slips.append(f"{shown} {self._of_another_draft(keyword)}")
+            self.findings.slips.append(f"{keyword_text} {self._of_another_draft(keyword)}")
         elif keyword not in self._known and keyword not in HARMLESS and not keyword.startswith("x-"):
             if hint := did_you_mean(keyword, self._known):
-                self.findings.slips.append(f"{shown} is not a keyword of JSON Schema.{hint}")
+                self.findings.slips.append(f"{keyword_text} is not a keyword of JSON Schema.{hint}")
             else:
-                self.findings.unknown.append(f"{shown} is not a keyword of JSON Schema, so it is not checked")
+                self.findings.unknown.append(
+                    f"{keyword_text} is not a keyword of JSON Schema, so it is not checked"
+                )
         if check := _CONTEXT.get(keyword):
-            check(self, schema, shown)
+            check(self, schema, keyword_text)
 
     def _of_another_draft(self, keyword: str) -> str:
         instead = f"write {INSTEAD[keyword]}, or " if keyword in INSTEAD else ""
@@ -188,20 +192,20 @@ class _Search:
 
     # --- keywords that need or exclude others ---
 
-    def check_condition(self, schema: Schema, shown: str) -> None:
+    def check_condition(self, schema: Schema, keyword_text: str) -> None:
         """Report `then` or `else` without `if`."""
         if "if" not in schema:
-            self.findings.slips.append(f"{shown} has no effect without `if`")
+            self.findings.slips.append(f"{keyword_text} has no effect without `if`")
 
-    def check_siblings(self, schema: Schema, shown: str) -> None:
+    def check_siblings(self, schema: Schema, keyword_text: str) -> None:
         """Report keywords next to a reference, which older drafts ignore."""
         others = [each for each in schema if each in self._kind.VALIDATORS and each != "$ref"]
         if others and "unevaluatedProperties" not in self._kind.VALIDATORS:
             self.findings.slips.append(
-                f"{shown}: in this draft all other keywords next to it are ignored, also `{others[0]}`"
+                f"{keyword_text}: in this draft all other keywords next to it are ignored, also `{others[0]}`"
             )
 
-    def check_required(self, schema: Schema, shown: str) -> None:
+    def check_required(self, schema: Schema, keyword_text: str) -> None:
         """Report a required key that is not among the listed properties, so that its value is not checked."""
         properties, required = schema.get("properties"), schema["required"]
         if not isinstance(properties, Mapping) or not properties or schema.get("patternProperties"):
@@ -210,10 +214,10 @@ class _Search:
             if name not in properties:
                 hint = did_you_mean(str(name), properties)
                 self.findings.unknown.append(
-                    f"{shown} names {show_text(str(name))}, which is not in `properties`.{hint}"
+                    f"{keyword_text} names {show_text(str(name))}, which is not in `properties`.{hint}"
                 )
 
-    def check_format(self, schema: Schema, shown: str) -> None:
+    def check_format(self, schema: Schema, keyword_text: str) -> None:
         """Report a format that cannot be checked."""
         name = str(schema["format"])
         if self._formats is None or name in self._formats:
@@ -223,7 +227,9 @@ class _Search:
             why = "cannot be checked without further packages (pip install 'jsonschema[format-nongpl]')"
         else:
             why = f"is not a format.{did_you_mean(name, [*checked, *FORMATS])}"
-        self.findings.slips.append(f"{shown}: {show_text(name)} {why} Checked are: {', '.join(checked)}")
+        self.findings.slips.append(
+            f"{keyword_text}: {show_text(name)} {why} Checked are: {', '.join(checked)}"
+        )
 
     # --- references ---
 

@@ -157,13 +157,13 @@ class AnswerMetric(ABC, Generic[C]):
 
     def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:
         """Return why the answer of this turn got its score."""
-        given = score.per_invocation[index]
-        expected = self.expected_of(case, index) if not given.not_applicable else given
+        turn_score = score.per_invocation[index]
+        expected = self.expected_of(case, index) if not turn_score.not_applicable else turn_score
         if isinstance(expected, Score):
             return Explanation(expected.reason)
         answer = self.text(case.actual[index])
         explanation = self.tell(expected, answer)
-        if is_blank(answer) and given.value == 0:
+        if is_blank(answer) and turn_score.value == 0:
             explanation.reason = NO_ANSWER
         return explanation
 

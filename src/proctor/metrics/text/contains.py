@@ -88,7 +88,7 @@ class Contains(AnswerMetric[ContainsCriterion]):
     def compare(self, expected: Expected, answer: str) -> Score:
         """Return the share of the texts that are in the answer; 0 with a forbidden text."""
         found = self._matches(expected, answer)
-        forbidden = self._matches(self._forbidden, answer, seen=folded)
+        forbidden = self._matches(self._forbidden, answer, visible=folded)
         if any(forbidden):
             return Score(0.0)
         if not found:
@@ -100,7 +100,7 @@ class Contains(AnswerMetric[ContainsCriterion]):
     def tell(self, expected: Expected, answer: str) -> Explanation:
         """Return which texts are missing, and which forbidden ones are in the answer."""
         found = self._matches(expected, answer)
-        forbidden = self._matches(self._forbidden, answer, seen=folded)
+        forbidden = self._matches(self._forbidden, answer, visible=folded)
         checks = [
             *_checks(expected, found, forbidden=False),
             *_checks(self._forbidden, forbidden, forbidden=True),
@@ -113,15 +113,17 @@ class Contains(AnswerMetric[ContainsCriterion]):
         reason = "; ".join(sentences) or "the answer contains the expected texts and no forbidden ones"
         return Explanation(reason, {"checks": checks})
 
-    def _matches(self, texts: Expected, answer: str, seen: Callable[[str], str] = as_seen) -> list[bool]:
-        """Return for each text whether it is in the answer, unchanged, without invisible characters, or as it is `seen`."""
-        views = [_as_it_is] if answer.isascii() else [_as_it_is, without_invisible, seen]
-        shown = [(view, self._form(view(answer))) for view in views]
-        return [any(self._is_found(text, view, made) for view, made in shown) for text in texts]
+    def _matches(self, texts: Expected, answer: str, visible: Callable[[str], str] = as_seen) -> list[bool]:
+        """Return for each text whether it is in the answer: unchanged, without invisible characters, or as `visible` returns it."""
+        views = [_as_it_is] if answer.isascii() else [_as_it_is, without_invisible, visible]
+        forms = [(view, self._form(view(answer))) for view in views]
+        return [any(self._is_found(text, view, answer_form) for view, answer_form in forms) for text in texts]
 
-    def _is_found(self, text: str, view: Callable[[str], str], made: str) -> bool:
-        return self._stands_in(self._form(text if text.isascii() else view(text)), made) or (
-            not text.isascii() and made.isascii() and self._stands_in(self._form(as_seen(text)), made)
+    def _is_found(self, text: str, view: Callable[[str], str], answer_form: str) -> bool:
+        return self._stands_in(self._form(text if text.isascii() else view(text)), answer_form) or (
+            not text.isascii()
+            and answer_form.isascii()
+            and self._stands_in(self._form(as_seen(text)), answer_form)
         )
 
     def _form(self, text: str) -> str:

@@ -58,8 +58,11 @@ class EditSimilarity(AnswerMetric[EditCriterion]):
     def tell(self, expected: Expected, answer: str) -> Explanation:
         """Return the number of changes."""
         nearest = max(expected, key=lambda text: self._similarity(text, answer))
-        what, wanted, made = self._units(nearest, answer)
-        changes, longer = self._distance(wanted, made), max(len(wanted), len(made))
+        what, expected_units, answer_units = self._units(nearest, answer)
+        changes, longer = (
+            self._distance(expected_units, answer_units),
+            max(len(expected_units), len(answer_units)),
+        )
         reason = (
             f"{changes} of {longer} {what} must change to make the answer the expected text"
             if changes
@@ -69,9 +72,9 @@ class EditSimilarity(AnswerMetric[EditCriterion]):
         return Explanation(reason, details)
 
     def _similarity(self, reference: str, answer: str) -> float:
-        _, wanted, made = self._units(reference, answer)
-        longer = max(len(wanted), len(made))
-        return 1 - self._distance(wanted, made) / longer if longer else 1.0
+        _, expected_units, answer_units = self._units(reference, answer)
+        longer = max(len(expected_units), len(answer_units))
+        return 1 - self._distance(expected_units, answer_units) / longer if longer else 1.0
 
     def _units(self, reference: str, answer: str) -> tuple[str, Sequence[Hashable], Sequence[Hashable]]:
         """Return the units of both texts; characters if the reference has no words."""

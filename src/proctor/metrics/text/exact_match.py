@@ -46,8 +46,8 @@ class ExactMatch(AnswerMetric[LooseTextCriterion]):
         if len(expected) > 1:
             reason = f"the answer is none of the {len(expected)} expected texts"
         else:
-            wanted, made = show_pair(expected[0], answer)
-            reason = f"the answer is {made}, expected {wanted}"
+            expected_text, actual_text = show_pair(expected[0], answer)
+            reason = f"the answer is {actual_text}, expected {expected_text}"
             details = {"text": {"expected": expected[0], "actual": answer}}
         if options := self._would_match_with(expected, answer):
             reason += f"; it would match with {' and '.join(options)}"
@@ -65,8 +65,9 @@ class ExactMatch(AnswerMetric[LooseTextCriterion]):
         return [option for option in IGNORING if needed[option] and not getattr(self.criterion, option)]
 
     def _matches(self, expected: Expected, answer: str, criterion: LooseTextCriterion) -> bool:
-        made = comparable(answer, criterion), comparable(as_seen(answer), criterion)
+        answer_forms = comparable(answer, criterion), comparable(as_seen(answer), criterion)
         return any(
-            made[0] == comparable(text, criterion) or made[1] == comparable(as_seen(text), criterion)
+            answer_forms[0] == comparable(text, criterion)
+            or answer_forms[1] == comparable(as_seen(text), criterion)
             for text in expected
         )

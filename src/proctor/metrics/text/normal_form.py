@@ -48,8 +48,8 @@ def normal_form(text: str, criterion: LooseTextCriterion) -> str:
 
 def comparable(text: str, criterion: LooseTextCriterion) -> str:
     """Return the trimmed normal form; the text itself if the options would ignore all of it ("!!!")."""
-    made = trimmed(normal_form(text, criterion))
-    return made or trimmed(normalize("NFC", text))
+    form = trimmed(normal_form(text, criterion))
+    return form or trimmed(normalize("NFC", text))
 
 
 def stands_alone(part: str, text: str, start: int) -> bool:

@@ -117,13 +117,13 @@ class RougeMetric(AnswerMetric[RougeCriterion]):
         details = {"text": {"expected": reference, "actual": answer}, **figures._asdict()}
         if is_identical(reference, answer):
             return Explanation(IDENTICAL, details)
-        wanted, made = counted(reference, self.criterion), counted(answer, self.criterion)
-        if len(wanted.tokens) < self.fewest:
+        reference_words, answer_words = counted(reference, self.criterion), counted(answer, self.criterion)
+        if len(reference_words.tokens) < self.fewest:
             warning = TOO_SHORT.format("no words" if self.fewest == 1 else f"fewer than {self.fewest} words")
             return Explanation(warning, details, warning)
-        reason, words = self.tell_words(wanted, made)
-        same = Counter(wanted.tokens) == Counter(made.tokens)
-        warning = self.warn(wanted, made) or (other_signs(reference, answer) if same else "")
+        reason, words = self.tell_words(reference_words, answer_words)
+        same = Counter(reference_words.tokens) == Counter(answer_words.tokens)
+        warning = self.warn(reference_words, answer_words) or (other_signs(reference, answer) if same else "")
         return Explanation(reason, {**details, **words}, warning)
 
     def warn(self, reference: Counted, answer: Counted) -> str:

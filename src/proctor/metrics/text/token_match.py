@@ -47,9 +47,11 @@ class _TokenMatch(AnswerMetric[TextCriterion]):
     def tell(self, expected: Expected, answer: str) -> Explanation:
         """Return the missing and the additional tokens."""
         reference = max(expected, key=lambda each: self._share(each, answer))
-        wanted, made = self._tokens(reference), self._tokens(answer)
-        reason, details = tell_shared(Counted(wanted, wanted), Counted(made, made), once=True)
-        if not wanted:
+        reference_tokens, answer_tokens = self._tokens(reference), self._tokens(answer)
+        reason, details = tell_shared(
+            Counted(reference_tokens, reference_tokens), Counted(answer_tokens, answer_tokens), once=True
+        )
+        if not reference_tokens:
             reason = NO_TOKENS
         return Explanation(reason, {"text": {"expected": reference, "actual": answer}, **details})
 

@@ -50,13 +50,16 @@ SIGNS = re.compile(
 
 def other_signs(reference: str, answer: str) -> str:
     """Return a warning if two texts of the same words differ in such signs; empty otherwise."""
-    wanted, made = (
+    reference_signs, answer_signs = (
         Counter(match[match.lastindex or 0].replace("−", "-") for match in SIGNS.finditer(text))
         for text in (reference, answer)
     )
-    if wanted == made:
+    if reference_signs == answer_signs:
         return ""
-    missing, more = sorted((wanted - made).elements()), sorted((made - wanted).elements())
+    missing, more = (
+        sorted((reference_signs - answer_signs).elements()),
+        sorted((answer_signs - reference_signs).elements()),
+    )
     return (
         f"the words are the same, but signs differ, which this metric ignores ({_differences(missing, more)})"
     )
@@ -115,16 +118,16 @@ def _only_in(text: Counted, others: Sequence[Hashable], *, once: bool) -> list[s
     """Return the shown words of `text` that `others` lacks (or has less often, unless `once`), in order."""
     left = Counter({token: len(text.tokens) for token in others} if once else others)
     missing = []
-    for shown, token in zip(text.shown, text.tokens, strict=True):
+    for word, token in zip(text.shown, text.tokens, strict=True):
         if left[token] > 0:
             left[token] -= 1
         else:
-            missing.append(shown)
+            missing.append(word)
     return missing
 
 
-def _without(shown: Sequence[str], places: set[int]) -> list[str]:
-    return [word for index, word in enumerate(shown) if index not in places]
+def _without(words: Sequence[str], places: set[int]) -> list[str]:
+    return [word for index, word in enumerate(words) if index not in places]
 
 
 def _show(words: list[str]) -> str:

@@ -78,9 +78,9 @@ class ByMode(Matching):
             mode in LEFT_OUT for mode in (self.mode, *self.tools.values()) if isinstance(mode, str)
         )
 
-    def same(self, wanted: Call, made: Call) -> bool:
+    def same(self, expected: Call, actual: Call) -> bool:
         """Compare names, then arguments."""
-        return wanted.name == made.name and not self.differences(wanted, made)
+        return expected.name == actual.name and not self.differences(expected, actual)
 
     def survey(self) -> Survey | None:
         """Return the survey for the named tools and paths."""
@@ -105,24 +105,24 @@ class ByMode(Matching):
             f"`tool_args` names what no call has, expected or made: {', '.join(unknown)}" if unknown else ""
         )
 
-    def differences(self, wanted: Call, made: Call) -> list[ArgumentDifference]:
+    def differences(self, expected: Call, actual: Call) -> list[ArgumentDifference]:
         """Return the compared arguments that differ."""
-        mode = self.tools.get(made.name or "", self.mode)
+        mode = self.tools.get(actual.name or "", self.mode)
         if mode == "ignore":
             return []
         if mode == "exact":
-            return self.values.differences(wanted, made)
+            return self.values.differences(expected, actual)
         if isinstance(mode, str):
-            differences = argument_differences(wanted.args or {}, made.args or {}, self.values.equal)
+            differences = argument_differences(expected.args or {}, actual.args or {}, self.values.equal)
             return [each for each in differences if each.kind != LEFT_OUT[mode]]
-        return self._differences_at(mode, wanted, made)
+        return self._differences_at(mode, expected, actual)
 
-    def _differences_at(self, paths: Sequence[str], wanted: Call, made: Call) -> list[ArgumentDifference]:
-        values = ((path, _at(wanted.args, path), _at(made.args, path)) for path in paths)
+    def _differences_at(self, paths: Sequence[str], expected: Call, actual: Call) -> list[ArgumentDifference]:
+        values = ((path, _at(expected.args, path), _at(actual.args, path)) for path in paths)
         return [
-            ArgumentDifference(path, "differs", expected, actual)
-            for path, expected, actual in values
-            if not self.values.equal(expected, actual)
+            ArgumentDifference(path, "differs", expected_value, actual_value)
+            for path, expected_value, actual_value in values
+            if not self.values.equal(expected_value, actual_value)
         ]
 
 
@@ -182,14 +182,14 @@ class RelationMetric(TrajectoryMetric[R]):
         if mode == "ignore" and not options.tool_args:
             self.matching = NAMES
 
-    def all_paired(self, wanted: Calls, made: Calls, *, size: int) -> Score:
+    def all_paired(self, expected: Calls, actual: Calls, *, size: int) -> Score:
         """Return 1 if `size` calls have different partners under the best assignment."""
         same = self.matching.same
-        if found_at_first(wanted, made, same) == size:
+        if found_at_first(expected, actual, same) == size:
             return Score(1.0)
         if self.matching.is_equivalence:
             return Score(0.0)
-        pairs = most_pairs(len(wanted), len(made), lambda i, j: same(wanted[i], made[j]))
+        pairs = most_pairs(len(expected), len(actual), lambda i, j: same(expected[i], actual[j]))
         return Score(1.0, warning=GREEDY) if len(pairs) == size else Score(0.0)
 
 
@@ -205,11 +205,11 @@ class Superset(RelationMetric[RelationCriterion]):
     kind = RelationCriterion
     allowed = (StepKind.EXTRA,)
 
-    def compare(self, wanted: Calls, made: Calls) -> Score:
+    def compare(self, expected: Calls, actual: Calls) -> Score:
         """Return 1 if all expected calls have partners."""
-        return open_to_any(self.all_paired(wanted, made, size=len(wanted)), wanted, made)
+        return open_to_any(self.all_paired(expected, actual, size=len(expected)), expected, actual)
 
-    def tell(self, wanted: Calls, made: Calls, alignment: Alignment) -> str:
+    def tell(self, expected: Calls, actual: Calls, alignment: Alignment) -> str:
         """Return what is missing."""
         return describe(alignment, extra_allowed=True, order_matters=False)
 
@@ -227,20 +227,20 @@ class Subset(RelationMetric[RelationCriterion]):
     kind = RelationCriterion
     allowed = (StepKind.MISSING,)
 
-    def compare(self, wanted: Calls, made: Calls) -> Score:
+    def compare(self, expected: Calls, actual: Calls) -> Score:
         """Return 1 if all calls made have partners."""
-        score = self.all_paired(wanted, made, size=len(made))
-        if wanted and not made:
+        score = self.all_paired(expected, actual, size=len(actual))
+        if expected and not actual:
             score.warning = "no call was made, which this metric always accepts"
         return score
 
-    def tell(self, wanted: Calls, made: Calls, alignment: Alignment) -> str:
+    def tell(self, expected: Calls, actual: Calls, alignment: Alignment) -> str:
         """Return the calls that were not expected."""
         return describe(alignment, missing_allowed=True, order_matters=False)
 
-    def tell_full(self, wanted: Calls) -> str:
+    def tell_full(self, expected: Calls) -> str:
         """Return the reason for 1, which does not cover missing calls."""
-        return "every call made was expected" if wanted else super().tell_full(wanted)
+        return "every call made was expected" if expected else super().tell_full(expected)
 
 
 class Unordered(RelationMetric[RelationCriterion]):
@@ -254,10 +254,10 @@ class Unordered(RelationMetric[RelationCriterion]):
     )
     kind = RelationCriterion
 
-    def compare(self, wanted: Calls, made: Calls) -> Score:
+    def compare(self, expected: Calls, actual: Calls) -> Score:
         """Return 1 if all have partners."""
-        return self.all_paired(wanted, made, size=max(len(wanted), len(made)))
+        return self.all_paired(expected, actual, size=max(len(expected), len(actual)))
 
-    def tell(self, wanted: Calls, made: Calls, alignment: Alignment) -> str:
+    def tell(self, expected: Calls, actual: Calls, alignment: Alignment) -> str:
         """Return what is missing and what was not expected."""
         return describe(alignment, order_matters=False)

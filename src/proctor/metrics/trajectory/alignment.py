@@ -149,18 +149,18 @@ def align(
     start, end = (0, 0)
     if order_matters or matching.is_equivalence:
         start, end = _common_ends(expected, actual, matching)
-    wanted, made = range(start, len(expected) - end), range(start, len(actual) - end)
-    between = _Between(expected, actual, wanted[:LONGEST], made[:LONGEST], matching)
+    expected_range, actual_range = range(start, len(expected) - end), range(start, len(actual) - end)
+    between = _Between(expected, actual, expected_range[:LONGEST], actual_range[:LONGEST], matching)
     before = [between.match(index, index) for index in range(start)]
     after = [between.match(len(expected) - n, len(actual) - n) for n in range(end, 0, -1)]
     middle = between.steps(order_matters=order_matters)
-    beyond = max(0, len(wanted) - LONGEST), max(0, len(made) - LONGEST)
+    beyond = max(0, len(expected_range) - LONGEST), max(0, len(actual_range) - LONGEST)
     return Alignment([*before, *middle, *after], *beyond)
 
 
-def _differing_step(wanted: Call, made: Call, i: int, j: int, matching: Matching) -> Step:
-    step = Step(DIFFERS, wanted, made, i, j, matching.differences(wanted, made))
-    step.cost = pair_cost(wanted, made, len(step.differences))
+def _differing_step(expected: Call, actual: Call, i: int, j: int, matching: Matching) -> Step:
+    step = Step(DIFFERS, expected, actual, i, j, matching.differences(expected, actual))
+    step.cost = pair_cost(expected, actual, len(step.differences))
     return step
 
 
@@ -184,10 +184,15 @@ class _Between:
     """Makes the steps between the common ends of two lists."""
 
     def __init__(
-        self, expected: Sequence[Call], actual: Sequence[Call], wanted: range, made: range, matching: Matching
+        self,
+        expected: Sequence[Call],
+        actual: Sequence[Call],
+        expected_range: range,
+        actual_range: range,
+        matching: Matching,
     ) -> None:
         self._expected, self._actual = expected, actual
-        self._wanted, self._made = wanted, made
+        self._expected_range, self._actual_range = expected_range, actual_range
         self._matching = matching
 
     def match(self, i: int, j: int) -> Step:
@@ -197,8 +202,8 @@ class _Between:
     def steps(self, *, order_matters: bool) -> list[Step]:
         """Return the steps: after each match, the other expected calls there, then the other actual ones."""
         pairing = pair_up(
-            {i: self._expected[i] for i in self._wanted},
-            {j: self._actual[j] for j in self._made},
+            {i: self._expected[i] for i in self._expected_range},
+            {j: self._actual[j] for j in self._actual_range},
             self._matching,
             order_matters=order_matters,
         )
@@ -207,16 +212,16 @@ class _Between:
     def _rows(self, pairing: Pairing) -> list[tuple[tuple[int, int, int], Step]]:
         """Return each step with its sort key."""
         paired = {*pairing.in_place.values(), *pairing.moved.values(), *pairing.differing.values()}
-        gap_of_wanted = _gaps(self._wanted, {*pairing.in_place})
-        gap_of_made = _gaps(self._made, {*pairing.in_place.values()})
+        expected_gaps = _gaps(self._expected_range, {*pairing.in_place})
+        actual_gaps = _gaps(self._actual_range, {*pairing.in_place.values()})
         rows = []
-        for i in self._wanted:
+        for i in self._expected_range:
             step = self._step(i, pairing)
             step.elsewhere = (
-                step.actual_index is not None and gap_of_wanted[i] != gap_of_made[step.actual_index]
+                step.actual_index is not None and expected_gaps[i] != actual_gaps[step.actual_index]
             )
-            rows.append(((gap_of_wanted[i], 0, i), step))
-        rows += [((gap_of_made[j], 1, j), self._extra(j)) for j in self._made if j not in paired]
+            rows.append(((expected_gaps[i], 0, i), step))
+        rows += [((actual_gaps[j], 1, j), self._extra(j)) for j in self._actual_range if j not in paired]
         return rows
 
     def _step(self, i: int, pairing: Pairing) -> Step:
@@ -236,17 +241,17 @@ class _Between:
         return Step(EXTRA, actual=call, actual_index=j, cost=UNPAIRED, made_again=again)
 
     def _differing(self, i: int, j: int) -> Step:
-        wanted, made = self._expected[i], self._actual[j]
-        step = _differing_step(wanted, made, i, j, self._matching)
+        expected, actual = self._expected[i], self._actual[j]
+        step = _differing_step(expected, actual, i, j, self._matching)
         if len(self._expected) + len(self._actual) > 2:  # there are other calls
-            step.wanted_again, step.made_again = self._was_made(wanted), self._expects(made)
+            step.wanted_again, step.made_again = self._was_made(expected), self._expects(actual)
         return step
 
-    def _was_made(self, wanted: Call) -> bool:
-        return any(self._matching.same(wanted, made) for made in self._actual)
+    def _was_made(self, expected: Call) -> bool:
+        return any(self._matching.same(expected, actual) for actual in self._actual)
 
-    def _expects(self, made: Call) -> bool:
-        return any(self._matching.same(wanted, made) for wanted in self._expected)
+    def _expects(self, actual: Call) -> bool:
+        return any(self._matching.same(expected, actual) for expected in self._expected)
 
 
 def _gaps(indexes: range, matches: set[int]) -> dict[int, int]:
@@ -350,12 +355,12 @@ def _describe_argument(difference: ArgumentDifference) -> str:
 
 def _describe_order(alignment: Alignment) -> str:
     pairs = [step for step in alignment.steps if step.kind in {MATCHED, MOVED}]
-    wanted = _names(step.expected for step in pairs)
-    made = _names(step.actual for step in sorted(pairs, key=lambda step: step.actual_index or 0))
-    if wanted == made or len(pairs) > 6:
+    expected = _names(step.expected for step in pairs)
+    actual = _names(step.actual for step in sorted(pairs, key=lambda step: step.actual_index or 0))
+    if expected == actual or len(pairs) > 6:
         calls = [f"`{show_call(step.expected)}`" for step in pairs if step.kind is MOVED and step.expected]
         return f"called in another order: {', '.join(and_more(calls))}"
-    return f"called in another order: {', '.join(made)} (expected {', '.join(wanted)})"
+    return f"called in another order: {', '.join(actual)} (expected {', '.join(expected)})"
 
 
 def _names(calls: Iterable[Call | None]) -> list[str]:

@@ -70,16 +70,16 @@ class TrajectoryMetric(ABC, Generic[C]):
             )
 
     @abstractmethod
-    def compare(self, wanted: Calls, made: Calls) -> Score:
+    def compare(self, expected: Calls, actual: Calls) -> Score:
         """Score the calls of one turn: 0 to 1, or not applicable with a reason."""
 
     @abstractmethod
-    def tell(self, wanted: Calls, made: Calls, alignment: Alignment) -> str:
+    def tell(self, expected: Calls, actual: Calls, alignment: Alignment) -> str:
         """Return why one turn does not score 1; empty if it does."""
 
-    def tell_full(self, wanted: Calls) -> str:
+    def tell_full(self, expected: Calls) -> str:
         """Return why one turn scores 1."""
-        return "every expected call was made" if wanted else "no calls expected, and none needed"
+        return "every expected call was made" if expected else "no calls expected, and none needed"
 
     def check(self, case: EvalCase) -> Iterable[str]:
         """Return the expected values of a case that the matchers of `arguments` cannot compare."""
@@ -99,10 +99,10 @@ class TrajectoryMetric(ABC, Generic[C]):
     def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:
         """Return which calls are missing, extra or in another place, and which arguments differ."""
         turn_score = score.per_invocation[index]
-        wanted, made = self.sides(case, index)
-        alignment = align(wanted, made, self.matching, order_matters=self.order_matters)
+        expected, actual = self.sides(case, index)
+        alignment = align(expected, actual, self.matching, order_matters=self.order_matters)
         alignment.allow(*self.allowed)
-        reason = turn_score.reason or self.tell(wanted, made, alignment) or self.tell_full(wanted)
+        reason = turn_score.reason or self.tell(expected, actual, alignment) or self.tell_full(expected)
         return Explanation(reason, alignment.to_details(), turn_score.warning or self.matching.doubt(case))
 
     def sides(self, case: CaseView, index: int) -> tuple[Calls, Calls]:
@@ -110,8 +110,8 @@ class TrajectoryMetric(ABC, Generic[C]):
         return (case.expected or [])[index].tool_calls, case.turns[index].tool_calls
 
 
-def open_to_any(score: Score, wanted: Calls, made: Calls) -> Score:
+def open_to_any(score: Score, expected: Calls, actual: Calls) -> Score:
     """Warn if further calls are allowed and nothing is expected: then any calls score 1."""
-    if made and not wanted:
+    if actual and not expected:
         score.warning = "no calls are expected, so this metric accepts any calls"
     return score

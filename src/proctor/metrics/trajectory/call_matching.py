@@ -81,10 +81,10 @@ class Matching(Protocol):
     def is_equivalence(self) -> bool:
         """Return whether two calls that are the same as a third are the same as each other."""
 
-    def same(self, wanted: Call, made: Call) -> bool:
+    def same(self, expected: Call, actual: Call) -> bool:
         """Return whether the actual call is the expected one."""
 
-    def differences(self, wanted: Call, made: Call) -> list[ArgumentDifference]:
+    def differences(self, expected: Call, actual: Call) -> list[ArgumentDifference]:
         """Return how the arguments of two calls of one tool differ; empty exactly if the calls are the same."""
 
     def unreadable(self, case: EvalCase) -> Iterable[str]:
@@ -105,11 +105,11 @@ class ByName(Matching):
 
     is_equivalence = True
 
-    def same(self, wanted: Call, made: Call) -> bool:
+    def same(self, expected: Call, actual: Call) -> bool:
         """Compare the names."""
-        return wanted.name == made.name
+        return expected.name == actual.name
 
-    def differences(self, wanted: Call, made: Call) -> list[ArgumentDifference]:
+    def differences(self, expected: Call, actual: Call) -> list[ArgumentDifference]:
         """Return nothing: arguments are not compared."""
         return []
 
@@ -124,39 +124,39 @@ class ByValue(Matching):
     """Whether missing or null arguments are equal to `{}`."""
     is_equivalence: bool = True
 
-    def same(self, wanted: Call, made: Call) -> bool:
+    def same(self, expected: Call, actual: Call) -> bool:
         """Compare names and arguments."""
-        if wanted.name != made.name:
+        if expected.name != actual.name:
             return False
-        expected, actual = wanted.args, made.args
+        expected_args, actual_args = expected.args, actual.args
         if self.equal is _equal_in_python:
-            return bool(expected == actual)  # the same, and by far the most frequent
+            return bool(expected_args == actual_args)  # the same, and by far the most frequent
         if self.null_is_empty:
-            expected, actual = expected or {}, actual or {}
-        if expected is None or actual is None or expected.keys() != actual.keys():
-            return expected is actual
-        return all(self.equal(value, actual[name]) for name, value in expected.items())
+            expected_args, actual_args = expected_args or {}, actual_args or {}
+        if expected_args is None or actual_args is None or expected_args.keys() != actual_args.keys():
+            return expected_args is actual_args
+        return all(self.equal(value, actual_args[name]) for name, value in expected_args.items())
 
-    def differences(self, wanted: Call, made: Call) -> list[ArgumentDifference]:
+    def differences(self, expected: Call, actual: Call) -> list[ArgumentDifference]:
         """Return each argument that differs, in the order of the expected ones, then of the others."""
-        differences = argument_differences(wanted.args or {}, made.args or {}, self.equal)
-        if differences or self.same(wanted, made):
+        differences = argument_differences(expected.args or {}, actual.args or {}, self.equal)
+        if differences or self.same(expected, actual):
             return differences
-        return [ArgumentDifference("", "differs", wanted.args, made.args)]
+        return [ArgumentDifference("", "differs", expected.args, actual.args)]
 
 
 def argument_differences(
-    wanted: Mapping[str, object], made: Mapping[str, object], equal: Equal
+    expected: Mapping[str, object], actual: Mapping[str, object], equal: Equal
 ) -> list[ArgumentDifference]:
     """Compare argument by argument, in the order of the expected ones, then of the others."""
     differences = []
-    for name, value in wanted.items():
-        if name not in made:
+    for name, value in expected.items():
+        if name not in actual:
             differences.append(ArgumentDifference(name, "missing", expected=value))
-        elif not equal(value, made[name]):
-            differences.append(ArgumentDifference(name, "differs", value, made[name]))
+        elif not equal(value, actual[name]):
+            differences.append(ArgumentDifference(name, "differs", value, actual[name]))
     differences += [
-        ArgumentDifference(name, "extra", actual=made[name]) for name in made if name not in wanted
+        ArgumentDifference(name, "extra", actual=actual[name]) for name in actual if name not in expected
     ]
     return differences
 
@@ -231,9 +231,9 @@ EQUALITIES: Mapping[str, ByValue] = {
 # --- Rules that match actual calls with expected ones: each gives a count, or a yes or no. The caller passes the equality ---
 
 
-def same(wanted: Call, made: Call) -> bool:
+def same(expected: Call, actual: Call) -> bool:
     """Return whether two calls are equal as google-adk compares them."""
-    return wanted.name == made.name and wanted.args == made.args
+    return expected.name == actual.name and expected.args == actual.args
 
 
 def exact(expected: Sequence[Call], actual: Sequence[Call], same: Same = same) -> bool:
@@ -243,8 +243,8 @@ def exact(expected: Sequence[Call], actual: Sequence[Call], same: Same = same) -
 
 def in_order(expected: Sequence[Call], actual: Sequence[Call], same: Same = same) -> bool:
     """Return whether the expected calls occur in this order, with others in between. Nothing expected: true."""
-    made = iter(actual)
-    return all(any(same(wanted, call) for call in made) for wanted in expected)
+    remaining = iter(actual)
+    return all(any(same(expected_call, call) for call in remaining) for expected_call in expected)
 
 
 def contained(expected: Sequence[Call], actual: Sequence[Call], same: Same = same) -> bool:
@@ -260,11 +260,11 @@ def in_place(expected: Sequence[Call], actual: Sequence[Call], same: Same = same
 def found_in_order(expected: Sequence[Call], actual: Sequence[Call], same: Same = same) -> int:
     """Return the length of the longest common subsequence: expected calls that were made in their order."""
     longest = [0] * (len(actual) + 1)
-    for wanted in expected:
+    for expected_call in expected:
         diagonal = 0
-        for j, made in enumerate(actual, 1):
+        for j, actual_call in enumerate(actual, 1):
             above = longest[j]
-            longest[j] = diagonal + 1 if same(wanted, made) else max(above, longest[j - 1])
+            longest[j] = diagonal + 1 if same(expected_call, actual_call) else max(above, longest[j - 1])
             diagonal = above
     return longest[-1]
 
@@ -282,9 +282,9 @@ def found_at_first(expected: Sequence[Call], actual: Sequence[Call], same: Same 
     """Return the number of expected calls made if each takes its first match; the maximum if `same` is an equivalence."""
     left = list(actual)
     count = 0
-    for wanted in expected:
+    for expected_call in expected:
         for index, call in enumerate(left):
-            if same(wanted, call):
+            if same(expected_call, call):
                 del left[index]
                 count += 1
                 break
@@ -298,9 +298,9 @@ def _is_equivalence(same: Same) -> bool:
 
 def made_of_those_expected(expected: Sequence[Call], actual: Sequence[Call], same: Same = same) -> int:
     """Return how many expected calls occur among the actual ones; an actual call may match several equal ones."""
-    return sum(any(same(wanted, made) for made in actual) for wanted in expected)
+    return sum(any(same(expected_call, actual_call) for actual_call in actual) for expected_call in expected)
 
 
 def expected_of_those_made(expected: Sequence[Call], actual: Sequence[Call], same: Same = same) -> int:
     """Return how many actual calls occur among the expected ones; an expected call may match several equal ones."""
-    return sum(any(same(wanted, made) for wanted in expected) for made in actual)
+    return sum(any(same(expected_call, actual_call) for expected_call in expected) for actual_call in actual)

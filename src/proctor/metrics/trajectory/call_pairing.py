@@ -58,9 +58,9 @@ def pair_up(
     return Pairing(in_place, moved, differing)
 
 
-def pair_cost(wanted: Call, made: Call, differing: int) -> int:
+def pair_cost(expected: Call, actual: Call, differing: int) -> int:
     """Return the distance of two calls of one tool with `differing` different arguments: 11 to 19."""
-    names = len({*(wanted.args or {}), *(made.args or {})})
+    names = len({*(expected.args or {}), *(actual.args or {})})
     if not names:
         return UNPAIRED + 1
     return UNPAIRED + 1 + min(8, 8 * differing // names)
@@ -74,10 +74,14 @@ def _equal_calls(
 ) -> tuple[Pairs, Pairs]:
     """Pair under an equivalence: calls form classes, and calls that are not in order are paired in sequence."""
     classes = _Classes(matching)
-    wanted = {index: classes.number(call) for index, call in expected.items()}
-    made = {index: classes.number(call) for index, call in actual.items()}
-    in_place = _in_order([*wanted], [*made], lambda i, j: wanted[i] == made[j])
-    return in_place, _pair_remaining(_without(wanted, in_place), _without(made, in_place.values()))
+    expected_classes = {index: classes.number(call) for index, call in expected.items()}
+    actual_classes = {index: classes.number(call) for index, call in actual.items()}
+    in_place = _in_order(
+        [*expected_classes], [*actual_classes], lambda i, j: expected_classes[i] == actual_classes[j]
+    )
+    return in_place, _pair_remaining(
+        _without(expected_classes, in_place), _without(actual_classes, in_place.values())
+    )
 
 
 def _fitting_calls(
@@ -91,8 +95,8 @@ def _fitting_calls(
 
     if order_matters:
         in_place = _in_order([*expected], [*actual], fits)
-        wanted, made = _without(expected, in_place), _without(actual, in_place.values())
-        return in_place, _most([*wanted], [*made], fits)
+        expected_rest, actual_rest = _without(expected, in_place), _without(actual, in_place.values())
+        return in_place, _most([*expected_rest], [*actual_rest], fits)
     pairs = _most([*expected], [*actual], fits)
     in_place = _in_order([*pairs], sorted(pairs.values()), lambda i, j: pairs[i] == j)
     return in_place, _without(pairs, in_place)
@@ -121,21 +125,21 @@ def _without(items: Mapping[int, T], excluded: Iterable[int]) -> dict[int, T]:
     return {index: item for index, item in items.items() if index not in indexes}
 
 
-def _in_order(wanted: Sequence[int], made: Sequence[int], fits: Callable[[int, int], bool]) -> Pairs:
+def _in_order(expected: Sequence[int], actual: Sequence[int], fits: Callable[[int, int], bool]) -> Pairs:
     """Return the longest common subsequence; of several, the earliest calls."""
-    table = [[0] * (len(made) + 1) for _ in range(len(wanted) + 1)]
-    for row in range(len(wanted) - 1, -1, -1):
+    table = [[0] * (len(actual) + 1) for _ in range(len(expected) + 1)]
+    for row in range(len(expected) - 1, -1, -1):
         here, below = table[row], table[row + 1]
-        for column in range(len(made) - 1, -1, -1):
-            if fits(wanted[row], made[column]):
+        for column in range(len(actual) - 1, -1, -1):
+            if fits(expected[row], actual[column]):
                 here[column] = below[column + 1] + 1
             else:
                 here[column] = max(below[column], here[column + 1])
     pairs = {}
     row = column = 0
-    while row < len(wanted) and column < len(made):
-        if fits(wanted[row], made[column]):
-            pairs[wanted[row]] = made[column]
+    while row < len(expected) and column < len(actual):
+        if fits(expected[row], actual[column]):
+            pairs[expected[row]] = actual[column]
             row, column = row + 1, column + 1
         elif table[row + 1][column] >= table[row][column + 1]:
             row += 1
@@ -144,17 +148,17 @@ def _in_order(wanted: Sequence[int], made: Sequence[int], fits: Callable[[int, i
     return pairs
 
 
-def _pair_remaining(wanted: Mapping[int, int], made: Mapping[int, int]) -> Pairs:
+def _pair_remaining(expected: Mapping[int, int], actual: Mapping[int, int]) -> Pairs:
     """Pair equal calls among the remaining ones, the first with the first."""
-    expected, actual = [*wanted], [*made]
-    pairs = equal_pairs([*wanted.values()], [*made.values()])
-    return {expected[i]: actual[j] for i, j in pairs.items()}
+    expected_indexes, actual_indexes = [*expected], [*actual]
+    pairs = equal_pairs([*expected.values()], [*actual.values()])
+    return {expected_indexes[i]: actual_indexes[j] for i, j in pairs.items()}
 
 
-def _most(wanted: Sequence[int], made: Sequence[int], fits: Callable[[int, int], bool]) -> Pairs:
+def _most(expected: Sequence[int], actual: Sequence[int], fits: Callable[[int, int], bool]) -> Pairs:
     """Return as many pairs as possible, by expected position."""
-    pairs = most_pairs(len(wanted), len(made), lambda i, j: fits(wanted[i], made[j]))
-    return {wanted[i]: made[j] for i, j in sorted(pairs.items())}
+    pairs = most_pairs(len(expected), len(actual), lambda i, j: fits(expected[i], actual[j]))
+    return {expected[i]: actual[j] for i, j in sorted(pairs.items())}
 
 
 # --- calls of one tool that differ -------------------------------------------------------------------------------------
@@ -162,16 +166,16 @@ def _most(wanted: Sequence[int], made: Sequence[int], fits: Callable[[int, int],
 
 def _differing(expected: Mapping[int, Call], actual: Mapping[int, Call], matching: Matching) -> Pairs:
     """Pair remaining calls of one tool, tool by tool."""
-    made: defaultdict[str | None, list[int]] = defaultdict(list)
+    actual_by_tool: defaultdict[str | None, list[int]] = defaultdict(list)
     for index, call in actual.items():
-        made[call.name].append(index)
-    wanted: defaultdict[str | None, list[int]] = defaultdict(list)
+        actual_by_tool[call.name].append(index)
+    expected_by_tool: defaultdict[str | None, list[int]] = defaultdict(list)
     for index, call in expected.items():
-        if call.name in made:
-            wanted[call.name].append(index)
+        if call.name in actual_by_tool:
+            expected_by_tool[call.name].append(index)
     found: Pairs = {}
-    for name, indexes in wanted.items():
-        others = made[name]
+    for name, indexes in expected_by_tool.items():
+        others = actual_by_tool[name]
         pairs = _cheapest([expected[i] for i in indexes], [actual[j] for j in others], matching)
         found.update((indexes[i], others[j]) for i, j in pairs)
     return found
@@ -187,9 +191,11 @@ def _cheapest(expected: Sequence[Call], actual: Sequence[Call], matching: Matchi
     return assign(
         [
             [
-                weight * pair_cost(wanted, made, len(matching.differences(wanted, made))) + (i - j) ** 2
-                for j, made in enumerate(actual)
+                weight
+                * pair_cost(expected_call, actual_call, len(matching.differences(expected_call, actual_call)))
+                + (i - j) ** 2
+                for j, actual_call in enumerate(actual)
             ]
-            for i, wanted in enumerate(expected)
+            for i, expected_call in enumerate(expected)
         ]
     )

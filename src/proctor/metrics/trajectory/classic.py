@@ -57,11 +57,11 @@ class ExactMatch(TrajectoryMetric[CallsCriterion]):
     kind = CallsCriterion
     order_matters = True
 
-    def compare(self, wanted: Calls, made: Calls) -> Score:
+    def compare(self, expected: Calls, actual: Calls) -> Score:
         """Compare position by position."""
-        return Score(1.0 if exact(wanted, made, self.matching.same) else 0.0)
+        return Score(1.0 if exact(expected, actual, self.matching.same) else 0.0)
 
-    def tell(self, wanted: Calls, made: Calls, alignment: Alignment) -> str:
+    def tell(self, expected: Calls, actual: Calls, alignment: Alignment) -> str:
         """Describe all differences."""
         return describe(alignment)
 
@@ -79,12 +79,12 @@ class InOrderMatch(TrajectoryMetric[CallsCriterion]):
     order_matters = True
     allowed = (StepKind.EXTRA,)
 
-    def compare(self, wanted: Calls, made: Calls) -> Score:
+    def compare(self, expected: Calls, actual: Calls) -> Score:
         """Return 1 if the expected calls are a subsequence of the actual ones, with a warning if any calls would match."""
-        holds = in_order(wanted, made, self.matching.same)
-        return open_to_any(Score(1.0 if holds else 0.0), wanted, made)
+        holds = in_order(expected, actual, self.matching.same)
+        return open_to_any(Score(1.0 if holds else 0.0), expected, actual)
 
-    def tell(self, wanted: Calls, made: Calls, alignment: Alignment) -> str:
+    def tell(self, expected: Calls, actual: Calls, alignment: Alignment) -> str:
         """Describe missing and reordered calls."""
         return describe(alignment, extra_allowed=True)
 
@@ -113,13 +113,13 @@ class AnyOrderMatch(TrajectoryMetric[_AnyOrderCriterion]):
     kind = _AnyOrderCriterion
     allowed = (StepKind.EXTRA,)
 
-    def compare(self, wanted: Calls, made: Calls) -> Score:
+    def compare(self, expected: Calls, actual: Calls) -> Score:
         """Return 1 if all expected calls were made, with a warning if none is expected."""
         count = found if self.criterion.duplicates == "multiset" else made_of_those_expected
-        holds = count(wanted, made, self.matching.same) == len(wanted)
-        return open_to_any(Score(1.0 if holds else 0.0), wanted, made)
+        holds = count(expected, actual, self.matching.same) == len(expected)
+        return open_to_any(Score(1.0 if holds else 0.0), expected, actual)
 
-    def tell(self, wanted: Calls, made: Calls, alignment: Alignment) -> str:
+    def tell(self, expected: Calls, actual: Calls, alignment: Alignment) -> str:
         """Describe missing calls."""
         repeats = self.criterion.duplicates == "membership"
         return describe(alignment, extra_allowed=True, order_matters=False, repeats_allowed=repeats)
@@ -130,13 +130,13 @@ class _Share(TrajectoryMetric[_CountedCriterion]):
 
     kind = _CountedCriterion
 
-    def hits(self, wanted: Calls, made: Calls) -> tuple[int, int]:
+    def hits(self, expected: Calls, actual: Calls) -> tuple[int, int]:
         """Return how many expected calls were made, and how many actual calls were expected."""
         same = self.matching.same
         if self.criterion.duplicates == "multiset":
-            pairs = found(wanted, made, same)
+            pairs = found(expected, actual, same)
             return pairs, pairs
-        return made_of_those_expected(wanted, made, same), expected_of_those_made(wanted, made, same)
+        return made_of_those_expected(expected, actual, same), expected_of_those_made(expected, actual, same)
 
     @property
     def repeats_allowed(self) -> bool:
@@ -161,22 +161,26 @@ class Precision(_Share):
         example={"threshold": 0.5, "ignore_args": True},
     )
 
-    def compare(self, wanted: Calls, made: Calls) -> Score:
+    def compare(self, expected: Calls, actual: Calls) -> Score:
         """Return precision; 0 if calls are expected and none was made, because an inactive agent must not bypass a gate."""
-        if not made and (not wanted or is_adk_compatible(self.criterion)):
-            return Score(reason=NO_CALLS_MADE if wanted else NEITHER, not_applicable=True)
-        return Score(self.hits(wanted, made)[1] / len(made) if made else 0.0)
+        if not actual and (not expected or is_adk_compatible(self.criterion)):
+            return Score(reason=NO_CALLS_MADE if expected else NEITHER, not_applicable=True)
+        return Score(self.hits(expected, actual)[1] / len(actual) if actual else 0.0)
 
-    def tell(self, wanted: Calls, made: Calls, alignment: Alignment) -> str:
+    def tell(self, expected: Calls, actual: Calls, alignment: Alignment) -> str:
         """Describe the unexpected calls, or that nothing was called."""
-        if wanted and not made:
+        if expected and not actual:
             return NO_CALLS_MADE
-        said = describe(
+        reason = describe(
             alignment, missing_allowed=True, order_matters=False, repeats_allowed=self.repeats_allowed
         )
-        return f"{self.hits(wanted, made)[1]} of {len(made)} calls were expected; {said}" if said else ""
+        return (
+            f"{self.hits(expected, actual)[1]} of {len(actual)} calls were expected; {reason}"
+            if reason
+            else ""
+        )
 
-    def tell_full(self, wanted: Calls) -> str:
+    def tell_full(self, expected: Calls) -> str:
         """Explain full precision, which ignores missing calls."""
         return "every call made was expected"
 
@@ -202,19 +206,21 @@ class Recall(_Share):
         """Return what the case lacks if the metric does not apply."""
         return "no turn of the case expects a tool call"
 
-    def compare(self, wanted: Calls, made: Calls) -> Score:
+    def compare(self, expected: Calls, actual: Calls) -> Score:
         """Return recall; not applicable if no call is expected."""
-        if not wanted:
+        if not expected:
             return Score(reason=NONE_EXPECTED, not_applicable=True)
-        return Score(self.hits(wanted, made)[0] / len(wanted))
+        return Score(self.hits(expected, actual)[0] / len(expected))
 
-    def tell(self, wanted: Calls, made: Calls, alignment: Alignment) -> str:
+    def tell(self, expected: Calls, actual: Calls, alignment: Alignment) -> str:
         """Describe missing calls."""
-        said = describe(
+        reason = describe(
             alignment, extra_allowed=True, order_matters=False, repeats_allowed=self.repeats_allowed
         )
         return (
-            f"{self.hits(wanted, made)[0]} of {len(wanted)} expected calls were made; {said}" if said else ""
+            f"{self.hits(expected, actual)[0]} of {len(expected)} expected calls were made; {reason}"
+            if reason
+            else ""
         )
 
 
@@ -230,23 +236,23 @@ class F1(_Share):
         example={"threshold": 0.5, "ignore_args": True},
     )
 
-    def compare(self, wanted: Calls, made: Calls) -> Score:
+    def compare(self, expected: Calls, actual: Calls) -> Score:
         """Return F1; not applicable if neither side has a call, 0 if one side has none."""
-        if not wanted and not made:
+        if not expected and not actual:
             return Score(reason=NEITHER, not_applicable=True)
-        recalled, precise = self.hits(wanted, made)
+        recalled, precise = self.hits(expected, actual)
         if not recalled or not precise:
             return Score(0.0)
-        recall, precision = recalled / len(wanted), precise / len(made)
+        recall, precision = recalled / len(expected), precise / len(actual)
         return Score(2 * precision * recall / (precision + recall))
 
-    def tell(self, wanted: Calls, made: Calls, alignment: Alignment) -> str:
+    def tell(self, expected: Calls, actual: Calls, alignment: Alignment) -> str:
         """Describe missing and unexpected calls."""
-        said = describe(alignment, order_matters=False, repeats_allowed=self.repeats_allowed)
-        recalled, precise = self.hits(wanted, made)
-        shares = f"{recalled} of {len(wanted)} expected calls were made, {precise} of {len(made)} made were expected"
-        return f"{shares}; {said}" if said else ""
+        reason = describe(alignment, order_matters=False, repeats_allowed=self.repeats_allowed)
+        recalled, precise = self.hits(expected, actual)
+        shares = f"{recalled} of {len(expected)} expected calls were made, {precise} of {len(actual)} made were expected"
+        return f"{shares}; {reason}" if reason else ""
 
-    def tell_full(self, wanted: Calls) -> str:
+    def tell_full(self, expected: Calls) -> str:
         """Explain a full score: both shares are 1."""
         return "every expected call was made, and no others"

@@ -40,14 +40,14 @@ class _Node:
 
 def _expected_path(case: EvalCase) -> Statement:
     """Return the statement of a case: whether a turn states its authors; without an author it is negative."""
-    stated = [
+    event_data = [
         data
         for turn in case.conversation or ()
         if isinstance(data := turn.intermediate_data, InvocationEvents)
     ]
-    if any(event.author.lower() != "user" for data in stated for event in data.invocation_events):
+    if any(event.author.lower() != "user" for data in event_data for event in data.invocation_events):
         return Statement.POSITIVE
-    return Statement.NEGATIVE if stated else Statement.NONE
+    return Statement.NEGATIVE if event_data else Statement.NONE
 
 
 class NodePath:
@@ -84,31 +84,31 @@ class NodePath:
         """Compare turn by turn; a scenario has no expected path."""
         if case.expected is None:
             return nothing_recorded(case)
-        return mean_score([self._compare(wanted, made) for made, wanted in paired(case)])
+        return mean_score([self._compare(expected, actual) for actual, expected in paired(case)])
 
     def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:
         """Return both paths, and which authors are missing, extra or out of order."""
-        given = score.per_invocation[index]
-        wanted, made = self._path((case.expected or [])[index]), self._path(case.actual[index])
-        if wanted is None or made is None:
-            return Explanation(given.reason)
-        alignment = align([*map(_Node, wanted)], [*map(_Node, made)], NAMES)
-        if given.value:
-            return Explanation(f"the path is {_shown(wanted)}", alignment.to_details())
+        turn_score = score.per_invocation[index]
+        expected, actual = self._path((case.expected or [])[index]), self._path(case.actual[index])
+        if expected is None or actual is None:
+            return Explanation(turn_score.reason)
+        alignment = align([*map(_Node, expected)], [*map(_Node, actual)], NAMES)
+        if turn_score.value:
+            return Explanation(f"the path is {_shown(expected)}", alignment.to_details())
         missing, extra = alignment.count(StepKind.MISSING), alignment.count(StepKind.EXTRA)
         counted = [f"{missing} missing"] * bool(missing) + [f"{extra} more"] * bool(extra)
         aside = f" ({', '.join(counted)})" if counted else " (another order)"
         return Explanation(
-            f"the path is {_shown(made)}, expected {_shown(wanted)}{aside}", alignment.to_details()
+            f"the path is {_shown(actual)}, expected {_shown(expected)}{aside}", alignment.to_details()
         )
 
-    def _compare(self, wanted: Invocation, made: Invocation) -> Score:
-        expected, actual = self._path(wanted), self._path(made)
-        if expected is None:
+    def _compare(self, expected: Invocation, actual: Invocation) -> Score:
+        expected_path, actual_path = self._path(expected), self._path(actual)
+        if expected_path is None:
             return Score(reason=NOT_STATED, not_applicable=True)
-        if actual is None:
+        if actual_path is None:
             return Score(reason=NOT_RECORDED, not_applicable=True)
-        return Score(1.0 if expected == actual else 0.0)
+        return Score(1.0 if expected_path == actual_path else 0.0)
 
     def _path(self, invocation: Invocation) -> list[str] | None:
         data = invocation.intermediate_data

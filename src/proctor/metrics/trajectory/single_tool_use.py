@@ -72,11 +72,11 @@ class SingleToolUse:
 
     def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:
         """Return whether the tool was called, and which others were."""
-        given, calls = score.per_invocation[index], case.turns[index].tool_calls
+        turn_score, calls = score.per_invocation[index], case.turns[index].tool_calls
         name = f"`{show_name(self._tool)}`"
-        if given.not_applicable:
-            return Explanation(given.reason)
-        if given.value:
+        if turn_score.not_applicable:
+            return Explanation(turn_score.reason)
+        if turn_score.value:
             return Explanation(f"{name} was called")
         others = [f"`{show_name(other)}`" for other in dict.fromkeys(call.name for call in calls)]
         instead = f"what was called: {', '.join(and_more(others))}" if others else "no tool was"

@@ -61,101 +61,105 @@ class Strict(RelationMetric[StrictCriterion]):
         """Compare turn by turn; a scenario has no expected calls."""
         if case.expected is None:
             return nothing_recorded(case)
-        return mean_score([self._turn(wanted, made) for made, wanted in paired(case)])
+        return mean_score([self._turn(expected, actual) for actual, expected in paired(case)])
 
-    def compare(self, wanted: Calls, made: Calls) -> Score:
+    def compare(self, expected: Calls, actual: Calls) -> Score:
         """Compare two lists of calls in which each call is a separate step."""
-        return self._by_step([[call] for call in wanted], [[call] for call in made])
+        return self._by_step([[call] for call in expected], [[call] for call in actual])
 
     def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:
         """Return which calls differ, or else which are in one step on one side only, or which message differs."""
-        given = score.per_invocation[index]
-        wanted, made = (case.expected or [])[index], case.actual[index]
-        expected, actual = _steps(wanted, made)
-        alignment = self._align(expected, actual)
-        reason = given.reason
-        if not reason and given.value == 0:
-            reason = describe(alignment) or _tell_steps(expected, actual) or _tell_messages(wanted, made)
+        turn_score = score.per_invocation[index]
+        expected, actual = (case.expected or [])[index], case.actual[index]
+        expected_steps, actual_steps = _steps(expected, actual)
+        alignment = self._align(expected_steps, actual_steps)
+        reason = turn_score.reason
+        if not reason and turn_score.value == 0:
+            reason = (
+                describe(alignment)
+                or _tell_steps(expected_steps, actual_steps)
+                or _tell_messages(expected, actual)
+            )
         return Explanation(
-            reason or self.tell_full(wanted.tool_calls),
+            reason or self.tell_full(expected.tool_calls),
             alignment.to_details(),
-            given.warning or self.matching.doubt(case),
+            turn_score.warning or self.matching.doubt(case),
         )
 
-    def tell(self, wanted: Calls, made: Calls, alignment: Alignment) -> str:
+    def tell(self, expected: Calls, actual: Calls, alignment: Alignment) -> str:
         """Describe all differences."""
         return describe(alignment)
 
-    def _turn(self, wanted: Invocation, made: Invocation) -> Score:
+    def _turn(self, expected: Invocation, actual: Invocation) -> Score:
         if self.criterion.messages == "all":
-            expected, actual = messages_of(wanted), messages_of(made)
-            if expected is None or actual is None:
+            expected_messages, actual_messages = messages_of(expected), messages_of(actual)
+            if expected_messages is None or actual_messages is None:
                 return Score(reason=NO_MESSAGES, not_applicable=True)
-            if [*map(_shape, expected)] != [*map(_shape, actual)]:
+            if [*map(_shape, expected_messages)] != [*map(_shape, actual_messages)]:
                 return Score(0.0)
-        return self._by_step(*_steps(wanted, made))
+        return self._by_step(*_steps(expected, actual))
 
-    def _by_step(self, wanted: Steps, made: Steps) -> Score:
-        if [*map(len, wanted)] != [*map(len, made)]:
+    def _by_step(self, expected: Steps, actual: Steps) -> Score:
+        if [*map(len, expected)] != [*map(len, actual)]:
             return Score(0.0)
-        scores = [self.all_paired(*each, size=len(each[0])) for each in zip(wanted, made, strict=True)]
+        scores = [self.all_paired(*each, size=len(each[0])) for each in zip(expected, actual, strict=True)]
         warning = next((score.warning for score in scores if score.warning), "")
         return Score(1.0, warning=warning) if all(score.value for score in scores) else Score(0.0)
 
-    def _align(self, wanted: Steps, made: Steps) -> Alignment:
+    def _align(self, expected: Steps, actual: Steps) -> Alignment:
         """Align as if the calls of a step had been made in the expected order."""
         order: list[int] = []
-        for expected, actual in zip_longest(wanted, made, fillvalue=()):
-            order += [len(order) + place for place in self._by_expected(expected, actual)]
-        calls = [call for step in made for call in step]
+        for expected_step, actual_step in zip_longest(expected, actual, fillvalue=()):
+            order += [len(order) + place for place in self._by_expected(expected_step, actual_step)]
+        calls = [call for step in actual for call in step]
         alignment = align(
-            [call for step in wanted for call in step], [calls[i] for i in order], self.matching
+            [call for step in expected for call in step], [calls[i] for i in order], self.matching
         )
         for step in alignment.steps:
             if step.actual_index is not None:
                 step.actual_index = order[step.actual_index]
         return alignment
 
-    def _by_expected(self, wanted: Calls, made: Calls) -> list[int]:
+    def _by_expected(self, expected: Calls, actual: Calls) -> list[int]:
         """Return the positions of the actual calls in the order of their expected partners; those without one in actual order."""
-        partners = most_pairs(len(wanted), len(made), lambda i, j: self.matching.same(wanted[i], made[j]))
+        partners = most_pairs(
+            len(expected), len(actual), lambda i, j: self.matching.same(expected[i], actual[j])
+        )
         paired_first = [partners[i] for i in sorted(partners)]
-        return paired_first if len(paired_first) == len(made) else [*range(len(made))]
+        return paired_first if len(paired_first) == len(actual) else [*range(len(actual))]
 
 
 def _shape(message: Message) -> tuple[str, bool]:
     return message.role, bool(message.calls)
 
 
-def _steps(wanted: Invocation, made: Invocation) -> tuple[Steps, Steps]:
-    expected, actual = steps_of(wanted), steps_of(made)
-    if expected is None and actual is None:
-        return [[call] for call in wanted.tool_calls], [[call] for call in made.tool_calls]
-    if expected is None:
-        expected = cut(wanted.tool_calls, actual or [])
-    if actual is None:
-        actual = cut(made.tool_calls, expected)
-    return expected, actual
+def _steps(expected: Invocation, actual: Invocation) -> tuple[Steps, Steps]:
+    expected_steps, actual_steps = steps_of(expected), steps_of(actual)
+    if expected_steps is None and actual_steps is None:
+        return [[call] for call in expected.tool_calls], [[call] for call in actual.tool_calls]
+    if expected_steps is None:
+        expected_steps = cut(expected.tool_calls, actual_steps or [])
+    if actual_steps is None:
+        actual_steps = cut(actual.tool_calls, expected_steps)
+    return expected_steps, actual_steps
 
 
-def _tell_steps(wanted: Steps, made: Steps) -> str:
-    if [*map(len, wanted)] == [*map(len, made)]:
+def _tell_steps(expected: Steps, actual: Steps) -> str:
+    if [*map(len, expected)] == [*map(len, actual)]:
         return ""
-    return (
-        f"the calls are the same, but not those made at once: {_lengths(made)} (expected {_lengths(wanted)})"
-    )
+    return f"the calls are the same, but not those made at once: {_lengths(actual)} (expected {_lengths(expected)})"
 
 
 def _lengths(steps: Steps) -> str:
     return " + ".join(str(len(step)) for step in steps)
 
 
-def _tell_messages(wanted: Invocation, made: Invocation) -> str:
-    expected, actual = messages_of(wanted) or [], messages_of(made) or []
-    for number, (one, other) in enumerate(zip(expected, actual, strict=False), 1):
+def _tell_messages(expected: Invocation, actual: Invocation) -> str:
+    expected_messages, actual_messages = messages_of(expected) or [], messages_of(actual) or []
+    for number, (one, other) in enumerate(zip(expected_messages, actual_messages, strict=False), 1):
         if _shape(one) != _shape(other):
             return f"message {number} is {_named(other)}, expected {_named(one)}"
-    return f"{len(actual)} messages, expected {len(expected)}"
+    return f"{len(actual_messages)} messages, expected {len(expected_messages)}"
 
 
 def _named(message: Message) -> str:

@@ -141,9 +141,12 @@ class ToolTrajectory:
             return nothing_recorded(case)
         scores = []
         for turn, expected in zip(case.turns, expected_turns(case)):  # noqa: B905 - expected_turns compared their lengths
-            made, wanted = turn.tool_calls, tool_calls_of(expected.__dict__["intermediate_data"])
-            score = Score(float(self._rule(wanted, made)))
-            if made and not wanted and self._match_type is not MatchType.EXACT:
+            actual_calls, expected_calls = (
+                turn.tool_calls,
+                tool_calls_of(expected.__dict__["intermediate_data"]),
+            )
+            score = Score(float(self._rule(expected_calls, actual_calls)))
+            if actual_calls and not expected_calls and self._match_type is not MatchType.EXACT:
                 name = self._match_type.name
                 score.warning = f"no calls are expected, so {name} accepts any calls; EXACT would not"
             scores.append(score)
@@ -156,25 +159,27 @@ class ToolTrajectory:
         # imported here, since a score that passes needs neither
         from proctor.metrics.trajectory.alignment import EXTRA, MOVED, align
 
-        given = score.per_invocation[index]
-        if given.not_applicable:
-            return Explanation(given.reason)
-        wanted, made = (case.expected or [])[index], case.turns[index].tool_calls
-        alignment = align(wanted.tool_calls, made, self._matching)
+        turn_score = score.per_invocation[index]
+        if turn_score.not_applicable:
+            return Explanation(turn_score.reason)
+        expected, actual_calls = (case.expected or [])[index], case.turns[index].tool_calls
+        alignment = align(expected.tool_calls, actual_calls, self._matching)
         if self._match_type is not MatchType.EXACT:
             alignment.allow(*((EXTRA,) if self._match_type is MatchType.IN_ORDER else (EXTRA, MOVED)))
-        reasons = [self._reason(alignment, wanted.tool_calls, made, given)]
-        if wanted.intermediate_data is None:
+        reasons = [self._reason(alignment, expected.tool_calls, actual_calls, turn_score)]
+        if expected.intermediate_data is None:
             reasons.insert(0, NONE_STATED)
-        matched = "every expected call was made" if wanted.tool_calls else NO_CALLS
+        matched = "every expected call was made" if expected.tool_calls else NO_CALLS
         reason = "; ".join(filter(None, reasons)) or matched
-        return Explanation(reason, alignment.to_details(), self._warning(alignment, case, given))
+        return Explanation(reason, alignment.to_details(), self._warning(alignment, case, turn_score))
 
-    def _reason(self, alignment: Alignment, calls: Sequence[Call], made: Sequence[Call], given: Score) -> str:
+    def _reason(
+        self, alignment: Alignment, expected: Sequence[Call], actual: Sequence[Call], turn_score: Score
+    ) -> str:
         """Return how the calls differ; empty if they match."""
         from proctor.metrics.trajectory.alignment import describe
 
-        if not calls and not made and given.value == 0:
+        if not expected and not actual and turn_score.value == 0:
             return NOTHING_OF_NOTHING
         reason = describe(
             alignment,
@@ -182,32 +187,34 @@ class ToolTrajectory:
             order_matters=self._match_type is not MatchType.ANY_ORDER,
         )
         return (
-            f"{self._tell_share(calls, made)}; {reason}" if reason and self._rule == self._share else reason
+            f"{self._tell_share(expected, actual)}; {reason}"
+            if reason and self._rule == self._share
+            else reason
         )
 
-    def _warning(self, alignment: Alignment, case: CaseView, given: Score) -> str:
+    def _warning(self, alignment: Alignment, case: CaseView, turn_score: Score) -> str:
         has_null = any(not each.name for step in alignment.steps for each in step.differences)
-        return given.warning or self._matching.doubt(case) or (NULL_ARGUMENTS if has_null else "")
+        return turn_score.warning or self._matching.doubt(case) or (NULL_ARGUMENTS if has_null else "")
 
-    def _share(self, wanted: Sequence[Call], made: Sequence[Call]) -> float:
-        hits, of = self._hits(wanted, made)
+    def _share(self, expected: Sequence[Call], actual: Sequence[Call]) -> float:
+        hits, of = self._hits(expected, actual)
         if of == 0:
-            return 0.0 if self._reading == "adk-rs" and not made else 1.0
+            return 0.0 if self._reading == "adk-rs" and not actual else 1.0
         return hits / of
 
-    def _hits(self, wanted: Sequence[Call], made: Sequence[Call]) -> tuple[int, int]:
+    def _hits(self, expected: Sequence[Call], actual: Sequence[Call]) -> tuple[int, int]:
         """Return how many calls are correct, and of how many."""
-        hits = HITS[self._match_type](wanted, made, self._matching.same)
-        return hits, max(len(wanted), len(made)) if self._match_type is MatchType.EXACT else len(wanted)
+        hits = HITS[self._match_type](expected, actual, self._matching.same)
+        return hits, max(len(expected), len(actual)) if self._match_type is MatchType.EXACT else len(expected)
 
-    def _tell_share(self, wanted: Sequence[Call], made: Sequence[Call]) -> str:
-        hits, of = self._hits(wanted, made)
+    def _tell_share(self, expected: Sequence[Call], actual: Sequence[Call]) -> str:
+        hits, of = self._hits(expected, actual)
         how = {MatchType.EXACT: "at their position", MatchType.IN_ORDER: "made in order"}.get(
             self._match_type, "made"
         )
         return f"{hits} of {of} calls {how}"
 
     def _leave_out_what_has_no_data(self, case: CaseView, scores: list[Score]) -> None:
-        for index, (made, wanted) in enumerate(paired(case)):
-            if made.intermediate_data is None or wanted.intermediate_data is None:
+        for index, (actual, expected) in enumerate(paired(case)):
+            if actual.intermediate_data is None or expected.intermediate_data is None:
                 scores[index] = Score(reason=NO_DATA, not_applicable=True)

@@ -98,9 +98,9 @@ def lists_of_case(case: EvalCase, common: Sequence[Placed], kind: str) -> Iterat
 
 def problems_of_list(rubrics: Sequence[Placed]) -> Iterator[str]:
     """Yield the problems of one list: a repeated id, a rubric without text, invalid points."""
-    seen: dict[str, Placed] = {}
+    first_by_id: dict[str, Placed] = {}
     for each in rubrics:
-        if (other := seen.setdefault(each.rubric_id, each)) is not each:
+        if (other := first_by_id.setdefault(each.rubric_id, each)) is not each:
             yield (
                 f"{each.where}: the rubric_id {each.rubric_id!r} is already used by {other.where}; a turn is judged by "
                 "both, so each needs a different id"
@@ -197,15 +197,15 @@ class RubricMetric(JudgedMetric[RubricsBasedCriterion]):
         lists = self._of_turns(case)
         turns = [index for index, rubrics in enumerate(lists) if rubrics]
         questions = [self._question(case, index, lists[index]) for index in turns]
-        asked = dict(zip(turns, await self._ask(questions, checklist_is_final), strict=True))
-        results = {index: rubric_results(lists[index], each.votes) for index, each in asked.items()}
+        outcomes = dict(zip(turns, await self._ask(questions, checklist_is_final), strict=True))
+        results = {index: rubric_results(lists[index], each.votes) for index, each in outcomes.items()}
         scores = [Score(reason=NO_RUBRICS, not_applicable=True) for _ in lists]
-        for index, each in asked.items():
+        for index, each in outcomes.items():
             found = results[index]
             agreement = agreement_of([result.tally for result in found])
             scores[index] = each.score(share(found), reason_of(found), agreement, rubrics=details_of(found))
         overall = share(chain.from_iterable(results.values()))
-        score = case_score(scores, [each.failure for each in asked.values()], value=overall)
+        score = case_score(scores, [each.failure for each in outcomes.values()], value=overall)
         score.details = {"overall_rubrics": by_id(results.values())}
         return score
 

@@ -88,8 +88,8 @@ def _member(path: str, name: str) -> str:
 def _of_lists(
     expected: Sequence[object], actual: Sequence[object], rules: Rules, path: str
 ) -> Iterator[Difference]:
-    for index, (wanted, made) in enumerate(zip(expected, actual, strict=False)):
-        yield from differences(wanted, made, rules, f"{path}[{index}]")
+    for index, (expected_item, actual_item) in enumerate(zip(expected, actual, strict=False)):
+        yield from differences(expected_item, actual_item, rules, f"{path}[{index}]")
     for index in range(len(actual), len(expected)):
         yield Difference(f"{path}[{index}]", "missing", expected=expected[index])
     for index in range(len(expected), len(actual)):
@@ -103,9 +103,9 @@ def _of_bags(
     for index, value in enumerate(expected):
         if index not in pairs:
             yield Difference(f"{path}[{index}]", "missing", expected=value)
-    taken = set(pairs.values())
+    paired_indexes = set(pairs.values())
     for index, value in enumerate(actual):
-        if index not in taken:
+        if index not in paired_indexes:
             yield Difference(f"{path}[{index}]", "extra", actual=value)
 
 
@@ -138,10 +138,10 @@ def _same(expected: object, actual: object, rules: Rules) -> bool:
         return type(expected) is type(actual) and bool(expected == actual)
     if rules.strict and isinstance(expected, int) is not isinstance(actual, int):
         return False
-    wanted, made = exactly(expected), exactly(actual)
+    expected_number, actual_number = exactly(expected), exactly(actual)
     if not rules.tolerance:
-        return wanted == made
-    return abs(Fraction(wanted) - Fraction(made)) <= Fraction(repr(rules.tolerance))
+        return expected_number == actual_number
+    return abs(Fraction(expected_number) - Fraction(actual_number)) <= Fraction(repr(rules.tolerance))
 
 
 def exactly(number: float | Decimal) -> Decimal | int:

@@ -123,22 +123,25 @@ class JsonEqual(AnswerMetric[JsonCriterion]):
             values = self._values(answer)
         except ValueError:
             return Score(0.0)
-        return Score(1.0 if any(self._first(expected[0], made) is None for made in values) else 0.0)
+        return Score(1.0 if any(self._first(expected[0], actual) is None for actual in values) else 0.0)
 
     def tell(self, expected: Expected, answer: str) -> Explanation:
         """Return where the values differ (for the nearest of several), or why the answer is not JSON."""
-        wanted = expected[0]
+        expected_value = expected[0]
         try:
-            candidates = [(made, [*differences(wanted, made, self._rules)]) for made in self._values(answer)]
+            candidates = [
+                (actual, [*differences(expected_value, actual, self._rules)])
+                for actual in self._values(answer)
+            ]
         except ValueError as error:
             return Explanation(why_not_json(answer, error))
-        made, mismatches = min(candidates, key=lambda each: len(each[1]))
+        actual, mismatches = min(candidates, key=lambda each: len(each[1]))
         reason = (
             "; ".join(and_more([_sentence(each) for each in mismatches]))
             or "the answer is the expected value"
         )
         details = {
-            "text": {"expected": _pretty(wanted), "actual": _pretty(made)},
+            "text": {"expected": _pretty(expected_value), "actual": _pretty(actual)},
             "differences": [_plain(each.to_data()) for each in mismatches[:MOST_DIFFERENCES]],
         }
         return Explanation(reason, details)

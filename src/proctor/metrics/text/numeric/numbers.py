@@ -70,14 +70,14 @@ WORD = re.compile(r"[a-z]+|\d[\d,]*(?:\.\d+)?")
 
 def with_digits(text: str) -> str:
     """Return `text` with English number words as digits, and `3.5 million` written out."""
-    made, end, last = [], 0, ""
+    parts, end, last = [], 0, ""
     for found in NUMBER.finditer(text):
         between = text[end : found.start()]
         if last.isalpha() and found[0][0].isalpha() and not between.strip(" -") and between:
             between = ROW
-        made += [between, _digits(found)]
+        parts += [between, _digits(found)]
         end, last = found.end(), found[0][-1]
-    return "".join([*made, text[end:]])
+    return "".join([*parts, text[end:]])
 
 
 def _digits(found: re.Match[str]) -> str:

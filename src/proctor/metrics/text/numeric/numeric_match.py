@@ -84,14 +84,14 @@ class NumericMatch(AnswerMetric[NumericCriterion]):
             return None
         figures: list[Figure] = []
         for value in self.criterion.expected:
-            read = self._figures(value)
-            unread = [figure for figure in read if figure.value is None]
-            if unread or not read:
+            value_figures = self._figures(value)
+            unread = [figure for figure in value_figures if figure.value is None]
+            if unread or not value_figures:
                 why = f": {_describe(unread[0])}. Write the number itself" if unread else ""
                 raise CriterionError(
                     f"The criterion of 'numeric_match' does not fit: expected: there is no number in {value!r}{why}."
                 )
-            figures += read
+            figures += value_figures
         return self._select(figures)
 
     def parse_reference(self, reference: str) -> Expected:
@@ -114,10 +114,14 @@ class NumericMatch(AnswerMetric[NumericCriterion]):
 
     def compare(self, expected: Expected, answer: str) -> Score:
         """Return the share of the expected numbers that match; with `pick: "all"` of all numbers of both sides."""
-        wanted = _values(expected)
-        made = self._select([each for each in self._figures(answer) if each.counts])
-        pairs = self._pairs(wanted, _values(made))
-        most = max(len(wanted), len(made)) if self.criterion.pick == "all" else len(wanted)
+        expected_numbers = _values(expected)
+        selected = self._select([each for each in self._figures(answer) if each.counts])
+        pairs = self._pairs(expected_numbers, _values(selected))
+        most = (
+            max(len(expected_numbers), len(selected))
+            if self.criterion.pick == "all"
+            else len(expected_numbers)
+        )
         unread = [_describe(each) for each in expected if each.value is None]
         warning = f"not compared, of the reference: {'; '.join(and_more(unread))}" if unread else ""
         return Score(len(pairs) / most, warning=warning)
@@ -126,60 +130,70 @@ class NumericMatch(AnswerMetric[NumericCriterion]):
         """Return which numbers are missing, which the answer states instead, and which cannot be read."""
         figures = self._figures(answer)
         selected = self._select([each for each in figures if each.counts])
-        wanted, made = _values(expected), _values(selected)
-        pairs = self._pairs(wanted, made)
+        expected_numbers, actual_numbers = _values(expected), _values(selected)
+        pairs = self._pairs(expected_numbers, actual_numbers)
         unread = [each for each in figures if each.value is None]
-        numbers: dict[str, object] = {"expected": _show_numbers(wanted), "actual": _show_numbers(made)}
+        numbers: dict[str, object] = {
+            "expected": _show_numbers(expected_numbers),
+            "actual": _show_numbers(actual_numbers),
+        }
         if unread:
             numbers["unread"] = [{"text": each.text[:100], "why": each.why} for each in unread[:100]]
-        reason = self._reason(wanted, made, pairs, is_all_read=len(selected) == len(made))
-        if unread and (len(pairs) < len(wanted) or len(selected) > len(made)):
+        reason = self._reason(
+            expected_numbers, actual_numbers, pairs, is_all_read=len(selected) == len(actual_numbers)
+        )
+        if unread and (len(pairs) < len(expected_numbers) or len(selected) > len(actual_numbers)):
             reason += f"; not read as a number: {'; '.join(and_more([*map(_describe, unread)]))}"
         return Explanation(reason, {"numbers": numbers}, self.compare(expected, answer).warning)
 
     def _reason(
-        self, wanted: Sequence[Decimal], made: Sequence[Decimal], pairs: dict[int, int], *, is_all_read: bool
+        self,
+        expected: Sequence[Decimal],
+        actual: Sequence[Decimal],
+        pairs: dict[int, int],
+        *,
+        is_all_read: bool,
     ) -> str:
-        if not made:
-            return f"the answer states no number; expected {_list(wanted)}"
-        missing = _without(wanted, pairs)
-        more = _without(made, pairs.values())
+        if not actual:
+            return f"the answer states no number; expected {_list(expected)}"
+        missing = _without(expected, pairs)
+        more = _without(actual, pairs.values())
         if missing:
-            return f"not in the answer: {_list(missing)}; the answer states {_list(more or made)}"
+            return f"not in the answer: {_list(missing)}; the answer states {_list(more or actual)}"
         takes_all = self.criterion.pick == "all"
         if more and takes_all:
             return f"not expected: {_list(more)}"
         others = " and others" if takes_all and not is_all_read else ""
-        return f"the answer states {_list(wanted)}{others}{_within_tolerance(wanted, made, pairs)}"
+        return f"the answer states {_list(expected)}{others}{_within_tolerance(expected, actual, pairs)}"
 
-    def _figures(self, stated: Number) -> list[Figure]:
+    def _figures(self, value: Number) -> list[Figure]:
         """Return the numbers of a text, or the number itself."""
-        if isinstance(stated, bool):
+        if isinstance(value, bool):
             return []
-        if isinstance(stated, int | float):
-            return [Figure(repr(stated), Decimal(repr(stated)))]
-        return _numbers_in(stated, self.criterion.decimal, self.criterion.words)
+        if isinstance(value, int | float):
+            return [Figure(repr(value), Decimal(repr(value)))]
+        return _numbers_in(value, self.criterion.decimal, self.criterion.words)
 
     def _select(self, figures: list[Figure]) -> list[Figure]:
         """Return the numbers that `pick` selects."""
         picks = {"first": slice(None, 1), "last": slice(-1, None)}
         return figures[picks.get(self.criterion.pick, slice(None))]
 
-    def _pairs(self, expected: Sequence[Decimal], made: Sequence[Decimal]) -> dict[int, int]:
+    def _pairs(self, expected: Sequence[Decimal], actual: Sequence[Decimal]) -> dict[int, int]:
         if not (self.criterion.tolerance or self.criterion.relative_tolerance):
-            return equal_pairs(expected, made)
+            return equal_pairs(expected, actual)
         absolute, relative = (
             Fraction(repr(each)) for each in (self.criterion.tolerance, self.criterion.relative_tolerance)
         )
-        wanted = [*map(Fraction, expected)]  # decimals would be rounded to 28 digits
-        apart = [max(absolute, relative * abs(number)) for number in wanted]
-        ranges = [(number - most, number + most) for number, most in zip(wanted, apart, strict=True)]
-        return pairs_within(ranges, [*map(Fraction, made)])
+        fractions = [*map(Fraction, expected)]  # decimals would be rounded to 28 digits
+        apart = [max(absolute, relative * abs(number)) for number in fractions]
+        ranges = [(number - most, number + most) for number, most in zip(fractions, apart, strict=True)]
+        return pairs_within(ranges, [*map(Fraction, actual)])
 
 
-def _within_tolerance(wanted: Sequence[Decimal], made: Sequence[Decimal], pairs: dict[int, int]) -> str:
+def _within_tolerance(expected: Sequence[Decimal], actual: Sequence[Decimal], pairs: dict[int, int]) -> str:
     """Return in words which numbers match without being equal; empty if all are equal."""
-    near = [made[j] for i, j in sorted(pairs.items()) if made[j] != wanted[i]]
+    near = [actual[j] for i, j in sorted(pairs.items()) if actual[j] != expected[i]]
     return f"; within the tolerance: {_list(near)}" if near else ""
 
 
