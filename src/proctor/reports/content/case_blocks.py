@@ -130,9 +130,9 @@ def _scenario(view: CaseView) -> Iterator[Block]:
 
 
 def _metrics(view: CaseView, look: Look) -> Iterator[Block]:
-    shown = [metric for metric in view.case.metrics.values() if _is_shown(metric)]
-    skipped = [metric for metric in shown if metric.outcome is Outcome.SKIPPED]
-    rows = [_metric_row(view.case, metric, look) for metric in shown if metric not in skipped]
+    metrics = [metric for metric in view.case.metrics.values() if _is_shown(metric)]
+    skipped = [metric for metric in metrics if metric.outcome is Outcome.SKIPPED]
+    rows = [_metric_row(view.case, metric, look) for metric in metrics if metric not in skipped]
     if rows:
         yield Table([Column(wraps=True), Column(), Column(wraps=True)], rows)
     yield from (Record(_metric_record(view.case, metric)) for metric in skipped)
@@ -204,17 +204,17 @@ def _trials(view: CaseView, look: Look) -> Iterator[Block]:
     everything = look.verbose or bool(view.trials)
     passed_left = len(view.case.trials) if everything else _MOST_PASSED
     hidden = 0
-    seen: list[tuple[int, list[TrialEvidence]]] = []
+    earlier: list[tuple[int, list[TrialEvidence]]] = []
     for trial in view.shown():
         evidence = evidence_of(trial.alone, full=True)
         is_passed = trial.alone.outcome is Outcome.PASSED
         is_drawn = not is_passed or passed_left > 0
         passed_left -= is_passed
         hidden += not is_drawn
-        like = _trial_with(evidence, seen) if is_drawn and not everything else None
+        like = _trial_with(evidence, earlier) if is_drawn and not everything else None
         yield from _trial(view, trial, evidence, look, is_drawn=is_drawn, like=like)
-        if is_drawn and len(seen) < _MOST_COMPARED:
-            seen.append((trial.number, evidence))
+        if is_drawn and len(earlier) < _MOST_COMPARED:
+            earlier.append((trial.number, evidence))
     if hidden:
         sign = look.marks.trial(Outcome.PASSED)
         text = f"{sign} {look.marks.cut} {hidden} more that passed (-v: all, --trial N: one)"
@@ -222,9 +222,9 @@ def _trials(view: CaseView, look: Look) -> Iterator[Block]:
         yield Gap()
 
 
-def _trial_with(evidence: list[TrialEvidence], seen: list[tuple[int, list[TrialEvidence]]]) -> int | None:
+def _trial_with(evidence: list[TrialEvidence], earlier: list[tuple[int, list[TrialEvidence]]]) -> int | None:
     """Return the first trial with the same evidence."""
-    return next((number for number, other in seen if other == evidence), None)
+    return next((number for number, other in earlier if other == evidence), None)
 
 
 def _trial(

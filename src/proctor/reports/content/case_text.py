@@ -46,8 +46,8 @@ def warnings_of(case: CaseResult) -> list[str]:
 
 def warnings_beside(case: CaseResult) -> list[str]:
     """Return the warnings that the evidence does not contain: those of metrics that did not decide the outcome."""
-    shown = {metric.name for metric in deciding(case)} if case.outcome in TELLING else set()
-    return _warnings(metric for metric in case.metrics.values() if metric.name not in shown)
+    names = {metric.name for metric in deciding(case)} if case.outcome in TELLING else set()
+    return _warnings(metric for metric in case.metrics.values() if metric.name not in names)
 
 
 def _warnings(metrics: Iterable[MetricVerdict]) -> list[str]:
@@ -123,22 +123,22 @@ def held_text(case: CaseResult, metric: MetricVerdict, marks: Marks) -> str:
     return f"{metric.met:,} of {metric.scored:,} {marks.at_least} {metric.threshold:g}"
 
 
-def added_text(run: RunResult, made: int) -> str:
+def added_text(run: RunResult, trials: int) -> str:
     """Return how many trials it took, where they were added until it was decided: `312 of 1,000 trials (69 % fewer)`.
 
     Where cases were not reached nothing was saved: these are still to come.
     """
-    if not run.at_most or not made:
+    if not run.at_most or not trials:
         return ""
-    is_saved = made < run.at_most and not run.counts.get(Outcome.NOT_RUN)
-    saved = f" ({percent(1 - made / run.at_most)} % fewer)" if is_saved else ""
-    return f"{made:,} of {run.at_most:,} trials{saved}"
+    is_saved = trials < run.at_most and not run.counts.get(Outcome.NOT_RUN)
+    saved = f" ({percent(1 - trials / run.at_most)} % fewer)" if is_saved else ""
+    return f"{trials:,} of {run.at_most:,} trials{saved}"
 
 
 def ks_of(repeats: Repeats, rules: Iterable[TrialRule | None] = ()) -> list[int]:
     """Return the values of k that are shown: 2, 4 and 8, and those of the rules, within the number of trials."""
-    asked = {rule.pass_k for rule in rules if rule is not None and rule.pass_k > 1}
-    return sorted(k for k in {*_KS, *asked} if k <= repeats.most_trials)
+    ks_of_rules = {rule.pass_k for rule in rules if rule is not None and rule.pass_k > 1}
+    return sorted(k for k in {*_KS, *ks_of_rules} if k <= repeats.most_trials)
 
 
 def repeat_figures(repeats: Repeats, rules: Iterable[TrialRule | None] = ()) -> Iterator[tuple[str, Mean]]:

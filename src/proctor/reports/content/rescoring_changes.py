@@ -73,14 +73,14 @@ def change_blocks(changes: Changes, look: Look) -> Iterator[Block]:
     """Return the changes as blocks; a table for people names the first `MOST_CHANGES` cases."""
     sentence = summary(changes)
     yield Line([Span(f"scoring {changes.now}", "strong"), Span(": "), Span(sentence)])
-    shown = list(changes.changed.items())
-    most = len(shown) if look.verbose else MOST_CHANGES
+    changed_cases = list(changes.changed.items())
+    most = len(changed_cases) if look.verbose else MOST_CHANGES
     columns = [*(Column() for _ in range(3)), Column(wraps=True), Column(wraps=True)]
-    yield Table(columns, [_row(changes, position, look) for position, _ in shown[:most]], indent=2)
-    for position, _ in shown[most:]:
+    yield Table(columns, [_row(changes, position, look) for position, _ in changed_cases[:most]], indent=2)
+    for position, _ in changed_cases[most:]:
         yield Record(_row(changes, position, look).record)
-    if len(shown) > most:
-        yield Line([Span(f"{look.marks.cut} {len(shown) - most} more (-v: all)", "dim")], indent=2)
+    if len(changed_cases) > most:
+        yield Line([Span(f"{look.marks.cut} {len(changed_cases) - most} more (-v: all)", "dim")], indent=2)
     yield Record(("JUDGING", str(changes.now), sentence))
     yield Gap()
 

@@ -58,8 +58,8 @@ class Digest:
             if decides(metric):
                 self.thresholds.setdefault(name, set()).add(metric.threshold)
         for warning in warnings_of(case):
-            named, count = self._warnings.get(warning, ([], 0))
-            self._warnings[warning] = (named + [case.eval_id] * (count < _MOST_NAMED), count + 1)
+            eval_ids, count = self._warnings.get(warning, ([], 0))
+            self._warnings[warning] = (eval_ids + [case.eval_id] * (count < _MOST_NAMED), count + 1)
         for figure in _FIGURES:
             metric_of = case.metrics.get(figure.metric)
             if metric_of is not None and metric_of.score is not None:
@@ -82,15 +82,15 @@ class Digest:
             name: next(iter(found)) if len(found) == 1 else None for name, found in self.thresholds.items()
         }
 
-    def warnings(self, run: RunResult, shown: Mapping[str, int] | None = None) -> list[str]:
+    def warnings(self, run: RunResult, shown_counts: Mapping[str, int] | None = None) -> list[str]:
         """Return the warnings of `run`, then those of its cases: each once, with the cases that it is about.
 
-        `shown`: the number of cases for which each warning is already shown; a warning that is shown for all is left out.
+        `shown_counts`: the number of cases for which each warning is already shown; a warning that is shown for all is left out.
         """
         about = (
             f"{warning} ({_some(*found)})"
             for warning, found in self._warnings.items()
-            if found[1] > (shown or {}).get(warning, 0)
+            if found[1] > (shown_counts or {}).get(warning, 0)
         )
         return [*run.warnings, *about]
 
@@ -110,9 +110,9 @@ def decides(metric: MetricVerdict) -> bool:
     return metric.gate and metric.outcome is not Outcome.INFORMATIONAL
 
 
-def _some(named: list[str], count: int) -> str:
-    shown = ", ".join(named)
-    return shown if count <= len(named) else f"{shown} and {count - len(named)} more cases"
+def _some(eval_ids: list[str], count: int) -> str:
+    text = ", ".join(eval_ids)
+    return text if count <= len(eval_ids) else f"{text} and {count - len(eval_ids)} more cases"
 
 
 # --- the worst cases, which a short report names ----------------------------------------------------------------------

@@ -82,26 +82,26 @@ def write_list_json(runs: Iterable[ListedRun], out: TextIO) -> None:
     """Write `runs` as one JSON object, a run on each line, one at a time."""
     write = json_writer(out)
     write('{"runs": [')
-    for index, listed in enumerate(runs):
+    for index, entry in enumerate(runs):
         write(",\n" if index else "\n")
-        write(json.dumps(run_data(listed), ensure_ascii=False, allow_nan=False))
+        write(json.dumps(run_data(entry), ensure_ascii=False, allow_nan=False))
     write("\n]}\n")
 
 
-def run_data(listed: ListedRun) -> JsonObject:
+def run_data(entry: ListedRun) -> JsonObject:
     """Return a run of the list as JSON data."""
-    run = listed.run
+    run = entry.run
     return {
         "run_id": run.run_id,
         "kind": run.kind.value,
         "state": run.state.value,
         "created_at": run.created_at,
         "agent": run.agent,
-        "commit": listed.commit,
-        "imported_from": listed.imported_from or None,
-        "name": listed.annotation.name,
-        "note": listed.annotation.note,
-        "starred": listed.annotation.starred,
+        "commit": entry.commit,
+        "imported_from": entry.imported_from or None,
+        "name": entry.annotation.name,
+        "note": entry.annotation.note,
+        "starred": entry.annotation.starred,
         "sets": list(run.sets),
         "cases": run.cases,
         "num_runs": run.num_runs,
@@ -152,11 +152,11 @@ def run_list_blocks(runs: Sequence[ListedRun], more: int, look: Look) -> Iterato
     """Return the list as blocks, newest run first; `more` is how many there are beyond these."""
     names = _column_names(runs, look)
     columns = [_column(name) for name in names]
-    rows = [_cells(listed, look) for listed in runs]
+    rows = [_cells(entry, look) for entry in runs]
     yield Gap()
     yield Table(
         columns,
-        [Row([row[name] for name in names], _record(listed)) for listed, row in zip(runs, rows, strict=True)],
+        [Row([row[name] for name in names], _record(entry)) for entry, row in zip(runs, rows, strict=True)],
     )
     yield Gap()
     texts = ["proctor show RUN [CASE]"]
@@ -169,8 +169,8 @@ def run_list_blocks(runs: Sequence[ListedRun], more: int, look: Look) -> Iterato
 
 def _column_names(runs: Sequence[ListedRun], look: Look) -> list[str]:
     has = {
-        "cost": any(listed.run.summary.spent for listed in runs),
-        "name": any(listed.annotation.name or listed.annotation.starred for listed in runs),
+        "cost": any(entry.run.summary.spent for entry in runs),
+        "name": any(entry.annotation.name or entry.annotation.starred for entry in runs),
     }
     return [name for name, least in _COLUMNS.items() if look.width >= least and has.get(name, True)]
 
@@ -180,13 +180,13 @@ def _column(name: str) -> Column:
     return Column(heading, right=name in {"cases", "took", "cost"}, is_cut=name in {"agent", "sets", "name"})
 
 
-def _cells(listed: ListedRun, look: Look) -> dict[str, Spans]:
-    run, summary = listed.run, listed.run.summary
+def _cells(entry: ListedRun, look: Look) -> dict[str, Spans]:
+    run, summary = entry.run, entry.run.summary
     trials = f" {look.marks.times} {run.num_runs}" if run.num_runs > 1 else ""
     return {
         "": [_state_span(run, look)],
-        "run": [Span(listed.short, "strong")],
-        "name": [Span(_name_text(listed.annotation), is_data=True)],
+        "run": [Span(entry.short, "strong")],
+        "name": [Span(_name_text(entry.annotation), is_data=True)],
         "began": [Span(_began(run.created_at, short=look.width < _SHORT_BELOW), "dim")],
         "agent": [Span(run.agent, is_data=True)],
         "sets": [Span(", ".join(run.sets), is_data=True)],
@@ -197,7 +197,7 @@ def _cells(listed: ListedRun, look: Look) -> dict[str, Spans]:
         ],
         "took": [Span(duration(summary.duration) if summary.duration else "", "dim")],
         "cost": [Span(cost_text(summary.spent) if summary.spent else "", "dim")],
-        "commit": [Span(short_commit(listed.commit), "dim")],
+        "commit": [Span(short_commit(entry.commit), "dim")],
     }
 
 
@@ -228,11 +228,11 @@ def _began(seconds: float, *, short: bool) -> str:
     return when(seconds)
 
 
-def _record(listed: ListedRun) -> tuple[str, ...]:
-    run, summary = listed.run, listed.run.summary
+def _record(entry: ListedRun) -> tuple[str, ...]:
+    run, summary = entry.run, entry.run.summary
     return (
         run.kind.value.upper(),
-        listed.short,
+        entry.short,
         state_text(run).replace(" ", "_"),
         when(run.created_at),
         f"agent={run.agent}",
@@ -242,12 +242,12 @@ def _record(listed: ListedRun) -> tuple[str, ...]:
         *(f"{outcome.value}={count}" for outcome, count in outcome_counts(run)),
         f"duration={duration(summary.duration)}" if summary.duration else "",
         f"cost={cost_text(summary.spent).replace(' ', '_')}" if summary.spent else "",
-        f"commit={short_commit(listed.commit)}" if listed.commit else "",
+        f"commit={short_commit(entry.commit)}" if entry.commit else "",
         f"judgings={run.judgings}" if run.judgings > 1 else "",
         f"lost_workers={summary.lost_workers}" if summary.lost_workers else "",
         f"lost_attempts={summary.lost_attempts}" if summary.lost_workers else "",
-        f"name={listed.annotation.name.replace(' ', '_')}" if listed.annotation.name else "",
-        "starred" if listed.annotation.starred else "",
+        f"name={entry.annotation.name.replace(' ', '_')}" if entry.annotation.name else "",
+        "starred" if entry.annotation.starred else "",
     )
 
 
@@ -255,25 +255,25 @@ def _record(listed: ListedRun) -> tuple[str, ...]:
 
 
 def write_run_header(
-    listed: ListedRun, judging: int, out: TextIO, *, options: ReportOptions = DEFAULTS
+    entry: ListedRun, judging: int, out: TextIO, *, options: ReportOptions = DEFAULTS
 ) -> None:
     """Write one line about the stored run whose report follows."""
-    write_blocks(partial(_header_blocks, listed, judging), out, options)
+    write_blocks(partial(_header_blocks, entry, judging), out, options)
 
 
-def _header_blocks(listed: ListedRun, judging: int, look: Look) -> Iterator[Block]:
-    run = listed.run
+def _header_blocks(entry: ListedRun, judging: int, look: Look) -> Iterator[Block]:
+    run = entry.run
     began = when(run.created_at)
     parts = [
-        _name_text(listed.annotation),
-        " ".join(listed.annotation.note.split()),
+        _name_text(entry.annotation),
+        " ".join(entry.annotation.note.split()),
         f"scoring {judging} of {run.judgings}" if run.judgings > 1 else "",
         run.state.value if run.state is not RunState.FINISHED else "",
         f"stopped by {run.summary.stopped_by}" if run.summary.stopped_by else "",
         run.summary.lost_text,
-        f"imported from {listed.imported_from}" if listed.imported_from else "",
-        f"commit {short_commit(listed.commit)}" if listed.commit else "",
+        f"imported from {entry.imported_from}" if entry.imported_from else "",
+        f"commit {short_commit(entry.commit)}" if entry.commit else "",
     ]
     yield Gap()
-    spans = [Span(text, "dim") for text in (f"run {listed.short}", began, *parts) if text]
+    spans = [Span(text, "dim") for text in (f"run {entry.short}", began, *parts) if text]
     yield Line([*join_with_dots(spans, look)], record=("KEPT", run.run_id, began, *parts))

@@ -186,9 +186,9 @@ def left_out(run: RunResult) -> dict[str, str]:
     for one in run.sets:
         for name, why in one.skipped_metrics.items():
             found.setdefault(name, []).append(why)
-    read = sum(one.failure is None for one in run.sets)
+    set_count = sum(one.failure is None for one in run.sets)
     return {
-        name: whys[0] if len(whys) == read else f"{whys[0]}, in {len(whys)} of {read} sets"
+        name: whys[0] if len(whys) == set_count else f"{whys[0]}, in {len(whys)} of {set_count} sets"
         for name, whys in found.items()
     }
 
@@ -212,8 +212,8 @@ def duration(seconds: float) -> str:
 def short_names(names: Sequence[str]) -> dict[str, str]:
     """Return metric names without their suffixes, unless two names would be equal."""
     short = {name: _without_suffix(name) for name in names}
-    taken = Counter(short.values())
-    return {name: name if taken[text] > 1 else text for name, text in short.items()}
+    counts = Counter(short.values())
+    return {name: name if counts[text] > 1 else text for name, text in short.items()}
 
 
 def _without_suffix(name: str) -> str:

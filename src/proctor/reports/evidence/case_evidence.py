@@ -43,16 +43,16 @@ def evidence_of(
     passed the first) with all its turns, and shortens nothing.
     """
     trials = _problems_by_trial(case, None if full else longest_call, full=full)
-    shown = [trial for trial in trials if trial.sections]
-    if full and not shown:
-        shown = [trials[number] for number in shown_trials(case)]
-    for evidence in shown:
+    visible_trials = [trial for trial in trials if trial.sections]
+    if full and not visible_trials:
+        visible_trials = [trials[number] for number in shown_trials(case)]
+    for evidence in visible_trials:
         if full:
             add_turns(evidence, case)
         recorded = _recorded_trial(evidence, case.trials)
         add_simulator_facts(evidence, recorded, full=full)
         _in_order(evidence, recorded)
-    return shown
+    return visible_trials
 
 
 def evidence_block(case: CaseResult, *, full: bool = False, longest_call: int = LONGEST_CALL) -> Evidence:
@@ -95,10 +95,10 @@ def _missed_scores(metric: MetricVerdict, *, every: bool) -> list[tuple[int, Met
 
 def _failures(case: CaseResult, *, every: bool) -> Iterator[tuple[int, Failure]]:
     """Yield the failures of trials, with their numbers: one of each cause, or every one."""
-    seen: set[str] = set()
+    causes: set[str] = set()
     for trial in case.trials:
-        if trial.failure and (every or trial.failure.cause not in seen):
-            seen.add(trial.failure.cause)
+        if trial.failure and (every or trial.failure.cause not in causes):
+            causes.add(trial.failure.cause)
             yield trial.number, trial.failure
 
 
@@ -129,8 +129,10 @@ def _of_trial(
     metric: MetricVerdict, score: MetricScore, limit: int | None, sections: Sequence[Section]
 ) -> list[EvidenceBlock]:
     """Return what one metric found in a trial as a whole; findings only if no turn has more precise ones."""
-    shown = _blocks(sections, None)
-    blocks = [block for block in _detail_blocks(score.details, metric.name, limit) if block not in shown]
+    earlier_blocks = _blocks(sections, None)
+    blocks = [
+        block for block in _detail_blocks(score.details, metric.name, limit) if block not in earlier_blocks
+    ]
     if any(isinstance(block, Findings) for section in sections for block in section.blocks):
         blocks = [block for block in blocks if not isinstance(block, Findings)]
     if score.failure is not None:
@@ -139,15 +141,17 @@ def _of_trial(
 
 
 def _of_turn(
-    metric: MetricVerdict, score: Score, limit: int | None, shown: Sequence[EvidenceBlock]
+    metric: MetricVerdict, score: Score, limit: int | None, earlier_blocks: Sequence[EvidenceBlock]
 ) -> Iterator[EvidenceBlock]:
     """Return what one metric found in a turn; if another metric has the same blocks, only the reason."""
-    drawn = [block for block in _detail_blocks(score.details, metric.name, limit) if block not in shown]
+    drawn = [
+        block for block in _detail_blocks(score.details, metric.name, limit) if block not in earlier_blocks
+    ]
     yield from drawn
     has_findings = any(isinstance(block, Findings) for block in drawn)  # they contain the reasons
     if score.reason and not has_findings and (limit is None or not drawn):
         yield Remark(metric.name, score.reason)
-    if score.warning and (warning := Remark("warning", score.warning)) not in shown:
+    if score.warning and (warning := Remark("warning", score.warning)) not in earlier_blocks:
         yield warning
 
 
@@ -177,8 +181,12 @@ def _dicts(value: object) -> list[Mapping[str, object]]:
 
 
 def _text(expected: str, actual: str, *, full: bool) -> TextDifference:
-    wanted, made = word_difference(expected, actual)
-    return TextDifference(wanted, made) if full else TextDifference(elide(wanted), elide(made))
+    expected_pieces, actual_pieces = word_difference(expected, actual)
+    return (
+        TextDifference(expected_pieces, actual_pieces)
+        if full
+        else TextDifference(elide(expected_pieces), elide(actual_pieces))
+    )
 
 
 def _extend(sections: list[Section], turn: int | None, blocks: Iterable[EvidenceBlock]) -> None:
@@ -269,11 +277,11 @@ def _answer(section: Section, scored: _Scored, actual: Invocation | None) -> Ite
     if any(isinstance(block, TextDifference) for block in section.blocks):
         return
     text = _detail(scored, "text")
-    said = actual.final_response.joined_text() if actual and actual.final_response else ""
-    if not said and isinstance(text, Mapping):
-        said = str(text.get("actual") or "")
-    if said:
-        yield Detail("answer", said)
+    answer = actual.final_response.joined_text() if actual and actual.final_response else ""
+    if not answer and isinstance(text, Mapping):
+        answer = str(text.get("actual") or "")
+    if answer:
+        yield Detail("answer", answer)
 
 
 def _judge_blocks(scored: _Scored) -> Iterator[EvidenceBlock]:

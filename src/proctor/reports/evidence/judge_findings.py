@@ -29,9 +29,9 @@ def findings_of(details: Mapping[str, object], metric: str, *, full: bool) -> It
 
 
 def _claims(sentences: Sequence[Mapping[str, object]], *, full: bool) -> Findings:
-    shown = [each for each in sentences if full or not _is_grounded(each)]
-    left = [LeftOut(count)] if (count := len(sentences) - len(shown)) else []
-    return Findings("claims", [*(_sentence(each, full=full) for each in shown), *left])
+    visible_claims = [each for each in sentences if full or not _is_grounded(each)]
+    left = [LeftOut(count)] if (count := len(sentences) - len(visible_claims)) else []
+    return Findings("claims", [*(_sentence(each, full=full) for each in visible_claims), *left])
 
 
 def _rubric(found: Mapping[str, object], *, full: bool) -> Finding:
@@ -110,10 +110,14 @@ def _vote_text(vote: Mapping[str, object]) -> str:
 def _cast(ballot: Mapping[str, object], votes: Sequence[Mapping[str, object]]) -> Iterator[str]:
     yield str(ballot.get("model") or "a model")
     usable = sum(vote.get("verdict") is not None for vote in votes)
-    asked, planned = len(votes), ballot.get("planned")
-    yield f"{usable} of {asked} votes usable" if usable < asked else f"{asked} vote{'s' * (asked != 1)}"
-    if isinstance(planned, int) and planned > asked:
-        more = planned - asked
+    vote_count, planned = len(votes), ballot.get("planned")
+    yield (
+        f"{usable} of {vote_count} votes usable"
+        if usable < vote_count
+        else f"{vote_count} vote{'s' * (vote_count != 1)}"
+    )
+    if isinstance(planned, int) and planned > vote_count:
+        more = planned - vote_count
         yield f"{more} more could not have changed it" if usable else f"{more} not asked for"
     agreed = ballot.get("agreement")
     if isinstance(agreed, int | float) and usable > 1:

@@ -17,20 +17,20 @@ __all__ = ["add_simulator_facts", "ending_of", "scenario_facts", "simulator_name
 
 def simulator_name(trial: Trial) -> str:
     """Return the simulator or its model; empty for a recorded user."""
-    played = trial.played_user
-    if played is None:
+    simulated_user = trial.played_user
+    if simulated_user is None:
         return ""
-    after = f" after {played.opening} recorded turns" if played.opening else ""
-    call = "()" if played.simulator == "function" and played.model else ""
-    return f"simulated user: {played.model or played.simulator}{call}{after}"
+    after = f" after {simulated_user.opening} recorded turns" if simulated_user.opening else ""
+    call = "()" if simulated_user.simulator == "function" and simulated_user.model else ""
+    return f"simulated user: {simulated_user.model or simulated_user.simulator}{call}{after}"
 
 
 def ending_of(trial: Trial) -> str:
     """Return how a simulated conversation ended; empty if it is recorded or failed."""
-    played = trial.played_user
-    if played is None or trial.failure is not None:
+    simulated_user = trial.played_user
+    if simulated_user is None or trial.failure is not None:
         return ""
-    last = played.replies[-1] if played.replies else None
+    last = simulated_user.replies[-1] if simulated_user.replies else None
     if last is None or last.status is not NextStatus.STOP_SIGNAL_DETECTED:
         return f"at the limit of {len(trial.turns)} turns; the user had not finished"
     left = last.text.strip()
@@ -43,15 +43,15 @@ def add_simulator_facts(evidence: TrialEvidence, trial: Trial | None, *, full: b
     `full`: the usage of each message, and how the conversation ended. Else only exceptions: that the conversation reached
     its limit, and the last answer before the simulator failed.
     """
-    if trial is None or (played := trial.played_user) is None:
+    if trial is None or (simulated_user := trial.played_user) is None:
         return
     turns = len(trial.turns)
     if full:
-        _add_usage(evidence, played, turns)
-    _add_ending(evidence, trial, played, full=full)
+        _add_usage(evidence, simulated_user, turns)
+    _add_ending(evidence, trial, simulated_user, full=full)
     if full:
-        _add_faults(evidence, played, turns)
-    is_users = bool(played.faults) if trial.failure is None else trial.failure.where == "simulator"
+        _add_faults(evidence, simulated_user, turns)
+    is_users = bool(simulated_user.faults) if trial.failure is None else trial.failure.where == "simulator"
     if not is_users:
         return
     evidence.sections = [each for each in evidence.sections if not _never_was(each, turns)]
@@ -59,13 +59,15 @@ def add_simulator_facts(evidence: TrialEvidence, trial: Trial | None, *, full: b
         _add_last_answer(evidence, trial)
 
 
-def _add_ending(evidence: TrialEvidence, trial: Trial, played: SimulatedUser, *, full: bool) -> None:
+def _add_ending(evidence: TrialEvidence, trial: Trial, simulated_user: SimulatedUser, *, full: bool) -> None:
     """Add how the conversation ended; if the user ended it, only with `full`."""
-    ends_itself = bool(played.replies) and played.replies[-1].status is NextStatus.STOP_SIGNAL_DETECTED
+    ends_itself = (
+        bool(simulated_user.replies) and simulated_user.replies[-1].status is NextStatus.STOP_SIGNAL_DETECTED
+    )
     ended = ending_of(trial)
     if not ended or (ends_itself and not full):
         return
-    took = _took(played.replies[-1]) if ends_itself else ""
+    took = _took(simulated_user.replies[-1]) if ends_itself else ""
     _add(evidence, None, Detail("ended", f"{ended} ({took})" if took else ended))
 
 
@@ -77,14 +79,14 @@ def _add_last_answer(evidence: TrialEvidence, trial: Trial) -> None:
         _add(evidence, len(trial.turns) - 1, Detail("answer", text))
 
 
-def _add_usage(evidence: TrialEvidence, played: SimulatedUser, turns: int) -> None:
-    for reply in played.replies:
+def _add_usage(evidence: TrialEvidence, simulated_user: SimulatedUser, turns: int) -> None:
+    for reply in simulated_user.replies:
         if reply.turn < turns and (took := _took(reply)):
             _add(evidence, reply.turn, Detail("played", took))
 
 
-def _add_faults(evidence: TrialEvidence, played: SimulatedUser, turns: int) -> None:
-    for fault in played.faults:
+def _add_faults(evidence: TrialEvidence, simulated_user: SimulatedUser, turns: int) -> None:
+    for fault in simulated_user.faults:
         if fault.kind is not FaultKind.NO_MESSAGE:  # that is the failure of the trial
             turn = fault.turn if fault.turn < turns else None
             _add(evidence, turn, Detail("at fault", _fault_text(fault)))

@@ -107,14 +107,14 @@ def _member_lines(
 
 def _without_long_runs(lines: list[StepLine]) -> list[StepLine | LeftOut]:
     """Of a long run of equal steps only the ends are of interest: what came before a difference, and after."""
-    shown: list[StepLine | LeftOut] = []
+    result: list[StepLine | LeftOut] = []
     for same, run in groupby(lines, key=lambda line: line.kind is Kind.SAME):
         steps = list(run)
         if same and len(steps) > _SHOWN_OF_A_RUN:
-            shown += [steps[0], LeftOut(len(steps) - 2), steps[-1]]
+            result += [steps[0], LeftOut(len(steps) - 2), steps[-1]]
         else:
-            shown += steps
-    return shown
+            result += steps
+    return result
 
 
 def _line(step: Mapping[str, object], longest: int | None) -> StepLine:
@@ -124,14 +124,14 @@ def _line(step: Mapping[str, object], longest: int | None) -> StepLine:
         same = kind is Kind.SAME
         left, right = (_call(call, longest, may_leave_out=same) for call in (expected, actual))
         return StepLine(kind, left, right, _places(expected, actual) if kind is Kind.MOVED else None)
-    wanted, made = _differing(
+    expected_args, actual_args = _differing(
         expected.get("args"), actual.get("args"), step.get("arguments"), full=longest is None
     )
     renamed = expected.get("name") != actual.get("name")
     return StepLine(
         kind,
-        _call(expected, longest, changed=wanted, renamed=renamed),
-        _call(actual, longest, changed=made, renamed=renamed),
+        _call(expected, longest, changed=expected_args, renamed=renamed),
+        _call(actual, longest, changed=actual_args, renamed=renamed),
     )
 
 
@@ -139,8 +139,12 @@ def _places(
     expected: Mapping[str, object] | None, actual: Mapping[str, object] | None
 ) -> tuple[int, int] | None:
     """Which call it was to be, and which it was, counted from 1."""
-    wanted, made = ((side or {}).get("index") for side in (expected, actual))
-    return (wanted + 1, made + 1) if isinstance(wanted, int) and isinstance(made, int) else None
+    expected_index, actual_index = ((side or {}).get("index") for side in (expected, actual))
+    return (
+        (expected_index + 1, actual_index + 1)
+        if isinstance(expected_index, int) and isinstance(actual_index, int)
+        else None
+    )
 
 
 def _object(value: object) -> Mapping[str, object] | None:
@@ -160,12 +164,14 @@ def _differing(
 
     `differing`: the differing arguments by the metric; a matcher may accept values that are not equal.
     """
-    wanted, made = ({**args} if isinstance(args, Mapping) else {} for args in (expected, actual))
-    named = _argument_names(differing)
+    expected_args, actual_args = (
+        {**args} if isinstance(args, Mapping) else {} for args in (expected, actual)
+    )
+    names = _argument_names(differing)
     pairs = {
-        name: value_difference(wanted.get(name), made.get(name), full=full)
-        for name in {**wanted, **made}
-        if (name in named if named else _differ(name, wanted, made))
+        name: value_difference(expected_args.get(name), actual_args.get(name), full=full)
+        for name in {**expected_args, **actual_args}
+        if (name in names if names else _differ(name, expected_args, actual_args))
     }
     return {name: pair[0] for name, pair in pairs.items()}, {name: pair[1] for name, pair in pairs.items()}
 
@@ -176,8 +182,8 @@ def _argument_names(differing: object) -> set[str]:
     return {str(each.get("name")) for each in differing if isinstance(each, Mapping)}
 
 
-def _differ(name: str, wanted: Mapping[str, object], made: Mapping[str, object]) -> bool:
-    return name not in wanted or name not in made or not equal_json(wanted[name], made[name])
+def _differ(name: str, expected: Mapping[str, object], actual: Mapping[str, object]) -> bool:
+    return name not in expected or name not in actual or not equal_json(expected[name], actual[name])
 
 
 def _call(
@@ -238,29 +244,29 @@ _GAP = "\0…"  # marks omitted arguments; no argument has this name
 def _left_out(values: Mapping[str, str], marked: set[str], room: int) -> dict[str, str]:
     """Leave out unmarked arguments, the longest first, until the call fits; each gap becomes one `…`."""
     lengths = {name: len(name) + len(value) + 3 for name, value in values.items()}
-    total, gone = sum(lengths.values()), set()
+    total, hidden_names = sum(lengths.values()), set()
     for name in sorted(set(values) - marked, key=lambda name: -lengths[name]):
         if total <= room:
             break
         total -= lengths[name]
-        gone.add(name)
-    kept: dict[str, str] = {}
-    for is_gone, group in groupby(values, key=lambda name: name in gone):
+        hidden_names.add(name)
+    result: dict[str, str] = {}
+    for is_hidden, group in groupby(values, key=lambda name: name in hidden_names):
         names = list(group)
-        kept.update({_GAP + names[0]: ""} if is_gone else {name: values[name] for name in names})
-    return kept
+        result.update({_GAP + names[0]: ""} if is_hidden else {name: values[name] for name in names})
+    return result
 
 
 def _cut_values(values: Mapping[str, str], room: int) -> dict[str, str]:
     """Cut long values, the longest first, so that the call fits, but keep their beginnings."""
-    kept = dict(values)
+    result = dict(values)
     over = sum(len(name) + len(value) + 3 for name, value in values.items()) - room
     for name in sorted(values, key=lambda name: -len(values[name])):
         if over <= 0:
             break
-        kept[name] = cut_value(values[name], max(LEAST_OF_VALUE, len(values[name]) - over))
-        over -= len(values[name]) - len(kept[name])
-    return kept
+        result[name] = cut_value(values[name], max(LEAST_OF_VALUE, len(values[name]) - over))
+        over -= len(values[name]) - len(result[name])
+    return result
 
 
 def _join_arguments(arguments: list[Pieces]) -> Pieces:
@@ -271,5 +277,7 @@ def _join_arguments(arguments: list[Pieces]) -> Pieces:
 
 
 def _state_line(key: str, expected: object, actual: object, kind: Kind, *, full: bool) -> StateLine:
-    wanted, made = value_pair(expected, actual, longest=10**9 if full else 2 * LONGEST_VALUE)
-    return StateLine(key, kind, "" if kind is Kind.EXTRA else wanted, "" if kind is Kind.MISSING else made)
+    expected_text, actual_text = value_pair(expected, actual, longest=10**9 if full else 2 * LONGEST_VALUE)
+    return StateLine(
+        key, kind, "" if kind is Kind.EXTRA else expected_text, "" if kind is Kind.MISSING else actual_text
+    )

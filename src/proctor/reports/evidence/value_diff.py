@@ -71,35 +71,39 @@ def _whole(expected: object, actual: object, *, full: bool) -> tuple[Pieces, Pie
 
 
 def _texts(expected: str, actual: str, *, full: bool) -> tuple[Pieces, Pieces] | None:
-    wanted, made = word_difference(expected, actual)
+    expected_pieces, actual_pieces = word_difference(expected, actual)
     if full:
-        return wanted, made
-    if any(piece.changed and len(piece.text) > LONGEST_VALUE for piece in (*wanted, *made)):
+        return expected_pieces, actual_pieces
+    if any(piece.changed and len(piece.text) > LONGEST_VALUE for piece in (*expected_pieces, *actual_pieces)):
         return None
-    return elide(wanted, context=_CONTEXT), elide(made, context=_CONTEXT)
+    return elide(expected_pieces, context=_CONTEXT), elide(actual_pieces, context=_CONTEXT)
 
 
 def _members(
     expected: Mapping[Any, object], actual: Mapping[Any, object], brackets: str, *, full: bool, depth: int
 ) -> tuple[Pieces, Pieces] | None:
-    wanted: _Members = []
-    made: _Members = []
+    expected_members: _Members = []
+    actual_members: _Members = []
     for name in {**expected, **actual}:
         key = Piece(f"{json_line(name)}: " if brackets == "{}" else "")
         if name not in actual:
-            wanted.append((False, [key, Piece(json_line(expected[name]), changed=True)]))
+            expected_members.append((False, [key, Piece(json_line(expected[name]), changed=True)]))
         elif name not in expected:
-            made.append((False, [key, Piece(json_line(actual[name]), changed=True)]))
+            actual_members.append((False, [key, Piece(json_line(actual[name]), changed=True)]))
         elif equal_json(expected[name], actual[name]):
-            wanted.append((True, [key, Piece(json_line(expected[name]))]))
-            made.append((True, [key, Piece(json_line(actual[name]))]))
+            expected_members.append((True, [key, Piece(json_line(expected[name]))]))
+            actual_members.append((True, [key, Piece(json_line(actual[name]))]))
         else:
             left, right = value_difference(expected[name], actual[name], full=full, depth=depth + 1)
-            wanted.append((False, [key, *left]))
-            made.append((False, [key, *right]))
-    if all(same for same, _ in (*wanted, *made)):  # equal as JSON, and not for the metric: 1 and 1.0
+            expected_members.append((False, [key, *left]))
+            actual_members.append((False, [key, *right]))
+    if all(
+        same for same, _ in (*expected_members, *actual_members)
+    ):  # equal as JSON, and not for the metric: 1 and 1.0
         return None
-    return _in_brackets(wanted, brackets, full=full), _in_brackets(made, brackets, full=full)
+    return _in_brackets(expected_members, brackets, full=full), _in_brackets(
+        actual_members, brackets, full=full
+    )
 
 
 def _in_brackets(members: _Members, brackets: str, *, full: bool) -> Pieces:
@@ -112,10 +116,10 @@ def _in_brackets(members: _Members, brackets: str, *, full: bool) -> Pieces:
 
 
 def _without_alike(members: _Members) -> _Members:
-    kept: _Members = []
+    result: _Members = []
     for same, group in groupby(members, key=lambda member: member[0]):
-        kept += [(True, [Piece("…")])] if same else group
-    return kept
+        result += [(True, [Piece("…")])] if same else group
+    return result
 
 
 def merge_pieces(pieces: Pieces) -> Pieces:
@@ -128,8 +132,8 @@ def merge_pieces(pieces: Pieces) -> Pieces:
 
 
 def _window(text: str, start: int, longest: int) -> str:
-    shown = text[start : start + longest]
-    return f"{'…' if start else ''}{shown}{'…' if start + longest < len(text) else ''}"
+    window = text[start : start + longest]
+    return f"{'…' if start else ''}{window}{'…' if start + longest < len(text) else ''}"
 
 
 # --- words of two texts -----------------------------------------------------------------------------------------------
@@ -156,32 +160,32 @@ def word_difference(expected: str, actual: str) -> tuple[Pieces, Pieces]:
 
     Texts that share next to nothing are one changed piece each: chance matches of small words would only confuse.
     """
-    wanted, made = _WORD.findall(expected), _WORD.findall(actual)
-    start, end = _common_ends(wanted, made)
-    middle = wanted[start : len(wanted) - end], made[start : len(made) - end]
+    expected_words, actual_words = _WORD.findall(expected), _WORD.findall(actual)
+    start, end = _common_ends(expected_words, actual_words)
+    middle = expected_words[start : len(expected_words) - end], actual_words[start : len(actual_words) - end]
     changes = _changes(*middle)
     sides = (
         [
-            (False, wanted[:start]),
+            (False, expected_words[:start]),
             *((changed, words) for changed, words, _ in changes),
-            (False, wanted[len(wanted) - end :]),
+            (False, expected_words[len(expected_words) - end :]),
         ],
         [
-            (False, made[:start]),
+            (False, actual_words[:start]),
             *((changed, words) for changed, _, words in changes),
-            (False, made[len(made) - end :]),
+            (False, actual_words[len(actual_words) - end :]),
         ],
     )
     return _join_stretches(sides[0]), _join_stretches(sides[1])
 
 
-def _common_ends(wanted: list[str], made: list[str]) -> tuple[int, int]:
-    shorter = min(len(wanted), len(made))
+def _common_ends(expected: list[str], actual: list[str]) -> tuple[int, int]:
+    shorter = min(len(expected), len(actual))
     start = 0
-    while start < shorter and wanted[start] == made[start]:
+    while start < shorter and expected[start] == actual[start]:
         start += 1
     end = 0
-    while end < shorter - start and wanted[-1 - end] == made[-1 - end]:
+    while end < shorter - start and expected[-1 - end] == actual[-1 - end]:
         end += 1
     return start, end
 
@@ -189,25 +193,25 @@ def _common_ends(wanted: list[str], made: list[str]) -> tuple[int, int]:
 _Change = tuple[bool, list[str], list[str]]
 
 
-def _changes(wanted: list[str], made: list[str]) -> list[_Change]:
+def _changes(expected: list[str], actual: list[str]) -> list[_Change]:
     """Stretches of both sides in order: (differs, words expected, words made)."""
-    if max(len(wanted), len(made)) > MOST_WORDS:
-        return _sentence_changes(wanted, made)
-    matcher = SequenceMatcher(None, wanted, made, autojunk=False)
+    if max(len(expected), len(actual)) > MOST_WORDS:
+        return _sentence_changes(expected, actual)
+    matcher = SequenceMatcher(None, expected, actual, autojunk=False)
     if matcher.ratio() < _LEAST_IN_COMMON:
-        return [(True, wanted, made)]
-    found = [(tag != "equal", wanted[a:b], made[c:d]) for tag, a, b, c, d in matcher.get_opcodes()]
+        return [(True, expected, actual)]
+    found = [(tag != "equal", expected[a:b], actual[c:d]) for tag, a, b, c, d in matcher.get_opcodes()]
     return [
         (changed or _is_bridge(found, index), left, right)
         for index, (changed, left, right) in enumerate(found)
     ]
 
 
-def _sentence_changes(wanted: list[str], made: list[str]) -> list[_Change]:
+def _sentence_changes(expected: list[str], actual: list[str]) -> list[_Change]:
     """Compare the sentences of two long texts, and the words of those that differ."""
-    left, right = _sentences(wanted), _sentences(made)
+    left, right = _sentences(expected), _sentences(actual)
     if min(len(left), len(right)) < 2 or max(len(left), len(right)) > MOST_WORDS:
-        return [(True, wanted, made)]
+        return [(True, expected, actual)]
     matcher = SequenceMatcher(None, left, right, autojunk=False)
     found: list[_Change] = []
     for tag, a, b, c, d in matcher.get_opcodes():
@@ -278,5 +282,5 @@ def _middle_out(text: str, head: int, tail: int, context: int) -> str:
 
 def _whole_words(text: str, *, from_end: bool) -> str:
     """Drop the word that a cut went through, where that leaves anything."""
-    kept = text.partition(" ")[2] if from_end else text.rpartition(" ")[0]
-    return kept or text
+    whole_words = text.partition(" ")[2] if from_end else text.rpartition(" ")[0]
+    return whole_words or text

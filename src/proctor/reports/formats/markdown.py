@@ -61,9 +61,9 @@ class MarkdownReport:
 def _parts(runs: Sequence[RunResult], note: str) -> Iterator[str]:
     if note:
         yield f"### {UNICODE.rest} nothing was run\n\n{code(note, _LONGEST_EVIDENCE)}\n\n"
-    shown = runs[:MOST_RUNS]
-    for run in shown:
-        yield from _Section(run, ROOM // len(shown)).parts()
+    visible_runs = runs[:MOST_RUNS]
+    for run in visible_runs:
+        yield from _Section(run, ROOM // len(visible_runs)).parts()
     if left := Counter(WORDS[run.outcome] for run in runs[MOST_RUNS:]):
         counts = ", ".join(f"{count} {word}" for word, count in left.items())
         yield f"and {left.total()} more agents: {counts}\n"
@@ -90,10 +90,10 @@ class _Section:
             rows.append(table_row(("", f"… and {more:,} more that did not pass", "")))
         table = markdown.table(("", "case", "reason"), rows) if rows else ""
         yield head + table
-        shown = [case for case in red[: len(rows)] if case.outcome is not Outcome.NOT_RUN]
+        visible_cases = [case for case in red[: len(rows)] if case.outcome is not Outcome.NOT_RUN]
         details = _fitting(list(self._details()), self._room // 4)
         left = self._room - len(head) - len(table) - sum(map(len, details)) - _TAGS
-        if evidence := _fitting([_evidence(case) for case in shown], left):
+        if evidence := _fitting([_evidence(case) for case in visible_cases], left):
             count = f"{len(evidence)} case{'s' * (len(evidence) > 1)}"
             yield markdown.folded(f"Evidence of {count}", "".join([_LEGEND, *evidence]))
         yield from details
@@ -102,10 +102,10 @@ class _Section:
         run, digest = self._run, self._digest
         verdict = sentence(run, flaky=digest.repeats.flaky)
         is_ours = not run.stopped_by  # it may be text from elsewhere
-        shown = markdown.sentence(verdict) if is_ours else code(public_text.hidden(verdict))
+        text = markdown.sentence(verdict) if is_ours else code(public_text.hidden(verdict))
         facts = [code(run.agent), *map(markdown.sentence, self._facts())]
         facts += [f"run {code(run.run_id)}"] if run.run_id else []
-        return f"### {UNICODE.outcomes.get(run.outcome, '!')} {shown}\n\n{' · '.join(facts)}\n\n"
+        return f"### {UNICODE.outcomes.get(run.outcome, '!')} {text}\n\n{' · '.join(facts)}\n\n"
 
     def _shared_causes(self) -> str:
         """Return what several failures have in common, each cause once."""
@@ -113,7 +113,7 @@ class _Section:
             f"- {one.cases:,} cases: {code(public_text.hidden(one.cause.text), _LONGEST_REASON)}\n"
             for one in self._causes.groups(LEAST_SHARED)[:_MOST_CAUSES]
         ]
-        return "".join([*shown, "\n"]) if (shown := _fitting(lines, self._room // 8)) else ""
+        return "".join([*visible_lines, "\n"]) if (visible_lines := _fitting(lines, self._room // 8)) else ""
 
     def _facts(self) -> Iterator[str]:
         run = self._run
@@ -195,19 +195,19 @@ def _evidence(case: CaseResult) -> str:
 
 def _first_lines(lines: Iterable[str], room: int) -> list[str]:
     """Return the first lines with at most `room` characters."""
-    shown: list[str] = []
+    result: list[str] = []
     for line in lines:
-        shown.append(markdown.shorten(line, room))
+        result.append(markdown.shorten(line, room))
         room -= len(line)
         if room <= 0:
             break
-    return shown
+    return result
 
 
 def _list(heading: str, items: Iterable[str]) -> str:
     """Return Markdown texts behind a heading that unfolds them, as many as there is room for."""
-    shown = _fitting([f"- {item}\n" for item in items], _LONGEST_EVIDENCE)
-    return markdown.folded(heading, "".join([*shown, "\n"]))
+    visible_items = _fitting([f"- {item}\n" for item in items], _LONGEST_EVIDENCE)
+    return markdown.folded(heading, "".join([*visible_items, "\n"]))
 
 
 def _name(case: CaseResult) -> str:

@@ -61,8 +61,10 @@ def write_markdown(build: BuildBlocks, out: TextIO, options: ReportOptions = DEF
 
 def markdown_of(blocks: Iterable[Block]) -> str:
     """Return blocks as Markdown; consecutive lines and facts are one paragraph, notes one list."""
-    shown = (block for block in blocks if not isinstance(block, (Gap, Record)))
-    return "".join(_join(kind, [_text(block) for block in same]) for kind, same in groupby(shown, key=type))
+    visible_blocks = (block for block in blocks if not isinstance(block, (Gap, Record)))
+    return "".join(
+        _join(kind, [_text(block) for block in same]) for kind, same in groupby(visible_blocks, key=type)
+    )
 
 
 def _join(kind: type[Block], texts: Sequence[str]) -> str:
@@ -133,10 +135,10 @@ def _(block: Evidence) -> str:
 
 @_text.register
 def _(block: Table) -> str:
-    shown = [index for index, column in enumerate(block.columns) if column.is_drawn]
-    headings = [sentence(block.columns[index].heading) for index in shown]
-    rows = (table_row([_spans(row.cells[index]) for index in shown]) for row in block.rows)
-    return table(headings, rows, right=[block.columns[index].right for index in shown])
+    indexes = [index for index, column in enumerate(block.columns) if column.is_drawn]
+    headings = [sentence(block.columns[index].heading) for index in indexes]
+    rows = (table_row([_spans(row.cells[index]) for index in indexes]) for row in block.rows)
+    return table(headings, rows, right=[block.columns[index].right for index in indexes])
 
 
 def _spans(spans: Spans) -> str:
@@ -148,8 +150,8 @@ def _spans(spans: Spans) -> str:
 
 def _our_text(text: str, *, is_strong: bool) -> str:
     """Return a text of Proctor; the blanks around it are kept outside of the emphasis."""
-    shown = sentence(text)
-    return f"**{shown}**" if is_strong and shown.strip() == shown and shown else shown
+    result = sentence(text)
+    return f"**{result}**" if is_strong and result.strip() == result and result else result
 
 
 def _hidden_code(text: str) -> str:

@@ -45,8 +45,8 @@ def sentence(text: str) -> str:
     text = clean(text)
     first, *others = text.lstrip(" ").split(" ")
     space = " " if text.startswith(" ") else ""  # four of them begin a block of code
-    shown = [_shown_word(first, is_first=True), *(_shown_word(word, is_first=False) for word in others)]
-    return space + " ".join(shown)
+    words = [_shown_word(first, is_first=True), *(_shown_word(word, is_first=False) for word in others)]
+    return space + " ".join(words)
 
 
 def _shown_word(word: str, *, is_first: bool) -> str:
@@ -75,9 +75,9 @@ def _is_plain(word: str, *, is_first: bool) -> bool:
 
 def fence(lines: Iterable[str], language: str = "") -> str:
     """Return lines as a fenced block; each of them is one line, whatever it contains."""
-    shown = [clean(line) for line in lines]
-    ticks = "`" * max(3, max(map(_longest_run, shown), default=0) + 1)
-    return "\n".join([f"{ticks}{language}", *shown, ticks, "", ""])
+    clean_lines = [clean(line) for line in lines]
+    ticks = "`" * max(3, max(map(_longest_run, clean_lines), default=0) + 1)
+    return "\n".join([f"{ticks}{language}", *clean_lines, ticks, "", ""])
 
 
 def table(headings: Sequence[str], rows: Iterable[str], *, right: Sequence[bool] = ()) -> str:

@@ -107,9 +107,11 @@ def _html(block: Block) -> str:
 
 
 def _table(table: Table) -> str:
-    shown = [index for index, column in enumerate(table.columns) if column.is_drawn]
-    heads = "".join(f"<th{_STYLE}>{escape(table.columns[index].heading)}</th>" for index in shown)
-    rows = ("".join(f"<td{_STYLE}>{_spans(row.cells[index])}</td>" for index in shown) for row in table.rows)
+    indexes = [index for index, column in enumerate(table.columns) if column.is_drawn]
+    heads = "".join(f"<th{_STYLE}>{escape(table.columns[index].heading)}</th>" for index in indexes)
+    rows = (
+        "".join(f"<td{_STYLE}>{_spans(row.cells[index])}</td>" for index in indexes) for row in table.rows
+    )
     body = "".join(f"<tr>{cells}</tr>" for cells in rows)
     return f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
 

@@ -102,13 +102,13 @@ def _aligned_lines(table: Table) -> Iterator[str]:
 
 
 def _group_lines(group: Group, *, verbose: bool) -> Iterator[str]:
-    shown = group.items if verbose else group.items[: group.most]
-    for item in shown:
+    visible_items = group.items if verbose else group.items[: group.most]
+    for item in visible_items:
         yield fields(*item.record)
         for note in item.notes:
             yield from _lines(note, verbose=verbose)
-    if len(shown) < len(group.items):
-        yield f"    ... {len(group.items) - len(shown)} more (-v: all)"
+    if len(visible_items) < len(group.items):
+        yield f"    ... {len(group.items) - len(visible_items)} more (-v: all)"
 
 
 # --- evidence: one line for each step, text or finding ----------------------------------------------------------------

@@ -193,9 +193,13 @@ def _verdict(run: RunResult, digest: Digest) -> str:
     took = f"duration={summary.duration(run.duration)}" if run.duration else ""
     if run.judging_duration is not None:
         took += f"  judged_in={summary.duration(run.judging_duration)}"
-    kept = f"run={run.run_id}" if run.run_id else ""
+    run_field = f"run={run.run_id}" if run.run_id else ""
     return fields(
-        "VERDICT", summary.sentence(run, flaky=digest.repeats.flaky), summary.rate(run, ASCII), took, kept
+        "VERDICT",
+        summary.sentence(run, flaky=digest.repeats.flaky),
+        summary.rate(run, ASCII),
+        took,
+        run_field,
     )
 
 

@@ -131,13 +131,13 @@ class _BlockDrawing:
     def _(self, block: Group) -> None:
         heading = self._page.text(block.heading, _ROLE_STYLES[block.role])
         self._page.print(Text.assemble((f"{len(block.items):,} ", "bold"), heading))
-        shown = block.items if self._verbose else block.items[: block.most]
-        names = [item.name if item.drawn_name is None else item.drawn_name for item in shown]
+        visible_items = block.items if self._verbose else block.items[: block.most]
+        names = [item.name if item.drawn_name is None else item.drawn_name for item in visible_items]
         width = min(max(map(cells, names)), self._page.width // 3)
-        for name, item in zip(names, shown, strict=True):
+        for name, item in zip(names, visible_items, strict=True):
             self._draw_item(item, name, width)
-        if len(shown) < len(block.items):
-            more = f"… {len(block.items) - len(shown):,} more (-v: all)"
+        if len(visible_items) < len(block.items):
+            more = f"… {len(block.items) - len(visible_items):,} more (-v: all)"
             self._page.print(self._page.text(more, "dim"), indent=_ITEM_INDENT)
 
     def _draw_item(self, item: Item, name: str, width: int) -> None:
@@ -153,9 +153,11 @@ class _BlockDrawing:
 
     @draw.register
     def _(self, block: Table) -> None:
-        shown = [index for index, column in enumerate(block.columns) if column.is_drawn]
-        columns = [block.columns[index] for index in shown]
-        rows = [[self._cell(row.cells[index], block.columns[index]) for index in shown] for row in block.rows]
+        indexes = [index for index, column in enumerate(block.columns) if column.is_drawn]
+        columns = [block.columns[index] for index in indexes]
+        rows = [
+            [self._cell(row.cells[index], block.columns[index]) for index in indexes] for row in block.rows
+        ]
         if any(column.heading for column in columns):
             rows.insert(0, [Text(column.heading, "dim", no_wrap=column.is_cut) for column in columns])
         widths = [max(row[index].cell_len for row in rows) for index in range(len(columns))] if rows else []
@@ -297,13 +299,15 @@ class EvidenceDrawing:
         expected = self._page.pieces(line.expected, style, *_EXPECTED)
         actual = self._page.pieces(line.actual, style, *_ACTUAL)
         if line.places is not None:
-            wanted, made = line.places
+            expected_place, actual_place = line.places
             narrow = self._page.width < _TWO_COLUMNS_FROM
             expected.append(
-                f"  expected as call {wanted}, made as call {made}" if narrow else f"  as call {wanted}",
+                f"  expected as call {expected_place}, made as call {actual_place}"
+                if narrow
+                else f"  as call {expected_place}",
                 "dim",
             )
-            actual.append(f"  as call {made}", "dim")
+            actual.append(f"  as call {actual_place}", "dim")
         if line.kind is Kind.ALLOWED:
             (actual if line.actual else expected).append("  allowed", "dim")
         return expected, actual

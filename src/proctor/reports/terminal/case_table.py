@@ -97,9 +97,9 @@ class Look:
             self.sure = self.sure or f"{percent(case.confidence)} % CI"
             self.is_flaky = self.is_flaky or case.flaky
 
-    def groups_of(self, wanted: Container[int]) -> Iterator[Group]:
+    def groups_of(self, ranks: Container[int]) -> Iterator[Group]:
         """Return the groups of these ranks, in their order."""
-        return (group for rank, group in sorted(self.groups.items()) if rank in wanted)
+        return (group for rank, group in sorted(self.groups.items()) if rank in ranks)
 
 
 def needs_attention(case: CaseResult) -> bool:
@@ -241,10 +241,10 @@ class CaseRows:
         """Draw cases that need no attention, or the first of them; returns how many there are."""
         outcomes = sum((group.outcomes for group in groups), Counter[Outcome]())
         places = [place for group in groups for place in group.places]
-        shown = places if self._verbose or outcomes.total() <= MOST_PASSING else places[:_FEW]
-        if shown and gap:
+        visible_places = places if self._verbose or outcomes.total() <= MOST_PASSING else places[:_FEW]
+        if visible_places and gap:
             self._page.print()
-        outcomes.subtract(self._draw_cases(shown, with_evidence=self._verbose))
+        outcomes.subtract(self._draw_cases(visible_places, with_evidence=self._verbose))
         self._draw_rest(outcomes)
         return len(places)
 

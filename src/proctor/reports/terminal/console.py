@@ -143,8 +143,8 @@ class Page:
         if what == "":
             self.console.print()
             return
-        shown = WrappedText.of(what) if isinstance(what, Text) else what
-        padded = Padding(shown, (0, 0, 0, indent), expand=False)
+        renderable = WrappedText.of(what) if isinstance(what, Text) else what
+        padded = Padding(renderable, (0, 0, 0, indent), expand=False)
         for line in self.console.render_lines(padded, pad=False):
             self.console.print(
                 Segments([*_without_trailing_space(line), Segment.line()]), end="", soft_wrap=True
@@ -204,10 +204,10 @@ class _Grid(Table):
 
 def _without_trailing_space(line: list[Segment]) -> list[Segment]:
     """Return a line without trailing blanks, for copying from the terminal."""
-    kept = list(line)
-    while kept and not kept[-1].control:
-        text = kept[-1].text.rstrip(" ")
+    segments = list(line)
+    while segments and not segments[-1].control:
+        text = segments[-1].text.rstrip(" ")
         if text:
-            return [*kept[:-1], Segment(text, kept[-1].style)]
-        kept.pop()
-    return kept
+            return [*segments[:-1], Segment(text, segments[-1].style)]
+        segments.pop()
+    return segments

@@ -137,8 +137,8 @@ def new_bar(
 
 def counts_text(done: str, signs: Iterable[tuple[str, Outcome]], speed: str) -> Text:
     """Return `187/200   180 ✓  5 ✕  2 !   12/s, 3s left`."""
-    shown = Text("  ").join(Text(sign, STYLES.get(outcome, "dim")) for sign, outcome in signs)
-    return Text("   ").join(part for part in (Text(done), shown, Text(speed, "dim")) if part.plain)
+    counts = Text("  ").join(Text(sign, STYLES.get(outcome, "dim")) for sign, outcome in signs)
+    return Text("   ").join(part for part in (Text(done), counts, Text(speed, "dim")) if part.plain)
 
 
 def print_above(bar: Progress, sign: str, text: str, outcome: Outcome | None) -> None:
