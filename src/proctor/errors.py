@@ -209,6 +209,6 @@ def suggest_names(name: str, known: Collection[str]) -> str:
 def unknown_name(kind: str, name: str, known: Collection[str]) -> UnknownNameError:
     """Build the error for an unknown name, with the closest known names, and all of them if they are few."""
     meant = suggest_names(name, known)
-    listed = ", ".join(sorted(known)) or "none"
-    every = f"Known: {listed}." if len(known) <= _MAX_LISTED else f"`proctor {kind}s` lists all {len(known)}."
+    names = ", ".join(sorted(known)) or "none"
+    every = f"Known: {names}." if len(known) <= _MAX_LISTED else f"`proctor {kind}s` lists all {len(known)}."
     return UnknownNameError(f"No {kind} named {name!r}.{meant} {every}", known)

@@ -69,8 +69,8 @@ def check_metric(
 
 def _built(metric: Any, criterion: Criterion) -> Metric:
     if callable(getattr(metric, "score", None)) and not isinstance(metric, type):
-        made: Metric = metric
-        return made
+        instance: Metric = metric
+        return instance
     plugin = METRICS.get(metric) if isinstance(metric, str) else metric
     name = metric if isinstance(metric, str) else getattr(metric, "__name__", type(metric).__name__)
     factory: Callable[..., Metric] = as_factory(name, plugin)
@@ -155,9 +155,9 @@ def _values(score: MetricScore) -> tuple[float | None, list[float | None]]:
 
 def _content(view: CaseView) -> Any:
     """Return the data of a view, without what the view computes itself."""
-    held = {each.name: getattr(view, each.name) for each in fields(view) if each.init}
-    turns = [[one.model_dump() for one in held.pop(name) or ()] for name in ("actual", "expected")]
-    return turns, deepcopy(held)
+    data = {each.name: getattr(view, each.name) for each in fields(view) if each.init}
+    turns = [[one.model_dump() for one in data.pop(name) or ()] for name in ("actual", "expected")]
+    return turns, deepcopy(data)
 
 
 # --- checks -----------------------------------------------------------------------------------------------------------
@@ -280,8 +280,8 @@ def _call(args: dict[str, Any] | None, name: str = "get_weather") -> dict[str, A
 
 def _with_events(turn: Invocation) -> Invocation:
     """Return the turn in the form in which a run records it: events with authors."""
-    said = [{"text": "Let me see."}], [{"function_call": _call({"city": "Paris"})}]
-    events = [{"author": "helper", "content": {"role": "model", "parts": parts}} for parts in said]
+    messages = [{"text": "Let me see."}], [{"function_call": _call({"city": "Paris"})}]
+    events = [{"author": "helper", "content": {"role": "model", "parts": parts}} for parts in messages]
     return Invocation.model_validate(
         {**turn.model_dump(), "intermediate_data": {"invocation_events": events}}
     )

@@ -64,8 +64,8 @@ def identify(value: object) -> CodeIdentity:
     description = _Description()
     description.add(value, 0)
     code = project_code(description.modules.values())
-    held = blake2b("\0".join(description.parts).encode("utf-8", "replace"), digest_size=16).hexdigest()
-    return CodeIdentity(held, code.hash, description.is_complete and code.is_complete)
+    digest = blake2b("\0".join(description.parts).encode("utf-8", "replace"), digest_size=16).hexdigest()
+    return CodeIdentity(digest, code.hash, description.is_complete and code.is_complete)
 
 
 class _Description:
@@ -143,10 +143,10 @@ class _Description:
                 self.is_complete = False
         for cell in getattr(function, "__closure__", None) or ():
             try:
-                held = cell.cell_contents
+                content = cell.cell_contents
             except ValueError:  # an empty cell
                 continue
-            self.add(held, depth + 1)
+            self.add(content, depth + 1)
         for name in ("__defaults__", "__kwdefaults__", "__dict__", "__self__"):
             self.add(getattr(function, name, None) or None, depth + 1)
 
@@ -160,9 +160,9 @@ class _Description:
             **{name: getattr(value, name, None) for name in slots},
             **getattr(value, "__dict__", {}),
         }
-        for name, held in attributes.items():
+        for name, attribute in attributes.items():
             self.parts.append(name)
-            self.add(held, depth + 1)
+            self.add(attribute, depth + 1)
         if not attributes and not hasattr(value, "__dict__"):
             self._add_text(value)
 

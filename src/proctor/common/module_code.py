@@ -150,10 +150,10 @@ class _Collector:
         found = _imports_in(content)
         self.is_complete &= found.is_complete
         package = name if file.name == "__init__.py" else name.rpartition(".")[0]
-        for wanted in found.imports:
-            base = _absolute(wanted.module, wanted.level, package)
-            self._add_dotted(base, is_needed=wanted.is_late)
-            for attribute in wanted.names:
+        for statement in found.imports:
+            base = _absolute(statement.module, statement.level, package)
+            self._add_dotted(base, is_needed=statement.is_late)
+            for attribute in statement.names:
                 self._add_dotted(f"{base}.{attribute}", is_needed=False)
 
     def _add_dotted(self, dotted: str, *, is_needed: bool) -> None:
@@ -173,9 +173,9 @@ class _Collector:
     def _add_values(self, module: ModuleType | None) -> None:
         """Add the modules of all values in a module."""
         for value in list(getattr(module, "__dict__", {}).values()):
-            held = _module_of_value(value)
-            if held is not None and isinstance(held.__name__, str):
-                self.add(held.__name__, held)
+            source_module = _module_of_value(value)
+            if source_module is not None and isinstance(source_module.__name__, str):
+                self.add(source_module.__name__, source_module)
 
 
 def _module_of_value(value: object) -> ModuleType | None:

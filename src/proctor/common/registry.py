@@ -114,14 +114,14 @@ class Registry:
         if name not in self._added and self.is_built_in(name):
             return plugin(*arguments, **options)
         try:
-            made = plugin(*arguments, **options)
+            instance = plugin(*arguments, **options)
         except ProctorError:
             raise
         except (Exception, SystemExit) as error:
             raise SetupError(f"{self._origin(name)} failed: {type(error).__name__}: {error}") from error
-        if made is None:
+        if instance is None:
             raise SetupError(f"{self._origin(name)} returned None: expected an object")
-        return made
+        return instance
 
     def _origin(self, name: str) -> str:
         package = self.package_of(name)

@@ -119,10 +119,10 @@ class EvalRunner:
 
         return Evaluation("run_case", run)
 
-    async def _run(self, given: Any) -> EvalReport:
+    async def _run(self, source: Any) -> EvalReport:
         from proctor.api import evaluate
 
-        loaded = given.result if isinstance(given, Evaluation) else given  # of `load_eval_set_from_file`
+        loaded = source.result if isinstance(source, Evaluation) else source  # of `load_eval_set_from_file`
         eval_set = a_model(EvalSet, loaded, "run_set")
         own = eval_set.model_copy(update={"eval_cases": [self._in_session(c) for c in eval_set.eval_cases]})
         with _registration(self._evaluators) as criteria:
@@ -155,10 +155,10 @@ def _name_of(evaluator: Any) -> str:
         raise unexpected_argument(
             "EvalRunner: evaluators", f"an evaluator, such as {evaluator.__name__}(1.0)", evaluator
         )
-    wanted = "an object with the methods name() and evaluate(expected, actual)"
+    expected = "an object with the methods name() and evaluate(expected, actual)"
     name_of = getattr(evaluator, "name", None)
     if not (callable(name_of) and callable(getattr(evaluator, "evaluate", None))):
-        raise unexpected_argument("EvalRunner: evaluators", wanted, evaluator)
+        raise unexpected_argument("EvalRunner: evaluators", expected, evaluator)
     name = name_of()
     if not isinstance(name, str) or not name:
         raise setup_error(f"EvalRunner: name() of {type(evaluator).__name__} gives a text, got {name!r}")
@@ -227,14 +227,14 @@ def _factory(name: str, evaluator: Evaluator) -> FunctionMetricFactory:
 def _result(case: CaseResult) -> EvalResult:
     from proctor.reports.formats.adk import result_of_case
 
-    told = result_of_case(case)
+    data = result_of_case(case)
     scores = {
         name: EvalScore(**{**score, "status": EvalStatus(score["status"])})
-        for name, score in told["scores"].items()
+        for name, score in data["scores"].items()
     }
     for name, score in scores.items():
         _restore_scores(score, case, name)
-    return EvalResult(case.eval_set_id, case.eval_id, scores, EvalStatus(told["overall_status"]))
+    return EvalResult(case.eval_set_id, case.eval_id, scores, EvalStatus(data["overall_status"]))
 
 
 def _restore_scores(score: EvalScore, case: CaseResult, name: str) -> None:

@@ -85,14 +85,14 @@ class BuiltIn:
         from proctor.schema.format.criterion import BaseCriterion
 
         where = f"{type(self).__name__}.evaluate"
-        wanted = a_model(Invocation, expected, f"{where}: expected")
-        made = a_model(Invocation, actual, f"{where}: actual")
+        expected_turn = a_model(Invocation, expected, f"{where}: expected")
+        actual_turn = a_model(Invocation, actual, f"{where}: actual")
         with set_up():
             metric = METRICS.get(self.metric)(BaseCriterion.model_validate(self.criterion))
-        scored: Any = metric.score(CaseView(eval_id="", actual=[made], expected=[wanted]))
+        scored: Any = metric.score(CaseView(eval_id="", actual=[actual_turn], expected=[expected_turn]))
         score = float(scored.per_invocation[0].value)
         status = EvalStatus.PASSED if score >= self.threshold else EvalStatus.FAILED
-        return EvalScore(score, status, self._details(wanted, made, score))
+        return EvalScore(score, status, self._details(expected_turn, actual_turn, score))
 
     def _details(self, expected: Invocation, actual: Invocation, score: float) -> dict[str, Any]:
         """Return what adk-rs reports with the score."""
@@ -110,8 +110,14 @@ class TrajectoryMatch(BuiltIn):
         super().__init__(threshold)
 
     def _details(self, expected: Invocation, actual: Invocation, score: float) -> dict[str, Any]:
-        wanted, made = (len(tool_calls_of(each.intermediate_data)) for each in (expected, actual))
-        return {"matched": round(score * max(wanted, made)), "expected": wanted, "actual": made}
+        expected_count, actual_count = (
+            len(tool_calls_of(each.intermediate_data)) for each in (expected, actual)
+        )
+        return {
+            "matched": round(score * max(expected_count, actual_count)),
+            "expected": expected_count,
+            "actual": actual_count,
+        }
 
 
 class ResponseMatch(BuiltIn):

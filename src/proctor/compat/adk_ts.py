@@ -119,12 +119,15 @@ def _as_read_there(criteria: Mapping[Any, Any]) -> dict[str, Any]:
         raise unexpected_argument(
             "criteria", "an object from metric to threshold, or to a criterion", criteria
         )
-    named = {str(getattr(name, "value", name)): asked for name, asked in criteria.items()}
+    by_name = {str(getattr(name, "value", name)): criterion for name, criterion in criteria.items()}
     for name, reading in _READING.items():
-        if name in named:
-            asked = named[name]
-            named[name] = {**reading, **(asked if isinstance(asked, Mapping) else {"threshold": asked})}
-    return named
+        if name in by_name:
+            criterion = by_name[name]
+            by_name[name] = {
+                **reading,
+                **(criterion if isinstance(criterion, Mapping) else {"threshold": criterion}),
+            }
+    return by_name
 
 
 # --- evaluators --------------------------------------------------------------------------------------------------------
@@ -140,15 +143,19 @@ class _BuiltIn(Evaluator):
 
     def __init__(self, threshold: float | EvalMetric | Mapping[str, Any], **options: Any) -> None:
         """Take the threshold, or the whole metric; `options` are those of a judge."""
-        given: Any = threshold
+        metric_data: Any = threshold
         if isinstance(threshold, int | float):
-            given = {"metric_name": self.name, "threshold": threshold}
-        super().__init__(given)
+            metric_data = {"metric_name": self.name, "threshold": threshold}
+        super().__init__(metric_data)
         if options:
             self.metric.judge_model_options = options  # type: ignore[attr-defined]  # metrics keep keys of others
-        asked = _with_its_judge(self.metric)
-        stated = asked.criterion.model_dump(exclude_unset=True) if asked.criterion is not None else {}
-        self._criterion = {"threshold": self.metric.threshold, **self.options, **stated}
+        judged_metric = _with_its_judge(self.metric)
+        criterion_data = (
+            judged_metric.criterion.model_dump(exclude_unset=True)
+            if judged_metric.criterion is not None
+            else {}
+        )
+        self._criterion = {"threshold": self.metric.threshold, **self.options, **criterion_data}
         with set_up():
             from proctor.common.registry import METRICS
             from proctor.schema.format.criterion import BaseCriterion
@@ -197,8 +204,8 @@ def _with_its_judge(metric: EvalMetric) -> EvalMetric:
     options = extra.get("judge_model_options", extra.get("judgeModelOptions"))
     if options is None:
         return metric
-    stated = metric.criterion.model_dump(exclude_unset=True) if metric.criterion is not None else {}
-    criterion = {"threshold": metric.threshold, **stated, "judge_model_options": options}
+    criterion_data = metric.criterion.model_dump(exclude_unset=True) if metric.criterion is not None else {}
+    criterion = {"threshold": metric.threshold, **criterion_data, "judge_model_options": options}
     return EvalMetric.model_validate(
         {"metric_name": metric.metric_name, "threshold": metric.threshold, "criterion": criterion}
     )
@@ -255,11 +262,11 @@ class LocalEvalService:
         sets = _either(request, "eval_cases", "evalCases")
         if not isinstance(sets, Sequence) or not sets:
             raise setup_error("perform_inference: expected `eval_cases`, a list of eval sets")
-        for given in sets:
-            eval_set = a_model(EvalSet, given, "perform_inference: eval_cases")
+        for item in sets:
+            eval_set = a_model(EvalSet, item, "perform_inference: eval_cases")
             self._keep(eval_set)
-            asked = InferenceRequest(app_name=self._APP, eval_set_id=eval_set.eval_set_id)
-            async for result in self._service.perform_inference(asked):
+            inference_request = InferenceRequest(app_name=self._APP, eval_set_id=eval_set.eval_set_id)
+            async for result in self._service.perform_inference(inference_request):
                 yield result
 
     async def evaluate(self, request: Mapping[str, Any]) -> AsyncGenerator[EvalCaseResult, None]:
@@ -276,11 +283,11 @@ class LocalEvalService:
                 "evaluate: expected `inference_results` and `evaluate_config` with `eval_metrics`"
             )
         with set_up():
-            named = [_with_its_judge(a_model(EvalMetric, each, "metric")) for each in metrics]
-            asked = EvaluateRequest(
-                inference_results=list(results), evaluate_config=EvaluateConfig(eval_metrics=named)
+            eval_metrics = [_with_its_judge(a_model(EvalMetric, each, "metric")) for each in metrics]
+            evaluate_request = EvaluateRequest(
+                inference_results=list(results), evaluate_config=EvaluateConfig(eval_metrics=eval_metrics)
             )
-        async for result in self._service.evaluate(asked):
+        async for result in self._service.evaluate(evaluate_request):
             yield result
 
     def _keep(self, eval_set: EvalSet) -> None:

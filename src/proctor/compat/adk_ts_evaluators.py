@@ -134,16 +134,16 @@ class EvaluatorFactory:
         name, kind = self.facts.name, self.evaluator.__name__
         threshold = criterion.threshold if criterion is not None else self.facts.default_threshold
         try:
-            made = self.evaluator(*self._arguments(threshold, criterion))
+            evaluator = self.evaluator(*self._arguments(threshold, criterion))
         except Exception as error:
             raise CriterionError(f"{name}: {kind} refuses it: {type(error).__name__}: {error}") from error
-        own = getattr(getattr(made, "metric", None), "threshold", threshold)
+        own = getattr(getattr(evaluator, "metric", None), "threshold", threshold)
         if own != threshold:
             raise CriterionError(
                 f"{name}: {kind} has the threshold {own}, and the criterion asks for {threshold}; "
                 "pass the argument of its constructor to super().__init__()"
             )
-        return made
+        return evaluator
 
     def _arguments(self, threshold: float | None, criterion: BaseCriterion | None) -> list[Any]:
         """Return what the constructor takes: nothing, the threshold (as in adk-ts's documents) or the metric."""

@@ -202,8 +202,8 @@ def _too_old(package: str) -> str | None:
         installed, requirements = metadata.version(distribution), metadata.requires("pydantic-ai-slim") or ()
     except metadata.PackageNotFoundError:  # importable without installation, so its version is unknown
         return None
-    wanted = re.compile(rf"{distribution}\b[^;]*>=\s*([\d.]+)[^;]*;.*extra == ['\"](\w+)['\"]")
-    matches = map(wanted.match, requirements)
+    pattern = re.compile(rf"{distribution}\b[^;]*>=\s*([\d.]+)[^;]*;.*extra == ['\"](\w+)['\"]")
+    matches = map(pattern.match, requirements)
     minimum = next(
         (match[1] for match in matches if match and f"judges-{match[2]}" == _EXTRAS[package]), None
     )

@@ -81,11 +81,11 @@ class ScriptedModel:
         Raises:
             ModelError: the script has an exception, or no reply for this call.
         """
-        asked = Asked(tuple(messages), options)
-        self.asked.append(asked)
+        call = Asked(tuple(messages), options)
+        self.asked.append(call)
         began = time.monotonic()
         try:
-            said = await settle(self._say(asked))
+            answer = await settle(self._say(call))
         except ModelError:
             raise
         except Exception as error:
@@ -93,7 +93,7 @@ class ScriptedModel:
         if self.delay:
             await asyncio.sleep(self.delay)
         seconds = time.monotonic() - began
-        reply = reply_of(said, self.name, options, as_data=self.has_schemas, seconds=seconds)
+        reply = reply_of(answer, self.name, options, as_data=self.has_schemas, seconds=seconds)
         return replace(reply, cost=self.cost) if reply.cost is None else reply
 
 
@@ -109,25 +109,25 @@ def _script(script: object) -> Callable[[Asked], Answer]:
     )
 
 
-def _always(said: Answer) -> Callable[[Asked], Answer]:
-    if isinstance(said, Mapping):
-        return lambda asked: {**asked.options.echo, **said}
-    return lambda _: said
+def _always(answer: Answer) -> Callable[[Asked], Answer]:
+    if isinstance(answer, Mapping):
+        return lambda call: {**call.options.echo, **answer}
+    return lambda _: answer
 
 
 def _function(function: AnswerFunction) -> Callable[[Asked], Answer]:
-    return (lambda asked: function(*asked)) if takes_options(function) else lambda asked: function(asked[0])
+    return (lambda call: function(*call)) if takes_options(function) else lambda call: function(call[0])
 
 
 def _in_turn(script: Sequence[Answer]) -> Callable[[Asked], Answer]:
     replies = iter(script)
 
-    def answer_in_turn(asked: Asked) -> Answer:
+    def answer_in_turn(call: Asked) -> Answer:
         try:
             reply = next(replies)
         except StopIteration:
             raise LookupError(f"its script has {len(script)} replies, and it was asked once more") from None
-        return _script(reply)(asked)
+        return _script(reply)(call)
 
     return answer_in_turn
 
@@ -135,11 +135,11 @@ def _in_turn(script: Sequence[Answer]) -> Callable[[Asked], Answer]:
 def _matching(matching: Mapping[str | re.Pattern[str], Answer]) -> Callable[[Asked], Answer]:
     answers = [(key, _script(reply)) for key, reply in matching.items()]
 
-    def answer_match(asked: Asked) -> Answer:
-        text = asked.text
+    def answer_match(call: Asked) -> Answer:
+        text = call.text
         for key, answer in answers:
             if key.search(text) if isinstance(key, re.Pattern) else key in text:
-                return answer(asked)
+                return answer(call)
         raise LookupError(f"none of the {len(answers)} texts of its script is in the messages")
 
     return answer_match

@@ -64,13 +64,13 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> EvalSetFil
     name = file_path.name.lower()
     if not name.endswith(_ANY_NAME):
         return None
-    config, named = parent.config, parent.session.isinitpath(file_path)
+    config, is_named = parent.config, parent.session.isinitpath(file_path)
     agent_named = bool(config.getoption("proctor_agent"))
     opted_in = agent_named or bool(config.getini("proctor_agent"))
     if name.endswith(SET_SUFFIXES):
-        is_set = named or opted_in
+        is_set = is_named or opted_in
     else:  # other files may have the same suffix
-        is_set = named and agent_named
+        is_set = is_named and agent_named
     if not is_set:
         return None
     from proctor.pytest_plugin.collection import collector_of
@@ -205,8 +205,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
         parametrize(metafunc)
     elif "evaluate" not in metafunc.fixturenames:
-        named = [mark for mark in metafunc.definition.own_markers if mark.name == "proctor" and mark.args]
-        if named:
+        marks = [mark for mark in metafunc.definition.own_markers if mark.name == "proctor" and mark.args]
+        if marks:
             raise pytest.Collector.CollectError(
                 f"{metafunc.definition.nodeid}: its marker names eval sets, and it asks for neither `eval_case` nor "
                 "`evaluate`: nothing would be run"

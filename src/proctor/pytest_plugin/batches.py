@@ -330,8 +330,8 @@ class BufferedStream:
 
     def take(self) -> str:
         """Return the buffered text and clear the buffer."""
-        kept, self._kept, self._size = "".join(self._kept), [], 0
-        return kept
+        text, self._kept, self._size = "".join(self._kept), [], 0
+        return text
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.stream, name)
@@ -358,8 +358,8 @@ class BufferedOutput:
     def flush_to_test(self) -> None:
         """Print the buffered text while pytest captures, so that it becomes part of the test's output."""
         for stream, (_, guard) in zip((sys.stdout, sys.stderr), self._guards, strict=False):
-            if kept := guard.take():
-                stream.write(kept)
+            if text := guard.take():
+                stream.write(text)
 
     def end(self) -> None:
         """Restore the original streams."""

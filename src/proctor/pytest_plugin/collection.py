@@ -60,12 +60,12 @@ class EvalSetFile(pytest.File):
         project = project_of(self.config)
         with project.recorded_attempt():
             (chosen,) = project.plan(self.path).plan.sets
-        taken: dict[str, int] = {}
+        counts: dict[str, int] = {}
         for index in chosen.cases:
             case = chosen.source.case(index)
             name = item_name(case.eval_id)
-            taken[name] = taken.get(name, 0) + 1
-            name += f"#{taken[name]}" if taken[name] > 1 else ""
+            counts[name] = counts.get(name, 0) + 1
+            name += f"#{counts[name]}" if counts[name] > 1 else ""
             item: CaseItem = CaseItem.from_parent(self, name=name)
             item.of_case(case, chosen.source, index)
             yield item

@@ -106,14 +106,14 @@ def _plain(
     excinfo: pytest.ExceptionInfo[BaseException], text: str, path: str, line: int, message: str
 ) -> TerminalRepr:
     """Return `text` as a native traceback, the only representation that pytest-xdist transfers between processes."""
-    shown: Any = excinfo.getrepr(style="native")
-    shown.reprtraceback.reprentries[:] = shown.reprtraceback.reprentries[:1]
-    shown.reprtraceback.reprentries[0].lines[:] = [text.rstrip("\n") + "\n"]
-    if hasattr(shown, "chain"):
-        shown.chain = [(shown.reprtraceback, shown.reprcrash, None)]
-    if shown.reprcrash is not None:
-        shown.reprcrash.path, shown.reprcrash.lineno, shown.reprcrash.message = path, line, message
-    representation: TerminalRepr = shown
+    native: Any = excinfo.getrepr(style="native")
+    native.reprtraceback.reprentries[:] = native.reprtraceback.reprentries[:1]
+    native.reprtraceback.reprentries[0].lines[:] = [text.rstrip("\n") + "\n"]
+    if hasattr(native, "chain"):
+        native.chain = [(native.reprtraceback, native.reprcrash, None)]
+    if native.reprcrash is not None:
+        native.reprcrash.path, native.reprcrash.lineno, native.reprcrash.message = path, line, message
+    representation: TerminalRepr = native
     return representation
 
 
@@ -216,8 +216,8 @@ def results_behind(excinfo: pytest.ExceptionInfo[BaseException]) -> list[RunResu
         if results:
             has_source = entry.frame.code.fullsource is not None
             names = set(_NAME.findall(str(entry.statement))) if has_source else set[str]()
-            named = [result for name, result in results if name in names or name.startswith("@py_")]
-            return _each_once(named or [result for _, result in results])
+            named_results = [result for name, result in results if name in names or name.startswith("@py_")]
+            return _each_once(named_results or [result for _, result in results])
     return []
 
 

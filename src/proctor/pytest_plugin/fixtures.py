@@ -64,17 +64,15 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
     metafunc.parametrize("eval_case", params)
 
 
-def _cases(
-    path: Path, wanted: Sequence[str], *, allow_duplicate_ids: bool
-) -> Iterator[tuple[EvalCase, Origin]]:
+def _cases(path: Path, ids: Sequence[str], *, allow_duplicate_ids: bool) -> Iterator[tuple[EvalCase, Origin]]:
     from proctor.files.eval_sets.source import open_eval_set
 
     source = open_eval_set(path, allow_duplicate_ids=allow_duplicate_ids)
-    for name in wanted:
+    for name in ids:
         if source.position(name) is None:
             raise SetupError(f"{path}: no case {name!r}.{did_you_mean(name, source.ids())}")
     for index, eval_id in enumerate(source.ids()):
-        if not wanted or eval_id in wanted:
+        if not ids or eval_id in ids:
             yield source.case(index), Origin(path, source.eval_set_id, source.where(index))
 
 
@@ -90,10 +88,10 @@ def seen_from(selector: str, folder: Path) -> str:
     if Path(name).is_absolute() or not name or not path.exists():
         return selector
     try:
-        shown = path.resolve().relative_to(Path.cwd().resolve())
+        relative_path = path.resolve().relative_to(Path.cwd().resolve())
     except ValueError:
-        shown = path
-    return f"{shown}{selector[len(name) :]}"
+        relative_path = path
+    return f"{relative_path}{selector[len(name) :]}"
 
 
 def not_marked() -> NoReturn:
@@ -157,12 +155,12 @@ class Evaluate:
             raise problem.with_traceback(None) from None
 
     def _prepared(
-        self, eval_sets: object, agent: object, given: dict[str, object]
+        self, eval_sets: object, agent: object, arguments: dict[str, object]
     ) -> Callable[[], Coroutine[object, object, Evaluated]]:
         folder = self._request.path.parent
-        wanted = self._wanted(eval_sets)
-        origins = [self._origin(one) for one in wanted]
-        own = {**self._marked, **given}
+        requested_sets = self._requested_sets(eval_sets)
+        origins = [self._origin(one) for one in requested_sets]
+        own = {**self._marked, **arguments}
         if isinstance(own.get("config"), str | Path):
             own["config"] = seen_from(str(own["config"]), folder)
         options: dict[str, Any] = {"store": self._project.store, **self._project.options, **own}
@@ -170,7 +168,7 @@ class Evaluate:
         ref = self._agent if agent is None else agent
         if ref is None:
             ref = self._project.agent_ref  # raises an error that names the places for an agent
-        sets = [_as_set(one, origin, folder) for one, origin in zip(wanted, origins, strict=True)]
+        sets = [_as_set(one, origin, folder) for one, origin in zip(requested_sets, origins, strict=True)]
 
         async def run() -> Evaluated:
             result = await api.evaluate(ref, sets, **options)
@@ -183,7 +181,7 @@ class Evaluate:
 
         return run
 
-    def _wanted(self, eval_sets: object) -> list[Any]:
+    def _requested_sets(self, eval_sets: object) -> list[Any]:
         if eval_sets is None:
             params = getattr(self._request.node, "callspec", None)
             case = params.params.get("eval_case") if params is not None else None

@@ -108,9 +108,9 @@ def inspectable(result: object) -> Any:
     base, kind = next((pair for pair in pairs if isinstance(result, pair[0])), (None, None))
     if base is None or kind is None:
         return result
-    made = kind(**{field.name: getattr(result, field.name) for field in fields(base)})
-    object.__setattr__(made, "_is_inspected", False)
-    return made
+    copy = kind(**{field.name: getattr(result, field.name) for field in fields(base)})
+    object.__setattr__(copy, "_is_inspected", False)
+    return copy
 
 
 def caller_location() -> str:

@@ -80,13 +80,13 @@ def audited_share(config: pytest.Config) -> float | None:
     Raises:
         ValueError: the value in the ini file is not valid.
     """
-    given: float | None = config.getoption("proctor_audit")
-    if given is None and (text := config.getini("proctor_audit")):
+    share: float | None = config.getoption("proctor_audit")
+    if share is None and (text := config.getini("proctor_audit")):
         try:
             return float(str(AUDIT.kind.read(str(text))))
         except ValueError as error:
             raise ValueError(f"proctor_audit: {error}") from None
-    return given
+    return share
 
 
 def ini_values(config: pytest.Config) -> dict[str, object]:

@@ -46,9 +46,9 @@ class Watch:
         """Return a result that records its inspection, and remember it until the test ends."""
         from proctor.pytest_plugin.inspected_results import inspectable, is_inspected
 
-        kept = inspectable(result)
-        self.results = [*(known for known in self.results if not is_inspected(known)), kept]
-        return kept
+        copy = inspectable(result)
+        self.results = [*(known for known in self.results if not is_inspected(known)), copy]
+        return copy
 
     def forget(self) -> None:
         """Discard everything: the test has not passed."""

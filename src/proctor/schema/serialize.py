@@ -29,8 +29,8 @@ def kept_json(model: WireModel) -> bytes:
             model.model_dump(exclude_none=True, context=KEEP_WRITTEN), ensure_ascii=False, default=str
         )
         return plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
-    kept: bytes = text
-    return kept
+    json_bytes: bytes = text
+    return json_bytes
 
 
 def _trial_json(trial: Trial) -> bytes:
@@ -49,14 +49,14 @@ def _plain(value: Any) -> Any:
         return _plain_event(recipe)
     if not isinstance(value, WireModel):
         return value
-    made = {  # one call less for most values: this runs for every trial
+    data = {  # one call less for most values: this runs for every trial
         name: each if type(each) in _ATOMS else _plain(each)
         for name, each in value.__dict__.items()
         if each is not None
     }
     if extra := value.__pydantic_extra__:
-        made |= {name: _plain(each) for name, each in extra.items() if each is not None}
-    return made
+        data |= {name: _plain(each) for name, each in extra.items() if each is not None}
+    return data
 
 
 _ATOMS = frozenset({str, int, float, bool, dict, bytes})
@@ -64,17 +64,17 @@ _ATOMS = frozenset({str, int, float, bool, dict, bytes})
 
 def _plain_event(recipe: Recipe) -> dict[str, Any]:
     """Return the data of the event that `recipe` describes."""
-    kind, author, _, given = recipe[:4]
+    kind, author, _, part = recipe[:4]
     role = "user" if kind == "function_response" else "model"
     if kind != "text":
         _, _, _, name, its_id, inside = recipe
         if kind == "function_call":
-            given = {"id": its_id, "args": inside, "name": name}
+            part = {"id": its_id, "args": inside, "name": name}
         else:
-            given = {"id": its_id, "name": name, "response": inside}
+            part = {"id": its_id, "name": name, "response": inside}
         if its_id is None:
-            del given["id"]
-    content = {"parts": [{kind: given}], "role": role}
+            del part["id"]
+    content = {"parts": [{kind: part}], "role": role}
     return {"author": author, "content": content, "invocation_id": ""}
 
 

@@ -196,9 +196,9 @@ def _rates_that_fit(passed: int, total: int, found: Confusion, z: float) -> tupl
     tnr, of_tnr = _smooth_share(found.both_fail, found.human_fails, 1)
     if not total:
         return 0.0, 1.0
-    above, told = share + tnr - 1, tpr + tnr - 1
-    a = told * told - squared * (of_tpr + of_tnr)
-    b = 2 * (squared * of_tnr - above * told)
+    above, youden = share + tnr - 1, tpr + tnr - 1
+    a = youden * youden - squared * (of_tpr + of_tnr)
+    b = 2 * (squared * of_tnr - above * youden)
     c = above * above - squared * (of_share + of_tnr)
     return _where_not_above_zero(a, b, c)
 

@@ -112,11 +112,11 @@ def _by_counting(steps: Sequence[int]) -> float:
     patterns = 1
     for step in steps:
         patterns += patterns << (abs(step) * width * 8)
-    whole, seen = sum(map(abs, steps)), abs(sum(steps))
-    tail = (whole - seen) // 2  # sums of the positive steps that are as extreme on one side
+    whole, observed_sum = sum(map(abs, steps)), abs(sum(steps))
+    tail = (whole - observed_sum) // 2  # sums of the positive steps that are as extreme on one side
     counted = (patterns & ((1 << ((tail + 1) * width * 8)) - 1)).to_bytes((tail + 1) * width, "little")
     below = sum(int.from_bytes(counted[at : at + width], "little") for at in range(0, len(counted), width))
-    return 1.0 if seen == 0 else min(1.0, 2 * below / 2 ** len(steps))
+    return 1.0 if observed_sum == 0 else min(1.0, 2 * below / 2 ** len(steps))
 
 
 def _by_halves(values: Sequence[float]) -> float:
@@ -127,11 +127,12 @@ def _by_halves(values: Sequence[float]) -> float:
     """
     # sorted, so that neither the order of the cases nor which run is the baseline matters
     sizes = sorted(map(abs, values))
-    seen = abs(fsum(values)) - 1e-12 * sizes[-1]  # values that are equal except for rounding count as equal
-    if seen <= 0:
+    # values that are equal except for rounding count as equal
+    observed_sum = abs(fsum(values)) - 1e-12 * sizes[-1]
+    if observed_sum <= 0:
         return 1.0
     one, other = _signed_sums(sizes[::2]), sorted(_signed_sums(sizes[1::2]))
-    beyond = sum(len(other) - bisect_left(other, seen - each) for each in one)
+    beyond = sum(len(other) - bisect_left(other, observed_sum - each) for each in one)
     return min(1.0, 2 * beyond / (len(one) * len(other)))
 
 
@@ -140,7 +141,7 @@ def _by_drawing(values: Sequence[float], resamples: int, seed: int) -> float:
 
     # sorted, so that neither the order of the cases nor which run is the baseline matters
     sizes = sorted(map(abs, values))
-    seen = abs(fsum(values)) * (1 - 1e-12)  # values that are equal except for rounding count as equal
+    observed_sum = abs(fsum(values)) * (1 - 1e-12)  # values that are equal except for rounding count as equal
     sizes += [0.0] * (-len(sizes) % 8)
     tables = [_signed_sums(sizes[at : at + 8]) for at in range(0, len(sizes), 8)]
     random = Random(seed)  # noqa: S311 - a test of significance needs no secrets
@@ -148,27 +149,27 @@ def _by_drawing(values: Sequence[float], resamples: int, seed: int) -> float:
         map(table.__getitem__, random.randbytes(resamples)) for table in tables
     )  # a byte: the signs of eight values
     sums = map(abs, map(sum, zip(*drawn, strict=True)))
-    return (1 + sum(map(seen.__le__, sums))) / (1 + resamples)
+    return (1 + sum(map(observed_sum.__le__, sums))) / (1 + resamples)
 
 
 def _by_saddlepoint(values: Sequence[float], *, step: float) -> float:
     """Return the share of sign patterns as far from 0, for many cases; adjacent sums differ by two steps."""
     counts = Counter(map(abs, values))
     whole = fsum(each * count for each, count in counts.items())
-    seen = abs(fsum(values)) - step  # half way to the next sum
-    if seen <= 0:
+    observed_sum = abs(fsum(values)) - step  # half way to the next sum
+    if observed_sum <= 0:
         return 1.0
     tilt, slope, spread = 0.0, 0.0, fsum(each * each * count for each, count in counts.items())
     for _ in range(
         50
     ):  # Newton's method: the slope is concave in the tilt, so the iterates converge from one side
-        tilt += (seen - slope) / spread
+        tilt += (observed_sum - slope) / spread
         slope = fsum(each * tanh(tilt * each) * count for each, count in counts.items())
         spread = fsum((each / cosh(min(tilt * each, 300.0))) ** 2 * count for each, count in counts.items())
-        if abs(seen - slope) <= 1e-10 * whole or not spread:
+        if abs(observed_sum - slope) <= 1e-10 * whole or not spread:
             break
     cumulant = fsum(_log_cosh(tilt * each) * count for each, count in counts.items())
-    r = sqrt(2 * max(0.0, tilt * seen - cumulant))
+    r = sqrt(2 * max(0.0, tilt * observed_sum - cumulant))
     if r < 1e-6:
         return 1.0
     return min(1.0, erfc((r + log(tilt * sqrt(spread) / r) / r) / sqrt(2)))

@@ -66,14 +66,16 @@ def dealt_out_test(cases: Iterable[TwoCounts]) -> float:
 
 def _tails(known: Sequence[TwoCounts]) -> tuple[float, float]:
     """Return the probability of a weighted sum of the candidate's passes at most, and at least, as high as observed."""
-    parts, seen = _parts(known)
+    parts, observed_sum = _parts(known)
     sums, same = _sums(parts), _as_good_as_same(parts)
     if sums is None:
         half = max(0.5, same)
         mirrored = [part.mirror() for part in parts]
-        return _approximately_beyond(mirrored, -seen, half), _approximately_beyond(parts, seen, half)
-    below = fsum(chance for each, chance in sums.items() if each <= seen + same)
-    above = fsum(chance for each, chance in sums.items() if each >= seen - same)
+        return _approximately_beyond(mirrored, -observed_sum, half), _approximately_beyond(
+            parts, observed_sum, half
+        )
+    below = fsum(chance for each, chance in sums.items() if each <= observed_sum + same)
+    above = fsum(chance for each, chance in sums.items() if each >= observed_sum - same)
     return min(1.0, below), min(1.0, above)
 
 
@@ -237,15 +239,15 @@ def _add(sums: Mapping[int, float], others: Mapping[int, float]) -> dict[int, fl
     return found
 
 
-def _approximately_beyond(parts: Sequence[_Part], seen: float, half: float) -> float:
+def _approximately_beyond(parts: Sequence[_Part], observed_sum: float, half: float) -> float:
     """Approximate the probability that the sum is at least the observed one, for many cases.
 
     Sums within half a step of the observed one count as equal to it.
     """
     largest = sum(max(part.chances) * part.weight * part.cases for part in parts)
-    if seen > largest - half:
+    if observed_sum > largest - half:
         return prod(part.chances[max(part.chances)] ** part.cases for part in parts)
-    place = seen - half
+    place = observed_sum - half
     if place <= _cumulants(parts, 0.0)[1]:
         return 1.0
     tilt = _tilt_to(parts, place)

@@ -41,33 +41,33 @@ def set_up() -> Iterator[None]:
         raise InvalidSetupError(list(_problems(error.title, error))) from None
 
 
-def a_model(kind: type[Model], given: Any, what: str) -> Model:
+def a_model(kind: type[Model], argument: Any, what: str) -> Model:
     """Return an argument as the model that it is to be: one of that kind already, google-adk's, or a dict.
 
     Raises:
         InvalidSetupError: it is none of these; `what` is how the message names it.
     """
     try:
-        return given if type(given) is kind else kind.model_validate(plain_data(given))
+        return argument if type(argument) is kind else kind.model_validate(plain_data(argument))
     except ValidationError as error:
-        if not isinstance(given, dict | BaseModel):
+        if not isinstance(argument, dict | BaseModel):
             article = "an" if kind.__name__[0] in "AEIO" else "a"
-            wanted = f"{article} {kind.__name__} (or a dict of its fields)"
-            raise unexpected_argument(what, wanted, given) from None
+            expected = f"{article} {kind.__name__} (or a dict of its fields)"
+            raise unexpected_argument(what, expected, argument) from None
         raise InvalidSetupError(list(_problems(what, error))) from None
 
 
-def a_path(given: Any, what: str) -> str:
+def a_path(argument: Any, what: str) -> str:
     """Return an argument as the path that it is to be. Raises InvalidSetupError."""
-    if isinstance(given, str | os.PathLike):
-        return str(os.fspath(given))
-    raise unexpected_argument(what, "a path", given)
+    if isinstance(argument, str | os.PathLike):
+        return str(os.fspath(argument))
+    raise unexpected_argument(what, "a path", argument)
 
 
-def unexpected_argument(what: str, wanted: str, given: Any) -> InvalidSetupError:
+def unexpected_argument(what: str, expected: str, argument: Any) -> InvalidSetupError:
     """Build the error for an argument of another kind than is asked for."""
-    came = f"the class {given.__name__}" if isinstance(given, type) else type(given).__name__
-    return setup_error(f"{what}: expected {wanted}, got {'None' if given is None else came}")
+    came = f"the class {argument.__name__}" if isinstance(argument, type) else type(argument).__name__
+    return setup_error(f"{what}: expected {expected}, got {'None' if argument is None else came}")
 
 
 def _problems(what: str, error: ValidationError) -> Iterator[SetupError]:

@@ -68,16 +68,18 @@ class _FunctionEvaluator(Evaluator):
             scenario=conversation_scenario,
         )
         score = await settle(self._metric.score(view))
-        expected: Sequence[Invocation | None] = expected_invocations or [None] * len(actual_invocations)
+        expected_turns: Sequence[Invocation | None] = expected_invocations or [None] * len(actual_invocations)
         per_invocation = [
             PerInvocationResult(
-                actual_invocation=made,
-                expected_invocation=wanted,
+                actual_invocation=actual,
+                expected_invocation=expected,
                 score=one.value,
                 eval_status=get_eval_status(one.value, self._threshold),
                 rubric_scores=rubric_scores(one.details or {}),
             )
-            for made, wanted, one in zip(actual_invocations, expected, score.per_invocation, strict=False)
+            for actual, expected, one in zip(
+                actual_invocations, expected_turns, score.per_invocation, strict=False
+            )
         ]
         return EvaluationResult(
             overall_score=score.value,

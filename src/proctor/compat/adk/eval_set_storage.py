@@ -113,14 +113,14 @@ class SetsInDocuments(CasesInSets):
     def create_eval_set(self, app_name: str, eval_set_id: str) -> EvalSet:
         """Create an empty eval set. Raises ValueError: the id will not do, or there is one."""
         with set_up():
-            made = EvalSet(
+            eval_set = EvalSet(
                 eval_set_id=eval_set_id, name=eval_set_id, eval_cases=[], creation_timestamp=time.time()
             )
             require_new_set_id(eval_set_id)
             path = self._path(app_name, eval_set_id)
-            if not self._documents.create(path, made):
+            if not self._documents.create(path, eval_set):
                 raise setup_error(f"{self._documents.label(path)}: there is an eval set of that id already")
-        return made
+        return eval_set
 
     def list_eval_sets(self, app_name: str) -> list[str]:
         """Return the ids of an app's eval sets."""

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class EvaluationRequest:
     """The arguments of a call, except the cases."""
 
     agent: Any
@@ -58,62 +58,63 @@ class Asked:
             check_csv(self.output_file)
 
 
-async def evaluate_set(asked: Asked, eval_set: Any, config: ConfigLike) -> RunResult:
+async def evaluate_set(request: EvaluationRequest, eval_set: Any, config: ConfigLike) -> RunResult:
     """Evaluate a set that was made in Python."""
     __tracebackhide__ = True
     with set_up():
         if config is None:
             raise setup_error("eval_config is needed: an EvalConfig, or criteria={metric: threshold}")
-        given = eval_set if isinstance(eval_set, Mapping) else a_model(EvalSet, eval_set, "eval_set")
-        prepared = _prepare(asked, given, {"config": plain_data(config)})
-    return await _evaluate(asked, prepared)
+        source = eval_set if isinstance(eval_set, Mapping) else a_model(EvalSet, eval_set, "eval_set")
+        prepared = _prepare(request, source, {"config": plain_data(config)})
+    return await _evaluate(request, prepared)
 
 
 async def evaluate_files(
-    asked: Asked, files: Sequence[str], initial_session_file: str | os.PathLike[str] | None
+    request: EvaluationRequest, files: Sequence[str], initial_session_file: str | os.PathLike[str] | None
 ) -> RunResult:
     """Evaluate the sets in these files, each by the config found for it."""
     __tracebackhide__ = True
     with set_up():
-        prepared = _prepare(asked, files, {})
+        prepared = _prepare(request, files, {})
         if initial_session_file is not None:
             start_in(prepared.plan, initial_session_file)
-    return await _evaluate(asked, prepared)
+    return await _evaluate(request, prepared)
 
 
-def _prepare(asked: Asked, eval_sets: Any, options: EvaluateOptions) -> Prepared:
+def _prepare(request: EvaluationRequest, eval_sets: Any, options: EvaluateOptions) -> Prepared:
     from proctor.api import prepare
 
-    asked.check()
-    agent, name = asked.agent, asked.agent_name
-    if asked.artifact_service is not None:
-        agent, name = load_with_services(agent, name, {"artifact_service": asked.artifact_service}), None
+    request.check()
+    agent, name = request.agent, request.agent_name
+    if request.artifact_service is not None:
+        agent, name = load_with_services(agent, name, {"artifact_service": request.artifact_service}), None
     settings = load_settings(Path.cwd())
     strictness: EvaluateOptions = {
         "allow_unknown_keys": settings.options.get("allow_unknown_keys", False),
         "warnings_as_errors": settings.options.get("warnings_as_errors", False),
     }
     prepared = prepare(
-        agent, eval_sets, {**options, **strictness, "num_runs": asked.num_runs, "agent_name": name}
+        agent, eval_sets, {**options, **strictness, "num_runs": request.num_runs, "agent_name": name}
     )
-    prepared.agent_label = describe_ref(asked.agent)
+    prepared.agent_label = describe_ref(request.agent)
     return prepared
 
 
-async def _evaluate(asked: Asked, prepared: Prepared) -> RunResult:
+async def _evaluate(request: EvaluationRequest, prepared: Prepared) -> RunResult:
     from proctor.runs.evaluate import carry_out
 
     __tracebackhide__ = True
     _warn_of_old_formats(prepared)
     result = await carry_out(prepared, None, None)
     judged = list(_cases_with_results(result, prepared))
-    if asked.keeper is not None:
-        await _keep(asked, judged)
-    if asked.output_file is not None:
+    if request.keeper is not None:
+        await _keep(request, judged)
+    if request.output_file is not None:
         append_csv(
-            asked.output_file, ((one.result, row) for one in judged for _, rows in one.rows() for row in rows)
+            request.output_file,
+            ((one.result, row) for one in judged for _, rows in one.rows() for row in rows),
         )
-    for one in judged if asked.printed else ():
+    for one in judged if request.printed else ():
         for metric, rows in one.rows():
             print_metric(metric, rows)
     require_pass(result, prepared.agent_label)
@@ -126,10 +127,10 @@ def _warn_of_old_formats(prepared: Prepared) -> None:
     for chosen in prepared.plan.sets:
         if (kind := getattr(chosen.source, "kind", None)) in (Kind.OLD_TURNS, Kind.OLD_CASES):
             path = chosen.source.label
-            said = (
+            message = (
                 f"{path} is an {kind}; this writes it as an eval set: proctor migrate {path} NEW.evalset.json"
             )
-            warnings.warn(said, DeprecationWarning, stacklevel=2)
+            warnings.warn(message, DeprecationWarning, stacklevel=2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,13 +159,13 @@ def _cases_with_results(result: RunResult, prepared: Prepared) -> Iterator[Judge
             yield Judged(chosen, chosen.source.case(index), next(results))
 
 
-async def _keep(asked: Asked, judged: Sequence[Judged]) -> None:
+async def _keep(request: EvaluationRequest, judged: Sequence[Judged]) -> None:
     """Give the results of each set to the results manager, as google-adk does."""
     for _, of_set in groupby(judged, key=lambda one: id(one.chosen)):
         found = list(of_set)
         results = [result for one in found for result in one.results()]
-        eval_set_id, taken = found[0].result.eval_set_id, as_taken_by(asked.keeper, results)
-        await settle(asked.keeper.save_eval_set_result(asked.app_name, eval_set_id, taken))
+        eval_set_id, adk_results = found[0].result.eval_set_id, as_taken_by(request.keeper, results)
+        await settle(request.keeper.save_eval_set_result(request.app_name, eval_set_id, adk_results))
 
 
 # --- The detailed results on standard output, as google-adk prints them; pandas and tabulate are not needed -----------

@@ -53,7 +53,7 @@ class EvaluatorMetric(FunctionMetric):
 class EvaluationOfCases:
     """Asks a new evaluator for each case, as google-adk does."""
 
-    def __init__(self, evaluator: type[Evaluator], asked: EvalMetric) -> None:
+    def __init__(self, evaluator: type[Evaluator], metric: EvalMetric) -> None:
         self.judges: JudgeSource | None = None
         self._evaluator = evaluator
         self._convert: Callable[[Any], Any] = lambda value: value
@@ -61,14 +61,14 @@ class EvaluationOfCases:
             from proctor.metrics.custom.adk_functions import to_adk
 
             self._convert = to_adk
-        self._asked = self._convert(asked)
+        self._metric = self._convert(metric)
 
     def make(self, judges: JudgeSource | None = None) -> Evaluator:
         """Return an evaluator; its exceptions reach the caller."""
-        made = self._evaluator(eval_metric=self._asked)  # type: ignore[call-arg]  # what subclasses take, by convention
+        evaluator = self._evaluator(eval_metric=self._metric)  # type: ignore[call-arg]  # what subclasses take, by convention
         if judges is not None:
-            cast("LlmAsJudge[Any]", made).use(judges)
-        return made
+            cast("LlmAsJudge[Any]", evaluator).use(judges)
+        return evaluator
 
     async def evaluate(
         self,
@@ -148,9 +148,9 @@ async def evaluate_with(
         "expected_invocations": None if expected is None else list(expected),
         "conversation_scenario": scenario,
     }
-    taken = inspect.signature(evaluator.evaluate_invocations).parameters
-    if not any(each.kind is each.VAR_KEYWORD for each in taken.values()):
-        values = {name: value for name, value in values.items() if name in taken}
+    parameters = inspect.signature(evaluator.evaluate_invocations).parameters
+    if not any(each.kind is each.VAR_KEYWORD for each in parameters.values()):
+        values = {name: value for name, value in values.items() if name in parameters}
     answer: Any = evaluator.evaluate_invocations(**values)  # type: ignore[arg-type]  # chosen by its own signature
     return cast("EvaluationResult", await settle(answer))
 

@@ -34,13 +34,13 @@ def start_in(plan: Plan, initial_session_file: str | os.PathLike[str]) -> None:
     Raises:
         SetupError: the file is not a session, or a set of the plan is not a list of turns: other sets contain their own sessions.
     """
-    given = {"app_name": "", "user_id": "", **(read_initial_session(Path(initial_session_file)) or {})}
-    session = SessionInput.model_validate(given)
+    data = {"app_name": "", "user_id": "", **(read_initial_session(Path(initial_session_file)) or {})}
+    session = SessionInput.model_validate(data)
     for chosen in plan.sets:
         if (kind := getattr(chosen.source, "kind", None)) is not Kind.OLD_TURNS:
-            named = chosen.source.label or chosen.source.eval_set_id
+            name = chosen.source.label or chosen.source.eval_set_id
             message = (
-                f"initial_session_file: it is for old lists of turns, and {named} is an {kind or 'eval set'}"
+                f"initial_session_file: it is for old lists of turns, and {name} is an {kind or 'eval set'}"
             )
             raise setup_error(f"{message}, which has its sessions in its cases; leave it out")
         chosen.source = _StartingIn(chosen.source, session)

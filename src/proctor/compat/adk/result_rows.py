@@ -42,8 +42,8 @@ class Row:
     def text_columns(self, call_text: Callable[[FunctionCall], str]) -> tuple[str, ...]:
         """Return the columns of text, with calls written by `call_text`."""
         actual, expected = self.actual, self.expected
-        asked = actual or expected
-        prompt = text_of(asked.user_content) if asked else ""
+        turn = actual or expected
+        prompt = text_of(turn.user_content) if turn else ""
         answers = (text_of(one.final_response) if one else "" for one in (expected, actual))
         calls = ("\n".join(map(call_text, one.tool_calls)) if one else "" for one in (expected, actual))
         return prompt, *answers, *calls
@@ -100,9 +100,9 @@ def check_csv(path: str | os.PathLike[str]) -> None:
 
 def _cells(case: CaseResult, row: Row) -> list[str | float | None]:
     metric = row.metric
-    said = (neutral(clean(text, lines=True)) for text in row.text_columns(_call))
+    columns = (neutral(clean(text, lines=True)) for text in row.text_columns(_call))
     where = neutral(clean(case.eval_set_id)), neutral(clean(case.eval_id)), neutral(clean(metric.name))
-    return [*where, metric.threshold, row.score, row.status.name, *said]
+    return [*where, metric.threshold, row.score, row.status.name, *columns]
 
 
 def _at(invocations: Expected, turn: int) -> Invocation | None:

@@ -31,16 +31,18 @@ def events_so_far(so_far: Sequence[Invocation]) -> list[Event]:
     """Return a conversation as google-adk's simulators get it: the events of all turns, each behind the user's own."""
     events: list[Event] = []
     for invocation in so_far:
-        said = Event(author="user", content=invocation.user_content, invocation_id=invocation.invocation_id)
-        events += [said, *events_of(invocation)]
+        message = Event(
+            author="user", content=invocation.user_content, invocation_id=invocation.invocation_id
+        )
+        events += [message, *events_of(invocation)]
     return events
 
 
 def turns_of(events: Sequence[Any]) -> list[Invocation]:
     """Return the turns of a conversation that is given as events: each message of the user begins one."""
     turns: list[Turn] = []
-    for given in events:
-        event = given if isinstance(given, Event) else Event.model_validate(plain_data(given))
+    for item in events:
+        event = item if isinstance(item, Event) else Event.model_validate(plain_data(item))
         if event.author == "user" and event.content is not None and not _is_response(event.content):
             turns.append(Turn(user_content=event.content, events=[]))
         elif turns:
@@ -62,16 +64,16 @@ class ProvidedUsers:
     def problems(self, case: EvalCase, config: EvalConfig) -> list[SetupError]:
         """Return the reason why the user of a case cannot be simulated: the provider returns nothing, or raises."""
         try:
-            made = self._provider.provide(case)
+            simulator = self._provider.provide(case)
         except SetupError as problem:
             return [problem]
         except Exception as error:  # noqa: BLE001 - custom code: its exception is the problem
             return [SetupError(f"user_simulator_provider: {type(error).__name__}: {safe_str(error)}")]
-        if callable(getattr(made, "get_next_user_message", None)):
+        if callable(getattr(simulator, "get_next_user_message", None)):
             return []
         return [
             SetupError(
-                f"user_simulator_provider: provide() returned {type(made).__name__}, no user simulator"
+                f"user_simulator_provider: provide() returned {type(simulator).__name__}, no user simulator"
             )
         ]
 
@@ -115,8 +117,8 @@ class Provided:
         try:
             status = NextStatus(getattr(found.status, "value", found.status))
             message = found.user_message
-            said = None if message is None else Content.model_validate(plain_data(message))
-            told = NextUserMessage(said, status, reply)
+            content = None if message is None else Content.model_validate(plain_data(message))
+            result = NextUserMessage(content, status, reply)
         except (AttributeError, ValueError) as error:
             raise simulator_error(
                 f"{self.simulated_user.model} returned an invalid NextUserMessage: {safe_str(error)}",
@@ -127,8 +129,8 @@ class Provided:
             raise simulator_error(
                 f"{self.simulated_user.model} generated no message", kind=FailureKind.EMPTY, reply=reply
             )
-        reply.status, reply.text = status, "" if said is None else said.joined_text()
-        return told
+        reply.status, reply.text = status, "" if content is None else content.joined_text()
+        return result
 
     async def find_faults(
         self, conversation: Sequence[Invocation], final_state: Mapping[str, Any] | None

@@ -76,8 +76,10 @@ def _client_elsewhere(name: ModelName, region: str) -> Any:
     session = Session()
     session.get_credentials = lambda *_: None
     session.get_auth_token = lambda **_: token
-    held = boto3.Session(region_name=region or "us-east-1", botocore_session=session)
-    return held.client("bedrock-runtime", config=_once(signature_version="bearer"), endpoint_url=name.url)
+    boto_session = boto3.Session(region_name=region or "us-east-1", botocore_session=session)
+    return boto_session.client(
+        "bedrock-runtime", config=_once(signature_version="bearer"), endpoint_url=name.url
+    )
 
 
 def _once(**more: object) -> Any:

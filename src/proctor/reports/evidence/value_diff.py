@@ -97,9 +97,8 @@ def _members(
             left, right = value_difference(expected[name], actual[name], full=full, depth=depth + 1)
             expected_members.append((False, [key, *left]))
             actual_members.append((False, [key, *right]))
-    if all(
-        same for same, _ in (*expected_members, *actual_members)
-    ):  # equal as JSON, and not for the metric: 1 and 1.0
+    # equal as JSON, and not for the metric: 1 and 1.0
+    if all(same for same, _ in (*expected_members, *actual_members)):
         return None
     return _in_brackets(expected_members, brackets, full=full), _in_brackets(
         actual_members, brackets, full=full

@@ -357,12 +357,12 @@ class AuditResult:
 
 
 def _score(cases: Iterable[CaseAudit], names: Iterable[str]) -> MutationScore:
-    wanted = set(names)
-    caught = made = errors = affected = 0
+    operators = set(names)
+    caught = total = errors = affected = 0
     for case in cases:
-        fates = [each.fate for each in case.mutants if each.operator in wanted]
+        fates = [each.fate for each in case.mutants if each.operator in operators]
         caught += fates.count(Fate.CAUGHT)
-        made += len(fates) - fates.count(Fate.ERROR)
+        total += len(fates) - fates.count(Fate.ERROR)
         errors += fates.count(Fate.ERROR)
         affected += bool(fates)
-    return MutationScore(caught, made, errors, affected)
+    return MutationScore(caught, total, errors, affected)

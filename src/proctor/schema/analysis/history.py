@@ -100,7 +100,7 @@ class CasePoint:
     def counts(self) -> Trials:
         """The number of trials by outcome."""
         passed, failed = (
-            sum(one is wanted for one in self.trials) for wanted in (Outcome.PASSED, Outcome.FAILED)
+            sum(one is outcome for one in self.trials) for outcome in (Outcome.PASSED, Outcome.FAILED)
         )
         return Trials(passed, failed, len(self.trials) - passed - failed)
 

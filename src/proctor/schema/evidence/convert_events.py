@@ -70,7 +70,7 @@ def facts_of_turn(turn: Turn) -> TurnFacts:
     """Read a turn's facts in one pass over its events; equal to the facts of its invocation."""
     calls: list[FunctionCall] = []
     usages: list[UsageMetadata] = []
-    asked = 0
+    model_calls = 0
     known = (
         turn.__dict__
     )  # one look-up instead of one per field, here and below: this runs for every turn of every trial
@@ -85,10 +85,12 @@ def facts_of_turn(turn: Turn) -> TurnFacts:
         usage = fields["usage_metadata"]
         asks = usage is not None or fields["model_version"] is not None
         if _shows(fields, calls, asks=asks) and asks:
-            asked += 1
+            model_calls += 1
             if usage is not None:
                 usages.append(usage)
-    return TurnFacts(calls, usages, asked, known["duration"], known["model_duration"], known["tool_duration"])
+    return TurnFacts(
+        calls, usages, model_calls, known["duration"], known["model_duration"], known["tool_duration"]
+    )
 
 
 def _shows(fields: dict[str, Any], calls: list[FunctionCall], *, asks: bool) -> bool:
@@ -108,16 +110,16 @@ def _shows(fields: dict[str, Any], calls: list[FunctionCall], *, asks: bool) -> 
 def facts_of_invocation(invocation: Invocation) -> TurnFacts:
     """Read an invocation's facts; the older form of intermediate data has no events, so no model calls are counted."""
     data = invocation.intermediate_data
-    asked = None
+    model_calls = None
     if isinstance(data, InvocationEvents):
-        asked = sum(
+        model_calls = sum(
             event.usage_metadata is not None or event.model_version is not None
             for event in data.invocation_events
         )
     return TurnFacts(
         invocation.tool_calls,
         invocation.usage_metadata,
-        asked,
+        model_calls,
         invocation.duration,
         invocation.model_duration,
         invocation.tool_duration,

@@ -64,13 +64,13 @@ class Event(WireModel):
         **fields: Any,
     ) -> Event:
         """Return an event with a call of the tool `name` with `args`."""
-        given = {} if args is None else args
-        if cls is Event and not fields and (size := _size_of_call(author, id, name, given)) is not None:
+        call_args = {} if args is None else args
+        if cls is Event and not fields and (size := _size_of_call(author, id, name, call_args)) is not None:
             event = new_event(WaitingEvent)  # as `waiting_event`, without the call
-            put_recipe(event, ("function_call", author, size, name, id, given.copy()))
+            put_recipe(event, ("function_call", author, size, name, id, call_args.copy()))
             return event
-        given = {"id": id, "name": name, "args": given}
-        return cls._of_part({"function_call": given}, "model", author=author, **fields)
+        call = {"id": id, "name": name, "args": call_args}
+        return cls._of_part({"function_call": call}, "model", author=author, **fields)
 
     @classmethod
     def returned(
@@ -87,8 +87,8 @@ class Event(WireModel):
             event = new_event(WaitingEvent)  # as `waiting_event`, without the call
             put_recipe(event, ("function_response", author, size, name, id, response.copy()))
             return event
-        given = {"id": id, "name": name, "response": response}
-        return cls._of_part({"function_response": given}, "user", author=author, **fields)
+        answer = {"id": id, "name": name, "response": response}
+        return cls._of_part({"function_response": answer}, "user", author=author, **fields)
 
     @classmethod
     def changed(cls, state_delta: dict[str, Any], *, author: str = "agent", **fields: Any) -> Event:
@@ -98,9 +98,9 @@ class Event(WireModel):
     @classmethod
     def _of_part(cls, part: dict[str, Any], role: str, **fields: Any) -> Event:
         # one call of the validator for all nested values: agents emit thousands of events
-        event = {**fields, "content": {"role": role, "parts": [part]}}
-        made: Event = cls.__pydantic_validator__.validate_python(event)
-        return made
+        data = {**fields, "content": {"role": role, "parts": [part]}}
+        event: Event = cls.__pydantic_validator__.validate_python(data)
+        return event
 
     @classmethod
     def from_adk(cls, event: dict[str, Any]) -> Event:
@@ -200,10 +200,10 @@ def recipe_of(event: Event) -> Recipe | None:
 def call_of(recipe: Recipe) -> FunctionCall:
     """Return the call of a lazy event."""
     _, _, _, name, call_id, args = recipe
-    stated = _CALL.copy()
-    stated["id"], stated["args"], stated["name"] = call_id, args, name
+    values = _CALL.copy()
+    values["id"], values["args"], values["name"] = call_id, args, name
     call = _new(FunctionCall)
-    put_fields(call, stated)
+    put_fields(call, values)
     put_unknown(call, {})
     return call
 
@@ -265,15 +265,15 @@ def flat_size(values: dict[Any, Any]) -> int:
     return size
 
 
-def _size_of_call(author: object, call_id: object, name: object, given: object) -> int | None:
+def _size_of_call(author: object, call_id: object, name: object, data: object) -> int | None:
     """Return the size for a recipe if the texts are texts and the dict has text keys; `None` for anything else."""
-    if not (type(name) is str and type(given) is dict and (author == "agent" or _is_an_agent(author))):
+    if not (type(name) is str and type(data) is dict and (author == "agent" or _is_an_agent(author))):
         return None
     if call_id is not None and type(call_id) is not str:
         return None
-    size = flat_size(given)
+    size = flat_size(data)
     if size < 0:
-        return None if any(type(key) is not str for key in given) else -1
+        return None if any(type(key) is not str for key in data) else -1
     if not name.isidentifier() or (call_id and not call_id.isalnum()):
         return -1
     return size if author == "agent" or str(author).isidentifier() else -1

@@ -85,9 +85,9 @@ def with_context(
     """Return the cases of a run (those at `places`) with their context; for a stored run including the expected conversation."""
     criteria = {one.eval_set_id: one.criteria for one in run.sets}
     ranges = [range(len(run.cases))] if places is None else [*places]
-    read = getattr(run.cases, "documents", None)
-    positions = [at for place in ranges for at in place] if read is not None else []
-    documents = AscendingLookup[bytes](read(positions) if read is not None else iter(()))
+    read_documents = getattr(run.cases, "documents", None)
+    positions = [at for place in ranges for at in place] if read_documents is not None else []
+    documents = AscendingLookup[bytes](read_documents(positions) if read_documents is not None else iter(()))
     for index, case in _at(run.cases, ranges) if places is not None else enumerate(run.cases):
         expected = _expected_conversation(documents.get(index))
         yield case, CaseContext(expected, criteria.get(case.eval_set_id, {}))
@@ -219,10 +219,10 @@ def _metric_result(
     }
 
 
-def _criterion(metric: MetricVerdict, given: Any) -> dict[str, Any] | None:
+def _criterion(metric: MetricVerdict, criterion: Any) -> dict[str, Any] | None:
     if metric.threshold is None:
         return None
-    options = given if isinstance(given, Mapping) else {}
+    options = criterion if isinstance(criterion, Mapping) else {}
     known = {"threshold": metric.threshold, "include_intermediate_responses_in_final": False}
     return {**known, **options, "threshold": metric.threshold}
 
@@ -253,16 +253,16 @@ def _details(details: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _figures(given: Any, names: tuple[str, ...]) -> dict[str, Any] | None:
-    return {name: given.get(name) for name in names} if isinstance(given, Mapping) else None
+def _figures(figures: Any, names: tuple[str, ...]) -> dict[str, Any] | None:
+    return {name: figures.get(name) for name in names} if isinstance(figures, Mapping) else None
 
 
 def rubric_scores(details: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     """Return the rubric scores in the details of a score in ADK's form: `rubric_id`, `rationale`, `score`."""
-    given = next((found for key in _RUBRICS if (found := details.get(key))), None)
-    if not isinstance(given, list):
+    entries = next((found for key in _RUBRICS if (found := details.get(key))), None)
+    if not isinstance(entries, list):
         return None
-    scores = (one for one in given if isinstance(one, Mapping) and isinstance(one.get("rubric_id"), str))
+    scores = (one for one in entries if isinstance(one, Mapping) and isinstance(one.get("rubric_id"), str))
     return [{name: one.get(name) for name in ("rubric_id", "rationale", "score")} for one in scores]
 
 

@@ -304,8 +304,8 @@ class EvalConfig(WireModel):
 
     def eval_metrics(self) -> list[EvalMetric]:
         """Return the metrics to compute: the criteria in order, then the remaining efficiency metrics."""
-        named = [self._eval_metric(name) for name in self.criteria]
-        return named + [
+        metrics = [self._eval_metric(name) for name in self.criteria]
+        return metrics + [
             EvalMetric(metric_name=name.value)
             for name in EFFICIENCY_METRICS
             if name.value not in self.criteria

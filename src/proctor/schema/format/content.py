@@ -253,7 +253,7 @@ _ARGUMENTS_READ_FIRST = ("args", "tool_input", "toolInput", "arguments")
 
 def _without_read(call: dict[str, Any], function: dict[str, Any]) -> dict[str, Any]:
     """Return a call whose `function` has only keys that no field reads."""
-    rest, read = dict(function), {}
+    rest, fields = dict(function), {}
     for first, keys, field in (
         (_NAMES_READ_FIRST, ("name",), "name"),
         (_ARGUMENTS_READ_FIRST, _ARGUMENTS, "args"),
@@ -261,10 +261,10 @@ def _without_read(call: dict[str, Any], function: dict[str, Any]) -> dict[str, A
         inner = next((key for key in keys if key in rest), None)
         outer = next((key for key in first if key in call), None)
         if inner is not None and (outer is None or call[outer] == rest[inner]):
-            read[outer or field] = rest.pop(inner)
+            fields[outer or field] = rest.pop(inner)
     if not rest:
         return call
-    return {**call, **read, "function": rest}
+    return {**call, **fields, "function": rest}
 
 
 class FunctionResponseBlob(ContentModel):

@@ -107,10 +107,12 @@ class _Conversion:
         fields["creation_timestamp"] = self.created
         try:
             if session:
-                stated = _object(session, path, "an initial session", SESSION_KEYS)
-                kept = {key: stated[key] for key in stated if not self.compat_adk or key in SESSION_KEYS}
+                data = _object(session, path, "an initial session", SESSION_KEYS)
+                session_fields = {
+                    key: data[key] for key in data if not self.compat_adk or key in SESSION_KEYS
+                }
                 fields["session_input"] = _validate(
-                    SessionInput, {"app_name": "", "user_id": "", **kept}, path
+                    SessionInput, {"app_name": "", "user_id": "", **session_fields}, path
                 )
             return _validate(EvalCase, fields, path)
         except PathError as problem:
@@ -171,8 +173,8 @@ class _Conversion:
 
     def _call(self, value: Any, path: Path) -> FunctionCall:
         item = _object(value, path, "a tool call", CALL_KEYS)
-        kept = item if not self.compat_adk else {key: item[key] for key in item if key in CALL_KEYS}
-        call = _validate(FunctionCall, dict(kept), path)
+        fields = item if not self.compat_adk else {key: item[key] for key in item if key in CALL_KEYS}
+        call = _validate(FunctionCall, dict(fields), path)
         if call.name is None:
             raise PathError("expected `tool_name` (which tool is called), but it is missing", path)
         return call

@@ -39,10 +39,10 @@ def to_camel(name: str) -> str:
     return first + "".join(map(str.capitalize, rest))
 
 
-def either(given: Mapping[str, Field], name: str) -> Field | None:
+def either(fields: Mapping[str, Field], name: str) -> Field | None:
     """Return a field by its camelCase or its snake_case name."""
-    found = given.get(to_camel(name))
-    return given.get(name) if found is None else found
+    found = fields.get(to_camel(name))
+    return fields.get(name) if found is None else found
 
 
 WRITTEN_IN_SNAKE_CASE = AliasGenerator(validation_alias=to_camel, serialization_alias=str)
@@ -204,11 +204,11 @@ def plain_data(value: Any) -> Any:
 
 
 def _stated_fields(model: BaseModel) -> dict[str, Any]:
-    stated = model.model_fields_set
+    names = model.model_fields_set
     fields = {
         name: value
         for name in type(model).model_fields
-        if (value := getattr(model, name)) is not None or name in stated
+        if (value := getattr(model, name)) is not None or name in names
     }
     fields.update(model.model_extra or {})
     return {name: plain_data(value) for name, value in fields.items()}
@@ -370,28 +370,28 @@ put_unknown = BaseModel.__dict__["__pydantic_extra__"].__set__
 _new = object.__new__
 
 
-def maker(model: type[Model], *stated: str) -> Callable[[dict[str, Any]], Model]:
+def maker(model: type[Model], *set_fields: str) -> Callable[[dict[str, Any]], Model]:
     """Return a function that builds a `model` from a dict with a value for each of its fields, in their order.
 
-    `stated` are the fields that count as set, even with their default (all fields if none is named); any other field
+    `set_fields` are the fields that count as set, even with their default (all fields if none is named); any other field
     counts as set if its value is not its default. The model takes ownership of the dict. Two of a model's four slots
     stay empty until first access (see `WireModel.__getattr__`), which saves a third.
     """
-    count_as_given(model, stated or model.model_fields)
+    count_as_given(model, set_fields or model.model_fields)
     new = model.__new__
 
     def make(fields: dict[str, Any]) -> Model:
-        made = new(model)
-        put_fields(made, fields)
-        put_unknown(made, {})
-        return made
+        instance = new(model)
+        put_fields(instance, fields)
+        put_unknown(instance, {})
+        return instance
 
     return make
 
 
-def count_as_given(model: type[WireModel], stated: Iterable[str]) -> None:
+def count_as_given(model: type[WireModel], set_fields: Iterable[str]) -> None:
     """Make fields count as set in models that are built here, even with their default; see `maker`."""
-    names = frozenset(stated)
+    names = frozenset(set_fields)
     ALWAYS_STATED[model] = names & ALWAYS_STATED.get(model, names)
 
 
@@ -400,14 +400,14 @@ def twin(model: Model) -> Model:
 
     The set of fields that count as set is computed on access, as for `maker`; with unknown fields it is copied.
     """
-    made = _new(type(model))
-    put_fields(made, model.__dict__.copy())
+    copy = _new(type(model))
+    put_fields(copy, model.__dict__.copy())
     if unknown := model.__pydantic_extra__:
-        put_unknown(made, unknown.copy())
-        _put_stated(made, model.__pydantic_fields_set__.copy())
+        put_unknown(copy, unknown.copy())
+        _put_stated(copy, model.__pydantic_fields_set__.copy())
     else:
-        put_unknown(made, {})
-    return made
+        put_unknown(copy, {})
+    return copy
 
 
 def defaults(model: type[WireModel]) -> dict[str, Any]:

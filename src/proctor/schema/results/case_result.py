@@ -388,5 +388,5 @@ def user_faults(case: CaseResult, place: int) -> list[UserFault]:
 def _by_rules(trial: TrialResult) -> list[UserFault]:
     """Return the faults that rules detected in a trial and in the attempts within its evidence."""
     data: dict[str, Any] = trial.evidence_data() or {}
-    played = [one.get("played_user") or {} for one in (*(data.get("attempts") or ()), data)]
-    return [UserFault.model_validate(fault) for one in played for fault in one.get("faults") or ()]
+    simulated_users = [one.get("played_user") or {} for one in (*(data.get("attempts") or ()), data)]
+    return [UserFault.model_validate(fault) for one in simulated_users for fault in one.get("faults") or ()]

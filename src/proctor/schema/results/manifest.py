@@ -134,14 +134,14 @@ class AgentManifest(WireModel):
 
     def source_change(self, now: AgentManifest) -> str:
         """Return how the source has changed until `now`, as a sentence with the modules; empty if no change is known."""
-        said = f"the source of the agent {now.label} has changed"
+        sentence = f"the source of the agent {now.label} has changed"
         if self.source_hash != now.source_hash:
-            return said
+            return sentence
         if self.modules is None or now.modules is None:
             return ""
         files = sorted({file for file, _ in self.modules.items() ^ now.modules.items()})
         more = ", …" if len(files) > _MOST_NAMED else ""
-        return f"{said}: {', '.join(files[:_MOST_NAMED])}{more}" if files else ""
+        return f"{sentence}: {', '.join(files[:_MOST_NAMED])}{more}" if files else ""
 
 
 class Manifest(WireModel):

@@ -162,9 +162,9 @@ class _WaitingScore(LazyObject, MetricScore):
     def settle(self) -> None:
         if (maker := self._maker) is None:  # another thread has just computed it
             return
-        made = maker[0](maker[1])
+        score = maker[0](maker[1])
         for name in MetricScore.__slots__:
-            setattr(self, name, getattr(made, name))
+            setattr(self, name, getattr(score, name))
         self.__class__ = MetricScore  # type: ignore[assignment]  # its base
         self._maker = None
 

@@ -136,19 +136,21 @@ def _is_answer(question: str, answer: str) -> bool:
     if _YES_OR_NO.match(answer.strip()):
         return True
     asked_back = questions(answer)
-    stated = content_words("\n".join(each for each in sentences(answer) if each not in asked_back))
-    return shares_word(content_words(question), stated) or (len(stated) > 2 and not puts_off(answer))
+    statement_words = content_words("\n".join(each for each in sentences(answer) if each not in asked_back))
+    return shares_word(content_words(question), statement_words) or (
+        len(statement_words) > 2 and not puts_off(answer)
+    )
 
 
 def _ignored_questions(conversation: UserConversation) -> Iterator[UserFault]:
     facts = [sentence for sentence in sentences(conversation.plan) if not depends(sentence)]
     for turn, text in conversation.own_turns():
-        asked = _checkable_questions(conversation.answer_before(turn))
-        if not asked or _RELUCTANT.search(text) or _answers_any(text, asked[:-1]):
+        open_questions = _checkable_questions(conversation.answer_before(turn))
+        if not open_questions or _RELUCTANT.search(text) or _answers_any(text, open_questions[:-1]):
             continue
-        fact = _fact_for(asked[-1], facts)
-        if fact and not _is_response(asked[-1], fact, text, conversation.user_messages[:turn]):
-            why = f"the agent asked {asked[-1]!r}; the plan contains the answer: {fact!r}"
+        fact = _fact_for(open_questions[-1], facts)
+        if fact and not _is_response(open_questions[-1], fact, text, conversation.user_messages[:turn]):
+            why = f"the agent asked {open_questions[-1]!r}; the plan contains the answer: {fact!r}"
             yield new_fault(FaultKind.IGNORED_QUESTION, turn, text, why)
 
 
@@ -157,10 +159,10 @@ def _checkable_questions(answer: str) -> list[str]:
     return [question for question in questions(answer) if is_english(question) or _SLOT.search(question)]
 
 
-def _answers_any(text: str, asked: list[str]) -> bool:
+def _answers_any(text: str, open_questions: list[str]) -> bool:
     """Whether a message may answer one of several questions."""
     about = content_words(text)
-    return any(len(about) < 4 or shares_word(about, content_words(question)) for question in asked)
+    return any(len(about) < 4 or shares_word(about, content_words(question)) for question in open_questions)
 
 
 def _fact_for(question: str, facts: list[str]) -> str:
@@ -214,5 +216,5 @@ def _is_response(question: str, fact: str, text: str, earlier: Sequence[str]) ->
 
 
 def _states_value_of(fact: str, messages: Sequence[str]) -> bool:
-    stated = normalize("\n".join(messages))
-    return any(normalize(value) in stated for value in _values(fact))
+    normal_text = normalize("\n".join(messages))
+    return any(normalize(value) in normal_text for value in _values(fact))

@@ -51,8 +51,8 @@ class KnownFacts:
 
     def has(self, reference: str) -> bool:
         """Return whether a number or a reference is known, or can be computed from known numbers."""
-        wanted = normalize(reference)
-        if any(wanted in known for known in self._normalized):
+        normal_form = normalize(reference)
+        if any(normal_form in known for known in self._normalized):
             return True
         if is_clock_of(reference, self.numbers, self.words) or is_rounded(reference, self.numbers):
             return True

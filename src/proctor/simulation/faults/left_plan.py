@@ -154,9 +154,9 @@ def _off_plan(text: str, known: KnownFacts) -> str:
     if not (known.is_english and is_english(text)):
         return ""
     for sentence in sentences(text):
-        asked = content_words(sentence) - _FILLERS
-        if len(asked) < _FEWEST_WORDS or not _WANTS.search(sentence) or _CONTINUES.search(sentence):
+        request_words = content_words(sentence) - _FILLERS
+        if len(request_words) < _FEWEST_WORDS or not _WANTS.search(sentence) or _CONTINUES.search(sentence):
             continue
-        if not (shares_word(asked, known.content) or numbers_in(sentence) & known.numbers):
+        if not (shares_word(request_words, known.content) or numbers_in(sentence) & known.numbers):
             return "neither the plan nor the conversation mentions that"
     return ""

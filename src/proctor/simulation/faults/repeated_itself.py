@@ -43,11 +43,11 @@ def repeated_itself(conversation: UserConversation) -> Iterator[UserFault]:
     """
     if _WANTS_REPETITION.search(conversation.plan):
         return
-    seen: dict[str, list[int]] = {}
+    turns_by_text: dict[str, list[int]] = {}
     for turn, text in enumerate(conversation.user_messages):
-        seen.setdefault(" ".join(words(text)), []).append(turn)
+        turns_by_text.setdefault(" ".join(words(text)), []).append(turn)
     own = dict(conversation.own_turns())
-    for message, turns in seen.items():
+    for message, turns in turns_by_text.items():
         if len(message.split()) < _SHORTEST:
             continue
         addressed = _first_addressed(conversation, turns)
@@ -67,11 +67,11 @@ def _is_fault(conversation: UserConversation, turn: int, *, times: int) -> bool:
         return True
     if not is_english(conversation.plan):
         return False
-    asked = "\n".join(questions(last))
-    if not asked:
+    question_text = "\n".join(questions(last))
+    if not question_text:
         return True
-    may_answer = _ASKS_NUMBER.search(asked) and any(char.isdigit() for char in text)
-    return not (may_answer or shares_word(content_words(text), content_words(asked)))
+    may_answer = _ASKS_NUMBER.search(question_text) and any(char.isdigit() for char in text)
+    return not (may_answer or shares_word(content_words(text), content_words(question_text)))
 
 
 def _first_addressed(conversation: UserConversation, turns: list[int]) -> int:

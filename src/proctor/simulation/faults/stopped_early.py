@@ -90,12 +90,14 @@ def _may_end(conversation: UserConversation) -> bool:
 def _open_question(conversation: UserConversation) -> tuple[str, str] | None:
     last = conversation.answers[-1]
     known = content_words("\n".join([conversation.plan, conversation.briefing, *conversation.user_messages]))
-    asked = questions(last)
-    is_done = any(_IS_DONE.search(sentence) for sentence in sentences(last) if sentence not in asked)
+    agent_questions = questions(last)
+    is_done = any(
+        _IS_DONE.search(sentence) for sentence in sentences(last) if sentence not in agent_questions
+    )
     ignored = (_COURTESY, _OFFER) if conversation.has_expected_state is None else (_COURTESY,)
     is_open = [
         question
-        for question in asked
+        for question in agent_questions
         if not any(pattern.search(question) for pattern in ignored)
         and _needs_answer(question, known, is_done=is_done)
     ]

@@ -131,8 +131,8 @@ def is_failing(answer: str) -> bool:
 
 def is_giving_up(answer: str) -> bool:
     """Return whether the statements of an answer report a failure. Questions and expressions of sympathy do not count."""
-    stated = " ".join(sentence for sentence in sentences(answer) if not sentence.endswith("?"))
-    return not answer.strip() or is_failing(_IN_SYMPATHY.sub(" ", stated) or ".")
+    statements = " ".join(sentence for sentence in sentences(answer) if not sentence.endswith("?"))
+    return not answer.strip() or is_failing(_IN_SYMPATHY.sub(" ", statements) or ".")
 
 
 def puts_off(answer: str) -> bool:

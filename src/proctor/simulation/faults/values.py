@@ -97,19 +97,19 @@ def dates_in(text: str) -> frozenset[tuple[int, int]]:
 
 @by_line
 def _dates_in(text: str) -> frozenset[tuple[int, int]]:
-    named = {(_month(name), int(day)) for name, day in _NAMED[0].findall(text)}
-    named |= {(_month(name), int(day)) for day, name in _NAMED[1].findall(text)}
-    named |= {
+    dates = {(_month(name), int(day)) for name, day in _NAMED[0].findall(text)}
+    dates |= {(_month(name), int(day)) for day, name in _NAMED[1].findall(text)}
+    dates |= {
         (_month(name), day) for part, name in _PART_OF_MONTH.findall(text) for day in _DAYS[part.casefold()]
     }
     pairs = [(int(first), int(second)) for first, second in _SHORT.findall(text)]
     for first, second, third in _NUMERIC.findall(text):
         if len(first) == 4:
-            named |= {(int(second), int(third))} & _ALL_DATES
+            dates |= {(int(second), int(third))} & _ALL_DATES
         else:
             pairs.append((int(first), int(second)))
     # 3/5 may be the fifth of March or the third of May
-    return frozenset(named | {date for pair in pairs for date in (pair, pair[::-1])} & _ALL_DATES)
+    return frozenset(dates | {date for pair in pairs for date in (pair, pair[::-1])} & _ALL_DATES)
 
 
 def _month(name: str) -> int:
@@ -233,10 +233,10 @@ def is_day_near(month: int, day: int, known: Collection[tuple[int, int]], texts:
     """Return whether a date is near a known one and a text contains a relative date, as tomorrow or three nights."""
     if not known or not any(map(_RELATIVE.search, texts)):
         return False
-    wanted = _date(month, day)
-    return wanted is not None and any(
+    target = _date(month, day)
+    return target is not None and any(
         other is not None
-        and min(abs(wanted - other), abs(abs(wanted - other) - timedelta(days=366))) <= _NEAR
+        and min(abs(target - other), abs(abs(target - other) - timedelta(days=366))) <= _NEAR
         for other in (_date(*one) for one in known)
     )
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from proctor.api import load_config
 from proctor.compat.adk.argument_errors import a_path, set_up, setup_error
-from proctor.compat.adk.evaluation_run import Asked, evaluate_files, evaluate_set
+from proctor.compat.adk.evaluation_run import EvaluationRequest, evaluate_files, evaluate_set
 from proctor.compat.adk.sync_or_async import Evaluation
 from proctor.files.eval_sets.convert import migrate
 from proctor.files.eval_sets.selectors import find_config
@@ -100,13 +100,13 @@ class AgentEvaluator:
             ValueError: the set-up is wrong; nothing was run.
         """
         __tracebackhide__ = True
-        asked = Asked(
+        request = EvaluationRequest(
             agent=agent_module, num_runs=num_runs, agent_name=agent_name, printed=print_detailed_results,
             artifact_service=artifact_service, output_file=output_file, app_name=app_name,
             keeper=eval_set_results_manager,
         )  # fmt: skip
         config = {"criteria": criteria} if criteria is not None else eval_config
-        return Evaluation("AgentEvaluator.evaluate_eval_set", lambda: evaluate_set(asked, eval_set, config))
+        return Evaluation("AgentEvaluator.evaluate_eval_set", lambda: evaluate_set(request, eval_set, config))
 
     @staticmethod
     def evaluate(  # noqa: PLR0913, PLR0917 - google-adk's signature
@@ -127,14 +127,14 @@ class AgentEvaluator:
         `initial_session_file` is the session that old lists of turns start in. The rest as for `evaluate_eval_set`.
         """
         __tracebackhide__ = True
-        asked = Asked(
+        request = EvaluationRequest(
             agent=agent_module, num_runs=num_runs, agent_name=agent_name, printed=print_detailed_results,
             artifact_service=artifact_service, output_file=output_file, app_name=app_name,
             keeper=eval_set_results_manager,
         )  # fmt: skip
         path = a_path(eval_dataset_file_path_or_dir, "eval_dataset_file_path_or_dir")
         return Evaluation(
-            "AgentEvaluator.evaluate", lambda: evaluate_files(asked, _files(path), initial_session_file)
+            "AgentEvaluator.evaluate", lambda: evaluate_files(request, _files(path), initial_session_file)
         )
 
     @staticmethod

@@ -42,6 +42,6 @@ def get_eval_metrics_from_config(eval_config: EvalConfig) -> list[EvalMetric]:
 
 def append_default_efficiency_metrics(eval_metrics: list[EvalMetric]) -> list[EvalMetric]:
     """Return the metrics with the informational ones, which are always computed, behind them."""
-    named = {metric.metric_name for metric in eval_metrics}
-    missing = [name.value for name in EFFICIENCY_METRICS if name.value not in named]
+    names = {metric.metric_name for metric in eval_metrics}
+    missing = [name.value for name in EFFICIENCY_METRICS if name.value not in names]
     return [*eval_metrics, *(EvalMetric(metric_name=name) for name in missing)]

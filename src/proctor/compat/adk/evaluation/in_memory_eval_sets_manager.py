@@ -28,9 +28,9 @@ class InMemoryEvalSetsManager(CasesInSets):
         if eval_set_id in sets:
             raise setup_error(f"the app {app_name!r} has an eval set {eval_set_id!r} already")
         with set_up():
-            made = EvalSet(eval_set_id=eval_set_id, eval_cases=[], creation_timestamp=time.time())
-        sets[eval_set_id] = made
-        return made
+            eval_set = EvalSet(eval_set_id=eval_set_id, eval_cases=[], creation_timestamp=time.time())
+        sets[eval_set_id] = eval_set
+        return eval_set
 
     def list_eval_sets(self, app_name: str) -> list[str]:
         """Return the ids of an app's eval sets."""

@@ -78,9 +78,9 @@ class LlmAsJudge(Evaluator, Generic[CriterionT]):
         name = eval_metric.metric_name
         if eval_metric.criterion is None:
             raise setup_error(f"{name}: expected a criterion of the type {criterion_type.__name__}, got none")
-        stated = eval_metric.criterion.model_dump(exclude_unset=True)
+        criterion_data = eval_metric.criterion.model_dump(exclude_unset=True)
         try:
-            self._criterion: CriterionT = criterion_type.model_validate(plain_data(stated))
+            self._criterion: CriterionT = criterion_type.model_validate(plain_data(criterion_data))
         except ValidationError as error:
             message = error.errors()[0]["msg"]
             raise setup_error(
@@ -123,9 +123,11 @@ class LlmAsJudge(Evaluator, Generic[CriterionT]):
         Raises:
             SetupError: it cannot be asked.
         """
-        stated = stated_options(self._criterion)
+        criterion_options = stated_options(self._criterion)
         options = self._judge_model_options
-        judge = judges.judge(self._eval_metric.metric_name, options, stated="judge_model" in stated)
+        judge = judges.judge(
+            self._eval_metric.metric_name, options, stated="judge_model" in criterion_options
+        )
         self._judge = cast("PromptedJudge", judge)
 
     async def evaluate_invocations(
@@ -188,14 +190,16 @@ class LlmAsJudge(Evaluator, Generic[CriterionT]):
         self._problems = []
         pairs = list(zip(actual, expected, strict=True))
         prompts = []
-        for made, wanted in pairs:
-            prompts.append((self.format_auto_rater_prompt(made, wanted), self._state_of_turn()))
+        for actual_turn, expected_turn in pairs:
+            prompts.append((self.format_auto_rater_prompt(actual_turn, expected_turn), self._state_of_turn()))
         samples = self._judge_model_options.num_samples
         asking = [gather_all([_answer(judge, prompt) for _ in range(samples)]) for prompt, _ in prompts]
         results = []
-        for (made, wanted), (_, state), replies in zip(pairs, prompts, await gather_all(asking), strict=True):
+        for (actual_turn, expected_turn), (_, state), replies in zip(
+            pairs, prompts, await gather_all(asking), strict=True
+        ):
             self._enter_turn(state)
-            results.append(self._result(made, wanted, replies))
+            results.append(self._result(actual_turn, expected_turn, replies))
         return self.aggregate_invocation_results(results) if results else EvaluationResult()
 
     def _result(

@@ -90,23 +90,23 @@ class LocalEvalService(BaseEvalService):
         Raises:
             ValueError: the set or a case is not there or cannot be run, or the agent cannot be loaded.
         """
-        asked = a_model(InferenceRequest, inference_request, "inference_request")
-        eval_set = self._load_set(asked)
+        request = a_model(InferenceRequest, inference_request, "inference_request")
+        eval_set = self._load_set(request)
         with set_up():
             agent = load_with_services(self._agent, None, self._services)
-        parallelism = asked.inference_config.parallelism
+        parallelism = request.inference_config.parallelism
         trials = infer(
             agent,
-            asked.app_name,
+            request.app_name,
             eval_set,
-            only=asked.eval_case_ids or (),
+            only=request.eval_case_ids or (),
             concurrency=parallelism,
             **_playing(self._provider),
         )
         with set_up():
             async for trial in trials:
                 self._recorded[trial.eval_set_id, trial.eval_id, trial.session_id] = trial
-                yield inference_of(trial, asked.app_name)
+                yield inference_of(trial, request.app_name)
 
     async def evaluate(self, evaluate_request: EvaluateRequest) -> AsyncGenerator[EvalCaseResult, None]:
         """Evaluate the inferences; yields each result when it is available. Stores the results of each set at the end.
@@ -114,34 +114,34 @@ class LocalEvalService(BaseEvalService):
         Raises:
             ValueError: a metric does not exist or does not fit, or a case is not there.
         """
-        asked = a_model(EvaluateRequest, evaluate_request, "evaluate_request")
-        if not asked.inference_results:
+        request = a_model(EvaluateRequest, evaluate_request, "evaluate_request")
+        if not request.inference_results:
             raise setup_error("inference_results: there are none, so there is nothing to score")
-        config = config_of(asked.evaluate_config.eval_metrics)
+        config = config_of(request.evaluate_config.eval_metrics)
         with set_up():
             metrics = Metrics.of(config, self._own)
-        recorded = [(self._case(one), self._trial(one)) for one in asked.inference_results]
-        kept: dict[tuple[str, str], list[EvalCaseResult]] = {}
-        parallelism = asked.evaluate_config.parallelism
+        recorded = [(self._case(one), self._trial(one)) for one in request.inference_results]
+        results_by_set: dict[tuple[str, str], list[EvalCaseResult]] = {}
+        parallelism = request.evaluate_config.parallelism
         async for position, verdict in judge(recorded, metrics, concurrency=parallelism):
-            inference = asked.inference_results[position]
+            inference = request.inference_results[position]
             (result,) = case_results_of(verdict, recorded[position][0], config.criteria)
-            kept.setdefault((inference.app_name, inference.eval_set_id), []).append(result)
+            results_by_set.setdefault((inference.app_name, inference.eval_set_id), []).append(result)
             yield result
-        await self._keep(kept)
+        await self._keep(results_by_set)
 
-    def _load_set(self, asked: InferenceRequest) -> EvalSet:
-        found = self._sets.get_eval_set(asked.app_name, asked.eval_set_id)
+    def _load_set(self, request: InferenceRequest) -> EvalSet:
+        found = self._sets.get_eval_set(request.app_name, request.eval_set_id)
         if found is None:
-            raise NotFoundError(f"no eval set {asked.eval_set_id!r} of the app {asked.app_name!r}")
+            raise NotFoundError(f"no eval set {request.eval_set_id!r} of the app {request.app_name!r}")
         found = EvalSet.model_validate(plain_data(found))  # a manager of google-adk has its own models
         there = [case.eval_id for case in found.eval_cases]
-        for eval_id in asked.eval_case_ids or ():
+        for eval_id in request.eval_case_ids or ():
             if eval_id not in there:
                 hint = did_you_mean(eval_id, there)
-                raise NotFoundError(f"eval set {asked.eval_set_id!r} has no case {eval_id!r}.{hint}")
+                raise NotFoundError(f"eval set {request.eval_set_id!r} has no case {eval_id!r}.{hint}")
         if not there:
-            raise setup_error(f"the eval set {asked.eval_set_id!r} has no cases")
+            raise setup_error(f"the eval set {request.eval_set_id!r} has no cases")
         return found
 
     def _case(self, inference: InferenceResult) -> EvalCase:
@@ -159,12 +159,12 @@ class LocalEvalService(BaseEvalService):
             return known
         return trial_of(inference)
 
-    async def _keep(self, kept: dict[tuple[str, str], list[EvalCaseResult]]) -> None:
+    async def _keep(self, results_by_set: dict[tuple[str, str], list[EvalCaseResult]]) -> None:
         if self._keeper is None:
             return
-        for (app_name, eval_set_id), results in kept.items():
-            taken = as_taken_by(self._keeper, results)
-            await settle(self._keeper.save_eval_set_result(app_name, eval_set_id, taken))
+        for (app_name, eval_set_id), results in results_by_set.items():
+            adk_results = as_taken_by(self._keeper, results)
+            await settle(self._keeper.save_eval_set_result(app_name, eval_set_id, adk_results))
 
 
 def _playing(provider: Any) -> dict[str, Any]:

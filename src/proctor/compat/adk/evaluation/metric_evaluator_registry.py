@@ -68,8 +68,8 @@ class _WithThoseOfTheEngine(MetricEvaluatorRegistry):
             return super().get_evaluator(eval_metric)
         if name not in self._names():
             raise NotFoundError(str(unknown_name("metric", name, self._names())))
-        made = type("PrebuiltEvaluator", (PrebuiltEvaluator,), {"metric_name": name})
-        return made(eval_metric)  # type: ignore[no-any-return]  # a class made here
+        evaluator_type = type("PrebuiltEvaluator", (PrebuiltEvaluator,), {"metric_name": name})
+        return evaluator_type(eval_metric)  # type: ignore[no-any-return]  # a class made here
 
     def get_registered_metrics(self) -> list[MetricInfo]:
         return metric_infos() + super().get_registered_metrics()

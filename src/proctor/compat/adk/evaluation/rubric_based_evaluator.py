@@ -63,7 +63,7 @@ class DefaultAutoRaterResponseParser(AutoRaterResponseParser):
         matches = _LINE.finditer(auto_rater_response)
         lines = [(match[1] or match[3], (match[2] or match[4] or "").strip()) for match in matches]
         counts = {
-            sum(label == wanted for label, _ in lines) for wanted in ("Property", "Rationale", "Verdict")
+            sum(label == heading for label, _ in lines) for heading in ("Property", "Rationale", "Verdict")
         }
         if len(counts) != 1:
             return []

@@ -37,12 +37,12 @@ class LlmBackedUserSimulator(UserSimulator):
 
         scenario = a_model(ConversationScenario, conversation_scenario, "conversation_scenario")
         case = EvalCase(eval_id="scenario", conversation_scenario=scenario)
-        asked = EvalConfig(user_simulator_config=self._config)
+        eval_config = EvalConfig(user_simulator_config=self._config)
         self._users: RunUsers = RunUsers()
         with set_up():
-            if problems := self._users.problems(case, asked):
+            if problems := self._users.problems(case, eval_config):
                 raise SetupProblems(problems)
-        self._player: Player = self._users.play(case, asked)
+        self._player: Player = self._users.play(case, eval_config)
 
     async def get_next_user_message(self, events: Sequence[Event]) -> NextUserMessage:
         """Return the starting prompt, then the messages of the model.

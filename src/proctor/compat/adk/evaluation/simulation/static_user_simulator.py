@@ -28,9 +28,9 @@ class StaticUserSimulator(UserSimulator):
         """Return the next message of the conversation; after the last one the status reports the end."""
         if self.invocation_idx >= len(self.static_conversation):
             return NextUserMessage(status=Status.STOP_SIGNAL_DETECTED)
-        said = self.static_conversation[self.invocation_idx].user_content
+        message = self.static_conversation[self.invocation_idx].user_content
         self.invocation_idx += 1
-        return NextUserMessage(status=Status.SUCCESS, user_message=said)
+        return NextUserMessage(status=Status.SUCCESS, user_message=message)
 
     def get_simulation_evaluator(self) -> None:
         """Return nothing: there is nothing to evaluate."""

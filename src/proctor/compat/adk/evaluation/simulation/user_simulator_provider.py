@@ -44,7 +44,7 @@ class UserSimulatorProvider:
             raise setup_error(
                 f"no user simulator is registered for configs of the type {kind.__name__}; register_user_simulator does it"
             )
-        made: UserSimulator = simulator(
+        user_simulator: UserSimulator = simulator(
             config=self._user_simulator_config, conversation_scenario=eval_case.conversation_scenario
         )
-        return made
+        return user_simulator
