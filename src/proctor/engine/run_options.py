@@ -32,6 +32,7 @@ from proctor.common.option_kinds import (
     WholeNumber,
     WorkerPlace,
 )
+from proctor.common.registry import load_object
 from proctor.errors import SetupError
 
 if TYPE_CHECKING:
@@ -122,20 +123,11 @@ def _config_problem(name: str, value: object) -> str:
     return f"{name}: expected a path, an EvalConfig or a dict, got {type(value).__name__}"
 
 
-def _shard_problem(_name: str, value: object) -> str:
-    from proctor.engine.planning.set_plan import parse_shard
-
-    try:
-        parse_shard(value)
-    except SetupError as problem:
-        return str(problem)
-    return ""
-
-
-def _join_problem(name: str, value: object) -> str:
-    from proctor.engine.planning.set_plan import run_name_problem
-
-    return run_name_problem(name, value)
+def _check(function: str) -> Checked:
+    """Return the check by a function of `set_plan`, which is imported when the option has a value."""
+    return Checked(
+        lambda name, value: str(load_object(f"proctor.engine.planning.set_plan:{function}")(name, value))
+    )
 
 
 FAILURES_OR_ALL = Choice(("all", "failures"))
@@ -162,11 +154,11 @@ class RunOptions:
         None, PythonObject(), "Only these case ids, by set id; sets that are not named are left out.", group=Group.CASES,
     )  # fmt: skip
     shard: str | None = option(
-        None, Checked(_shard_problem), "Only the I-th of N parts of the cases, for N machines; case ids decide the part.",
+        None, _check("shard_problem"), "Only the I-th of N parts of the cases, for N machines; case ids decide the part.",
         "--shard", metavar="I/N", group=Group.CASES,
     )  # fmt: skip
     join: str | None = option(
-        None, Checked(_join_problem), "With `shard`: write one run, named RUN, together with the processes that run the other parts.",
+        None, _check("run_name_problem"), "With `shard`: write one run, named RUN, together with the processes that run the other parts.",
         "--join", metavar="RUN", group=Group.CASES,
     )  # fmt: skip
     join_timeout: float = option(
@@ -241,6 +233,16 @@ class RunOptions:
     per_worker: int | None = option(
         None, WholeNumber(1, most=10_000), "With `on`: the most trials that a worker runs at a time.", "--per-worker", metavar="N",
         group=Group.EXECUTION, uses=[SETTING, RESUME], unset="an equal part of `concurrency`",
+    )  # fmt: skip
+    max_pending: int | None = option(
+        None, WholeNumber(), "With `on`: at most N workers start at a time.", "--max-pending", metavar="N", group=Group.EXECUTION, uses=[SETTING, RESUME],
+    )  # fmt: skip
+    ramp: int | None = option(
+        None, WholeNumber(), "With `on`: start at most N workers a minute.", "--ramp", metavar="N", group=Group.EXECUTION, uses=[SETTING, RESUME],
+    )  # fmt: skip
+    worker_cpu: float | None = option(
+        None, Amount("CPUs"), "With `on` a cluster of Ray: the CPUs that each worker takes, such as 0.5.", "--worker-cpu",
+        metavar="N", group=Group.EXECUTION, uses=[SETTING, RESUME], unset="1",
     )  # fmt: skip
     env: Sequence[str] = option(
         (), RepeatedText(), "With `on`: refuse workers whose environment lacks NAME; may be repeated.", "--env",
@@ -444,5 +446,5 @@ def options_of(use: Use) -> list[str]:
     return [option.name for option in OPTIONS.values() if use in option.uses]
 
 
-WORKERS = ("on", "workers", "per_worker", "env")
+WORKERS = ("on", "workers", "per_worker", "max_pending", "ramp", "worker_cpu", "env")
 """The options that say where the trials of a run, or of a session of it, are run. They change no verdict."""

@@ -63,6 +63,9 @@ class EvaluateOptions(TypedDict, total=False):
     on: str | None
     workers: int | None
     per_worker: int | None
+    max_pending: int | None
+    ramp: int | None
+    worker_cpu: float | None
     env: Sequence[str]
     timeout: float | None
     trial_timeout: float | None
@@ -126,6 +129,9 @@ class SessionOptions(TypedDict, total=False):
     on: str | None
     workers: int | None
     per_worker: int | None
+    max_pending: int | None
+    ramp: int | None
+    worker_cpu: float | None
     env: Sequence[str]
     max_text: int
     max_events: int

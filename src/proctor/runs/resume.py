@@ -62,6 +62,9 @@ async def resume(run: str | None = None, **options: Unpack[ResumeOptions]) -> Ru
     * `on: str | None` (in this process): Run the trials on workers: `processes` of this machine, or Ray: `ray:local`, `ray:auto`, `ray://HOST:PORT`.
     * `workers: int | None` (4): With `on`: start N workers, which share the trials.
     * `per_worker: int | None` (an equal part of `concurrency`): With `on`: the most trials that a worker runs at a time.
+    * `max_pending: int | None` (none): With `on`: at most N workers start at a time.
+    * `ramp: int | None` (none): With `on`: start at most N workers a minute.
+    * `worker_cpu: float | None` (1): With `on` a cluster of Ray: the CPUs that each worker takes, such as 0.5.
     * `env: Sequence[str]` (none): With `on`: refuse workers whose environment lacks NAME; may be repeated. A list.
     * `max_text: int` (1048576): Keep N characters of a text of the agent; a longer one is cut, and an error.
     * `max_events: int` (10000): Stop an agent after N events in one turn, which is an error.

@@ -10,8 +10,9 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
+import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -45,6 +46,31 @@ _CLOSING = 10.0
 """Seconds that workers get to close their agents."""
 _SPARE_SECONDS = 60.0
 """Seconds in addition to all deadlines of a trial after which a silent worker counts as lost."""
+
+
+class Admission:
+    """Admits workers that start: a cluster that starts many at once may need machines, images and keys that it lacks."""
+
+    def __init__(self, most: int | None = None, per_minute: int | None = None) -> None:
+        """Take the workers that may start at a time, and within a minute; `None`: no limit."""
+        self._free = asyncio.Semaphore(most) if most is not None else nullcontext()
+        self._interval = 60 / per_minute if per_minute is not None else 0.0
+        self._next = 0.0
+
+    async def __aenter__(self) -> None:
+        await self._free.__aenter__()
+        now = time.monotonic()
+        begin = max(now, self._next)
+        self._next = begin + self._interval
+        try:
+            if begin > now:
+                await asyncio.sleep(begin - now)
+        except BaseException:
+            await self.__aexit__()
+            raise
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._free.__aexit__(None, None, None)
 
 
 class ReceivedEvidence(Protocol):
@@ -84,6 +110,7 @@ class WorkerPool:
     """Returns the differences between this process and the facts of workers (each with the name of the worker)."""
     seconds: Callable[[int], float | None]
     """Returns the seconds after which a trial of so many turns has passed all its deadlines; `None`: it has none."""
+    admission: Admission
     lost_workers: int = 0
     lost_attempts: int = 0
     _keys: Iterator[int] = field(default_factory=itertools.count)
@@ -279,9 +306,14 @@ class WorkerPool:
             WorkerLostError: it did not start, or ended.
             AgentLoadError: it could not open the agent; or it `compares`, and differs from this process.
         """
-        worker = await self.engine.start()
+        async with self.admission:
+            worker = await self.engine.start()
+            try:
+                facts = await worker.open(json.dumps(self.job).encode())
+            except BaseException:
+                worker.kill()
+                raise
         try:
-            facts = await worker.open(json.dumps(self.job).encode())
             if error := facts.get("error"):
                 raise AgentLoadError(f"{worker.name}: {error}")
             if compares and (differences := self.compare([*self._first, (worker.name, facts)])):

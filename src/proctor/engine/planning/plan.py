@@ -118,6 +118,10 @@ def _sharing_problems(options: RunOptions) -> list[SetupError]:
         for name in WORKERS[1:]
         if options.on is None and getattr(options, name)
     ]
+    if options.on == "processes" and options.worker_cpu is not None:
+        problems.append(
+            "worker_cpu (--worker-cpu) is for a cluster of Ray: processes of one machine share its cores (--workers limits them)"
+        )
     if options.join is None:
         return [*map(SetupError, problems)]
     if options.shard is None:

@@ -298,6 +298,15 @@ def parse_shard(text: object) -> Shard:
 _RUN_NAME = re.compile(r"(?!(?i:latest|previous)\Z)[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
+def shard_problem(_name: str, value: object) -> str:
+    """Return the error message for an invalid shard; empty if it is valid."""
+    try:
+        parse_shard(value)
+    except SetupError as problem:
+        return str(problem)
+    return ""
+
+
 def run_name_problem(_option: str, name: object) -> str:
     """Return why `name` cannot be the name of a run; empty if it can."""
     if isinstance(name, str) and _RUN_NAME.fullmatch(name):

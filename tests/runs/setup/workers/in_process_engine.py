@@ -10,7 +10,7 @@ from typing import Any
 
 from proctor.agents.base import Session
 from proctor.engine.execution.worker_engine import Facts, Worker, WorkerLostError
-from proctor.engine.execution.workers import WorkerPool
+from proctor.engine.execution.workers import Admission, WorkerPool
 from proctor.engine.run_options import RunOptions
 from proctor.engine.trial.deadlines import Slot
 from proctor.runs.setup.workers.make_pool import differences
@@ -41,6 +41,7 @@ class Engine:
         self.killers = {"poison", "crash"}
         """Messages that end their worker; `crash` by a crash of its process, `poison` as if it were killed."""
         self.most_starts = 100
+        self.starting = self.most_starting = 0
         self.is_closed = False
         self.report_lost: Callable[[str], None] = lambda _: None
 
@@ -78,6 +79,10 @@ class InProcessWorker:
         if error := json.loads(job).get("error"):
             return {"error": error}
         self._server = TrialServer(self, RunOptions(), None)
+        self.engine.starting += 1
+        self.engine.most_starting = max(self.engine.most_starting, self.engine.starting)
+        await asyncio.sleep(0)
+        self.engine.starting -= 1
         return self._facts
 
     async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
@@ -121,14 +126,20 @@ def text_of(content: Content | None) -> str:
 
 
 def pool(
-    engine: Engine, *, workers: int = 2, per_worker: int = 2, own: Facts = FACTS, **job: Any
+    engine: Engine,
+    *,
+    workers: int = 2,
+    per_worker: int = 2,
+    own: Facts = FACTS,
+    admission: Admission | None = None,
+    **job: Any,
 ) -> WorkerPool:
     """Return a pool on the engine; a trial has a tenth of a second, and this process has the facts `own`."""
 
     def compare(facts: Sequence[tuple[str, Facts]]) -> list[str]:
         return list(differences(own, facts))
 
-    return WorkerPool(engine, job, workers, per_worker, compare, lambda _: 0.1)
+    return WorkerPool(engine, job, workers, per_worker, compare, lambda _: 0.1, admission or Admission())
 
 
 class Holder:

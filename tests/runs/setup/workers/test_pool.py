@@ -3,12 +3,14 @@
 import asyncio
 from collections import Counter
 from collections.abc import Coroutine
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from proctor.engine.execution import workers
 from proctor.engine.execution.worker_engine import EngineError, Facts
+from proctor.engine.execution.workers import Admission
 from proctor.errors import AgentLoadError, SetupProblems
 from proctor.schema.evidence.trial import FailureKind, Trial
 from proctor.schema.serialize import kept_json
@@ -174,6 +176,34 @@ def test_too_few_workers_are_a_configuration_error() -> None:
     with pytest.raises(AgentLoadError, match="a worker did not start: no machine is free"):
         run(record_all(engine, "hello"))
     assert engine.is_closed
+
+
+@pytest.mark.parametrize(("most", "seen"), [(None, 6), (2, 2)], ids=["no limit", "two"])
+def test_so_many_workers_start_at_a_time(most: int | None, seen: int) -> None:
+    engine = Engine()
+    run(record_all(engine, "hello", workers=6, admission=Admission(most)))
+    assert len(engine.started) == 6
+    assert engine.most_starting == seen
+
+
+def test_workers_start_one_after_the_other_by_the_ramp(monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float] = []
+    clock = 1_000.0
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+
+    monkeypatch.setattr(workers, "time", SimpleNamespace(monotonic=lambda: clock))
+
+    async def story() -> None:
+        admission = Admission(per_minute=20)
+        monkeypatch.setattr(asyncio, "sleep", sleep)
+        for _ in range(3):
+            async with admission:
+                pass
+
+    run(story())
+    assert waits == [3.0, 6.0]
 
 
 def test_a_run_continues_with_fewer_workers_and_ends_without_any() -> None:

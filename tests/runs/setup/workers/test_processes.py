@@ -209,6 +209,8 @@ def test_a_trial_that_exits_its_process_is_an_error_at_once_as_with_isolate(tmp_
         (["--workers", "2"], "workers (--workers) needs on (--on)"),
         (["--per-worker", "2"], "per_worker (--per-worker) needs on (--on)"),
         (["--env", "KEY"], "env (--env) needs on (--on)"),
+        (["--ramp", "20"], "ramp (--ramp) needs on (--on)"),
+        (["--on", "processes", "--worker-cpu", "2"], "worker_cpu (--worker-cpu) is for a cluster of Ray"),
         (["--on", "ray:local"], "--on ray:local needs the package 'ray'. Run: pip install 'proctor[ray]'"),
         (
             ["--on", "processes", "--workers", "1", "--env", "NO_SUCH_KEY"],
@@ -221,6 +223,8 @@ def test_a_trial_that_exits_its_process_is_an_error_at_once_as_with_isolate(tmp_
         "workers alone",
         "per worker alone",
         "key alone",
+        "ramp alone",
+        "CPUs of processes",
         "ray is missing",
         "key is missing",
         "agent that cannot be loaded",

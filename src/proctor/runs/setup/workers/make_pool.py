@@ -11,7 +11,7 @@ from proctor.agents.load import agent_folder, describe_ref, read_env_file
 from proctor.agents.process.worker_agent import PATH_VARIABLE, reference_of
 from proctor.common.error_text import safe_repr
 from proctor.engine.execution.worker_engine import Engine, Facts
-from proctor.engine.execution.workers import WorkerPool
+from proctor.engine.execution.workers import Admission, WorkerPool
 from proctor.engine.run_options import RunOptions
 from proctor.engine.trial.conversation import HOOKS
 from proctor.errors import AgentLoadError, SetupError
@@ -49,21 +49,22 @@ def worker_pool(ref: object, options: RunOptions) -> WorkerPool:
         lambda: {**code_facts(reference), "versions": versions()}
     )  # of the start: files may change meanwhile
     return WorkerPool(
-        _engine(str(options.on), per_worker),
+        _engine(options, per_worker),
         job,
         workers,
         per_worker,
         compare=lambda facts: list(differences(own(), facts)),
         seconds=_seconds(options),
+        admission=Admission(options.max_pending, options.ramp),
     )
 
 
-def _engine(on: str, per_worker: int) -> Engine:
-    if on == "processes":
+def _engine(options: RunOptions, per_worker: int) -> Engine:
+    if options.on == "processes":
         return ProcessEngine()
     from proctor.runs.setup.workers.ray_cluster import RayEngine
 
-    return RayEngine(on, per_worker)
+    return RayEngine(str(options.on), per_worker, cpus=options.worker_cpu or 1)
 
 
 def _hooks(options: RunOptions) -> dict[str, str]:

@@ -90,7 +90,7 @@ class RayWorker:
         except TimeoutError:
             raise WorkerLostError(
                 f"Ray has started no worker within {_TO_START:g} s: the cluster has too few free CPUs for so many workers "
-                "(--workers); `ray status` shows them"
+                "(--workers, --worker-cpu); `ray status` shows them"
             ) from None
         if lost := facts.get("lost"):
             raise WorkerLostError(lost)
@@ -134,15 +134,15 @@ class RayWorker:
 class RayEngine:
     """A cluster of Ray: its own on this machine, or one that runs already (see `Engine`)."""
 
-    def __init__(self, address: str, per_worker: int) -> None:
-        """Take the address, and the trials that a worker runs at a time.
+    def __init__(self, address: str, per_worker: int, *, cpus: float = 1) -> None:
+        """Take the address, the trials that a worker runs at a time, and the CPUs that it takes.
 
         Raises:
             MissingExtraError: Ray is not installed.
         """
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent to anyone
         self._ray: Any = import_extra("ray", extra="ray", feature=f"--on {address}")
-        self._address, self._per_worker = address, per_worker
+        self._address, self._per_worker, self._cpus = address, per_worker, cpus
         self._seen = 0.0
         self._watching: asyncio.Task[None] | None = None
         self._closing = threading.Event()
@@ -222,7 +222,7 @@ class RayEngine:
         """Ask Ray for a worker; it starts when it is opened."""
         here = self._address != AUTO and not self._address.startswith(ADDRESS)
         actor = self._ray.remote(HostedWorker).options(
-            num_cpus=1, max_restarts=0, max_concurrency=self._per_worker + 2
+            num_cpus=self._cpus, max_restarts=0, max_concurrency=self._per_worker + 2
         )
         folder, path = (str(Path.cwd()), sys.path) if here else (None, None)
         return RayWorker(self._ray, actor.remote(folder, path))
