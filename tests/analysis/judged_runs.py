@@ -22,7 +22,7 @@ from proctor.schema.results.manifest import (
     SetManifest,
 )
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
-from proctor.schema.results.score import MetricScore, Score
+from proctor.schema.results.score import JudgedBy, MetricScore, Score
 from proctor.schema.serialize import kept_json
 from proctor.stores.base import Record, ScoreRecord, TrialRecord, VerdictRecord
 from proctor.stores.sql.store import SqlStore
@@ -67,7 +67,8 @@ def judged_run(path: Path, cases: Sequence[Judged], *, run_id: str = "run1") -> 
     writer = store.begin(manifest, planned, judging, lambda _tokens, _error: None)
     for position, case in enumerate(cases):
         writer.put(_records(position, case))
-    writer.finish(RunSummary(), complete=True)
+    judges = dict.fromkeys(JudgedBy(case.metric, case.model, case.prompt) for case in cases if case.ballots)
+    writer.finish(RunSummary(judged_by=list(judges)), complete=True)
     return store
 
 

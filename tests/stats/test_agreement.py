@@ -15,15 +15,42 @@ from proctor.stats.agreement import (
     accuracy,
     cohen_kappa,
     corrected_rate,
+    items_for_width,
     true_fail_rate,
     true_pass_rate,
 )
-from proctor.stats.intervals import wilson
+from proctor.stats.intervals import normal_quantile, score_interval, wilson
 
 CELLS = st.integers(0, 300)
 TABLES = st.builds(Confusion, CELLS, CELLS, CELLS, CELLS)
 COUNTS = st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 CONFIDENCES = st.floats(0.5, 0.999)
+
+
+class TestItemsForWidth:
+    """The number of items is the smallest whose interval is narrow enough, at the smoothed rate."""
+
+    @given(COUNTS, st.floats(0.05, 0.9), CONFIDENCES)
+    def test_one_fewer_is_too_few(self, found: tuple[int, int], width: float, confidence: float) -> None:
+        count, total = found
+        rate, z = (count + 1) / (total + 2), normal_quantile(confidence)
+
+        def width_of(items: int) -> float:
+            low, high = score_interval(rate, items, z)
+            return high - low
+
+        items = items_for_width(count, total, width, confidence=confidence)
+        assert width_of(items) <= width
+        assert items == 1 or width_of(items - 1) > width
+
+    def test_known_values(self) -> None:
+        assert items_for_width(0, 0, 0.2) == 93  # nothing is known: a rate of 0.5
+        assert items_for_width(50, 50, 0.2) < items_for_width(5, 5, 0.2) < 93
+
+    @pytest.mark.parametrize(("count", "width"), [(3, 0.2), (-1, 0.2), (1, 0), (1, 1)])
+    def test_impossible_arguments_are_refused(self, count: int, width: float) -> None:
+        with pytest.raises(ValueError, match="expected 0 <= count <= total, 0 < width < 1"):
+            items_for_width(count, 2, width)
 
 
 class TestConfusion:

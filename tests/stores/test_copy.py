@@ -12,7 +12,8 @@ from proctor.errors import StoreError
 from proctor.runs.importing.import_runs import copy_runs
 from proctor.schema.results.manifest import RunAnnotation
 from proctor.schema.results.run_result import Outcome
-from proctor.stores.base import AnswerRecord, StoredLabel, StoredLook
+from proctor.stores.base import AnswerRecord
+from proctor.stores.labels import StoredLabel, StoredLook
 from proctor.stores.open import open_store
 from proctor.stores.sql import database
 from proctor.stores.sql.store import SqlStore

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from proctor.errors import NoLooksLeftError, StoreError
-from proctor.stores.base import StoredLook
+from proctor.stores.labels import StoredLook
 from proctor.stores.sql import database
 from proctor.stores.sql.store import SqlStore
 from proctor.stores.sqlite.open import open_store

@@ -5,11 +5,12 @@ and 1 (`tests/stats/test_agreement.py` measures the coverage).
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import inf, sqrt
 
-from proctor.stats.intervals import normal_quantile, wilson
+from proctor.stats.intervals import normal_quantile, score_interval, wilson
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +90,29 @@ def true_fail_rate(found: Confusion, *, confidence: float = 0.95) -> Estimate:
 
 def _share(count: int, total: int, confidence: float) -> Estimate:
     return Estimate(count / total if total else None, *wilson(count, total, confidence=confidence))
+
+
+def items_for_width(count: int, total: int, width: float, *, confidence: float = 0.95) -> int:
+    """Return how many items a rate needs for a Wilson interval of at most `width` (above 0, below 1), if it remains as it is.
+
+    The rate is taken as (count + 1) / (total + 2), Laplace's rule of succession: `total` items that agree throughout do not prove a
+    rate of 1, and without items the rate is 0.5, which needs the most.
+
+    Raises:
+        ValueError: not 0 <= count <= total, or not 0 < width < 1.
+    """
+    if not (0 <= count <= total and 0 < width < 1):
+        raise ValueError(f"expected 0 <= count <= total, 0 < width < 1; got {count}, {total}, {width}")
+    rate, z = (count + 1) / (total + 2), normal_quantile(confidence)
+
+    def is_enough(items: int) -> bool:
+        low, high = score_interval(rate, items, z)
+        return high - low <= width
+
+    upper = 1
+    while not is_enough(upper):
+        upper *= 2
+    return bisect_left(range(upper + 1), 1, lo=1, key=lambda items: int(is_enough(items)))
 
 
 # --- Cohen's kappa ---------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from proctor.schema.results.run_result import CaseResult, Outcome, RunKind, RunResult
 from proctor.schema.results.score import MetricScore
+from proctor.stores.labels import CheckLabels, StoredLabel, StoredLook
 
 if TYPE_CHECKING:
     from proctor.schema.analysis.calibration import Calibration
@@ -109,36 +110,6 @@ class StoredTrial:
     evidence: bytes
     scores: dict[str, MetricScore]
     """By metric; empty if the trial has not been scored."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredLabel:
-    """The label that a person gave to one part of a run."""
-
-    position: int
-    number: int
-    """The trial, from 0."""
-    passes: bool
-    turn: int | None = None
-    """From 0; `None`: the trial as a whole."""
-    rubric_id: str = ""
-    metric: str = ""
-    """Empty: the label applies to any metric that it is compared with."""
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredLook:
-    """A look at held-out cases: a candidate was tested on them."""
-
-    cases: tuple[str, ...]
-    """The hash of the input of each case."""
-    alpha: float
-    """The probability of a wrong acceptance over the whole budget."""
-    budget: int
-    """The number of looks that share `alpha`."""
-    began_at: float
-    """Unix seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -412,12 +383,12 @@ class Store(Protocol):
         """Return the annotations by run id; runs without one are left out."""
         ...
 
-    def label(self, run_id: str, labels: Sequence[StoredLabel]) -> None:
-        """Store labels of a run; a label of the same thing is replaced."""
+    def label(self, run_id: str, labels: Sequence[StoredLabel], check: CheckLabels | None = None) -> float:
+        """Store labels of a run unless `check` raises; return their time. Each replaces that of the person for the thing."""
         ...
 
-    def unlabel(self, run_id: str, labels: Sequence[StoredLabel]) -> int:
-        """Delete the labels of the same things, whatever their content; return how many labels there were."""
+    def unlabel(self, run_id: str, labels: Sequence[StoredLabel], check: CheckLabels | None = None) -> int:
+        """Delete the labels of the same people for the same things unless `check` raises; return their number."""
         ...
 
     def labels(self, run_id: str) -> list[StoredLabel]:

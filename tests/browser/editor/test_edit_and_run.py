@@ -72,7 +72,7 @@ def test_the_failures_of_a_run_are_run_again_by_two_keys(page: Page, greetings: 
     run = greetings.get("/api/runs")["items"][-1]
     page.goto(f"{greetings.url}/runs/{run['run_id']}")
     expect(page.get_by_role("button", name="Run failures again")).to_be_visible()
-    page.keyboard.press("f")
+    page.keyboard.press("F")
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("trials of 2 cases")
     expect(dialog.get_by_role("button", name="Start the run")).to_be_focused()

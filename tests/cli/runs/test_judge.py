@@ -70,6 +70,17 @@ def test_turn_of_a_trial_is_labelled() -> None:
     assert done.stdout == "case0, turn 1, rubric x: fail\n"
 
 
+def test_two_people_label_and_their_kappa_is_shown() -> None:
+    for name, verdicts in (("ann", "pff"), ("ben", "ppf")):
+        for number, verdict in enumerate(verdicts):
+            words = ["--pass" if verdict == "p" else "--fail", "--by", name]
+            assert in_this_process("judge", "label", "latest", f"case{number}", *words).returncode == 0
+    done = in_this_process("judge", "calibrate", "--held-out", "1", "--unit", "trial")
+    assert done.returncode == 0
+    assert "ann and ben       3       1  0.40 [" in done.stdout
+    assert "  case1: ann fails it, ben passes it (no majority: left out)" in done.stdout
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -78,6 +89,7 @@ def test_turn_of_a_trial_is_labelled() -> None:
         pytest.param(["label", "latest", "case0", "--pass", "--turn", "2"], "has 1 turn, there is no turn 2", id="a turn"),
         pytest.param(["label", "other", "case0", "--pass"], "No run named 'other'", id="a run"),
         pytest.param(["calibrate"], "has no labels for final_response_match_v2", id="no labels at all"),
+        pytest.param(["calibrate", "--labels", "labels.csv", "--unit", "rubric"], "no label in it of a rubric is for", id="a unit"),
         pytest.param(["calibrate", "--labels", "no.csv"], "no.csv:1:1: no such file", id="no file"),
         pytest.param(["calibrate", "--labels", "labels.csv", "--metric", "x"], "x is not among its metrics", id="a metric"),
         pytest.param(["calibrat"], "No command 'calibrat'. Did you mean 'calibrate'", id="a slip"),

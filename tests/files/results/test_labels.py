@@ -135,3 +135,11 @@ def test_every_problem_is_reported_at_once(tmp_path: Path) -> None:
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(EvalFileError, match="no such file"):
         read_labels(tmp_path / "none.csv")
+
+
+def test_two_people_may_label_the_same_and_one_person_once(tmp_path: Path) -> None:
+    header = "eval_id,label,annotator\n"
+    found = read_labels(written(tmp_path, "labels.csv", f"{header}rome,pass,ann\nrome,fail,ben\n"))
+    assert [(one.labeller, one.passes) for one in found] == [("ann", True), ("ben", False)]
+    with pytest.raises(EvalFileError, match=r"rome has another label of the same person at .*:2:1"):
+        read_labels(written(tmp_path, "labels.csv", f"{header}rome,pass,ann\nrome,fail,ann\n"))

@@ -86,7 +86,16 @@ def test_a_run_has_the_newest_audit_of_its_cases_and_config(
 def test_no_route_of_runs_takes_an_audit_and_the_reverse(context: ServerContext, client: TestClient) -> None:
     run = proctor.evaluate_sync(lambda _: "no", RECORDED, config=STRICT, store=context.store_url).run_id
     kept = audit(context, STRICT)
-    for path in ("", "/cases", "/cases/0", "/cases/0/trials/0", "/notes", "/case-extras", "/texts?text=x"):
+    for path in (
+        "",
+        "/cases",
+        "/cases/0",
+        "/cases/0/trials/0",
+        "/notes",
+        "/case-extras",
+        "/texts?text=x",
+        "/labelling/x",
+    ):
         answer = client.get(f"/api/runs/{kept}{path}")
         assert (answer.status_code, f"{kept} is an audit" in answer.text) == (404, True), path
     for path in (f"/api/compare?base={run}&candidate={kept}", f"/api/matrix?runs={run},{kept}"):

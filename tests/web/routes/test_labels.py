@@ -68,18 +68,21 @@ def test_rubrics_are_reported_one_by_one(judged: TestClient) -> None:
 def test_a_label_is_kept_replaced_and_taken_back(judged: TestClient) -> None:
     place = f"{TRIAL}/labels/{METRIC}"
     message = judged.put(place, json={"passes": True, "turn": 1, "note": "it is Tuesday"})
-    assert message.json() == {
+    given = message.json()
+    assert given == {
         "metric": METRIC,
         "turn": 1,
         "rubric_id": "",
         "passes": True,
         "note": "it is Tuesday",
+        "labeller": "",
+        "labelled_at": given["labelled_at"],
     }
     [shown] = [
         one["labels"] for one in get(judged, f"{TRIAL}/judges")["judges"][0]["ballots"] if one["turn"] == 1
     ]
-    assert shown == [message.json()]
-    judged.put(place, json={"passes": False, "turn": 1})
+    assert shown == [given]
+    judged.put(place, json={"passes": False, "turn": 1, "replaces": given["labelled_at"]})
     assert [one["passes"] for one in get(judged, f"{TRIAL}/judges")["labels"]] == [False]
     assert judged.delete(place, params={"turn": 1}).status_code == 204
     assert get(judged, f"{TRIAL}/judges")["labels"] == []

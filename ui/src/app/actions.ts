@@ -22,7 +22,7 @@ export const ACTIONS = {
   newest: ["<", "newest"],
 
   runAgain: ["r", "run again"],
-  runFailures: ["f", "run failures again"],
+  runFailures: ["F", "run failures again"],
   resume: ["R", "resume the run"],
   cancel: ["X", "cancel"],
   compare: ["c", "compare"],
@@ -39,6 +39,12 @@ export const ACTIONS = {
   baseline: ["B", "set as baseline"],
   remove: ["D", "delete"],
 
+  labelNext: ["l", "label 20 next"],
+  labelPass: ["p", "label: pass"],
+  labelFail: ["f", "label: fail"],
+  judgeVerdict: ["v", "show the judge’s verdict"],
+  calibrate: ["K", "calibrate"],
+
   add: ["a", "add"],
   duplicate: ["P", "duplicate"],
   save: ["S", "save"],
@@ -51,7 +57,7 @@ export const ACTIONS = {
   command: ["Y", "copy the command"],
   id: ["i", "copy the id"],
   numbers: ["I", "copy the numbers"],
-  transcript: ["p", "copy the transcript"],
+  transcript: ["T", "copy the transcript"],
   export: ["E", "save the whole evidence"],
 
   fold: ["o", "open all turns, or fold those as expected"],

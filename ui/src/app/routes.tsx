@@ -13,6 +13,7 @@ import { CompareScreen } from "../screens/compare/CompareScreen";
 import { HistoryScreen } from "../screens/history/HistoryScreen";
 import { MatrixScreen } from "../screens/matrix/MatrixScreen";
 import { JudgesScreen } from "../screens/judges/JudgesScreen";
+import { LabelScreen } from "../screens/judges/LabelScreen";
 import { RunsScreen } from "../screens/runs/RunsScreen";
 import { StartScreen } from "../screens/start/StartScreen";
 
@@ -37,6 +38,7 @@ export const SCREENS: readonly ScreenRoute[] = [
   { path: "/audits/:audit", Screen: AuditScreen },
   { path: "/audits/:audit/cases/:position", Screen: AuditedCaseScreen },
   { path: "/judges", Screen: JudgesScreen, live: true },
+  { path: "/judges/:run/:metric", Screen: LabelScreen, live: true },
   { path: "/start", Screen: StartScreen, live: true },
   { path: "/eval-sets", Screen: EvalSetsScreen, live: true },
   { path: "/eval-sets/:set", Screen: EvalSetScreen, live: true },

@@ -751,7 +751,7 @@ export interface paths {
         get?: never;
         /**
          * Put Label
-         * @description Store a label; it replaces an earlier label of the same thing.
+         * @description Store a label; it replaces the one that was read. If that has changed, nothing is stored.
          */
         put: operations["put_label"];
         post?: never;
@@ -760,6 +760,66 @@ export interface paths {
          * @description Remove a label; if there is none, nothing happens.
          */
         delete: operations["delete_label"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run}/labelling/{metric}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Labelling
+         * @description Return the progress towards a calibration, and the agreement of the people.
+         */
+        get: operations["get_labelling"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run}/labelling/{metric}/next": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Next
+         * @description List the next verdicts to label, without the verdicts; the order depends on ids, votes and scores alone.
+         */
+        get: operations["list_next"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run}/labelling/{metric}/calibration": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Calibrate Judge
+         * @description Calibrate the judge with the labels of this run, and store the result, as `proctor judge calibrate` does.
+         */
+        post: operations["calibrate_judge"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -2454,6 +2514,19 @@ export interface components {
             text: string;
         };
         /**
+         * DisputePart
+         * @description A verdict that people label differently.
+         */
+        DisputePart: {
+            item: components["schemas"]["LabelledItem"];
+            asked: components["schemas"]["Clip"];
+            answered: components["schemas"]["Clip"];
+            /** Labels */
+            labels: components["schemas"]["LabelPart"][];
+            /** Counted */
+            counted: boolean | null;
+        };
+        /**
          * Draft
          * @description The new keys of a case, or of a set without its cases.
          */
@@ -2911,6 +2984,25 @@ export interface components {
             text: string;
         };
         /**
+         * ItemToLabel
+         * @description A verdict to label, without the verdict.
+         */
+        ItemToLabel: {
+            item: components["schemas"]["LabelledItem"];
+            /** Rubric */
+            rubric: string;
+            /** Turns */
+            turns: components["schemas"]["LabelTurn"][];
+        };
+        /**
+         * ItemsToLabel
+         * @description The next verdicts to label.
+         */
+        ItemsToLabel: {
+            /** Items */
+            items: components["schemas"]["ItemToLabel"][];
+        };
+        /**
          * JudgeOfTrial
          * @description One metric with an LLM judge.
          */
@@ -3082,6 +3174,10 @@ export interface components {
             passes: boolean;
             /** Note */
             note: string;
+            /** Labeller */
+            labeller: string;
+            /** Labelled At */
+            labelled_at: number;
         };
         /**
          * LabelToPut
@@ -3102,6 +3198,42 @@ export interface components {
              * @default
              */
             note: string;
+            /**
+             * Labeller
+             * @default
+             */
+            labeller: string;
+            /** Replaces */
+            replaces?: number | null;
+        };
+        /**
+         * LabelTurn
+         * @description A turn up to the one to label.
+         */
+        LabelTurn: {
+            user: components["schemas"]["Clip"];
+            /** Calls */
+            calls: string[];
+            answer: components["schemas"]["Clip"];
+            expected: components["schemas"]["Clip"] | null;
+        };
+        /**
+         * LabelledItem
+         * @description The place of a verdict that a person labels.
+         */
+        LabelledItem: {
+            /** Eval Set Id */
+            eval_set_id: string;
+            /** Eval Id */
+            eval_id: string;
+            /** Position */
+            position: number;
+            /** Number */
+            number: number;
+            /** Turn */
+            turn: number | null;
+            /** Rubric Id */
+            rubric_id: string;
         };
         /**
          * LabelledText
@@ -3112,6 +3244,50 @@ export interface components {
             label: string;
             /** Text */
             text: string;
+        };
+        /**
+         * LabellerPart
+         * @description A person with the number of labels.
+         */
+        LabellerPart: {
+            /** Name */
+            name: string;
+            /** Labels */
+            labels: number;
+        };
+        /**
+         * LabellingPage
+         * @description The labels of one judge's verdicts in a run.
+         */
+        LabellingPage: {
+            /** Run Id */
+            run_id: string;
+            /** Metric */
+            metric: string;
+            /** Description */
+            description: string;
+            /** Model */
+            model: string;
+            /** Unit */
+            unit: string;
+            /** Verdicts */
+            verdicts: number;
+            /** Unlabelled */
+            unlabelled: number;
+            /** To Second */
+            to_second: number;
+            /** Labellers */
+            labellers: components["schemas"]["LabellerPart"][];
+            progress: components["schemas"]["ProgressPart"];
+            /** Pairs */
+            pairs: components["schemas"]["PairPart"][];
+            /** Disputes */
+            disputes: components["schemas"]["DisputePart"][];
+            /** Misses */
+            misses: components["schemas"]["MissPart"][];
+            calibration: components["schemas"]["CalibrationPart"] | null;
+            /** Current */
+            current: boolean;
         };
         /**
          * LiveEnd
@@ -3471,6 +3647,18 @@ export interface components {
             judge: string;
         };
         /**
+         * MissPart
+         * @description A verdict of the judge that differs from the label; its case is not held out.
+         */
+        MissPart: {
+            item: components["schemas"]["LabelledItem"];
+            /** Passes */
+            passes: boolean;
+            /** Note */
+            note: string;
+            reason: components["schemas"]["Clip"];
+        };
+        /**
          * MoneyPart
          * @description The usage of models for one purpose.
          */
@@ -3655,6 +3843,23 @@ export interface components {
             command: string;
         };
         /**
+         * PairPart
+         * @description Two people who labelled the same verdicts.
+         */
+        PairPart: {
+            /** First */
+            first: string;
+            /** Second */
+            second: string;
+            /** Both Pass */
+            both_pass: number;
+            /** Both Fail */
+            both_fail: number;
+            /** Differ */
+            differ: number;
+            kappa: components["schemas"]["FigurePart"];
+        };
+        /**
          * PairSide
          * @description The trial of one of the runs.
          */
@@ -3743,6 +3948,30 @@ export interface components {
             hint: string;
             /** Position */
             position: number | null;
+        };
+        /**
+         * ProgressPart
+         * @description The labels so far, of each verdict the label that counts.
+         */
+        ProgressPart: {
+            /** Passes */
+            passes: number;
+            /** Fails */
+            fails: number;
+            /** Other Labels */
+            other_labels: number;
+            accuracy: components["schemas"]["FigurePart"];
+            tpr: components["schemas"]["FigurePart"];
+            tnr: components["schemas"]["FigurePart"];
+            kappa: components["schemas"]["FigurePart"];
+            /** Aim */
+            aim: number;
+            /** Wanted Passes */
+            wanted_passes: number;
+            /** Wanted Fails */
+            wanted_fails: number;
+            /** Wanted */
+            wanted: number;
         };
         /**
          * PromptPage
@@ -6626,6 +6855,13 @@ export interface operations {
                     "application/json": components["schemas"]["LabelPart"];
                 };
             };
+            /** @description The label has changed. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
             /** @description Validation Error */
             422: {
                 headers: {
@@ -6640,9 +6876,10 @@ export interface operations {
     delete_label: {
         parameters: {
             query?: {
-                /** @description From 0; by default the trial as a whole. */
                 turn?: number | null;
                 rubric_id?: string;
+                labeller?: string;
+                labelled_at?: number | null;
             };
             header?: never;
             path: {
@@ -6663,6 +6900,118 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description The label has changed. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    get_labelling: {
+        parameters: {
+            query?: {
+                /** @description The name of the person; empty: without a name. */
+                labeller?: string;
+            };
+            header?: never;
+            path: {
+                run: string;
+                metric: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LabellingPage"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    list_next: {
+        parameters: {
+            query?: {
+                /** @description The name of the person; empty: without a name. */
+                labeller?: string;
+                limit?: number;
+                /** @description Those that others have labelled, and this person has not. */
+                second?: boolean;
+            };
+            header?: never;
+            path: {
+                run: string;
+                metric: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ItemsToLabel"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    calibrate_judge: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run: string;
+                metric: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CalibrationPart"];
+                };
             };
             /** @description Validation Error */
             422: {

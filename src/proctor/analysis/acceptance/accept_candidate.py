@@ -38,7 +38,7 @@ from proctor.runs.storage.failed_attempts import recorded_attempt
 from proctor.runs.storage.open import StoreLike, open_store
 from proctor.schema.analysis.acceptance import Acceptance
 from proctor.schema.analysis.comparison import Change, Comparison
-from proctor.stores.base import StoredLook
+from proctor.stores.labels import StoredLook
 
 if TYPE_CHECKING:
     from proctor.schema.format.case import EvalSet

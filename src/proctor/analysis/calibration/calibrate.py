@@ -5,12 +5,20 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from contextlib import closing, nullcontext
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from proctor.analysis.calibration.judge_verdicts import Item, has_judge, items_of, said_in
+from proctor.analysis.calibration.label_order import is_held_out
+from proctor.analysis.calibration.labellers import (
+    SettledLabels,
+    labeller_pairs,
+    labels_of_metric,
+    majority_label,
+    settle_labels,
+)
 from proctor.analysis.calibration.labels import labels_for, labels_in
+from proctor.common.safe_text import count_text
 from proctor.errors import SetupError, did_you_mean
 from proctor.runs.arguments import ConfigLike, is_open, name_of_run
 from proctor.runs.storage.failed_attempts import find_current_run
@@ -20,21 +28,14 @@ from proctor.schema.analysis.calibration import (
     Calibration,
     CalibrationReport,
     Disagreement,
-    Figure,
     Key,
+    LabelDispute,
     Labelled,
     Rescoring,
     badge_of,
 )
 from proctor.schema.results.score import JudgedBy
-from proctor.stats.agreement import (
-    Confusion,
-    accuracy,
-    cohen_kappa,
-    corrected_rate,
-    true_fail_rate,
-    true_pass_rate,
-)
+from proctor.stats.agreement import corrected_rate
 
 if TYPE_CHECKING:
     from proctor.schema.results.run_result import RunResult
@@ -48,6 +49,7 @@ class CalibrateOptions(TypedDict, total=False):
     """The keyword arguments of `calibrate`."""
 
     metric: str | None
+    unit: str | None
     held_out: float
     confidence: float
     config: ConfigLike
@@ -65,7 +67,9 @@ async def calibrate(
 
     `run` is an id, the beginning of one, `latest`, `latest~1`, or a result that has a `run_id`. `labels` is a file (CSV,
     JSON, JSON lines, YAML; see `docs/how-to/calibration.md`); without one those count that were put into the store with
-    `proctor judge label`. `metric` is needed where a model was asked for several. `held_out` (above 0, up to 1) is the
+    `proctor judge label` or on the page. Of an item that several people labelled, the majority counts; a tie is left out.
+    `metric` is needed where a model was asked for several, `unit` where the labels are of several kinds: `trial`, `turn` or
+    `rubric`. `held_out` (above 0, up to 1) is the
     share of the cases whose labels the figures rest on; which ones these are follows from their ids. `config` and
     `judge` re-score the run first, as `rescore` does, within `max_cost` and `max_judge_calls`; without them the stored
     verdicts are used, and no model is called.
@@ -82,13 +86,15 @@ async def calibrate(
         raise SetupError(f"held_out must be above 0 and at most 1, got {held_out:g}")
     if not 0 < confidence < 1:
         raise SetupError(f"confidence must be between 0 and 1, got {confidence:g}")
+    if (unit := options.get("unit")) not in (None, *_A):
+        raise SetupError(f"unit must be trial, turn or rubric, got {unit!r}")
     store = options.get("store")
     kept = open_runs(store) if not is_open(store) else store
     with nullcontext() if kept is store else closing(kept):
         run_id = find_current_run(kept, name_of_run(run))
         judged = await _judge_again(run_id, kept, options)
         calibrating = _Calibrating(kept, run_id, options.get("metric"), held_out, confidence)
-        report = calibrating.report(labels, keep=options.get("keep", True))
+        report = calibrating.report(labels, unit, keep=options.get("keep", True))
     report.judged = judged
     return report
 
@@ -129,37 +135,41 @@ class _Calibrating:
     ) -> None:
         self._store, self._run_id = store, run_id
         self._result = store.load(run_id)
-        self._metric = _metric(self._result, metric)
+        self._metric = metric_to_calibrate(self._result, metric)
         self._held_out, self._confidence = held_out, confidence
 
-    def report(self, labels: str | Path | None, *, keep: bool) -> CalibrationReport:
-        found = self._labels(labels)
-        unit = _unit(found)
-        items = {item.key: item for case in self._result.cases for item in items_of(case, self._metric, unit)}
-        unsaid = self._unsaid(found, items, unit)
-        found = [label for label in found if label.key in items]
-        held = {label.key: self._is_held_out(label.key) for label in found}
+    def report(self, labels: str | Path | None, wanted: str | None, *, keep: bool) -> CalibrationReport:
+        given = self._labels(labels, wanted)
+        unit = _unit(given)
+        items = {item.key: item for item in judged_items(self._result, self._metric, unit)}
+        unsaid = self._unsaid(given, items, unit)
+        given = [label for label in given if label.key in items]
+        settled = settle_labels(given)
+        found = settled.counted
+        held = {label.key: is_held_out(label.key, self._held_out) for label in found}
         pairs = [(label, passes) for label in found if (passes := items[label.key].passes) is not None]
         chosen = [pair for pair in pairs if held[pair[0].key]]
         if not chosen:
             raise SetupError(
-                f"not one of {len(found)} labels with a verdict is held out: give more labels, or --held-out 1"
+                f"not one of {len(found)} labels with a verdict is held out: give more labels, or --held-out 1{_tied(settled)}"
             )
         calibration = self._calibration(items, unit, self._agreement(chosen))
         report = self._put_together(calibration, items, found, pairs, held)
         report.void, report.unsaid = self._void(calibration), unsaid
+        report.labellers = labeller_pairs(given, confidence=self._confidence)
+        report.disputes = [label_dispute(self._result, labels) for labels in settled.disputed]
         if keep:
             self._store.calibrate(calibration)
         return report
 
-    def _labels(self, labels: str | Path | None) -> list[Labelled]:
-        """Return the labels for this metric in the file `labels`, else in the store."""
+    def _labels(self, labels: str | Path | None, unit: str | None) -> list[Labelled]:
+        """Return the labels for this metric (and `unit`) in the file `labels`, else in the store."""
         given = (
             labels_in(labels, self._result) if labels is not None else labels_for(self._store, self._result)
         )
-        found = _of_this_metric(given, self._metric)
+        found = [label for label in labels_of_metric(given, self._metric) if unit in (None, label.unit)]
         if not found:
-            raise SetupError(self._no_labels(labels))
+            raise SetupError(self._no_labels(labels, unit))
         return found
 
     def _put_together(
@@ -194,18 +204,7 @@ class _Calibrating:
         return Disagreement(label, bool(item.passes), item.reason, asked, answered, held[label.key])
 
     def _agreement(self, pairs: Sequence[tuple[Labelled, bool]]) -> Agreement:
-        found = Confusion.of((label.passes, passes) for label, passes in pairs)
-        measures = {"accuracy": accuracy, "tpr": true_pass_rate, "tnr": true_fail_rate, "kappa": cohen_kappa}
-        figures = {
-            name: Figure.of(measure(found, confidence=self._confidence)) for name, measure in measures.items()
-        }
-        return Agreement(
-            both_pass=found.both_pass,
-            judge_fails=found.judge_fails,
-            judge_passes=found.judge_passes,
-            both_fail=found.both_fail,
-            **figures,
-        )
+        return Agreement.of(((label.passes, passes) for label, passes in pairs), confidence=self._confidence)
 
     def _calibration(self, items: dict[Key, Item], unit: str, agreement: Agreement) -> Calibration:
         model, prompt = self._judge(items)
@@ -249,11 +248,6 @@ class _Calibrating:
         badge = badge_of(self._store.calibrations(), by, calibration.threshold)
         return [badge] if badge.startswith("calibration void") else []
 
-    def _is_held_out(self, key: Key) -> bool:
-        """Choose by the ids alone: the same cases in every run, independent of other labels."""
-        digest = sha256(f"{key[0]}\0{key[1]}".encode()).digest()
-        return int.from_bytes(digest[:8], "big") < self._held_out * 2**64
-
     def _unsaid(self, found: Sequence[Labelled], items: dict[Key, Item], unit: str) -> list[Labelled]:
         """Return the labels of what the metric had nothing to do with."""
         unsaid = [label for label in found if label.key not in items]
@@ -265,17 +259,33 @@ class _Calibrating:
             )
         return unsaid
 
-    def _no_labels(self, labels: str | Path | None) -> str:
+    def _no_labels(self, labels: str | Path | None, unit: str | None) -> str:
+        of_unit = f" of a {unit}" if unit else ""
         if labels is not None:
-            return f"{labels}: no label in it is for {self._metric}"
+            return f"{labels}: no label in it{of_unit} is for {self._metric}"
         return (
-            f"run {self._run_id} has no labels for {self._metric}: give a file with --labels, or label its cases with "
+            f"run {self._run_id} has no labels{of_unit} for {self._metric}: give a file with --labels, or label its cases with "
             f"`proctor judge label {self._run_id} CASE --pass` (or --fail)"
         )
 
 
-def _metric(result: RunResult, wanted: str | None) -> str:
-    """Return the metric to look at: the one that is named, or the only one for which a model was asked."""
+def judged_items(result: RunResult, metric: str, unit: str) -> list[Item]:
+    """Return the verdicts of a metric in a run, case by case."""
+    return [item for case in result.cases for item in items_of(case, metric, unit)]
+
+
+def label_dispute(result: RunResult, labels: list[Labelled]) -> LabelDispute:
+    """Return an item that people label differently, with the messages that it is about."""
+    key = labels[0].key
+    return LabelDispute(labels, majority_label(labels), *said_in(result.case(key[1], key[0]), key))
+
+
+def metric_to_calibrate(result: RunResult, wanted: str | None) -> str:
+    """Return the metric to look at: the one that is named, or the only one for which a model was asked.
+
+    Raises:
+        SetupError: no model was asked for it, or for several metrics and none is named.
+    """
     asked: dict[str, None] = {}
     there: dict[str, None] = {}
     for case in result.cases:
@@ -306,11 +316,9 @@ def _known_names(asked: dict[str, None]) -> str:
     return f". Those that did: {', '.join(asked)}" if asked else ""
 
 
-def _of_this_metric(given: Sequence[Labelled], metric: str) -> list[Labelled]:
-    """Those that are for the metric, or for any; of both for one thing the one that names it."""
-    chosen = {label.key: label for label in given if not label.metric}
-    chosen |= {label.key: label for label in given if label.metric == metric}
-    return list(chosen.values())
+def _tied(settled: SettledLabels) -> str:
+    count = len(settled.undecided)
+    return f". {count_text(count, 'label')} left out: people label it differently" if count else ""
 
 
 def _unit(found: Sequence[Labelled]) -> str:
@@ -321,7 +329,7 @@ def _unit(found: Sequence[Labelled]) -> str:
         return next(iter(first))
     kinds = ", ".join(f"{_A[unit]} ({label.where})" for unit, label in first.items())
     raise SetupError(
-        f"the labels are of several kinds: {kinds}. A judge may agree better with one kind than with another: give one kind at a time"
+        f"the labels are of several kinds: {kinds}. A judge may agree better with one kind than with another: give one kind at a time (--unit)"
     )
 
 

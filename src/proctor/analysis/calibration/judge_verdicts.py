@@ -25,6 +25,20 @@ class Item:
     by: frozenset[tuple[str, str]] = field(default_factory=frozenset)
     """The models that were asked, each with the hash of its prompt."""
     threshold: float | None = None
+    agreement: float = 1.0
+    """The share of the votes for the majority, 0.5 to 1; of several questions the smallest."""
+    distance: float = 0.0
+    """The distance of the score from the threshold."""
+
+
+def judged_unit(case: CaseResult, name: str) -> str:
+    """Return what a judge gave its single verdicts on: a `rubric`, a `turn`, or a `trial` as a whole."""
+    metric = case.metrics.get(name)
+    scores = [score for score in metric.per_trial if score is not None] if metric is not None else []
+    if any((details or {}).get("rubrics") for score in scores for details in all_details(score)):
+        return "rubric"
+    turns = (each.details for score in scores for each in score.per_invocation)
+    return "turn" if any(_judges_of(details) for details in turns) else "trial"
 
 
 def items_of(case: CaseResult, name: str, unit: str) -> Iterator[Item]:
@@ -79,7 +93,8 @@ def _of_trial(key: Key, metric: MetricVerdict, trial: int, score: MetricScore) -
     reasons = [_rationale(details, passes=passes) for details in all_details(score)]
     texts = [*reasons, *(each.reason for each in score.per_invocation), score.reason]
     why = score.failure.cause if score.failure is not None else next(filter(None, texts), "")
-    yield Item(key, passes, why, by, metric.threshold)
+    agreement = min((_agreement(details) for details in all_details(score)), default=1.0)
+    yield Item(key, passes, why, by, metric.threshold, agreement, _distance(score.value, metric.threshold))
 
 
 def _of_turn(key: Key, metric: MetricVerdict, score: MetricScore, each: Score) -> Iterator[Item]:
@@ -89,9 +104,9 @@ def _of_turn(key: Key, metric: MetricVerdict, score: MetricScore, each: Score) -
     why = _rationale(each.details, passes=passes) or each.reason
     if passes is None and not why and score.failure is not None:
         why = score.failure.cause
-    yield Item(
-        key, passes, why, frozenset(_judges_of(each.details) or _judges_of(score.details)), metric.threshold
-    )
+    by = frozenset(_judges_of(each.details) or _judges_of(score.details))
+    distance = _distance(each.value, metric.threshold)
+    yield Item(key, passes, why, by, metric.threshold, _agreement(each.details), distance)
 
 
 def _of_rubrics(
@@ -107,6 +122,7 @@ def _of_rubrics(
             why,
             frozenset(_judges_of(details)),
             metric.threshold,
+            _share(rubric.get("agreement"), _agreement(details)),
         )
 
 
@@ -122,6 +138,26 @@ def _passes(outcome: Outcome | None, value: float | None, threshold: float | Non
 def _judges_of(details: Mapping[str, Any] | None) -> list[tuple[str, str]]:
     ballot = (details or {}).get("ballot")
     return [(str(ballot.get("model")), str(ballot.get("prompt")))] if isinstance(ballot, dict) else []
+
+
+def _agreement(details: Mapping[str, Any] | None) -> float:
+    """Return the share of the votes for the majority, from the votes that state yes or no, else as recorded."""
+    ballot = (details or {}).get("ballot")
+    if not isinstance(ballot, dict):
+        return 1.0
+    verdicts = [vote.get("verdict") for vote in ballot.get("votes") or ()]
+    plain = [verdict for verdict in verdicts if isinstance(verdict, bool)]
+    if plain:
+        return max(sum(plain), len(plain) - sum(plain)) / len(plain)
+    return _share(ballot.get("agreement"), 1.0)
+
+
+def _share(value: object, default: float) -> float:
+    return float(value) if isinstance(value, int | float) else default
+
+
+def _distance(value: float | None, threshold: float | None) -> float:
+    return 0.0 if value is None or threshold is None else abs(value - threshold)
 
 
 def _rationale(details: Mapping[str, Any] | None, *, passes: bool | None) -> str:

@@ -16,7 +16,8 @@ from proctor.schema.analysis.calibration import WHOLE, HumanLabel, Labelled
 from proctor.schema.results.run_result import CaseResult, RunResult
 
 if TYPE_CHECKING:
-    from proctor.stores.base import Store, StoredLabel
+    from proctor.stores.base import Store
+    from proctor.stores.labels import StoredLabel
 
 
 def labels_in(path: str | Path, result: RunResult) -> list[Labelled]:
@@ -52,7 +53,9 @@ def labels_for(store: Store, result: RunResult) -> list[Labelled]:
     for label in kept:
         case, turn = planned[label.position], WHOLE if label.turn is None else label.turn
         key = (case.eval_set_id, case.eval_id, label.number, turn, label.rubric_id)
-        found.append(Labelled(key, label.passes, label.metric, label.note, "store"))
+        found.append(
+            Labelled(key, label.passes, label.metric, label.note, "store", label.labeller, label.labelled_at)
+        )
     return found
 
 
@@ -62,7 +65,7 @@ def label_run(
     *,
     store: StoreLike = None,
 ) -> list[Labelled]:
-    """Store labels of people with their run; a later label of the same item replaces an earlier one.
+    """Store labels of people with their run; a later label of a person for the same item replaces the earlier one.
 
     `labels`: the labels, or a file of them.
 
@@ -87,15 +90,61 @@ def label_run(
     return found
 
 
-def label_at(store: Store, run: str, position: int, label: HumanLabel, *, forget: bool = False) -> Labelled:
-    """Store a label of the case at `position` of a run, or `forget` the label of the same item.
+class LabelChangedError(SetupError):
+    """The stored label is not the one that was read: it was given, changed or removed meanwhile."""
 
-    The name of the case in the label is ignored.
+
+def label_at(
+    store: Store, run: str, position: int, label: HumanLabel, *, replaces: float | None = None
+) -> Labelled:
+    """Store a label of the case at `position` of a run; the name of the case in the label is ignored.
+
+    `replaces`: `labelled_at` of the label that it replaces; `None`: there must be none of this person yet.
 
     Raises:
         UnknownNameError: the run is unknown or case, or the case has no such metric.
         SetupError: a label of what the case has not.
+        LabelChangedError: the label to replace is another one; nothing is stored.
     """
+    run_id, found, stored = _locate_label(store, run, position, label)
+    labelled_at = store.label(run_id, [stored], lambda present: _check_unchanged(present, stored, replaces))
+    return replace(found, labelled_at=labelled_at)
+
+
+def unlabel_at(
+    store: Store, run: str, position: int, label: HumanLabel, *, labelled_at: float | None = None
+) -> None:
+    """Remove the label of this person for the item of `label`; if there is none, nothing happens. Raises as `label_at`.
+
+    `labelled_at`: that of the label that was read; `None`: remove any.
+    """
+    run_id, _, stored = _locate_label(store, run, position, label)
+
+    def check(present: Sequence[StoredLabel]) -> None:
+        if labelled_at is not None:
+            _check_unchanged(present, stored, labelled_at)
+
+    store.unlabel(run_id, [stored], check)
+
+
+def _check_unchanged(present: Sequence[StoredLabel], label: StoredLabel, labelled_at: float | None) -> None:
+    now = next((one.labelled_at for one in present if _item(one) == _item(label)), None)
+    if now != labelled_at:
+        reason = "was removed" if now is None else "was changed" if labelled_at is not None else "was given"
+        raise LabelChangedError(
+            f"the label of {label.labeller or 'a person without a name'} for this {reason} meanwhile, and is unchanged: "
+            "read it again. Two people who label at the same time need two names"
+        )
+
+
+def _item(label: StoredLabel) -> tuple[object, ...]:
+    return label.position, label.number, label.turn, label.rubric_id, label.metric, label.labeller
+
+
+def _locate_label(
+    store: Store, run: str, position: int, label: HumanLabel
+) -> tuple[str, Labelled, StoredLabel]:
+    """Return the id of the run, and the label of the case at `position` with the item that it refers to."""
     run_id = store.find(run)
     cases = store.load(run_id).cases
     if not 0 <= position < len(cases):
@@ -107,16 +156,11 @@ def label_at(store: Store, run: str, position: int, label: HumanLabel, *, forget
     known = _Cases()
     known.named[case.eval_id] = [case]
     found = _label_of(replace(label, eval_id=case.eval_id, eval_set_id=case.eval_set_id), known)
-    stored = _stored_label(found, {(case.eval_set_id, case.eval_id): position})
-    if forget:
-        store.unlabel(run_id, [stored])
-    else:
-        store.label(run_id, [stored])
-    return found
+    return run_id, found, _stored_label(found, {(case.eval_set_id, case.eval_id): position})
 
 
 def _stored_label(label: Labelled, positions: dict[tuple[str, str], int]) -> StoredLabel:
-    from proctor.stores.base import StoredLabel
+    from proctor.stores.labels import StoredLabel
 
     eval_set_id, eval_id, number, turn, rubric_id = label.key
     return StoredLabel(
@@ -127,6 +171,7 @@ def _stored_label(label: Labelled, positions: dict[tuple[str, str], int]) -> Sto
         rubric_id=rubric_id,
         metric=label.metric,
         note=label.note,
+        labeller=label.labeller,
     )
 
 
@@ -156,7 +201,7 @@ def _label_of(label: HumanLabel, cases: _Cases) -> Labelled:
     turn = _turn(label, case, trial)
     _check_rubric(label, case, trial)
     key = (case.eval_set_id, case.eval_id, trial, turn, label.rubric_id)
-    return Labelled(key, label.passes, label.metric, label.note, label.place)
+    return Labelled(key, label.passes, label.metric, label.note, label.place, label.labeller)
 
 
 def _case(label: HumanLabel, cases: _Cases) -> CaseResult:

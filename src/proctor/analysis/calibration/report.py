@@ -15,7 +15,13 @@ from proctor.reports.content.cost_text import money_by_purpose
 from proctor.reports.content.summary import percent
 from proctor.reports.content.text_blocks import Block, Column, Gap, Look, Table, text_line, text_table
 from proctor.reports.terminal.choose import write_blocks
-from proctor.schema.analysis.calibration import Agreement, CalibrationReport, Disagreement, Labelled
+from proctor.schema.analysis.calibration import (
+    Agreement,
+    CalibrationReport,
+    Disagreement,
+    Labelled,
+    LabellerPair,
+)
 
 _LONGEST = 300
 _UNITS = {"trial": "trials", "turn": "turns", "rubric": "rubrics"}
@@ -54,7 +60,33 @@ def calibration_data(report: CalibrationReport) -> JsonObject:
             }
             for one in report.disagreements
         ],
+        **_people_data(report),
         "void": report.void,
+    }
+
+
+def _people_data(report: CalibrationReport) -> JsonObject:
+    return {
+        "labellers": [
+            {
+                "first": pair.first,
+                "second": pair.second,
+                "both_pass": pair.confusion.both_pass,
+                "both_fail": pair.confusion.both_fail,
+                "differ": _differing(pair),
+                "kappa": asdict(pair.kappa),
+            }
+            for pair in report.labellers
+        ],
+        "disputes": [
+            {
+                "labels": [{**_about(label), "labeller": label.labeller} for label in one.labels],
+                "counted": one.counted.passes if one.counted is not None else None,
+                "asked": one.asked,
+                "answered": one.answered,
+            }
+            for one in report.disputes
+        ],
     }
 
 
@@ -95,6 +127,7 @@ def calibration_blocks(report: CalibrationReport, look: Look) -> Iterator[Block]
     yield from _pass_rate(report)
     yield from _left_out(report, look)
     yield _BLANK
+    yield from _labellers(report, look)
     yield from _disagreements(report, look)
     yield _BLANK
     for reason in report.void:
@@ -177,6 +210,45 @@ def _left_out(report: CalibrationReport, look: Look) -> Iterator[Block]:
         yield from (text_line(label.told, 2) for label in shown)
         if len(shown) < len(labels):
             yield text_line(f"… {len(labels) - len(shown)} more (-v shows them)", 2)
+
+
+def _labellers(report: CalibrationReport, look: Look) -> Iterator[Block]:
+    """Return the agreement of people on what several of them labelled."""
+    if not report.labellers:
+        return
+    yield text_line("agreement of people on what both labelled")
+    rows = [
+        [
+            f"{_name(pair.first)} and {_name(pair.second)}",
+            f"{pair.confusion.total}",
+            f"{_differing(pair)}",
+            f"{pair.kappa}",
+        ]
+        for pair in report.labellers
+    ]
+    heads = [Column(), Column("labels", right=True), Column("differ", right=True), Column("kappa")]
+    yield text_table(heads, rows)
+    shown = report.disputes if look.verbose else report.disputes[:_MOST_DISPUTES]
+    for dispute in shown:
+        verdicts = ", ".join(
+            f"{_name(label.labeller)} {'passes' if label.passes else 'fails'} it" for label in dispute.labels
+        )
+        end = "no majority: left out" if dispute.counted is None else "the majority counts"
+        yield text_line(f"{dispute.labels[0].told}: {verdicts} ({end})", 2)
+    if len(shown) < len(report.disputes):
+        yield text_line(f"… {len(report.disputes) - len(shown)} more (-v shows them)", 2)
+    yield _BLANK
+
+
+_MOST_DISPUTES = 5
+
+
+def _differing(pair: LabellerPair) -> int:
+    return pair.confusion.judge_fails + pair.confusion.judge_passes
+
+
+def _name(labeller: str) -> str:
+    return labeller or "a person without a name"
 
 
 def _disagreements(report: CalibrationReport, look: Look) -> Iterator[Block]:

@@ -56,6 +56,12 @@ proctor judge calibrate latest --labels labels.csv --json
     help="The metric, if LLM judges scored several.",
 )
 @option(
+    "--unit",
+    section=WHAT,
+    type=click.Choice(["trial", "turn", "rubric"]),
+    help="What the labels to count are of, if there are several kinds.",
+)
+@option(
     "--held-out",
     section=HOW,
     type=click.FloatRange(0, 1, min_open=True),
@@ -93,7 +99,8 @@ def calibrate(*, run: str, labels: str | None, model: str | None, no_keep: bool,
 
     RUN is an id, the beginning of one, `latest` (the default) or `latest~1`, the one before it. A
     label has at least eval_id and label (pass or fail); trial and turn (from 1), rubric_id,
-    eval_set_id, metric and note where they are needed.
+    eval_set_id, metric, note and labeller where they are needed. If several people labelled the
+    same, Cohen's kappa of each two is shown, and the label of the majority counts.
     """
     from pathlib import Path
 
@@ -149,13 +156,14 @@ proctor judge label latest rome --fail --rubric polite --metric rubric_based_fin
     help="The metric to compare the label with.  [any]",
 )
 @option("--note", section=WHAT, allow_empty=True, metavar="TEXT", help="The reason.")
+@option("--by", "labeller", section=WHAT, metavar="NAME", help="Your name, if several people label.")
 @store_option
 @common_options
 def label(*, run: str, case: str, passes: bool | None, store: str | None, **given: Any) -> None:  # fmt: skip
-    """Say whether what the agent did in a case is right; it is kept with the run.
+    """Label what the agent did in a case as right or wrong, and store the label with the run.
 
     RUN is an id, the beginning of one, `latest` or `latest~1`; CASE the id of a case. A later label of the same
-    thing takes the place of this one.
+    person for the same thing replaces this one. On the page, Judges leads to the verdicts to label next.
     """
     from proctor.analysis.calibration.labels import label_run
     from proctor.common.safe_text import clean
@@ -173,6 +181,7 @@ def label(*, run: str, case: str, passes: bool | None, store: str | None, **give
         rubric_id=given["rubric_id"] or "",
         metric=given["metric"] or "",
         note=given["note"] or "",
+        labeller=(given["labeller"] or "").strip(),
     )
     (found,) = label_run(run, [said], store=store)
     click.echo(clean(f"{found.told}: {'pass' if found.passes else 'fail'}"))

@@ -15,9 +15,10 @@ from proctor.files.text.problems import Problem, file_error
 from proctor.files.text.validation_messages import Finding
 from proctor.schema.analysis.calibration import HumanLabel
 
-COLUMNS = ("eval_id", "label", "eval_set_id", "trial", "turn", "rubric_id", "metric", "note")
+COLUMNS = ("eval_id", "label", "eval_set_id", "trial", "turn", "rubric_id", "metric", "note", "labeller")
 """The columns of a label; the first two are required. Trials and turns count from 1."""
 OTHER_NAMES = {"case": "eval_id", "case_id": "eval_id", "evalId": "eval_id", "evalSetId": "eval_set_id"}
+OTHER_NAMES |= {"annotator": "labeller", "labeler": "labeller", "rater": "labeller"}
 OTHER_NAMES |= {"rubricId": "rubric_id", "rubric": "rubric_id", "set": "eval_set_id"}
 _WORDS = {"pass": True, "passed": True, "fail": False, "failed": False, "1": True, "0": False}
 _WORDS |= {"true": True, "false": False, "yes": True, "no": False}
@@ -174,6 +175,7 @@ class _Row:
             rubric_id=self._text("rubric_id"),
             metric=self._text("metric"),
             note=self._text("note"),
+            labeller=self._text("labeller"),
             place=f"{self._row.file}:{self._row.line}:{self._row.column}",
         )
         return label if len(self._problems) == self._before else None
@@ -221,15 +223,24 @@ class _Row:
 
 
 def _key(label: HumanLabel) -> tuple[object, ...]:
-    return (label.eval_set_id, label.eval_id, label.trial, label.turn, label.rubric_id, label.metric)
+    item = (label.eval_set_id, label.eval_id, label.trial, label.turn, label.rubric_id, label.metric)
+    return (*item, label.labeller)
 
 
 def _contradictions(labels: Iterable[HumanLabel]) -> Iterator[Problem]:
-    """Report different labels for the same thing."""
+    """Report different labels of one person for the same thing."""
     first: dict[tuple[object, ...], HumanLabel] = {}
     for label in labels:
         other = first.setdefault(_key(label), label)
         if other.passes is not label.passes:
             file, line, column = label.place.rsplit(":", 2)
-            message = f"{label.eval_id} has another label at {other.place}"
-            yield Problem("error", file, int(line), int(column), "", message, "keep one of the two")
+            message = f"{label.eval_id} has another label{' of the same person' if label.labeller else ''} at {other.place}"
+            yield Problem(
+                "error",
+                file,
+                int(line),
+                int(column),
+                "",
+                message,
+                "keep one of the two, or name the people in `labeller`",
+            )

@@ -11,7 +11,15 @@ from proctor.common.safe_text import count_text
 from proctor.schema.format.wire_model import WireModel
 from proctor.schema.results.model_usage import Spent
 from proctor.schema.results.score import JudgedBy, Outcome
-from proctor.stats.agreement import Confusion, CorrectedRate, Estimate
+from proctor.stats.agreement import (
+    Confusion,
+    CorrectedRate,
+    Estimate,
+    accuracy,
+    cohen_kappa,
+    true_fail_rate,
+    true_pass_rate,
+)
 
 Key = tuple[str, str, int, int, str]
 """An item with a verdict in a run: set, case, trial and turn (from 0; `WHOLE`: the trial), rubric."""
@@ -35,6 +43,8 @@ class HumanLabel:
     """Empty: any metric."""
     note: str = ""
     """The person's reason."""
+    labeller: str = ""
+    """The name of the person; empty: a person without a name."""
     place: str = ""
     """`file:line:column`, if the label is from a file."""
 
@@ -54,6 +64,10 @@ class Labelled:
     note: str = ""
     where: str = ""
     """The source of the label: `file:line:column`, or `store`."""
+    labeller: str = ""
+    """The name of the person; empty: a person without a name."""
+    labelled_at: float = 0.0
+    """Unix seconds; 0 if it is not stored."""
 
     @property
     def unit(self) -> str:
@@ -99,6 +113,22 @@ class Agreement(WireModel):
     tnr: Figure = Field(default_factory=Figure)
     """The true negative rate: the share of human fails that the judge fails."""
     kappa: Figure = Field(default_factory=Figure)
+
+    @classmethod
+    def of(cls, pairs: Iterable[tuple[bool, bool]], *, confidence: float = 0.95) -> Agreement:
+        """Compute the figures from pairs of (human label, judge verdict)."""
+        found = Confusion.of(pairs)
+        measures = {"accuracy": accuracy, "tpr": true_pass_rate, "tnr": true_fail_rate, "kappa": cohen_kappa}
+        figures = {
+            name: Figure.of(measure(found, confidence=confidence)) for name, measure in measures.items()
+        }
+        return cls(
+            both_pass=found.both_pass,
+            judge_fails=found.judge_fails,
+            judge_passes=found.judge_passes,
+            both_fail=found.both_fail,
+            **figures,
+        )
 
     @property
     def confusion(self) -> Confusion:
@@ -199,6 +229,33 @@ class Disagreement:
     held_out: bool
 
 
+@dataclass(frozen=True, slots=True)
+class LabellerPair:
+    """The agreement of two people on the items that both labelled."""
+
+    first: str
+    second: str
+    """Their names; one may be empty."""
+    confusion: Confusion
+    """The labels of the first person against those of the second, who takes the place of the judge."""
+    kappa: Estimate
+    """Cohen's kappa with its confidence interval."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelDispute:
+    """An item that people label differently."""
+
+    labels: list[Labelled]
+    """One of each person, in the order of their names."""
+    counted: Labelled | None
+    """The label that counts: one of the majority; `None` if there is none."""
+    asked: str
+    """The user's message."""
+    answered: str
+    """The agent's answer."""
+
+
 @dataclass(slots=True)
 class Rescoring:
     """The verdicts after re-scoring the run."""
@@ -231,3 +288,7 @@ class CalibrationReport:
     disagreements: list[Disagreement] = field(default_factory=list)
     void: list[str] = field(default_factory=list)
     """Why an earlier calibration of the metric is invalid here; empty if there is none or one is valid."""
+    labellers: list[LabellerPair] = field(default_factory=list)
+    """The agreement of each two people who labelled the same items."""
+    disputes: list[LabelDispute] = field(default_factory=list)
+    """The items that people label differently; without a majority they are excluded."""

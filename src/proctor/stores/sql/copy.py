@@ -63,7 +63,7 @@ _OF_CASES = (
     ),
     _Table(
         "labels",
-        "position, number, turn, rubric_id, metric, passes, labelled_at, note, crc",
+        "position, number, turn, rubric_id, metric, passes, labelled_at, note, labeller, crc",
         lambda run, row: label_checksum(run, row[:-1]),
     ),
 )

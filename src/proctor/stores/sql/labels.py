@@ -7,9 +7,10 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from math import inf, nextafter
 from typing import TYPE_CHECKING
 
-from proctor.stores.base import StoredLabel, StoredLook
+from proctor.stores.labels import CheckLabels, StoredLabel, StoredLook
 from proctor.stores.sql.database import Database, Row, Transaction, has_version, sound
 from proctor.stores.sql.encoding import checksum, compact, storable
 from proctor.stores.sql.run_state import RunLine
@@ -19,18 +20,19 @@ if TYPE_CHECKING:
     from proctor.schema.results.manifest import Judging
     from proctor.schema.results.score import JudgedBy
 
-_VERSION, _VERSION_OF_LOOKS = 2, 4
-"""The versions of the store that brought labels and calibrations, and looks."""
+_VERSION, _VERSION_OF_LOOKS, _VERSION_OF_LABELLERS = 2, 4, 12
+"""The versions of the store that brought labels and calibrations, looks, and labels of several people."""
 _CALIBRATIONS = "SELECT metric, crc, calibration FROM calibrations ORDER BY seq"
-_FORGET = "DELETE FROM labels WHERE run = ? AND position = ? AND number = ? AND turn = ? AND rubric_id = ? AND metric = ?"
+_FORGET = "DELETE FROM labels WHERE run = ? AND position = ? AND number = ? AND turn = ? AND rubric_id = ? AND metric = ? AND labeller = ?"
 _KEEP = (
-    "INSERT INTO labels (run, position, number, turn, rubric_id, metric, passes, labelled_at, note, crc) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "INSERT INTO labels (run, position, number, turn, rubric_id, metric, passes, labelled_at, note, labeller, crc) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _READ = (
-    "SELECT crc, position, number, turn, rubric_id, metric, passes, labelled_at, note FROM labels "
-    "WHERE run = ? ORDER BY position, number, turn, rubric_id, metric"
+    "SELECT crc, position, number, turn, rubric_id, metric, passes, labelled_at, note, labeller FROM labels "
+    "WHERE run = ? ORDER BY position, number, turn, rubric_id, metric, labeller"
 )
+_READ_UNNAMED = _READ.replace(", labeller", "", 1).replace(", labeller", "")
 _LOOKS = "SELECT seq, crc, look FROM looks ORDER BY seq"
 _COUNT_LOOK = "UPDATE totals SET value = value + 1 WHERE name = 'looks' RETURNING value"
 _WHOLE = -1
@@ -47,27 +49,40 @@ class LabelledStore:
     @abstractmethod
     def _line(self, run_id: str) -> RunLine: ...
 
-    def label(self, run_id: str, labels: Sequence[StoredLabel]) -> None:
-        """Store labels of a run; a label of the same thing is replaced."""
-        self._check_writable()
-        run, now = self._line(run_id).seq, time.time()
-        with self._database.transaction() as transaction:
-            for label in labels:
-                row = _row_of(label, now)
-                transaction.execute(_FORGET, (run, *row[:5]))
-                transaction.execute(_KEEP, (run, *row, label_checksum(run, row)))
-
-    def unlabel(self, run_id: str, labels: Sequence[StoredLabel]) -> int:
-        """Delete the labels of the same things, whatever their content; return how many labels there were."""
+    def label(self, run_id: str, labels: Sequence[StoredLabel], check: CheckLabels | None = None) -> float:
+        """Store labels of a run unless `check` raises; return their time. Each replaces that of the person for the thing."""
         self._check_writable()
         run = self._line(run_id).seq
-        with self._database.transaction() as transaction:
-            return sum(transaction.execute(_FORGET, (run, *_row_of(one, 0.0)[:5])).rowcount for one in labels)
+        with self._database.transaction(exclusive=True) as transaction:
+            now = self._checked_time(run_id, check)
+            for label in labels:
+                row = _row_of(label, now)
+                transaction.execute(_FORGET, (run, *_key_of(row)))
+                transaction.execute(_KEEP, (run, *row, label_checksum(run, row)))
+        return now
+
+    def unlabel(self, run_id: str, labels: Sequence[StoredLabel], check: CheckLabels | None = None) -> int:
+        """Delete the labels of the same people for the same things unless `check` raises; return their number."""
+        self._check_writable()
+        run = self._line(run_id).seq
+        with self._database.transaction(exclusive=True) as transaction:
+            self._checked_time(run_id, check)
+            keys = [_key_of(_row_of(label, 0.0)) for label in labels]
+            return sum(transaction.execute(_FORGET, (run, *key)).rowcount for key in keys)
+
+    def _checked_time(self, run_id: str, check: CheckLabels | None) -> float:
+        """Return the time of a change of labels, which is later than that of each present label."""
+        present = self.labels(run_id)
+        if check is not None:
+            check(present)
+        latest = max((label.labelled_at for label in present), default=0.0)
+        return max(time.time(), nextafter(latest, inf))
 
     def labels(self, run_id: str) -> list[StoredLabel]:
         """Return the labels of a run, case by case."""
         run = self._line(run_id).seq
-        rows = self._database.rows(_READ, (run,)) if has_version(self._database, _VERSION) else []
+        read = _READ if has_version(self._database, _VERSION_OF_LABELLERS) else _READ_UNNAMED
+        rows = self._database.rows(read, (run,)) if has_version(self._database, _VERSION) else []
         with sound(self._database.name, f"a label of run {run_id}"):
             return [_label_of(run, crc, row) for crc, *row in rows]
 
@@ -149,18 +164,25 @@ def _look_of(number: int, seq: int, crc: int, text: str) -> StoredLook:
 def _row_of(label: StoredLabel, now: float) -> Row:
     turn = _WHOLE if label.turn is None else label.turn
     words = storable(label.rubric_id), storable(label.metric)
-    return (label.position, label.number, turn, *words, int(label.passes), now, storable(label.note))
+    note, labeller = storable(label.note), storable(label.labeller)
+    return (label.position, label.number, turn, *words, int(label.passes), now, note, labeller)
+
+
+def _key_of(row: Row) -> Row:
+    return (*row[:5], row[-1])
 
 
 def label_checksum(run: int, row: Sequence[object]) -> int:
-    """Return the checksum of a label: the columns of its row in order."""
-    return checksum(f"label/{run}/{'/'.join(map(repr, row))}")
+    """Return the checksum of a label: the columns of its row in order; a row of an earlier version has no labeller."""
+    columns = row if row[-1] else row[:-1]
+    return checksum(f"label/{run}/{'/'.join(map(repr, columns))}")
 
 
 def _label_of(run: int, crc: int, row: Sequence[object]) -> StoredLabel:
+    row = row if len(row) == _COLUMNS else [*row, ""]
     if crc != label_checksum(run, row):
         raise ValueError(crc)
-    position, number, turn, rubric_id, metric, passes, _, note = row
+    position, number, turn, rubric_id, metric, passes, labelled_at, note, labeller = row
     return StoredLabel(
         position=_whole(position),
         number=_whole(number),
@@ -169,7 +191,12 @@ def _label_of(run: int, crc: int, row: Sequence[object]) -> StoredLabel:
         rubric_id=str(rubric_id),
         metric=str(metric),
         note=str(note),
+        labeller=str(labeller),
+        labelled_at=float(str(labelled_at)),
     )
+
+
+_COLUMNS = 9
 
 
 def _whole(value: object) -> int:

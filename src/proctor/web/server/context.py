@@ -17,6 +17,7 @@ from proctor.files.eval_sets.eval_set_file import EvalSetFile
 from proctor.files.eval_sets.source import open_eval_set
 from proctor.runs.storage.open import open_runs, open_store
 from proctor.stores.base import Store
+from proctor.web.pages.analysis.labelling import LabellingCache
 from proctor.web.pages.bounded_cache import BoundedCache
 from proctor.web.pages.eval_sets.load_eval_sets import file_state
 from proctor.web.pages.runs.load_run import RunPageCache
@@ -110,6 +111,7 @@ class ServerContext:
     adk_page: Path | None = None
     """The folder of google-adk's own page, if it is served, too."""
     run_pages: RunPageCache = field(default_factory=RunPageCache, compare=False, repr=False)
+    labellings: LabellingCache = field(default_factory=LabellingCache, compare=False, repr=False)
     _sets: BoundedCache[EvalSetFile] = field(
         default_factory=lambda: BoundedCache(_MOST_OPEN), compare=False, repr=False
     )

@@ -19,6 +19,7 @@ export const DEFINITIONS = {
   pairs: "The number of cases that both runs scored with this metric.",
   margin: "The largest drop of the pass rate that is still acceptable: no regression means that the confidence interval rules out a larger drop.",
   kappa: "Cohen's kappa is the agreement of the judge with human labels beyond chance: 1 is perfect agreement, 0 is chance.",
+  kappaOfPeople: "Cohen's kappa is the agreement of two people on the same verdicts beyond chance: 1 is perfect agreement, 0 is chance.",
   truePositiveRate: "Of the answers that people passed, the share that the judge passed.",
   trueNegativeRate: "Of the answers that people failed, the share that the judge failed.",
   labels: "The number of human labels that the calibration used.",

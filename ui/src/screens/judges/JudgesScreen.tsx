@@ -1,7 +1,9 @@
+import { Link } from "wouter";
 import { useTitle } from "../../app/title";
 import { useData } from "../../data/queries";
 import type { FigurePart, JudgeRow, KnownJudgesPage } from "../../data/types";
 import { Breakable } from "../../components/text/Breakable";
+import { LinkButton } from "../../components/forms/Button";
 import { CopyLine, CopyMarkdown } from "../../components/text/Copy";
 import { Empty } from "../../components/feedback/Empty";
 import { ErrorNote } from "../../components/feedback/ErrorNote";
@@ -13,6 +15,7 @@ import { type Column, Table } from "../../components/tables/Table";
 import { scoreText } from "../../components/text/numberFormats";
 import { TermText } from "../../components/terms/TermText";
 import styles from "./JudgesScreen.module.css";
+import { labelPath } from "./labelText";
 import { asMarkdown, calibrateCommand, calibrationText, summary, standingTag, nextToCalibrate } from "./judgesText";
 
 /** The LLM judges of the stored runs, with their calibration against human labels. */
@@ -45,8 +48,14 @@ function Judges({ items }: { items: readonly JudgeRow[] }) {
           <p>
             {next.labels
               ? `${next.labels === 1 ? "One label" : `${next.labels} labels`} in run ${next.last_run?.slice(0, 6)} can calibrate ${next.metric}:`
-              : `Label some verdicts of ${next.metric} (page of a case, tab Judges), then run:`}
+              : `Label some verdicts of ${next.metric}: one key for each, and the page shows how many more are needed.`}
           </p>
+          <div className="row">
+            <LinkButton to={labelPath(next.last_run ?? "latest", next.metric)} look="first" action="labelNext">
+              Label 20 next
+            </LinkButton>
+            <span className="dim">or with labels from a file:</span>
+          </div>
           <CopyLine text={calibrateCommand(next)} />
         </>
       )}
@@ -71,6 +80,7 @@ function Name({ row }: { row: JudgeRow }) {
       <span className={styles.under}>
         <code><Breakable text={row.model} /></code> · prompt <code>{row.prompt.slice(0, 8)}</code>
       </span>
+      {row.last_run && <Link href={labelPath(row.last_run, row.metric)}>label verdicts</Link>}
       {row.calibration && <span className={`${styles.under} ${styles.narrowOnly}`}><TermText text={calibrationText(row.calibration)} /></span>}
     </>
   );

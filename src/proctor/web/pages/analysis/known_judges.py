@@ -111,7 +111,7 @@ def _row(use: JudgeUse, calibrations: Sequence[Calibration]) -> JudgeRow:
         prompt=use.by.prompt,
         standing=_standing(valid, newest),
         void=_differences(newest, use.by) if newest and not valid else [],
-        calibration=_calibration_part(valid or newest),
+        calibration=calibration_part(shown) if (shown := valid or newest) is not None else None,
         runs=use.runs,
         last_run=last[0],
         last_at=last[1],
@@ -120,9 +120,8 @@ def _row(use: JudgeUse, calibrations: Sequence[Calibration]) -> JudgeRow:
     )
 
 
-def _calibration_part(one: Calibration | None) -> CalibrationPart | None:
-    if one is None:
-        return None
+def calibration_part(one: Calibration) -> CalibrationPart:
+    """Return the page's model of a calibration."""
     return copy_fields(
         CalibrationPart, one.agreement,
         created_at=one.created_at, run_id=one.run_id, unit=one.unit, confidence=one.confidence,

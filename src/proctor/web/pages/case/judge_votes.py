@@ -12,6 +12,7 @@ from proctor.schema.analysis.calibration import WHOLE, Labelled
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.run_result import MetricVerdict
 from proctor.schema.results.score import MetricScore, Outcome, Score
+from proctor.web.pages.base import copy_fields
 from proctor.web.pages.case.page_parts import CausePart, Clip, FindingPart, cause_part, clip, score_part
 
 
@@ -26,6 +27,10 @@ class LabelPart(PageModel):
     """Empty: none."""
     passes: bool
     note: str
+    labeller: str
+    """The name of the person; empty: a person without a name."""
+    labelled_at: float
+    """Unix seconds: the version of the label, which a change has to name."""
 
 
 class VotePart(PageModel):
@@ -142,9 +147,7 @@ def judges_page(view: CaseView, position: int, place: int, *, labels: Sequence[L
 def label_part(label: Labelled) -> LabelPart:
     """Return the page's model of a label."""
     turn = None if label.key[3] == WHOLE else label.key[3]
-    return LabelPart(
-        metric=label.metric, turn=turn, rubric_id=label.key[4], passes=label.passes, note=label.note
-    )
+    return copy_fields(LabelPart, label, turn=turn, rubric_id=label.key[4])
 
 
 def _judge(

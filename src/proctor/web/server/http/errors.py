@@ -12,6 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 
+from proctor.analysis.calibration.labels import LabelChangedError
 from proctor.common.safe_text import clean
 from proctor.errors import ProctorError, SetupError, StoreError, UnknownNameError
 from proctor.runs.setup.settings import relative_to_working_folder
@@ -20,6 +21,7 @@ from proctor.schema.format.wire_model import PageModel
 from proctor.web.server.runs.run_command import ProblemsError, problems_response
 
 STATUSES: tuple[tuple[type[Exception], int], ...] = (
+    (LabelChangedError, 412),
     (UnknownNameError, 404),
     (NoRunsError, 404),
     (StoreError, 409),

@@ -5,6 +5,7 @@ ROUTES = (
     "chat",
     "about",
     "runs",
+    "labels",
     "manage_runs",
     "bless",
     "live_runs",

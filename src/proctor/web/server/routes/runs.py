@@ -9,16 +9,13 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import Field
 
-from proctor.analysis.calibration.labels import label_at
 from proctor.runs.storage.open import NoRunsError
 from proctor.runs.storage.queries import RunFilter, starred_runs
-from proctor.schema.analysis.calibration import HumanLabel
-from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.manifest import RunState
 from proctor.schema.results.run_result import Outcome
 from proctor.schema.serialize import kept_json
 from proctor.web.pages.case.case import CasePage
-from proctor.web.pages.case.judge_votes import JudgesPage, LabelPart, PromptPage, label_part
+from proctor.web.pages.case.judge_votes import JudgesPage, PromptPage
 from proctor.web.pages.case.load_case import CaseLoader, reconstruct_prompt
 from proctor.web.pages.case.traced_spans import SpansPage
 from proctor.web.pages.case.trial import TrialPage
@@ -34,7 +31,6 @@ from proctor.web.server.http.errors import as_json
 router = APIRouter()
 
 _TRIAL = "/runs/{run}/cases/{position}/trials/{number}"
-_LABEL = f"{_TRIAL}/labels/{{metric}}"
 Position = Annotated[int, Path(ge=0, le=2**31, description="The position of the case in its run, from 0.")]
 Number = Annotated[int, Path(ge=0, le=2**31, description="The trial, from 0.")]
 Turn = Annotated[int | None, Query(ge=0, le=2**31, description="From 0; by default the trial as a whole.")]
@@ -207,50 +203,3 @@ def get_evidence(context: ContextDep, run: str, position: Position, number: Numb
     return Response(
         body, media_type="application/json", headers={"Content-Disposition": f'attachment; filename="{name}"'}
     )
-
-
-# --- labels of people, against which `proctor judge` calibrates an LLM judge ------------------------------------------
-
-
-class LabelToPut(PageModel):
-    """The label that a person gives."""
-
-    passes: bool
-    turn: Annotated[int, Field(ge=0, le=2**31)] | None = None
-    """From 0; null: the trial as a whole."""
-    rubric_id: Annotated[str, Field(max_length=1_000)] = ""
-    note: Annotated[str, Field(max_length=10_000)] = ""
-
-
-@router.put(_LABEL)
-def put_label(
-    context: ContextDep, run: str, position: Position, number: Number, metric: str, label: LabelToPut
-) -> LabelPart:
-    """Store a label; it replaces an earlier label of the same thing."""
-    new = HumanLabel(
-        eval_id="",
-        passes=label.passes,
-        trial=number,
-        turn=label.turn,
-        rubric_id=label.rubric_id,
-        metric=metric,
-        note=label.note,
-    )
-    with context.changing() as store:
-        return label_part(label_at(store, run, position, new))
-
-
-@router.delete(_LABEL, status_code=204)
-def delete_label(
-    context: ContextDep,
-    run: str,
-    position: Position,
-    number: Number,
-    metric: str,
-    turn: Turn = None,
-    rubric_id: Annotated[str, Query(max_length=1_000)] = "",
-) -> None:
-    """Remove a label; if there is none, nothing happens."""
-    label = HumanLabel(eval_id="", passes=False, trial=number, turn=turn, rubric_id=rubric_id, metric=metric)
-    with context.changing() as store:
-        label_at(store, run, position, label, forget=True)

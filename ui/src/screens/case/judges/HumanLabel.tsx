@@ -1,4 +1,5 @@
-import { useEffect, useRef, useState } from "react";
+import { Fragment, useEffect, useRef, useState } from "react";
+import { useLabeller } from "../../../data/labeller";
 import { pathOf, useChange, useSource } from "../../../data/queries";
 import type { LabelPart } from "../../../data/types";
 import { Button } from "../../../components/forms/Button";
@@ -26,32 +27,35 @@ export function HumanLabel({ path, metric, turn, rubric, verdict, labels }: Prop
   const { live } = useSource();
   const [open, setOpen] = useState(false);
   const change = useChange<LabelPart>([path]);
-  const mine = labels.filter((label) => label.turn === turn && label.rubric_id === rubric);
-  const label = mine.find((one) => one.metric === metric) ?? mine[0];
-  const focus = useFocusAfter(label !== undefined, open || change.isPending);
+  const [labeller] = useLabeller();
+  const shown = oneOfEach(labels.filter((label) => label.turn === turn && label.rubric_id === rubric), metric);
+  const hasMine = shown.some((label) => label.labeller === labeller);
+  const focus = useFocusAfter(hasMine, open || change.isPending);
   const address = `${path}/labels/${encodeURIComponent(metric)}`;
   const save = (passes: boolean, note: string) =>
-    change.mutate({ method: "PUT", path: address, body: { passes, turn, rubric_id: rubric, note } }, { onSuccess: () => setOpen(false), onSettled: focus.acted });
-  if (!live && !label) return null;
+    change.mutate(
+      { method: "PUT", path: address, body: { passes, turn, rubric_id: rubric, note, labeller, replaces: null } },
+      { onSuccess: () => setOpen(false), onSettled: focus.acted },
+    );
+  const remove = ({ labelled_at }: LabelPart) =>
+    change.mutate({ method: "DELETE", path: pathOf(address, { turn, rubric_id: rubric, labeller, labelled_at }) }, { onSettled: focus.acted });
+  if (!live && !shown.length) return null;
   return (
-    <div ref={focus.box} tabIndex={-1} className={`${styles.label} ${label ? "" : "no-print"}`}>
-      {label ? (
-        <>
+    <div ref={focus.box} tabIndex={-1} className={`${styles.label} ${shown.length ? "" : "no-print"}`}>
+      {shown.map((label) => (
+        <Fragment key={label.labeller}>
           <span>
-            A person {label.passes === verdict ? "agrees" : "disagrees"}: {label.passes ? "it passes" : "it fails"}
+            {label.labeller ? safeText(label.labeller) : "A person"} {label.passes === verdict ? "agrees" : "disagrees"}: {label.passes ? "it passes" : "it fails"}
             {label.note && <span className="dim"> “{safeText(label.note)}”</span>}
           </span>
-          {live && label.metric === metric && (
-            <Button
-              look="quiet"
-              busy={change.isPending}
-              onClick={() => change.mutate({ method: "DELETE", path: pathOf(address, { turn, rubric_id: rubric }) }, { onSettled: focus.acted })}
-            >
+          {live && label.metric === metric && label.labeller === labeller && (
+            <Button look="quiet" busy={change.isPending} onClick={() => remove(label)}>
               Remove the label
             </Button>
           )}
-        </>
-      ) : (
+        </Fragment>
+      ))}
+      {live && !hasMine && (
         <>
           <Button look="quiet" onClick={() => setOpen(true)}>
             I disagree
@@ -67,6 +71,13 @@ export function HumanLabel({ path, metric, turn, rubric, verdict, labels }: Prop
       <DisagreeDialog open={open} close={() => setOpen(false)} verdict={verdict} save={save} busy={change.isPending} error={change.error} />
     </div>
   );
+}
+
+/** One label of each person: the one for this metric, else the one for any. */
+function oneOfEach(labels: readonly LabelPart[], metric: string): LabelPart[] {
+  const found = new Map<string, LabelPart>();
+  for (const label of labels) if (label.metric === metric || !found.has(label.labeller)) found.set(label.labeller, label);
+  return [...found.values()];
 }
 
 /** A pressed button disappears when its action is done: move the focus to what replaces it, unless the user has moved the focus since. */
