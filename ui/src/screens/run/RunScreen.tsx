@@ -51,18 +51,25 @@ export function RunScreen() {
 const FIRST_ROWS = 200;
 const BRIEF = { brief: "true" };
 
-/** The page of a run: at first what a server knows without reading every case. */
+/** The page of a run: at first what a server knows without reading every case, which it begins to read after the first rows. */
 function usePage(base: string, judging: string | null) {
   const { live } = useSource();
+  const first = useFirstRows(`${base}/cases`, judging);
   const brief = useData<RunPage>(live ? pathOf(base, { judging, ...BRIEF }) : null, { keep: false, fresh: Infinity });
-  const whole = useData<RunPage>(!live || brief.data || brief.error ? pathOf(base, { judging }) : null);
+  const hasFirst = (brief.data || brief.error) && (first.data || first.error);
+  const whole = useData<RunPage>(!live || hasFirst ? pathOf(base, { judging }) : null);
   return { page: whole.data ?? brief.data, error: whole.error, refetch: whole.refetch, read: whole.data !== undefined };
+}
+
+function useFirstRows(path: string, judging: string | null) {
+  const { live } = useSource();
+  return useData<CasesPage>(live ? pathOf(path, { judging, limit: FIRST_ROWS, ...BRIEF }) : null, { keep: false, fresh: Infinity });
 }
 
 /** The cases of a run: at first its first rows, and, when they are there, every one. */
 function useCases(path: string, judging: string | null, read: boolean, fresh: number) {
   const { live } = useSource();
-  const first = useData<CasesPage>(live ? pathOf(path, { judging, limit: FIRST_ROWS, ...BRIEF }) : null, { keep: false, fresh: Infinity });
+  const first = useFirstRows(path, judging);
   const every = useData<CasesPage>(!live || read ? pathOf(path, { judging }) : null, { fresh });
   return every.data || every.error ? { ...every, complete: true } : { ...every, data: first.data, complete: false };
 }
@@ -92,7 +99,7 @@ function Run({ page, live, watched, cases, order, setJudging }: Props) {
   const table = useShownCases(page, rows, ...order);
   return (
     <>
-      <Head page={page} watched={watched} shown={table.shown} />
+      <Head page={page} watched={watched} complete={cases.complete} shown={table.shown} />
       {watched && <LivePanel live={live} page={page} />}
       {!watched && page.state !== "finished" && page.state !== "running" && <Unfinished page={page} writable={hasServer} />}
       {!watched && <KeyFigures page={page} notes={notes} />}
@@ -122,7 +129,7 @@ function useMergedRows(read: readonly CaseRow[] | undefined, since: ReadonlyMap<
   }, [read, since, watched]);
 }
 
-function Head({ page, watched, shown }: { page: RunPage; watched: boolean; shown: () => readonly CaseRow[] }) {
+function Head({ page, watched, complete, shown }: { page: RunPage; watched: boolean; complete: boolean; shown: () => readonly CaseRow[] }) {
   const { against } = page;
   const { live: hasServer } = useSource();
   const managed = useManagement(page.run_id, hasServer);
@@ -170,7 +177,7 @@ function Head({ page, watched, shown }: { page: RunPage; watched: boolean; shown
         {!watched && page.figures.length > 0 && ` · ${page.figures.join(", ")}`}
         {page.judges.length > 0 && ` · ${[...new Set(page.judges.map(({ model }) => model))].join(", ")} as LLM judge`}
       </p>
-      {!watched && <AuditLine run={page.run_id} />}
+      {!watched && complete && <AuditLine run={page.run_id} />}
     </header>
   );
 }
