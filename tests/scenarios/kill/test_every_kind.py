@@ -97,7 +97,7 @@ class KilledRun:
 
     def wait_until_more_is_finished(self) -> None:
         """Wait for trials that finish after the last kill, and note how often each finished one was called."""
-        least, until = len(self.calls_of_finished) + BETWEEN, time.monotonic() + 120
+        least, until = len(self.calls_of_finished) + BETWEEN, time.monotonic() + 300
         while len(finished := self.stored()) < least:
             assert time.monotonic() < until, (self.folder / "output.txt").read_text()[-2000:]
             time.sleep(0.02)
