@@ -26,7 +26,7 @@ SLOW = pytest.mark.slow  # many processes, one after the other
         ("W8", 4),
         pytest.param("W9", 5, marks=SLOW),
         ("W10", 1),
-        pytest.param("W11", 8, marks=SLOW),
+        pytest.param("W11", 10, marks=SLOW),
         ("W12", 2),
     ],
 )
