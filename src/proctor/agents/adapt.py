@@ -242,11 +242,11 @@ class FactoryAgent:
         Raises:
             AgentLoadError: the factory returned no agent.
         """
-        made = await settle(self._factory())
-        if isinstance(made, tuple) and len(made) == 2:
-            made, self._stack = made
+        result = await settle(self._factory())
+        if isinstance(result, tuple) and len(result) == 2:
+            result, self._stack = result
         try:
-            agent = as_agent(made, label=self._label, agent_name=self._agent_name)
+            agent = as_agent(result, label=self._label, agent_name=self._agent_name)
             self._agent_or_none = using(agent, self._services, label=self._label)
             await self._call("open", None)
         except BaseException:

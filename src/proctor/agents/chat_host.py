@@ -134,8 +134,8 @@ def tools_of(details: Json) -> Iterator[Json]:
     """Yield the declared tools of an agent: name, description, and the schema of the arguments if it is known."""
     for declared in details.get("tool_declarations") or ():
         for one in (declared.get("function_declarations") or ()) if isinstance(declared, dict) else ():
-            told = {"name": one.get("name"), "description": one.get("description") or ""}
-            yield told | {to_camel(name): one[name] for name in _PARAMETERS if one.get(name)}
+            tool = {"name": one.get("name"), "description": one.get("description") or ""}
+            yield tool | {to_camel(name): one[name] for name in _PARAMETERS if one.get(name)}
 
 
 _PARAMETERS = ("parameters", "parameters_json_schema")

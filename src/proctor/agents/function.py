@@ -211,8 +211,8 @@ def _parameters(function: Callable[..., object]) -> list[inspect.Parameter]:
 
 def _source_of(parameter: inspect.Parameter) -> Give | None:
     """Return the source of a parameter by its annotation or name; annotations may be unevaluated text."""
-    wanted = (_BY_TYPE[name] for name in _type_names(parameter.annotation) if name in _BY_TYPE)
-    return next(wanted, None) or _BY_NAME.get(parameter.name)
+    matches = (_BY_TYPE[name] for name in _type_names(parameter.annotation) if name in _BY_TYPE)
+    return next(matches, None) or _BY_NAME.get(parameter.name)
 
 
 def _type_names(annotation: object) -> Iterator[str]:

@@ -101,9 +101,9 @@ def _foreign(answer: BaseModel) -> list[Event]:
 
 
 def _from_dict(answer: JsonObject) -> list[Event]:
-    for applies, read in _DICTS:
+    for applies, reader in _DICTS:
         if not applies.isdisjoint(answer):
-            return read(answer)
+            return reader(answer)
     keys = ", ".join(sorted(safe_repr(key, 40) for key in answer)) or "no keys"
     raise AgentError(f"the agent answered with a dict that has {keys}; expected {ACCEPTED}")
 
@@ -163,13 +163,13 @@ def _call_events(call: object) -> list[Event]:
         )
     fields = dict(call)
     responded, response = "response" in fields, fields.pop("response", None)
-    made = FunctionCall.model_validate(fields)
-    if not made.name:
+    function_call = FunctionCall.model_validate(fields)
+    if not function_call.name:
         raise AgentError(f"a tool call of the agent's answer has no name: {safe_repr(call)}")
-    events = [_with_part(made)]
+    events = [_with_part(function_call)]
     if responded:  # as google-adk does: a response that is not an object is under `result`
         answer = response if isinstance(response, dict) else {"result": response}
-        events.append(Event.returned(made.name, answer, id=made.id))
+        events.append(Event.returned(function_call.name, answer, id=function_call.id))
     return events
 
 

@@ -63,9 +63,9 @@ def import_module_path(dotted: str) -> ModuleType:
     """
     cwd = Path.cwd()
     first, _, rest = dotted.partition(".")
-    taken = first in sys.modules and _belongs_to_another(first, (cwd,))
+    is_foreign = first in sys.modules and _belongs_to_another(first, (cwd,))
     with _own_modules(cwd):
-        if not (taken and (cwd / first).is_dir()):
+        if not (is_foreign and (cwd / first).is_dir()):
             return import_module(dotted)
         package = _import_package(cwd / first)
         return import_module(f"{package}.{rest}" if rest else package)
@@ -181,8 +181,8 @@ def _import_package(folder: Path) -> str:
     if name is not None and name in sys.modules:
         return name
     plain = re.sub(r"\W", "_", folder.name) or "agent"
-    taken = sys.modules.get(plain)
-    if taken is not None and _origin(taken) == folder.parent and hasattr(taken, "__path__"):
+    existing = sys.modules.get(plain)
+    if existing is not None and _origin(existing) == folder.parent and hasattr(existing, "__path__"):
         return plain
     name = _free_name(plain)
     module = _new_module(name, folder)

@@ -101,8 +101,8 @@ def read_json(text: str | bytes, what: str) -> Json:
         value: Json = json.loads(text)
     except (ValueError, RecursionError) as error:
         why = "nested too deep" if isinstance(error, RecursionError) else str(error)
-        shown = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
-        raise AgentError(f"{what} is not JSON ({why}): {safe_repr(shown, MOST_SHOWN)}") from None
+        content = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
+        raise AgentError(f"{what} is not JSON ({why}): {safe_repr(content, MOST_SHOWN)}") from None
     return value
 
 
@@ -113,8 +113,8 @@ def read_answer(data: object, *, kind: str = "") -> Answer:
         AgentError: it is not an answer, `done` or `error`.
         AgentRaisedError: it is an `error`.
     """
-    stated = data.get("type") if isinstance(data, Mapping) else None
-    kind = _kind(stated if stated is not None else kind)
+    type_field = data.get("type") if isinstance(data, Mapping) else None
+    kind = _kind(type_field if type_field is not None else kind)
     if kind == "error":
         raise _error(data)
     return _parse_done(data) if kind == "done" else _parse_events(data)
@@ -144,14 +144,14 @@ def read_body(data: object) -> Answer:
 _KINDS = ("event", "done", "error")
 
 
-def _kind(stated: object) -> str:
-    if stated in ("", "message"):  # Server-Sent Events without a name have these types
+def _kind(value: object) -> str:
+    if value in ("", "message"):  # Server-Sent Events without a name have these types
         return "event"
-    if isinstance(stated, str) and stated in _KINDS:
-        return stated
-    meant = did_you_mean(stated, _KINDS) if isinstance(stated, str) else ""
+    if isinstance(value, str) and value in _KINDS:
+        return value
+    meant = did_you_mean(value, _KINDS) if isinstance(value, str) else ""
     raise AgentError(
-        f"the agent's answer has the unknown type {safe_repr(stated, MOST_SHOWN)}.{meant} "
+        f"the agent's answer has the unknown type {safe_repr(value, MOST_SHOWN)}.{meant} "
         f"Known: {', '.join(_KINDS)}; an answer needs none"
     )
 

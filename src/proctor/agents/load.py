@@ -93,8 +93,8 @@ def describe_ref(ref: object) -> str:
             return str(ref)
     if isinstance(ref, ModuleType):
         return ref.__name__.removesuffix(".agent")
-    named = getattr(ref, "name", None) or getattr(ref, "__name__", None)
-    return named if isinstance(named, str) else type(ref).__name__
+    name = getattr(ref, "name", None) or getattr(ref, "__name__", None)
+    return name if isinstance(name, str) else type(ref).__name__
 
 
 def _has_code(ref: object) -> bool:

@@ -14,7 +14,7 @@ from proctor.files.edit.add_remove_cases import add_cases, create_set, remove_ca
 from proctor.files.edit.editable_file import cases_of, edit_of
 from proctor.files.edit.json_edit import JsonEdit
 from proctor.files.eval_sets.source import load_eval_set, open_eval_set
-from proctor.files.text.json_tree import JsonNode, JsonTree, Wanted
+from proctor.files.text.json_tree import JsonNode, JsonTree, PathTree
 
 
 def case(eval_id: str, text: str = "hi") -> EvalCase:
@@ -236,9 +236,9 @@ def test_a_large_set_is_not_read_word_by_word(tmp_path: Path, monkeypatch: pytes
     checks: list[int] = []
     read_members = JsonTree._read_members
 
-    def counted(tree: JsonTree, node: JsonNode, wanted: Wanted | None) -> None:
+    def counted(tree: JsonTree, node: JsonNode, path_tree: PathTree | None) -> None:
         checks.append(1)
-        read_members(tree, node, wanted)
+        read_members(tree, node, path_tree)
 
     monkeypatch.setattr(JsonTree, "_read_members", counted)
     add_cases(path, [case("new")])

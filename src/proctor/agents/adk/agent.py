@@ -105,12 +105,12 @@ class AdkAgent:
                     run_config=capturing(self._run_config),
                 )
                 async with aclosing(events):
-                    async for event in events:
-                        read = event_of(event)
-                        talk.pending.note(read)
+                    async for adk_event in events:
+                        event = event_of(adk_event)
+                        talk.pending.note(event)
                         talk.watch.note_event()
-                        last.note(read, getattr(event, "finish_reason", None))
-                        yield read
+                        last.note(event, getattr(adk_event, "finish_reason", None))
+                        yield event
             if (broken := last.cut_off()) is not None:
                 yield broken
             if reason := talk.watch.broken_off():
@@ -159,11 +159,11 @@ class AdkAgent:
             **self._services,
         }
         runner = runners.Runner(app=app, app_name=session.app_name, **services)
-        made = await _session(
+        adk_session = await _session(
             services["session_service"], session, is_shared="session_service" in self._services
         )
         self._last_runner = runner
-        talk = _Talk(runner, made.id, watch)
+        talk = _Talk(runner, adk_session.id, watch)
         session.memory[_MEMORY] = talk
         return talk
 
@@ -241,7 +241,7 @@ def _reason(error: Exception) -> str:
             for one in error.errors(include_url=False)
         ]
         return "\n  ".join(["it does not describe an agent:", *problems])
-    said = safe_str(error)
-    if (cause := error.__cause__) is not None and safe_str(cause) not in said:
-        said += f" ({type(cause).__name__}: {safe_str(cause)})"
-    return said or type(error).__name__
+    message = safe_str(error)
+    if (cause := error.__cause__) is not None and safe_str(cause) not in message:
+        message += f" ({type(cause).__name__}: {safe_str(cause)})"
+    return message or type(error).__name__

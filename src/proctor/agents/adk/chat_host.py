@@ -60,20 +60,20 @@ class AdkHost:
         exists = import_extra("google.adk.errors.already_exists_error", extra="adk", feature=_FEATURE)
         model = import_extra("google.adk.events", extra="adk", feature=_FEATURE).Event
         try:
-            read = [model.model_validate(_without_internals(event)) for event in events]
-            made = await self._sessions.create_session(
+            adk_events = [model.model_validate(_without_internals(event)) for event in events]
+            adk_session = await self._sessions.create_session(
                 app_name=self._app_name, user_id=user_id, state=state, session_id=session_id
             )
         except exists.AlreadyExistsError as error:
             raise SessionExistsError(session_id) from error
         except (ValueError, TypeError) as error:
             raise NotPossibleError(f"google-adk cannot make this session: {error}") from error
-        for event in read:
-            await self._sessions.append_event(session=made, event=event)
+        for event in adk_events:
+            await self._sessions.append_event(session=adk_session, event=event)
         while len(self._used) >= MOST_SESSIONS:
             await self.delete(*next(iter(self._used)))
-        self._used[user_id, made.id] = None
-        return _json(made)
+        self._used[user_id, adk_session.id] = None
+        return _json(adk_session)
 
     async def get(self, user_id: str, session_id: str) -> Json | None:
         """Return a session with its events."""
@@ -239,13 +239,13 @@ def _json(model: Any) -> Json:
 
 def _public(document: Json) -> Json:
     """Return a document without credentials and without google-adk's internal metadata."""
-    told: Json = without_secrets(document)
-    metadata = told.get("customMetadata")
+    result: Json = without_secrets(document)
+    metadata = result.get("customMetadata")
     if isinstance(metadata, dict) and any(str(key).startswith(_INTERNAL) for key in metadata):
-        told["customMetadata"] = {
+        result["customMetadata"] = {
             key: value for key, value in metadata.items() if not str(key).startswith(_INTERNAL)
         }
-    return told
+    return result
 
 
 def _without_internals(event: Mapping[str, Any]) -> Json:

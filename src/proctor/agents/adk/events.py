@@ -90,8 +90,8 @@ def _event(get: Callable[[str], Any], act: Callable[[str], Any]) -> Event:
         fields["state_delta"] = changed
     if act("skip_summarization"):
         fields["skip_summarization"] = True
-    if kept := act("artifact_delta"):
-        fields["artifact_delta"] = kept  # names and versions of saved artifacts
+    if artifacts := act("artifact_delta"):
+        fields["artifact_delta"] = artifacts  # names and versions of saved artifacts
     if "output" in fields:  # the output of a workflow node
         fields["output"] = to_jsonable_python(fields["output"], serialize_unknown=True)
     return Event.model_validate(_as_piece(fields))
@@ -109,9 +109,9 @@ def _as_piece(fields: dict[str, Any]) -> dict[str, Any]:
 
 def _content(content: dict[str, Any], *, is_piece: bool) -> dict[str, Any]:
     """Leave out pieces of calls, for the whole call follows and would count again; hide credentials."""
-    if not (given := content.get("parts")):
+    if not (all_parts := content.get("parts")):
         return content
-    parts = [_without_credentials(part) for part in given]
+    parts = [_without_credentials(part) for part in all_parts]
     if is_piece:
         parts = [part for part in parts if not (isinstance(part, dict) and either(part, "function_call"))]
     return {**content, "parts": parts}
@@ -129,14 +129,14 @@ def _without_credentials(part: object) -> object:
 
 def without_secrets(document: dict[str, Any]) -> dict[str, Any]:
     """Return the JSON of an event, or of a session, without the credentials in it: of their calls, requests and answers."""
-    told = dict(document)
-    if isinstance(content := told.get("content"), dict):
-        told["content"] = _content(content, is_piece=False)
-    if isinstance(actions := told.get("actions"), dict):
-        told["actions"] = {
+    result = dict(document)
+    if isinstance(content := result.get("content"), dict):
+        result["content"] = _content(content, is_piece=False)
+    if isinstance(actions := result.get("actions"), dict):
+        result["actions"] = {
             name: _hidden(value) if name in _OF_CREDENTIALS else value for name, value in actions.items()
         }
-    return told
+    return result
 
 
 _OF_CREDENTIALS = frozenset(("requestedAuthConfigs", "requested_auth_configs"))

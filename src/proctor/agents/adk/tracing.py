@@ -96,8 +96,8 @@ def capturing(run_config: RunConfig | None) -> RunConfig | None:
         return run_config
     if getattr(run_config, "telemetry", None) is not None:
         return run_config
-    told = import_module("google.adk.telemetry.context")
-    telemetry = told.TelemetryConfig(capture_message_content=told.ContentCapturingMode.SPAN_ONLY)
+    context = import_module("google.adk.telemetry.context")
+    telemetry = context.TelemetryConfig(capture_message_content=context.ContentCapturingMode.SPAN_ONLY)
     return (run_config or configs.RunConfig()).model_copy(update={"telemetry": telemetry})
 
 
@@ -106,9 +106,9 @@ def _processor(sdk: ModuleType) -> SpanProcessor:
         """Puts each span that begins to the others of its turn."""
 
         def on_start(self, span: SdkSpan, parent_context: Mapping[str, object] | None = None) -> None:
-            held = _gathering.get()
-            if held is not None and len(held) < _MOST_HELD:
-                held.append(span)
+            spans = _gathering.get()
+            if spans is not None and len(spans) < _MOST_HELD:
+                spans.append(span)
 
     return Gatherer()
 

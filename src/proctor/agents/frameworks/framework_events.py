@@ -71,8 +71,8 @@ def cut_off(finish: object, author: str) -> Event | None:
 def call_part(name: str, args: Any, call_id: str | None) -> Part:
     """Return a tool call as a part; arguments that are not an object are under `input`."""
     plain = as_json(args)
-    given = plain if isinstance(plain, dict) else {} if plain is None else {"input": plain}
-    return Part(function_call=FunctionCall(id=call_id or None, name=name, args=given))
+    arguments = plain if isinstance(plain, dict) else {} if plain is None else {"input": plain}
+    return Part(function_call=FunctionCall(id=call_id or None, name=name, args=arguments))
 
 
 def reasoning_part(text: str) -> Part:
@@ -115,8 +115,8 @@ def details_of(name: str, instructions: str, tools: Sequence[dict[str, Any]]) ->
 
 def no_place_for(part: Part, framework: str) -> AgentError:
     """Return the error for a part of a user's message that a framework has no place for."""
-    stated = [name for name in part.model_fields_set if getattr(part, name) is not None]
-    what = ", ".join(stated) or "nothing"
+    fields = [name for name in part.model_fields_set if getattr(part, name) is not None]
+    what = ", ".join(fields) or "nothing"
     return AgentError(f"{framework} has no place for a part of the user's message: it has {what}")
 
 

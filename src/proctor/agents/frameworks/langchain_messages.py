@@ -81,9 +81,9 @@ class MessageReader:
         for call in [*message.tool_calls, *message.invalid_tool_calls]:
             self._callers[call["id"] or ""] = author
             parts.append(call_part(call["name"] or "", call["args"], call["id"]))
-        said = message.response_metadata
-        self._finish = next((said[key] for key in _ENDS if said.get(key)), None)
-        model = said.get("model_name") or said.get("model")
+        metadata = message.response_metadata
+        self._finish = next((metadata[key] for key in _ENDS if metadata.get(key)), None)
+        model = metadata.get("model_name") or metadata.get("model")
         return spoken(author, parts, usage=_usage_of(message), model=model)
 
     def _response(self, message: Any) -> Event:
@@ -210,8 +210,8 @@ class _Listener:
     ) -> None:
         name = _agent_of(metadata or {}, self.name)
         tools = (kwargs.get("invocation_params") or {}).get("tools") or ()
-        asked = system_text(messages[0]) if messages else ""
-        self.watch.details[name] = details_of(name, asked, [_tool(tool) for tool in tools])
+        instructions = system_text(messages[0]) if messages else ""
+        self.watch.details[name] = details_of(name, instructions, [_tool(tool) for tool in tools])
         self.watch.models.append(Span(run_id))
 
     def on_llm_end(self, response: Any, *, run_id: Any, **kwargs: Any) -> None:
@@ -251,8 +251,8 @@ def _agent_of(metadata: Mapping[str, Any], name: str) -> str:
     places = [
         place.partition(":")[0] for place in str(metadata.get("langgraph_checkpoint_ns") or "").split("|")
     ]
-    if named := metadata.get("lc_agent_name"):
-        return str(named)
+    if agent_name := metadata.get("lc_agent_name"):
+        return str(agent_name)
     return places[-2] if len(places) > 1 else name or places[-1] or "agent"
 
 

@@ -79,11 +79,11 @@ class LangGraphAgent:
         """
         talk: _Talk = session.memory.get(_MEMORY) or await self._begin(session)
         watch = Watch()
-        given = self._input(message, session, talk)
+        graph_input = self._input(message, session, talk)
         talk.interrupts = []
         config = {**talk.config, "callbacks": [watching(watch, self._name)]}
         steps = talk.graph.astream(
-            given,
+            graph_input,
             config,
             context=talk.context,
             stream_mode="updates",
@@ -111,11 +111,11 @@ class LangGraphAgent:
 
     async def _begin(self, session: Session) -> _Talk:
         memory = import_extra("langgraph.checkpoint.memory", extra="langgraph", feature=_FEATURE)
-        wanted = self._context or getattr(self._graph, "context_schema", None)
+        source = self._context or getattr(self._graph, "context_schema", None)
         context = (
             None
-            if wanted is None
-            else await state_object(wanted, session, framework=_FRAMEWORK, what="context")
+            if source is None
+            else await state_object(source, session, framework=_FRAMEWORK, what="context")
         )
         graph = self._graph.copy({"checkpointer": memory.InMemorySaver()})
         elsewhere = {key: value for key, value in session.state.items() if key not in self._keys}
@@ -133,9 +133,9 @@ class LangGraphAgent:
         talk.has_begun = True
         if self._answer_key:
             return {**first, self._message_key: text_in(message, _FRAMEWORK)}
-        asked = human_message(message)
-        talk.reader.skip(asked)
-        return {**first, self._message_key: [asked]}
+        user_message = human_message(message)
+        talk.reader.skip(user_message)
+        return {**first, self._message_key: [user_message]}
 
     def _events(self, namespace: tuple[str, ...], update: Any, talk: _Talk) -> Iterator[Event]:
         for node, change in update.items() if isinstance(update, Mapping) else ():
@@ -180,18 +180,18 @@ def _resuming(message: Content, interrupts: list[Any]) -> Any:
     answers = [
         part.function_response.response or {} for part in message.parts or () if part.function_response
     ]
-    given = [answer["result"] if set(answer) == {"result"} else answer for answer in answers]
-    if not given:
-        given = [text_in(message, _FRAMEWORK)] * len(interrupts)
-    if len(given) != len(interrupts):
+    values = [answer["result"] if set(answer) == {"result"} else answer for answer in answers]
+    if not values:
+        values = [text_in(message, _FRAMEWORK)] * len(interrupts)
+    if len(values) != len(interrupts):
         raise AgentError(
-            f"langgraph: the graph waits at {len(interrupts)} interrupts, and the user's message answers {len(given)}; "
+            f"langgraph: the graph waits at {len(interrupts)} interrupts, and the user's message answers {len(values)}; "
             "give one function_response part for each, in their order"
         )
     if len(interrupts) == 1:
-        return types.Command(resume=given[0])
+        return types.Command(resume=values[0])
     return types.Command(
-        resume={interrupt.id: answer for interrupt, answer in zip(interrupts, given, strict=True)}
+        resume={interrupt.id: answer for interrupt, answer in zip(interrupts, values, strict=True)}
     )
 
 
@@ -212,14 +212,14 @@ def _keys_of(graph: Any) -> list[str]:
     )
 
 
-def _check_keys(known: Iterable[str], wanted: Iterable[str]) -> None:
+def _check_keys(known: Iterable[str], keys: Iterable[str]) -> None:
     from proctor.errors import AgentLoadError
 
-    listed = [*known]
-    for key in wanted:
-        if key not in listed:
+    known_keys = [*known]
+    for key in keys:
+        if key not in known_keys:
             raise AgentLoadError(
-                f"The graph has no {key!r} in its state; it has: {', '.join(listed) or 'none'}. Name the key that takes the "
+                f"The graph has no {key!r} in its state; it has: {', '.join(known_keys) or 'none'}. Name the key that takes the "
                 "user's text and the one that has the answer: "
                 "proctor.agents.frameworks.langgraph.LangGraphAgent(graph, message_key='question', answer_key='answer')"
             )
@@ -269,64 +269,68 @@ class RunnableAgent:
         """Run one turn; exceptions of models, tools and the chain pass through."""
         history: list[Any] = session.memory.setdefault("langchain", [])
         watch = Watch()
-        asked = human_message(message)
+        user_message = human_message(message)
         reader = MessageReader(self._name)
         pump: Pump[Any] = Pump()
         ids = {"session_id": session.id, "user_id": session.user_id, "app_name": session.app_name}
         config = {"callbacks": [watching(watch, self._name, pump.post)], "configurable": ids}
-        given = self._input(message, asked, history, session)
+        chain_input = self._input(message, user_message, history, session)
         try:
-            async for heard in pump.run(self._runnable.ainvoke(given, config)):
+            async for heard in pump.run(self._runnable.ainvoke(chain_input, config)):
                 for event in reader.events(heard, node=self._name, namespace=()):
                     yield event
         finally:
             watch.report(session.memory)
-        said = _answer_in(pump.result)
-        for event in self._last_words(said, reader):
+        output = _answer_in(pump.result)
+        for event in self._last_words(output, reader):
             yield event
-        if isinstance(said, str):
+        if isinstance(output, str):
             feature = "A runnable of LangChain"
-            said = import_extra("langchain_core.messages", extra="langgraph", feature=feature).AIMessage(said)
-        history += [asked, said]
+            output = import_extra("langchain_core.messages", extra="langgraph", feature=feature).AIMessage(
+                output
+            )
+        history += [user_message, output]
 
-    def _last_words(self, said: Any, reader: MessageReader) -> Iterator[Event]:
-        if hasattr(said, "tool_calls"):
-            yield from reader.events([said], node=self._name, namespace=())
-        elif said != reader.last_text:
-            yield Event.said(said, author=self._name)
+    def _last_words(self, output: Any, reader: MessageReader) -> Iterator[Event]:
+        if hasattr(output, "tool_calls"):
+            yield from reader.events([output], node=self._name, namespace=())
+        elif output != reader.last_text:
+            yield Event.said(output, author=self._name)
         if (broken := reader.cut_off()) is not None:
             yield broken
 
-    def _input(self, message: Content, asked: Any, history: list[Any], session: Session) -> Any:
+    def _input(self, message: Content, user_message: Any, history: list[Any], session: Session) -> Any:
         if hasattr(self._runnable, "bind_tools"):  # a chat model
-            return [*history, asked]
+            return [*history, user_message]
         schema = self._runnable.get_input_jsonschema()
         # a graph within `with_retry()` has a reference in place of its schema
         name = str(schema.get("$ref") or "").rpartition("/")[2]
         schema = (schema.get("$defs") or {}).get(name, schema)
         keys = [*(schema.get("properties") or {})]
         if not keys:
-            return text_in(message, _FRAMEWORK) if schema.get("type") == "string" else [*history, asked]
-        return self._fill(keys, message, asked, history, session)
+            return (
+                text_in(message, _FRAMEWORK) if schema.get("type") == "string" else [*history, user_message]
+            )
+        return self._fill(keys, message, user_message, history, session)
 
     def _fill(
-        self, keys: list[str], message: Content, asked: Any, history: list[Any], session: Session
+        self, keys: list[str], message: Content, user_message: Any, history: list[Any], session: Session
     ) -> dict[str, Any]:
         """Return the input object of a chain: the state, the messages before and the user's text, each under its key."""
-        given = {key: session.state[key] for key in keys if key in session.state}
+        chain_input = {key: session.state[key] for key in keys if key in session.state}
         past = next((key for key in _HISTORY_KEYS if key in keys), "")
-        left = [key for key in keys if key not in given and key != past]
+        left = [key for key in keys if key not in chain_input and key != past]
         text_key = _text_key(left, may_guess=past != MESSAGES)
         if past:
-            given[past] = [*history] if text_key else [*history, asked]
+            chain_input[past] = [*history] if text_key else [*history, user_message]
         if text_key:
-            given[text_key] = text_in(message, _FRAMEWORK)
+            chain_input[text_key] = text_in(message, _FRAMEWORK)
         elif not past:
             raise AgentError(
                 f"langchain: {self._name} takes {', '.join(keys)}; Proctor does not know which of them is the user's text. "
                 "Call it from a function: def agent(text): ..."
             )
-        return given
+        return chain_input
 
 
 def _text_key(keys: list[str], *, may_guess: bool) -> str:

@@ -89,14 +89,14 @@ class OpenAiAgent:
         """
         talk: _Talk = session.memory.get(_MEMORY) or await self._begin(session)
         watch = Watch()
-        asked = self._input(talk.pending.with_call_ids(message), talk)
+        run_input = self._input(talk.pending.with_call_ids(message), talk)
         pump: Pump[Event] = Pump()
         hooks = _hooks()(watch, pump.post, talk.calls)
         options: dict[str, Any] = {"hooks": hooks, **self._given}
-        if isinstance(asked, list):
+        if isinstance(run_input, list):
             options["context"] = talk.context
         try:
-            async for event in pump.run(self._sdk.Runner.run(talk.agent, asked, **options)):
+            async for event in pump.run(self._sdk.Runner.run(talk.agent, run_input, **options)):
                 yield event
             for event in self._last_words(pump.result, hooks, talk):
                 yield event
@@ -149,9 +149,9 @@ class OpenAiAgent:
             yield self._waiting(result, talk)
             return
         output = result.final_output
-        said = as_text(output)
+        text = as_text(output)
         if (isinstance(output, str) and output != hooks.said) or not hooks.said:
-            yield Event.said(said, author=result.last_agent.name)
+            yield Event.said(text, author=result.last_agent.name)
         if _is_incomplete(result):
             yield Event(author=result.last_agent.name, error_code="incomplete", error_message=_INCOMPLETE)
 
@@ -289,8 +289,8 @@ class _Listener:
             self.post(self._response(call_id, result, context))
 
     async def on_handoff(self, context: Any, from_agent: Any, to_agent: Any) -> None:
-        made = (TRANSFER, from_agent.name)
-        call_id = next((its_id for its_id, call in self.calls.items() if call == made), None)
+        transfer = (TRANSFER, from_agent.name)
+        call_id = next((its_id for its_id, call in self.calls.items() if call == transfer), None)
         if call_id is not None:
             self.post(self._response(call_id, None, context))
 
@@ -378,8 +378,8 @@ def _call(fields: Mapping[str, Any], handovers: Mapping[str, str]) -> Part:
     name, call_id = fields["name"], fields["call_id"]
     args = _arguments(fields.get("arguments"))
     if name in handovers:
-        given = args if isinstance(args, dict) else {}
-        return call_part(TRANSFER, {"agent_name": handovers[name], **given}, call_id)
+        arguments = args if isinstance(args, dict) else {}
+        return call_part(TRANSFER, {"agent_name": handovers[name], **arguments}, call_id)
     return call_part(name, args, call_id)
 
 
@@ -423,5 +423,5 @@ def _usage_of(used: Any) -> UsageMetadata | None:
 
 def _model_of(agent: Any) -> str | None:
     model = agent.model
-    named = model if isinstance(model, str) else getattr(model, "model", None)
-    return named if isinstance(named, str) else None
+    name = model if isinstance(model, str) else getattr(model, "model", None)
+    return name if isinstance(name, str) else None

@@ -57,12 +57,12 @@ class PydanticAiAgent:
         """Return the name, the instructions that are plain text, and the tools that are functions."""
         functions = [*_functions(self._agent.toolsets)]
         others = [one for one in self._agent.toolsets if not hasattr(one, "tools")]
-        told = details_of(self._name, _instructions(self._agent), functions)
+        details = details_of(self._name, _instructions(self._agent), functions)
         description = getattr(self._agent, "description", None)
         return AgentInfo(
             name=self._name,
             description=description if isinstance(description, str) else "",
-            app_details={"agent_details": {self._name: told}},
+            app_details={"agent_details": {self._name: details}},
             has_more_tools=bool(others),
         )
 
@@ -98,8 +98,8 @@ class PydanticAiAgent:
         return session.state if talk is None else state_of(talk.deps, session.state)
 
     async def _begin(self, session: Session) -> _Talk:
-        wanted = self._deps or getattr(self._agent, "deps_type", None)
-        deps = await state_object(wanted, session, framework=_FRAMEWORK, what="deps")
+        source = self._deps or getattr(self._agent, "deps_type", None)
+        deps = await state_object(source, session, framework=_FRAMEWORK, what="deps")
         talk = _Talk(deps)
         session.memory[_MEMORY] = talk
         return talk
@@ -252,8 +252,8 @@ def _functions(toolsets: Iterable[Any]) -> Iterator[dict[str, Any]]:
 
 def _instructions(agent: Any) -> str:
     """The instructions that are plain text: those that functions make are known turn by turn only."""
-    given = [getattr(one, "instruction", one) for one in getattr(agent, "_instructions", ())]
-    texts = [*getattr(agent, "_system_prompts", ()), *given]
+    instructions = [getattr(one, "instruction", one) for one in getattr(agent, "_instructions", ())]
+    texts = [*getattr(agent, "_system_prompts", ()), *instructions]
     return "\n\n".join(text for text in texts if isinstance(text, str))
 
 
@@ -264,13 +264,13 @@ class _Listener:
         self.watch, self.name = watch, name
 
     async def wrap_model_request(self, ctx: Any, *, request_context: Any, handler: Any) -> Any:
-        asked = request_context.model_request_parameters
+        parameters = request_context.model_request_parameters
         self.watch.details[self.name] = details_of(
             self.name,
-            _instructions_in(request_context.messages, asked),
+            _instructions_in(request_context.messages, parameters),
             [
                 tool_declaration(one.name, one.description, one.parameters_json_schema)
-                for one in asked.function_tools
+                for one in parameters.function_tools
             ],
         )
         with measure(self.watch.models):
@@ -293,13 +293,13 @@ def _capability() -> type[Any]:
     return Listener
 
 
-def _instructions_in(messages: Iterable[Any], asked: Any) -> str:
+def _instructions_in(messages: Iterable[Any], parameters: Any) -> str:
     """Instructions and system prompts of one model call, as the model got them."""
     requests = [message for message in messages if message.kind == "request"]
     prompts = [
         part.content for request in requests for part in request.parts if part.part_kind == "system-prompt"
     ]
-    parts = [part.content for part in getattr(asked, "instruction_parts", None) or ()]
+    parts = [part.content for part in getattr(parameters, "instruction_parts", None) or ()]
     if not parts:
         parts = [request.instructions for request in requests if request.instructions][-1:]
     return "\n\n".join([*prompts, *parts])
@@ -338,17 +338,17 @@ def _results(answers: Sequence[FunctionResponse], approvals: Collection[str]) ->
     tools = import_extra("pydantic_ai.tools", extra="pydantic-ai", feature="A deferred tool")
     results = tools.DeferredToolResults()
     for answer in answers:
-        given = answer.response or {}
+        response = answer.response or {}
         if answer.id not in approvals:
-            results.calls[answer.id] = given["result"] if set(given) == {"result"} else given
-        elif given.get("confirmed") is True:
+            results.calls[answer.id] = response["result"] if set(response) == {"result"} else response
+        elif response.get("confirmed") is True:
             results.approvals[answer.id] = True
-        elif given.get("confirmed") is False:
-            denied = given.get("message")
+        elif response.get("confirmed") is False:
+            denied = response.get("message")
             results.approvals[answer.id] = tools.ToolDenied(str(denied)) if denied else False
         else:
             raise AgentError(
-                f"the user's message answers the approval of {answer.name!r} with {given}; expected "
+                f"the user's message answers the approval of {answer.name!r} with {response}; expected "
                 '{"confirmed": true} or {"confirmed": false}'
             )
     return results

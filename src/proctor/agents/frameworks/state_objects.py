@@ -17,30 +17,30 @@ _ADAPTERS = {
 }
 
 
-async def state_object(wanted: Any, session: Session, *, framework: str, what: str) -> Any:
+async def state_object(source: Any, session: Session, *, framework: str, what: str) -> Any:
     """Return the object, which `framework` calls `what`.
 
-    `wanted` selects it: for nothing or a kind of dict, the session's state itself, so that tools change the
+    `source` selects it: for nothing or a kind of dict, the session's state itself, so that tools change the
     session's state. `Session`: the session. A pydantic model, a data class, a TypedDict: an instance created from the state.
     A function, plain or async: its result for the session.
 
     Raises:
         AgentError: it cannot be created from the state.
     """
-    if _is_plain(wanted):
+    if _is_plain(source):
         return session.state
-    if wanted is Session:
+    if source is Session:
         return session
-    if callable(wanted) and not isinstance(wanted, type) and not hasattr(wanted, "__origin__"):
-        return await settle(wanted(session))
-    return _made_of(wanted, session.state, framework, what)
+    if callable(source) and not isinstance(source, type) and not hasattr(source, "__origin__"):
+        return await settle(source(session))
+    return _made_of(source, session.state, framework, what)
 
 
-def state_of(held: Any, state: dict[str, Any]) -> dict[str, Any]:
+def state_of(value: Any, state: dict[str, Any]) -> dict[str, Any]:
     """Return a session's state with the current content of such an object."""
-    if held is None or held is state or isinstance(held, Session):
+    if value is None or value is state or isinstance(value, Session):
         return state
-    plain = as_json(held)
+    plain = as_json(value)
     return {**state, **plain} if isinstance(plain, Mapping) else state
 
 

@@ -118,10 +118,10 @@ class Worker:
                 if isinstance(delta := json_value(event.state_delta), dict):
                     session.state.update(delta)
                 self._channel.send(data)
-        told = {name: session.memory.get(name) for name in TOLD_AT_END}
+        fields = {name: session.memory.get(name) for name in TOLD_AT_END}
         return {
             "type": "done",
-            **{name: json_value(value) for name, value in told.items() if value is not None},
+            **{name: json_value(value) for name, value in fields.items() if value is not None},
         }
 
     async def _final_state(self, _request: Request) -> JsonObject:
@@ -199,16 +199,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("agent")
     parser.add_argument("--agent-name")
     parser.add_argument("--memory", type=int)
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     channel = Channel()
     sys.path[:] = json.loads(os.environ.get(PATH_VARIABLE, "null")) or [str(Path.cwd()), *sys.path[1:]]
-    if given.memory is not None:
+    if options.memory is not None:
         try:
-            limit_memory(given.memory)
+            limit_memory(options.memory)
         except AgentLoadError as error:
             channel.send({"type": "error", "message": str(error)})
             return 2
-    return asyncio.run(work(given.agent, given.agent_name, channel))
+    return asyncio.run(work(options.agent, options.agent_name, channel))
 
 
 # --- State that a trial leaves in its process, reset before the next one: folder, environment, signals, locale, mask --------

@@ -144,8 +144,8 @@ class IsolatedAgent(ProcessAgent):
         talk: Talk | None = session.memory.get(MEMORY)
         if talk is None:
             return session.state
-        told = await self._tell(talk.child, {"type": "final_state"})
-        state = told.get("final_state", {})
+        reply = await self._tell(talk.child, {"type": "final_state"})
+        state = reply.get("final_state", {})
         if isinstance(state, dict):
             session.state = state
         return state
@@ -193,8 +193,8 @@ class IsolatedAgent(ProcessAgent):
         await self._tell(talk.child, request)
 
     async def _end(self, child: Child, session: Session) -> None:
-        told = await self._tell(child, json_protocol.notice("end", session))
-        child.is_busy = not told.get("is_clean", False)  # it is replaced
+        reply = await self._tell(child, json_protocol.notice("end", session))
+        child.is_busy = not reply.get("is_clean", False)  # it is replaced
 
     async def _tell(self, child: Child, request: Mapping[str, object]) -> JsonObject:
         """Send something that has one answer, and return that."""
@@ -305,10 +305,10 @@ _OURS = ("AgentError", "AgentUnreachableError", "AgentTruncatedError", "AgentCra
 
 def error_data(error: BaseException) -> JsonObject:
     """Return an exception as JSON: an `error` of the protocol, with further fields for `raised_from`."""
-    told = isinstance(error, AgentError | errors.SetupError)
+    is_expected = isinstance(error, AgentError | errors.SetupError)
     raised = error if isinstance(error, AgentRaisedError) else None
     type_of = raised.type if raised else type(error).__name__
-    traceback = raised.traceback if raised else None if told else traceback_text(error)
+    traceback = raised.traceback if raised else None if is_expected else traceback_text(error)
     return {
         "type": "error",
         "code": type_of,

@@ -57,8 +57,8 @@ def _are_apps(data: Json) -> bool:
 
 
 def _are_models(data: Json) -> bool:
-    listed = data.get("data") if isinstance(data, dict) else None
-    return isinstance(listed, list) and all(isinstance(one, dict) and "id" in one for one in listed)
+    models = data.get("data") if isinstance(data, dict) else None
+    return isinstance(models, list) and all(isinstance(one, dict) and "id" in one for one in models)
 
 
 def _is_ours(data: Json) -> bool:

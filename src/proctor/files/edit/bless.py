@@ -47,15 +47,15 @@ def bless_case(
 
 def _bless_state(case: EvalCase, value: Object, final_state: Mapping[str, object]) -> None:
     """Set the expected keys of the final state to their actual values; matchers are kept."""
-    stated = value.get("final_session_state", value.get("finalSessionState")) or {}
-    for name, expected in stated.items():
+    expected_state = value.get("final_session_state", value.get("finalSessionState")) or {}
+    for name, expected in expected_state.items():
         if name not in final_state:
             field = field_name(("final_session_state", name))
             raise EvalFileError(
                 f"{case.eval_id}: {field} is expected, but the final session state has no such key: remove it by hand"
             )
         if not (isinstance(expected, dict) and "$match" in expected):
-            stated[name] = final_state[name]
+            expected_state[name] = final_state[name]
 
 
 def same_text(expected: Invocation, actual: Invocation) -> bool:
@@ -99,11 +99,11 @@ class _Turn:
         if key in self.value:
             self.value[key] = item
             return
-        entries, asked = list(self.value.items()), self._key("user_content", self.value)
+        entries, user_key = list(self.value.items()), self._key("user_content", self.value)
         self.value.clear()
         for name, present in entries:
             self.value[name] = present
-            if name == asked:
+            if name == user_key:
                 self.value[key] = item
 
     def _bless_text(self) -> None:

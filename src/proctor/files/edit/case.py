@@ -239,15 +239,15 @@ def excerpt(
     starts = _item_starts(source, text, line_starts)
     if not starts or _ANCHOR.search(text):
         return every, text
-    shown = [
+    positions = [
         *filter({index + step for index in (*indexes, every[-1]) for step in (0, 1)}.__contains__, every)
     ]
     pieces, hidden = [text[: starts[0]]], 0
-    for index in shown:
+    for index in positions:
         pieces.append(_as_comment(text[starts[hidden] : starts[index]]))
         hidden = min(index + 1, every[-1])
         pieces.append(text[starts[index] : starts[hidden] if hidden > index else None])
-    return shown, "".join(pieces)
+    return positions, "".join(pieces)
 
 
 def _item_starts(source: EvalSetFile, text: str, line_starts: Sequence[int]) -> list[int]:

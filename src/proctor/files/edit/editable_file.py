@@ -133,14 +133,14 @@ def check_edit(
         EvalFileError: the text cannot be read, or another case than those named would change: do not write it.
     """
     changed = changed or {}
-    stated = {case.eval_id: case for case in (*filter(None, changed.values()), *added)}
-    wanted = _ids_after_edit(before.ids() if ids is None else ids, changed, added, removed)
+    expected = {case.eval_id: case for case in (*filter(None, changed.values()), *added)}
+    expected_ids = _ids_after_edit(before.ids() if ids is None else ids, changed, added, removed)
     after = _open_text(path, text)
-    if list(after.ids()) != wanted:
+    if list(after.ids()) != expected_ids:
         raise _edit_error(path, "its cases would differ")
     anything = {eval_id for eval_id, case in changed.items() if case is None}
-    for eval_id in wanted:
-        if eval_id not in anything and not _is_as_expected(after, eval_id, before, stated.get(eval_id)):
+    for eval_id in expected_ids:
+        if eval_id not in anything and not _is_as_expected(after, eval_id, before, expected.get(eval_id)):
             raise _edit_error(path, f"the case {eval_id} would change")
     return after
 
@@ -166,10 +166,10 @@ def _open_text(path: Path, text: str) -> EvalSetFile:
             raise _edit_error(path, f"it could not be read any more ({error})") from None
 
 
-def _is_as_expected(after: EvalSetFile, eval_id: str, before: EvalSetFile, stated: EvalCase | None) -> bool:
+def _is_as_expected(after: EvalSetFile, eval_id: str, before: EvalSetFile, expected: EvalCase | None) -> bool:
     """Whether a case equals the stated one, or the one before the edit."""
-    if stated is not None:
-        return _same(after.case_of(eval_id), stated)
+    if expected is not None:
+        return _same(after.case_of(eval_id), expected)
     old, new = before.position(eval_id), after.position(eval_id)
     if old is None or new is None:
         raise KeyError(eval_id)

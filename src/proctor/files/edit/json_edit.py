@@ -106,11 +106,11 @@ class JsonEdit(SplicedText):
             return
         before = members[after] if after in members else node.children[-1]
         gap = self._gap_of(node)
-        named = f"{json.dumps(key, ensure_ascii=self._layout.is_ascii)}: "
+        key_text = f"{json.dumps(key, ensure_ascii=self._layout.is_ascii)}: "
         if not gap and '": ' not in self.raw(node):
-            named = named[:-1]
+            key_text = key_text[:-1]
         text = self.render(value, gap.rpartition("\n")[2], one_line="\n" not in gap)
-        self._splices.append((before.end, before.end, f",{gap}{named}{text}"))
+        self._splices.append((before.end, before.end, f",{gap}{key_text}{text}"))
 
     def append(self, node: JsonNode, values: Sequence[object]) -> None:
         """Append items to a list."""

@@ -33,11 +33,11 @@ class YamlEdit(SplicedText):
         EvalFileError: the changed part shares its line with something else.
     """
 
-    def __init__(self, name: str, text: str, read: str | None = None) -> None:
-        """`read`: the text to read instead, with the same offsets; parts that do not change may be comments in it."""
+    def __init__(self, name: str, text: str, excerpt: str | None = None) -> None:
+        """`excerpt`: the text to read instead, with the same offsets; parts that do not change may be comments in it."""
         super().__init__(text)
         self.name = name
-        root = _compose(text if read is None else read)
+        root = _compose(text if excerpt is None else excerpt)
         if root is None:
             raise EvalFileError(f"{name}: the file is empty")
         self.root: yaml.Node = root

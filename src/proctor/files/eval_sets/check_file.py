@@ -356,43 +356,43 @@ def adk_time_refusals(value: object, path: Path_) -> Iterator[Finding]:
         yield Finding(path, f"a time as text; {_REFUSED}", "ADK reads seconds since 1970")
 
 
-def _in_value(read: object, given: object, path: Path_) -> Iterator[Finding]:
-    if given is None and read is not None:
+def _in_value(value: object, raw_value: object, path: Path_) -> Iterator[Finding]:
+    if raw_value is None and value is not None:
         yield Finding(path, f"null is read as not stated; {_REFUSED}", "leave the key out")
-    elif isinstance(read, BaseModel):
-        yield from adk_refusals(read, given, path)
-    elif isinstance(read, IntEnum) and isinstance(given, str):
-        yield Finding(path, f"a status by its name; {_REFUSED}", f"ADK reads {read.value}")
-    elif isinstance(read, float):
-        yield from adk_time_refusals(given, path)
-    elif isinstance(read, list):
-        yield from _in_list(read, given, path)
-    elif isinstance(read, tuple):
-        yield from _in_pair(read, given, path)
-    elif isinstance(read, dict):
-        yield from _in_dict(read, given, path)
+    elif isinstance(value, BaseModel):
+        yield from adk_refusals(value, raw_value, path)
+    elif isinstance(value, IntEnum) and isinstance(raw_value, str):
+        yield Finding(path, f"a status by its name; {_REFUSED}", f"ADK reads {value.value}")
+    elif isinstance(value, float):
+        yield from adk_time_refusals(raw_value, path)
+    elif isinstance(value, list):
+        yield from _in_list(value, raw_value, path)
+    elif isinstance(value, tuple):
+        yield from _in_pair(value, raw_value, path)
+    elif isinstance(value, dict):
+        yield from _in_dict(value, raw_value, path)
 
 
-def _in_list(read: list[object], given: object, path: Path_) -> Iterator[Finding]:
-    pairs = zip(read, given, strict=False) if isinstance(given, list) else ()
-    for index, (item, given_item) in enumerate(pairs):
-        yield from _in_value(item, given_item, (*path, index))
+def _in_list(items: list[object], raw_items: object, path: Path_) -> Iterator[Finding]:
+    pairs = zip(items, raw_items, strict=False) if isinstance(raw_items, list) else ()
+    for index, (item, raw_item) in enumerate(pairs):
+        yield from _in_value(item, raw_item, (*path, index))
 
 
-def _in_pair(read: tuple[object, ...], given: object, path: Path_) -> Iterator[Finding]:
-    if isinstance(given, dict):
+def _in_pair(pair: tuple[object, ...], raw_pair: object, path: Path_) -> Iterator[Finding]:
+    if isinstance(raw_pair, dict):
         yield Finding(path, f"an object; {_REFUSED}", "ADK reads a pair `[author, parts]`")
-    elif isinstance(given, list | tuple) and len(given) == 2:
-        yield from _in_value(read[1], given[1], (*path, 1))
+    elif isinstance(raw_pair, list | tuple) and len(raw_pair) == 2:
+        yield from _in_value(pair[1], raw_pair[1], (*path, 1))
 
 
-def _in_dict(read: dict[str, object], given: Any, path: Path_) -> Iterator[Finding]:
-    if isinstance(given, str):
+def _in_dict(value: dict[str, object], raw_value: Any, path: Path_) -> Iterator[Finding]:
+    if isinstance(raw_value, str):
         yield Finding(path, f"arguments as JSON text; {_REFUSED}", "ADK reads an object")
         return
-    for key, item in read.items():
+    for key, item in value.items():
         if isinstance(item, BaseModel):
-            yield from adk_refusals(item, given.get(key), (*path, key))
+            yield from adk_refusals(item, raw_value.get(key), (*path, key))
 
 
 def _other_keys(model: BaseModel, value: dict[str, object], path: Path_) -> Iterator[Finding]:

@@ -382,12 +382,12 @@ def _key_list(keys: Iterable[str], limit: int = 5) -> str:
     return ", ".join(f"`{name}`" for name in names[:limit]) + (" …" if len(names) > limit else "")
 
 
-def not_a(document: Document, wanted: str, found: Kind) -> list[Problem]:
-    """Return the problem of a document of another kind than `wanted`."""
+def not_a(document: Document, expected: str, found: Kind) -> list[Problem]:
+    """Return the problem of a document of another kind than `expected`."""
     if found is not Kind.UNKNOWN:
         article = "an" if str(found)[0] in "aeio" else "a"
-        message, hint = f"expected {wanted}, but this is {article} {found}", ""
+        message, hint = f"expected {expected}, but this is {article} {found}", ""
     else:
         looks, hint = describe(document.value)
-        message = f"expected {wanted}, but this is {looks}"
+        message = f"expected {expected}, but this is {looks}"
     return problems_at(document, [Finding((), message, hint)])

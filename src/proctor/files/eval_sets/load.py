@@ -125,12 +125,12 @@ def read_results(document: Document) -> EvalSetResult:
     return read_model(document, EvalSetResult, "an eval set result", {Kind.RESULT})
 
 
-def read_model(document: Document, model: type[_Model], wanted: str, kinds: Collection[Kind]) -> _Model:
+def read_model(document: Document, model: type[_Model], expected: str, kinds: Collection[Kind]) -> _Model:
     """Return the document as `model`, if it is of one of `kinds`."""
     found = kind(document.value, document.name)
     value: Any = document.value
     if found not in kinds or not isinstance(value, dict):
-        raise file_error([*document.warnings, *not_a(document, wanted, found)])
+        raise file_error([*document.warnings, *not_a(document, expected, found)])
     try:
         return model.model_validate(value)
     except ValidationError as error:
@@ -213,8 +213,8 @@ def _unknown_keys(config: EvalConfig, value: dict[str, object]) -> Iterator[Find
             continue
         yield Finding((key,), "unknown key; nothing reads it", _hint_for_unknown_key(key), at_key=True)
     if not config.criteria:
-        stated = next((key for key in value if to_snake(key) == "criteria"), None)
-        path = (stated,) if stated else ()
+        criteria_key = next((key for key in value if to_snake(key) == "criteria"), None)
+        path = (criteria_key,) if criteria_key else ()
         yield Finding(
             path,
             "no criteria: this config names no metric, so only what a case states is scored",
@@ -254,11 +254,11 @@ def _key(value: dict[str, object], name: str) -> str:
 
 def _criteria_findings(config: EvalConfig, value: dict[str, Any]) -> Iterator[Finding]:
     custom = set(config.custom_metrics or ())
-    stated = value.get("criteria", {})
+    criteria = value.get("criteria", {})
     for name, criterion in islice(config.criteria.items(), _MAX_FINDINGS):
         yield from _criterion_findings(name, criterion, is_custom=name in custom)
         if isinstance(criterion, BaseCriterion):
-            yield from _options(("criteria", name), name, criterion, stated.get(name))
+            yield from _options(("criteria", name), name, criterion, criteria.get(name))
     for name in sorted(custom - config.criteria.keys()):
         where = (_key(value, "custom_metrics"), name)
         yield Finding(where, "this metric is not in `criteria`: it is not computed", "", at_key=True)
@@ -290,7 +290,7 @@ def _threshold_findings(path: tuple[str, str], criterion: float | BaseCriterion)
         )
 
 
-def _options(path: tuple[str, str], name: str, criterion: BaseCriterion, stated: object) -> Iterator[Finding]:
+def _options(path: tuple[str, str], name: str, criterion: BaseCriterion, value: object) -> Iterator[Finding]:
     model = _CRITERIA.get(name, BaseCriterion)
     known = [*model.model_fields, *_OWN_OPTIONS]
     for key in islice(criterion.model_extra or (), _MAX_FINDINGS):
@@ -298,6 +298,6 @@ def _options(path: tuple[str, str], name: str, criterion: BaseCriterion, stated:
         if name in _CRITERIA and near and to_snake(key) not in known:
             yield Finding((*path, key), "unknown option", f"did you mean `{near}`?", at_key=True)
     try:
-        model.model_validate(stated)
+        model.model_validate(value)
     except ValidationError as error:
-        yield from explain(error, stated, path)
+        yield from explain(error, value, path)

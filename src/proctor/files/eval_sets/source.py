@@ -193,14 +193,14 @@ def _open_set(document: Document, found: Kind, digest: Callable[[], str]) -> Eva
     if second := [key for key in ("evalCases", "eval_cases") if key in fields]:
         both = "expected eval_cases once, got it in both spellings (eval_cases and evalCases)"
         raise file_error(problems_at(document, [Finding((second[0],), both, at_key=True)]))
-    listed = cases if isinstance(cases, list) else []
+    case_list = cases if isinstance(cases, list) else []
     bases: list[Path_] = [
-        (*base, index) if found is not Kind.EVAL_CASE else () for index in range(len(listed))
+        (*base, index) if found is not Kind.EVAL_CASE else () for index in range(len(case_list))
     ]
     collector = Collector(has_free_keys=getattr(document, "is_short_form", False))
-    for index, case in enumerate(listed):
+    for index, case in enumerate(case_list):
         collector.take(index, case)
-    document_cases = DocumentCases(document, [to_json(case) for case in listed], bases)
+    document_cases = DocumentCases(document, [to_json(case) for case in case_list], bases)
     opened = collector.to_set(document.name, fields, document_cases, digest, found)
     if not isinstance(cases, list):
         opened.errors += problems_at(document, [Finding(base, "expected a list of cases")])

@@ -273,10 +273,10 @@ def _metric_result(results: list[EvalMetricResult], name: str) -> EvalMetricResu
 
 def _threshold(results: list[EvalMetricResult | None]) -> float | None:
     """Return the threshold of the first trial that has a result."""
-    stated = next((result for result in results if result is not None), None)
-    if stated is None:
+    first_result = next((result for result in results if result is not None), None)
+    if first_result is None:
         return None
-    return stated.criterion.threshold if stated.criterion else stated.threshold
+    return first_result.criterion.threshold if first_result.criterion else first_result.threshold
 
 
 def _metric_outcome(result: EvalMetricResult | None, extra: dict[str, Any]) -> Outcome:

@@ -427,9 +427,9 @@ def string_offsets(text: str) -> tuple[str, list[int]]:
 
 
 def _join_surrogates(text: str, offsets: list[int]) -> tuple[str, list[int]]:
-    kept = [
+    text_offsets = [
         offset
         for index, offset in enumerate(offsets)
         if not (index and index < len(text) and 0xDC00 <= ord(text[index]) < 0xE000)
     ]
-    return text.encode("utf-16", "surrogatepass").decode("utf-16"), kept
+    return text.encode("utf-16", "surrogatepass").decode("utf-16"), text_offsets

@@ -15,7 +15,7 @@ _STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _WORD = re.compile(r"[^\s{}\[\]:,\"#/]+")
 _BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|#[^\n]*|[{}\[\]]', re.DOTALL)
 
-Wanted: TypeAlias = "dict[str | int, Wanted]"
+PathTree: TypeAlias = "dict[str | int, PathTree]"
 """The paths to locate, as a tree of their steps."""
 
 
@@ -65,7 +65,7 @@ class JsonTree:
         start: int = 0,
         *,
         ends: Mapping[int, int] | None = None,
-        wanted: Wanted | None = None,
+        path_tree: PathTree | None = None,
         allow_cut: bool = False,
     ) -> None:
         self.gaps: list[tuple[int, int]] = []
@@ -76,7 +76,7 @@ class JsonTree:
         self._skip_gap()
         self.root = JsonNode(self._at)
         try:
-            self._read(self.root, wanted)
+            self._read(self.root, path_tree)
         except ValueError:
             if not allow_cut:
                 raise
@@ -89,18 +89,18 @@ class JsonTree:
         self._at = gap.end() if gap else self._at
         return self._text[self._at : self._at + 1]
 
-    def _read(self, node: JsonNode, wanted: Wanted | None) -> None:
+    def _read(self, node: JsonNode, path_tree: PathTree | None) -> None:
         sign = self._text[self._at : self._at + 1]
         if (end := self._ends.get(self._at)) is not None:
             self._at = end
         elif sign not in {"{", "["}:
             self._at = self._end_of(_STRING if sign == '"' else _WORD)
-        elif wanted is not None and not wanted:
+        elif path_tree is not None and not path_tree:
             self._at = self._end_of_brackets()
         elif sign == "{":
-            self._read_members(node, wanted)
+            self._read_members(node, path_tree)
         else:
-            self._read_items(node, wanted)
+            self._read_items(node, path_tree)
         node.end = self._at
 
     def _end_of(self, pattern: re.Pattern[str]) -> int:
@@ -117,7 +117,7 @@ class JsonTree:
                 return match.end()
         raise ValueError(f"no end of the value at character {self._at}")
 
-    def _read_members(self, node: JsonNode, wanted: Wanted | None) -> None:
+    def _read_members(self, node: JsonNode, path_tree: PathTree | None) -> None:
         node.members = {}
         self._at += 1
         while self._skip_gap() != "}":
@@ -129,17 +129,17 @@ class JsonTree:
             self._skip_gap()
             node.members.pop(key, None)  # of a duplicate key the last value counts, at its own position
             node.members[key], node.keys[key] = JsonNode(self._at), start
-            self._read(node.members[key], None if wanted is None else wanted.get(key, {}))
+            self._read(node.members[key], None if path_tree is None else path_tree.get(key, {}))
             self._skip_comma()
         self._at += 1
 
-    def _read_items(self, node: JsonNode, wanted: Wanted | None) -> None:
+    def _read_items(self, node: JsonNode, path_tree: PathTree | None) -> None:
         node.items = []
         self._at += 1
         while self._skip_gap() != "]":
             item = JsonNode(self._at)
             node.items.append(item)
-            self._read(item, None if wanted is None else wanted.get(len(node.items) - 1, {}))
+            self._read(item, None if path_tree is None else path_tree.get(len(node.items) - 1, {}))
             self._skip_comma()
         self._at += 1
 
@@ -156,12 +156,12 @@ class Places:
 
     def __init__(self, source: SourceText, paths: Iterable[Path_], *, base: Path_ = ()) -> None:
         self._source, self._base = source, base
-        wanted: Wanted = {}
+        path_tree: PathTree = {}
         for path in paths:
-            branch = wanted
+            branch = path_tree
             for step in path[len(base) :]:
                 branch = branch.setdefault(step, {})
-        self._root = JsonTree(source.text, wanted=wanted, allow_cut=True).root
+        self._root = JsonTree(source.text, path_tree=path_tree, allow_cut=True).root
 
     def value(self, path: Path_) -> Place:
         """Return where the value of `path` starts."""

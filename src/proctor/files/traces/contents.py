@@ -119,27 +119,27 @@ def _declared(value: object) -> list[object]:
 
 def _declaration(tool: Mapping[str, object]) -> dict[str, object]:
     function = tool.get("function")
-    stated = function if isinstance(function, Mapping) else tool
-    named = ("name", "description", "parameters")
-    return {key: stated[key] for key in named if stated.get(key) is not None}
+    declaration = function if isinstance(function, Mapping) else tool
+    keys = ("name", "description", "parameters")
+    return {key: declaration[key] for key in keys if declaration.get(key) is not None}
 
 
 def _of_events(span: Span) -> Contents:
     """Read the former conventions: an event, or a log record, for each message."""
     events = [(event.name, event.attributes, event.body) for event in span.events]
     events += [(str(one.get("event.name")), one, None) for one in _listed_json(span.attributes.get("events"))]
-    told: list[Message] = []
-    said: list[Message] = []
+    input_messages: list[Message] = []
+    output_messages: list[Message] = []
     has_input = has_output = False
     for name, attributes, body in events:
         if (role := _EVENTS.get(name)) is None:
             continue
         messages = _of_event(attributes, body, role)
         if name in ("gen_ai.choice", "gen_ai.content.completion"):
-            has_output, said = True, said + messages
+            has_output, output_messages = True, output_messages + messages
         else:
-            has_input, told = True, told + messages
-    return Contents(told if has_input else None, said if has_output else None)
+            has_input, input_messages = True, input_messages + messages
+    return Contents(input_messages if has_input else None, output_messages if has_output else None)
 
 
 _EVENTS = {
@@ -155,16 +155,16 @@ def _of_event(attributes: Mapping[str, object], body: object, role: str) -> list
     if whole is not None:
         messages = read_messages(whole, role)
         return [Message(role, lost="its contents were not captured")] if messages is None else messages
-    stated: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for name in ("role", "content", "tool_calls", "message", "id", "name", "tool_call_id"):
         if name in attributes:
             try:
-                stated[name] = attributes[name] if name == "content" else read_json(attributes[name])
+                fields[name] = attributes[name] if name == "content" else read_json(attributes[name])
             except ValueError:
                 return [Message(role, lost=CUT)]
-    if isinstance(stated.get("message"), str):
-        stated["content"] = stated.pop("message")
-    return [read_message({"role": role, **stated})]
+    if isinstance(fields.get("message"), str):
+        fields["content"] = fields.pop("message")
+    return [read_message({"role": role, **fields})]
 
 
 def _listed_json(value: object) -> list[Any]:
@@ -180,20 +180,20 @@ def _of_adk(span: Span) -> Contents:
     request, response = (
         span.attributes.get(f"gcp.vertex.agent.llm_{name}") for name in ("request", "response")
     )
-    told = said = None
+    input_messages = output_messages = None
     instructions = ""
-    if isinstance(given := _json(request), Mapping) and given.get("contents") is not None:
-        told = read_messages(given["contents"])
-        config = given.get("config")
+    if isinstance(document := _json(request), Mapping) and document.get("contents") is not None:
+        input_messages = read_messages(document["contents"])
+        config = document.get("config")
         found = config.get("system_instruction") if isinstance(config, Mapping) else None
         instructions = found if isinstance(found, str) else ""
-    elif given is _CUT:
-        told = [Message("user", lost=CUT)]
-    if isinstance(given := _json(response), Mapping) and isinstance(given.get("content"), Mapping):
-        said = [read_message(given["content"], "model")]
-    elif given is _CUT:
-        said = [Message("model", lost=CUT)]
-    return Contents(told, said, instructions)
+    elif document is _CUT:
+        input_messages = [Message("user", lost=CUT)]
+    if isinstance(document := _json(response), Mapping) and isinstance(document.get("content"), Mapping):
+        output_messages = [read_message(document["content"], "model")]
+    elif document is _CUT:
+        output_messages = [Message("model", lost=CUT)]
+    return Contents(input_messages, output_messages, instructions)
 
 
 _CUT = object()
@@ -207,22 +207,22 @@ def _json(value: object) -> Any:
 
 
 def _of_openinference(span: Span) -> Contents:
-    told = unflattened(span.attributes, "llm.input_messages")
-    said = unflattened(span.attributes, "llm.output_messages")
+    inputs = unflattened(span.attributes, "llm.input_messages")
+    outputs = unflattened(span.attributes, "llm.output_messages")
     return Contents(
-        None if told is None else of_openinference(told),
-        None if said is None else _answered(of_openinference(said)),
-        is_dropped=has_gaps(told) or has_gaps(said),
+        None if inputs is None else of_openinference(inputs),
+        None if outputs is None else _answered(of_openinference(outputs)),
+        is_dropped=has_gaps(inputs) or has_gaps(outputs),
     )
 
 
 def _of_openllmetry(span: Span) -> Contents:
-    told = unflattened(span.attributes, "gen_ai.prompt")
-    said = unflattened(span.attributes, "gen_ai.completion")
+    inputs = unflattened(span.attributes, "gen_ai.prompt")
+    outputs = unflattened(span.attributes, "gen_ai.completion")
     return Contents(
-        None if told is None else [read_message(one) for one in told],
-        None if said is None else _answered([read_message(one, "model") for one in said]),
-        is_dropped=has_gaps(told) or has_gaps(said),
+        None if inputs is None else [read_message(one) for one in inputs],
+        None if outputs is None else _answered([read_message(one, "model") for one in outputs]),
+        is_dropped=has_gaps(inputs) or has_gaps(outputs),
     )
 
 
@@ -235,15 +235,15 @@ def _answered(messages: Iterable[Message]) -> list[Message]:
 
 
 def _of_langfuse(span: Span) -> Contents:
-    told, said = (span.attributes.get(f"langfuse.observation.{side}") for side in ("input", "output"))
-    return Contents(read_messages(told), read_messages(said, "model"))
+    inputs, outputs = (span.attributes.get(f"langfuse.observation.{side}") for side in ("input", "output"))
+    return Contents(read_messages(inputs), read_messages(outputs, "model"))
 
 
 def _of_values(span: Span) -> Contents:
     """Read the input and output of an agent or a step that has no messages."""
-    told = span.first("input.value", "traceloop.entity.input", "langfuse.trace.input")
-    said = span.first("final_result", "output.value", "traceloop.entity.output", "langfuse.trace.output")
-    return Contents(_plain(told, "user"), _plain(said, "model"))
+    inputs = span.first("input.value", "traceloop.entity.input", "langfuse.trace.input")
+    outputs = span.first("final_result", "output.value", "traceloop.entity.output", "langfuse.trace.output")
+    return Contents(_plain(inputs, "user"), _plain(outputs, "model"))
 
 
 def _plain(value: object, role: str) -> Messages:
@@ -251,11 +251,11 @@ def _plain(value: object, role: str) -> Messages:
     if value is None or value in ("", ELIDED):
         return None
     try:
-        read = read_json(value)
+        document = read_json(value)
     except ValueError:
         return [Message(role, [{"text": value}])]
-    if isinstance(read, Mapping) and isinstance(read.get("messages"), list):
-        return read_messages(read, role)
+    if isinstance(document, Mapping) and isinstance(document.get("messages"), list):
+        return read_messages(document, role)
     return [Message(role, [{"text": value if isinstance(value, str) else str(value)}])]
 
 

@@ -157,8 +157,8 @@ def _turns_of(group: Group, reader: Reader) -> Iterable[tuple[Piece, TurnEvents]
 
 def _app_name(spans: Sequence[Span]) -> str:
     """Return the service name; SDKs without a configured name report `unknown_service`."""
-    named = (one.resource.get("service.name") for one in spans)
-    return next((str(name) for name in named if name and not str(name).startswith("unknown_service")), "")
+    names = (one.resource.get("service.name") for one in spans)
+    return next((str(name) for name in names if name and not str(name).startswith("unknown_service")), "")
 
 
 def _gaps(first: Piece, turns: Sequence[TracedTurn]) -> Iterable[str]:
@@ -209,9 +209,9 @@ def _turn(piece: Piece, index: int, recorded: TurnEvents, reader: Reader) -> Tra
     )
 
 
-def _settle_arguments(recorded: TurnEvents, asked: Message | None) -> None:
+def _settle_arguments(recorded: TurnEvents, user_message: Message | None) -> None:
     """Set missing arguments: none if contents are captured; otherwise the arguments are unknown."""
-    captured = asked is not None and bool(asked.text) and not asked.lost
+    captured = user_message is not None and bool(user_message.text) and not user_message.lost
     for call in recorded.calls:
         if call.part["args"] is not None:
             continue
@@ -226,8 +226,8 @@ def _settle_arguments(recorded: TurnEvents, asked: Message | None) -> None:
 def _failure(piece: Piece, recorded: TurnEvents, index: int) -> Failure | None:
     if (error := _error(piece, recorded)) is not None:
         kind, message = error
-        said = hide_secrets(message)
-        return Failure(where="agent", kind=FailureKind.RAISED, type=kind, message=said, turn=index)
+        text = hide_secrets(message)
+        return Failure(where="agent", kind=FailureKind.RAISED, type=kind, message=text, turn=index)
     if endless := next((span.name for span in piece.spans if not span.end), recorded.endless):
         message = f"the span {endless!r} never ended, or its end is not in the trace"
         return Failure(where=TRACE, kind=FailureKind.TRUNCATED, message=message, turn=index)

@@ -170,15 +170,15 @@ class TurnBuilder:
         }
         self.turn.events.append({**event, "partial": visit.is_within or None})
 
-    def _messages(self, said: list[Message], visit: _Visit) -> None:
+    def _messages(self, messages: list[Message], visit: _Visit) -> None:
         """Record messages, one event each; the last one has the usage."""
-        self.turn.spoke = self.turn.spoke or bool(said)
-        for index, message in enumerate(said):
+        self.turn.spoke = self.turn.spoke or bool(messages)
+        for index, message in enumerate(messages):
             if message.lost:
                 self.turn.lost.append(
                     f"what was said in the span {visit.span.name!r} is not known: {message.lost}"
                 )
-            is_last = index == len(said) - 1
+            is_last = index == len(messages) - 1
             if not message.parts and not is_last:
                 continue
             if message.role in ("user", "system") and message.speaks:
@@ -219,8 +219,8 @@ class TurnBuilder:
     # --- tools --------------------------------------------------------------------------------------------------------
 
     def _tool_begins(self, span: Span, author: str) -> None:
-        given = span.first(*ARGUMENTS)
-        args, lost = read_arguments(given) if given is not None else (None, "")
+        arguments = span.first(*ARGUMENTS)
+        args, lost = read_arguments(arguments) if arguments is not None else (None, "")
         call = self._requested_call(call_id(span), tool_name(span), args, author)
         if call is None:
             call = Call({"id": call_id(span), "name": tool_name(span), "args": args}, author, by_model=False)
@@ -245,11 +245,11 @@ class TurnBuilder:
 
     def _tool_ends(self, span: Span, author: str) -> None:
         call = self._executing.pop(id(span), None)
-        given, error = span.first(*RESULTS), error_of(span)
+        result, error = span.first(*RESULTS), error_of(span)
         if call is None or call.is_answered:
             return
-        if given is not None:
-            response = read_response(given)
+        if result is not None:
+            response = read_response(result)
         elif error is not None:
             response = {"error": error[1]}
         else:
@@ -271,11 +271,13 @@ class TurnBuilder:
             if message.role == "user" and message.speaks:
                 since = []
             since += [part["function_call"] for part in message.parts if "function_call" in part]
-        seen = Counter([*self._known, *(str(call.part["name"]) for call in self.turn.calls)] if since else ())
+        call_counts = Counter(
+            [*self._known, *(str(call.part["name"]) for call in self.turn.calls)] if since else ()
+        )
         at = max(0, len(self.turn.events) - before)
         for call in since:
-            seen[call["name"]] -= 1
-            if seen[call["name"]] < 0:
+            call_counts[call["name"]] -= 1
+            if call_counts[call["name"]] < 0:
                 content = {"role": "model", "parts": [{"function_call": call}]}
                 self.turn.insert_call(Call(call, author, by_model=True, is_executed=True), content, at)
                 at += 1
@@ -317,16 +319,16 @@ RESULTS = (
 )  # fmt: skip
 
 
-def _cut_off(span: Span, said: Sequence[Message]) -> tuple[str, str] | None:
+def _cut_off(span: Span, messages: Sequence[Message]) -> tuple[str, str] | None:
     """Why an answer ends where it ends, if not because it was complete; as `error_of`."""
-    stated = span.attributes.get("gen_ai.response.finish_reasons")
-    listed = stated if isinstance(stated, list) else [stated]
-    reasons = [*(one.finish for one in said), *(str(one) for one in listed)]
+    attribute = span.attributes.get("gen_ai.response.finish_reasons")
+    finish_reasons = attribute if isinstance(attribute, list) else [attribute]
+    reasons = [*(one.finish for one in messages), *(str(one) for one in finish_reasons)]
     return next(((reason, why) for reason in reasons if (why := why_cut_off(reason))), None)
 
 
-def _has_calls(said: list[Message]) -> bool:
-    return any("function_call" in part for message in said for part in message.parts)
+def _has_calls(messages: list[Message]) -> bool:
+    return any("function_call" in part for message in messages for part in message.parts)
 
 
 def _agent_author(name: str) -> str:
@@ -339,9 +341,9 @@ def _agent_author(name: str) -> str:
 
 def _calls_by_name(calls: Iterable[Call], name: str, args: object, author: str) -> list[Call]:
     """Return the calls of a tool: those with these arguments, then others that may be the same call."""
-    named = [call for call in calls if call.part["name"] == name]
-    alike = [call for call in named if call.part["args"] == args]
-    possible = [call for call in named if call.author == author or None in (args, call.part["args"])]
+    candidates = [call for call in calls if call.part["name"] == name]
+    alike = [call for call in candidates if call.part["args"] == args]
+    possible = [call for call in candidates if call.author == author or None in (args, call.part["args"])]
     return [*alike, *possible]
 
 

@@ -72,27 +72,27 @@ def read_messages(value: object, role: str = "user") -> list[Message] | None:
     return [read_message(one, role) for one in value]
 
 
-def read_message(given: object, role: str = "user") -> Message:
+def read_message(value: object, role: str = "user") -> Message:
     """Read one message of any spelling; `role` is whose it is where it does not say."""
-    if isinstance(given, str):
-        return Message(role, [{"text": given}])
-    if not isinstance(given, Mapping):
+    if isinstance(value, str):
+        return Message(role, [{"text": value}])
+    if not isinstance(value, Mapping):
         return Message(role, lost=NOT_CAPTURED)
-    inner = given.get("message")
+    inner = value.get("message")
     if isinstance(inner, Mapping):  # as `gen_ai.choice` and OpenAI's choices have it
-        return read_message({**given, **inner, "message": None}, role)
-    return _message(given, role)
+        return read_message({**value, **inner, "message": None}, role)
+    return _message(value, role)
 
 
-def _message(given: Mapping[str, object], role: str) -> Message:
-    stated_role = given.get("role") or _LANGCHAIN.get(str(given.get("type")))
-    content, role = _content_and_role(given, _role(stated_role, role))
-    finish = given.get("finish_reason")
+def _message(fields: Mapping[str, object], role: str) -> Message:
+    stated_role = fields.get("role") or _LANGCHAIN.get(str(fields.get("type")))
+    content, role = _content_and_role(fields, _role(stated_role, role))
+    finish = fields.get("finish_reason")
     message = Message(role, finish=finish if isinstance(finish, str) else "")
-    calls = _calls_in(given)
-    if content is None and not calls and ("content" not in given or message.role in ("user", "tool")):
+    calls = _calls_in(fields)
+    if content is None and not calls and ("content" not in fields or message.role in ("user", "tool")):
         message.lost = NOT_CAPTURED
-    _take_content(message, content, given)
+    _take_content(message, content, fields)
     for call in calls:
         _take_call(message, call)
     if message.role == "user" and any("function_call" in part for part in message.parts):
@@ -100,20 +100,20 @@ def _message(given: Mapping[str, object], role: str) -> Message:
     return message
 
 
-def _content_and_role(given: Mapping[str, object], role: str) -> tuple[object, str]:
+def _content_and_role(fields: Mapping[str, object], role: str) -> tuple[object, str]:
     """Return the content of a message, and its role, which a nested content may replace."""
-    content = given.get("content")
+    content = fields.get("content")
     if content is None:
-        return given.get("parts"), role
+        return fields.get("parts"), role
     if isinstance(content, Mapping) and "parts" in content:  # google-genai's content inside of a message
         return content["parts"], _role(content.get("role"), role)
     return content, role
 
 
-def _calls_in(given: Mapping[str, object]) -> list[object]:
+def _calls_in(fields: Mapping[str, object]) -> list[object]:
     """Return the calls outside of the content: in the present form, the former one, and that of LangChain."""
-    more = given.get("additional_kwargs")
-    for one in (given, more if isinstance(more, Mapping) else {}):
+    more = fields.get("additional_kwargs")
+    for one in (fields, more if isinstance(more, Mapping) else {}):
         if calls := listed(one.get("tool_calls")) or listed(one.get("function_call")):
             return calls
     return []
@@ -134,16 +134,16 @@ _LANGCHAIN = {"human": "user", "ai": "model", "system": "system", "tool": "tool"
 """LangChain's message types, which replace roles."""
 
 
-def _role(given: object, otherwise: str) -> str:
-    return _ROLES.get(str(given).lower(), "user") if given else otherwise
+def _role(role: object, otherwise: str) -> str:
+    return _ROLES.get(str(role).lower(), "user") if role else otherwise
 
 
-def _take_content(message: Message, content: object, given: Mapping[str, object]) -> None:
+def _take_content(message: Message, content: object, fields: Mapping[str, object]) -> None:
     if content == ELIDED:
         message.lost = NOT_CAPTURED
     elif message.role == "tool" and not _has_parts(content):
         if content is not None:
-            name, its_id = given.get("name"), given.get("tool_call_id", given.get("id"))
+            name, its_id = fields.get("name"), fields.get("tool_call_id", fields.get("id"))
             message.parts.append(response_part(name, its_id, content))
     elif isinstance(content, str):
         message.parts += [{"text": content}] if content else []
@@ -209,8 +209,8 @@ def _take_call(message: Message, call: object) -> None:
     inner = call.get("tool_call", call)
     inner = inner if isinstance(inner, Mapping) else {}
     function = inner.get("function")
-    told = {**inner, **function} if isinstance(function, Mapping) else inner
-    _of_call(message, told)
+    fields = {**inner, **function} if isinstance(function, Mapping) else inner
+    _of_call(message, fields)
 
 
 def _of_call(message: Message, part: Mapping[str, object]) -> None:
@@ -227,19 +227,19 @@ _ABSENT = object()
 _ARGUMENTS = ("arguments", "args", "input")
 
 
-def read_arguments(given: object) -> tuple[dict[str, Any] | None, str]:
+def read_arguments(value: object) -> tuple[dict[str, Any] | None, str]:
     """Return the arguments of a call, and why they are not known where they are not."""
-    if given is _ABSENT or given == ELIDED:
+    if value is _ABSENT or value == ELIDED:
         return None, NOT_CAPTURED
     try:
-        given = read_json(given)
+        value = read_json(value)
     except ValueError:
         return None, CUT
-    if given is None or given == "":
+    if value is None or value == "":
         return {}, ""
-    if isinstance(given, Mapping):
-        return dict(given), ""
-    return {"value": given}, ""
+    if isinstance(value, Mapping):
+        return dict(value), ""
+    return {"value": value}, ""
 
 
 def _of_answer(message: Message, part: Mapping[str, object]) -> None:
@@ -251,15 +251,15 @@ def _of_answer(message: Message, part: Mapping[str, object]) -> None:
 
 def response_part(name: object, its_id: object, response: object) -> dict[str, object]:
     """Return a tool response as a part; a value that is not an object becomes `result`, as in google-adk."""
-    stated = {"id": str(its_id) if its_id else None, "name": str(name) if name else None}
-    return {"function_response": {**stated, "response": read_response(response)}}
+    identity = {"id": str(its_id) if its_id else None, "name": str(name) if name else None}
+    return {"function_response": {**identity, "response": read_response(response)}}
 
 
-def read_response(given: object) -> dict[str, object]:
+def read_response(value: object) -> dict[str, object]:
     """Return what a tool answered as an object."""
     with suppress(ValueError):  # a text that begins like JSON
-        given = read_json(given)
-    return dict(given) if isinstance(given, Mapping) else {"result": given}
+        value = read_json(value)
+    return dict(value) if isinstance(value, Mapping) else {"result": value}
 
 
 def _of_media(message: Message, part: Mapping[str, object]) -> None:
@@ -364,17 +364,17 @@ def has_gaps(unflat: object) -> bool:
     return any(one is None or has_gaps(one) for one in inner)
 
 
-def of_openinference(given: Iterable[object]) -> list[Message]:
+def of_openinference(items: Iterable[object]) -> list[Message]:
     """Read OpenInference's messages: `message.content`, `message.tool_calls.0.tool_call.function.name` …"""
     found = []
-    for one in given:
+    for one in items:
         inner = one.get("message") if isinstance(one, dict) else None
-        stated: dict[str, object] = dict(inner) if isinstance(inner, dict) else {}
-        contents = stated.pop("contents", None)
-        if contents and not stated.get("content"):
+        fields: dict[str, object] = dict(inner) if isinstance(inner, dict) else {}
+        contents = fields.pop("contents", None)
+        if contents and not fields.get("content"):
             parts = [part.get("message_content") for part in listed(contents) if isinstance(part, dict)]
-            stated["content"] = [{**part, "type": _kind(part)} for part in parts if isinstance(part, dict)]
-        found.append(read_message(stated))
+            fields["content"] = [{**part, "type": _kind(part)} for part in parts if isinstance(part, dict)]
+        found.append(read_message(fields))
     return found
 
 

@@ -69,30 +69,30 @@ def spans_in(request: dict[str, Any], path: Path_ = ()) -> Iterator[Span | LogRe
                 yield _log(record, here)
 
 
-def _span(given: dict[str, object], path: Path_, scope: str, resource: dict[str, object]) -> Span:
-    status = _inside(given, path, "status")
+def _span(fields: dict[str, object], path: Path_, scope: str, resource: dict[str, object]) -> Span:
+    status = _inside(fields, path, "status")
     span = Span(
-        trace_id=_id(given, path, "traceId", "trace_id"),
-        span_id=_id(given, path, "spanId", "span_id"),
-        parent_id=_id(given, path, "parentSpanId", "parent_span_id", needed=False),
-        name=_text(given, "name", path),
-        start=_time(given, path, "startTimeUnixNano", "start_time_unix_nano"),
-        end=_time(given, path, "endTimeUnixNano", "end_time_unix_nano"),
-        attributes=_attributes(given, path),
-        events=[_event(event, at) for event, at in _listed(given, path, "events")],
+        trace_id=_id(fields, path, "traceId", "trace_id"),
+        span_id=_id(fields, path, "spanId", "span_id"),
+        parent_id=_id(fields, path, "parentSpanId", "parent_span_id", needed=False),
+        name=_text(fields, "name", path),
+        start=_time(fields, path, "startTimeUnixNano", "start_time_unix_nano"),
+        end=_time(fields, path, "endTimeUnixNano", "end_time_unix_nano"),
+        attributes=_attributes(fields, path),
+        events=[_event(event, at) for event, at in _listed(fields, path, "events")],
         is_error=is_error_code(status.get("code")),
         status=_text(status, "message", (*path, "status")),
         scope=scope,
         resource=resource,
     )
-    counts = (given.get(key) for key in _DROPPED)
+    counts = (fields.get(key) for key in _DROPPED)
     span.dropped = sum(int(str(count)) for count in counts if str(count).isdecimal())
     return span
 
 
-def is_error_code(given: object) -> bool:
+def is_error_code(code: object) -> bool:
     """Whether a status is an error, in any spelling: 2, `STATUS_CODE_ERROR`, `ERROR`."""
-    return str(given) == "2" or str(given).upper().endswith("ERROR")
+    return str(code) == "2" or str(code).upper().endswith("ERROR")
 
 
 _DROPPED = (
@@ -103,34 +103,34 @@ _DROPPED = (
 )
 
 
-def _event(given: dict[str, object], path: Path_) -> SpanEvent:
-    time = _time(given, path, "timeUnixNano", "time_unix_nano")
-    return SpanEvent(_text(given, "name", path), time, _attributes(given, path))
+def _event(fields: dict[str, object], path: Path_) -> SpanEvent:
+    time = _time(fields, path, "timeUnixNano", "time_unix_nano")
+    return SpanEvent(_text(fields, "name", path), time, _attributes(fields, path))
 
 
-def _log(given: dict[str, object], path: Path_) -> LogRecord:
-    attributes = _attributes(given, path)
-    named = _text(given, "eventName", path) or _text(given, "event_name", path)
-    name = named or str(attributes.get("event.name", ""))
-    time = _time(given, path, "timeUnixNano", "time_unix_nano")
-    body = given.get("body")
+def _log(fields: dict[str, object], path: Path_) -> LogRecord:
+    attributes = _attributes(fields, path)
+    event_name = _text(fields, "eventName", path) or _text(fields, "event_name", path)
+    name = event_name or str(attributes.get("event.name", ""))
+    time = _time(fields, path, "timeUnixNano", "time_unix_nano")
+    body = fields.get("body")
     record = LogRecord(name, time, attributes, None if body is None else _value(body, (*path, "body")))
-    record.trace_id = _id(given, path, "traceId", "trace_id", needed=False)
-    record.span_id = _id(given, path, "spanId", "span_id", needed=False)
+    record.trace_id = _id(fields, path, "traceId", "trace_id", needed=False)
+    record.span_id = _id(fields, path, "spanId", "span_id", needed=False)
     return record
 
 
 # --- values -----------------------------------------------------------------------------------------------------------
 
 
-def _attributes(given: dict[str, object], path: Path_) -> dict[str, object]:
+def _attributes(fields: dict[str, object], path: Path_) -> dict[str, object]:
     """Return the attributes about agents, by name."""
     found: dict[str, object] = {}
-    for pair, at in _listed(given, path, "attributes"):
+    for pair, at in _listed(fields, path, "attributes"):
         key = pair.get("key")
         if not isinstance(key, str):
             raise Malformed((*at, "key"), "the name of an attribute", key)
-        if is_kept(key, given) and pair.get("value") is not None:
+        if is_kept(key, fields) and pair.get("value") is not None:
             found[key] = _value(pair["value"], (*at, "value"))
     return found
 
@@ -151,8 +151,8 @@ def _event_name(owner: dict[str, object]) -> str:
 def _name_attribute(attributes: object) -> object:
     """Return the value of the attribute `event.name`; empty if there is none."""
     pairs = attributes if isinstance(attributes, list) else []
-    named = (pair for pair in pairs if isinstance(pair, dict) and pair.get("key") == "event.name")
-    value = next(named, {}).get("value")
+    matches = (pair for pair in pairs if isinstance(pair, dict) and pair.get("key") == "event.name")
+    value = next(matches, {}).get("value")
     values = value.values() if isinstance(value, dict) else ()
     return next((value for value in values if value is not None), "")
 
@@ -174,13 +174,13 @@ def _few(attributes: object, owner: dict[str, object]) -> object:
     return [one for one in attributes if isinstance(one, dict) and is_kept(str(one.get("key")), owner)]
 
 
-def _value(given: object, path: Path_, depth: int = 0) -> object:
+def _value(any_value: object, path: Path_, depth: int = 0) -> object:
     """Return what an AnyValue holds."""
-    if not isinstance(given, dict):
-        raise Malformed(path, "a value such as {“stringValue”: …}", given)
+    if not isinstance(any_value, dict):
+        raise Malformed(path, "a value such as {“stringValue”: …}", any_value)
     if depth > _MOST_LEVELS:
-        raise Malformed(path, f"at most {_MOST_LEVELS} levels of values", given)
-    for key, value in given.items():
+        raise Malformed(path, f"at most {_MOST_LEVELS} levels of values", any_value)
+    for key, value in any_value.items():
         kind = (
             _KINDS.get(key) if value is not None else None
         )  # some exporters write each kind, all but one as null
@@ -201,8 +201,8 @@ _KINDS = {
 }  # fmt: skip
 
 
-def _items(given: dict[str, object], path: Path_, depth: int) -> list[object]:
-    items = given.get("values")
+def _items(fields: dict[str, object], path: Path_, depth: int) -> list[object]:
+    items = fields.get("values")
     if not isinstance(items, list | None):
         raise Malformed((*path, "values"), "a list", items)
     return [
@@ -211,9 +211,9 @@ def _items(given: dict[str, object], path: Path_, depth: int) -> list[object]:
     ]
 
 
-def _pairs(given: dict[str, object], path: Path_, depth: int) -> dict[str, object]:
+def _pairs(fields: dict[str, object], path: Path_, depth: int) -> dict[str, object]:
     found = {}
-    for pair, at in _listed(given, path, "values"):
+    for pair, at in _listed(fields, path, "values"):
         if not isinstance(pair.get("key"), str):
             raise Malformed((*at, "key"), "a key", pair.get("key"))
         value = pair.get("value")
@@ -240,10 +240,10 @@ _PLAIN_KINDS: dict[str, tuple[str, tuple[type, ...], Callable[[Any], Any]]] = {
 """The expected value of each kind for messages, the types that are read, and their conversion."""
 
 
-def _listed(given: dict[str, object], path: Path_, *names: str) -> Iterator[tuple[dict[str, Any], Path_]]:
+def _listed(fields: dict[str, object], path: Path_, *names: str) -> Iterator[tuple[dict[str, Any], Path_]]:
     """Return the objects of the first of these lists that is there, each with its path."""
     for name in names:
-        items = given.get(name)
+        items = fields.get(name)
         if items is None:
             continue
         if not isinstance(items, list):
@@ -253,19 +253,19 @@ def _listed(given: dict[str, object], path: Path_, *names: str) -> Iterator[tupl
         return
 
 
-def _object(given: object, path: Path_) -> dict[str, Any]:
-    if not isinstance(given, dict):
-        raise Malformed(path, "an object", given)
-    return given
+def _object(value: object, path: Path_) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise Malformed(path, "an object", value)
+    return value
 
 
-def _inside(given: dict[str, object], path: Path_, *names: str) -> dict[str, Any]:
-    found = next((name for name in names if given.get(name) is not None), None)
-    return {} if found is None else _object(given[found], (*path, found))
+def _inside(fields: dict[str, object], path: Path_, *names: str) -> dict[str, Any]:
+    found = next((name for name in names if fields.get(name) is not None), None)
+    return {} if found is None else _object(fields[found], (*path, found))
 
 
-def _text(given: dict[str, object], name: str, path: Path_) -> str:
-    value = given.get(name)
+def _text(fields: dict[str, object], name: str, path: Path_) -> str:
+    value = fields.get(name)
     if value is None:
         return ""
     if not isinstance(value, str):
@@ -273,17 +273,17 @@ def _text(given: dict[str, object], name: str, path: Path_) -> str:
     return value
 
 
-def _id(given: dict[str, object], path: Path_, *names: str, needed: bool = True) -> str:
-    found = next((_text(given, name, path) for name in names if given.get(name) is not None), "")
+def _id(fields: dict[str, object], path: Path_, *names: str, needed: bool = True) -> str:
+    found = next((_text(fields, name, path) for name in names if fields.get(name) is not None), "")
     is_one = bool(found.strip("0"))
     if needed and not is_one:
-        raise Malformed((*path, names[0]), "an id", given.get(names[0]))
+        raise Malformed((*path, names[0]), "an id", fields.get(names[0]))
     return found if is_one else ""
 
 
-def _time(given: dict[str, object], path: Path_, *names: str) -> int:
+def _time(fields: dict[str, object], path: Path_, *names: str) -> int:
     for name in names:
-        value = _whole(given.get(name))
+        value = _whole(fields.get(name))
         if value is None:
             continue
         if isinstance(value, bool) or not isinstance(value, int | str):

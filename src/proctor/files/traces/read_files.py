@@ -73,8 +73,8 @@ def _files_in(folder: Path, unread: list[str]) -> list[Path]:
     traces = [entry for entry in entries if entry.suffix.lower() in SUFFIXES and entry.is_file()]
     unread += [str(entry) for entry in entries if entry.is_dir() or entry.suffix.lower() in _OTHER_SUFFIXES]
     if not traces:
-        wanted = " or ".join(f"*{suffix}" for suffix in SUFFIXES)
-        raise file_error([_problem(str(folder), f"there is no trace ({wanted}) in this folder")])
+        patterns = " or ".join(f"*{suffix}" for suffix in SUFFIXES)
+        raise file_error([_problem(str(folder), f"there is no trace ({patterns}) in this folder")])
     return traces
 
 
@@ -228,26 +228,26 @@ def is_plain_span(value: object) -> bool:
     return "span_id" in (context if isinstance(context, dict) else value) and "name" in value
 
 
-def plain_span(given: dict[str, object], path: Path_ = ()) -> Span:
+def plain_span(fields: dict[str, object], path: Path_ = ()) -> Span:
     """Read such a span.
 
     Raises:
         Malformed: it has no ids, or a value is of another kind.
     """
-    context = given.get("context")
-    context = context if isinstance(context, dict) else given
-    status = given.get("status")
+    context = fields.get("context")
+    context = context if isinstance(context, dict) else fields
+    status = fields.get("status")
     status = status if isinstance(status, dict) else {}
-    resource = given.get("resource")
-    events = given.get("events")
+    resource = fields.get("resource")
+    events = fields.get("events")
     return Span(
         trace_id=_id(context.get("trace_id"), (*path, "trace_id"), digits=32),
         span_id=_id(context.get("span_id"), (*path, "span_id"), digits=16),
-        parent_id=_id(given.get("parent_id", given.get("parent_span_id")), path, digits=16, needed=False),
-        name=str(given.get("name") or ""),
-        start=_time(given.get("start_time", given.get("start_time_unix_nano"))),
-        end=_time(given.get("end_time", given.get("end_time_unix_nano"))),
-        attributes=_kept(given.get("attributes")),
+        parent_id=_id(fields.get("parent_id", fields.get("parent_span_id")), path, digits=16, needed=False),
+        name=str(fields.get("name") or ""),
+        start=_time(fields.get("start_time", fields.get("start_time_unix_nano"))),
+        end=_time(fields.get("end_time", fields.get("end_time_unix_nano"))),
+        attributes=_kept(fields.get("attributes")),
         events=[_event(one) for one in events if isinstance(one, dict)] if isinstance(events, list) else [],
         is_error=is_error_code(status.get("status_code")),
         status=str(status.get("description") or ""),
@@ -255,9 +255,9 @@ def plain_span(given: dict[str, object], path: Path_ = ()) -> Span:
     )
 
 
-def _event(given: dict[str, object]) -> SpanEvent:
+def _event(fields: dict[str, object]) -> SpanEvent:
     return SpanEvent(
-        str(given.get("name") or ""), _time(given.get("timestamp")), _kept(given.get("attributes"), given)
+        str(fields.get("name") or ""), _time(fields.get("timestamp")), _kept(fields.get("attributes"), fields)
     )
 
 
@@ -267,23 +267,23 @@ def _kept(attributes: object, owner: dict[str, object] | None = None) -> dict[st
     return {name: value for name, value in attributes.items() if is_kept(name, owner)}
 
 
-def _id(given: object, path: Path_, *, digits: int, needed: bool = True) -> str:
+def _id(value: object, path: Path_, *, digits: int, needed: bool = True) -> str:
     """An id as hex digits, whether it came as such or as a number."""
-    if isinstance(given, int) and not isinstance(given, bool) and given > 0:
-        return f"{given:0{digits}x}"
-    if isinstance(given, str) and given.removeprefix("0x").strip("0"):
-        return given.removeprefix("0x")
+    if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+        return f"{value:0{digits}x}"
+    if isinstance(value, str) and value.removeprefix("0x").strip("0"):
+        return value.removeprefix("0x")
     if needed:
-        raise Malformed(path, "an id", given)
+        raise Malformed(path, "an id", value)
     return ""
 
 
-def _time(given: object) -> int:
+def _time(value: object) -> int:
     """Nanoseconds, from nanoseconds or an ISO time; 0 for what is neither."""
-    if isinstance(given, int | float) and not isinstance(given, bool):
-        return max(0, int(given)) if abs(given) < 1 << 63 else 0
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return max(0, int(value)) if abs(value) < 1 << 63 else 0
     try:
-        return int(datetime.fromisoformat(str(given)).timestamp() * SECOND)
+        return int(datetime.fromisoformat(str(value)).timestamp() * SECOND)
     except (ValueError, OverflowError):
         return 0
 
@@ -300,8 +300,8 @@ def sqlite_spans(path: Path) -> Iterator[Span]:
             connection.row_factory = sqlite3.Row
             for number, row in enumerate(connection.execute(_ROWS)):
                 where = ("spans", number)
-                given = {**row, "attributes": _json(row["attributes_json"], (*where, "attributes_json"))}
-                yield plain_span(given, where)
+                fields = {**row, "attributes": _json(row["attributes_json"], (*where, "attributes_json"))}
+                yield plain_span(fields, where)
     except sqlite3.Error as error:
         message = f"this SQLite file cannot be read as google-adk's spans: {error}"
         raise file_error([Problem("error", str(path), 1, 1, "", message)]) from None

@@ -104,7 +104,7 @@ def call_id(span: Span) -> str | None:
 def conversation_id(span: Span) -> str:
     """Return the id of the conversation that a span belongs to."""
     for name in _CONVERSATION:
-        if (given := span.attributes.get(name)) is not None and (found := _id(given)):
+        if (value := span.attributes.get(name)) is not None and (found := _id(value)):
             return found
     return ""
 
@@ -119,9 +119,9 @@ CASE = "proctor.eval_id"
 """The attribute that names the case that was being run."""
 
 
-def _id(given: object) -> str:
+def _id(value: object) -> str:
     """An id, which may be a number."""
-    return str(given) if isinstance(given, str | int) and not isinstance(given, bool) else ""
+    return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
 
 
 def case_of(spans: Sequence[Span]) -> tuple[str, bool]:

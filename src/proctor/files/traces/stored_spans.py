@@ -67,12 +67,13 @@ def _request_and_response(span: Traced, reader: Reader) -> tuple[str | None, str
     if kind_of(span) not in (Kind.MODEL, Kind.AGENT):
         return _plain(span.first(*ARGUMENTS)), _plain(span.first(*RESULTS))
     contents = reader.of(span)
-    said, asked = _messages(contents.output), _messages(contents.input)
-    stated = {"instructions": contents.instructions, "messages": asked, "tools": contents.tools}
-    request = {name: one for name, one in stated.items() if one}
+    output_messages, input_messages = _messages(contents.output), _messages(contents.input)
+    fields = {"instructions": contents.instructions, "messages": input_messages, "tools": contents.tools}
+    request = {name: one for name, one in fields.items() if one}
     return (
         _whole(span, _REQUEST) or (json_text(request) if request else _plain(span.first(*_ASKED))),
-        _whole(span, _RESPONSE) or (json_text(said) if said else _plain(span.first(*_ANSWERED))),
+        _whole(span, _RESPONSE)
+        or (json_text(output_messages) if output_messages else _plain(span.first(*_ANSWERED))),
     )
 
 

@@ -143,9 +143,9 @@ class _Reader(TurnForm):
         return "cases" in node.values or "eval_set" in node.values or has_short_cases
 
     def _set_of(self, cases: Seq, *, whole: bool = False) -> Map:
-        made = map_node(cases.place, [("eval_set_id", self._file_id(cases))])
-        made.put("eval_cases", self._cases(cases, (), whole=whole))
-        return made
+        result = map_node(cases.place, [("eval_set_id", self._file_id(cases))])
+        result.put("eval_cases", self._cases(cases, (), whole=whole))
+        return result
 
     def _file_id(self, node: Node) -> Word:
         return text_node(set_id_of(self.source.name), node.place)
@@ -153,17 +153,17 @@ class _Reader(TurnForm):
     def _set(self, node: Map) -> Map:
         before = len(self.problems)
         entries = self.fields(node, (), SET_KEYS, "an eval set")
-        made = Map(node.place)
+        result = Map(node.place)
         for name in EvalSet.model_fields:
             if name in entries:
                 key, value = entries[name]
-                made.put(name, self._set_value(name, value, (key,)), node.keys.get(key))
+                result.put(name, self._set_value(name, value, (key,)), node.keys.get(key))
             elif name == "eval_set_id":
-                made.put(name, self._file_id(node))
+                result.put(name, self._file_id(node))
         if "eval_cases" not in entries and len(self.problems) == before:
             self.problem(node.place, (), "`cases` is missing", "a set is a list of cases under `cases:`")
-        self.add_extra(made, entries, (), EvalSet, ("id",))
-        return made
+        self.add_extra(result, entries, (), EvalSet, ("id",))
+        return result
 
     def _set_value(self, name: str, node: Node, path: Path_) -> Node:
         if name == "eval_set_id":
@@ -191,21 +191,21 @@ class _Reader(TurnForm):
             return Map(node.place)
         before = len(self.problems)
         entries = self.fields(node, path, CASE_KEYS, "a case")
-        made = Map(node.place)
+        result = Map(node.place)
         if "eval_id" in entries:
             key, value = entries["eval_id"]
-            made.put("eval_id", text_node(self.text(value, (*path, key)) or "", value.place))
-        self._conversation(made, entries, node, path, before)
+            result.put("eval_id", text_node(self.text(value, (*path, key)) or "", value.place))
+        self._conversation(result, entries, node, path, before)
         if "opening" in entries:
             key, value = entries["opening"]
-            made.put("opening", self._opening(value, (*path, key)), node.keys.get(key))
-        self._session(made, entries, path)
+            result.put("opening", self._opening(value, (*path, key)), node.keys.get(key))
+        self._session(result, entries, path)
         for name in ("creation_timestamp", "rubrics", "final_session_state", "tags", *EXPECTATION_KEYS):
             if name in entries:
                 key, value = entries[name]
-                made.put(name, self._case_value(name, value, (*path, key)), node.keys.get(key))
-        self.add_extra(made, entries, path, EvalCase, ("id",))
-        return made
+                result.put(name, self._case_value(name, value, (*path, key)), node.keys.get(key))
+        self.add_extra(result, entries, path, EvalCase, ("id",))
+        return result
 
     def _case_value(self, name: str, node: Node, path: Path_) -> Node:
         if name == "rubrics":
@@ -220,7 +220,7 @@ class _Reader(TurnForm):
             return Seq(node.place, [text_node(text, item.place) for item, text in texts if text is not None])
         return node
 
-    def _conversation(self, made: Map, entries: Fields, node: Map, path: Path_, before: int) -> None:
+    def _conversation(self, result: Map, entries: Fields, node: Map, path: Path_, before: int) -> None:
         """Add the turns, the only turn, or the scenario: exactly one of them is allowed."""
         one_turn = {name: entry for name, entry in entries.items() if name in ONE_TURN_KEYS.values()}
         scenario = _names_in(entries, SCENARIO_KEYS.values())
@@ -230,16 +230,16 @@ class _Reader(TurnForm):
             self._refuse_forms(forms, node, path, before)
         elif one_turn:
             complain = len(self.problems) == before
-            made.put(
+            result.put(
                 "conversation",
                 Seq(node.place, [self.invocation(one_turn, node.place, path, complain=complain)]),
             )
         elif scenario:
-            made.put("conversation_scenario", self._scenario(entries, node, path))
+            result.put("conversation_scenario", self._scenario(entries, node, path))
         else:
             key, value = entries[long_forms[0]]
             is_turns = long_forms[0] == "conversation"
-            made.put(
+            result.put(
                 long_forms[0], self._turns(value, (*path, key)) if is_turns else value, node.keys.get(key)
             )
 
@@ -282,24 +282,24 @@ class _Reader(TurnForm):
                     "plan": "what does the user want, step by step?",
                 }[key]
                 self.problem(node.place, path, f"`{key}` is missing", hint)
-        made = Map(node.place)
+        result = Map(node.place)
         for name in SCENARIO_KEYS.values():
             if name in entries:
                 key, value = entries[name]
                 text = None if name == "user_persona" else self.text(value, (*path, key))
-                made.put(name, value if text is None else text_node(text, value.place), node.keys.get(key))
-        return made
+                result.put(name, value if text is None else text_node(text, value.place), node.keys.get(key))
+        return result
 
-    def _session(self, made: Map, entries: Fields, path: Path_) -> None:
+    def _session(self, result: Map, entries: Fields, path: Path_) -> None:
         short = [name for name in SESSION_KEYS.values() if name in entries]
         if "session_input" in entries:
-            made.put("session_input", self.whole(entries, "session_input", short, "that", path))
+            result.put("session_input", self.whole(entries, "session_input", short, "that", path))
         elif short:
-            made.put("session_input", self._session_input(entries, short, path))
+            result.put("session_input", self._session_input(entries, short, path))
 
     def _session_input(self, entries: Fields, short: list[str], path: Path_) -> Map:
         place = entries[short[0]][1].place
-        made = Map(place)
+        result = Map(place)
         for name in SESSION_KEYS.values():
             key, node = entries.get(name, ("", text_node("", place)))
             if name == "state" and key:
@@ -310,12 +310,12 @@ class _Reader(TurnForm):
                         f"expected an object, got {kind_of_node(node)}",
                         "as in `state: {city: Paris}`",
                     )
-                made.put(name, node)
+                result.put(name, node)
             elif key:
-                made.put(name, text_node(self.text(node, (*path, key)) or "", node.place))
+                result.put(name, text_node(self.text(node, (*path, key)) or "", node.place))
             elif name in {"app_name", "user_id"}:  # required by the format; empty means the default
-                made.put(name, node)
-        return made
+                result.put(name, node)
+        return result
 
 
 _OTHERS = (Kind.CONFIG, Kind.SCENARIOS, Kind.SESSION_INPUT, Kind.RESULT)

@@ -136,10 +136,10 @@ def text_node(text: str, place: Place) -> Word:
 
 def map_node(place: Place, entries: Iterable[tuple[str, Node]]) -> Map:
     """Return an object that is not in the file."""
-    made = Map(place)
+    result = Map(place)
     for key, value in entries:
-        made.put(key, value)
-    return made
+        result.put(key, value)
+    return result
 
 
 class TreePlaces:

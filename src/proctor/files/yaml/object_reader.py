@@ -198,7 +198,7 @@ class Form:
         return []
 
     def add_extra(
-        self, made: Map, entries: Fields, path: Path_, model: type[WireModel], also: tuple[str, ...] = ()
+        self, result: Map, entries: Fields, path: Path_, model: type[WireModel], also: tuple[str, ...] = ()
     ) -> None:
         """Add the keys under `extra` to the object that they belong to."""
         if EXTRA not in entries:
@@ -215,7 +215,7 @@ class Form:
                     node.keys[name], where, f"`{name}` is a key of the format", "write it outside of `extra`"
                 )
             else:
-                made.put(name, value, node.keys[name])
+                result.put(name, value, node.keys[name])
 
 
 def kind_of_node(node: Node) -> str:

@@ -132,11 +132,11 @@ class ExpectationForm(CallForm):
     def _group(self, node: Node, path: Path_) -> Node:
         if not isinstance(node, Map):
             return node
-        made = Map(node.place)
+        result = Map(node.place)
         for key, value in node.values.items():
             is_list = key in _LISTS and isinstance(value, Seq)
-            made.put(key, self._list(value, (*path, key)) if is_list else value, node.keys[key])
-        return made
+            result.put(key, self._list(value, (*path, key)) if is_list else value, node.keys[key])
+        return result
 
     def _list(self, node: Node, path: Path_) -> Node:
         pieces = self.whole_calls(node.items) if isinstance(node, Seq) else []
@@ -153,10 +153,12 @@ class ExpectationForm(CallForm):
     def _rule(self, node: Node, path: Path_) -> Node:
         if not isinstance(node, Map):
             return node
-        made = Map(node.place)
+        result = Map(node.place)
         for key, value in node.values.items():
-            made.put(key, self._single_call(value, (*path, key)) if key in _CALLS else value, node.keys[key])
-        return made
+            result.put(
+                key, self._single_call(value, (*path, key)) if key in _CALLS else value, node.keys[key]
+            )
+        return result
 
     def _single_call(self, node: Node, path: Path_) -> Node:
         """Return a call, which is a text with arguments, or an object whose `tool` is such a text."""
@@ -249,17 +251,17 @@ class TurnForm(ExpectationForm):
 
     def invocation(self, entries: Fields, place: Place, path: Path_, *, complain: bool) -> Map:
         """Return the Invocation of a turn's entries; `complain` if `ask` is missing and no misspelling explains it."""
-        made = Map(place)
+        result = Map(place)
         if "user_content" not in entries and complain:
             self.problem(place, path, "`ask` is missing", "what does the user say in this turn?")
         for name in Invocation.model_fields:
             if name == "intermediate_data":
-                self._intermediate_data(made, entries, path)
+                self._intermediate_data(result, entries, path)
             elif name in entries:
                 key, node = entries[name]
-                made.put(name, self._turn_value(name, key, node, (*path, key)), node.place)
-        self.add_extra(made, entries, path, Invocation)
-        return made
+                result.put(name, self._turn_value(name, key, node, (*path, key)), node.place)
+        self.add_extra(result, entries, path, Invocation)
+        return result
 
     def _turn_value(self, name: str, key: str, node: Node, path: Path_) -> Node:
         if key == "ask":
@@ -280,14 +282,16 @@ class TurnForm(ExpectationForm):
 
     # --- steps before the answer ---
 
-    def _intermediate_data(self, made: Map, entries: Fields, path: Path_) -> None:
+    def _intermediate_data(self, result: Map, entries: Fields, path: Path_) -> None:
         short = [name for name in _DATA_KEYS if name in entries]
         if "intermediate_data" in entries:
-            made.put("intermediate_data", self.whole(entries, "intermediate_data", short, "the calls", path))
+            result.put(
+                "intermediate_data", self.whole(entries, "intermediate_data", short, "the calls", path)
+            )
         elif short:
             place = entries[short[0]][1].place
             data = ((_DATA_KEYS[name], self._data(name, *entries[name], path)) for name in short)
-            made.put("intermediate_data", map_node(place, data))
+            result.put("intermediate_data", map_node(place, data))
 
     def _data(self, name: str, key: str, node: Node, path: Path_) -> Node:
         here = (*path, key)

@@ -211,8 +211,8 @@ def _params(card: Card, message: Content, session: Session, talk: _Talk, message
         ids["taskId"] = talk.open_task
     params: JsonObject = {"message": card.dialect.message(message, ids)}
     if talk.turn is None:
-        told = {"app_name": session.app_name, "user_id": session.user_id, "session_id": session.id}
-        params["metadata"] = {"proctor": {**told, "state": session.state}}
+        identity = {"app_name": session.app_name, "user_id": session.user_id, "session_id": session.id}
+        params["metadata"] = {"proctor": {**identity, "state": session.state}}
     if card.dialect.is_tagged:
         params["configuration"] = {"blocking": True}
     return params
@@ -263,11 +263,11 @@ class A2ATurn:
         kind, thing = kind_of(result)
         if thing is None:
             raise reply.broke(f"sent {safe_repr(result)} where a task, a message or an update was expected")
-        read = {"message": self._direct, "task": self._task, "status-update": self._status}.get(kind)
-        if read is None and kind != "artifact-update":
+        handler = {"message": self._direct, "task": self._task, "status-update": self._status}.get(kind)
+        if handler is None and kind != "artifact-update":
             raise reply.broke(f"sent an object of the unknown kind {kind!r}")
         try:
-            yield from (read or self._artifact_update)(thing)
+            yield from (handler or self._artifact_update)(thing)
         except ValidationError as error:
             raise reply.broke(f"sent something that does not fit: {first_problem(error)}") from None
 
@@ -326,9 +326,9 @@ class A2ATurn:
         if isinstance(message, Mapping):
             yield from self._message(message, update)
         if state in _ANSWERED:
-            held = [part for parts in self._held.values() for part in parts]
+            pending_parts = [part for parts in self._held.values() for part in parts]
             self._held = {}
-            yield from self._event(held, {})
+            yield from self._event(pending_parts, {})
         elif state not in _UNDER_WAY and self._reply is not None:
             raise self._reply.broke(f"reports the unknown state {state!r} of the task")
         self.state = state
@@ -386,9 +386,9 @@ class A2ATurn:
         self.state = state
         return AgentRaisedError(text or f"its task ended as {state}", type=self._error or state)
 
-    def _note_ids(self, given: Mapping[str, Json]) -> None:
-        self.context_id = str(either(given, "context_id") or self.context_id)
-        self.task_id = str(either(given, "task_id") or self.task_id)
+    def _note_ids(self, fields: Mapping[str, Json]) -> None:
+        self.context_id = str(either(fields, "context_id") or self.context_id)
+        self.task_id = str(either(fields, "task_id") or self.task_id)
 
 
 _KEPT = ("usage_metadata", "grounding_metadata", "error_code", "actions", "model_version")
@@ -408,8 +408,8 @@ def result_of(answer: Json, reply: Reply) -> Json:
     error = answer.get("error")
     if error is None:
         return answer.get("result")
-    told = error if isinstance(error, Mapping) else {"message": error}
-    code, said = told.get("code"), str(told.get("message") or "no message")
+    details = error if isinstance(error, Mapping) else {"message": error}
+    code, message = details.get("code"), str(details.get("message") or "no message")
     if isinstance(code, int) and (code in _REFUSALS or -32099 <= code <= -32001):
-        raise reply.broke(f"refuses the message: {said} (code {code})")
-    raise AgentRaisedError(said, type="" if code is None else str(code))
+        raise reply.broke(f"refuses the message: {message} (code {code})")
+    raise AgentRaisedError(message, type="" if code is None else str(code))

@@ -105,30 +105,30 @@ _KINDS = {
 
 def state_of(status: Json) -> str:
     """Return the state of a task in the words of 0.3: `working`, `input-required`."""
-    said = status.get("state") if isinstance(status, Mapping) else None
-    if not isinstance(said, str):
+    state = status.get("state") if isinstance(status, Mapping) else None
+    if not isinstance(state, str):
         return ""
-    return said.removeprefix("TASK_STATE_").lower().replace("_", "-")
+    return state.removeprefix("TASK_STATE_").lower().replace("_", "-")
 
 
-def part_of(given: Json) -> tuple[Part | None, bool]:
+def part_of(fields: Json) -> tuple[Part | None, bool]:
     """Read one part; whether it is the call of a long-running tool.
 
     Raises:
         pydantic.ValidationError: its content is invalid.
     """
-    if not isinstance(given, dict):
+    if not isinstance(fields, dict):
         return None, False
-    metadata = adk_metadata(given)
-    if isinstance(text := given.get("text"), str):
+    metadata = adk_metadata(fields)
+    if isinstance(text := fields.get("text"), str):
         return Part(text=text, thought=True if metadata.get("thought") else None), False
-    if "data" in given:
-        return _of_data(given["data"], metadata), bool(metadata.get("is_long_running"))
-    return _of_file(given), False
+    if "data" in fields:
+        return _of_data(fields["data"], metadata), bool(metadata.get("is_long_running"))
+    return _of_file(fields), False
 
 
-def _of_file(given: JsonObject) -> Part | None:
-    file = inner if isinstance(inner := given.get("file"), dict) else given  # 1.0 has its fields at the top
+def _of_file(fields: JsonObject) -> Part | None:
+    file = inner if isinstance(inner := fields.get("file"), dict) else fields  # 1.0 has its fields at the top
     kind = file.get("mediaType") or file.get("mimeType")
     if raw := file.get("raw") or file.get("bytes"):
         return Part.model_validate({"inline_data": {"data": raw, "mime_type": kind}})
@@ -137,16 +137,16 @@ def _of_file(given: JsonObject) -> Part | None:
     return None
 
 
-def _of_data(data: Json, told: Mapping[str, Json]) -> Part:
+def _of_data(data: Json, metadata: Mapping[str, Json]) -> Part:
     data = whole(data)
-    if told.get("type") in _ADK_PARTS:
-        return Part.model_validate({told["type"]: data})
+    if metadata.get("type") in _ADK_PARTS:
+        return Part.model_validate({metadata["type"]: data})
     return Part(text=json.dumps(data, ensure_ascii=False))
 
 
-def adk_metadata(given: Mapping[str, Json]) -> JsonObject:
+def adk_metadata(document: Mapping[str, Json]) -> JsonObject:
     """Return google-adk's metadata of an object, by its names: `author`, `usage_metadata`, `actions`."""
-    metadata = given.get("metadata")
+    metadata = document.get("metadata")
     if not isinstance(metadata, Mapping):
         return {}
     return {
@@ -183,25 +183,25 @@ class Card:
     info: AgentInfo
 
 
-async def read_card(given: Address) -> Card:
+async def read_card(address: Address) -> Card:
     """Fetch and parse the card of the agent at an address, or the card at that address.
 
     Raises:
         AgentLoadError: the server does not answer, has no card, or supports no known protocol.
     """
-    card = await _fetch(given)
+    card = await _fetch(address)
     if not isinstance(card, Mapping):
         raise AgentLoadError(
-            f"The agent {_KIND}:{given.shown} has no agent card at {given.shown.rstrip('/')}/{_PLACES[0]}. "
+            f"The agent {_KIND}:{address.shown} has no agent card at {address.shown.rstrip('/')}/{_PLACES[0]}. "
             "Is it an A2A server? The address may also be that of its card."
         )
     spoken = [*_spoken(card)]
     for url, transport, version in spoken:
         dialect = next((one for one in DIALECTS if one.speaks(version)), None)
         if transport.upper() == "JSONRPC" and dialect is not None:
-            info = _info(given.hide_in_answer(card))
+            info = _info(address.hide_in_answer(card))
             return Card(
-                rpc=given.at(urlsplit(url).path or "/"),
+                rpc=address.at(urlsplit(url).path or "/"),
                 dialect=dialect,
                 streams=bool((_object(card, "capabilities")).get("streaming")),
                 name=info.name,
@@ -209,16 +209,16 @@ async def read_card(given: Address) -> Card:
             )
     known = ", ".join(f"{transport} {version}".strip() for _, transport, version in spoken) or "nothing"
     raise AgentLoadError(
-        f"The agent {_KIND}:{given.shown} speaks {known}; understood are JSONRPC in versions 0.2, 0.3 and 1."
+        f"The agent {_KIND}:{address.shown} speaks {known}; understood are JSONRPC in versions 0.2, 0.3 and 1."
     )
 
 
-async def _fetch(given: Address) -> Json:
-    places = [""] if given.path.endswith(".json") else [*_PLACES]
-    if not given.path.endswith(".json") and given.path:
+async def _fetch(address: Address) -> Json:
+    places = [""] if address.path.endswith(".json") else [*_PLACES]
+    if not address.path.endswith(".json") and address.path:
         places += [f"/{place}" for place in _PLACES]
     for place in places:
-        http = HttpClient(given.at("") if place.startswith("/") else given)
+        http = HttpClient(address.at("") if place.startswith("/") else address)
         try:
             if isinstance(card := await http.glance(place), Mapping):
                 return card

@@ -215,14 +215,14 @@ class _Reading:
 
 
 def _agent_exception(data: Mapping[str, Json]) -> AgentRaisedError:
-    stated = data.get("error_details") or data.get("errorDetails")
-    details = stated if isinstance(stated, dict) else {}
+    value = data.get("error_details") or data.get("errorDetails")
+    details = value if isinstance(value, dict) else {}
     kind = details.get("error_type")
-    said = data["error"] if isinstance(data["error"], str) else json.dumps(data["error"])
-    name, colon, rest = said.partition(": ")
+    message = data["error"] if isinstance(data["error"], str) else json.dumps(data["error"])
+    name, colon, rest = message.partition(": ")
     if kind:
-        return AgentRaisedError(str(details.get("error_message") or said), type=str(kind))
-    return AgentRaisedError(rest, type=name) if colon and name.isidentifier() else AgentRaisedError(said)
+        return AgentRaisedError(str(details.get("error_message") or message), type=str(kind))
+    return AgentRaisedError(rest, type=name) if colon and name.isidentifier() else AgentRaisedError(message)
 
 
 # --- The app of an ADK server: its selection by an address, and its description ---------------------------------------
@@ -236,7 +236,7 @@ class Place:
     app: str
 
 
-async def find_app(given: Address) -> Place:
+async def find_app(address: Address) -> Place:
     """Request the apps of the server, and select one by an address.
 
     The last segment of the address's path is the name of an app if there is such an app; the path may also be that of
@@ -245,24 +245,24 @@ async def find_app(given: Address) -> Place:
     Raises:
         AgentLoadError: the server does not answer, or has no such app.
     """
-    above, _, last = given.path.rpartition("/")
-    named = Place(given.at(above), unquote(last))
-    listed = await _apps(named.server)
-    if listed is None and last and (listed := await _apps(given)) is not None:
-        return Place(given, _only(given, listed))
+    above, _, last = address.path.rpartition("/")
+    place = Place(address.at(above), unquote(last))
+    apps = await _apps(place.server)
+    if apps is None and last and (apps := await _apps(address)) is not None:
+        return Place(address, _only(address, apps))
     if not last:
-        if listed is None:
+        if apps is None:
             raise AgentLoadError(
-                f"The agent {KIND}:{given.shown} names no app, and {given.shown.rstrip('/')}/list-apps does not say which there "
-                f"are. Is it an ADK server? Name the app: {KIND}:{_app_url(given, 'APP')}"
+                f"The agent {KIND}:{address.shown} names no app, and {address.shown.rstrip('/')}/list-apps does not say which there "
+                f"are. Is it an ADK server? Name the app: {KIND}:{_app_url(address, 'APP')}"
             )
-        return Place(given, _only(given, listed))
-    if listed is not None and named.app not in listed:
+        return Place(address, _only(address, apps))
+    if apps is not None and place.app not in apps:
         raise AgentLoadError(
-            f"The agent {KIND}:{given.shown}: its server has no app {named.app!r}."
-            f"{did_you_mean(named.app, listed)} It has: {_app_names(listed)}."
+            f"The agent {KIND}:{address.shown}: its server has no app {place.app!r}."
+            f"{did_you_mean(place.app, apps)} It has: {_app_names(apps)}."
         )
-    return named
+    return place
 
 
 async def _apps(server: Address) -> list[str] | None:
@@ -280,24 +280,24 @@ async def _apps(server: Address) -> list[str] | None:
     return [name for name in names if isinstance(name, str)]
 
 
-def _only(given: Address, apps: list[str]) -> str:
+def _only(address: Address, apps: list[str]) -> str:
     if len(apps) == 1:
         return apps[0]
     if not apps:
-        raise AgentLoadError(f"The agent {KIND}:{given.shown}: its server has no app.")
+        raise AgentLoadError(f"The agent {KIND}:{address.shown}: its server has no app.")
     raise AgentLoadError(
-        f"The agent {KIND}:{given.shown} names no app, and its server has {len(apps)}: {_app_names(apps)}. "
-        f"Name one: {KIND}:{_app_url(given, apps[0])}"
+        f"The agent {KIND}:{address.shown} names no app, and its server has {len(apps)}: {_app_names(apps)}. "
+        f"Name one: {KIND}:{_app_url(address, apps[0])}"
     )
 
 
 def _app_names(apps: list[str]) -> str:
-    shown = ", ".join(apps[:20])
-    return f"{shown} and {len(apps) - 20} more" if len(apps) > 20 else shown or "none"
+    names = ", ".join(apps[:20])
+    return f"{names} and {len(apps) - 20} more" if len(apps) > 20 else names or "none"
 
 
-def _app_url(given: Address, app: str) -> str:
-    return f"{given.shown.rstrip('/')}/{app}"
+def _app_url(address: Address, app: str) -> str:
+    return f"{address.shown.rstrip('/')}/{app}"
 
 
 def read_info(app: str, info: Json) -> AgentInfo:
@@ -317,11 +317,11 @@ def read_info(app: str, info: Json) -> AgentInfo:
 
 
 def _agent_details(agent: Json) -> JsonObject:
-    told = agent if isinstance(agent, Mapping) else {}
-    tools = told.get("tools")
-    instruction = str(told.get("instruction") or "")
+    fields = agent if isinstance(agent, Mapping) else {}
+    tools = fields.get("tools")
+    instruction = str(fields.get("instruction") or "")
     return {
-        "name": str(told.get("name") or ""),
+        "name": str(fields.get("name") or ""),
         "instructions": ""
         if instruction.startswith("<InstructionProvider")
         else instruction,  # created in each turn

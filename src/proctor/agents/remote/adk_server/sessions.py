@@ -75,10 +75,10 @@ class Sessions:
             (one, {"state": session.state}),
         ]
         refusal: AgentError | None = None
-        made: Json = None
+        answer: Json = None
         for path, body in ways:
             try:
-                status, made = await self._post(path, body)
+                status, answer = await self._post(path, body)
             except AgentError as error:
                 if error.infrastructure:
                     raise
@@ -86,13 +86,13 @@ class Sessions:
                 continue
             if status == _EXISTS:
                 return RemoteSession(session.id, one, is_ours=False)
-            fields = made if isinstance(made, dict) else {}
+            fields = answer if isinstance(answer, dict) else {}
             if fields.get("id") == session.id and _has(fields.get("state"), session.state):
                 return RemoteSession(session.id, one, is_ours=True)
             await self._delete_other(base, fields.get("id"))
         raise refusal or AgentError(
             f"the ADK server at {self._http.address.shown} made no session {session.id!r} with the state of the "
-            f"case; what it made last: {safe_repr(made, 200)}"
+            f"case; what it made last: {safe_repr(answer, 200)}"
         )
 
     async def _delete_other(self, base: str, session_id: Json) -> None:
@@ -100,18 +100,18 @@ class Sessions:
         if isinstance(session_id, str):
             await self._delete(f"{base}/{quote(session_id, safe='')}")
 
-    async def state(self, made: RemoteSession) -> JsonObject | None:
+    async def state(self, remote_session: RemoteSession) -> JsonObject | None:
         """Return the state of a session; empty if the server does not return it."""
-        async with self._http.send(made.path, allow=(404, 405, 501)) as reply:
+        async with self._http.send(remote_session.path, allow=(404, 405, 501)) as reply:
             found = await reply.json() if reply.status == 200 else None
         state = found.get("state") if isinstance(found, Mapping) else None
         return state if isinstance(state, dict) else None
 
-    async def give_back(self, session: Session, made: RemoteSession | None) -> None:
+    async def give_back(self, session: Session, remote_session: RemoteSession | None) -> None:
         """Delete the session of a trial and release its id. A failure does not affect the verdict."""
         try:
-            if made is not None and made.is_ours:
-                await self._delete(made.path)
+            if remote_session is not None and remote_session.is_ours:
+                await self._delete(remote_session.path)
         finally:
             self._leave(session)
 
@@ -135,8 +135,8 @@ class Sessions:
                 await self._http.ask(path, method="DELETE")
 
 
-def _has(state: Json, wanted: Mapping[str, Json]) -> bool:
+def _has(state: Json, expected: Mapping[str, Json]) -> bool:
     """Whether a created session has the requested state (sessions do not keep `temp:`)."""
     if not isinstance(state, Mapping):
-        return not wanted
-    return all(state.get(key) == value for key, value in wanted.items() if not key.startswith("temp:"))
+        return not expected
+    return all(state.get(key) == value for key, value in expected.items() if not key.startswith("temp:"))

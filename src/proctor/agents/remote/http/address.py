@@ -77,11 +77,11 @@ class Address:
     def take(self, *names: str) -> tuple[dict[str, str], Address]:
         """Take options for Proctor out of the query: their values by name, and the address without them."""
         query = parse_qsl(self._parts.query, keep_blank_values=True)
-        taken = {name: value for name, value in query if name in names}
-        if not taken:
+        options = {name: value for name, value in query if name in names}
+        if not options:
             return {}, self
         left = urlencode([(name, value) for name, value in query if name not in names], quote_via=quote)
-        return taken, Address(self._parts._replace(query=left), self.authorization, self._secrets)
+        return options, Address(self._parts._replace(query=left), self.authorization, self._secrets)
 
     def as_asker(self, token: str) -> Address:
         """Return the same address with `token`, unless AGENT or the environment has a credential."""
@@ -147,8 +147,8 @@ def _asker(parts: SplitResult) -> tuple[str, tuple[str, ...]]:
     if parts.username is not None:
         user, password = unquote(parts.username), unquote(parts.password or "")
         encoded = base64.b64encode(f"{user}:{password}".encode()).decode()
-        told = (encoded, password, parts.password or "") if password else (encoded, user, parts.username)
-        return f"Basic {encoded}", tuple(one for one in told if one)
+        secrets = (encoded, password, parts.password or "") if password else (encoded, user, parts.username)
+        return f"Basic {encoded}", tuple(one for one in secrets if one)
     token = os.environ.get(TOKEN, "").strip()
     return (f"Bearer {_header(token, TOKEN)}", (token,)) if token else ("", ())
 
@@ -157,8 +157,8 @@ def _secrets_in(query: str) -> Iterator[str]:
     """Return the values of a query with the names of secrets, as written and decoded."""
     for pair in query.split("&"):
         name, _, value = pair.partition("=")
-        told = f"?{name}={value}"
-        if value and hide_secrets(redact_text(told)) != told:
+        text = f"?{name}={value}"
+        if value and hide_secrets(redact_text(text)) != text:
             yield from (value, unquote(value))
 
 

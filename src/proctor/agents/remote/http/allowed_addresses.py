@@ -69,14 +69,14 @@ class Targets:
         for text in addresses:
             why = why_not(ip_address(text))
             if why and not (why in _PRIVATE and (self.allows(text, port) or self.allows(host, port))):
-                told = (
+                hint = (
                     ""
                     if why not in _PRIVATE
                     else f" `proctor web --allow-target {target_text(host, port)}` allows it."
                 )
                 at = "" if text == host else f" is at {text}, which"
                 raise AgentError(
-                    f"the agent's host {host}{at} is {why}: no agent named by a page may be there.{told}"
+                    f"the agent's host {host}{at} is {why}: no agent named by a page may be there.{hint}"
                 )
         if not addresses:
             raise AgentError(f"the agent's host {host} has no address")
@@ -145,8 +145,8 @@ def targets_here() -> Targets | None:
     """Return the restriction of this process; `None` if there is none."""
     if _of_project.get():
         return None
-    told = os.environ.get(TARGETS)
-    return None if told is None else Targets(frozenset(map(read_target, told.split())))
+    setting = os.environ.get(TARGETS)
+    return None if setting is None else Targets(frozenset(map(read_target, setting.split())))
 
 
 def read_target(text: str) -> Target:
@@ -175,13 +175,13 @@ def checked_transport(targets: Targets, **options: object) -> httpx.AsyncBaseTra
                 ip = await targets.look_up(url.host, port)
             except (OSError, UnicodeError) as error:
                 raise httpx.ConnectError(f"{url.host}: {error}", request=request) from None
-            told = httpx.Request(
+            ip_request = httpx.Request(
                 request.method,
                 url.copy_with(host=ip),
                 headers=request.headers,
                 stream=request.stream,
                 extensions={**request.extensions, "sni_hostname": url.host},
             )
-            return await super().handle_async_request(told)
+            return await super().handle_async_request(ip_request)
 
     return Checked(**options)

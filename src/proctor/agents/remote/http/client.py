@@ -135,17 +135,17 @@ class HttpClient:
         Raises:
             AgentError: there is no answer, or it is invalid; see above for the kinds.
         """
-        told = {"Accept": f"{accept}, {JSON}" if accept != JSON else JSON, **(headers or {})}
+        request_headers = {"Accept": f"{accept}, {JSON}" if accept != JSON else JSON, **(headers or {})}
         content = None if body is None else self._as_json(body)
         if content is not None:
-            told["Content-Type"] = JSON
+            request_headers["Content-Type"] = JSON
         method = method or ("GET" if content is None else "POST")
         limit = asyncio.timeout(self.bounds.longest)
         client, idle = self._take()
         try:
             async with limit:
                 response = await self._patiently(
-                    client, (method, self.address.join(path), content, told), allow
+                    client, (method, self.address.join(path), content, request_headers), allow
                 )
                 reply = Reply(response, self.address, self.bounds)
                 try:
@@ -172,13 +172,13 @@ class HttpClient:
                 return response
             try:
                 may_wait = response.status_code in {429, 503}
-                asked = read_retry_after(response.headers, now=time.time()) if may_wait else None
-                if asked is None or asked > left:
-                    raise await self._refusal(response, asked)
+                retry_after = read_retry_after(response.headers, now=time.time()) if may_wait else None
+                if retry_after is None or retry_after > left:
+                    raise await self._refusal(response, retry_after)
             finally:
                 await response.aclose()
-            left -= asked
-            await asyncio.sleep(asked)
+            left -= retry_after
+            await asyncio.sleep(retry_after)
 
     async def _once(self, client: httpx.AsyncClient, request: _Request) -> httpx.Response:
         import httpx
@@ -190,7 +190,7 @@ class HttpClient:
         except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
             raise from_httpx(error, self.address, answering=False) from None
 
-    async def _refusal(self, response: httpx.Response, asked: float | None) -> AgentError:
+    async def _refusal(self, response: httpx.Response, retry_after: float | None) -> AgentError:
         """Read a little of the body of an error response, for a limited time."""
         body = b""
         with suppress(AgentError, TimeoutError):
@@ -208,7 +208,7 @@ class HttpClient:
             location=response.headers.get("location", ""),
             content_type=response.headers.get("content-type", ""),
             body=body,
-            asked=asked,
+            retry_after=retry_after,
         )
 
     def _as_json(self, body: object) -> bytes:
@@ -239,11 +239,11 @@ class HttpClient:
         # shorter than servers keep them: a request must not meet a connection that is just being closed
         limits = httpx.Limits(max_connections=None, keepalive_expiry=2.0)
         targets = self._targets
-        told = targets is None or targets.allows(self.address.host, self.address.port)
+        is_allowed = targets is None or targets.allows(self.address.host, self.address.port)
         client = httpx.AsyncClient(
             headers=headers,
             follow_redirects=False,
-            trust_env=not self.address.is_loopback and told,  # proxies
+            trust_env=not self.address.is_loopback and is_allowed,  # proxies
             verify=self._tls,
             timeout=httpx.Timeout(bounds.silence, connect=bounds.connect, pool=None),
             limits=limits,

@@ -146,12 +146,12 @@ def _proxy_hint(address: Address) -> str:
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
     """Yield the exception, its causes, and the members of exception groups."""
-    waiting, seen = [error], 0
-    while waiting and seen < 50:
+    waiting, count = [error], 0
+    while waiting and count < 50:
         one = waiting.pop(0)
         if one is None:
             continue
-        seen += 1
+        count += 1
         yield one
         waiting += [one.__cause__, one.__context__]
         if isinstance(one, BaseExceptionGroup):
@@ -162,9 +162,9 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def from_status(
-    address: Address, status: int, *, location: str, content_type: str, body: bytes, asked: float | None
+    address: Address, status: int, *, location: str, content_type: str, body: bytes, retry_after: float | None
 ) -> AgentError:
-    """Return the error for a status other than 2xx; `asked`: the seconds that the server asks to wait."""
+    """Return the error for a status other than 2xx; `retry_after`: the seconds that the server asks to wait."""
     detail = excerpt(body, content_type)
     if status < 300:
         return broke(address, f"answered with status {status}, which is not a complete answer: {detail}")
@@ -174,7 +174,7 @@ def from_status(
             address, f"redirects ({status}) to {where}, which is not followed; name that address instead"
         )
     if status in {408, 429, 503}:
-        wait = f", and asks to wait {asked:.3g} s" if asked is not None else ""
+        wait = f", and asks to wait {retry_after:.3g} s" if retry_after is not None else ""
         return unreachable(address, f"accepts no request now: status {status}{wait}: {detail}")
     if status >= 500:
         text = address.hide(f"the agent at {address.shown} failed with status {status}: {detail}")

@@ -74,8 +74,8 @@ class OpenAIAgent:
 
     def describe(self) -> AgentInfo:
         """Return its address and model; the protocol does not list its tools."""
-        named = f" ({self._model})" if self._model else ""
-        return AgentInfo(name=f"{_KIND}:{self._http.address.shown}{named}", has_more_tools=True)
+        suffix = f" ({self._model})" if self._model else ""
+        return AgentInfo(name=f"{_KIND}:{self._http.address.shown}{suffix}", has_more_tools=True)
 
     async def answer(self, message: Content, session: Session) -> AsyncIterator[Event]:
         """Send the whole conversation, and yield the answer.
@@ -111,8 +111,8 @@ class OpenAIAgent:
             data = await reply.answer()
         return read_response(data), items_for_next_request(data, _NOT_RUN)
 
-    def _request(self, said: JsonObject, session: Session) -> JsonObject:
-        request: JsonObject = {"model": self._model, **said, "user": session.user_id}
+    def _request(self, fields: JsonObject, session: Session) -> JsonObject:
+        request: JsonObject = {"model": self._model, **fields, "user": session.user_id}
         if session.state:
             import json
 
@@ -216,15 +216,15 @@ def _choose_model(value: str, name: str, choices: tuple[str, str], address: Addr
 
 def _is_openais(address: Address) -> bool:
     base = urlsplit(os.environ.get("OPENAI_BASE_URL", ""))
-    named = (base.scheme, base.hostname, base.port)
-    asked = urlsplit(address.url)
-    return (asked.scheme, address.host) == ("https", "api.openai.com") or (
-        bool(base.hostname) and named == (asked.scheme, asked.hostname, asked.port)
+    origin = (base.scheme, base.hostname, base.port)
+    url = urlsplit(address.url)
+    return (url.scheme, address.host) == ("https", "api.openai.com") or (
+        bool(base.hostname) and origin == (url.scheme, url.hostname, url.port)
     )
 
 
-def _models(told: Json) -> list[str]:
+def _models(document: Json) -> list[str]:
     """Parse `{"data": [{"id": …}]}`; empty for anything else."""
-    listed = told.get("data") if isinstance(told, dict) else None
-    found = [one.get("id") for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    items = document.get("data") if isinstance(document, dict) else None
+    found = [one.get("id") for one in items if isinstance(one, dict)] if isinstance(items, list) else []
     return [name for name in found if isinstance(name, str)]

@@ -221,9 +221,9 @@ def events_of(completion: Completion) -> Iterator[Event]:
     if completion.state_delta:
         changed = Event.changed(completion.state_delta, author=completion.messages[-1].author)
         events.insert(max(0, len(events) - 1), changed)
-    asked = next((event for event in reversed(events) if event.content), None)
-    if asked is not None:  # the sum of all model calls: their shares are unknown
-        asked.usage_metadata, asked.model_version = completion.usage, completion.model
+    last_event = next((event for event in reversed(events) if event.content), None)
+    if last_event is not None:  # the sum of all model calls: their shares are unknown
+        last_event.usage_metadata, last_event.model_version = completion.usage, completion.model
     yield from events
     if (broken := _broken_off(completion.finish)) is not None:
         yield Event(error_code=completion.finish, error_message=broken, model_version=completion.model)
@@ -259,10 +259,10 @@ def _response(content: str) -> JsonObject:
     import json
 
     try:
-        given = json.loads(content)
+        value = json.loads(content)
     except (ValueError, RecursionError):
-        given = content
-    return given if isinstance(given, dict) else {"result": given}
+        value = content
+    return value if isinstance(value, dict) else {"result": value}
 
 
 def told_error(data: Data) -> AgentRaisedError | None:
@@ -382,9 +382,9 @@ def _item_messages(item: Data) -> list[Message]:
     arguments = item.get("arguments", item.get("action", {}))
     call = {"id": call_id, "function": {"name": name, "arguments": arguments}}
     messages = [_message({"tool_calls": [call]})]
-    given = item.get("error") or item.get("output")
-    if kind == "mcp_call" and given is not None:
-        messages.append(_message({"tool_call_id": call_id, "content": _as_text(given)}, "tool"))
+    output = item.get("error") or item.get("output")
+    if kind == "mcp_call" and output is not None:
+        messages.append(_message({"tool_call_id": call_id, "content": _as_text(output)}, "tool"))
     return messages
 
 
