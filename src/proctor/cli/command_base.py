@@ -90,9 +90,9 @@ def check_words(command: click.Command, ctx: click.Context, args: Sequence[str])
             _check_option_value(parameter, values.get(parameter.name or ""), ctx)
     _check_arguments(command, ctx, values)
     for group in _repetitions(order):
-        given = _spellings(command, ctx, args, group)
+        spellings = _spellings(command, ctx, args, group)
         raise click.UsageError(
-            f"{' and '.join(given)}: these options exclude one another. Give only one of them", ctx
+            f"{' and '.join(spellings)}: these options exclude one another. Give only one of them", ctx
         )
 
 
@@ -150,9 +150,9 @@ def _spellings(
             values, _, order = command.make_parser(ctx).parse_args(args=list(args[:end]))
         except click.UsageError:  # the value of an option is the next argument
             continue
-        given = [one for one in order if one in group]
-        if len(given) > len(found):
-            found.append(_spelling(given[-1], values[given[-1].name or ""], args[:end]))
+        matches = [one for one in order if one in group]
+        if len(matches) > len(found):
+            found.append(_spelling(matches[-1], values[matches[-1].name or ""], args[:end]))
     return found
 
 
@@ -169,8 +169,8 @@ def _spelling(parameter: click.Parameter, value: Any, args: Sequence[str]) -> st
 # --- The project's settings ------------------------------------------------------------------------------------------
 
 
-def read_settings(given: Mapping[str, object] | None = None) -> Settings:
-    """Return the settings of the project that contains the working folder; `given` are the options of the command.
+def read_settings(options: Mapping[str, object] | None = None) -> Settings:
+    """Return the settings of the project that contains the working folder; `options` are the options of the command.
 
     Raises:
         SettingsError: the settings cannot be read.
@@ -181,7 +181,7 @@ def read_settings(given: Mapping[str, object] | None = None) -> Settings:
     settings = load_settings(Path.cwd())
     warnings = misspelled_settings(Path.cwd())
     if warnings and (
-        (given or {}).get("warnings_as_errors") or settings.options.get("warnings_as_errors", False)
+        (options or {}).get("warnings_as_errors") or settings.options.get("warnings_as_errors", False)
     ):
         from proctor.runs.setup.prepare import errors_from
 

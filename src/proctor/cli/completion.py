@@ -63,8 +63,8 @@ def _store(ctx: click.Context) -> Store:
     """Open the store of the command for reading; it is never created."""
     from proctor.runs.storage.open import open_runs
 
-    named = [url for url in (ctx.params.get("store"), *(ctx.params.get("stores") or ())) if url]
-    return open_runs(named[0] if named else None, read_only=True)
+    urls = [url for url in (ctx.params.get("store"), *(ctx.params.get("stores") or ())) if url]
+    return open_runs(urls[0] if urls else None, read_only=True)
 
 
 def _runs(ctx: click.Context, _incomplete: str) -> Items:
@@ -101,10 +101,10 @@ def _cases_of_run(ctx: click.Context, run: str) -> Iterator[str]:
 
 def _cases(ctx: click.Context, _incomplete: str) -> Items:
     """Complete the cases of the eval set or of the run that the command line names, without those it contains already."""
-    given = ctx.params.get("cases") or ()
+    cases = ctx.params.get("cases") or ()
     path = ctx.params.get("path")
     known = _cases_of_set(str(path)) if path else _cases_of_run(ctx, ctx.params.get("run") or "latest")
-    return (case for case in known if case not in given)
+    return (case for case in known if case not in cases)
 
 
 def _compare_words(ctx: click.Context, incomplete: str) -> Items:

@@ -113,7 +113,7 @@ def check_new_set(path: Path, source: Path, *, overwrite: bool, make_parents: bo
     from proctor.cli.outputs import output_guard
     from proctor.runs.output_guard import EVAL_SET
 
-    given = {"overwrite": overwrite, "make_parents": make_parents}
-    output_guard(given, inputs=[source]).check(path, EVAL_SET)
+    options = {"overwrite": overwrite, "make_parents": make_parents}
+    output_guard(options, inputs=[source]).check(path, EVAL_SET)
     if make_parents:
         path.parent.mkdir(parents=True, exist_ok=True)

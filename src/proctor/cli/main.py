@@ -231,9 +231,9 @@ def _record_attempt(words: Sequence[str], error: BaseException) -> None:
 
 def _stores_of(words: Sequence[str]) -> list[str | None]:
     """Return the stores named on the command line, even if click did not parse it; `[None]`: the project's store."""
-    named = [after for word, after in pairwise(words) if word == "--store"]
-    named += [word.partition("=")[2] for word in words if word.startswith("--store=")]
-    stores: list[str | None] = [url for url in named if url.strip() and not url.startswith("adk:")]
+    urls = [after for word, after in pairwise(words) if word == "--store"]
+    urls += [word.partition("=")[2] for word in words if word.startswith("--store=")]
+    stores: list[str | None] = [url for url in urls if url.strip() and not url.startswith("adk:")]
     return stores or [None]
 
 
@@ -311,8 +311,8 @@ def read_arguments_from_stdin() -> None:
         return
     import json
 
-    with open(0, "rb", closefd=False) as given:
-        sys.argv[1:] = json.load(given)
+    with open(0, "rb", closefd=False) as stdin:
+        sys.argv[1:] = json.load(stdin)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)

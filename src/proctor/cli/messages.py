@@ -147,13 +147,13 @@ def _as_data(problem: SetupError) -> dict[str, Any]:
     return {"message": str(problem), "kind": type(problem).__name__, "file": problem.file, "path": path}
 
 
-def _write_status(said: dict[str, Any]) -> None:
+def _write_status(status: dict[str, Any]) -> None:
     if not _file:
         return
     import json
 
     with suppress(OSError), Path(_file[0]).open("a", encoding="utf-8") as file:  # the reader may have ended
-        file.write(json.dumps(said) + "\n")
+        file.write(json.dumps(status) + "\n")
 
 
 # --- Confirmation prompts for actions that cannot be undone -----------------------------------------------------------

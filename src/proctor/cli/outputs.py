@@ -92,10 +92,10 @@ def parse_targets(
     Raises:
         SetupProblems: the problems that `parse` raises, or two reports with one target.
     """
-    asked = [*reports, *([f"{format_}={STDOUT}"] if format_ else [])]
+    words = [*reports, *([f"{format_}={STDOUT}"] if format_ else [])]
     problems: list[SetupError] = []
     found: list[_Placed] = []
-    for word in asked:
+    for word in words:
         try:
             found.append(parse(word))
         except SetupError as problem:
@@ -132,16 +132,18 @@ def parse_target(word: str) -> tuple[str, Path | None]:
     ).absolute()  # the agent may change the working folder
 
 
-def output_guard(given: Mapping[str, Any], *, project: str | Path | None = None, **files: Any) -> OutputGuard:
+def output_guard(
+    options: Mapping[str, Any], *, project: str | Path | None = None, **files: Any
+) -> OutputGuard:
     """Return the output guard of a command, from its options and from the stores of the command and the project.
 
     `project`: the project's store, if the command knows it already.
     """
-    named = [*(given.get("stores") or ()), *([given["store"]] if given.get("store") else [])]
+    urls = [*(options.get("stores") or ()), *([options["store"]] if options.get("store") else [])]
     return OutputGuard(
-        overwrite=bool(given.get("overwrite")),
-        make_parents=bool(given.get("make_parents")),
-        stores=kept_stores([*named, project]),
+        overwrite=bool(options.get("overwrite")),
+        make_parents=bool(options.get("make_parents")),
+        stores=kept_stores([*urls, project]),
         **files,
     )
 
@@ -188,7 +190,7 @@ def write_outputs(
 
 @contextmanager
 def reported_errors(
-    given: Mapping[str, Any], guard: Callable[[], OutputGuard], has_run: Callable[[], bool] = lambda: False
+    options: Mapping[str, Any], guard: Callable[[], OutputGuard], has_run: Callable[[], bool] = lambda: False
 ) -> Iterator[None]:
     """Write a configuration error raised inside the block into every requested report, then re-raise it.
 
@@ -197,17 +199,17 @@ def reported_errors(
     try:
         yield
     except SetupError as error:
-        if not has_run() and (given["reports"] or given["format_"]):
+        if not has_run() and (options["reports"] or options["format_"]):
             failure = Failure(where=CONFIGURATION, kind=FailureKind.NOT_LOADED, message=safe_str(error))
             run = RunResult("proctor", failure=failure, started_at=time.time())
-            write_nothing_run(usable_outputs(given, guard), [run], sys.stdout, failure.cause)
+            write_nothing_run(usable_outputs(options, guard), [run], sys.stdout, failure.cause)
         raise
 
 
-def usable_outputs(given: Mapping[str, Any], guard: Callable[[], OutputGuard]) -> list[Output]:
+def usable_outputs(options: Mapping[str, Any], guard: Callable[[], OutputGuard]) -> list[Output]:
     """Return the requested reports that can be written; other code reports the problems of the rest."""
     found: dict[str, Output] = {}
-    words = [*given["reports"], *([f"{given['format_']}=-"] if given["format_"] else [])]
+    words = [*options["reports"], *([f"{options['format_']}=-"] if options["format_"] else [])]
     with suppress(SetupError):
         rule = guard()
         for word in words:
@@ -362,14 +364,14 @@ class RunTargets:
         return fine
 
 
-def open_targets(given: Sequence[str], settings: Settings) -> RunTargets:
+def open_targets(stores: Sequence[str], settings: Settings) -> RunTargets:
     """Open the stores of `--store` or of the settings; the project's own store if neither names one.
 
     Raises:
         SetupError: two stores are named, or one cannot be used.
     """
-    asked = list(given) or list(settings.store)
-    store, adk = store_of(asked), result_folders(asked)
+    urls = list(stores) or list(settings.store)
+    store, adk = store_of(urls), result_folders(urls)
     return RunTargets(None if store == NOWHERE else open_store(store or project_store(settings)), adk)
 
 

@@ -84,7 +84,7 @@ def _eval_options(command: Callable[..., None]) -> Callable[..., None]:
 @argument("words", nargs=-1, metavar="[AGENT] [SET[:CASE,CASE]]...", completes="AGENT SET")
 @_eval_options
 @click.pass_context
-def eval_command(ctx: click.Context, /, words: tuple[str, ...], **given: Any) -> None:
+def eval_command(ctx: click.Context, /, words: tuple[str, ...], **options: Any) -> None:
     """Run eval sets against an agent and score the results.
 
     AGENT is a folder or file, a module (pkg.agent), module:attribute, one that lives elsewhere
@@ -100,7 +100,7 @@ def eval_command(ctx: click.Context, /, words: tuple[str, ...], **given: Any) ->
     """
     from proctor.cli.eval.eval_request import run_and_show, show_estimate
 
-    is_estimate, is_watched = given.pop("estimate"), given.pop("watch")
+    is_estimate, is_watched = options.pop("estimate"), options.pop("watch")
     if is_estimate:
         run = show_estimate
     elif is_watched:
@@ -108,4 +108,4 @@ def eval_command(ctx: click.Context, /, words: tuple[str, ...], **given: Any) ->
     else:
         run = run_and_show
     enable_garbage_collector()
-    ctx.exit(run(words, given))
+    ctx.exit(run(words, options))

@@ -63,39 +63,39 @@ class EvalRequest:
     def __init__(
         self,
         words: Sequence[str],
-        given: Mapping[str, Any],
+        options: Mapping[str, Any],
         settings: Settings,
         *,
         earlier: str | None = None,
     ) -> None:
         """Read the arguments; `earlier` is the store that `--failed` searches if the new run is not stored."""
         self._problems: list[SetupError] = []
-        self.details = bool(given["details"] or common().verbose)
-        self.only_different = bool(given["only_different"])
-        self._check(lambda: _refuse_storage(given["eval_storage_uri"]))
-        guard = input_guard(words, given, settings)
-        outputs = self._check(lambda: parse_outputs(given["reports"], given["format_"], guard))
-        targets = self._check(lambda: open_targets(given["stores"], settings))
+        self.details = bool(options["details"] or common().verbose)
+        self.only_different = bool(options["only_different"])
+        self._check(lambda: _refuse_storage(options["eval_storage_uri"]))
+        guard = input_guard(words, options, settings)
+        outputs = self._check(lambda: parse_outputs(options["reports"], options["format_"], guard))
+        targets = self._check(lambda: open_targets(options["stores"], settings))
         self.targets = targets or RunTargets()
         self.outputs: list[Output] = outputs or []
-        self.options = engine_options(given, settings)
-        if given["format_"] == ADK_RS:
+        self.options = engine_options(options, settings)
+        if options["format_"] == ADK_RS:
             self.options["default_config"] = ADK_RS
         self._load_hooks()
         self.is_empty = False
         """Whether `--failed` names a run in which everything passed."""
-        failed = self._restrict_to_failed(given["failed"], earlier or first_store(given["stores"]))
+        failed = self._restrict_to_failed(options["failed"], earlier or first_store(options["stores"]))
         if self.is_empty and not self._problems:
             self._selection = None
             return
-        earlier_run = self._earlier(failed, given, settings) if failed.labels else None
+        earlier_run = self._earlier(failed, options, settings) if failed.labels else None
         self._selection = self._check(
             lambda: select_agents_and_sets(
-                words, given["agents"], given["sets"], settings, earlier=earlier_run
+                words, options["agents"], options["sets"], settings, earlier=earlier_run
             )
         )
         if earlier_run is not None and self._selection is not None:
-            self._apply_earlier_options(failed, words, given)
+            self._apply_earlier_options(failed, words, options)
         if self._problems:
             raise SetupProblems([*self._problems, *self._more_problems()])
         self.options["outputs"] = self._resumable_outputs()
@@ -138,34 +138,34 @@ class EvalRequest:
         return failed
 
     @staticmethod
-    def _earlier(failed: FailedCases, given: Mapping[str, Any], settings: Settings) -> Selection:
+    def _earlier(failed: FailedCases, options: Mapping[str, Any], settings: Settings) -> Selection:
         agents, why = failed.known_agents(settings.agent)
-        missing = f"--failed {given['failed']}: {why}; name the agent with --agent"
+        missing = f"--failed {options['failed']}: {why}; name the agent with --agent"
         return Selection(agents, failed.files, missing=missing)
 
     def _apply_earlier_options(
-        self, failed: FailedCases, words: Sequence[str], given: Mapping[str, Any]
+        self, failed: FailedCases, words: Sequence[str], options: Mapping[str, Any]
     ) -> None:
         """Use the config and the sub-agent of the run that `--failed` names, unless the command line names others."""
         from proctor.cli.eval.failed_cases import other_agents
 
-        run, is_agent_named = given["failed"], self.selection.is_agent_named
+        run, is_agent_named = options["failed"], self.selection.is_agent_named
         others = other_agents(self.selection.agents, failed) if is_agent_named else []
         if others:
             labels = ", ".join(dict.fromkeys(failed.labels))
             say(f"--failed {run}: runs {', '.join(others)}, which is not the agent of that run, {labels}")
-        named = {
-            "--config": given["config"],
-            "--set": given["sets"] or len(words) > (is_agent_named and not given["agents"]),
+        values = {
+            "--config": options["config"],
+            "--set": options["sets"] or len(words) > (is_agent_named and not options["agents"]),
         }
         self._problems += [
             SetupError(f"--failed {run}: {why}; name it with {option}")
             for option, why in failed.unknown.items()
-            if option in named and not named[option]
+            if option in values and not values[option]
         ]
         if failed.is_of_store:
             names = ["config"] if is_agent_named else ["config", "agent_name"]
-            self.options = failed.restored(self.options, [name for name in names if given[name] is None])
+            self.options = failed.restored(self.options, [name for name in names if options[name] is None])
 
     def _more_problems(self) -> list[SetupError]:
         """Return the configuration errors that the engine would raise in addition."""
@@ -180,15 +180,15 @@ class EvalRequest:
         return found
 
 
-def input_guard(words: Sequence[str], given: Mapping[str, Any], settings: Settings) -> OutputGuard:
+def input_guard(words: Sequence[str], options: Mapping[str, Any], settings: Settings) -> OutputGuard:
     """Return the output guard of a run: it protects the files that the command line and the settings name as inputs."""
     from proctor.agents.reference import read_reference
 
-    agents = [*words[:1], *given["agents"], *settings.agent]
-    config = [given["config"], settings.config]
-    named = [
+    agents = [*words[:1], *options["agents"], *settings.agent]
+    config = [options["config"], settings.config]
+    inputs = [
         *words,
-        *given["sets"],
+        *options["sets"],
         *settings.sets,
         *agents,
         *(one.rpartition(":")[0] for one in agents),
@@ -201,9 +201,9 @@ def input_guard(words: Sequence[str], given: Mapping[str, Any], settings: Settin
         except SetupError:  # reported when the agent is loaded
             continue
     return output_guard(
-        given,
+        options,
         project=project_store(settings),
-        inputs=[Path(split_existing(one)[0]) for one in named if one],
+        inputs=[Path(split_existing(one)[0]) for one in inputs if one],
         folders=[folder for folder in folders if folder is not None],
     )
 
@@ -324,40 +324,42 @@ def _holds_agent(folder: Path) -> bool:
 # --- Run and show the result ------------------------------------------------------------------------------------------
 
 
-def run_and_show(words: Sequence[str], given: Mapping[str, Any]) -> int:
+def run_and_show(words: Sequence[str], options: Mapping[str, Any]) -> int:
     """Run `proctor eval` and return its exit code.
 
     Raises:
         SetupProblems: all configuration errors; nothing was run.
     """
     executions: list[Execution] = []
-    with reported_errors(given, lambda: _guard(words, given), lambda: any(one.has_run for one in executions)):
-        return _run_and_show(words, given, executions)
+    with reported_errors(
+        options, lambda: _guard(words, options), lambda: any(one.has_run for one in executions)
+    ):
+        return _run_and_show(words, options, executions)
 
 
-def _guard(words: Sequence[str], given: Mapping[str, Any]) -> OutputGuard:
+def _guard(words: Sequence[str], options: Mapping[str, Any]) -> OutputGuard:
     """Return the output guard of the reports, even if the settings cannot be read."""
     try:
         settings = load_settings(Path.cwd())
     except SettingsError:
         settings = Settings()
-    return input_guard(words, given, settings)
+    return input_guard(words, options, settings)
 
 
-def _run_and_show(words: Sequence[str], given: Mapping[str, Any], executions: list[Execution]) -> int:
-    settings = read_settings(given)
+def _run_and_show(words: Sequence[str], options: Mapping[str, Any], executions: list[Execution]) -> int:
+    settings = read_settings(options)
     prepare_process(settings)
-    _show_logs(given["log_level"])
+    _show_logs(options["log_level"])
     with reserve_stdout() as stdout:
-        request = EvalRequest(words, given, settings)
+        request = EvalRequest(words, options, settings)
         if request.is_empty:
-            return _say_nothing_to_run(f"every case passed in {given['failed']}", request, stdout)
+            return _say_nothing_to_run(f"every case passed in {options['failed']}", request, stdout)
         color = False if common().no_color else None
-        shown = ResultOutputs(
+        result_outputs = ResultOutputs(
             request.outputs, request.details, request.only_different, color, request.targets
         )
         with closing(request.targets), attempts_recorded_by_caller():
-            execution = Execution(shown, stdout)
+            execution = Execution(result_outputs, stdout)
             executions.append(execution)
             try:
                 return carry_out(execution, _evaluation(request), request.options, request.targets.store)
@@ -379,11 +381,11 @@ def _evaluation(request: EvalRequest) -> Start:
     agents, sets = request.selection.agents, request.selection.sets
 
     async def evaluate(options: dict[str, Any]) -> Sequence[RunResult]:
-        given: dict[str, Any] = {**request.options, **options, "store": request.targets.store}
+        arguments: dict[str, Any] = {**request.options, **options, "store": request.targets.store}
         if len(agents) == 1:
-            runs = [await api.evaluate(agents[0], sets, **given)]
+            runs = [await api.evaluate(agents[0], sets, **arguments)]
         else:
-            runs = await api.evaluate_matrix(agents, sets, **given)
+            runs = await api.evaluate_matrix(agents, sets, **arguments)
         _say_default_criteria(runs)
         return runs
 
@@ -412,7 +414,7 @@ def _show_logs(level: str | None) -> None:
 # --- `proctor eval --estimate`: show the expected usage and cost of a run; nothing is run -----------------------------
 
 
-def show_estimate(words: Sequence[str], given: Mapping[str, Any]) -> int:
+def show_estimate(words: Sequence[str], options: Mapping[str, Any]) -> int:
     """Show the estimate of a run for each agent, and return the exit code.
 
     Raises:
@@ -420,14 +422,14 @@ def show_estimate(words: Sequence[str], given: Mapping[str, Any]) -> int:
     """
     settings = load_settings(Path.cwd())
     prepare_process(settings)
-    as_json = given["format_"] == "json"
-    store = first_store(given["stores"])
+    as_json = options["format_"] == "json"
+    store = first_store(options["stores"])
     with reserve_stdout() as stdout:
         # an estimate creates neither a store nor a report
-        unkept = {**given, "stores": (NOWHERE,), "reports": (), "format_": None}
+        unkept = {**options, "stores": (NOWHERE,), "reports": (), "format_": None}
         request = EvalRequest(words, unkept, settings, earlier=store)
         if request.is_empty:
-            say(f"nothing to run: every case passed in {given['failed']}")
+            say(f"nothing to run: every case passed in {options['failed']}")
             return 0
         for agent in request.selection.agents:
             try:

@@ -47,8 +47,8 @@ class ResultOutputs:
     @property
     def needs_evidence(self) -> bool:
         """Whether any output shows the evidence of every trial."""
-        wanted = (getattr(output.report, "needs_evidence", True) for output in self.outputs)
-        return self.verbose or bool(self.targets.adk) or any(wanted)
+        flags = (getattr(output.report, "needs_evidence", True) for output in self.outputs)
+        return self.verbose or bool(self.targets.adk) or any(flags)
 
 
 class Execution:
@@ -395,8 +395,8 @@ class Stop:
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        taken = [number for number in _CODES if signal.getsignal(number) is not signal.SIG_IGN]
-        before = {number: signal.signal(number, self) for number in taken}
+        signals = [number for number in _CODES if signal.getsignal(number) is not signal.SIG_IGN]
+        before = {number: signal.signal(number, self) for number in signals}
         try:
             yield
         finally:

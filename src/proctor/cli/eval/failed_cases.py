@@ -57,8 +57,8 @@ class FailedCases:
 
     def restored(self, options: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
         """Return the options of a new run: `names` and the default config are those of the earlier run."""
-        kept = {name: value for name, value in options.items() if name not in names}
-        return kept | {
+        other_options = {name: value for name, value in options.items() if name not in names}
+        return other_options | {
             name: value for name, value in self.options.items() if name in (*names, "default_config")
         }
 
@@ -82,22 +82,22 @@ def find_failed_cases(name: str, store: str | None = None) -> FailedCases:
 
     with ExitStack() as until_read:
         try:
-            kept = until_read.enter_context(closing(open_runs(store, read_only=True)))
-            run_id = find_current_run(kept, name, purpose="failed")
+            run_store = until_read.enter_context(closing(open_runs(store, read_only=True)))
+            run_id = find_current_run(run_store, name, purpose="failed")
         except SetupError as problem:
             raise SetupError(f"--failed {name}: neither a report nor a run: {problem}") from None
-        return _of_run(kept, run_id)
+        return _of_run(run_store, run_id)
 
 
-def _of_run(kept: Store, run_id: str) -> FailedCases:
+def _of_run(store: Store, run_id: str) -> FailedCases:
     """Read the cases that did not pass from the latest scores of a stored run."""
     from proctor.schema.results.manifest import counting
 
-    manifest = kept.manifest(run_id)
-    outcomes = kept.outcomes(run_id, counting(kept.judgings(run_id)).number)
+    manifest = store.manifest(run_id)
+    outcomes = store.outcomes(run_id, counting(store.judgings(run_id)).number)
     failed = FailedCases()
-    _add_manifest(failed, kept, manifest)
-    for case in kept.planned(run_id):
+    _add_manifest(failed, store, manifest)
+    for case in store.planned(run_id):
         if outcomes.get(case.position, "not_run") not in _FINE:
             failed.cases.setdefault(case.eval_set_id, []).append(case.eval_id)
     for one in manifest.sets:
@@ -114,13 +114,13 @@ def _add_stored_agents(failed: FailedCases, run_ids: Sequence[str], store: str |
     """Add the AGENT strings of those runs of a report that are in the store."""
     from proctor.runs.storage.open import open_runs
 
-    with suppress(SetupError), closing(open_runs(store, read_only=True)) as kept:
+    with suppress(SetupError), closing(open_runs(store, read_only=True)) as run_store:
         for run_id in run_ids:
             with suppress(SetupError):
-                _add_manifest(failed, kept, kept.manifest(kept.find(run_id)))
+                _add_manifest(failed, run_store, run_store.manifest(run_store.find(run_id)))
 
 
-def _add_manifest(failed: FailedCases, kept: Store, manifest: Manifest) -> None:
+def _add_manifest(failed: FailedCases, store: Store, manifest: Manifest) -> None:
     """Add the agent and the config of a run."""
     agent, run_id = manifest.agent, manifest.run_id
     failed.is_of_store = True
@@ -132,41 +132,43 @@ def _add_manifest(failed: FailedCases, kept: Store, manifest: Manifest) -> None:
             else "has a hidden secret in its name"
         )
         failed.unknown["--agent"] = f"the agent {agent.label} of run {run_id} {why}"
-    elif (named := _from_folder(manifest, agent.reference)) not in failed.agents:
-        failed.agents.append(named)
+    elif (reference := _from_folder(manifest, agent.reference)) not in failed.agents:
+        failed.agents.append(reference)
     if isinstance(name := manifest.options.get("agent_name"), str):
         failed.options["agent_name"] = name
-    _add_config(failed, kept, manifest)
+    _add_config(failed, store, manifest)
 
 
-def _add_config(failed: FailedCases, kept: Store, manifest: Manifest) -> None:
+def _add_config(failed: FailedCases, store: Store, manifest: Manifest) -> None:
     config, run_id = manifest.options.get("config"), manifest.run_id
     if isinstance(config, str):
         failed.options["config"] = _from_folder(manifest, config)
-    elif config is not None or any(judged.config_source == GIVEN for judged in kept.judgings(run_id)[0].sets):
+    elif config is not None or any(
+        judged.config_source == GIVEN for judged in store.judgings(run_id)[0].sets
+    ):
         failed.unknown["--config"] = f"the config of run {run_id} was an object in Python"
     if "default_config" in manifest.options:
         failed.options["default_config"] = manifest.options["default_config"]
 
 
-def _from_folder(manifest: Manifest, named: str) -> str:
+def _from_folder(manifest: Manifest, reference: str) -> str:
     """Return a recorded path relative to the working folder; unchanged if the recorded folder no longer exists."""
     from proctor.runs.setup.settings import relative_to_working_folder, resolve_reference
 
     folder = Path(manifest.folder)
     if not manifest.folder or folder == Path.cwd() or not folder.is_dir():
-        return named
-    return relative_to_working_folder(resolve_reference(named, folder))
+        return reference
+    return relative_to_working_folder(resolve_reference(reference, folder))
 
 
-def other_agents(named: Sequence[str], failed: FailedCases) -> list[str]:
-    """Return the agents in `named` that are not agents of the earlier run."""
+def other_agents(agents: Sequence[str], failed: FailedCases) -> list[str]:
+    """Return those of `agents` that the earlier run did not have."""
     from proctor.agents.reference import read_reference
 
     if failed.agents and "--agent" not in failed.unknown:
         known = [(one.label, one.folder) for one in map(read_reference, failed.agents)]
-        return [one for one in named if (read_reference(one).label, read_reference(one).folder) not in known]
-    return [one for one in named if read_reference(one).label not in failed.labels]
+        return [one for one in agents if (read_reference(one).label, read_reference(one).folder) not in known]
+    return [one for one in agents if read_reference(one).label not in failed.labels]
 
 
 def _of_report(path: Path) -> FailedCases:

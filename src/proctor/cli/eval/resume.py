@@ -72,7 +72,7 @@ proctor resume --report json=out.json
 )
 @common_options
 @click.pass_context
-def resume(ctx: click.Context, /, run: str | None, **given: Any) -> None:
+def resume(ctx: click.Context, /, run: str | None, **options: Any) -> None:
     """Resume an unfinished run.
 
     The original options and working folder apply. Only trials without evidence run, and only
@@ -87,14 +87,16 @@ def resume(ctx: click.Context, /, run: str | None, **given: Any) -> None:
     from proctor.cli.outputs import output_guard, reported_errors
 
     executions: list[Execution] = []
-    with reported_errors(given, lambda: output_guard(given), lambda: any(one.has_run for one in executions)):
-        code = _resume(run, given, executions)
+    with reported_errors(
+        options, lambda: output_guard(options), lambda: any(one.has_run for one in executions)
+    ):
+        code = _resume(run, options, executions)
     if not any(one.has_run for one in executions):
         say("nothing to do: the run is finished")
     ctx.exit(code)
 
 
-def _resume(run: str | None, given: dict[str, Any], executions: list[Execution]) -> int:
+def _resume(run: str | None, options: dict[str, Any], executions: list[Execution]) -> int:
     from proctor.cli.command_base import read_settings
     from proctor.cli.eval.execution import Execution, ResultOutputs
     from proctor.cli.eval.run_verdict import carry_out_against, is_shared, shared_resume_hint
@@ -106,28 +108,28 @@ def _resume(run: str | None, given: dict[str, Any], executions: list[Execution])
     from proctor.runs.storage.failed_attempts import warning_of_attempt
     from proctor.runs.storage.open import open_runs
 
-    settings = read_settings(given)
+    settings = read_settings(options)
     prepare_process(settings)
-    opened = open_runs(store_of(given["stores"]))
+    opened = open_runs(store_of(options["stores"]))
     with closing(opened), reserve_stdout() as stdout:
         run_id = run_to_resume(opened, run)
-        outputs, targets = where_to(opened, run_id, given, settings)
-        shown = ResultOutputs(
+        outputs, targets = where_to(opened, run_id, options, settings)
+        result_outputs = ResultOutputs(
             outputs,
-            bool(given["details"] or common().verbose),
+            bool(options["details"] or common().verbose),
             color=False if common().no_color else None,
             targets=targets,
         )
-        execution = Execution(shown, stdout)
+        execution = Execution(result_outputs, stdout)
         executions.append(execution)
         if is_shared(opened, run_id):  # it has its own limits, until a flag changes them
             execution.resume_hint = shared_resume_hint
         else:
-            given |= usage_limits(given, settings)
+            options |= usage_limits(options, settings)
         if run is None:
             for message in filter(None, (warning_of_attempt(opened), _others_left(opened))):
                 say(message)
-        start, manifest = _resuming(run_id, opened, given), opened.manifest(run_id)
+        start, manifest = _resuming(run_id, opened, options), opened.manifest(run_id)
         if manifest.against:
             return carry_out_against(execution, start, opened, str(manifest.options.get("against", "")))
         return execution.carry_out(start)
@@ -144,24 +146,24 @@ def _others_left(store: Store) -> str:
     if len(left) < 2:
         return ""
     newest, *others = left
-    named = [f"{one.run_id} ({one.agent})" for one in others[:_MOST_NAMED]]
+    names = [f"{one.run_id} ({one.agent})" for one in others[:_MOST_NAMED]]
     more = f", and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
     return (
         f"{len(left)} runs are unfinished. This goes on with the newest, {newest.run_id} ({newest.agent}); "
-        f"left are {', '.join(named)}{more}: `proctor resume {others[0].run_id}`"
+        f"left are {', '.join(names)}{more}: `proctor resume {others[0].run_id}`"
     )
 
 
-def _resuming(run: str, store: Store, given: dict[str, Any]) -> Start:
+def _resuming(run: str, store: Store, options: dict[str, Any]) -> Start:
     """Return the coroutine function that resumes the run."""
     from proctor import api
 
-    async def go_on(options: dict[str, Any]) -> Sequence[RunResult]:
-        taken = {name: given[name] for name in ("force", "retry_errors")}
+    async def go_on(callbacks: dict[str, Any]) -> Sequence[RunResult]:
+        arguments = {name: options[name] for name in ("force", "retry_errors")}
         # an omitted flag leaves the option of the run unchanged
-        taken |= {name: given[name] or None for name in (*_KEPT, *_LIMITS)}
-        watching = {name: options[name] for name in ("progress", "stop")}
-        return [await api.resume(run, store=store, results=(), **taken, **watching)]
+        arguments |= {name: options[name] or None for name in (*_KEPT, *_LIMITS)}
+        watching = {name: callbacks[name] for name in ("progress", "stop")}
+        return [await api.resume(run, store=store, results=(), **arguments, **watching)]
 
     return go_on
 
@@ -170,7 +172,7 @@ def _resuming(run: str, store: Store, given: dict[str, Any]) -> Start:
 
 
 def where_to(
-    store: Store, run_id: str, given: Mapping[str, Any], settings: Settings
+    store: Store, run_id: str, options: Mapping[str, Any], settings: Settings
 ) -> tuple[list[Output], RunTargets]:
     """Return the reports and stores to which the result of a run is written.
 
@@ -183,32 +185,32 @@ def where_to(
     from proctor.cli.outputs import RunTargets, output_guard, parse_outputs, result_folders
     from proctor.runs.resume import Outputs, nothing_to_do, outputs_of
 
-    guard = output_guard(given)
-    asked = parse_outputs(given["reports"], given["format_"], guard)
-    adk = result_folders(given["stores"])
-    if nothing_to_do(store, run_id, retry_errors=given["retry_errors"]):
-        return asked, RunTargets(store, adk)
+    guard = output_guard(options)
+    outputs = parse_outputs(options["reports"], options["format_"], guard)
+    adk = result_folders(options["stores"])
+    if nothing_to_do(store, run_id, retry_errors=options["retry_errors"]):
+        return outputs, RunTargets(store, adk)
     before = outputs_of(store.manifest(run_id)) or Outputs([], list(settings.store))
-    reports = _reports_again(before.reports, asked, guard)
-    return [*asked, *reports], RunTargets(store, adk or _again(result_folders, before.results, "--store"))
+    reports = _reports_again(before.reports, outputs, guard)
+    return [*outputs, *reports], RunTargets(store, adk or _again(result_folders, before.results, "--store"))
 
 
-def _reports_again(words: Sequence[str], asked: Sequence[Output], guard: OutputGuard) -> list[Output]:
+def _reports_again(words: Sequence[str], outputs: Sequence[Output], guard: OutputGuard) -> list[Output]:
     from proctor.cli.outputs import parse_outputs
 
-    names = {output.name for output in asked if output.path is not None}
+    names = {output.name for output in outputs if output.path is not None}
     left = [word for word in words if word.partition("=")[0] not in names]
     found: list[Output] = _again(lambda known: parse_outputs(known, None, guard), left, "--report")
-    taken = {output.path for output in asked}
-    return [output for output in found if output.path not in taken]
+    paths = {output.path for output in outputs}
+    return [output for output in found if output.path not in paths]
 
 
-def _again(read: Any, places: Sequence[str], option: str) -> Any:
+def _again(parse: Any, places: Sequence[str], option: str) -> Any:
     """Parse outputs of the original command; an error message names their origin."""
     from proctor.runs.resume import known_places
 
     try:
-        return read(known_places(places, option))
+        return parse(known_places(places, option))
     except SetupError as problem:
         begun = f"(it was asked for when the run was begun; {option} names another place)"
         raise SetupProblems([SetupError(f"{one} {begun}") for one in problems_of(problem)]) from None

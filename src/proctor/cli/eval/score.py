@@ -51,7 +51,7 @@ proctor show 7f3k2c --judging 1           the original scores
 @store_option
 @common_options
 @click.pass_context
-def score(ctx: click.Context, /, run: str, *, store: str | None, **given: Any) -> None:
+def score(ctx: click.Context, /, run: str, *, store: str | None, **options: Any) -> None:
     """Re-score the stored evidence of a run with another config; no agent is called.
 
     Shows the new verdicts and their changes since the previous scoring. They become the run's
@@ -63,14 +63,14 @@ def score(ctx: click.Context, /, run: str, *, store: str | None, **given: Any) -
     """
     from proctor.cli.outputs import output_guard, reported_errors
 
-    guard = output_guard({**given, "store": store})
+    guard = output_guard({**options, "store": store})
     executions: list[Execution] = []
-    with reported_errors(given, lambda: guard, lambda: any(one.has_run for one in executions)):
-        ctx.exit(_score(run, store, given, guard, executions))
+    with reported_errors(options, lambda: guard, lambda: any(one.has_run for one in executions)):
+        ctx.exit(_score(run, store, options, guard, executions))
 
 
 def _score(
-    run: str, store: str | None, given: dict[str, Any], guard: OutputGuard, executions: list[Execution]
+    run: str, store: str | None, options: dict[str, Any], guard: OutputGuard, executions: list[Execution]
 ) -> int:
     from proctor.cli.command_base import read_settings
     from proctor.cli.eval.execution import Execution, ResultOutputs
@@ -79,57 +79,59 @@ def _score(
     from proctor.runs.setup.settings import prepare_process, usage_limits
     from proctor.runs.storage.open import open_runs
 
-    settings = read_settings(given)
+    settings = read_settings(options)
     prepare_process(settings)
-    given |= usage_limits(given, settings)
+    options |= usage_limits(options, settings)
     for name in ("allow_unknown_keys", "warnings_as_errors"):
-        given[name] = given[name] or settings.options.get(name, False)
-    outputs = parse_outputs(given["reports"], given["format_"], guard)
+        options[name] = options[name] or settings.options.get(name, False)
+    outputs = parse_outputs(options["reports"], options["format_"], guard)
     opened = open_runs(store)
     with closing(opened), reserve_stdout() as stdout:
-        shown = ResultOutputs(
+        result_outputs = ResultOutputs(
             outputs,
-            bool(given["details"] or common().verbose),
+            bool(options["details"] or common().verbose),
             color=False if common().no_color else None,
             resume_hint="`proctor score {run}` re-scores it",
         )
-        execution = Execution(shown, stdout)
+        execution = Execution(result_outputs, stdout)
         executions.append(execution)
-        execution.afterwards = lambda runs: _afterwards(opened, runs[0], shown, execution, stdout)
-        return execution.carry_out(_scoring(run, opened, given, settings.judge))
+        execution.afterwards = lambda runs: _afterwards(opened, runs[0], result_outputs, execution, stdout)
+        return execution.carry_out(_scoring(run, opened, options, settings.judge))
 
 
-def _scoring(run: str, store: Store, given: dict[str, Any], setting: str | None) -> Start:
+def _scoring(run: str, store: Store, options: dict[str, Any], setting: str | None) -> Start:
     """Return the coroutine function that re-scores the run. `setting`: the judge that the project's settings name."""
     from proctor import api
     from proctor.runs.setup.judge_and_user import rescoring_judge
     from proctor.runs.storage.failed_attempts import find_current_run
 
-    async def judge(options: dict[str, Any]) -> Sequence[RunResult]:
-        taken: dict[str, Any] = {name: given[name] for name in options_of(Use.SCORE) if given.get(name)}
-        taken["judge"] = rescoring_judge(
-            given["judge"], store.manifest(find_current_run(store, run, purpose="score")), setting
+    async def judge(callbacks: dict[str, Any]) -> Sequence[RunResult]:
+        arguments: dict[str, Any] = {
+            name: options[name] for name in options_of(Use.SCORE) if options.get(name)
+        }
+        arguments["judge"] = rescoring_judge(
+            options["judge"], store.manifest(find_current_run(store, run, purpose="score")), setting
         )
-        watching = {name: options[name] for name in ("progress", "stop", "explain")}
-        return [await api.rescore(run, store=store, batch=given["batch"], **taken, **watching)]
+        watching = {name: callbacks[name] for name in ("progress", "stop", "explain")}
+        return [await api.rescore(run, store=store, batch=options["batch"], **arguments, **watching)]
 
     return judge
 
 
 def _afterwards(
-    store: Store, result: RunResult, shown: ResultOutputs, execution: Execution, stdout: TextIO
+    store: Store, result: RunResult, result_outputs: ResultOutputs, execution: Execution, stdout: TextIO
 ) -> None:
     """Show the changed verdicts, and suggest `proctor resume` if the run is incomplete."""
     from proctor.cli.messages import say
     from proctor.schema.results.run_result import Outcome
 
-    _show_changes(store, result, shown, execution, stdout)
+    _show_changes(store, result, result_outputs, execution, stdout)
     if result.counts.get(Outcome.NOT_RUN):
         say(f"not all of it was run: `proctor resume {result.run_id}` resumes it")
 
 
 def _show_changes(
-    store: Store, result: RunResult, shown: ResultOutputs, execution: Execution, stdout: TextIO
+    store: Store, result: RunResult, result_outputs: ResultOutputs, execution: Execution, stdout: TextIO
 ) -> None:
     """Show the cases whose outcome differs from the previous scoring."""
     from proctor.reports.base import ReportOptions
@@ -146,4 +148,6 @@ def _show_changes(
         store.outcomes(result.run_id, now),
         numbers=(before, now),
     )
-    write_changes(found, stdout, options=ReportOptions(verbose=shown.verbose, color=shown.color))
+    write_changes(
+        found, stdout, options=ReportOptions(verbose=result_outputs.verbose, color=result_outputs.color)
+    )

@@ -34,18 +34,18 @@ _MOST_FILES = 10_000
 Snapshot = dict[Path, tuple[int, int]]
 
 
-def watch(words: Sequence[str], given: Mapping[str, Any]) -> int:
+def watch(words: Sequence[str], options: Mapping[str, Any]) -> int:
     """Run, wait for a change, and re-run, until Ctrl-C ends the loop with exit code 130."""
     settings = load_settings(Path.cwd())
     prepare_process(settings)
-    request = select_agents_and_sets(words, given["agents"], given["sets"], settings)
-    named = _named_files(request.sets, given.get("config") or settings.config)
+    request = select_agents_and_sets(words, options["agents"], options["sets"], settings)
+    files = _named_files(request.sets, options.get("config") or settings.config)
     folders = list(_agent_folders(request.agents))
     command = [sys.executable, "-m", "proctor", *(word for word in common().arguments if word != "--watch")]
     before = signal.signal(signal.SIGTERM, _stop)
     try:
         while True:
-            _run_once(command, named, folders)
+            _run_once(command, files, folders)
     except KeyboardInterrupt:
         say("stopped watching")
         return 130
@@ -57,26 +57,26 @@ def _stop(_number: int, _frame: FrameType | None) -> None:
     raise Stopped(143)
 
 
-def _run_once(command: Sequence[str], named: Sequence[Path], folders: Sequence[Path]) -> None:
+def _run_once(command: Sequence[str], files: Sequence[Path], folders: Sequence[Path]) -> None:
     """Run the command once and return after the next change. A change during the run stops it early.
 
     During the run only code and the named files count, because the agent itself may change other files.
     """
-    seen = snapshot(named, folders)
+    before = snapshot(files, folders)
     child = subprocess.Popen(command)
     try:
         while child.poll() is None:
             time.sleep(_PAUSE)
             changed = [
                 path
-                for path in _changes(seen, snapshot(named, folders))
-                if path.suffix == ".py" or path in named
+                for path in _changes(before, snapshot(files, folders))
+                if path.suffix == ".py" or path in files
             ]
             if changed:
                 return _announce(changed)
-        seen = snapshot(named, folders)
-        say(f"watching {len(seen)} files; Ctrl-C ends it")
-        while not (changed := _changes(seen, snapshot(named, folders))):
+        before = snapshot(files, folders)
+        say(f"watching {len(before)} files; Ctrl-C ends it")
+        while not (changed := _changes(before, snapshot(files, folders))):
             time.sleep(_PAUSE)
         return _announce(changed)
     finally:
@@ -102,10 +102,10 @@ def _announce(changed: Sequence[Path]) -> None:
 # --- Watched files ---------------------------------------------------------------------------------------------------
 
 
-def snapshot(named: Iterable[Path], folders: Iterable[Path]) -> Snapshot:
+def snapshot(files: Iterable[Path], folders: Iterable[Path]) -> Snapshot:
     """Return the modification time and the size of every watched file that exists."""
     found: Snapshot = {}
-    for path in (*named, *(file for folder in folders for file in _files_in(folder))):
+    for path in (*files, *(file for folder in folders for file in _files_in(folder))):
         try:
             status = path.stat()
         except OSError:

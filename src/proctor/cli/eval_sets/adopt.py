@@ -64,10 +64,10 @@ def adopt(folder: Path, *, write: bool, run_agents: bool) -> None:
     for line in _survey_lines(found):
         click.echo(clean(line))
     _rewrite([one for one in found.tests if one.is_changed], folder, write=write)
-    said = _compare(found) if found.history else {}
+    earlier_outcomes = _compare(found) if found.history else {}
     runs = _run(found, run_agents=run_agents)
     for run in runs:
-        _show_differences_from_adk(run, said)
+        _show_differences_from_adk(run, earlier_outcomes)
     broken = [one for one in found.files if not one.usable]
     if broken:
         click.get_current_context().exit(1)
@@ -203,18 +203,18 @@ def _run_one(agent: Path, sets: Sequence[Path]) -> RunResult | None:
     return run
 
 
-def _show_differences_from_adk(run: RunResult, said: Said) -> None:
+def _show_differences_from_adk(run: RunResult, earlier_outcomes: Said) -> None:
     """Print the cases whose outcome differs from google-adk's latest outcome."""
     known = [
-        (case, said[case.eval_set_id, case.eval_id])
+        (case, earlier_outcomes[case.eval_set_id, case.eval_id])
         for case in run.cases
-        if (case.eval_set_id, case.eval_id) in said
+        if (case.eval_set_id, case.eval_id) in earlier_outcomes
     ]
     others = [(case, earlier) for case, earlier in known if earlier.said is not case.outcome]
     for case, earlier in others:
         why = f"  {case.reason}" if case.reason else ""
-        told = f"google-adk: {earlier.said.value}  now: {case.outcome.value}{why}"
-        click.echo(clean(f"NOW      {case.eval_set_id}/{case.eval_id}  {told}"))
+        message = f"google-adk: {earlier.said.value}  now: {case.outcome.value}{why}"
+        click.echo(clean(f"NOW      {case.eval_set_id}/{case.eval_id}  {message}"))
     if known:
         click.echo(
             f"NOW      {len(known) - len(others)} of {len(known)} recorded cases have google-adk's outcome"

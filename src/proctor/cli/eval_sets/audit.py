@@ -92,7 +92,7 @@ proctor audit booking.evalset.json --judge openai:gpt-5 --max-judge-calls 100
 @output_options(SHOW)
 @common_options
 @click.pass_context
-def audit(ctx: click.Context, /, sets: tuple[str, ...], **given: Any) -> None:
+def audit(ctx: click.Context, /, sets: tuple[str, ...], **options: Any) -> None:
     """Test eval sets by mutation: which faults would their cases notice?
 
     The recorded conversation of a case is an agent that must pass. Each mutant of it has one fault:
@@ -107,71 +107,71 @@ def audit(ctx: click.Context, /, sets: tuple[str, ...], **given: Any) -> None:
     Exit codes: 0 audited, 1 below --fail-under or worse than --baseline, 2 configuration error,
     3 no mutant could be scored.
     """
-    reports = _reports(given)
-    with reports.reported_errors(given["reports"], given["format_"]):
-        found, change = _audit(sets, given, reports)
+    reports = _reports(options)
+    with reports.reported_errors(options["reports"], options["format_"]):
+        found, change = _audit(sets, options, reports)
     if common().verbose:
         for warning in found.warnings:
             say(f"warning: {warning}")
-    ctx.exit(_exit_code(found, given["fail_under"], change))
+    ctx.exit(_exit_code(found, options["fail_under"], change))
 
 
 def _audit(
-    sets: Sequence[str], given: Mapping[str, Any], reports: ResultReports[ShownAudit]
+    sets: Sequence[str], options: Mapping[str, Any], reports: ResultReports[ShownAudit]
 ) -> tuple[AuditResult, AuditChange | None]:
     """Audit the sets and write the reports; return the result, and how it differs from --baseline."""
     from proctor.authoring.audit.audit_baseline import compare_with, load_baseline
     from proctor.authoring.audit.audit_report import ShownAudit, write_for_people
     from proctor.reports.base import ReportOptions
 
-    places = reports.places(given["reports"], given["format_"])
-    store = _store(given, places)
-    earlier = None if given["baseline"] is None else load_baseline(given["baseline"], given["seed"])
-    found = _make(sets, given, store)
+    places = reports.places(options["reports"], options["format_"])
+    store = _store(options, places)
+    earlier = None if options["baseline"] is None else load_baseline(options["baseline"], options["seed"])
+    found = _make(sets, options, store)
     change = None if earlier is None else compare_with(earlier, found)
-    options = ReportOptions(verbose=bool(common().verbose), color=False if common().no_color else None)
-    shown = ShownAudit(found, options, change, given["case"])
+    report_options = ReportOptions(verbose=bool(common().verbose), color=False if common().no_color else None)
+    audit = ShownAudit(found, report_options, change, options["case"])
     if not any(place.path is None for place in places):
-        write_for_people(shown, sys.stdout)
-    write_places(places, shown, sys.stdout)
+        write_for_people(audit, sys.stdout)
+    write_places(places, audit, sys.stdout)
     return found, change
 
 
-def _make(sets: Sequence[str], given: Mapping[str, Any], store: str | None) -> AuditResult:
+def _make(sets: Sequence[str], options: Mapping[str, Any], store: str | None) -> AuditResult:
     from proctor.authoring.audit.audit_sets import audit_sync
     from proctor.cli.command_base import read_settings
     from proctor.runs.setup.settings import audited_judge, prepare_process
 
-    settings, mutants = read_settings(), given["mutants"]
+    settings, mutants = read_settings(), options["mutants"]
     prepare_process(settings)
     return audit_sync(
         list(sets),
-        config=given["config"] or settings.config,
+        config=options["config"] or settings.config,
         tell=say,
         mutants=None if mutants is None else [name.strip() for name in mutants.split(",") if name.strip()],
-        proposals=given["case"] is None,
+        proposals=options["case"] is None,
         store=store,
-        allow_unknown_keys=given["allow_unknown_keys"] or settings.options.get("allow_unknown_keys", False),
-        **{name: given[name] for name in ("agent", "from_run", "seed", "case")},
-        **audited_judge(given, settings),
+        allow_unknown_keys=options["allow_unknown_keys"] or settings.options.get("allow_unknown_keys", False),
+        **{name: options[name] for name in ("agent", "from_run", "seed", "case")},
+        **audited_judge(options, settings),
     )
 
 
 # --- Its store and its reports ----------------------------------------------------------------------------------------
 
 
-def _store(given: Mapping[str, Any], places: Sequence[Place[ShownAudit]]) -> str | None:
+def _store(options: Mapping[str, Any], places: Sequence[Place[ShownAudit]]) -> str | None:
     """Return the URL of the store; `None` if the audit is not kept: in memory, or because only one case is shown.
 
     Raises:
         SetupError: a report needs a stored audit.
     """
-    if given["case"] is not None and any(given[name] is not None for name in JUDGED):
+    if options["case"] is not None and any(options[name] is not None for name in JUDGED):
         raise SetupError(
             "--case keeps nothing, and the answers of a judge cost money: audit without --case, then `proctor show AUDIT CASE`"
         )
-    url = store_url(given["store"])
-    is_kept = given["case"] is None and split_url(url)[0] != "memory"
+    url = store_url(options["store"])
+    is_kept = options["case"] is None and split_url(url)[0] != "memory"
     if not is_kept and any(place.name == HTML for place in places):
         raise SetupError(
             "--report html shows an audit that is kept: leave --case and --store memory: out, or choose another report"
@@ -179,12 +179,12 @@ def _store(given: Mapping[str, Any], places: Sequence[Place[ShownAudit]]) -> str
     return url if is_kept else None
 
 
-def _reports(given: Mapping[str, Any]) -> ResultReports[ShownAudit]:
+def _reports(options: Mapping[str, Any]) -> ResultReports[ShownAudit]:
     from proctor.authoring.audit.audit_report import WRITERS, write_audit_error
 
-    inputs = [given["baseline"]] if given["baseline"] is not None else []
-    guard = output_guard(given, inputs=inputs)
-    return ResultReports("audit", WRITERS, partial(page_writer, given["store"]), write_audit_error, guard)
+    inputs = [options["baseline"]] if options["baseline"] is not None else []
+    guard = output_guard(options, inputs=inputs)
+    return ResultReports("audit", WRITERS, partial(page_writer, options["store"]), write_audit_error, guard)
 
 
 def page_writer(url: str | None) -> Writer:
@@ -199,9 +199,9 @@ def page_writer(url: str | None) -> Writer:
 
     page = read_page()
 
-    def write(shown: ShownAudit, out: TextIO) -> None:
+    def write(audit: ShownAudit, out: TextIO) -> None:
         with closing(open_runs(url, read_only=True)) as store:
-            write_audit_file(store, shown.found.run_id, page, out)
+            write_audit_file(store, audit.found.run_id, page, out)
 
     return write
 

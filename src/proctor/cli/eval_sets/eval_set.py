@@ -67,8 +67,8 @@ def create(*, path: Path, eval_set_id: str | None, make_parents: bool) -> None:
     """Write a new set without cases."""
     from proctor.authoring.edit_eval_set import create_eval_set
 
-    made = create_eval_set(path, eval_set_id, make_parents=make_parents)
-    click.echo(clean(f"{made}: a new eval set; `proctor eval-set add-case` puts cases in"))
+    set_path = create_eval_set(path, eval_set_id, make_parents=make_parents)
+    click.echo(clean(f"{set_path}: a new eval set; `proctor eval-set add-case` puts cases in"))
 
 
 ADD_EXAMPLES = """
@@ -236,7 +236,7 @@ proctor eval-set generate my_agent > scenarios.json
 @common_options
 @click.pass_context
 def generate(
-    ctx: click.Context, /, agent: str, eval_set_id: str | None, out: Path | None, **given: Any
+    ctx: click.Context, /, agent: str, eval_set_id: str | None, out: Path | None, **options: Any
 ) -> None:
     """Write new scenarios for an agent, by a model that knows its instructions and tools.
 
@@ -254,7 +254,7 @@ def generate(
         raise SetupError("--output names the set, and so does the id: give one of the two")
     if eval_set_id is not None:
         out = place_of(agent, eval_set_id)
-    ctx.exit(generate_and_keep(agent, out, given))
+    ctx.exit(generate_and_keep(agent, out, options))
 
 
 def _tell(added: Added) -> None:

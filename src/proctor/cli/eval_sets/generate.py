@@ -26,7 +26,7 @@ _WIDTH = 100
 _UNDECIDED = "what decides them is for you to say: a final state, rules or rubrics in each case, or a metric for scenarios in the config"
 
 
-def generate_and_keep(agent: str, out: Path | None, given: Mapping[str, Any]) -> int:
+def generate_and_keep(agent: str, out: Path | None, options: Mapping[str, Any]) -> int:
     """Generate scenarios, let the user select some on a terminal, save them, and return the exit code.
 
     Raises:
@@ -36,40 +36,42 @@ def generate_and_keep(agent: str, out: Path | None, given: Mapping[str, Any]) ->
     from proctor.cli.process import reserve_stdout
     from proctor.runs.setup.settings import load_settings, prepare_process
 
-    if not (given["yes"] or given["dry_run"] or out is None or sys.stdin.isatty()):
+    if not (options["yes"] or options["dry_run"] or out is None or sys.stdin.isatty()):
         raise SetupError(
             "nobody is there to read what comes: add --yes to keep all of it, or --dry-run to look at it only"
         )
     prepare_process(load_settings(Path.cwd()))
-    wish, persona = _wish(given), _persona(given["persona"])
+    wish, persona = _wish(options), _persona(options["persona"])
     if out is not None:
-        wish |= _place(out, make_parents=given["make_parents"])
+        wish |= _place(out, make_parents=options["make_parents"])
     with reserve_stdout() as stdout:
         found = generate_scenarios_sync(agent, **wish)
-        kept = _choose(found, given, asks=out is not None, stdout=stdout)
+        scenarios = _choose(found, options, asks=out is not None, stdout=stdout)
         if persona is not None:
-            kept = [one.model_copy(update={"user_persona": persona}) for one in kept]
-        if given["dry_run"] and out is not None:
+            scenarios = [one.model_copy(update={"user_persona": persona}) for one in scenarios]
+        if options["dry_run"] and out is not None:
             say(f"{out}: nothing was written (--dry-run)")
         else:
-            _keep(kept, out, session_for(agent, found.agent), stdout, make_parents=given["make_parents"])
+            _keep(
+                scenarios, out, session_for(agent, found.agent), stdout, make_parents=options["make_parents"]
+            )
         stdout.flush()
     _tell(found)
     return 0 if not found.problem else FEWER if found.scenarios else NOTHING
 
 
-def _wish(given: Mapping[str, Any]) -> dict[str, Any]:
+def _wish(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the generation options: those of google-adk's config file, overridden by the command line."""
     from proctor.authoring.generate_scenarios import load_generation_config
 
     names = ("count", "guidance", "environment", "model")
     wish: dict[str, Any] = {}
-    if given["config_file"]:
-        config = load_generation_config(given["config_file"])
-        said = (config.count, config.generation_instruction, config.environment_context, config.model_name)
-        wish = dict(zip(names, said, strict=True))
-    wish |= {name: given[name] for name in names if given[name] is not None}
-    wish |= {name: given[name] for name in ("agent_name", "max_cost")}
+    if options["config_file"]:
+        config = load_generation_config(options["config_file"])
+        values = (config.count, config.generation_instruction, config.environment_context, config.model_name)
+        wish = dict(zip(names, values, strict=True))
+    wish |= {name: options[name] for name in names if options[name] is not None}
+    wish |= {name: options[name] for name in ("agent_name", "max_cost")}
     return {name: value for name, value in wish.items() if value is not None}
 
 
@@ -98,15 +100,15 @@ def _place(out: Path, *, make_parents: bool) -> dict[str, Any]:
 
 
 def _choose(
-    found: Generated, given: Mapping[str, Any], *, asks: bool, stdout: TextIO
+    found: Generated, options: Mapping[str, Any], *, asks: bool, stdout: TextIO
 ) -> list[ConversationScenario]:
     """Show the scenarios and return those to save: the ones that the user accepts on a terminal, otherwise all."""
-    is_asked = asks and not given["yes"] and not given["dry_run"]
-    kept: list[ConversationScenario] = []
+    is_asked = asks and not options["yes"] and not options["dry_run"]
+    scenarios: list[ConversationScenario] = []
     for number, (scenario, tools) in enumerate(zip(found.scenarios, found.tools, strict=True), 1):
-        shown = _scenario_text(f"{number} of {len(found.scenarios)}", scenario, tools)
+        text = _scenario_text(f"{number} of {len(found.scenarios)}", scenario, tools)
         if is_asked:
-            say(shown)
+            say(text)
             answer = _answer()
             if answer == "q":
                 break
@@ -114,9 +116,9 @@ def _choose(
                 continue
             is_asked = answer != "a"
         elif asks:
-            stdout.write(clean(shown, lines=True) + "\n")
-        kept.append(scenario)
-    return kept
+            stdout.write(clean(text, lines=True) + "\n")
+        scenarios.append(scenario)
+    return scenarios
 
 
 def _answer() -> str:
@@ -143,7 +145,7 @@ def _set_in(name: str, text: str) -> list[str]:
 
 
 def _keep(
-    kept: Sequence[ConversationScenario],
+    scenarios: Sequence[ConversationScenario],
     out: Path | None,
     session: SessionInput | None,
     stdout: TextIO,
@@ -155,29 +157,29 @@ def _keep(
     from proctor.authoring.generate_scenarios import cases_of
 
     if out is None:
-        _print(kept, stdout)
-    elif not kept:
+        _print(scenarios, stdout)
+    elif not scenarios:
         say(f"{out}: no scenario was kept; nothing was written")
     else:
         try:
-            cases = cases_of(kept, session_input=session)
+            cases = cases_of(scenarios, session_input=session)
             added = edit_eval_set.add_cases(out, cases, make_parents=make_parents)
         except (SetupError, OSError):
-            _print(kept, stdout)
+            _print(scenarios, stdout)
             raise
         count = len(added.cases)
-        said = f"{out}: {count_text(count, 'case')} added: {', '.join(added.cases)}"
-        stdout.write(clean(said) + "\n")
+        message = f"{out}: {count_text(count, 'case')} added: {', '.join(added.cases)}"
+        stdout.write(clean(message) + "\n")
         say(f"{_UNDECIDED}: `proctor check {out}`")
         show_audit(added.path, added.cases)
 
 
-def _print(kept: Sequence[ConversationScenario], stdout: TextIO) -> None:
+def _print(scenarios: Sequence[ConversationScenario], stdout: TextIO) -> None:
     """Print a scenarios file, as `add-scenarios` reads it."""
     from proctor.schema.format.case import ConversationScenarios
     from proctor.schema.serialize import to_adk_json
 
-    stdout.write(to_adk_json(ConversationScenarios(scenarios=list(kept))) + "\n")
+    stdout.write(to_adk_json(ConversationScenarios(scenarios=list(scenarios))) + "\n")
 
 
 def _tell(found: Generated) -> None:

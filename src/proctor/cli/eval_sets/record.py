@@ -150,10 +150,10 @@ def _check_target(into: Path, eval_id: str) -> None:
     check_new_case(into, require_new_case_id(eval_id))
 
 
-def _agent(named: str | None) -> str:
+def _agent(agent: str | None) -> str:
     from proctor.runs.setup.settings import load_settings
 
-    agents = [named] if named is not None else load_settings(Path.cwd()).agent
+    agents = [agent] if agent is not None else load_settings(Path.cwd()).agent
     if not agents:
         raise SetupError(
             "no agent given: name one (a module, a file, a folder), or set `agent` in proctor.toml"

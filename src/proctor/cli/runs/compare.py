@@ -132,7 +132,7 @@ proctor compare --baseline baselines/main.json latest
 @common_options
 @click.pass_context
 def compare(
-    ctx: click.Context, /, words: tuple[str, ...], *, baseline: str | None, store: str | None, **given: Any
+    ctx: click.Context, /, words: tuple[str, ...], *, baseline: str | None, store: str | None, **options: Any
 ) -> None:
     """Compare two runs case by case: did the candidate get worse?
 
@@ -151,11 +151,11 @@ def compare(
     """
     base, candidate, case = _parse_words(words, has_base=baseline is not None)
     if case is not None:
-        _show_case(base, candidate, case, baseline, store, given)
+        _show_case(base, candidate, case, baseline, store, options)
         return
-    reports = reports_of(given, store, baseline or "")
-    with reports.reported_errors(given["reports"], given["format_"]):
-        code = _compare(base, candidate, baseline, store, given, reports)
+    reports = reports_of(options, store, baseline or "")
+    with reports.reported_errors(options["reports"], options["format_"]):
+        code = _compare(base, candidate, baseline, store, options, reports)
     ctx.exit(code)
 
 
@@ -166,10 +166,10 @@ def _options() -> ReportOptions:
 
 
 def _show_case(
-    base: str, candidate: str, case: str, baseline: str | None, store: str | None, given: Mapping[str, Any]
+    base: str, candidate: str, case: str, baseline: str | None, store: str | None, options: Mapping[str, Any]
 ) -> None:
-    as_json = given["format_"] == "json"
-    if given["reports"] or (given["format_"] and not as_json):
+    as_json = options["format_"] == "json"
+    if options["reports"] or (options["format_"] and not as_json):
         raise SetupError("--report and --format are about whole runs: leave the case out, or give --json")
     if baseline is not None:
         base = run_of_baseline(baseline, store)
@@ -181,25 +181,25 @@ def _compare(
     candidate: str,
     baseline: str | None,
     store: str | None,
-    given: Mapping[str, Any],
+    options: Mapping[str, Any],
     reports: ResultReports[Comparison],
 ) -> int:
     from proctor.analysis.compare.compare_runs import compare_sync
     from proctor.analysis.compare.report import write_comparison
 
-    places = reports.places(given["reports"], given["format_"])
+    places = reports.places(options["reports"], options["format_"])
     found = compare_sync(
         base,
         candidate,
         store=store,
-        margin=given["margin"],
-        confidence=given["confidence"],
-        require_proof=given["require_proof"],
-        generalize=given["generalize"],
-        deterministic=given["deterministic"],
-        keep_changed_cases=given["changed_cases"] == "keep",
-        keep_changed_metrics=given["changed_metrics"] == "keep",
-        strict=given["strict"],
+        margin=options["margin"],
+        confidence=options["confidence"],
+        require_proof=options["require_proof"],
+        generalize=options["generalize"],
+        deterministic=options["deterministic"],
+        keep_changed_cases=options["changed_cases"] == "keep",
+        keep_changed_metrics=options["changed_metrics"] == "keep",
+        strict=options["strict"],
         baseline=baseline,
     )
     if not any(place.path is None for place in places):
@@ -222,11 +222,11 @@ def _parse_words(words: Sequence[str], *, has_base: bool) -> tuple[str, str, str
 
 
 def reports_of(
-    given: Mapping[str, Any], store_url: str | None, baseline: str = ""
+    options: Mapping[str, Any], store_url: str | None, baseline: str = ""
 ) -> ResultReports[Comparison]:
     """Return the reports of a comparison; `store_url` is the store of the runs, `baseline` the name of the base."""
     inputs = [Path(baseline)] if is_file(baseline) else []
-    guard = output_guard({**given, "store": store_url}, inputs=inputs)
+    guard = output_guard({**options, "store": store_url}, inputs=inputs)
     page = partial(_page_writer, store_url, baseline)
     return ResultReports("comparison", WRITERS, page, write_comparison_error, guard)
 

@@ -128,8 +128,8 @@ def _export(
         if opened.record(run_id).kind is RunKind.AUDIT:
             _export_audit(opened, run_id, form, target, **how)
             return
-        shown = judging_of(opened, run_id, judging)
-        result, beside = opened.load(run_id, shown), StoreExtras(opened, shown)
+        number = judging_of(opened, run_id, judging)
+        result, beside = opened.load(run_id, number), StoreExtras(opened, number)
         stores = kept_stores([opened.url, None])
         for path in export_run(result, form, target or sys.stdout, beside=beside, stores=stores, **how):
             say(f"{path}: run {run_id} as {form}")

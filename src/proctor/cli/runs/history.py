@@ -76,7 +76,7 @@ proctor history --metric response_match_score
 @store_option
 @common_options
 def history(
-    *, case: str | None, store: str | None, metric: str, as_json: bool, **given: Any,
+    *, case: str | None, store: str | None, metric: str, as_json: bool, **options: Any,
 ) -> None:  # fmt: skip
     """Show across many runs since when a case fails or passes, and what is flaky.
 
@@ -93,7 +93,7 @@ def history(
     """
     from proctor.analysis.history.history import history_sync
 
-    found = history_sync(case, store=store, **given)
+    found = history_sync(case, store=store, **options)
     if not found.runs:
         from proctor.errors import UnknownNameError
 

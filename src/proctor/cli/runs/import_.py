@@ -43,16 +43,16 @@ def import_command(files: tuple[str, ...], *, as_json: bool, store: str | None) 
     """
     from proctor.runs.storage.open import open_store
 
-    told: list[dict[str, Any]] = []
+    entries: list[dict[str, Any]] = []
     with closing(open_store(store)) as opened:
         try:
             for file in files:
-                told += [
+                entries += [
                     _report_run(run, redact_text(file), quiet=as_json) for run in _import_file(file, opened)
                 ]
         finally:  # files before an unreadable one are already imported
             if as_json:
-                click.echo(clean_json(json.dumps({"runs": told}, ensure_ascii=False)))
+                click.echo(clean_json(json.dumps({"runs": entries}, ensure_ascii=False)))
 
 
 def _import_file(file: str, store: Store) -> Iterator[RunResult]:

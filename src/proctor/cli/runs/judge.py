@@ -89,7 +89,7 @@ proctor judge calibrate latest --labels labels.csv --json
 @option("--json", "as_json", section=SHOW, is_flag=True, help="As JSON, all disagreements included.")
 @store_option
 @common_options
-def calibrate(*, run: str, labels: str | None, model: str | None, no_keep: bool, as_json: bool, **given: Any) -> None:  # fmt: skip
+def calibrate(*, run: str, labels: str | None, model: str | None, no_keep: bool, as_json: bool, **options: Any) -> None:  # fmt: skip
     """Compare the verdicts of a run's judge with labels of people.
 
     Shows accuracy, TPR, TNR and Cohen's kappa with confidence intervals, the confusion matrix,
@@ -112,8 +112,8 @@ def calibrate(*, run: str, labels: str | None, model: str | None, no_keep: bool,
 
     settings = load_settings(Path.cwd())
     prepare_process(settings)
-    given |= usage_limits(given, settings)
-    report = calibrate_sync(run, labels, judge=model, keep=not no_keep, **given)
+    options |= usage_limits(options, settings)
+    report = calibrate_sync(run, labels, judge=model, keep=not no_keep, **options)
     if as_json:
         write_json(calibration_data(report), sys.stdout)
     else:
@@ -159,7 +159,7 @@ proctor judge label latest rome --fail --rubric polite --metric rubric_based_fin
 @option("--by", "labeller", section=WHAT, metavar="NAME", help="Your name, if several people label.")
 @store_option
 @common_options
-def label(*, run: str, case: str, passes: bool | None, store: str | None, **given: Any) -> None:  # fmt: skip
+def label(*, run: str, case: str, passes: bool | None, store: str | None, **options: Any) -> None:  # fmt: skip
     """Label what the agent did in a case as right or wrong, and store the label with the run.
 
     RUN is an id, the beginning of one, `latest` or `latest~1`; CASE the id of a case. A later label of the same
@@ -172,18 +172,18 @@ def label(*, run: str, case: str, passes: bool | None, store: str | None, **give
 
     if passes is None:
         raise SetupError("a label takes --pass or --fail")
-    said = HumanLabel(
+    human_label = HumanLabel(
         eval_id=case,
         passes=passes,
-        eval_set_id=given["eval_set_id"] or "",
-        trial=_from_0(given["trial"]),
-        turn=_from_0(given["turn"]),
-        rubric_id=given["rubric_id"] or "",
-        metric=given["metric"] or "",
-        note=given["note"] or "",
-        labeller=(given["labeller"] or "").strip(),
+        eval_set_id=options["eval_set_id"] or "",
+        trial=_from_0(options["trial"]),
+        turn=_from_0(options["turn"]),
+        rubric_id=options["rubric_id"] or "",
+        metric=options["metric"] or "",
+        note=options["note"] or "",
+        labeller=(options["labeller"] or "").strip(),
     )
-    (found,) = label_run(run, [said], store=store)
+    (found,) = label_run(run, [human_label], store=store)
     click.echo(clean(f"{found.told}: {'pass' if found.passes else 'fail'}"))
 
 

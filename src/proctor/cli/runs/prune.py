@@ -82,15 +82,15 @@ def prune(
         raise SetupError("--json asks nobody: add --yes to delete them, or --dry-run only to say which")
     with closing(open_runs(store, read_only=True)) as opened:
         doomed = prune_runs(opened, keep=keep, older_than=older_than, runs=names, dry_run=True)
-        told = _as_json(doomed, opened, deleted=not dry_run) if as_json else _as_text(doomed, opened)
+        text = _as_json(doomed, opened, deleted=not dry_run) if as_json else _as_text(doomed, opened)
     if as_json:
         if not dry_run:
             _delete(doomed, store)
-        click.echo(told)
+        click.echo(text)
     elif not doomed:
         say("nothing to delete")
     else:
-        click.echo(told)
+        click.echo(text)
         question = f"Delete {count_text(len(doomed), 'run')}?"
         if not dry_run and is_sure(question, yes=yes, undone="nothing was deleted", to_do="delete them"):
             click.echo(f"deleted {count_text(_delete(doomed, store), 'run')}")

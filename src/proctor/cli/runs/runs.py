@@ -89,7 +89,7 @@ proctor runs --json
 @option("--json", "as_json", section=SHOW, is_flag=True, help="As JSON, a run on each line.")
 @store_option
 @common_options
-def runs(*, store: str | None, as_json: bool, limit: int | None, **given: Any) -> None:  # fmt: skip
+def runs(*, store: str | None, as_json: bool, limit: int | None, **options: Any) -> None:  # fmt: skip
     """List the stored runs, newest first.
 
     The id in each line is as short as it can be; `latest` is the newest. `proctor show RUN` shows
@@ -99,7 +99,7 @@ def runs(*, store: str | None, as_json: bool, limit: int | None, **given: Any) -
     from proctor.runs.storage.open import NoRunsError, open_runs
     from proctor.schema.results.run_result import RunKind
 
-    kind = RunKind(given["kind"])
+    kind = RunKind(options["kind"])
     try:
         opened = open_runs(store, read_only=True)
     except NoRunsError as problem:
@@ -111,35 +111,35 @@ def runs(*, store: str | None, as_json: bool, limit: int | None, **given: Any) -
     if limit is None:
         limit = 0 if as_json else LIMIT
     with closing(opened):
-        found, more, count = _look(opened, _filter(given, opened), limit, kind)
+        found, more, count = _look(opened, _filter(options, opened), limit, kind)
         if not found and not as_json:
             say(_nothing(opened, count, kind))
         _write(_list_entries(opened, found), more, as_json=as_json)
 
 
-def _filter(given: dict[str, Any], store: Store) -> RunFilter:
+def _filter(options: dict[str, Any], store: Store) -> RunFilter:
     from proctor.runs.storage.queries import RunFilter, starred_runs
     from proctor.schema.results.manifest import RunState
     from proctor.schema.results.run_result import Outcome
 
     return RunFilter(
-        agent=given["agent"],
-        eval_set=given["eval_set"],
-        outcome=[Outcome(name) for name in given["outcomes"]],
-        state=[RunState(name) for name in given["states"]],
-        since=given["since"],
-        until=given["until"],
-        run_ids=starred_runs(store) if given["starred"] else None,
+        agent=options["agent"],
+        eval_set=options["eval_set"],
+        outcome=[Outcome(name) for name in options["outcomes"]],
+        state=[RunState(name) for name in options["states"]],
+        since=options["since"],
+        until=options["until"],
+        run_ids=starred_runs(store) if options["starred"] else None,
     )
 
 
-def _look(store: Store, wanted: RunFilter, limit: int, kind: RunKind) -> tuple[list[RunRecord], int, int]:
+def _look(store: Store, run_filter: RunFilter, limit: int, kind: RunKind) -> tuple[list[RunRecord], int, int]:
     """Return the runs to list, the number of further matches, and the number of all runs of that kind."""
     found: list[RunRecord] = []
     more = count = 0
     for run in store.runs(kind):
         count += 1
-        if not wanted.takes(run):
+        if not run_filter.takes(run):
             continue
         if limit and len(found) >= limit:
             more += 1
@@ -162,8 +162,8 @@ def _list_entries(store: Store, found: Sequence[RunRecord]) -> Iterator[ListedRu
 
 def _nothing(store: Store, count: int, kind: RunKind) -> str:
     if kind == "audit":
-        listed = f"none of the {count} audits is like that" if count else f"no audits yet in {store.name}"
-        return f"{listed}; `proctor audit SET` keeps its audit"
+        message = f"none of the {count} audits is like that" if count else f"no audits yet in {store.name}"
+        return f"{message}; `proctor audit SET` keeps its audit"
     if not count and store.index(None):
         return f"no runs yet in {store.name}, only audits (--kind audit). `proctor eval AGENT SET` keeps its runs"
     if not count:
@@ -171,14 +171,14 @@ def _nothing(store: Store, count: int, kind: RunKind) -> str:
     return f"none of the {count} runs is like that; `proctor runs` lists them"
 
 
-def _write(listed: Iterator[ListedRun] | list[ListedRun], more: int, *, as_json: bool) -> None:
+def _write(entries: Iterator[ListedRun] | list[ListedRun], more: int, *, as_json: bool) -> None:
     import sys
 
     from proctor.reports.base import ReportOptions
     from proctor.reports.content.run_list import write_list, write_list_json
 
     if as_json:
-        write_list_json(listed, sys.stdout)
-    elif found := list(listed):
+        write_list_json(entries, sys.stdout)
+    elif found := list(entries):
         options = ReportOptions(color=False if common().no_color else None)
         write_list(found, sys.stdout, more=more, options=options)

@@ -91,7 +91,7 @@ proctor show 9q95hq two_turn_booking     of an audit: the mutants that this case
 @output_options(SHOW)
 @store_option
 @common_options
-def show(run: str, case: str | None, *, store: str | None, **given: Any) -> None:  # fmt: skip
+def show(run: str, case: str | None, *, store: str | None, **options: Any) -> None:  # fmt: skip
     """Show a run, or all details of one of its cases.
 
     RUN is an id, the beginning of one, `latest` or `latest~1`, the one before it. CASE is the id of a
@@ -104,20 +104,20 @@ def show(run: str, case: str | None, *, store: str | None, **given: Any) -> None
     """
     from proctor.cli.outputs import output_guard, reported_errors
 
-    given["verbose"] = bool(common().verbose)
-    given["color"] = False if common().no_color else None
+    options["verbose"] = bool(common().verbose)
+    options["color"] = False if common().no_color else None
     if case is None:
-        with reported_errors(given, lambda: output_guard({**given, "store": store})):
-            if code := show_run(run, store, given, sys.stdout):
+        with reported_errors(options, lambda: output_guard({**options, "store": store})):
+            if code := show_run(run, store, options, sys.stdout):
                 raise click.exceptions.Exit(code)
     else:
-        show_case(run, case, store, given, sys.stdout)
+        show_case(run, case, store, options, sys.stdout)
 
 
 # --- Implementation of `proctor show` ---------------------------------------------------------------------------------
 
 
-def show_run(name: str, store_url: str | None, given: Mapping[str, Any], stdout: TextIO) -> int:
+def show_run(name: str, store_url: str | None, options: Mapping[str, Any], stdout: TextIO) -> int:
     """Show a run as the terminal report of `proctor eval` does; return the exit code.
 
     Raises:
@@ -131,28 +131,28 @@ def show_run(name: str, store_url: str | None, given: Mapping[str, Any], stdout:
     from proctor.runs.storage.open import open_runs
     from proctor.schema.results.run_result import RunKind
 
-    if given["trials"]:
+    if options["trials"]:
         raise SetupError("--trial is about one case: name it after the run (proctor show RUN CASE --trial N)")
-    form = "json" if given["as_json"] else given["format_"]
-    outputs = parse_outputs(given["reports"], form, output_guard({**given, "store": store_url}))
+    form = "json" if options["as_json"] else options["format_"]
+    outputs = parse_outputs(options["reports"], form, output_guard({**options, "store": store_url}))
     with closing(open_runs(store_url, read_only=True)) as store:
         run_id = _find(store, name, is_for_people=not outputs)
         if store.record(run_id).kind is RunKind.AUDIT:
-            _show_audit(store, run_id, None, given, stdout)
+            _show_audit(store, run_id, None, options, stdout)
             return 0
-        late = wait_for_end(store, run_id, given["wait_timeout"]) if given["wait"] else ""
-        judging = judging_of(store, run_id, given["judging"])
+        late = wait_for_end(store, run_id, options["wait_timeout"]) if options["wait"] else ""
+        judging = judging_of(store, run_id, options["judging"])
         result = store.load(run_id, judging)
         if not any(output.path is None for output in outputs):
-            _show_for_people(store, result, judging, given, stdout)
+            _show_for_people(store, result, judging, options, stdout)
         if not write_outputs(
-            outputs, [result], stdout, verbose=given["verbose"], store=store, judging=judging
+            outputs, [result], stdout, verbose=options["verbose"], store=store, judging=judging
         ):
             return ERROR
     if late:
         say(late)
         return ERROR
-    return exit_code([result]) if given["wait"] else 0
+    return exit_code([result]) if options["wait"] else 0
 
 
 def _find(store: Store, name: str, *, is_for_people: bool) -> str:
@@ -188,7 +188,7 @@ def _case_hint(store: Store, name: str) -> str:
 
 
 def _show_for_people(
-    store: Store, result: RunResult, judging: int, given: Mapping[str, Any], stdout: TextIO
+    store: Store, result: RunResult, judging: int, options: Mapping[str, Any], stdout: TextIO
 ) -> None:
     from proctor.reports.base import ReportOptions
     from proctor.reports.content.run_list import write_run_header
@@ -196,30 +196,32 @@ def _show_for_people(
     from proctor.runs.storage.lookup import listed_run
     from proctor.schema.results.manifest import RunState
 
-    options = ReportOptions(verbose=given["verbose"], color=given["color"])
-    listed = listed_run(store, result.run_id)
-    write_run_header(listed, judging, stdout, options=options)
-    show_report([result], stdout, options=options)
-    if listed.run.state is RunState.UNFINISHED:
-        say(_way_on(listed))
-    elif (last := store.judgings(result.run_id)[-1]).number > listed.run.judging:
+    report_options = ReportOptions(verbose=options["verbose"], color=options["color"])
+    entry = listed_run(store, result.run_id)
+    write_run_header(entry, judging, stdout, options=report_options)
+    show_report([result], stdout, options=report_options)
+    if entry.run.state is RunState.UNFINISHED:
+        say(_way_on(entry))
+    elif (last := store.judgings(result.run_id)[-1]).number > entry.run.judging:
         say(
             f"scoring {last.number} does not count: it was interrupted, or the run was resumed after it. "
-            f"`proctor score {listed.short}` re-scores the whole run"
+            f"`proctor score {entry.short}` re-scores the whole run"
         )
 
 
-def _way_on(listed: ListedRun) -> str:
+def _way_on(entry: ListedRun) -> str:
     """Return the message for an unfinished run: the command that resumes it, or removes a partial import."""
-    if listed.imported_from:
+    if entry.imported_from:
         return (
-            f"incomplete: its import from {listed.imported_from} was interrupted. "
-            f"`proctor prune --run {listed.short}` deletes it, and the file can be imported again"
+            f"incomplete: its import from {entry.imported_from} was interrupted. "
+            f"`proctor prune --run {entry.short}` deletes it, and the file can be imported again"
         )
-    return f"unfinished: `proctor resume {listed.short}` resumes it"
+    return f"unfinished: `proctor resume {entry.short}` resumes it"
 
 
-def show_case(name: str, case: str, store_url: str | None, given: Mapping[str, Any], stdout: TextIO) -> None:
+def show_case(
+    name: str, case: str, store_url: str | None, options: Mapping[str, Any], stdout: TextIO
+) -> None:
     """Show all details of one case of a run.
 
     Raises:
@@ -231,23 +233,23 @@ def show_case(name: str, case: str, store_url: str | None, given: Mapping[str, A
     from proctor.runs.storage.open import open_runs
     from proctor.schema.results.run_result import RunKind
 
-    if given["wait"]:
+    if options["wait"]:
         raise SetupError("--wait is about a whole run: leave the case out")
-    if given["reports"] or given["format_"]:
+    if options["reports"] or options["format_"]:
         raise SetupError("--report and --format are about a whole run: leave the case out, or use --json")
     with closing(open_runs(store_url, read_only=True)) as store:
-        run_id = _find(store, name, is_for_people=not given["as_json"])
+        run_id = _find(store, name, is_for_people=not options["as_json"])
         if store.record(run_id).kind is RunKind.AUDIT:
-            _show_audit(store, run_id, case, given, stdout)
+            _show_audit(store, run_id, case, options, stdout)
             return
-        judging = judging_of(store, run_id, given["judging"])
+        judging = judging_of(store, run_id, options["judging"])
         planned = find_case(store.planned(run_id), case)
         view = view_case(store, listed_run(store, run_id), planned, judging)
-    view = replace(view, trials=_trial_indexes(given["trials"], view.case))
-    if given["as_json"]:
+    view = replace(view, trials=_trial_indexes(options["trials"], view.case))
+    if options["as_json"]:
         stdout.write(_as_json(view))
     else:
-        write_case(view, stdout, options=ReportOptions(verbose=given["verbose"], color=given["color"]))
+        write_case(view, stdout, options=ReportOptions(verbose=options["verbose"], color=options["color"]))
         if lacks_reasons(view.case):
             stdout.flush()
             say(
@@ -260,25 +262,25 @@ _OF_RUNS = {"judging": "--judging", "trials": "--trial", "reports": "--report", 
 
 
 def _show_audit(
-    store: Store, run_id: str, case: str | None, given: Mapping[str, Any], stdout: TextIO
+    store: Store, run_id: str, case: str | None, options: Mapping[str, Any], stdout: TextIO
 ) -> None:
     """Show an audit, or the mutants that survive in one of its cases."""
     from proctor.authoring.audit.audit_report import WRITERS, ShownAudit, write_for_people
     from proctor.authoring.audit.stored_audit import load_audit, load_case_audit
     from proctor.reports.base import ReportOptions
 
-    form = "json" if given["as_json"] else given["format_"]
-    unfit = [flag for name, flag in _OF_RUNS.items() if given[name]]
+    form = "json" if options["as_json"] else options["format_"]
+    unfit = [flag for name, flag in _OF_RUNS.items() if options[name]]
     if unfit or form not in (None, *WRITERS):
         what = unfit[0] if unfit else f"--format {form}"
         raise SetupError(
             f"{what} is about a run, and {run_id} is an audit: show it without, or with --format {', '.join(WRITERS)}"
         )
     found = load_audit(store, run_id) if case is None else load_case_audit(store, run_id, case)
-    options = ReportOptions(verbose=given["verbose"], color=given["color"])
-    shown = ShownAudit(found, options, eval_id=None if case is None else next(found.cases).eval_id)
+    report_options = ReportOptions(verbose=options["verbose"], color=options["color"])
+    audit = ShownAudit(found, report_options, eval_id=None if case is None else next(found.cases).eval_id)
     write = write_for_people if form is None else WRITERS[form]
-    write(shown, stdout)
+    write(audit, stdout)
 
 
 def _trial_indexes(numbers: Sequence[int], case: CaseResult) -> list[int]:
@@ -294,14 +296,14 @@ def _trial_indexes(numbers: Sequence[int], case: CaseResult) -> list[int]:
 
 def _as_json(view: CaseView) -> str:
     """Return the case as in the JSON report, with all its scorings."""
-    shown = [trial for trial in view.case.trials if not view.trials or trial.number in view.trials]
+    trials = [trial for trial in view.case.trials if not view.trials or trial.number in view.trials]
     data = {
         "run_id": view.run_id,
         "agent": view.agent,
         "started_at": view.began,
         "judging": view.judging,
         "calibrations": dict(view.badges),
-        "case": _case_json(replace(view.case, trials=shown)),
+        "case": _case_json(replace(view.case, trials=trials)),
         "earlier_attempts": [
             {"trial": number, "evidence": attempt.model_dump(mode="json", exclude_none=True)}
             for number, attempts in view.earlier.items()

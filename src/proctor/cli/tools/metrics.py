@@ -34,9 +34,9 @@ def metrics(name: str | None, *, as_json: bool) -> None:
     """
     found = [facts_of(each) for each in ([name] if name else METRICS.names())]
     if as_json:
-        listed = [_as_data(each) for each in found]
+        rows = [_as_data(each) for each in found]
         click.echo(
-            clean_json(json.dumps(listed[0] if name else {"metrics": listed}, indent=2, ensure_ascii=False))
+            clean_json(json.dumps(rows[0] if name else {"metrics": rows}, indent=2, ensure_ascii=False))
         )
     elif name:
         print_lines(_explanation(found[0]))

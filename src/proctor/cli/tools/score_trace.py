@@ -53,7 +53,7 @@ def _options(command: Any) -> Any:
 @report_options
 @common_options
 @click.pass_context
-def score_trace(ctx: click.Context, /, traces: tuple[str, ...], **given: Any) -> None:
+def score_trace(ctx: click.Context, /, traces: tuple[str, ...], **options: Any) -> None:
     """Score an agent by its OpenTelemetry traces; nothing is run.
 
     TRACE is a file of OTLP's JSON (whole, or a request a line as the collector's file exporter
@@ -67,15 +67,15 @@ def score_trace(ctx: click.Context, /, traces: tuple[str, ...], **given: Any) ->
     """
     from proctor.cli.outputs import output_guard, reported_errors
 
-    named = [*traces, *given["sets"], *([given["config"]] if given["config"] else [])]
-    guard = output_guard(given, inputs=[Path(one) for one in named])
+    inputs = [*traces, *options["sets"], *([options["config"]] if options["config"] else [])]
+    guard = output_guard(options, inputs=[Path(one) for one in inputs])
     executions: list[Execution] = []
-    with reported_errors(given, lambda: guard, lambda: any(one.has_run for one in executions)):
-        ctx.exit(_score_traces(traces, given, guard, executions))
+    with reported_errors(options, lambda: guard, lambda: any(one.has_run for one in executions)):
+        ctx.exit(_score_traces(traces, options, guard, executions))
 
 
 def _score_traces(
-    traces: Sequence[str], given: dict[str, Any], guard: OutputGuard, executions: list[Execution]
+    traces: Sequence[str], options: dict[str, Any], guard: OutputGuard, executions: list[Execution]
 ) -> int:
     from proctor.cli.command_base import read_settings
     from proctor.cli.eval.execution import Execution, ResultOutputs
@@ -83,27 +83,27 @@ def _score_traces(
     from proctor.cli.process import reserve_stdout
     from proctor.runs.setup.settings import engine_options, prepare_process
 
-    settings = read_settings(given)
+    settings = read_settings(options)
     prepare_process(settings)
-    options = {
+    scoring_options = {
         name: value
-        for name, value in engine_options(given, settings).items()
+        for name, value in engine_options(options, settings).items()
         if name in options_of(Use.SCORE)
     }
     outputs, targets = (
-        parse_outputs(given["reports"], given["format_"], guard),
-        open_targets(given["stores"], settings),
+        parse_outputs(options["reports"], options["format_"], guard),
+        open_targets(options["stores"], settings),
     )
-    shown = ResultOutputs(
+    result_outputs = ResultOutputs(
         outputs,
-        bool(given["details"] or common().verbose),
+        bool(options["details"] or common().verbose),
         color=False if common().no_color else None,
         targets=targets,
         resume_hint="`proctor score {run}` re-scores it",
     )
     with closing(targets), reserve_stdout() as stdout:
-        start = _scoring(traces, given["sets"], {**options, "store": targets.store})
-        executions.append(Execution(shown, stdout))
+        start = _scoring(traces, options["sets"], {**scoring_options, "store": targets.store})
+        executions.append(Execution(result_outputs, stdout))
         return executions[-1].carry_out(start)
 
 

@@ -65,13 +65,13 @@ def receive(path: Path, *, listen: str, count: int | None, seconds: float | None
         say(
             f"listening on {receiver.url}; OTEL_EXPORTER_OTLP_ENDPOINT={receiver.url} makes an exporter send there"
         )
-        said = 0
+        reason_count = 0
 
         def look() -> bool:
-            nonlocal said
-            for why in receiver.reasons[said:]:  # report at once, so that the user can correct the exporter
+            nonlocal reason_count
+            for why in receiver.reasons[reason_count:]:  # report at once, so that the user can correct the exporter
                 say(f"refused: {why}")
-                said += 1
+                reason_count += 1
             return bool(stopped)
 
         received = receiver.wait(count=count, seconds=seconds, stopped=look)
@@ -83,14 +83,14 @@ def receive(path: Path, *, listen: str, count: int | None, seconds: float | None
 @contextmanager
 def _catch_signals() -> Iterator[list[int]]:
     """Collect Ctrl-C and SIGTERM in a list inside the block; both end the receiver in order."""
-    asked: list[int] = []
+    signals: list[int] = []
 
     def note(number: int, _frame: object) -> None:
-        asked.append(number)
+        signals.append(number)
 
     before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield asked
+        yield signals
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
@@ -120,8 +120,8 @@ def show(traces: tuple[str, ...], *, as_json: bool) -> None:
 
     traced = read_conversations(traces)
     if as_json:
-        told = {"conversations": [_data(one) for one in traced.conversations], "doubts": traced.doubts}
-        click.echo(clean_json(json.dumps(told, ensure_ascii=False, indent=2)))
+        data = {"conversations": [_data(one) for one in traced.conversations], "doubts": traced.doubts}
+        click.echo(clean_json(json.dumps(data, ensure_ascii=False, indent=2)))
         return
     for conversation in traced.conversations:
         print_lines(_lines(conversation))

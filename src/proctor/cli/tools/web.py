@@ -44,7 +44,7 @@ proctor web --host 0.0.0.0 --token-file ~/.proctor-token
         help="Let agents that the page names by a URL be at this private address; may be repeated.")  # fmt: skip
 @store_option
 @common_options
-def web(*, agents: Path | None, **given: Any) -> None:
+def web(*, agents: Path | None, **options: Any) -> None:
     """Show runs, cases and eval sets in a browser; start runs, talk to agents.
 
     AGENTS_DIR is a folder with a folder for each agent, or one agent's folder; without it the agents
@@ -59,4 +59,4 @@ def web(*, agents: Path | None, **given: Any) -> None:
     from proctor.common.registry import load_object
 
     serve_page = load_object("proctor.web.server.launch:serve_page")  # entry points do not import one another
-    serve_page(agents, given, tell=click.echo, warn=say)
+    serve_page(agents, options, tell=click.echo, warn=say)
