@@ -158,13 +158,13 @@ def _level_of_look(alpha: float, budget: int, trials: int) -> float:
 
 
 def _run_options(options: EvaluateOptions | None) -> EvaluateOptions:
-    given = options or EvaluateOptions()
-    if unknown := sorted(set(given) - OPTIONS):
+    run_options = options or EvaluateOptions()
+    if unknown := sorted(set(run_options) - OPTIONS):
         raise SetupError(
             f"options: {', '.join(unknown)} cannot be given here, because cases, trials and criteria must be the same at every "
             f"look. Possible: {', '.join(sorted(OPTIONS))}"
         )
-    return given
+    return run_options
 
 
 def _check_size(cases: int, trials: int, level: float) -> None:
@@ -210,9 +210,9 @@ class _Budget:
                 )
         self.used = len(shared)
         if self.used >= self.look.budget:
-            seen = len(cases.intersection(case for one in shared for case in one.cases))
+            count = len(cases.intersection(case for one in shared for case in one.cases))
             raise NoLooksLeftError(
-                f"all {self.look.budget} looks at these held-out cases are used up ({seen} of {len(cases)} cases were in earlier "
+                f"all {self.look.budget} looks at these held-out cases are used up ({count} of {len(cases)} cases were in earlier "
                 f"looks): at alpha {self.look.alpha:g}, another look could accept a candidate by chance. Hold out cases that "
                 "were in no look"
             )

@@ -46,11 +46,11 @@ def split(eval_set: EvalSetLike, *, held_out: float = 0.4, seed: int = 0) -> tup
         sides[_position(case.eval_id, seed) < held_out].append(case)
     if not all(sides):
         raise SetupError(_empty_side(len(whole.eval_cases), len(sides[1]), held_out, seed))
-    search, kept = (
+    search, held_out_set = (
         whole.model_copy(update={"eval_set_id": f"{whole.eval_set_id}_{name}", "eval_cases": cases})
         for name, cases in zip(("search", "held_out"), sides, strict=True)
     )
-    return search, kept
+    return search, held_out_set
 
 
 def is_share(value: object) -> bool:
@@ -64,11 +64,11 @@ def _position(eval_id: str, seed: int) -> float:
     return int.from_bytes(digest[:8], "big") / _RANGE
 
 
-def _empty_side(cases: int, kept: int, held_out: float, seed: int) -> str:
+def _empty_side(cases: int, held_out_cases: int, held_out: float, seed: int) -> str:
     if cases < 2:
         count = "1 case" if cases else "no case"
         return f"the set has {count}: a split needs at least 2, and a decision some dozens of held-out cases"
-    empty = "held-out" if not kept else "search"
+    empty = "held-out" if not held_out_cases else "search"
     return (
         f"with held_out={held_out:g} and seed={seed}, none of the {cases} cases is on the {empty} side. "
         "Add cases, or choose another share or seed"

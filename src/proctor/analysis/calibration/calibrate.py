@@ -89,11 +89,11 @@ async def calibrate(
     if (unit := options.get("unit")) not in (None, *_A):
         raise SetupError(f"unit must be trial, turn or rubric, got {unit!r}")
     store = options.get("store")
-    kept = open_runs(store) if not is_open(store) else store
-    with nullcontext() if kept is store else closing(kept):
-        run_id = find_current_run(kept, name_of_run(run))
-        judged = await _judge_again(run_id, kept, options)
-        calibrating = _Calibrating(kept, run_id, options.get("metric"), held_out, confidence)
+    run_store = open_runs(store) if not is_open(store) else store
+    with nullcontext() if run_store is store else closing(run_store):
+        run_id = find_current_run(run_store, name_of_run(run))
+        judged = await _judge_again(run_id, run_store, options)
+        calibrating = _Calibrating(run_store, run_id, options.get("metric"), held_out, confidence)
         report = calibrating.report(labels, unit, keep=options.get("keep", True))
     report.judged = judged
     return report
@@ -101,12 +101,14 @@ async def calibrate(
 
 async def _judge_again(run_id: str, store: Store, options: CalibrateOptions) -> Rescoring | None:
     """Re-score the whole run first if a config or a judge is given; a part would mix the verdicts of two judges."""
-    given: dict[str, Any] = {name: value for name in _JUDGING if (value := options.get(name)) is not None}
-    if not given.keys() & {"config", "judge"}:
+    rescore_options: dict[str, Any] = {
+        name: value for name in _JUDGING if (value := options.get(name)) is not None
+    }
+    if not rescore_options.keys() & {"config", "judge"}:
         return None
     from proctor.runs.rescore import rescore
 
-    judged = await rescore(run_id, store=store, **given)
+    judged = await rescore(run_id, store=store, **rescore_options)
     if judged.stopped_by or judged.interrupted:
         raise SetupError(
             f"run {run_id} was not scored to the end ({judged.stopped_by or 'interrupted'}), so that this judge is not "
@@ -138,25 +140,27 @@ class _Calibrating:
         self._metric = metric_to_calibrate(self._result, metric)
         self._held_out, self._confidence = held_out, confidence
 
-    def report(self, labels: str | Path | None, wanted: str | None, *, keep: bool) -> CalibrationReport:
-        given = self._labels(labels, wanted)
-        unit = _unit(given)
+    def report(
+        self, labels: str | Path | None, requested_unit: str | None, *, keep: bool
+    ) -> CalibrationReport:
+        run_labels = self._labels(labels, requested_unit)
+        unit = _unit(run_labels)
         items = {item.key: item for item in judged_items(self._result, self._metric, unit)}
-        unsaid = self._unsaid(given, items, unit)
-        given = [label for label in given if label.key in items]
-        settled = settle_labels(given)
+        unsaid = self._unsaid(run_labels, items, unit)
+        run_labels = [label for label in run_labels if label.key in items]
+        settled = settle_labels(run_labels)
         found = settled.counted
-        held = {label.key: is_held_out(label.key, self._held_out) for label in found}
+        held_out = {label.key: is_held_out(label.key, self._held_out) for label in found}
         pairs = [(label, passes) for label in found if (passes := items[label.key].passes) is not None]
-        chosen = [pair for pair in pairs if held[pair[0].key]]
+        chosen = [pair for pair in pairs if held_out[pair[0].key]]
         if not chosen:
             raise SetupError(
                 f"not one of {len(found)} labels with a verdict is held out: give more labels, or --held-out 1{_tied(settled)}"
             )
         calibration = self._calibration(items, unit, self._agreement(chosen))
-        report = self._put_together(calibration, items, found, pairs, held)
+        report = self._put_together(calibration, items, found, pairs, held_out)
         report.void, report.unsaid = self._void(calibration), unsaid
-        report.labellers = labeller_pairs(given, confidence=self._confidence)
+        report.labellers = labeller_pairs(run_labels, confidence=self._confidence)
         report.disputes = [label_dispute(self._result, labels) for labels in settled.disputed]
         if keep:
             self._store.calibrate(calibration)
@@ -164,10 +168,10 @@ class _Calibrating:
 
     def _labels(self, labels: str | Path | None, unit: str | None) -> list[Labelled]:
         """Return the labels for this metric (and `unit`) in the file `labels`, else in the store."""
-        given = (
+        run_labels = (
             labels_in(labels, self._result) if labels is not None else labels_for(self._store, self._result)
         )
-        found = [label for label in labels_of_metric(given, self._metric) if unit in (None, label.unit)]
+        found = [label for label in labels_of_metric(run_labels, self._metric) if unit in (None, label.unit)]
         if not found:
             raise SetupError(self._no_labels(labels, unit))
         return found
@@ -178,13 +182,13 @@ class _Calibrating:
         items: dict[Key, Item],
         found: Sequence[Labelled],
         pairs: Sequence[tuple[Labelled, bool]],
-        held: dict[Key, bool],
+        held_out: dict[Key, bool],
     ) -> CalibrationReport:
         verdicts = [item.passes for item in items.values() if item.passes is not None]
         rate = corrected_rate(
             sum(verdicts), len(verdicts), calibration.agreement.confusion, confidence=self._confidence
         )
-        rest = [pair for pair in pairs if not held[pair[0].key]]
+        rest = [pair for pair in pairs if not held_out[pair[0].key]]
         return CalibrationReport(
             calibration=calibration,
             pass_rate=rate,
@@ -193,15 +197,15 @@ class _Calibrating:
             without_verdict=len(items) - len(verdicts),
             unjudged=[label for label in found if items[label.key].passes is None],
             disagreements=[
-                self._disagreement(label, items[label.key], held)
+                self._disagreement(label, items[label.key], held_out)
                 for label, passes in pairs
                 if label.passes is not passes
             ],
         )
 
-    def _disagreement(self, label: Labelled, item: Item, held: dict[Key, bool]) -> Disagreement:
-        asked, answered = said_in(self._result.case(label.key[1], label.key[0]), label.key)
-        return Disagreement(label, bool(item.passes), item.reason, asked, answered, held[label.key])
+    def _disagreement(self, label: Labelled, item: Item, held_out: dict[Key, bool]) -> Disagreement:
+        user_message, answer = said_in(self._result.case(label.key[1], label.key[0]), label.key)
+        return Disagreement(label, bool(item.passes), item.reason, user_message, answer, held_out[label.key])
 
     def _agreement(self, pairs: Sequence[tuple[Labelled, bool]]) -> Agreement:
         return Agreement.of(((label.passes, passes) for label, passes in pairs), confidence=self._confidence)
@@ -280,40 +284,42 @@ def label_dispute(result: RunResult, labels: list[Labelled]) -> LabelDispute:
     return LabelDispute(labels, majority_label(labels), *said_in(result.case(key[1], key[0]), key))
 
 
-def metric_to_calibrate(result: RunResult, wanted: str | None) -> str:
+def metric_to_calibrate(result: RunResult, metric: str | None) -> str:
     """Return the metric to look at: the one that is named, or the only one for which a model was asked.
 
     Raises:
         SetupError: no model was asked for it, or for several metrics and none is named.
     """
-    asked: dict[str, None] = {}
-    there: dict[str, None] = {}
+    judge_metrics: dict[str, None] = {}
+    all_metrics: dict[str, None] = {}
     for case in result.cases:
-        there |= dict.fromkeys(case.metrics)
-        asked |= dict.fromkeys(name for name in case.metrics if name not in asked and has_judge(case, name))
-    if wanted is not None:
-        if wanted in asked:
-            return wanted
+        all_metrics |= dict.fromkeys(case.metrics)
+        judge_metrics |= dict.fromkeys(
+            name for name in case.metrics if name not in judge_metrics and has_judge(case, name)
+        )
+    if metric is not None:
+        if metric in judge_metrics:
+            return metric
         why = (
             "asked no model in it"
-            if wanted in there
-            else f"is not among its metrics.{did_you_mean(wanted, asked)}"
+            if metric in all_metrics
+            else f"is not among its metrics.{did_you_mean(metric, judge_metrics)}"
         )
-        raise SetupError(f"run {result.run_id}: {wanted} {why.rstrip('.')}{_known_names(asked)}")
-    if len(asked) == 1:
-        return next(iter(asked))
-    if not asked:
+        raise SetupError(f"run {result.run_id}: {metric} {why.rstrip('.')}{_known_names(judge_metrics)}")
+    if len(judge_metrics) == 1:
+        return next(iter(judge_metrics))
+    if not judge_metrics:
         raise SetupError(
             f"run {result.run_id} has no verdict of a model: `proctor score {result.run_id} --config FILE` judges its "
             "evidence by a metric that asks one"
         )
     raise SetupError(
-        f"run {result.run_id} has several metrics that ask a model: name one with --metric{_known_names(asked)}"
+        f"run {result.run_id} has several metrics that ask a model: name one with --metric{_known_names(judge_metrics)}"
     )
 
 
-def _known_names(asked: dict[str, None]) -> str:
-    return f". Those that did: {', '.join(asked)}" if asked else ""
+def _known_names(names: dict[str, None]) -> str:
+    return f". Those that did: {', '.join(names)}" if names else ""
 
 
 def _tied(settled: SettledLabels) -> str:

@@ -29,11 +29,11 @@ def labels_in(path: str | Path, result: RunResult) -> list[Labelled]:
     """
     from proctor.files.results.labels import read_labels
 
-    given = read_labels(path)
-    cases = _by_id(result.cases, {label.eval_id for label in given})
+    labels = read_labels(path)
+    cases = _by_id(result.cases, {label.eval_id for label in labels})
     problems: list[SetupError] = []
     found = []
-    for label in given:
+    for label in labels:
         try:
             found.append(_label_of(label, cases))
         except SetupError as problem:
@@ -45,12 +45,12 @@ def labels_in(path: str | Path, result: RunResult) -> list[Labelled]:
 
 def labels_for(store: Store, result: RunResult) -> list[Labelled]:
     """Return the labels that are kept with a run."""
-    kept = store.labels(result.run_id)
-    if not kept:
+    labels = store.labels(result.run_id)
+    if not labels:
         return []
     planned = {case.position: case for case in store.planned(result.run_id)}
     found = []
-    for label in kept:
+    for label in labels:
         case, turn = planned[label.position], WHOLE if label.turn is None else label.turn
         key = (case.eval_set_id, case.eval_id, label.number, turn, label.rubric_id)
         found.append(
@@ -74,19 +74,19 @@ def label_run(
         SetupError: a label of what the run has not.
         StoreError: the store does not exist, or it cannot be written.
     """
-    kept = open_runs(store) if not is_open(store) else store
+    run_store = open_runs(store) if not is_open(store) else store
     try:
-        result = kept.load(find_current_run(kept, name_of_run(run)))
+        result = run_store.load(find_current_run(run_store, name_of_run(run)))
         if isinstance(labels, str | Path):
             found = labels_in(labels, result)
         else:
             cases = _by_id(result.cases, {label.eval_id for label in labels})
             found = [_label_of(label, cases) for label in labels]
-        positions = {(one.eval_set_id, one.eval_id): one.position for one in kept.planned(result.run_id)}
-        kept.label(result.run_id, [_stored_label(label, positions) for label in found])
+        positions = {(one.eval_set_id, one.eval_id): one.position for one in run_store.planned(result.run_id)}
+        run_store.label(result.run_id, [_stored_label(label, positions) for label in found])
     finally:
-        if kept is not store:
-            kept.close()
+        if run_store is not store:
+            run_store.close()
     return found
 
 
@@ -186,11 +186,11 @@ class _Cases:
         self.ids: list[str] = []
 
 
-def _by_id(cases: Iterable[CaseResult], wanted: set[str]) -> _Cases:
+def _by_id(cases: Iterable[CaseResult], eval_ids: set[str]) -> _Cases:
     found = _Cases()
     for case in cases:
         found.ids.append(case.eval_id)
-        if case.eval_id in wanted:
+        if case.eval_id in eval_ids:
             found.named.setdefault(case.eval_id, []).append(case)
     return found
 
@@ -205,11 +205,11 @@ def _label_of(label: HumanLabel, cases: _Cases) -> Labelled:
 
 
 def _case(label: HumanLabel, cases: _Cases) -> CaseResult:
-    named = cases.named.get(label.eval_id, [])
-    if not named:
+    matches = cases.named.get(label.eval_id, [])
+    if not matches:
         raise SetupError(f"the run has no case {label.eval_id!r}.{did_you_mean(label.eval_id, cases.ids)}")
-    sets = [case.eval_set_id for case in named]
-    chosen = [case for case in named if label.eval_set_id in ("", case.eval_set_id)]
+    sets = [case.eval_set_id for case in matches]
+    chosen = [case for case in matches if label.eval_set_id in ("", case.eval_set_id)]
     if len(chosen) == 1:
         return chosen[0]
     if chosen:

@@ -206,10 +206,10 @@ def _left_out(report: CalibrationReport, look: Look) -> Iterator[Block]:
     ):
         if labels:
             yield text_line(f"labels left out: {len(labels)}, {why}")
-        shown = labels if look.verbose else labels[:5]
-        yield from (text_line(label.told, 2) for label in shown)
-        if len(shown) < len(labels):
-            yield text_line(f"… {len(labels) - len(shown)} more (-v shows them)", 2)
+        visible = labels if look.verbose else labels[:5]
+        yield from (text_line(label.told, 2) for label in visible)
+        if len(visible) < len(labels):
+            yield text_line(f"… {len(labels) - len(visible)} more (-v shows them)", 2)
 
 
 def _labellers(report: CalibrationReport, look: Look) -> Iterator[Block]:
@@ -255,9 +255,9 @@ def _disagreements(report: CalibrationReport, look: Look) -> Iterator[Block]:
     hidden = [
         one for one in report.disagreements if one.held_out and report.rest is not None and not look.verbose
     ]
-    shown = [one for one in report.disagreements if one not in hidden]
+    visible = [one for one in report.disagreements if one not in hidden]
     yield text_line(count_text(len(report.disagreements), "disagreement"))
-    for one in shown:
+    for one in visible:
         yield from _disagreement(one, look)
     if hidden:
         yield text_line(

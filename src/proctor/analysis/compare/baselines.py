@@ -207,11 +207,11 @@ def _brief(manifest: Manifest) -> Manifest:
     from proctor.schema.results.manifest import AGAINST_RUN, USER_CODE, AgentManifest, Manifest
 
     agent = manifest.agent
-    kept = {
+    options = {
         name: manifest.options[name] for name in ("user", USER_CODE, AGAINST_RUN) if name in manifest.options
     }
     if manifest.imported_from:
-        kept["imported"] = {"file": Path(manifest.imported_from).name}
+        options["imported"] = {"file": Path(manifest.imported_from).name}
     return Manifest(
         run_id=manifest.run_id,
         created_at=manifest.created_at,
@@ -220,7 +220,7 @@ def _brief(manifest: Manifest) -> Manifest:
         ),
         sets=[one.model_copy(update={"path": None}) for one in manifest.sets],
         num_runs=manifest.num_runs,
-        options=kept,
+        options=options,
         versions=manifest.versions,
     )
 

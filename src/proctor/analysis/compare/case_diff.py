@@ -88,11 +88,11 @@ def parting(base: CaseResult, candidate: CaseResult) -> Parting:
 
 def _place_of_trial(case: CaseResult, other: CaseResult) -> int:
     """The place of the first trial that ended as its case did, or else of the first that another case could learn from."""
-    wanted = [case.outcome]
+    outcomes = [case.outcome]
     if other.outcome is case.outcome:
-        wanted = [Outcome.PASSED]
+        outcomes = [Outcome.PASSED]
     ended = [trial.outcome for trial in case.trials]
-    return next((ended.index(outcome) for outcome in wanted if outcome in ended), 0)
+    return next((ended.index(outcome) for outcome in outcomes if outcome in ended), 0)
 
 
 def _number(case: CaseResult, place: int) -> int | None:
@@ -268,6 +268,6 @@ def parting_data(found: Parting) -> JsonObject:
         "candidate": {"trial": candidate, "called": found.candidate},
         "turn": None if found.turn is None else found.turn + 1,
         "alike": found.alike,
-        "steps": [{"in": _IN[kind], "turn": turn + 1, "said": said} for kind, (turn, said) in found.steps],
+        "steps": [{"in": _IN[kind], "turn": turn + 1, "said": text} for kind, (turn, text) in found.steps],
         "saw": [{"metric": one.metric, "base": one.base, "candidate": one.candidate} for one in found.saw],
     }

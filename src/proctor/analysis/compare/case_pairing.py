@@ -172,12 +172,12 @@ def _cases_by_key(
     cases: Iterable[tuple[str, CaseResult]], known: dict[object, BriefCase]
 ) -> Iterator[tuple[Key, str, BriefCase]]:
     """Yield each case by its key, with the hash of its content: empty where that is not known."""
-    seen: defaultdict[tuple[str, str], int] = defaultdict(int)
+    counts: defaultdict[tuple[str, str], int] = defaultdict(int)
     for content_hash, case in cases:
         if case.outcome is not Outcome.SKIPPED:
             name = intern(case.eval_set_id), case.eval_id
-            yield (*name, seen[name]), content_hash, _shared(brief(case), known)
-            seen[name] += 1
+            yield (*name, counts[name]), content_hash, _shared(brief(case), known)
+            counts[name] += 1
 
 
 def _name(key: Key) -> str:

@@ -44,7 +44,7 @@ async def compare(
     **options: Unpack[ComparingOptions],
 ) -> Comparison:
     """Compare two runs case by case; `compare_sync` documents the arguments."""
-    return ended(await asyncio.to_thread(_compare_runs, base, candidate, _Asked(**options)))
+    return ended(await asyncio.to_thread(_compare_runs, base, candidate, _Request(**options)))
 
 
 def compare_sync(
@@ -78,28 +78,28 @@ def compare_sync(
         StoreError: the store does not exist, or it cannot be read.
         EvalFileError: the baseline's file cannot be read.
     """
-    return ended(_compare_runs(base, candidate, _Asked(**options)))
+    return ended(_compare_runs(base, candidate, _Request(**options)))
 
 
-def _compare_runs(base: str | RunResult, candidate: str | RunResult, asked: _Asked) -> Comparison:
-    for name, value, least in (("margin", asked.margin, 0.0), ("confidence", asked.confidence, 0.5)):
+def _compare_runs(base: str | RunResult, candidate: str | RunResult, request: _Request) -> Comparison:
+    for name, value, least in (("margin", request.margin, 0.0), ("confidence", request.confidence, 0.5)):
         if value is not None and not least < value < 1:
             raise SetupError(f"{name} must be above {least:g} and below 1, got {value}")
-    store = asked.store
-    if asked.baseline is not None:
-        return _compare(_sided_baseline(asked.baseline, store), _side(candidate, store), asked)
+    store = request.store
+    if request.baseline is not None:
+        return _compare(_sided_baseline(request.baseline, store), _side(candidate, store), request)
     if isinstance(base, RunResult) and isinstance(candidate, RunResult):
         if base is candidate:
             raise SetupError("both sides are the same result: a run does not differ from itself")
-        return _compare(side_of_result(base), side_of_result(candidate), asked)
+        return _compare(side_of_result(base), side_of_result(candidate), request)
     if not is_open(store):
         with closing(open_runs(store, read_only=True)) as opened:
-            return _compare(side_of_run(opened, base), side_of_run(opened, candidate), asked)
-    return _compare(side_of_run(store, base), side_of_run(store, candidate), asked)
+            return _compare(side_of_run(opened, base), side_of_run(opened, candidate), request)
+    return _compare(side_of_run(store, base), side_of_run(store, candidate), request)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
+class _Request:
     store: StoreLike = None
     margin: float | None = None
     confidence: float = 0.95
@@ -121,17 +121,17 @@ def _sided_baseline(name: str | Path, store: StoreLike) -> KnownSide:
     return side_of_baseline(load_baseline(str(name), store))
 
 
-def _side(given: str | RunResult, store: StoreLike) -> KnownSide:
-    if isinstance(given, RunResult):
-        return side_of_result(given)
+def _side(run: str | RunResult, store: StoreLike) -> KnownSide:
+    if isinstance(run, RunResult):
+        return side_of_result(run)
     if not is_open(store):
         with closing(open_runs(store, read_only=True)) as opened:
-            side, conditions = side_of_run(opened, given)
+            side, conditions = side_of_run(opened, run)
             return replace(side, cases=[*side.cases]), conditions
-    return side_of_run(store, given)
+    return side_of_run(store, run)
 
 
-def _compare(base: KnownSide, candidate: KnownSide, asked: _Asked) -> Comparison:
+def _compare(base: KnownSide, candidate: KnownSide, request: _Request) -> Comparison:
     from proctor.analysis.compare.compare_cases import compare_cases
     from proctor.analysis.compare.interim_looks import looked_at
     from proctor.analysis.compare.next_steps import next_steps, rescore_step
@@ -143,7 +143,7 @@ def _compare(base: KnownSide, candidate: KnownSide, asked: _Asked) -> Comparison
     )
     from proctor.runs.setup.judge_and_user import AN_OBJECT
 
-    options = _compare_options(base, candidate, asked)
+    options = _compare_options(base, candidate, request)
     _refuse_same_scores(base, candidate)
     before, now = (one[0] for one in (base, candidate))
     if not knows_cases(base[1][0], candidate[1][0]):
@@ -153,21 +153,21 @@ def _compare(base: KnownSide, candidate: KnownSide, asked: _Asked) -> Comparison
     if options.deterministic:
         before, now = _check_deterministic(before), _check_deterministic(now)
     found = compare_cases(before, now, options)
-    rescore = rescore_step(found, base[1][1], candidate[1][1], is_baseline=asked.baseline is not None)
+    rescore = rescore_step(found, base[1][1], candidate[1][1], is_baseline=request.baseline is not None)
     steps = next_steps(found, base[1][0], candidate[1][0], options.budget.cases)
     found.next_steps = [rescore, *steps] if rescore else [*steps]
     found.unlike = [
         *case_differences(
-            found.changed_cases, found.only_base, found.only_candidate, kept=asked.keep_changed_cases
+            found.changed_cases, found.only_base, found.only_candidate, kept=request.keep_changed_cases
         ),
         *find_differences(base[1], candidate[1], objects=AN_OBJECT),
         *stopping_differences(found),
     ]
-    _check_comparison(found, strict=asked.strict)
+    _check_comparison(found, strict=request.strict)
     return found
 
 
-def _compare_options(base: KnownSide, candidate: KnownSide, asked: _Asked) -> CompareOptions:
+def _compare_options(base: KnownSide, candidate: KnownSide, request: _Request) -> CompareOptions:
     from proctor.analysis.compare.compare_cases import MARGIN, CompareOptions
 
     names = {
@@ -175,14 +175,14 @@ def _compare_options(base: KnownSide, candidate: KnownSide, asked: _Asked) -> Co
     }
     manifests = base[1][0], candidate[1][0]
     return CompareOptions(
-        margin=asked.margin or _margin(base, candidate) or MARGIN,
-        confidence=asked.confidence,
-        require_proof=asked.require_proof or asked.margin is not None or _requires_proof(*manifests),
-        generalize=asked.generalize,
-        deterministic=asked.deterministic or all(one.options.get("deterministic") for one in manifests),
-        keep_changed=asked.keep_changed_cases,
+        margin=request.margin or _margin(base, candidate) or MARGIN,
+        confidence=request.confidence,
+        require_proof=request.require_proof or request.margin is not None or _requires_proof(*manifests),
+        generalize=request.generalize,
+        deterministic=request.deterministic or all(one.options.get("deterministic") for one in manifests),
+        keep_changed=request.keep_changed_cases,
         ranges=score_ranges(names),
-        apart=frozenset() if asked.keep_changed_metrics else _incomparable(base, candidate),
+        apart=frozenset() if request.keep_changed_metrics else _incomparable(base, candidate),
         left_out=_left_out_cases(manifests[1]),
     )
 
@@ -246,8 +246,8 @@ def _refuse_same_scores(base: KnownSide, candidate: KnownSide) -> None:
 def _margin(base: KnownSide, candidate: KnownSide) -> float | None:
     """The margin that the candidate was made with until it was decided against this base; `None`: it was not."""
     manifest = candidate[1][0]
-    asked = manifest.options.get("margin") if manifest.against == base[0].run.run_id else None
-    return asked if isinstance(asked, float) and 0 < asked < 1 else None
+    margin = manifest.options.get("margin") if manifest.against == base[0].run.run_id else None
+    return margin if isinstance(margin, float) and 0 < margin < 1 else None
 
 
 def _nothing_in_common(found: Comparison) -> str:

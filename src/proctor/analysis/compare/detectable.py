@@ -102,9 +102,9 @@ def _is_significant(case: TwoCounts, level: float, others: Sequence[float]) -> b
 
 def _overall_drop(counts: Sequence[TwoCounts], level: float) -> float | None:
     sides = [side for one in counts for side in ((one.before, one.trials_before), (one.now, one.trials_now))]
-    trials = [[1.0] * round(passed) + [0.0] * round(made - passed) for passed, made in sides]
+    trials = [[1.0] * round(passed) + [0.0] * round(trial_count - passed) for passed, trial_count in sides]
     size = pass_rate_size(trials, level=2 * level, power=POWER)
-    each = len(sides) / fsum(1 / made for _, made in sides)
+    each = len(sides) / fsum(1 / trial_count for _, trial_count in sides)
     drop = smallest_drop(size, len(counts), max(1, round(each)))
     rate = fsum(one.before / one.trials_before for one in counts) / len(counts)
     if drop is None or drop <= rate:

@@ -32,30 +32,30 @@ def look_rounds(most: int) -> list[int]:
     return [-(-most * look // count) for look in range(1, count + 1)]
 
 
-def look_at(base_trials: int, most: int, made: int, confidence: float) -> Look | None:
+def look_at(base_trials: int, most: int, trials: int, confidence: float) -> Look | None:
     """Return the look after so many trials of a case, of at most so many; `None` before the first one.
 
     The base has `base_trials` of each case, so that a further trial of the candidate adds less information the more there are:
-    the information is that of a difference of two means, 1 / (1 / made + 1 / base_trials).
+    the information is that of a difference of two means, 1 / (1 / trials + 1 / base_trials).
     """
     rounds = look_rounds(most)
-    number = sum(each <= made for each in rounds)
+    number = sum(each <= trials for each in rounds)
     if not number:
         return None
     two_sided, one_sided = _levels(base_trials, most, confidence)
     return Look(number, len(rounds), two_sided[number - 1], one_sided[number - 1])
 
 
-def ahead_of(base_trials: int, most: int, made: int, confidence: float) -> Ahead | None:
+def ahead_of(base_trials: int, most: int, trials: int, confidence: float) -> Ahead | None:
     """Return what comes after so many trials of a case; `None` where that is nothing."""
     last = look_at(base_trials, most, most, confidence)
-    if last is None or made >= most:
+    if last is None or trials >= most:
         return None
-    return Ahead(last, _share(base_trials, most, made))
+    return Ahead(last, _share(base_trials, most, trials))
 
 
-def _share(base_trials: int, most: int, made: int) -> float:
-    return (1 / most + 1 / base_trials) / (1 / made + 1 / base_trials)
+def _share(base_trials: int, most: int, trials: int) -> float:
+    return (1 / most + 1 / base_trials) / (1 / trials + 1 / base_trials)
 
 
 @lru_cache(maxsize=32)
@@ -67,15 +67,15 @@ def _levels(base_trials: int, most: int, confidence: float) -> tuple[list[float]
 def looked_at(base: Side, candidate: Side, options: CompareOptions) -> tuple[Side, CompareOptions]:
     """Return the candidate and the options of its last look, for a run that was made until it was decided against `base`."""
     cases = [*candidate.cases]
-    made = max((len(case.trials) for _, case in cases), default=0)
-    return Side(replace(candidate.run, num_runs=made or 1), cases), _as_looked_at(
-        options, base.run.num_runs, candidate.run.most, made
+    trials = max((len(case.trials) for _, case in cases), default=0)
+    return Side(replace(candidate.run, num_runs=trials or 1), cases), _as_looked_at(
+        options, base.run.num_runs, candidate.run.most, trials
     )
 
 
-def _as_looked_at(options: CompareOptions, base_trials: int, most: int, made: int) -> CompareOptions:
-    look = look_at(base_trials, most, made, options.confidence)
-    ahead = ahead_of(base_trials, most, made, options.confidence) if look is not None else None
+def _as_looked_at(options: CompareOptions, base_trials: int, most: int, trials: int) -> CompareOptions:
+    look = look_at(base_trials, most, trials, options.confidence)
+    ahead = ahead_of(base_trials, most, trials, options.confidence) if look is not None else None
     return replace(options, look=look, ahead=ahead)
 
 
@@ -99,20 +99,20 @@ class Looks:
         margin = {"margin": self.options.margin} if self.options.require_proof else {}
         return {AGAINST_RUN: self.base_run_id, **margin}
 
-    def next_round(self, made: int) -> int:
+    def next_round(self, trials: int) -> int:
         """Return the number of trials of each case at the next look; 0: there is no further look."""
-        return next((each for each in look_rounds(self.most) if each > made), 0)
+        return next((each for each in look_rounds(self.most) if each > trials), 0)
 
-    def is_decided(self, cases: Iterable[tuple[str, CaseResult]], made: int) -> bool:
+    def is_decided(self, cases: Iterable[tuple[str, CaseResult]], trials: int) -> bool:
         """Return whether the run ends after this many trials of each case.
 
         It ends with a regression, an improvement or no regression within the margin, or if the rest would hardly decide.
         """
-        found = self.comparison_at([*cases], made)
+        found = self.comparison_at([*cases], trials)
         return found.outcome in DECIDED or found.futile
 
-    def comparison_at(self, cases: Sequence[tuple[str, CaseResult]], made: int) -> Comparison:
+    def comparison_at(self, cases: Sequence[tuple[str, CaseResult]], trials: int) -> Comparison:
         """Return the comparison after this many trials of each case."""
-        candidate = Side(ComparedRun("", "", len(cases), made), cases)
-        options = _as_looked_at(self.options, self.base.run.num_runs, self.most, made)
+        candidate = Side(ComparedRun("", "", len(cases), trials), cases)
+        options = _as_looked_at(self.options, self.base.run.num_runs, self.most, trials)
         return compare_cases(self.base, candidate, options)

@@ -83,10 +83,10 @@ def interval_of_trials(counts: Sequence[TwoCounts], difference: float, level: fl
     Sources: P. McCullagh and J. A. Nelder, "Generalized Linear Models" (1989), section 4.5 (over-dispersion); L. Kish, "Survey
     Sampling" (1965), section 5.4 (the design effect).
     """
-    interval, seen = two_shares_interval(counts, confidence=1 - level), resemblance(counts)
-    alike = supposed_resemblance(counts) if seen is None else seen
+    interval, observed_resemblance = two_shares_interval(counts, confidence=1 - level), resemblance(counts)
+    alike = supposed_resemblance(counts) if observed_resemblance is None else observed_resemblance
     whole = _widened(interval, difference, alike * _hidden_variance(counts, alike))
-    if seen is None:
+    if observed_resemblance is None:
         return whole
     decides = _widened(interval, difference, alike)
     low, high = whole
@@ -306,15 +306,15 @@ def more_needed(rates: Sequence[PairedScore], margin: float, confidence: float) 
     already, for the difference that was observed; if more than the margin was lost, to detect a drop of that size.
     """
     count, both_sides = len(rates), 1 - 2 * (1 - confidence)
-    seen = mean_difference((one.difference for one in rates), confidence=confidence, reach=1.0)
+    difference = mean_difference((one.difference for one in rates), confidence=confidence, reach=1.0)
     trials = round(2 * count / fsum(1 / one.trials_before + 1 / one.trials_now for one in rates))
     within = variance_within(_trials_of(rates))
-    deviation = max(seen.deviation, expected_deviation(margin, within or 0.0, max(1, trials)))
+    deviation = max(difference.deviation, expected_deviation(margin, within or 0.0, max(1, trials)))
     detect, level = margin, both_sides
-    if seen.value < -margin:
-        detect, level = -seen.value, confidence
+    if difference.value < -margin:
+        detect, level = -difference.value, confidence
     elif _cases(detect, deviation, level) <= count:  # enough for equal builds
-        detect = min(1.0, max(margin + min(0.0, seen.value), abs(seen.value)))
+        detect = min(1.0, max(margin + min(0.0, difference.value), abs(difference.value)))
     more = max(_cases(detect, deviation, level) - count, -(-count // 10))
     if not within:
         return more, None

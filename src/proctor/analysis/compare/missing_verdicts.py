@@ -228,8 +228,8 @@ def _both_means(values: Sequence[PairedScore]) -> tuple[float, float]:
 
 
 def _mean(values: Iterable[float]) -> float:
-    listed = list(values)
-    return fsum(listed) / len(listed) if listed else 0.0
+    numbers = list(values)
+    return fsum(numbers) / len(numbers) if numbers else 0.0
 
 
 def total_missing(pairs: Pairs, planned: tuple[int, int]) -> tuple[int, int]:

@@ -168,8 +168,8 @@ def _reason(
         case Change.NO_DIFFERENCE if not could_fall:
             return "nothing could fall, because no trial of the baseline passes"
         case Change.NO_DIFFERENCE:
-            seen = _no_difference(found)
-            return seen if detectable is None else f"{seen}; {detectable_text(detectable)}"
+            text = _no_difference(found)
+            return text if detectable is None else f"{text}; {detectable_text(detectable)}"
         case Change.ERROR:
             return _error(found)
         case Change.INCONCLUSIVE:
@@ -203,10 +203,10 @@ def _no_regression(found: Comparison) -> str:
 def _no_difference(found: Comparison) -> str:
     has_drop = any(one.decides and one.is_drop for one in found.measures)
     if has_drop or found.changed(CaseChange.FEWER_TRIALS):
-        seen = "no case that passed now fails, and no drop is significant"
+        text = "no case that passed now fails, and no drop is significant"
     else:
-        seen = "nothing fell"
-    return f"{seen}; {missing_text(found)}" if found.missing_base or found.missing_candidate else seen
+        text = "nothing fell"
+    return f"{text}; {missing_text(found)}" if found.missing_base or found.missing_candidate else text
 
 
 def detectable_text(detectable: Detectable) -> str:
@@ -299,8 +299,8 @@ def _falls_text(found: Comparison) -> str:
 
 
 def _named(names: Sequence[str]) -> str:
-    shown = [clean(name)[:_LONGEST_NAME] for name in names[:_MOST_NAMED]]
-    return ", ".join(shown) + (", …" if len(names) > _MOST_NAMED else "")
+    short_names = [clean(name)[:_LONGEST_NAME] for name in names[:_MOST_NAMED]]
+    return ", ".join(short_names) + (", …" if len(names) > _MOST_NAMED else "")
 
 
 # --- the basis ---------------------------------------------------------------------------------------------------------
@@ -326,11 +326,11 @@ def _trials(run: ComparedRun) -> str:
 def _look_text(found: Comparison, look: Look) -> str:
     """Return after how many trials the look was, and its significance level."""
     run = found.candidate
-    made, most = run.num_runs * run.cases, run.most * run.cases
-    saved = f" ({100 * (1 - made / most):.0f} % fewer)" if made < most else ""
+    trials, most = run.num_runs * run.cases, run.most * run.cases
+    saved = f" ({100 * (1 - trials / most):.0f} % fewer)" if trials < most else ""
     undecided = found.outcome in (Change.INCONCLUSIVE, Change.NO_DIFFERENCE)
     head = "after" if undecided else "decided after"
-    end = f"{head} {made:,} of {most:,} trials{saved}, look {look.number} of {look.of} at p < {look.one_sided:.2g}"
+    end = f"{head} {trials:,} of {most:,} trials{saved}, look {look.number} of {look.of} at p < {look.one_sided:.2g}"
     if not found.futile:
         return end
     return f"{end}; the others would hardly decide it (a chance below {100 * FUTILE:.0f} %)"

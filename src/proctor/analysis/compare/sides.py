@@ -22,20 +22,20 @@ KnownSide = tuple["Side", "tuple[Manifest, Judging]"]
 """A side, its manifest and the scoring that counts."""
 
 
-def side_of_run(store: Store, given: str | RunResult) -> KnownSide:
+def side_of_run(store: Store, reference: str | RunResult) -> KnownSide:
     """Return a run, by its name in `store` or as a result, as one side of a comparison.
 
     Raises:
         UnknownNameError: the run is unknown.
         SetupError: the name depends on which run is the newest, and the last attempt to run made none.
     """
-    if isinstance(given, RunResult):
-        return side_of_result(given)
+    if isinstance(reference, RunResult):
+        return side_of_result(reference)
     from proctor.analysis.compare.compare_cases import Side
     from proctor.schema.results.manifest import counting
     from proctor.schema.results.model_usage import total_cost
 
-    run_id = find_run(store, given)
+    run_id = find_run(store, reference)
     manifest, judging = store.manifest(run_id), counting(store.judgings(run_id))
     summary = store.summary(run_id, judging.number)
     cases = sum(one.cases for one in manifest.sets)
@@ -45,8 +45,8 @@ def side_of_run(store: Store, given: str | RunResult) -> KnownSide:
         against=manifest.against, most=manifest.num_runs if store.load(run_id).at_most else 0,
     )  # fmt: skip
     priced = any(one.purpose == "agent" and not one.unpriced for one in summary.spent)
-    made = sum(one.cases * one.num_runs for one in manifest.sets)
-    figures = figures_of_kept(store, run_id, trials=made, priced=priced)
+    trials = sum(one.cases * one.num_runs for one in manifest.sets)
+    figures = figures_of_kept(store, run_id, trials=trials, priced=priced)
     return Side(run, with_figures(store.verdicts(run_id, judging.number), figures)), (manifest, judging)
 
 
@@ -110,7 +110,7 @@ def figures_of_kept(store: Store, run_id: str, *, trials: int, priced: bool) -> 
     found: defaultdict[int, list[Figures | None]] = defaultdict(list)
     for (position, _), evidence in last.items():
         found[position].append(_of_json(evidence, priced=priced))
-    return {position: mean for position, taken in found.items() if (mean := _mean(taken))}
+    return {position: mean for position, trial_figures in found.items() if (mean := _mean(trial_figures))}
 
 
 def figures_of_case(case: CaseResult, *, priced: bool) -> Figures:
@@ -124,15 +124,15 @@ def with_figures(
 ) -> Iterator[tuple[str, CaseResult]]:
     """Return the cases, in the order of their positions, with the duration and cost of their trials as further metrics."""
     for position, (content_hash, case) in enumerate(cases):
-        taken = {
+        metrics = {
             name: MetricVerdict(name, Outcome.INFORMATIONAL, value, gate=False)
             for name, value in figures.get(position, {}).items()
         }
-        if not taken:
+        if not metrics:
             yield content_hash, case
             continue
         yield content_hash, CaseResult(
-            case.eval_set_id, case.eval_id, case.outcome, case.reason, {**case.metrics, **taken}, case.trials,
+            case.eval_set_id, case.eval_id, case.outcome, case.reason, {**case.metrics, **metrics}, case.trials,
             case.place, case.rule, case.missed, case.is_played,
         )  # fmt: skip
 
@@ -163,8 +163,8 @@ def _seconds(duration: float | None) -> Figures:
     return {TRIAL_SECONDS: duration} if duration else {}
 
 
-def _mean(taken: Iterable[Figures | None]) -> Figures:
+def _mean(trial_figures: Iterable[Figures | None]) -> Figures:
     """Return the mean of each figure that is known of every trial that did not fail."""
-    known = [one for one in taken if one is not None]
+    known = [one for one in trial_figures if one is not None]
     names = [name for name in (TRIAL_SECONDS, TRIAL_COST) if known and all(name in one for one in known)]
     return {name: sum(one[name] for one in known) / len(known) for name in names}

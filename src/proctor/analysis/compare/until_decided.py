@@ -50,8 +50,8 @@ def looks_of(options: EvaluateOptions, plan: Plan, store: Store | None) -> Looks
 
 def _too_few(counts: set[int]) -> str:
     if len(counts) > 1:
-        listed = ", ".join(map(str, sorted(counts)))
-        return f"against: the sets have different numbers of trials ({listed}): num_runs (--num-runs N) gives all the same"
+        numbers = ", ".join(map(str, sorted(counts)))
+        return f"against: the sets have different numbers of trials ({numbers}): num_runs (--num-runs N) gives all the same"
     return "against: num_runs (--num-runs N) must be at least 2: it is how many trials a case gets at most until it is decided"
 
 

@@ -74,18 +74,20 @@ def history_sync(
         StoreError: the store does not exist, or it cannot be read.
     """
     check_count("limit", limit)
-    wanted = RunFilter(agent=agent, eval_set=eval_set, since=since)
+    run_filter = RunFilter(agent=agent, eval_set=eval_set, since=since)
     if not is_open(store):
         with closing(open_runs(store, read_only=True)) as opened:
-            return _history(opened, case, wanted, limit, combined=combine_agents)
-    return _history(store, case, wanted, limit, combined=combine_agents)
+            return _history(opened, case, run_filter, limit, combined=combine_agents)
+    return _history(store, case, run_filter, limit, combined=combine_agents)
 
 
-def _history(store: Store, case: str | None, wanted: RunFilter, limit: int, *, combined: bool) -> RunHistory:
+def _history(
+    store: Store, case: str | None, run_filter: RunFilter, limit: int, *, combined: bool
+) -> RunHistory:
     from proctor.analysis.history.run_changes import RunChanges
     from proctor.analysis.history.selected_runs import RunsLookedAt
 
-    looked = RunsLookedAt(store, wanted, limit)
+    looked = RunsLookedAt(store, run_filter, limit)
     changes = RunChanges(looked, combined=combined)
     found = _build_history(looked)
     found.combined = combined
@@ -159,11 +161,11 @@ def _points(
     for one in looked.runs:
         means.begin(one.run.run_id)
         changes.begin(one.run.run_id)
-        seen: defaultdict[tuple[str, str], int] = defaultdict(int)
+        counts: defaultdict[tuple[str, str], int] = defaultdict(int)
         for position, case in enumerate(looked.store.briefly(one.run.run_id, one.judging.number)):
             name = case.eval_set_id, case.eval_id
-            place = seen[name]
-            seen[name] += 1
+            place = counts[name]
+            counts[name] += 1
             if places is not None and not place:
                 places[name].append((one, PlannedCase(position, *name, case.content_hash, case.place)))
             if is_reached(case.outcome) and looked.takes(case.eval_set_id):

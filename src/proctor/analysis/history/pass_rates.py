@@ -95,10 +95,10 @@ def _records(run: HistoryRun, point: MetricPoint, changes: Sequence[RunChange]) 
 
 def _change_lines(changes: Sequence[RunChange], look: Look) -> Iterator[Line]:
     """Return what changed before each run, once for all sets that it concerns."""
-    seen: dict[tuple[str, str], RunChange] = {}
+    first_changes: dict[tuple[str, str], RunChange] = {}
     for one in changes:
-        seen.setdefault((one.first.run_id, change_text(one)), one)
-    for (_, text), one in seen.items():
+        first_changes.setdefault((one.first.run_id, change_text(one)), one)
+    for (_, text), one in first_changes.items():
         commits = [short_commit(run.commit) for run in (one.before, one.first) if run.commit]
         moved = f" {look.marks.arrow} ".join(dict.fromkeys(commits))
         between = f"{one.before.short} {look.marks.arrow} {one.first.short}"

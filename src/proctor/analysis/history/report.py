@@ -138,8 +138,8 @@ def _agent_field(history: RunHistory, agent: str) -> tuple[str, ...]:
 
 def _legend(history: RunHistory, cases: Sequence[CaseHistory], look: Look) -> Iterator[Line]:
     """Return what the signs between two runs of a strip mean, if there are any."""
-    listed = [case for case in cases if case.course in _LISTED]
-    drawn = {sign for case in listed for sign in _borders(history, case, look).values()}
+    rows = [case for case in cases if case.course in _LISTED]
+    drawn = {sign for case in rows for sign in _borders(history, case, look).values()}
     signs = {look.marks.border: "you changed something", look.marks.shift: "something else changed"}
     texts = [f"{sign} {text}" for sign, text in signs.items() if sign in drawn]
     if texts:
@@ -256,12 +256,12 @@ def _case_blocks(history: RunHistory, case: CaseHistory, metric: str, look: Look
         yield Line([Span(text, "warning" if case.turn.warnings else "dim")])
     yield Gap()
     yield from _sparklines(history, case, metric, look)
-    shown = metric_names(history, metric)
+    metrics = metric_names(history, metric)
     short = short_names(sorted(history.metrics))
     several = len({point.run.agent for point in case.points}) > 1
     for point in case.points:
         yield _point_line(
-            point, metric, {name: short.get(name, name) for name in shown}, look, several=several
+            point, metric, {name: short.get(name, name) for name in metrics}, look, several=several
         )
         if point.reason:
             yield Reason("reason", point.reason, role="")

@@ -169,12 +169,12 @@ class RunChanges:
         from proctor.analysis.history.trends import is_reached
 
         self.begin(one.run.run_id)
-        seen: defaultdict[tuple[str, str], int] = defaultdict(int)
+        counts: defaultdict[tuple[str, str], int] = defaultdict(int)
         for case in self._looked.store.briefly(one.run.run_id, one.judging.number):
             name = case.eval_set_id, case.eval_id
             if is_reached(case.outcome):
-                self.add(one.run.run_id, case, seen[name])
-            seen[name] += 1
+                self.add(one.run.run_id, case, counts[name])
+            counts[name] += 1
 
 
 def _is_between(change: RunChange, older: CasePoint, newer: CasePoint) -> bool:

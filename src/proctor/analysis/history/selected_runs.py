@@ -50,18 +50,18 @@ class LookedAt:
 class RunsLookedAt:
     """The newest runs that are wanted, newest first."""
 
-    def __init__(self, store: Store, wanted: RunFilter, limit: int) -> None:
+    def __init__(self, store: Store, run_filter: RunFilter, limit: int) -> None:
         """Read which runs there are (`limit` at most; 0: all); what their cases came to is read later."""
         self.store = store
-        self._wanted = wanted
+        self._wanted = run_filter
         # one may be imported after newer ones
         entries = sorted(store.index(), key=lambda one: -one.created_at)
         self.sets = sorted({name for one in entries for name in one.sets})
         self.agents = sorted({one.agent for one in entries})
         short = short_ids([one.run_id for one in entries])
-        taken = [one for one in entries if wanted.takes_by_index(one)]
-        some = taken[:limit] if limit else taken
-        self.older = len(taken) - len(some)
+        matches = [one for one in entries if run_filter.takes_by_index(one)]
+        some = matches[:limit] if limit else matches
+        self.older = len(matches) - len(some)
         self.runs = [self._look_at(store.record(one.run_id), short[one.run_id]) for one in some]
         self._by_id = {one.run.run_id: one for one in self.runs}
         self._cases: dict[str, Sequence[CaseResult]] = {}
@@ -151,10 +151,10 @@ class RunsLookedAt:
                 f"no run is like that: the store {self.store.name} has none to look for the case {name!r} in"
             )
         ids = self._known_ids()
-        listed = ", ".join(ids[:10]) + (", …" if len(ids) > 10 else "")
+        names = ", ".join(ids[:10]) + (", …" if len(ids) > 10 else "")
         runs = "the run" if len(self.runs) == 1 else f"none of the {len(self.runs)} runs"
         has = "has no" if len(self.runs) == 1 else "has a"
-        return f"{runs} {has} case {name!r}.{did_you_mean(name, ids)} Cases: {listed}."
+        return f"{runs} {has} case {name!r}.{did_you_mean(name, ids)} Cases: {names}."
 
     def _known_ids(self) -> Sequence[str]:
         all_ids = (

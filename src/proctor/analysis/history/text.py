@@ -147,9 +147,9 @@ def metric_names(found: RunHistory, metric: str = "", *, every: bool = False) ->
     if metric:
         return [metric]
     deciding = {name for name, points in found.metrics.items() if any(one.gate for one in points.values())}
-    shown = found.metrics if every else deciding
+    metrics = found.metrics if every else deciding
     return sorted(
-        shown, key=lambda name: (name != "passed", name not in deciding, [*found.metrics].index(name))
+        metrics, key=lambda name: (name != "passed", name not in deciding, [*found.metrics].index(name))
     )
 
 

@@ -76,14 +76,14 @@ def _level(sample: Sample, confidence: float) -> float:
     return 2 * (budget.overall if sample.name == PASSED else budget.metrics / max(1, sample.others))
 
 
-def size_for(sample: Sample, asked: SizeAsked, took: TrialTook) -> MeasureSize:
+def size_for(sample: Sample, request: SizeAsked, took: TrialTook) -> MeasureSize:
     """Return what it takes to notice a drop of `asked.detect` with the power asked for.
 
     Two runs of the same cases are paired, so that how cases differ from one another does not matter; what matters is how
     the trials of one case differ. The tests and levels are those of the outcome of a comparison. The pass rate is that of
     these cases (`PassRateSize`), a metric that of cases like these (`ScoreSize`).
     """
-    level = _level(sample, asked.confidence)
+    level = _level(sample, request.confidence)
     within, notes = _within(sample)
     means = [fsum(values) / len(values) for values in sample.cases]
     mean = fsum(means) / len(means)
@@ -91,21 +91,21 @@ def size_for(sample: Sample, asked: SizeAsked, took: TrialTook) -> MeasureSize:
     trials = max(1, round(fsum(map(len, sample.cases)) / len(means)))
     between = max(0.0, spread - within / trials)
     is_rate = sample.name == PASSED
-    size: Size = ScoreSize(within, sample.reach, level, asked.power)
+    size: Size = ScoreSize(within, sample.reach, level, request.power)
     if is_rate:
-        size = pass_rate_size(sample.cases, level=level, power=asked.power)
+        size = pass_rate_size(sample.cases, level=level, power=request.power)
     return MeasureSize(
-        sample.name, mean, asked.detect, within, between, level,
-        [_row(size, asked.detect, count, took) for count in asked.trials],
+        sample.name, mean, request.detect, within, between, level,
+        [_row(size, request.detect, count, took) for count in request.trials],
         detectable=smallest_drop(size, len(means), trials),
-        more_trials=next(trials_for(size, asked.detect, len(means)), None),
+        more_trials=next(trials_for(size, request.detect, len(means)), None),
         notes=[*sample.doubts, *notes],
-        more_cases=size.cases(asked.detect, trials),
-        case_rate=_case_rate(sample.cases, trials, asked) if is_rate else None,
+        more_cases=size.cases(request.detect, trials),
+        case_rate=_case_rate(sample.cases, trials, request) if is_rate else None,
     )  # fmt: skip
 
 
-def _case_rate(cases: Sequence[Sequence[float]], trials: int, asked: SizeAsked) -> float | None:
+def _case_rate(cases: Sequence[Sequence[float]], trials: int, request: SizeAsked) -> float | None:
     """Return the pass rate to which one case may drop from 100 % and be noticed by itself.
 
     It is tested with correction for the others that are flaky: any of these could fall completely by chance.
@@ -113,7 +113,7 @@ def _case_rate(cases: Sequence[Sequence[float]], trials: int, asked: SizeAsked) 
     steady, fallen = TwoCounts(trials, trials, trials, trials), TwoCounts(trials, trials, 0, trials)
     others = [fallen if 0 < sum(case) < len(case) else steady for case in cases[1:]]
     return detectable_case_rate(
-        [steady, *others], level=divide_error(1 - asked.confidence).cases, power=asked.power
+        [steady, *others], level=divide_error(1 - request.confidence).cases, power=request.power
     )
 
 
@@ -127,12 +127,12 @@ def _row(size: Size, detect: float, trials: int, took: TrialTook) -> SizeRow:
 def _within(sample: Sample) -> tuple[float, list[str]]:
     """The variance of trials of one case, and what had to be assumed."""
     values = [value for case in sample.cases for value in case]
-    seen = variance_within(sample.cases)
+    variance = variance_within(sample.cases)
     if sample.name == PASSED:
-        return variance_of_passes(sample.cases), _notes_on_passes(seen)
-    if seen is not None:
+        return variance_of_passes(sample.cases), _notes_on_passes(variance)
+    if variance is not None:
         note = "no trial scored differently from another of its case: the plan assumes that none ever will"
-        return seen, [note] if not seen else []
+        return variance, [note] if not variance else []
     mean = fsum(values) / len(values)
     whole = fsum((value - mean) ** 2 for value in values) / max(1, len(values) - 1)
     if len(values) == 1:
@@ -145,11 +145,11 @@ def _within(sample: Sample) -> tuple[float, list[str]]:
 _ONE_TRIAL = "with one trial a case, the variance of its trials is unknown"
 
 
-def _notes_on_passes(seen: float | None) -> list[str]:
-    if seen is None:
+def _notes_on_passes(variance: float | None) -> list[str]:
+    if variance is None:
         return [f"{_ONE_TRIAL}: all cases are taken for alike, which is the most that there can be"]
     note = "no case was flaky: the plan assumes that one more pair of trials would have differed"
-    return [note] if not seen else []
+    return [note] if not variance else []
 
 
 def sentence_of(one: MeasureSize, cases: int, trials: int, power: float) -> str:
@@ -242,19 +242,19 @@ def plan_sync(
         UnknownNameError: the run is unknown.
         StoreError: the store does not exist, or it cannot be read.
     """
-    asked = _Asked(detect, power, confidence, tuple(trials), tuple(dict.fromkeys(metrics)))
-    if problems := list(_problems(asked)):
+    request = _Request(detect, power, confidence, tuple(trials), tuple(dict.fromkeys(metrics)))
+    if problems := list(_problems(request)):
         raise SetupProblems(problems)
     if isinstance(run, RunResult):
-        return _run_size(run, _took(run, None), asked)
+        return _run_size(run, _took(run, None), request)
     if not is_open(store):
         with closing(open_runs(store, read_only=True)) as opened:
-            return _of_kept(opened, run, asked)
-    return _of_kept(store, run, asked)
+            return _of_kept(opened, run, request)
+    return _of_kept(store, run, request)
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Request:
     detect: float
     power: float
     confidence: float
@@ -262,56 +262,67 @@ class _Asked:
     metrics: Sequence[str]
 
 
-def _problems(asked: _Asked) -> Iterator[SetupError]:
-    if not (isfinite(asked.detect) and asked.detect > 0):
+def _problems(request: _Request) -> Iterator[SetupError]:
+    if not (isfinite(request.detect) and request.detect > 0):
         yield SetupError(
-            f"detect must be above 0: a drop that is to be seen, such as 0.05; got {asked.detect}"
+            f"detect must be above 0: a drop that is to be seen, such as 0.05; got {request.detect}"
         )
-    if not 0 < asked.power < 1:
-        yield SetupError(f"power must be above 0 and below 1, got {asked.power}")
-    if not 0.5 < asked.confidence < 1:
-        yield SetupError(f"confidence must be above 0.5 and below 1, got {asked.confidence}")
-    if not asked.trials or not all(1 <= count <= _MOST_TRIALS for count in asked.trials):
-        given = ", ".join(map(str, asked.trials)) or "none"
-        yield SetupError(f"trials must be numbers from 1 to {_MOST_TRIALS:,}, got {given}")
+    if not 0 < request.power < 1:
+        yield SetupError(f"power must be above 0 and below 1, got {request.power}")
+    if not 0.5 < request.confidence < 1:
+        yield SetupError(f"confidence must be above 0.5 and below 1, got {request.confidence}")
+    if not request.trials or not all(1 <= count <= _MOST_TRIALS for count in request.trials):
+        numbers = ", ".join(map(str, request.trials)) or "none"
+        yield SetupError(f"trials must be numbers from 1 to {_MOST_TRIALS:,}, got {numbers}")
 
 
-def _of_kept(store: Store, name: str, asked: _Asked) -> RunSize:
+def _of_kept(store: Store, name: str, request: _Request) -> RunSize:
     run = store.load(find_current_run(store, name))
-    return _run_size(run, _took(run, store), asked)
+    return _run_size(run, _took(run, store), request)
 
 
 def _took(run: RunResult, store: Store | None) -> TrialTook:
     """Return the duration of a trial of the run, scoring included; an imported run has none."""
     briefly = run.cases if store is None else (case for _, case in store.verdicts(run.run_id))
-    made = sum(len(case.trials) for case in briefly)
-    if not made:
+    trials = sum(len(case.trials) for case in briefly)
+    if not trials:
         return TrialTook()
     cost = run.cost if run.spent else None
-    return TrialTook(None if cost is None else cost / made, run.duration / made if run.duration else None)
+    return TrialTook(None if cost is None else cost / trials, run.duration / trials if run.duration else None)
 
 
-def _run_size(run: RunResult, took: TrialTook, asked: _Asked) -> RunSize:
-    seen = _Seen(run.cases)
-    if not seen.values[PASSED]:
-        raise SetupProblems([SetupError(_nothing(run, seen))])
+def _run_size(run: RunResult, took: TrialTook, request: _Request) -> RunSize:
+    scores = _RunScores(run.cases)
+    if not scores.values[PASSED]:
+        raise SetupProblems([SetupError(_nothing(run, scores))])
     how = SizeAsked(
-        detect=asked.detect, power=asked.power, confidence=asked.confidence, trials=sorted({*asked.trials})
+        detect=request.detect,
+        power=request.power,
+        confidence=request.confidence,
+        trials=sorted({*request.trials}),
     )
-    samples = list(seen.samples(asked))
+    samples = list(scores.samples(request))
     measures = [size_for(sample, how, took) for sample in samples]
     counts = [len(case) for case in samples[0].cases]
     cases, trials = len(counts), max(1, round(sum(counts) / len(counts)))
-    sentence = ". ".join(sentence_of(one, cases, trials, asked.power) for one in measures)
+    sentence = ". ".join(sentence_of(one, cases, trials, request.power) for one in measures)
     return RunSize(
-        run.run_id, run.agent, cases, seen.left_out, trials, asked.power, asked.confidence, measures, sentence
+        run.run_id,
+        run.agent,
+        cases,
+        scores.left_out,
+        trials,
+        request.power,
+        request.confidence,
+        measures,
+        sentence,
     )
 
 
-def _nothing(run: RunResult, seen: _Seen) -> str:
+def _nothing(run: RunResult, scores: _RunScores) -> str:
     name = f"run {run.run_id}" if run.run_id else "the run"
-    if seen.left_out:
-        count = "its only case has" if seen.left_out == 1 else f"all of its {seen.left_out:,} cases have"
+    if scores.left_out:
+        count = "its only case has" if scores.left_out == 1 else f"all of its {scores.left_out:,} cases have"
         return f"{name} has nothing to go by: {count} a trial that could not be scored. see `proctor show`"
     return f"{name} has nothing to go by: no case of it was run. `proctor resume` continues an unfinished one"
 
@@ -321,7 +332,7 @@ def _finite_scores(metric: MetricVerdict) -> list[float]:
     return [float(value) for value in scores if isfinite(value)]
 
 
-class _Seen:
+class _RunScores:
     """The values of the cases of a run, by measure."""
 
     def __init__(self, cases: Iterable[CaseResult]) -> None:
@@ -343,16 +354,16 @@ class _Seen:
             if values and metric.outcome is not Outcome.ERROR:
                 self.values.setdefault(name, []).append(values)
 
-    def samples(self, asked: _Asked) -> Iterator[Sample]:
+    def samples(self, request: _Request) -> Iterator[Sample]:
         """What is to be planned for: pass and fail, or the metrics that were asked for."""
         problems: list[SetupError] = []
         others = sum(self.gating.values())
-        for name in asked.metrics or (PASSED,):
+        for name in request.metrics or (PASSED,):
             if not (values := self.values.get(name)):
                 problems.append(self._unknown(name))
                 continue
             reach, doubts = self._reach(name)
-            if problem := self._impossible(name, asked.detect, reach):
+            if problem := self._impossible(name, request.detect, reach):
                 problems.append(SetupError(problem))
                 continue
             decides = name == PASSED or self.gating.get(name, False)
@@ -364,8 +375,8 @@ class _Seen:
         if name in self.gating:
             return SetupError(f"metric {name} has no score in this run: nothing is known of its variance")
         known = [one for one in self.values if one != PASSED]
-        listed = f" It has {', '.join(known)}." if known else ""
-        return UnknownNameError(f"the run has no metric {name!r}.{did_you_mean(name, known)}{listed}")
+        hint = f" It has {', '.join(known)}." if known else ""
+        return UnknownNameError(f"the run has no metric {name!r}.{did_you_mean(name, known)}{hint}")
 
     def _reach(self, name: str) -> tuple[float, list[str]]:
         from proctor.analysis.compare.compare_runs import score_ranges
@@ -375,9 +386,9 @@ class _Seen:
         if (known := score_ranges([name]).get(name)) is not None:
             return known[1] - known[0], []
         flat = [value for case in self.values[name] for value in case]
-        seen = max(flat) - min(flat)
-        reach = seen or max(map(abs, flat)) or 1.0
-        basis = "as observed here" if seen else "the size of its score, because all scores are equal"
+        score_range = max(flat) - min(flat)
+        reach = score_range or max(map(abs, flat)) or 1.0
+        basis = "as observed here" if score_range else "the size of its score, because all scores are equal"
         return reach, [f"the metric does not define its score range: {reach:g} is assumed, {basis}"]
 
     def _impossible(self, name: str, detect: float, reach: float) -> str:

@@ -120,9 +120,9 @@ def variance_of_passes(cases: Sequence[Sequence[float]]) -> float:
     """
     values = [value for case in cases for value in case]
     rate = (fsum(values) + 1) / (len(values) + 2)
-    most, seen = rate * (1 - rate), variance_within(cases)
+    most, within = rate * (1 - rate), variance_within(cases)
     degrees = len(values) - len(cases)
-    return most if seen is None else min((seen * degrees + 0.5) / (degrees + 1), most)
+    return most if within is None else min((within * degrees + 0.5) / (degrees + 1), most)
 
 
 def _power_quantile(power: float) -> float:

@@ -69,7 +69,9 @@ def receive(path: Path, *, listen: str, count: int | None, seconds: float | None
 
         def look() -> bool:
             nonlocal reason_count
-            for why in receiver.reasons[reason_count:]:  # report at once, so that the user can correct the exporter
+            for why in receiver.reasons[
+                reason_count:
+            ]:  # report at once, so that the user can correct the exporter
                 say(f"refused: {why}")
                 reason_count += 1
             return bool(stopped)
