@@ -179,8 +179,8 @@ class BatchScoring:
                 return row
             known = set(self._rows)
             self._read_rows()
-            taken = {key for name in self._rows.keys() - known for key in self._rows[name].keys}
-            self._leave_out(chunk, taken & chunk.requests.keys())
+            keys = {key for name in self._rows.keys() - known for key in self._rows[name].keys}
+            self._leave_out(chunk, keys & chunk.requests.keys())
         return None
 
     def _leave_out(self, chunk: Chunk, keys: Collection[str]) -> None:

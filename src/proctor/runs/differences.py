@@ -46,16 +46,18 @@ def find_differences(
 
 
 def case_differences(
-    changed: Sequence[str], gone: Sequence[str], new: Sequence[str], *, kept: bool
+    changed: Sequence[str], only_base: Sequence[str], only_candidate: Sequence[str], *, keep_changed: bool
 ) -> Iterator[RunDifference]:
     """Yield the differences between the cases of both runs."""
     if changed:
-        so = "paired all the same" if kept else "left out"
+        so = "paired all the same" if keep_changed else "left out"
         yield RunDifference("case", f"{_cases(changed)} changed ({so}): {_some(changed)}")
-    if gone:
-        yield RunDifference("cases", f"{_cases(gone)} only in the base: {_some(gone)}")
-    if new:
-        yield RunDifference("cases", f"{_cases(new)} only in the candidate: {_some(new)}")
+    if only_base:
+        yield RunDifference("cases", f"{_cases(only_base)} only in the base: {_some(only_base)}")
+    if only_candidate:
+        yield RunDifference(
+            "cases", f"{_cases(only_candidate)} only in the candidate: {_some(only_candidate)}"
+        )
 
 
 def stopping_differences(found: Comparison) -> Iterator[RunDifference]:
@@ -284,9 +286,9 @@ def _criteria_differences(
 
 def _normalize(criterion: Mapping[str, Any]) -> dict[str, Any]:
     """Return a criterion with its options in the format's usual spelling, without a `gate` that is true (the default)."""
-    named = {_snake(name): value for name, value in criterion.items() if name != "gate" or value is False}
+    options = {_snake(name): value for name, value in criterion.items() if name != "gate" or value is False}
     return {
-        name: _normalize_keys(value) if name in _OF_THE_FORMAT else value for name, value in named.items()
+        name: _normalize_keys(value) if name in _OF_THE_FORMAT else value for name, value in options.items()
     }
 
 

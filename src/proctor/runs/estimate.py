@@ -105,13 +105,13 @@ def _by_history(found: Estimate, prepared: Prepared, store: Store) -> Estimate:
     sets = {chosen.summary.eval_set_id for chosen in plan.sets}
     for run in _to_go_by(store, sets, prepared.agent_label):
         cases = _cases(store.load(run.run_id), sets)
-        seen = {
+        metrics = {
             name
             for case in cases
             for name, metric in case.metrics.items()
             if any(score is not None for score in metric.per_trial)
         }
-        if not cases or (judged and not judged & seen):
+        if not cases or (judged and not judged & metrics):
             continue
         found.run_id, found.seen = run.run_id, len(cases)
         _add_judges(found, cases, judges)
@@ -120,7 +120,7 @@ def _by_history(found: Estimate, prepared: Prepared, store: Store) -> Estimate:
         if run.agent != prepared.agent_label:
             found.notes.append(f"that run was of {run.agent}: {prepared.agent_label} may take more, or less")
         found.notes += [
-            f"nothing is known of {name} yet: it is not in this" for name in sorted(judged - seen)
+            f"nothing is known of {name} yet: it is not in this" for name in sorted(judged - metrics)
         ]
         return found
     return _without_history(found, plan)
@@ -197,12 +197,12 @@ def _add_judges(found: Estimate, cases: Sequence[CaseResult], judges: Mapping[st
     ballots = [ballot for case in cases for ballot in _ballots(case, judges)]
     votes = [vote for ballot in ballots for vote in ballot.get("votes") or ()]
     _add(found, "judge", [_judging(case, judges, _price(votes)) for case in cases] if judges else [])
-    asked, others = {*judges.values()}, sorted({str(ballot.get("model")) for ballot in ballots})
-    if votes and not asked & {*others}:
+    models, others = {*judges.values()}, sorted({str(ballot.get("model")) for ballot in ballots})
+    if votes and not models & {*others}:
         for part in found.parts:
             part.cost = None
         found.notes.append(
-            f"that run was scored by {', '.join(others)}: what {', '.join(sorted(asked))} costs is not known"
+            f"that run was scored by {', '.join(others)}: what {', '.join(sorted(models))} costs is not known"
         )
     if known := sum(bool(vote.get("cached")) for vote in votes):
         found.notes.append(
@@ -271,8 +271,8 @@ def _without_history(found: Estimate, plan: Plan) -> Estimate:
 
 def votes_of(metric: Any) -> int:
     """Return how many votes of its judge a metric takes for one question at most."""
-    stated = getattr(metric, "_samples", None)  # a metric with its own number of samples
-    if isinstance(stated, int):
-        return stated
+    samples = getattr(metric, "_samples", None)  # a metric with its own number of samples
+    if isinstance(samples, int):
+        return samples
     options = getattr(getattr(metric, "_criterion", None), "judge_model_options", None)
     return getattr(options, "num_samples", 5)

@@ -218,6 +218,6 @@ async def carry_out(prepared: Prepared, progress: Progress | None, stored: Store
         with nullcontext() if prepared.agent_ref is None else imports_of(prepared.agent_ref):
             return await run()
     finally:
-        for asked in (prepared.options.judges, prepared.options.users):
-            if asked is not None:
-                await asked.close()
+        for pool in (prepared.options.judges, prepared.options.users):
+            if pool is not None:
+                await pool.close()

@@ -73,9 +73,9 @@ async def infer(
 
 def _unfit(case: EvalCase, users: Users, config: EvalConfig) -> Iterator[SetupError]:
     problem = cannot_run(case)
-    played = users.problems(case, config) if case.conversation_scenario is not None else ()
-    for said in (*([problem] if problem else ()), *played):
-        yield SetupError(f"case {case.eval_id!r}: {said}")
+    user_problems = users.problems(case, config) if case.conversation_scenario is not None else ()
+    for reason in (*([problem] if problem else ()), *user_problems):
+        yield SetupError(f"case {case.eval_id!r}: {reason}")
 
 
 class _Ended(NoProgress):

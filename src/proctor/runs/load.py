@@ -271,7 +271,7 @@ class Configs:
 
     def __init__(
         self,
-        given: ConfigLike,
+        config_like: ConfigLike,
         problems: list[SetupError],
         warnings: list[str],
         trials: Mapping[str, object] | None = None,
@@ -279,7 +279,7 @@ class Configs:
         default: str | None = None,
     ) -> None:
         """Take the config given for all sets, if any, and the options that override each config's `trials`."""
-        self._given, self._problems, self.warnings = given, problems, warnings
+        self._given, self._problems, self.warnings = config_like, problems, warnings
         self._trials = trials or {}
         self._default = default
         self._read: dict[str, EvalConfig | None] = {}
@@ -291,9 +291,9 @@ class Configs:
 
     def _with_trials(self, config: EvalConfig) -> EvalConfig | None:
         """Override the config's `trials` with the options; the result is validated by the same rules."""
-        stated = config.trials.model_dump(exclude_none=True) if config.trials is not None else {}
+        values = config.trials.model_dump(exclude_none=True) if config.trials is not None else {}
         try:
-            trials = TrialsConfig.model_validate({**stated, **self._trials})
+            trials = TrialsConfig.model_validate({**values, **self._trials})
         except ValidationError as error:
             self._problems += [
                 SetupError(f"trials: {line.removeprefix('document: ')}") for line in lines_of(error)
@@ -302,13 +302,13 @@ class Configs:
         return config.model_copy(update={"trials": trials})
 
     def _find(self, set_path: Path | None) -> tuple[EvalConfig | None, str]:
-        given = self._given
-        if isinstance(given, Mapping | EvalConfig):
+        config_like = self._given
+        if isinstance(config_like, Mapping | EvalConfig):
             if GIVEN not in self._read:
-                self._read[GIVEN] = self._validate(given)
+                self._read[GIVEN] = self._validate(config_like)
             return self._read[GIVEN], GIVEN
         try:
-            path = Path(given) if given is not None else _nearby_config(set_path)
+            path = Path(config_like) if config_like is not None else _nearby_config(set_path)
         except SetupError as problem:
             self._problems.append(problem)
             return None, ""
@@ -334,18 +334,20 @@ class Configs:
                 self._problems.append(problem)
         return self._read[key]
 
-    def _validate(self, given: Mapping[str, object] | EvalConfig) -> EvalConfig | None:
+    def _validate(self, config_like: Mapping[str, object] | EvalConfig) -> EvalConfig | None:
         from proctor.files.eval_sets.load import config_findings, misspelled_keys
 
         try:
-            config = EvalConfig.model_validate(given)
+            config = EvalConfig.model_validate(config_like)
         except ValidationError as error:
             self._problems += [SetupError(f"{GIVEN}: {line}") for line in lines_of(error)]
             return None
         slips = misspelled_keys(config)
         self._problems += [SetupError(f"{GIVEN}: {slip.one_line}") for slip in slips]
         if not slips:
-            self.warnings += [f"{GIVEN}: {doubt.one_line}" for doubt in config_findings(config, dict(given))]
+            self.warnings += [
+                f"{GIVEN}: {doubt.one_line}" for doubt in config_findings(config, dict(config_like))
+            ]
         return config
 
 
@@ -361,14 +363,14 @@ def trial_overrides(options: RunOptions) -> dict[str, object]:
     return {**changed, "num_runs": options.num_runs} if changed and options.num_runs is not None else changed
 
 
-def read_config(given: ConfigLike) -> tuple[EvalConfig, str, list[str]]:
+def read_config(config_like: ConfigLike) -> tuple[EvalConfig, str, list[str]]:
     """Return the given config, its source and its warnings.
 
     Raises:
         SetupProblems: the errors in the config.
     """
     problems: list[SetupError] = []
-    configs = Configs(given, problems, [])
+    configs = Configs(config_like, problems, [])
     config, source = configs.of(None)
     if config is None or problems:
         raise SetupProblems(problems)
@@ -393,8 +395,8 @@ def locate_problems(found: SetupProblems) -> SetupProblems:
 
 
 def _locate_problem(problem: SetupError, documents: dict[str, Document | None]) -> None:
-    file, said = problem.file, str(problem)
-    if not (file and problem.path and said.startswith(f"{file}: ")):
+    file, message = problem.file, str(problem)
+    if not (file and problem.path and message.startswith(f"{file}: ")):
         return  # made in Python, or already located
     if file not in documents:
         documents[file] = _document(Path(file))
@@ -405,7 +407,7 @@ def _locate_problem(problem: SetupError, documents: dict[str, Document | None]) 
     path, _ = resolve(problem.path, document.value)
     if path:
         place = document.locate([path]).key(path)
-        problem.args = (f"{file}:{place.line}:{place.column}{said[len(file) :]}",)
+        problem.args = (f"{file}:{place.line}:{place.column}{message[len(file) :]}",)
 
 
 def _document(path: Path) -> Document | None:

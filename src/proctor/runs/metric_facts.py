@@ -110,11 +110,11 @@ def _options(facts: MetricFacts, name: str) -> Iterator[OptionFacts]:
     properties, shared = schema.get("properties", {}), schema.get("$defs", {})
     for option, meaning in options_of(facts).items():
         required = option in facts.required
-        said = meaning.removesuffix(" (required)") if required else meaning
+        text = meaning.removesuffix(" (required)") if required else meaning
         known = _OURS.get(option) or properties.get(option, {})
         if "$ref" in str(known):
             known = {**known, "$defs": shared}
-        yield OptionFacts(name=option, meaning=said, required=required, json_schema=known)
+        yield OptionFacts(name=option, meaning=text, required=required, json_schema=known)
 
 
 def _schema(name: str) -> dict[str, Any]:

@@ -33,5 +33,5 @@ def ended(result: Result) -> Result:
     """Pass a result to the observer, and return the result for the caller."""
     if not WATCHERS or (last := WATCHERS[-1]) is None:
         return result
-    taken: Result = last.ended(result)
-    return taken
+    final_result: Result = last.ended(result)
+    return final_result

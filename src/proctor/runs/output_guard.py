@@ -168,8 +168,8 @@ class OutputGuard:
         head = _read_head(path)
         if kind in HEADS and re.match(HEADS[kind], head.decode("utf-8", "replace").removeprefix("\ufeff")):
             return
-        if kept := _kept_kind(path, head, kind) or self._kind_in_agent(path):
-            raise SetupError(f"{where}{path} is {kept}, which is never overwritten; name another file")
+        if file_kind := _kept_kind(path, head, kind) or self._kind_in_agent(path):
+            raise SetupError(f"{where}{path} is {file_kind}, which is never overwritten; name another file")
         if appends:
             if kind == EVAL_SET:  # the reader of the set reports a file of another kind
                 return
@@ -256,9 +256,9 @@ def _kept_kind(path: Path, head: bytes, kind: str) -> str:
     found = check_file(path, allow_duplicate_ids=True).kind
     if found in SETS or _SET_MARK.search(head):
         return "" if kind == EVAL_SET else "an eval set"
-    kept = {
+    kinds = {
         Kind.CONFIG: "an eval config",
         Kind.SCENARIOS: "a file of scenarios",
         Kind.SESSION_INPUT: "a session input",
     }
-    return next((text for one, text in kept.items() if one == found), "")
+    return next((text for one, text in kinds.items() if one == found), "")

@@ -93,11 +93,11 @@ async def rescore(
         StoreError: there is no store, or it cannot be written.
     """
     store = options.get("store")
-    kept = open_runs(store) if not is_open(store) else store
-    run_id = _id_of(kept, run)
-    manifest = kept.manifest(run_id)
-    recorded = list(_recorded_sets(kept, manifest))
-    prepared = _prepare(recorded, _configs(kept, manifest, options.get("config")), options, manifest)
+    run_store = open_runs(store) if not is_open(store) else store
+    run_id = _id_of(run_store, run)
+    manifest = run_store.manifest(run_id)
+    recorded = list(_recorded_sets(run_store, manifest))
+    prepared = _prepare(recorded, _configs(run_store, manifest, options.get("config")), options, manifest)
     prepared.agent_label = manifest.agent.label
     prepared.unreadable = [
         SetSummary(one.eval_set_id, one.path, NOT_JUDGED, 0, failure=one.failure)
@@ -106,14 +106,14 @@ async def rescore(
     ]
 
     def begin(_: AgentInfo | None, committed: Committed) -> RunWriter:
-        judging = _judging(counting(kept.judgings(run_id)), recorded, prepared.plan)
-        return kept.judge_again(run_id, judging, committed)
+        judging = _judging(counting(run_store.judgings(run_id)), recorded, prepared.plan)
+        return run_store.judge_again(run_id, judging, committed)
 
     positions = [position for chosen in prepared.plan.sets for position in _positions(chosen)]
-    gone = sorted({case.position for case in kept.planned(run_id)}.difference(positions))
+    missing = sorted({case.position for case in run_store.planned(run_id)}.difference(positions))
     if batch:
-        await _ask_in_batches(kept, run_id, prepared, options.get("progress"))
-    judged = StoredRun(kept, begin, positions=positions, gone=gone, resumed=True)
+        await _ask_in_batches(run_store, run_id, prepared, options.get("progress"))
+    judged = StoredRun(run_store, begin, positions=positions, gone=missing, resumed=True)
     return await carry_out(prepared, options.get("progress"), judged)
 
 
@@ -138,9 +138,9 @@ async def _ask_in_batches(store: Store, run_id: str, prepared: Prepared, progres
     if not isinstance(judges, JudgesOnDemand) or judges.made is None:
         raise SetupError("--batch: no metric of this config asks a language model. Score without --batch")
     positions = [at for chosen in prepared.plan.sets if chosen.asks_judges for at in _positions(chosen)]
-    asked = BatchScoring(store, store, run_id, prepared, judges.made, positions, progress or NoProgress())
+    scoring = BatchScoring(store, store, run_id, prepared, judges.made, positions, progress or NoProgress())
     try:
-        await asked.answer_all()
+        await scoring.answer_all()
     except BaseException:
         await judges.close()
         raise
@@ -189,8 +189,8 @@ class RecordedSet:
         """Read one case in the version that was run. With it the following ones are read, which are usually next."""
         position = self.positions[index]
         if position not in self._block:
-            wanted = self.positions[index : index + _BLOCK]
-            self._block = dict(self._store.case_documents(self._run_id, wanted))
+            positions = self.positions[index : index + _BLOCK]
+            self._block = dict(self._store.case_documents(self._run_id, positions))
         return EvalCase.model_validate_json(self._block[position])
 
     def where(self, index: int) -> str:
@@ -225,17 +225,17 @@ def _recorded_sets(store: Store, manifest: Manifest) -> Iterator[RecordedSet]:
         begun += summary.cases
 
 
-def _configs(store: Store, manifest: Manifest, given: ConfigLike) -> _Given:
+def _configs(store: Store, manifest: Manifest, config_like: ConfigLike) -> _ScoringConfigs:
     """Return the config of each set with its source, and the warnings."""
-    if given is not None:
-        config, source, warnings = read_config(given)
+    if config_like is not None:
+        config, source, warnings = read_config(config_like)
         first = store.judgings(manifest.run_id)[0]
         as_added = [(_restore_until_decided(config, one), source) for one in first.sets]
-        return _Given(as_added, warnings, first)
+        return _ScoringConfigs(as_added, warnings, first)
     last = counting(store.judgings(manifest.run_id))
     configs = [(EvalConfig.model_validate(one.config), one.config_source) for one in last.sets]
     warned = store.summary(manifest.run_id, last.number).judging_warnings
-    return _Given(configs, warned, store.judgings(manifest.run_id)[0])
+    return _ScoringConfigs(configs, warned, store.judgings(manifest.run_id)[0])
 
 
 def _restore_until_decided(config: EvalConfig, first: JudgedSet) -> EvalConfig:
@@ -246,7 +246,7 @@ def _restore_until_decided(config: EvalConfig, first: JudgedSet) -> EvalConfig:
     return config.model_copy(update={"trials": config.trials.model_copy(update={"until_decided": True})})
 
 
-class _Given(NamedTuple):
+class _ScoringConfigs(NamedTuple):
     configs: list[tuple[EvalConfig, str]]
     warnings: list[str]
     first: Judging
@@ -254,30 +254,30 @@ class _Given(NamedTuple):
 
 
 def _prepare(
-    recorded: Sequence[RecordedSet], given: _Given, options: Mapping[str, Any], manifest: Manifest
+    recorded: Sequence[RecordedSet], criteria: _ScoringConfigs, options: Mapping[str, Any], manifest: Manifest
 ) -> Prepared:
-    wanted = [
+    requests = [
         SetRequest(source, config, origin, num_runs=source.num_runs)
-        for source, (config, origin) in zip(recorded, given.configs, strict=True)
+        for source, (config, origin) in zip(recorded, criteria.configs, strict=True)
         if source.positions
     ]
-    if not wanted:
+    if not requests:
         raise SetupError("nothing was recorded in this run: `proctor resume` resumes it")
-    taken = {name: options[name] for name in options_of(Use.SCORE) if options.get(name) is not None}
-    taken.setdefault("allow_unasserted", bool(manifest.options.get("allow_unasserted")))
+    score_options = {name: options[name] for name in options_of(Use.SCORE) if options.get(name) is not None}
+    score_options.setdefault("allow_unasserted", bool(manifest.options.get("allow_unasserted")))
     budget = budget_of(options)
     judges = JudgesOnDemand(rescoring_judge(options.get("judge"), manifest), budget=budget)
     if wrong := judges.problems():
         raise SetupProblems(wrong)
-    added = adds_trials(manifest, given.first)
-    run_options = RunOptions(**taken, judges=judges, budget=budget, until_decided=added)
+    added = adds_trials(manifest, criteria.first)
+    run_options = RunOptions(**score_options, judges=judges, budget=budget, until_decided=added)
     try:
-        plan = make_plan(wanted, run_options)
+        plan = make_plan(requests, run_options)
     except SetupProblems as found:
         from proctor.runs.load import locate_problems
 
         raise locate_problems(found) from None
-    warnings = list(dict.fromkeys([*given.warnings, *plan.warnings, *plan.skips]))
+    warnings = list(dict.fromkeys([*criteria.warnings, *plan.warnings, *plan.skips]))
     if not (options.get("allow_unknown_keys") or manifest.options.get("allow_unknown_keys")):
         _refuse_keys(recorded)
     is_strict = bool(options.get("warnings_as_errors"))

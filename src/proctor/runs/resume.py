@@ -102,39 +102,39 @@ async def resume(run: str | None = None, **options: Unpack[ResumeOptions]) -> Ru
             written.
     """
     store = options.get("store")
-    kept = open_runs(store) if not is_open(store) else store
-    with recorded_attempt(kept, f"resume({'…' if run is None else repr(run)})", is_resume=True):
-        return await _resume(kept, run_to_resume(kept, run), options)
+    run_store = open_runs(store) if not is_open(store) else store
+    with recorded_attempt(run_store, f"resume({'…' if run is None else repr(run)})", is_resume=True):
+        return await _resume(run_store, run_to_resume(run_store, run), options)
 
 
-async def _resume(kept: Store, run_id: str, options: ResumeOptions) -> RunResult:
-    manifest = kept.manifest(run_id)
+async def _resume(store: Store, run_id: str, options: ResumeOptions) -> RunResult:
+    manifest = store.manifest(run_id)
     retry_errors, force = options.get("retry_errors", False), options.get("force", False)
-    if getattr(kept, "members", lambda _: [])(run_id):
-        return await _resume_parts(kept, manifest, options)
-    if nothing_to_do(kept, run_id, retry_errors=retry_errors):
-        return kept.load(run_id)
+    if getattr(store, "members", lambda _: [])(run_id):
+        return await _resume_parts(store, manifest, options)
+    if nothing_to_do(store, run_id, retry_errors=retry_errors):
+        return store.load(run_id)
     _check_origin(manifest)
     results = _places(manifest, options.get("results"))
     agent, eval_sets = _agent(manifest, options.get("agent")), _sets(manifest, options.get("eval_sets"))
-    prepared = prepare(agent, eval_sets, _options(manifest, {**options, "store": kept}))
-    found = changes(kept, manifest, prepared)
+    prepared = prepare(agent, eval_sets, _options(manifest, {**options, "store": store}))
+    found = changes(store, manifest, prepared)
     if found.said and not force:
         raise SetupProblems([*map(SetupError, found.said), SetupError(_way_out(manifest))])
-    notes = [f"resumed although {said}" for said in found.said]
+    notes = [f"resumed although {reason}" for reason in found.said]
     prepared.warnings += notes
     prepared.notes += notes
 
     def begin(info: AgentInfo | None, committed: Committed) -> RunWriter:
-        if _waits_for_its_turn(kept, manifest):
-            return kept.resume(
+        if _waits_for_its_turn(store, manifest):
+            return store.resume(
                 run_id, committed, added=found.added, agent=add_description(manifest.agent, info)
             )
         _same_agent(manifest, info, force=force, warnings=prepared.warnings)
-        return kept.resume(run_id, committed, added=found.added)
+        return store.resume(run_id, committed, added=found.added)
 
     going_on = StoredRun(
-        kept, begin, positions=found.positions, gone=found.gone, resumed=True, retry_errors=retry_errors
+        store, begin, positions=found.positions, gone=found.gone, resumed=True, retry_errors=retry_errors
     )
     result = await carry_out(prepared, options.get("progress"), going_on)
     for place in results:
@@ -142,7 +142,7 @@ async def _resume(kept: Store, run_id: str, options: ResumeOptions) -> RunResult
     return result
 
 
-async def _resume_parts(kept: Store, manifest: Manifest, options: ResumeOptions) -> RunResult:
+async def _resume_parts(store: Store, manifest: Manifest, options: ResumeOptions) -> RunResult:
     """Run the parts of a run of several processes whose process has died, one after the other."""
     from proctor.runs.storage.join_run import changed_caps, dead_parts, joined_run
 
@@ -152,20 +152,20 @@ async def _resume_parts(kept: Store, manifest: Manifest, options: ResumeOptions)
             "retry_errors (--retry-errors)"
         )
     result: RunResult | None = None
-    caps = changed_caps(kept, manifest.run_id, options)
-    while shard := next(dead_parts(kept, manifest.run_id, is_first=result is None), None):
+    caps = changed_caps(store, manifest.run_id, options)
+    while shard := next(dead_parts(store, manifest.run_id, is_first=result is None), None):
         agent, eval_sets = _agent(manifest, options.get("agent")), _sets(manifest, options.get("eval_sets"))
         sharing = {"join": manifest.run_id, "shard": shard, "progress": options.get("progress")}
-        given: Any = {**_options(manifest, {**options, **caps, "store": kept}), **sharing}
-        prepared = prepare(agent, eval_sets, given)
+        evaluate_options: Any = {**_options(manifest, {**options, **caps, "store": store}), **sharing}
+        prepared = prepare(agent, eval_sets, evaluate_options)
         with suppress(NothingToRunError):  # the part has no case: it is complete now
             result = await carry_out(
                 prepared, options.get("progress"), joined_run(prepared, sharing, is_resume=True)
             )
             if result.stopped_by or result.failure is not None:
                 break
-    is_over = kept.record(manifest.run_id).state is RunState.FINISHED
-    whole = kept.load(manifest.run_id) if is_over or result is None else result
+    is_over = store.record(manifest.run_id).state is RunState.FINISHED
+    whole = store.load(manifest.run_id) if is_over or result is None else result
     for place in _places(manifest, options.get("results")) if is_over else ():
         place.write(whole)
     return whole
@@ -215,18 +215,18 @@ def nothing_to_do(store: Store, run_id: str, *, retry_errors: bool) -> bool:
 
 def _options(manifest: Manifest, now: Mapping[str, Any]) -> EvaluateOptions:
     """Return the options of the run without its limits, overridden by the options given `now`."""
-    kept = {name: value for name, value in manifest.options.items() if name not in _NOT_KEPT}
-    if manifest.against and "against" in kept:
-        kept["against"] = base_name(str(kept["against"]), manifest.against, now["store"])
+    run_options = {name: value for name, value in manifest.options.items() if name not in _NOT_KEPT}
+    if manifest.against and "against" in run_options:
+        run_options["against"] = base_name(str(run_options["against"]), manifest.against, now["store"])
     options: Any = {
-        **kept,
+        **run_options,
         **{name: now[name] for name in options_of(Use.RESUME) if now.get(name) is not None},
     }
     for name in HOOKS:
         if isinstance(options.get(name), str):
             options[name] = _hook(name, options[name])
-    taken: EvaluateOptions = options
-    return taken
+    result: EvaluateOptions = options
+    return result
 
 
 _NOT_KEPT = {"eval_sets", "outputs", AGAINST_RUN, USER_CODE, *WORKERS} | {
@@ -266,14 +266,14 @@ def known_places(places: Sequence[str], option: str) -> Sequence[str]:
     return places
 
 
-def _places(manifest: Manifest, given: Sequence[str] | None) -> list[AdkFiles]:
+def _places(manifest: Manifest, urls: Sequence[str] | None) -> list[AdkFiles]:
     """Return the places in google-adk's format that the result goes to."""
     from proctor.stores.adk_history import AdkFiles
 
-    if given is None:
-        kept = outputs_of(manifest)
-        given = known_places(kept.results, "results=[…]") if kept else ()
-    places = [AdkFiles.from_url(url) for url in given]
+    if urls is None:
+        outputs = outputs_of(manifest)
+        urls = known_places(outputs.results, "results=[…]") if outputs else ()
+    places = [AdkFiles.from_url(url) for url in urls]
     for place in places:
         place.check()
     return places
@@ -293,10 +293,10 @@ def _check_origin(manifest: Manifest) -> None:
         )
 
 
-def _agent(manifest: Manifest, given: AgentLike) -> AgentLike:
-    _check_folder(manifest, needed=given is None)
-    if given is not None:
-        return given
+def _agent(manifest: Manifest, agent: AgentLike) -> AgentLike:
+    _check_folder(manifest, needed=agent is None)
+    if agent is not None:
+        return agent
     if manifest.agent.reference is None:
         raise SetupError(
             f"the agent {manifest.agent.label} of run {manifest.run_id} was an object in Python: "
@@ -310,15 +310,15 @@ def _agent(manifest: Manifest, given: AgentLike) -> AgentLike:
     return manifest.agent.reference
 
 
-def _sets(manifest: Manifest, given: Any) -> Any:
-    if given is not None:
-        return given
-    named = manifest.options.get("eval_sets")
-    if not named:
+def _sets(manifest: Manifest, eval_sets: Any) -> Any:
+    if eval_sets is not None:
+        return eval_sets
+    references = manifest.options.get("eval_sets")
+    if not references:
         raise SetupError(
             f"the eval sets of run {manifest.run_id} were objects in Python: give them again, resume(run, eval_sets=…)"
         )
-    return named
+    return references
 
 
 def _check_folder(manifest: Manifest, *, needed: bool) -> None:
@@ -336,8 +336,8 @@ def _way_out(manifest: Manifest) -> str:
 
 def _waits_for_its_turn(store: Store, manifest: Manifest) -> bool:
     """Return whether the agent was never called: several agents were to run, and the process died before its turn."""
-    asked = manifest.agent.version, manifest.agent.description
-    return asked == (None, None) and not store.standing(manifest.run_id).trials
+    facts = manifest.agent.version, manifest.agent.description
+    return facts == (None, None) and not store.standing(manifest.run_id).trials
 
 
 def _same_agent(manifest: Manifest, info: AgentInfo | None, *, force: bool, warnings: list[str]) -> None:

@@ -129,10 +129,12 @@ def _judged_otherwise(manifest: Manifest, judgings: Sequence[Judging]) -> Iterat
     if _verdicts_of(last) == _verdicts_of(first) and not any(map(_is_other, *metrics)):
         return
     sources = {one.config_source for one in last.sets if one.metrics} or {""}
-    named = next(iter(sources)) if len(sources) == 1 else ""
-    config = f" --config {shlex.quote(named)}" if named and Path(named).is_file() else " with these criteria"
+    source = next(iter(sources)) if len(sources) == 1 else ""
+    config = (
+        f" --config {shlex.quote(source)}" if source and Path(source).is_file() else " with these criteria"
+    )
     yield (
-        f"the run was re-scored by other criteria (scoring {last.number}{f': {named}' if named else ''}). The "
+        f"the run was re-scored by other criteria (scoring {last.number}{f': {source}' if source else ''}). The "
         f"resumed run keeps its own criteria, and their verdicts count; `proctor score {manifest.run_id}{config}` "
         "re-scores all of it by the other criteria"
     )
@@ -158,9 +160,9 @@ def _cases(store: Store, run_id: str, prepared: Prepared, found: Changes) -> Non
     found.added += [_at(case, position) for position, case in changed.items() if position not in run]
     missing = there.left()
     found.gone = [case.position for case in missing]
-    gone = [case.eval_id for case in missing]
+    missing_ids = [case.eval_id for case in missing]
     ids_of_changed = [case.eval_id for case in changed.values()]
-    for what, ids in (("changed", ids_of_changed), ("new", added), ("gone", gone)):
+    for what, ids in (("changed", ids_of_changed), ("new", added), ("gone", missing_ids)):
         if ids:
             found.said.append(f"{_cases_are(ids)} {what}: {_some(ids)}")
 
@@ -174,15 +176,15 @@ class _There:
         self.count = 0
         """The number of cases read so far; the total once a case is taken out of order."""
 
-    def take(self, wanted: PlannedCase) -> PlannedCase | None:
+    def take(self, planned: PlannedCase) -> PlannedCase | None:
         """Return the next case with this set and id, or `None`."""
         if self._others is None:
             case = next(self._planned, None)
-            if case is not None and _id_of(case) == _id_of(wanted):
+            if case is not None and _id_of(case) == _id_of(planned):
                 self.count += 1
                 return case
             self._look_through(case)
-        known = self._others.get(_id_of(wanted)) if self._others else None
+        known = self._others.get(_id_of(planned)) if self._others else None
         return known.popleft() if known else None
 
     def left(self) -> list[PlannedCase]:
@@ -211,5 +213,5 @@ def _cases_are(ids: list[str]) -> str:
 
 
 def _some(ids: list[str]) -> str:
-    shown = ", ".join(ids[:_MOST_NAMED])
-    return shown if len(ids) <= _MOST_NAMED else f"{shown}, …"
+    text = ", ".join(ids[:_MOST_NAMED])
+    return text if len(ids) <= _MOST_NAMED else f"{text}, …"

@@ -108,48 +108,48 @@ def _criteria(criteria: ConfigLike) -> EvalConfig:
     if not isinstance(criteria, Mapping):
         expected = "expected a dict from metric name to threshold or criterion, an EvalConfig, or a path"
         raise SetupProblems([SetupError(f"criteria: {expected}, got {type(criteria).__name__}")])
-    named = {str(getattr(name, "value", name)): value for name, value in criteria.items()}
-    document = named if isinstance(named.get("criteria"), Mapping) else {"criteria": named}
+    metrics = {str(getattr(name, "value", name)): value for name, value in criteria.items()}
+    document = metrics if isinstance(metrics.get("criteria"), Mapping) else {"criteria": metrics}
     try:
         return EvalConfig.model_validate(document)
     except ValidationError as error:
         raise SetupProblems([SetupError(f"criteria: {line}") for line in lines_of(error)]) from None
 
 
-def _scenario(given: Any) -> ConversationScenario:
+def _scenario(value: Any) -> ConversationScenario:
     try:
-        return ConversationScenario.model_validate(given)
+        return ConversationScenario.model_validate(value)
     except ValidationError as error:
         raise SetupProblems([SetupError(f"scenario: {line}") for line in lines_of(error)]) from None
 
 
-def _invocations(given: Any, what: str) -> list[Invocation]:
-    is_one = isinstance(given, Invocation | Mapping) or hasattr(given, "model_fields")
-    several = [given] if is_one else given
+def _invocations(value: Any, what: str) -> list[Invocation]:
+    is_one = isinstance(value, Invocation | Mapping) or hasattr(value, "model_fields")
+    several = [value] if is_one else value
     if isinstance(several, str) or not isinstance(several, Iterable):
-        wanted = "expected invocations or a list of tool names"
-        raise SetupProblems([SetupError(f"{what}: {wanted}, got {type(several).__name__}")])
+        expected = "expected invocations or a list of tool names"
+        raise SetupProblems([SetupError(f"{what}: {expected}, got {type(several).__name__}")])
     several = list(several)
     if several and any(isinstance(one, str | list | tuple) for one in several):
         mixed = "expected a list of invocations, of tool names, or of lists of tool names; got a mixture"
         raise SetupProblems([SetupError(f"{what}: {mixed}")])
-    read = [_invocation(one, what if is_one else f"{what}[{n}]") for n, one in enumerate(several)]
-    if problems := [problem for _, found in read for problem in found]:
+    results = [_invocation(one, what if is_one else f"{what}[{n}]") for n, one in enumerate(several)]
+    if problems := [problem for _, found in results for problem in found]:
         raise SetupProblems(problems)
-    return [one for one, _ in read if one is not None]
+    return [one for one, _ in results if one is not None]
 
 
-def _invocation(given: Any, place: str) -> tuple[Invocation | None, list[SetupError]]:
+def _invocation(value: Any, place: str) -> tuple[Invocation | None, list[SetupError]]:
     """Return one invocation, or its problems."""
-    if isinstance(given, Mapping) and (whole := next((key for key in _LARGER if key in given), None)):
-        wanted = "give the invocations, which stand in the `conversation` of a case"
-        return None, [SetupError(f"{place}: that is {_LARGER[whole]}; {wanted}")]
+    if isinstance(value, Mapping) and (whole := next((key for key in _LARGER if key in value), None)):
+        expected = "give the invocations, which stand in the `conversation` of a case"
+        return None, [SetupError(f"{place}: that is {_LARGER[whole]}; {expected}")]
     try:
-        return Invocation.model_validate(given), []
+        return Invocation.model_validate(value), []
     except ValidationError as error:
         if error.errors()[0]["loc"] == ():
-            wanted = "expected an invocation (an object with `user_content` and what was done)"
-            return None, [SetupError(f"{place}: {wanted}, got {type(given).__name__}")]
+            expected = "expected an invocation (an object with `user_content` and what was done)"
+            return None, [SetupError(f"{place}: {expected}, got {type(value).__name__}")]
         return None, [SetupError(f"{place}: {line}") for line in lines_of(error)]
 
 
@@ -166,18 +166,18 @@ _LARGER = {
 OPTION = "ignore_args"
 
 
-def turns_of_names(given: Any, other: Any) -> list[Invocation] | None:
+def turns_of_names(value: Any, other: Any) -> list[Invocation] | None:
     """Read one side of a comparison as tool names; return `None` if it is something else.
 
     `["a", "b"]` is one turn, `[["a", "b"], []]` are two. An empty list is one turn without calls if the other side is a list of
     names. If the other side is invocations, lists of names or another empty list, it has no turn (`[[]]` has one without calls).
     """
-    if not isinstance(given, list | tuple):
+    if not isinstance(value, list | tuple):
         return None
-    if _are_names(given) or (not given and _are_names(other)):
-        return [_turn(given)]
-    if given and all(isinstance(one, list | tuple) and (not one or _are_names(one)) for one in given):
-        return [_turn(one) for one in given]
+    if _are_names(value) or (not value and _are_names(other)):
+        return [_turn(value)]
+    if value and all(isinstance(one, list | tuple) and (not one or _are_names(one)) for one in value):
+        return [_turn(one) for one in value]
     return None
 
 
@@ -193,8 +193,8 @@ def by_name_only(config: EvalConfig) -> EvalConfig:
     return config.model_copy(update={"criteria": criteria})
 
 
-def _are_names(given: Any) -> bool:
-    return isinstance(given, list | tuple) and bool(given) and all(isinstance(one, str) for one in given)
+def _are_names(value: Any) -> bool:
+    return isinstance(value, list | tuple) and bool(value) and all(isinstance(one, str) for one in value)
 
 
 def _turn(names: Sequence[str]) -> Invocation:

@@ -158,7 +158,10 @@ def _compare(base: KnownSide, candidate: KnownSide, request: _Request) -> Compar
     found.next_steps = [rescore, *steps] if rescore else [*steps]
     found.unlike = [
         *case_differences(
-            found.changed_cases, found.only_base, found.only_candidate, kept=request.keep_changed_cases
+            found.changed_cases,
+            found.only_base,
+            found.only_candidate,
+            keep_changed=request.keep_changed_cases,
         ),
         *find_differences(base[1], candidate[1], objects=AN_OBJECT),
         *stopping_differences(found),

@@ -69,13 +69,13 @@ async def _final_response(subject: Subject) -> None:
 
 async def _order(subject: Subject) -> None:
     async for number, turn in _turns(subject):
-        said = [event for event in turn.events if _parts(event)]
-        if said and not _waits(turn) and (said[-1].partial or not said[-1].is_final_response()):
+        events = [event for event in turn.events if _parts(event)]
+        if events and not _waits(turn) and (events[-1].partial or not events[-1].is_final_response()):
             raise ConformanceError(f"turn {number} does not end with its final response: {_kinds(turn)}")
 
 
 async def _pairing(subject: Subject) -> None:
-    seen = False
+    has_calls = False
     earlier: list[FunctionCall] = []
     async for number, turn in _turns(subject):
         earlier = [] if number == 1 else earlier  # pending calls may be answered in a later turn
@@ -83,7 +83,7 @@ async def _pairing(subject: Subject) -> None:
         waiting = {name for event in turn.events for name in event.long_running_tool_ids or ()}
         for event in turn.events:
             calls = _calls(event)
-            seen = seen or bool(calls)
+            has_calls = has_calls or bool(calls)
             _check_ids(calls, open_calls, number)
             open_calls += calls
             for response in _responses(event):
@@ -96,7 +96,7 @@ async def _pairing(subject: Subject) -> None:
             raise ConformanceError(
                 f"turn {number}: no response to the call of {', '.join(map(str, unanswered))}"
             )
-    if not seen:
+    if not has_calls:
         raise NotApplicableError("it called no tool: --set FILE names conversations in which it does")
 
 
@@ -126,11 +126,11 @@ async def _streaming(subject: Subject) -> None:
     async for number, turn in _turns(subject):
         pieces = ""
         for event in turn.events:
-            said = "".join(part.text or "" for part in _parts(event) if not part.thought)
+            text = "".join(part.text or "" for part in _parts(event) if not part.thought)
             if event.partial:
-                pieces, streamed = pieces + said, True
-            elif said:
-                pieces = "" if pieces.strip() in said or not pieces else pieces
+                pieces, streamed = pieces + text, True
+            elif text:
+                pieces = "" if pieces.strip() in text or not pieces else pieces
         if pieces.strip():
             raise ConformanceError(f"turn {number}: no whole event follows the pieces {pieces[:80]!r}")
     if not streamed:
@@ -147,12 +147,12 @@ async def _state(subject: Subject) -> None:
             json.dumps(state)
         except (TypeError, ValueError) as error:
             raise ConformanceError(f"the final state is not JSON: {error}") from None
-        wanted = {**talk.session.state, KEY: talk.token, **_changes(talk)}
-        for key, value in wanted.items():
+        expected = {**talk.session.state, KEY: talk.token, **_changes(talk)}
+        for key, value in expected.items():
             if not key.startswith("temp:") and state.get(key) != value and key in {KEY, *_changes(talk)}:
-                given = "was given with the session" if key == KEY else "was changed by an event"
+                origin = "was given with the session" if key == KEY else "was changed by an event"
                 raise ConformanceError(
-                    f"{key!r} {given} to {safe_repr(value)}, and is {safe_repr(state.get(key))} in the final state"
+                    f"{key!r} {origin} to {safe_repr(value)}, and is {safe_repr(state.get(key))} in the final state"
                 )
 
 
@@ -209,10 +209,10 @@ async def _concurrency(subject: Subject) -> None:
     cases = [subject.case(number) for number in range(AT_ONCE)]
     talks = await asyncio.gather(*(talk_through(subject, case) for case in cases))
     for talk in talks:
-        said = json.dumps([event.model_dump(mode="json", exclude_none=True) for event in talk.events])
-        said += repr(talk.final_state)
+        transcript = json.dumps([event.model_dump(mode="json", exclude_none=True) for event in talk.events])
+        transcript += repr(talk.final_state)
         for other in talks:
-            if other is not talk and (other.token in said or other.session.id in said):
+            if other is not talk and (other.token in transcript or other.session.id in transcript):
                 raise ConformanceError(
                     f"what belongs to the session {other.session.id} stands in that of {talk.session.id}, which was had "
                     "at the same time"

@@ -73,9 +73,9 @@ def case_of(messages: Sequence[str]) -> EvalCase:
 def new_talk(case: EvalCase) -> tuple[EvalCase, Talk]:
     """Return a copy of a case and a new conversation for it, with a unique token in the session state."""
     token = f"token-{uuid.uuid4().hex}"
-    given = case.session_input or SessionInput(app_name=DEFAULT_APP, user_id=DEFAULT_USER)
-    state = {**(given.state or {}), KEY: token}
-    own = given.model_copy(update={"state": state, "session_id": None})
+    session_input = case.session_input or SessionInput(app_name=DEFAULT_APP, user_id=DEFAULT_USER)
+    state = {**(session_input.state or {}), KEY: token}
+    own = session_input.model_copy(update={"state": state, "session_id": None})
     case = case.model_copy(update={"session_input": own})
     return case, Talk(new_session(case, f"conformance-{uuid.uuid4().hex}"), token)
 

@@ -39,17 +39,17 @@ def _check_cases(recorded: RecordedRun) -> Iterator[RecordedCase]:
             recorded.head.warnings += _fail_below_threshold(case.result)
         else:
             reached = _recompute_verdict(case.result)
-            if said := _contradiction(case, reached):
-                _make_error(case.result, said, reached)
+            if reason := _contradiction(case, reached):
+                _make_error(case.result, reason, reached)
         yield case
-    if (said := _of_the_whole(recorded, counts)) and recorded.head.failure is None:
-        recorded.head.failure = Failure(where="file", kind=FailureKind.UNUSABLE_ANSWER, message=said)
+    if (reason := _of_the_whole(recorded, counts)) and recorded.head.failure is None:
+        recorded.head.failure = Failure(where="file", kind=FailureKind.UNUSABLE_ANSWER, message=reason)
 
 
-def _make_error(case: CaseResult, said: str, reached: CaseVerdict | None) -> None:
+def _make_error(case: CaseResult, reason: str, reached: CaseVerdict | None) -> None:
     """Make a case an error, unless its recorded outcome or its scores already make it failed."""
     case.outcome = worst([case.outcome, Outcome.ERROR, *([reached.outcome] if reached else [])])
-    case.reason = f"the file contradicts itself: {said}{f'; it says: {case.reason}' if case.reason else ''}"
+    case.reason = f"the file contradicts itself: {reason}{f'; it says: {case.reason}' if case.reason else ''}"
 
 
 def _fail_below_threshold(case: CaseResult) -> list[str]:
@@ -124,11 +124,11 @@ def _contradiction(case: RecordedCase, reached: CaseVerdict | None) -> str:
         )
     if not result.trials:
         return f"it is {result.outcome} without a trial"
-    there = result.trials_passed
-    said = _of_failures(result) if reached is None else next(_milder(result, reached), "")
-    if case.passed is not None and case.passed != there:
-        return said or f"{case.passed} of its trials passed, and {there} are there as passed"
-    return said
+    trials_passed = result.trials_passed
+    reason = _of_failures(result) if reached is None else next(_milder(result, reached), "")
+    if case.passed is not None and case.passed != trials_passed:
+        return reason or f"{case.passed} of its trials passed, and {trials_passed} are there as passed"
+    return reason
 
 
 def _recompute_verdict(case: CaseResult) -> CaseVerdict | None:
@@ -160,16 +160,16 @@ def _milder(case: CaseResult, reached: CaseVerdict) -> Iterator[str]:
         *((metric.name, metric, reached.metrics[metric.name].outcome) for metric in _gating(case)),
         *((f"trial {t.number + 1}", t, o) for t, o in zip(case.trials, reached.trials, strict=True)),
     ]
-    said = [_made_error(*pair) for pair in pairs if _is_milder(pair[1].outcome, pair[2])]
+    reasons = [_made_error(*pair) for pair in pairs if _is_milder(pair[1].outcome, pair[2])]
     if _is_milder(case.outcome, reached.outcome):
-        said.append(f"it is recorded as {case.outcome}, and its scores make it {reached.outcome}")
-    return iter(said)
+        reasons.append(f"it is recorded as {case.outcome}, and its scores make it {reached.outcome}")
+    return iter(reasons)
 
 
 def _made_error(name: str, recorded: MetricVerdict | TrialResult, reached: Outcome) -> str:
-    said = f"{name} is recorded as {recorded.outcome}, and its scores make it {reached}"
+    reason = f"{name} is recorded as {recorded.outcome}, and its scores make it {reached}"
     recorded.outcome = Outcome.ERROR
-    return said
+    return reason
 
 
 def _of_failures(case: CaseResult) -> str:

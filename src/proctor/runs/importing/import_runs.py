@@ -138,11 +138,11 @@ class _Ready:
 
 def _put_aside(recorded: RecordedRun, path: Path, spool: Spool) -> _Ready:
     """Read a whole run, each case once."""
-    seen, recorded, cases = _Seen(), check_consistency(recorded), RunSpool(spool)
+    totals, recorded, cases = _Totals(), check_consistency(recorded), RunSpool(spool)
     for position, case in enumerate(recorded.cases()):
-        cases.add(PlannedCase(position, *seen.take(case)), _records(position, case))
-    manifest, judging = _manifest(recorded, path, seen), _judging(recorded, seen)
-    return _Ready(manifest, judging, seen.summary(recorded.head), cases)
+        cases.add(PlannedCase(position, *totals.take(case)), _records(position, case))
+    manifest, judging = _manifest(recorded, path, totals), _judging(recorded, totals)
+    return _Ready(manifest, judging, totals.summary(recorded.head), cases)
 
 
 def _write(run: _Ready, store: Store) -> str:
@@ -235,7 +235,7 @@ def _case_json(recorded: RecordedCase) -> bytes:
 
 
 @dataclass(slots=True)
-class _Seen:
+class _Totals:
     """Facts collected over all cases of a file."""
 
     metrics: dict[str, dict[str, MetricManifest]] = field(default_factory=dict)
@@ -291,13 +291,13 @@ class _Seen:
         )
 
 
-def _manifest(recorded: RecordedRun, path: Path, seen: _Seen) -> Manifest:
+def _manifest(recorded: RecordedRun, path: Path, totals: _Totals) -> Manifest:
     head = recorded.head
     return Manifest(
         run_id=new_run_id(),
         created_at=head.started_at or time.time(),
         agent=AgentManifest(label=head.agent),
-        sets=[_set_manifest(one, seen) for one in head.sets],
+        sets=[_set_manifest(one, totals) for one in head.sets],
         num_runs=head.num_runs,
         options={
             "imported": {
@@ -310,25 +310,25 @@ def _manifest(recorded: RecordedRun, path: Path, seen: _Seen) -> Manifest:
     )
 
 
-def _set_manifest(one: SetSummary, seen: _Seen) -> SetManifest:
-    hashed = seen.hashes.get(one.eval_set_id, hash_of_many())
+def _set_manifest(one: SetSummary, totals: _Totals) -> SetManifest:
+    hashed = totals.hashes.get(one.eval_set_id, hash_of_many())
     return SetManifest(
         eval_set_id=one.eval_set_id,
         path=one.path,
         content_hash=hashed.hexdigest(),
-        cases=seen.cases[one.eval_set_id],
+        cases=totals.cases[one.eval_set_id],
         num_runs=one.num_runs,
         failure=one.failure,
     )
 
 
-def _judging(recorded: RecordedRun, seen: _Seen) -> Judging:
+def _judging(recorded: RecordedRun, totals: _Totals) -> Judging:
     head = recorded.head
-    return Judging(created_at=head.started_at, sets=[_judged_set(recorded, one, seen) for one in head.sets])
+    return Judging(created_at=head.started_at, sets=[_judged_set(recorded, one, totals) for one in head.sets])
 
 
-def _judged_set(recorded: RecordedRun, one: SetSummary, seen: _Seen) -> JudgedSet:
-    metrics = seen.metrics.get(one.eval_set_id, {})
+def _judged_set(recorded: RecordedRun, one: SetSummary, totals: _Totals) -> JudgedSet:
+    metrics = totals.metrics.get(one.eval_set_id, {})
     thresholds = {name: m.threshold for name, m in metrics.items() if m.threshold is not None}
     return JudgedSet(
         eval_set_id=one.eval_set_id,

@@ -90,9 +90,9 @@ def joined_run(prepared: Prepared, options: Any, *, is_resume: bool = False) -> 
         manifest.options.pop(name, None)
     shard, whole = parse_shard(options["shard"]), replace(prepared)
     prepared.plan, positions = _part_of(prepared.plan, shard)
-    for asked in (prepared.options.judges, prepared.options.users):
-        if isinstance(asked, JudgesOnDemand | UsersOnDemand):
-            asked.share(shard.count)
+    for pool in (prepared.options.judges, prepared.options.users):
+        if isinstance(pool, JudgesOnDemand | UsersOnDemand):
+            pool.share(shard.count)
     seconds = options.get("join_timeout")
     progress = options.get("progress")
     notify = progress.noted if isinstance(progress, Notes) else (lambda _: None)
@@ -292,8 +292,8 @@ class JoinedRun(StoredRun):
 def _missing(members: Sequence[RunMember], count: int) -> str:
     there = {member.part for member in members if member.is_ready}
     missing = [f"{part}/{count}" for part in range(1, count + 1) if part not in there]
-    shown = ", ".join(missing[:_MOST_NAMED]) + (", …" if len(missing) > _MOST_NAMED else "")
-    return f"part {shown}" if len(missing) == 1 else f"parts {shown}"
+    text = ", ".join(missing[:_MOST_NAMED]) + (", …" if len(missing) > _MOST_NAMED else "")
+    return f"part {text}" if len(missing) == 1 else f"parts {text}"
 
 
 _MOST_NAMED = 5
@@ -314,11 +314,11 @@ def _ignore_commit(_tokens: Sequence[object], _error: Exception | None) -> None:
 # --- Runs of several processes, seen from others ----------------------------------------------------------------------
 
 
-def changed_caps(store: Any, run_id: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the caps of a run, by option, after those that are `given` to `resume` have replaced them."""
+def changed_caps(store: Any, run_id: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the caps of a run, by option, after the `options` of `resume` have replaced them."""
     shared: SharedRuns = store
     before = shared.caps(run_id)
-    caps = replace(before, **{name: given[name] for name in CAPS if given.get(name) is not None})
+    caps = replace(before, **{name: options[name] for name in CAPS if options.get(name) is not None})
     if caps != before:
         shared.set_caps(run_id, caps)
     return asdict(caps)
@@ -347,8 +347,8 @@ def dead_parts(store: Any, run_id: str, *, is_first: bool) -> Iterator[str]:
 
 def _under_way(members: Sequence[RunMember]) -> str:
     left = [one for one in members if not one.is_complete]
-    shown = [f"part {one.part}/{one.parts} ({one.worker or 'no process'})" for one in left[:_MOST_NAMED]]
-    return ", ".join(shown) + (", …" if len(left) > _MOST_NAMED else "")
+    parts = [f"part {one.part}/{one.parts} ({one.worker or 'no process'})" for one in left[:_MOST_NAMED]]
+    return ", ".join(parts) + (", …" if len(left) > _MOST_NAMED else "")
 
 
 def wait_for_end(store: Store, run_id: str, seconds: float) -> str:

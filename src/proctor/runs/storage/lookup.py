@@ -22,18 +22,18 @@ _MOST_NAMES = 5_000
 """The most case ids that are searched for the closest match."""
 
 
-def judging_of(store: Store, run_id: str, wanted: int | None) -> int:
-    """Return the number of the scoring pass `wanted`; by default that of the pass whose verdicts count.
+def judging_of(store: Store, run_id: str, number: int | None) -> int:
+    """Return the number of the scoring pass `number`; by default that of the pass whose verdicts count.
 
     Raises:
         UnknownNameError: the run has no scoring pass with this number.
     """
     judgings = store.judgings(run_id)
     numbers = [judging.number for judging in judgings]
-    if wanted is not None and wanted not in numbers:
-        listed = ", ".join(map(str, numbers))
-        raise UnknownNameError(f"--judging {wanted}: the run has {listed}; `proctor score` adds another")
-    return wanted or counting(judgings).number
+    if number is not None and number not in numbers:
+        text = ", ".join(map(str, numbers))
+        raise UnknownNameError(f"--judging {number}: the run has {text}; `proctor score` adds another")
+    return number or counting(judgings).number
 
 
 def listed_run(store: Store, run_id: str) -> ListedRun:
@@ -59,17 +59,17 @@ def find_case(planned: Iterator[PlannedCase], name: str) -> PlannedCase:
         if len(names) < _MOST_NAMES:
             names.append(case.eval_id)
     if not found:
-        listed = ", ".join(islice(names, 10)) + (", …" if len(names) > 10 else "")
-        raise UnknownNameError(f"the run has no case {name!r}.{did_you_mean(name, names)} Cases: {listed}.")
+        text = ", ".join(islice(names, 10)) + (", …" if len(names) > 10 else "")
+        raise UnknownNameError(f"the run has no case {name!r}.{did_you_mean(name, names)} Cases: {text}.")
     if len(found) > 1:
         choice = " or ".join(f"{case.eval_set_id}/{case.eval_id}" for case in found)
         raise SetupError(f"several sets have a case {name!r}: say {choice}")
     return found[0]
 
 
-def view_case(store: Store, listed: ListedRun, planned: PlannedCase, judging: int) -> CaseView:
+def view_case(store: Store, entry: ListedRun, planned: PlannedCase, judging: int) -> CaseView:
     """Return all stored data of a case, with the verdicts of the scoring pass `judging`."""
-    run = listed.run
+    run = entry.run
     history = [
         Judged(
             one.number,
@@ -79,13 +79,15 @@ def view_case(store: Store, listed: ListedRun, planned: PlannedCase, judging: in
         )
         for one in store.judgings(run.run_id)
     ]
-    shown = next(one.case for one in history if one.number == judging)
+    case_result = next(one.case for one in history if one.number == judging)
     badges = {
-        name: badge for name, badge in store.load(run.run_id, judging).badges.items() if name in shown.metrics
+        name: badge
+        for name, badge in store.load(run.run_id, judging).badges.items()
+        if name in case_result.metrics
     }
     return CaseView(
-        run.run_id, listed.short, run.agent, run.created_at, shown, judging, history, badges=badges,
-        earlier={trial.number: list(_evidence(trial.earlier)) for trial in shown.trials if trial.earlier},
+        run.run_id, entry.short, run.agent, run.created_at, case_result, judging, history, badges=badges,
+        earlier={trial.number: list(_evidence(trial.earlier)) for trial in case_result.trials if trial.earlier},
         scenario=case.conversation_scenario if (case := case_of(store, run.run_id, planned.position)) else None,
     )  # fmt: skip
 

@@ -98,13 +98,13 @@ def open_runs(url: str | Path | None = None, *, read_only: bool = False) -> Stor
     """
     from proctor.stores.open import open_store as opened
 
-    wanted = store_url(url)
-    if (file := store_file(wanted)) is not None and not file.exists():
+    resolved_url = store_url(url)
+    if (file := store_file(resolved_url)) is not None and not file.exists():
         raise NoRunsError(
             f"no runs yet: there is no store {display_path(file)}. `proctor eval AGENT SET` keeps its runs; "
             "--store names another place"
         )
-    return opened(wanted, read_only=read_only, artefacts=_artefacts())
+    return opened(resolved_url, read_only=read_only, artefacts=_artefacts())
 
 
 def _artefacts() -> str:

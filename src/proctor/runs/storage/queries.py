@@ -71,12 +71,12 @@ def starred_runs(store: Store) -> set[str]:
     return {run_id for run_id, annotation in store.annotations().items() if annotation.starred}
 
 
-def is_set(name: str, wanted: str) -> bool:
-    """Return whether `wanted` matches the set with the id `name`: by its id, or by the name of its file; `*` and `?` are wildcards."""
+def is_set(name: str, pattern: str) -> bool:
+    """Return whether `pattern` matches the set with the id `name`: by its id, or by the name of its file; `*` and `?` are wildcards."""
     return (
-        name == wanted
-        or fnmatchcase(name, wanted)
-        or fnmatchcase(name, _SET_SUFFIX.sub("", Path(wanted).name))
+        name == pattern
+        or fnmatchcase(name, pattern)
+        or fnmatchcase(name, _SET_SUFFIX.sub("", Path(pattern).name))
     )
 
 
@@ -109,8 +109,8 @@ def list_runs(  # noqa: PLR0913 - a filter each
         StoreError: the store cannot be read.
     """
     check_count("limit", limit)
-    listed = _named_so(list(RunKind), "kind", kind)
-    wanted = RunFilter(
+    run_kind = _named_so(list(RunKind), "kind", kind)
+    run_filter = RunFilter(
         agent=agent,
         eval_set=eval_set,
         outcome=[_named_so(_ENDS, "outcome", outcome)] if outcome is not None else (),
@@ -122,7 +122,7 @@ def list_runs(  # noqa: PLR0913 - a filter each
         opened = as_store(store)
     except NoRunsError:
         return []
-    return list(islice(filter(wanted.takes, opened.runs(listed)), limit))
+    return list(islice(filter(run_filter.takes, opened.runs(run_kind)), limit))
 
 
 _Name = TypeVar("_Name", bound=StrEnum)
@@ -132,14 +132,14 @@ _ENDS = [Outcome.PASSED, Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE, Ou
 """The possible outcomes of a run."""
 
 
-def _named_so(names: Sequence[_Name], what: str, given: str) -> _Name:
-    """Return the member of `names` that equals `given`."""
+def _named_so(names: Sequence[_Name], what: str, value: str) -> _Name:
+    """Return the member of `names` that equals `value`."""
     for name in names:
-        if name == given:
+        if name == value:
             return name
     known = [name.value for name in names]
     raise UnknownNameError(
-        f"No {what} named {str(given)!r}.{did_you_mean(str(given), known)} Known: {', '.join(known)}."
+        f"No {what} named {str(value)!r}.{did_you_mean(str(value), known)} Known: {', '.join(known)}."
     )
 
 
@@ -199,15 +199,15 @@ def _find_deletable(store: Store, names: Sequence[str]) -> list[RunRecord]:
     from proctor.stores.baselines import baseline_names
 
     baselines = baseline_names(store, strict=True)
-    listed = [names] if isinstance(names, str) else names
-    wanted = {find_current_run(store, name, with_audits=True): name for name in listed}
-    found = [run for run in store.runs(None) if run.run_id in wanted]
+    run_names = [names] if isinstance(names, str) else names
+    names_by_id = {find_current_run(store, name, with_audits=True): name for name in run_names}
+    found = [run for run in store.runs(None) if run.run_id in names_by_id]
     for run in found:
         if run.state is RunState.RUNNING:
-            raise SetupError(f"run {wanted[run.run_id]} is under way: it is not deleted")
+            raise SetupError(f"run {names_by_id[run.run_id]} is under way: it is not deleted")
         if called := baselines.get(run.run_id):
             raise SetupError(
-                f"run {wanted[run.run_id]} is the baseline {' and '.join(called)}: it is not deleted. "
+                f"run {names_by_id[run.run_id]} is the baseline {' and '.join(called)}: it is not deleted. "
                 f"`proctor baseline remove {called[0]}` comes first"
             )
     return found

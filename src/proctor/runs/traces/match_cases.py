@@ -37,15 +37,15 @@ class Matched:
 def own_cases(conversations: Sequence[TracedConversation], eval_set_id: str = "traces") -> EvalSet:
     """Return a set with one case per conversation, in order; the cases expect nothing."""
     cases = []
-    for eval_id, told in zip(ids_of(conversations), conversations, strict=True):
-        turns = [Invocation(user_content=Content.model_validate(turn.asked)) for turn in told.turns]
+    for eval_id, conversation in zip(ids_of(conversations), conversations, strict=True):
+        turns = [Invocation(user_content=Content.model_validate(turn.asked)) for turn in conversation.turns]
         cases.append(EvalCase(eval_id=eval_id, conversation=turns))
     return EvalSet(eval_set_id=eval_set_id, eval_cases=cases)
 
 
 def ids_of(conversations: Sequence[TracedConversation]) -> list[str]:
     """Return a name for each conversation: its case's, else its own id, in characters that a command line accepts."""
-    names = [_speakable(told.case_id or told.id) for told in conversations]
+    names = [_speakable(conversation.case_id or conversation.id) for conversation in conversations]
     renamed = rename_duplicates(names)
     return [renamed.get(index, name) for index, name in enumerate(names)]
 
@@ -64,28 +64,30 @@ def match(plan: Plan, conversations: Sequence[TracedConversation]) -> Matched:
     matched = Matched()
     finder = _Finder(plan)
     unmatched: list[str] = []
-    for told in conversations:
-        fitting, why = finder.cases_of(told)
+    for conversation in conversations:
+        fitting, why = finder.cases_of(conversation)
         found = fitting[0] if len(fitting) == 1 else None
         if found is None:
             for each in fitting:
                 matched.claimed[each] = matched.claimed.get(each, 0) + 1
-            unmatched.append(f"{told.place}: the conversation {told.id!r} belongs to no case: {why}")
+            unmatched.append(
+                f"{conversation.place}: the conversation {conversation.id!r} belongs to no case: {why}"
+            )
             continue
         if found in matched.told:
             found = _once_more(plan, found)
-        matched.told[found] = told
+        matched.told[found] = conversation
         case = plan.sets[found[0]].source.case(found[1])
-        if (turn := differing_turn(told, case)) is not None:
-            said = f"case {case.eval_id}: in turn {turn + 1} the user's message in the trace differs from the case"
-            matched.warnings.append(said)
+        if (turn := differing_turn(conversation, case)) is not None:
+            message = f"case {case.eval_id}: in turn {turn + 1} the user's message in the trace differs from the case"
+            matched.warnings.append(message)
     matched.warnings = _some(unmatched) + _some(matched.warnings)
     return matched
 
 
-def _some(said: list[str]) -> list[str]:
-    more = [f"… and {len(said) - _MOST_SAID} more of that kind"] if len(said) > _MOST_SAID else []
-    return said[:_MOST_SAID] + more
+def _some(messages: list[str]) -> list[str]:
+    more = [f"… and {len(messages) - _MOST_SAID} more of that kind"] if len(messages) > _MOST_SAID else []
+    return messages[:_MOST_SAID] + more
 
 
 class _Finder:
@@ -106,15 +108,15 @@ class _Finder:
                 self._by_texts.setdefault(texts, []).append(where)
                 self._by_first.setdefault(texts[0], []).append(where)
 
-    def cases_of(self, told: TracedConversation) -> tuple[Sequence[Where], str]:
+    def cases_of(self, conversation: TracedConversation) -> tuple[Sequence[Where], str]:
         """Return the cases that match a conversation, and the reason if it is not exactly one."""
-        texts = tuple(plain(turn.text) for turn in told.turns)
-        if told.is_case_ours and told.case_id not in self._by_id:
-            return (), f"its spans name the case {told.case_id!r} ({CASE}), which does not exist"
+        texts = tuple(plain(turn.text) for turn in conversation.turns)
+        if conversation.is_case_ours and conversation.case_id not in self._by_id:
+            return (), f"its spans name the case {conversation.case_id!r} ({CASE}), which does not exist"
         looks = (
-            self._by_id.get(told.case_id, ()),
-            self._by_id.get(told.id, ()),
-            self._by_session.get(told.id, ()),
+            self._by_id.get(conversation.case_id, ()),
+            self._by_id.get(conversation.id, ()),
+            self._by_session.get(conversation.id, ()),
             self._by_texts.get(texts, ()) if all(texts) else (),
         )
         for found in looks:

@@ -149,8 +149,8 @@ class TraceReceiver:
 
     def is_allowed(self, authorization: str) -> bool:
         """Return whether a request with this header is authorized."""
-        wanted = f"Bearer {self._token}"
-        return not self._token or hmac.compare_digest(authorization.encode(), wanted.encode())
+        expected = f"Bearer {self._token}"
+        return not self._token or hmac.compare_digest(authorization.encode(), expected.encode())
 
     def take(self, request: dict[str, Any]) -> None:
         """Write a request to the file.

@@ -144,16 +144,16 @@ class OtlpHandler(BaseHTTPRequestHandler):
         while True:
             size = self.rfile.readline(_LONGEST_LINE).split(b";")[0].strip()
             try:
-                wanted = int(size, 16)
+                length = int(size, 16)
             except ValueError:
                 raise Refused(400, "a chunk without a size") from None
-            if wanted < 0 or len(body) + wanted > self.most_body:
+            if length < 0 or len(body) + length > self.most_body:
                 raise self._too_large()
-            piece = self.rfile.read(wanted)
+            piece = self.rfile.read(length)
             self.rfile.readline(_LONGEST_LINE)
-            if len(piece) < wanted:
+            if len(piece) < length:
                 raise Refused(400, "the body ended within a chunk")
-            if not wanted:
+            if not length:
                 return bytes(body)
             body += piece
 

@@ -97,9 +97,9 @@ async def score_trace(
     paths = [traces] if isinstance(traces, str | Path) else list(traces)
     traced = read_traces(paths)
     store = options.get("store")
-    kept = open_store(store or "memory:") if not is_open(store) else store
+    run_store = open_store(store or "memory:") if not is_open(store) else store
     sets = own_cases(traced.conversations) if eval_sets is None else eval_sets
-    planned = {**options, "store": kept}
+    planned = {**options, "store": run_store}
     if eval_sets is None:  # the cause is then in the criteria, and `_refuse_comparing` names it
         planned["allow_unasserted"] = True
     prepared = _prepare(sets, planned, paths)
@@ -110,10 +110,12 @@ async def score_trace(
     else:
         matched = match(prepared.plan, traced.conversations)
     prepared.warnings += [*traced.doubts, *matched.warnings]
-    result = await carry_out(prepared, options.get("progress"), _stored_run(kept, prepared, matched, paths))
+    result = await carry_out(
+        prepared, options.get("progress"), _stored_run(run_store, prepared, matched, paths)
+    )
     if store is None:  # the store existed only for this call
         result.cases, result.run_id = list(result.cases), ""
-        kept.close()
+        run_store.close()
     return ended(result)
 
 
@@ -156,8 +158,8 @@ def _prepare(
     sets: EvalSetLike | Sequence[EvalSetLike], options: Mapping[str, object], paths: Sequence[str | Path]
 ) -> Prepared:
     """Plan the scoring like a run whose agent has already answered."""
-    given = {name: value for name, value in options.items() if value is not None}
-    prepared = prepare(_Traced(), sets, given, plays=False)  # type: ignore[arg-type]  # names are checked above
+    scoring_options = {name: value for name, value in options.items() if value is not None}
+    prepared = prepare(_Traced(), sets, scoring_options, plays=False)  # type: ignore[arg-type]  # names are checked above
     prepared.agent, prepared.agent_label = None, _label(paths)
     return prepared
 
@@ -187,13 +189,13 @@ def _refuse_comparing(prepared: Prepared) -> None:
     Raises:
         SetupProblems: there is such a metric.
     """
-    named = {
+    metrics = {
         one.name: one
         for chosen in prepared.plan.sets
         for one in chosen.metrics
         if one.name in chosen.config.criteria
     }
-    comparing = [name for name, one in named.items() if one.facts.needs & {"expected", "expected_state"}]
+    comparing = [name for name, one in metrics.items() if one.facts.needs & {"expected", "expected_state"}]
     if comparing:
         raise SetupProblems(
             [

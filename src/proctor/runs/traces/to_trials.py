@@ -20,7 +20,7 @@ CAPS = Caps()
 
 
 def trial_of(
-    told: TracedConversation | None, case: EvalCase | None, eval_set_id: str, *, claimed: int = 0
+    conversation: TracedConversation | None, case: EvalCase | None, eval_set_id: str, *, claimed: int = 0
 ) -> Trial:
     """Return the evidence for a case; if no conversation matches it, the evidence has that failure.
 
@@ -28,7 +28,7 @@ def trial_of(
     as those of a running agent: they are limited in size and made readable.
     """
     trial = Trial(eval_set_id=eval_set_id, eval_id=case.eval_id if case is not None else "")
-    if told is None:
+    if conversation is None:
         message = "none of the conversations in the traces belongs to this case"
         if claimed:
             message += f"; {claimed} could, and as well to another case: `proctor.eval_id` on a span names it"
@@ -36,39 +36,39 @@ def trial_of(
         return trial
     intake = EvidenceLimiter(CAPS, trial.notes)
     trial.session_id, trial.app_name = (
-        intake.readable(told.id, "session id: "),
-        intake.readable(told.app_name, "app: "),
+        intake.readable(conversation.id, "session id: "),
+        intake.readable(conversation.app_name, "app: "),
     )
-    trial.user_id = intake.readable(told.user_id, "user id: ")
-    trial.failure = told.failure
-    for turn in told.turns:
+    trial.user_id = intake.readable(conversation.user_id, "user id: ")
+    trial.failure = conversation.failure
+    for turn in conversation.turns:
         trial.turns.append(_record_turn(turn, intake, trial))
-    trial.notes += told.notes
-    trial.started_at = told.turns[0].started_at
-    trial.duration = round(sum(turn.duration or 0.0 for turn in told.turns), 3)
+    trial.notes += conversation.notes
+    trial.started_at = conversation.turns[0].started_at
+    trial.duration = round(sum(turn.duration or 0.0 for turn in conversation.turns), 3)
     if trial.failure is None and case is not None:
         trial.failure = _other_length(trial.turns, case)
     return trial
 
 
-def _record_turn(told: TracedTurn, intake: EvidenceLimiter, trial: Trial) -> Turn:
+def _record_turn(traced_turn: TracedTurn, intake: EvidenceLimiter, trial: Trial) -> Turn:
     """Record one turn as if its events arrived now, with the durations of the trace."""
-    asked = Content.model_validate(told.asked)
-    for part in asked.parts or ():
+    user_content = Content.model_validate(traced_turn.asked)
+    for part in user_content.parts or ():
         if part.text is not None:
             part.text = intake.readable(part.text, "user message: ")
-    turn = Turn(user_content=asked, started_at=told.started_at)
-    session = Session(id="", app_name="", user_id="", memory={"spans": told.spans()})
+    turn = Turn(user_content=user_content, started_at=traced_turn.started_at)
+    session = Session(id="", app_name="", user_id="", memory={"spans": traced_turn.spans()})
     try:
-        _run_to_end(record_turn(_all(told.events), turn, session, intake))
+        _run_to_end(record_turn(_all(traced_turn.events), turn, session, intake))
     except AgentError as error:
         failure = Failure(where="agent", kind=FailureKind.RAISED, message=str(error), turn=len(trial.turns))
         trial.failure = trial.failure or failure
     except ReportedError as error:
         trial.failure = trial.failure or error.failure("agent", len(trial.turns))
-    turn.duration, turn.started_at = told.duration, told.started_at
-    turn.model_duration, turn.tool_duration = told.model_duration, told.tool_duration
-    turn.app_details = intake.object(told.app_details, "agents: ") if told.app_details else None
+    turn.duration, turn.started_at = traced_turn.duration, traced_turn.started_at
+    turn.model_duration, turn.tool_duration = traced_turn.model_duration, traced_turn.tool_duration
+    turn.app_details = intake.object(traced_turn.app_details, "agents: ") if traced_turn.app_details else None
     return turn
 
 
@@ -88,16 +88,16 @@ def _run_to_end(recording: Coroutine[object, object, None]) -> None:
 
 def _other_length(turns: Sequence[Turn], case: EvalCase) -> Failure | None:
     """Return a failure if the conversation and its case differ in length: they cannot be compared turn by turn."""
-    wanted = len(case.conversation) if case.conversation is not None else len(turns)
-    if len(turns) == wanted:
+    expected = len(case.conversation) if case.conversation is not None else len(turns)
+    if len(turns) == expected:
         return None
-    message = f"the case has {wanted} turn(s), and the conversation in the trace {len(turns)}"
+    message = f"the case has {expected} turn(s), and the conversation in the trace {len(turns)}"
     return Failure(where=TRACE, kind=FailureKind.UNUSABLE_ANSWER, message=message)
 
 
-def differing_turn(told: TracedConversation, case: EvalCase) -> int | None:
+def differing_turn(conversation: TracedConversation, case: EvalCase) -> int | None:
     """Return the first turn, from 0, in which the user's message differs from the case."""
-    for index, (turn, expected) in enumerate(zip(told.turns, case.conversation or (), strict=False)):
+    for index, (turn, expected) in enumerate(zip(conversation.turns, case.conversation or (), strict=False)):
         if turn.text and plain(turn.text) != plain(text_of(expected.user_content)):
             return index
     return None
@@ -108,8 +108,8 @@ def plain(text: str) -> str:
     return " ".join(text.split())
 
 
-def session_of(told: TracedConversation) -> SessionInput | None:
+def session_of(conversation: TracedConversation) -> SessionInput | None:
     """Return the app and the user of a conversation, if the trace names them."""
-    if not told.app_name and not told.user_id:
+    if not conversation.app_name and not conversation.user_id:
         return None
-    return SessionInput(app_name=told.app_name, user_id=told.user_id)
+    return SessionInput(app_name=conversation.app_name, user_id=conversation.user_id)
