@@ -51,15 +51,19 @@ Scorer = Callable[[CaseView], MetricScore | Awaitable[MetricScore]]
 
 def within_range(score: Scorer, facts: MetricFacts) -> Scorer:
     """Wrap the `score` of a metric that is not ours: a number beyond its range becomes its failure, an *error*."""
-    asked = replace(facts, kind="custom")
+    custom_facts = replace(facts, kind="custom")
 
     def checked(found: Any) -> Any:
         if not isinstance(found, MetricScore) or found.failure is not None:
             return found
         for value in (found.value, *(each.value for each in found.per_invocation)):
-            if isinstance(value, int | float) and isfinite(value) and (said := beyond_range(asked, value)):
-                kind, told = FailureKind.UNUSABLE_ANSWER, f"returned {value:g}, {said}"
-                found.value, found.failure = None, Failure(where="metric", kind=kind, message=told)
+            if (
+                isinstance(value, int | float)
+                and isfinite(value)
+                and (problem := beyond_range(custom_facts, value))
+            ):
+                kind, message = FailureKind.UNUSABLE_ANSWER, f"returned {value:g}, {problem}"
+                found.value, found.failure = None, Failure(where="metric", kind=kind, message=message)
                 break
         return found
 
@@ -232,8 +236,8 @@ class OnOpening:
         places = _places(case)
         if index not in places:
             return Explanation(_why_not(case, index))
-        seen = replace_turns(score, [score.per_invocation[place] for place in places])
-        explained: Explanation = self._metric.explain(_seen(case), seen, places.index(index))
+        opening_score = replace_turns(score, [score.per_invocation[place] for place in places])
+        explained: Explanation = self._metric.explain(_seen(case), opening_score, places.index(index))
         return explained
 
 

@@ -191,9 +191,9 @@ class Surveys:
         looks = []
         for metric in metrics:
             survey = getattr(metric.metric, "survey", None)
-            if survey is None or (made := survey()) is None:
+            if survey is None or (new_survey := survey()) is None:
                 continue
-            look = self._looks.setdefault((id(config), metric.name), Look(metric, made, source))
+            look = self._looks.setdefault((id(config), metric.name), Look(metric, new_survey, source))
             look.is_partial |= is_partial
             looks.append(look)
         return looks
@@ -231,11 +231,11 @@ Check = Callable[[EvalCase], Iterable[str]]
 def checks_of(metrics: Iterable[BoundMetric]) -> list[Check]:
     """Return the checks for each case: those of the metrics, and those of the metrics that the config does not name."""
     metrics = list(metrics)
-    read = _keys_of_metrics(metrics)
-    asked = [each.metric.check for each in metrics if hasattr(each.metric, "check")]
-    unasked = _Unasked([key for key in EXTENSION_KEYS if key not in read])
+    known_keys = _keys_of_metrics(metrics)
+    metric_checks = [each.metric.check for each in metrics if hasattr(each.metric, "check")]
+    unasked = _Unasked([key for key in EXTENSION_KEYS if key not in known_keys])
     state = [] if any(each.facts.name == FINAL_STATE for each in metrics) else [_check_state]
-    return [*asked, unasked, *state]
+    return [*metric_checks, unasked, *state]
 
 
 def problems_of(case: EvalCase, checks: Sequence[Check]) -> list[str]:
@@ -249,8 +249,8 @@ def find_unread_keys(
     """Return the keys of a case that no metric of the run reads, except those that `skipped` metrics read."""
     keys = [key for key in READERS if key in (all_extensions(case) or ())]
     if keys:
-        read = _keys_of_metrics(metrics)
-        keys = [key for key in keys if key not in read]
+        known_keys = _keys_of_metrics(metrics)
+        keys = [key for key in keys if key not in known_keys]
     return [*keys, *(key for key in _unread_rubrics(case, metrics) if reader_of(key) not in skipped)]
 
 

@@ -116,14 +116,14 @@ def _introduce_parts(metric: BoundMetric, problems: list[SetupError]) -> None:
             problems.append(problem)
 
 
-def _unknown_metrics(asked: Collection[str], listed: Collection[str]) -> list[SetupError]:
+def _unknown_metrics(names: Collection[str], known_names: Collection[str]) -> list[SetupError]:
     return [
         UnknownNameError(
-            f"--metrics names {name!r}, which the criteria do not have.{suggest_names(name, listed)} -v lists the names.",
-            listed,
+            f"--metrics names {name!r}, which the criteria do not have.{suggest_names(name, known_names)} -v lists the names.",
+            known_names,
         )
-        for name in asked
-        if name not in listed
+        for name in names
+        if name not in known_names
     ]
 
 
@@ -236,9 +236,9 @@ def _build(name: str, criterion: BaseCriterion | None, options: RunOptions, cust
 
 
 def _set_judge(metric: BoundMetric, options: RunOptions, bound: Bound) -> None:
-    given = choose_judges(metric.metric, options.judges)
-    metric.judge, metric.judge_code = given.model, given.code
-    bound.doubts += [_doubt(metric.name, said) for said in given.notes]
+    choice = choose_judges(metric.metric, options.judges)
+    metric.judge, metric.judge_code = choice.model, choice.code
+    bound.doubts += [_doubt(metric.name, note) for note in choice.notes]
 
 
 # --- The order of metrics that need the scores of others --------------------------------------------------------------
@@ -271,10 +271,10 @@ def order_of(
         order.problems.append(problem)
     waiting = dict(combines)
     while waiting:
-        gone = {**skipped, **order.skipped}
+        left_out = {**skipped, **order.skipped}
         for name, needed in waiting.items():
-            if without := next((part for part in needed if part in gone), None):
-                order.skipped[name] = gone[without]
+            if without := next((part for part in needed if part in left_out), None):
+                order.skipped[name] = left_out[without]
                 break
             if all(part in order.names or part not in combines for part in needed):
                 order.names.append(name)

@@ -75,7 +75,7 @@ class Plan:
 
 
 def make_plan(
-    wanted: Sequence[SetRequest],
+    requests: Sequence[SetRequest],
     options: RunOptions,
     problems: Sequence[SetupError] = (),
     *,
@@ -91,7 +91,7 @@ def make_plan(
     for name, hook in (("setup", options.setup), ("teardown", options.teardown)):
         found += check_hook(hook, name) if hook is not None else []
     surveys, usable = Surveys(), options.usable()
-    plans = [_plan_set(entry, usable, found, surveys, hashed=hashed) for entry in wanted]
+    plans = [_plan_set(entry, usable, found, surveys, hashed=hashed) for entry in requests]
     if not found:  # otherwise the set with the case that a criterion needs may be missing
         found += surveys.problems()
     found += remedies_for(plans)
@@ -237,8 +237,8 @@ def _case_problems(
 
 def _is_partial(entry: SetRequest, options: RunOptions) -> bool:
     """Whether options leave out cases of a set, or did when the run was made."""
-    made = entry.num_runs is not None
-    return made or bool(entry.only or options.tags or options.limit or options.shard)
+    has_run = entry.num_runs is not None
+    return has_run or bool(entry.only or options.tags or options.limit or options.shard)
 
 
 def _in_config(problem: SetupError, entry: SetRequest) -> SetupError:
@@ -314,18 +314,18 @@ def find_duplicate_names(plans: Iterable[SetPlan]) -> Iterator[str]:
     for plan in plans:
         by_name[plan.source.eval_set_id].append(plan)
     for name, same_name in by_name.items():
-        seen: dict[str, SetPlan] = {}
+        plan_by_id: dict[str, SetPlan] = {}
         for plan in same_name if len(same_name) > 1 else ():
             ids = _ids(plan)
-            if both := [case_id for case_id in ids if case_id in seen]:
+            if both := [case_id for case_id in ids if case_id in plan_by_id]:
                 more = f" (and {len(both) - 1} more)" if len(both) > 1 else ""
                 yield (
-                    f"{_label(seen[both[0]])} and {_label(plan)} are both called {name!r}, and each has a case "
+                    f"{_label(plan_by_id[both[0]])} and {_label(plan)} are both called {name!r}, and each has a case "
                     f"{both[0]!r}{more}: reports, `show` and `compare` cannot tell these apart; give one of the sets "
                     "another `eval_set_id`"
                 )
                 break
-            seen.update(dict.fromkeys(ids, plan))
+            plan_by_id.update(dict.fromkeys(ids, plan))
 
 
 def _ids(plan: SetPlan) -> list[str]:
@@ -346,8 +346,8 @@ _HALF = 0.5
 
 def runs_of(config: EvalConfig, options: RunOptions) -> int:
     """Return how many trials each case gets: the option `num_runs`, or the config's number, or 1."""
-    stated = config.trials.num_runs if config.trials is not None else None
-    return options.num_runs or stated or 1
+    num_runs = config.trials.num_runs if config.trials is not None else None
+    return options.num_runs or num_runs or 1
 
 
 def problems_of_trials(config: EvalConfig, rule: TrialRule | None, num_runs: int) -> list[SetupError]:
@@ -382,14 +382,14 @@ def too_few_trials(rule: TrialRule, num_runs: int) -> str:
     """Explain which verdict so many trials cannot reach; empty if both passed and failed are possible."""
     if rule.confidence is None or undecidable(rule, num_runs):
         return ""
-    asked = f"{rule.min_pass_rate:g} at a confidence of {rule.confidence:g}"
+    requirement = f"{rule.min_pass_rate:g} at a confidence of {rule.confidence:g}"
     if not _can_pass(rule, num_runs):
         return (
-            f"trials: no case can pass with {count_text(num_runs, 'trial')}: even if all pass, that does not show {asked}; "
+            f"trials: no case can pass with {count_text(num_runs, 'trial')}: even if all pass, that does not show {requirement}; "
             f"it takes at least {least_to_pass(rule)}"
         )
     if not _can_fail(rule, num_runs):
-        return f"trials: no case can fail with {count_text(num_runs, 'trial')}: even if none passes, {asked} is not ruled out"
+        return f"trials: no case can fail with {count_text(num_runs, 'trial')}: even if none passes, {requirement} is not ruled out"
     return ""
 
 

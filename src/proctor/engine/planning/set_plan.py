@@ -76,13 +76,13 @@ class EvalSetSource:
         self._cases = eval_set.eval_cases
         self._ids = [case.eval_id for case in self._cases]
         self.eval_set_id = eval_set.eval_set_id
-        seen: dict[str, int] = {}
+        positions: dict[str, int] = {}
         for index, eval_id in enumerate(self._ids):
-            if eval_id in seen:
+            if eval_id in positions:
                 raise SetupError(
-                    f"eval set {self.eval_set_id!r}: duplicate case id {eval_id!r} (cases {seen[eval_id]} and {index})"
+                    f"eval set {self.eval_set_id!r}: duplicate case id {eval_id!r} (cases {positions[eval_id]} and {index})"
                 )
-            seen[eval_id] = index
+            positions[eval_id] = index
 
     def ids(self) -> Sequence[str]:
         """The ids of all cases, in order."""
@@ -340,5 +340,5 @@ def unknown_ids(entry: SetRequest) -> list[SetupError]:
 
 def first_names(names: Sequence[str], most: int = 10) -> str:
     """List the first few of some names, and how many there are."""
-    shown = ", ".join(names[:most])
-    return shown if len(names) <= most else f"{shown}, … ({len(names)} in all)"
+    text = ", ".join(names[:most])
+    return text if len(names) <= most else f"{text}, … ({len(names)} in all)"

@@ -382,7 +382,7 @@ async def score_alone(
 def _without_the_stuck(
     metrics: Sequence[BoundMetric], known: Sequence[MetricScore], seconds: float | None
 ) -> list[MetricScore]:
-    asked = order_of_asking(metrics)
-    said = scores_of_stuck_trial(asked, known, seconds)
-    by_name = {bound.name: score for bound, score in zip(asked, said, strict=True)}
+    ordered_metrics = order_of_asking(metrics)
+    scores = scores_of_stuck_trial(ordered_metrics, known, seconds)
+    by_name = {bound.name: score for bound, score in zip(ordered_metrics, scores, strict=True)}
     return [by_name[bound.name] for bound in metrics]

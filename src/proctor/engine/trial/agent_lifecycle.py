@@ -99,7 +99,7 @@ class AgentLifecycle:
     async def _live(
         self,
         opened: asyncio.Future[AgentInfo | None],
-        wanted: asyncio.Future[None],
+        close_request: asyncio.Future[None],
         closed: asyncio.Future[str],
     ) -> None:
         warning = ""
@@ -107,7 +107,7 @@ class AgentLifecycle:
             _settle(opened, await self._begin())
             with suppress(asyncio.CancelledError):
                 # a task group that `open` entered failed: `close` leaves it
-                await asyncio.wait([wanted])
+                await asyncio.wait([close_request])
             warning = await self._end()
         except BaseException as error:  # noqa: BLE001 - any error of an agent is reported
             self._pass_on(error)

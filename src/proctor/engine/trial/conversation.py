@@ -87,13 +87,13 @@ async def call_hook(hook: Hook, *, case: EvalCase, session: Session) -> None:
     offered = {"case": case, "session": session}
     accepted = inspect.signature(hook).parameters
     takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in accepted.values())
-    wanted = {name: value for name, value in offered.items() if takes_all or name in accepted}
+    arguments = {name: value for name, value in offered.items() if takes_all or name in accepted}
     if inspect.iscoroutinefunction(hook):
-        left = await hook(**wanted)
+        left = await hook(**arguments)
     else:
         from proctor.common.async_tools import THREADS
 
-        left = await settle(await THREADS.call(partial(hook, **wanted)))
+        left = await settle(await THREADS.call(partial(hook, **arguments)))
     if isinstance(left, _NEVER_RUN):
         raise TypeError(f"it gave back a {type(left).__name__}, of which nothing was run; {_NO_YIELD}")
 
@@ -196,16 +196,16 @@ class ConversationRecorder:
         if self._limits.trial_timeout is not None:
             slot.trial_deadline = time.monotonic() + self._limits.trial_timeout
         where, turn = "setup", None
-        shown = (
+        hook_case = (
             case.model_copy(deep=True) if self._shows_case else case
         )  # what they do to it changes no expectation
         try:
             if self._limits.setup is not None:
                 slot.begin_turn(self._limits.timeout, "setup")
-                await call_hook(self._limits.setup, case=shown, session=session)
+                await call_hook(self._limits.setup, case=hook_case, session=session)
             where = "agent"
             if self._begin is not None:
-                await self._enter(self._begin, shown, session, slot)
+                await self._enter(self._begin, hook_case, session, slot)
             for turn, invocation in enumerate(case.conversation or ()):  # noqa: B007 - read when it raises
                 await self._turn(invocation.__dict__["user_content"], session, trial, slot, intake)
             player = None if play is None else Player(play(), trial, slot)
@@ -227,7 +227,7 @@ class ConversationRecorder:
         finally:
             slot.trial_deadline = inf  # the tear-down and the metrics have their own deadlines
             if self._leaves:
-                await self._leave(shown, session, trial, slot, intake)
+                await self._leave(hook_case, session, trial, slot, intake)
             slot.begin_turn(None)  # the conversation is over: no turn is under way
         trial.__dict__["duration"] = seconds_since(began)
 
@@ -334,14 +334,14 @@ _BLOCKED = (
 
 def new_session(case: EvalCase, unique: str) -> Session:
     """Return a new session for one trial of `case`, with a copy of the initial state."""
-    stated = case.session_input
-    if stated is None:
+    session_input = case.session_input
+    if session_input is None:
         return Session(unique, DEFAULT_APP, DEFAULT_USER)
     return Session(
-        stated.session_id or unique,
-        stated.app_name or DEFAULT_APP,
-        stated.user_id or DEFAULT_USER,
-        copy_json(stated.state or {}),
+        session_input.session_id or unique,
+        session_input.app_name or DEFAULT_APP,
+        session_input.user_id or DEFAULT_USER,
+        copy_json(session_input.state or {}),
     )
 
 

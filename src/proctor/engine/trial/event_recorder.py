@@ -41,7 +41,7 @@ async def record_turn(
     began = time.perf_counter()
     try:
         intake.begin()
-        kept, take_waiting = turn.events, intake.take_waiting
+        events, take_waiting = turn.events, intake.take_waiting
         room = most = intake.caps.max_events
         async for event in answer:
             if not room:
@@ -50,14 +50,14 @@ async def record_turn(
             if not room & 15 and slot is not None and slot.deadline <= time.monotonic():
                 await _give_way(slot)
             if type(event) is not WaitingEvent:
-                kept.append(_take(event, session, intake))
+                events.append(_take(event, session, intake))
             else:
-                kept.append(
+                events.append(
                     take_waiting(event) or _still_waiting(event, intake) or _take(event, session, intake)
                 )
         if slot is not None and slot.expired:  # the agent ignored its cancellation
             raise TimeoutError
-        if kept and type(kept[-1]) is not WaitingEvent and (error := reported_error(turn)) is not None:
+        if events and type(events[-1]) is not WaitingEvent and (error := reported_error(turn)) is not None:
             raise error
     finally:
         fields = turn.__dict__  # a model's own way to set a field costs ten times as much
@@ -73,11 +73,11 @@ async def _give_way(slot: Slot) -> None:
         raise TimeoutError
 
 
-def _take(given: Event, session: Session, intake: EvidenceLimiter) -> Event:
+def _take(original: Event, session: Session, intake: EvidenceLimiter) -> Event:
     """Return a limited copy of an event, and apply its state changes to `session`."""
-    if not isinstance(given, Event):
-        raise AgentError(f"the agent yielded {safe_repr(given)}; an agent yields proctor.Event objects")
-    event = _own(given)
+    if not isinstance(original, Event):
+        raise AgentError(f"the agent yielded {safe_repr(original)}; an agent yields proctor.Event objects")
+    event = _own(original)
     fields = event.__dict__  # one look-up in place of one per field, here and below
     if (content := fields["content"]) is not None and (parts := content.__dict__["parts"]):
         for part in parts:
@@ -100,9 +100,9 @@ def _take(given: Event, session: Session, intake: EvidenceLimiter) -> Event:
     return event
 
 
-def _own(given: Event) -> Event:
+def _own(original: Event) -> Event:
     """Copy an event with its models, so that an agent that changes or reuses the event changes no evidence."""
-    event = twin(given)
+    event = twin(original)
     fields = event.__dict__
     if (content := fields["content"]) is not None:
         fields["content"] = content = twin(content)
@@ -113,8 +113,8 @@ def _own(given: Event) -> Event:
     return event
 
 
-def _own_part(given: Part) -> Part:
-    part = twin(given)
+def _own_part(original: Part) -> Part:
+    part = twin(original)
     fields = part.__dict__
     for name in _INSIDE:
         if (inside := fields[name]) is not None:
@@ -132,10 +132,10 @@ def _still_waiting(event: Event, intake: EvidenceLimiter) -> Event | None:
         return None
     if kind == "text":
         return waiting_event((kind, author, _CHECKED, intake.text(recipe[3], "")))
-    _, _, _, name, its_id, given = recipe
+    _, _, _, name, its_id, value = recipe
     if not name.isidentifier() or (its_id and not its_id.isalnum()):
         return None
-    inside = intake.own(given, "arguments: " if kind == "function_call" else "response: ")
+    inside = intake.own(value, "arguments: " if kind == "function_call" else "response: ")
     return waiting_event((kind, author, _CHECKED, name, its_id, inside))
 
 
@@ -164,8 +164,8 @@ def _take_unknown(model: BaseModel, intake: EvidenceLimiter) -> None:
 
 def _take_json(fields: dict[str, Any], field: str, what: str, intake: EvidenceLimiter) -> None:
     """Limit the arguments of a call, or its response, and the name of the tool."""
-    if given := fields[field]:
-        fields[field] = intake.object(given, what)
+    if value := fields[field]:
+        fields[field] = intake.object(value, what)
     name, its_id = fields["name"], fields["id"]
     if (name and not name.isidentifier()) or (its_id and not its_id.isalnum()):
         _take_words(fields, ("name", "id"), intake)

@@ -79,9 +79,9 @@ class EvidenceLimiter:
         if left < self._most:
             self._spend(0)
         # a copy: changes that the agent makes to the event that it yielded are not evidence
-        kept = new_event(WaitingEvent)  # as `waiting_event`, without the call
-        put_recipe(kept, recipe)
-        return kept
+        event_copy = new_event(WaitingEvent)  # as `waiting_event`, without the call
+        put_recipe(event_copy, recipe)
+        return event_copy
 
     def text(self, text: str, what: str) -> str:
         """Return `text` within the limits; the note of a change names `what` it is."""
@@ -97,9 +97,9 @@ class EvidenceLimiter:
         """Return `text` with U+FFFD in place of characters that no store can hold; its length is limited elsewhere."""
         if _is_readable(text):
             return text
-        kept, unreadable = _UNREADABLE.subn("\ufffd", text)
+        clean_text, unreadable = _UNREADABLE.subn("\ufffd", text)
         self._note_unreadable(unreadable, what)
-        return kept
+        return clean_text
 
     def media(self, data: bytes) -> bytes | None:
         """Return the bytes of an image or other media; `None` if the turn has no room for them (they cannot be cut)."""
@@ -109,24 +109,24 @@ class EvidenceLimiter:
         self._note(f"media of {len(data):,} bytes left out", "")
         return None
 
-    def object(self, given: dict[str, Any], what: str) -> dict[str, Any]:
+    def object(self, value: dict[str, Any], what: str) -> dict[str, Any]:
         """Return a copy of a JSON object.
 
         Raises:
             AgentError: as for `value`.
         """
-        kept = self.own(given, what) if type(given) is dict else self.value(given, what)
-        copied: dict[str, Any] = kept.copy() if kept is given else kept
+        result = self.own(value, what) if type(value) is dict else self.value(value, what)
+        copied: dict[str, Any] = result.copy() if result is value else result
         return copied
 
-    def own(self, given: dict[str, Any], what: str) -> dict[str, Any]:
+    def own(self, value: dict[str, Any], what: str) -> dict[str, Any]:
         """Do what `object` does for a dict that no other code refers to: return it if it is flat and within the limits."""
-        if 0 <= (size := flat_size(given)) <= self._most:
+        if 0 <= (size := flat_size(value)) <= self._most:
             self._left = left = self._left - size  # as `_spend`, without the call
             if left < self._most:
                 self._spend(0)
-            return given
-        copied: dict[str, Any] = self.value(given, what)
+            return value
+        copied: dict[str, Any] = self.value(value, what)
         return copied
 
     def value(self, value: Any, what: str, _depth: int = 0) -> Any:
@@ -155,20 +155,20 @@ class EvidenceLimiter:
             return self.value(value.model_dump(mode="json"), what, _depth + 1)
         raise AgentError(f"{safe_repr(value)} in a tool argument, tool response or state value is not JSON")
 
-    def _items(self, given: dict[Any, Any], what: str, depth: int) -> dict[str, Any]:
+    def _items(self, mapping: dict[Any, Any], what: str, depth: int) -> dict[str, Any]:
         copied: dict[str, Any] = {}
-        for key, item in given.items():
+        for key, item in mapping.items():
             if self._left <= 0:
-                return {**copied, "…": self._cut_off(len(given), "keys", what)}
+                return {**copied, "…": self._cut_off(len(mapping), "keys", what)}
             name = self.text(str.__str__(key) if isinstance(key, str) else str(key), what)
             copied[name] = self.value(item, what, depth + 1)
         return copied
 
-    def _elements(self, given: Collection[Any], what: str, depth: int) -> list[Any]:
+    def _elements(self, items: Collection[Any], what: str, depth: int) -> list[Any]:
         copied: list[Any] = []
-        for item in given:
+        for item in items:
             if self._left <= 0:
-                return [*copied, self._cut_off(len(given), "elements", what)]
+                return [*copied, self._cut_off(len(items), "elements", what)]
             copied.append(self.value(item, what, depth + 1))
         return copied
 
@@ -195,13 +195,15 @@ class EvidenceLimiter:
             self._spend(size)
             return text
         mark = "" if size <= most else f"… [cut: {size:,} characters in all]"
-        kept, unreadable = _UNREADABLE.subn("\ufffd", text[: max(most - len(mark), 0)] if mark else text)
-        self._spend(len(kept) + len(mark))
+        clean_text, unreadable = _UNREADABLE.subn(
+            "\ufffd", text[: max(most - len(mark), 0)] if mark else text
+        )
+        self._spend(len(clean_text) + len(mark))
         if unreadable:
             self._note_unreadable(unreadable, what)
         if mark:
             self._note(f"text of {size:,} characters cut to {most:,}", what)
-        return kept + mark
+        return clean_text + mark
 
     def _cut_off(self, count: int, things: str, what: str) -> str:
         self._note(f"{count:,} {things}, of which the turn has no room for all", what)
@@ -261,24 +263,24 @@ _LEAST = 1_000
 _TEXTS = (*_IDS, "name", "agent", "error", "call_id", "request", "response")
 
 
-def trace_of(given: object) -> TurnTrace:
+def trace_of(raw_spans: object) -> TurnTrace:
     """Return the limited spans of a turn; the notes name spans that cannot be kept.
 
     The first 1,000 are kept, of each at most 200 attributes. A text has at most `MAX_SPAN_TEXT` characters.
     """
     trace = TurnTrace()
-    if not isinstance(given, Iterable):
-        trace.notes.append(f"expected a list of spans, got {type(given).__name__}")
+    if not isinstance(raw_spans, Iterable):
+        trace.notes.append(f"expected a list of spans, got {type(raw_spans).__name__}")
         return trace
     try:
-        _keep(given, trace)
+        _keep(raw_spans, trace)
     except Exception as error:  # noqa: BLE001 - spans of an adapter are no reason to lose a turn
         trace.notes.append(f"the rest of the spans cannot be read: {hide_secrets(safe_str(error))[:200]}")
     return trace
 
 
-def _keep(given: Iterable[object], trace: TurnTrace) -> None:
-    keeper, spans = _SpanLimiter(trace.notes), iter(given)
+def _keep(raw_spans: Iterable[object], trace: TurnTrace) -> None:
+    keeper, spans = _SpanLimiter(trace.notes), iter(raw_spans)
     for span in islice(spans, MAX_SPANS):
         try:
             trace.spans.append(keeper.limit_span(Span.model_validate(span)))
@@ -311,7 +313,7 @@ class _SpanLimiter:
         self._names: dict[str, tuple[str, bool]] = {}
         """Name of an attribute -> the name without secrets, and whether its value is a secret."""
 
-    def limit_span(self, given: Span) -> Span:
+    def limit_span(self, span: Span) -> Span:
         """Return a limited copy of a span.
 
         Raises:
@@ -320,28 +322,28 @@ class _SpanLimiter:
         texts = {
             name: self._text(text, f"{name} of a span: ")
             for name in _TEXTS
-            if (text := getattr(given, name)) and not (name in _IDS and _HEX.fullmatch(text))
+            if (text := getattr(span, name)) and not (name in _IDS and _HEX.fullmatch(text))
         }
-        beyond = {name: None for name, most in _BOUNDS.items() if not self._is_sane(given, name, most)}
-        return given.model_copy(update={**texts, **beyond, "attributes": self._attributes(given.attributes)})
+        beyond = {name: None for name, most in _BOUNDS.items() if not self._is_sane(span, name, most)}
+        return span.model_copy(update={**texts, **beyond, "attributes": self._attributes(span.attributes)})
 
-    def _is_sane(self, given: Span, name: str, most: float) -> bool:
-        value = getattr(given, name)
+    def _is_sane(self, span: Span, name: str, most: float) -> bool:
+        value = getattr(span, name)
         if value is None or 0 <= value <= most:
             return True
         _note(self._notes, f"{name} of a span: below 0 or beyond reason, and not kept")
         return False
 
-    def _attributes(self, given: dict[str, Any]) -> dict[str, Any]:
-        if given and self._intake.remaining <= 0:
-            return {"…": f"{len(given):,} attributes, for which there was no room"}
-        kept = {}
-        for given_name, value in islice(given.items(), _MOST_ATTRIBUTES):
-            name, secret = self._attribute_name(given_name)
-            kept[name] = self._value(value, secret=secret)
-        if (more := len(given) - _MOST_ATTRIBUTES) > 0:
-            kept["…"] = f"{more:,} more attributes"
-        return self._intake.object(kept, "attributes of a span: ")
+    def _attributes(self, attributes: dict[str, Any]) -> dict[str, Any]:
+        if attributes and self._intake.remaining <= 0:
+            return {"…": f"{len(attributes):,} attributes, for which there was no room"}
+        result = {}
+        for raw_name, value in islice(attributes.items(), _MOST_ATTRIBUTES):
+            name, secret = self._attribute_name(raw_name)
+            result[name] = self._value(value, secret=secret)
+        if (more := len(attributes) - _MOST_ATTRIBUTES) > 0:
+            result["…"] = f"{more:,} more attributes"
+        return self._intake.object(result, "attributes of a span: ")
 
     def _attribute_name(self, name: str) -> tuple[str, bool]:
         known = self._names.get(name)
@@ -373,8 +375,8 @@ class _SpanLimiter:
     def _inside(self, value: Any, depth: int, *, secret: bool) -> Any:
         if not isinstance(value, dict):
             return [self._value(item, depth, secret=secret) for item in value]
-        kept = {}
+        result = {}
         for key, item in value.items():
             name, is_secret = self._attribute_name(str(key))
-            kept[name] = self._value(item, depth, secret=secret or is_secret)
-        return kept
+            result[name] = self._value(item, depth, secret=secret or is_secret)
+        return result

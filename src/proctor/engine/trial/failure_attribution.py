@@ -32,13 +32,13 @@ def failure_from(error: BaseException, *, where: str, turn: int | None = None) -
     if isinstance(error, NoMessageError):
         return error.failure.model_copy(update={"turn": turn})
     kind = next((kind for known, kind in _TOLD.items() if isinstance(error, known)), None)
-    told = kind is not None or isinstance(error, MissingExtraError)
+    is_explained = kind is not None or isinstance(error, MissingExtraError)
     return Failure(
         where=where,
         kind=kind or FailureKind.RAISED,
-        type=_type_of(error, told=kind is not None),
+        type=_type_of(error, is_explained=kind is not None),
         message=hide_secrets(_message(error)),
-        traceback=_traceback(error, told=told),
+        traceback=_traceback(error, is_explained=is_explained),
         turn=turn,
         infrastructure=is_infrastructure(error),
     )
@@ -51,17 +51,19 @@ def _message(error: BaseException) -> str:
     return safe_str(error) + noted
 
 
-def _traceback(error: BaseException, *, told: bool) -> str | None:
+def _traceback(error: BaseException, *, is_explained: bool) -> str | None:
     text = (
-        (error.traceback if isinstance(error, AgentRaisedError) else None) if told else traceback_text(error)
+        (error.traceback if isinstance(error, AgentRaisedError) else None)
+        if is_explained
+        else traceback_text(error)
     )
     return None if text is None else hide_secrets(text)
 
 
-def _type_of(error: BaseException, *, told: bool) -> str:
+def _type_of(error: BaseException, *, is_explained: bool) -> str:
     if isinstance(error, AgentRaisedError):
         return error.type
-    return "" if told else type(error).__name__
+    return "" if is_explained else type(error).__name__
 
 
 _TOLD: dict[type[BaseException], FailureKind] = {

@@ -74,12 +74,12 @@ class Conversation:
         """
         return await self.again(heard, [turn.user_content for turn in self.turns[:-1]])
 
-    async def again(self, heard: Heard, said: Sequence[Content]) -> Failure | None:
+    async def again(self, heard: Heard, messages: Sequence[Content]) -> Failure | None:
         """Begin a new session, and send these messages in it."""
         await self._call("end", self.session)
         self.session, self.turns = self._new_session(), []
         await self._call("begin", self.session, self._case)
-        for message in said:
+        for message in messages:
             if (failure := await self.say(message, heard)) is not None:
                 return failure
         return None

@@ -148,8 +148,10 @@ class TrialRunner:
             outcome.failure = left_behind(trial, slot, self._options)
             return outcome
         metrics = state.metrics_to_score()
-        asked = state.asked or metrics
-        by_name = _by_name(asked, scores_of_stuck_trial(asked, state.new_scores, self._options.timeout))
+        ordered_metrics = state.asked or metrics
+        by_name = _by_name(
+            ordered_metrics, scores_of_stuck_trial(ordered_metrics, state.new_scores, self._options.timeout)
+        )
         outcome.scores = outcome.with_known_scores([by_name[metric.name] for metric in metrics])
         return outcome
 

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from proctor.schema.results.score import JudgedBy, MetricScore
 
 
-def usage_of_user(played: SimulatedUser | dict[str, Any]) -> list[Spent]:
+def usage_of_user(simulated_user: SimulatedUser | dict[str, Any]) -> list[Spent]:
     """Return the usage of a simulated user's replies, by model."""
-    if isinstance(played, dict):
-        played = SimulatedUser.model_validate(played)
-    name = played.model
-    return sum_usage(_usage_of_reply(name, reply) for reply in played.replies if reply.model)
+    if isinstance(simulated_user, dict):
+        simulated_user = SimulatedUser.model_validate(simulated_user)
+    name = simulated_user.model
+    return sum_usage(_usage_of_reply(name, reply) for reply in simulated_user.replies if reply.model)
 
 
 def _usage_of_reply(model: str, reply: UserReply) -> Spent:
@@ -146,9 +146,9 @@ class AgentUsage:
                 if event.model_version:
                     self.models.add(event.model_version)
 
-    def _add_user(self, played: SimulatedUser | dict[str, Any] | None) -> None:
-        if played is not None:
-            self.users = sum_usage([*self.users, *usage_of_user(played)])
+    def _add_user(self, simulated_user: SimulatedUser | dict[str, Any] | None) -> None:
+        if simulated_user is not None:
+            self.users = sum_usage([*self.users, *usage_of_user(simulated_user)])
 
     def _add_json(self, turns: Iterable[dict[str, Any]]) -> None:
         """Do what `_add` does, from the JSON of turns: validating the models would take ten times as long."""
@@ -206,11 +206,15 @@ class AgentCosts:
 
     def add(self, model: str | None, usage: Mapping[str, Any]) -> None:
         """Count one call: the usage as google-adk's events have it."""
-        asked = (usage.get("prompt_token_count") or 0) + (usage.get("tool_use_prompt_token_count") or 0)
-        said = (usage.get("candidates_token_count") or 0) + (usage.get("thoughts_token_count") or 0)
-        if not said and usage.get("total_token_count"):
-            said = max(0, usage["total_token_count"] - asked)
-        self._calls[model or "", asked, said, usage.get("cached_content_token_count") or 0] += 1
+        input_tokens = (usage.get("prompt_token_count") or 0) + (
+            usage.get("tool_use_prompt_token_count") or 0
+        )
+        output_tokens = (usage.get("candidates_token_count") or 0) + (usage.get("thoughts_token_count") or 0)
+        if not output_tokens and usage.get("total_token_count"):
+            output_tokens = max(0, usage["total_token_count"] - input_tokens)
+        self._calls[
+            model or "", input_tokens, output_tokens, usage.get("cached_content_token_count") or 0
+        ] += 1
         if len(self._calls) >= _MOST_UNLIKE:
             self._price()
 
@@ -232,13 +236,13 @@ class AgentCosts:
         from proctor.common.registry import load_object
 
         price_of = load_object(_PRICES)
-        for (model, asked, said, cached), times in self._calls.items():
+        for (model, input_tokens, output_tokens, cached), times in self._calls.items():
             one = self._spent.setdefault(model, Spent(purpose="agent", model=model))
             one.calls += times
-            one.input_tokens += times * asked
-            one.output_tokens += times * said
+            one.input_tokens += times * input_tokens
+            one.output_tokens += times * output_tokens
             price = (
-                price_of(model, input_tokens=asked, output_tokens=said, cached_tokens=cached)
+                price_of(model, input_tokens=input_tokens, output_tokens=output_tokens, cached_tokens=cached)
                 if model
                 else None
             )
