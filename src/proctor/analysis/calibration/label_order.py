@@ -36,10 +36,10 @@ def next_to_label(
     selection bias", Biometrics 39 (1983), 207-215.
     """
     candidates = [item for item in items if item.passes is not None and item.key not in labelled]
-    held = sorted((item for item in candidates if is_held_out(item.key, held_out)), key=_draw)
+    held_out_items = sorted((item for item in candidates if is_held_out(item.key, held_out)), key=_draw)
     others = most_informative([item for item in candidates if not is_held_out(item.key, held_out)])
-    first = min(len(held), max(round(count * held_out), count - len(others)))
-    return sorted([*held[:first], *others[: count - first]], key=_draw)
+    first = min(len(held_out_items), max(round(count * held_out), count - len(others)))
+    return sorted([*held_out_items[:first], *others[: count - first]], key=_draw)
 
 
 def second_to_label(
@@ -107,14 +107,16 @@ def labelling_progress(
 ) -> LabellingProgress:
     """Return the progress; `labels`: the label of each item that counts."""
     pairs = [(label, passes) for label in labels if (passes := _verdict(items, label)) is not None]
-    held = [(label.passes, passes) for label, passes in pairs if is_held_out(label.key, held_out)]
-    agreement = Agreement.of(held, confidence=confidence)
+    held_out_pairs = [(label.passes, passes) for label, passes in pairs if is_held_out(label.key, held_out)]
+    agreement = Agreement.of(held_out_pairs, confidence=confidence)
     found = agreement.confusion
     more_passes = _wanted(found.both_pass, found.human_passes, confidence)
     more_fails = _wanted(found.both_fail, found.human_fails, confidence)
     share = (found.human_passes + 1) / (found.total + 2)
-    wanted = ceil(max(more_passes / share, more_fails / (1 - share)) / held_out)
-    return LabellingProgress(agreement, len(pairs) - len(held), more_passes, more_fails, wanted)
+    labels_needed = ceil(max(more_passes / share, more_fails / (1 - share)) / held_out)
+    return LabellingProgress(
+        agreement, len(pairs) - len(held_out_pairs), more_passes, more_fails, labels_needed
+    )
 
 
 def _wanted(right: int, total: int, confidence: float) -> int:

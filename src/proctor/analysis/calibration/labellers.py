@@ -23,9 +23,9 @@ class SettledLabels:
     """The items without a majority."""
 
 
-def labels_of_metric(given: Iterable[Labelled], metric: str) -> list[Labelled]:
+def labels_of_metric(labels: Iterable[Labelled], metric: str) -> list[Labelled]:
     """Return the labels for a metric or for any; if a person gave both for one item, the one that names the metric."""
-    candidates = [label for label in given if label.metric in ("", metric)]
+    candidates = [label for label in labels if label.metric in ("", metric)]
     candidates.sort(key=lambda label: bool(label.metric))
     return list({(label.key, label.labeller): label for label in candidates}.values())
 

@@ -228,15 +228,15 @@ def _labellers(report: CalibrationReport, look: Look) -> Iterator[Block]:
     ]
     heads = [Column(), Column("labels", right=True), Column("differ", right=True), Column("kappa")]
     yield text_table(heads, rows)
-    shown = report.disputes if look.verbose else report.disputes[:_MOST_DISPUTES]
-    for dispute in shown:
+    visible = report.disputes if look.verbose else report.disputes[:_MOST_DISPUTES]
+    for dispute in visible:
         verdicts = ", ".join(
             f"{_name(label.labeller)} {'passes' if label.passes else 'fails'} it" for label in dispute.labels
         )
         end = "no majority: left out" if dispute.counted is None else "the majority counts"
         yield text_line(f"{dispute.labels[0].told}: {verdicts} ({end})", 2)
-    if len(shown) < len(report.disputes):
-        yield text_line(f"… {len(report.disputes) - len(shown)} more (-v shows them)", 2)
+    if len(visible) < len(report.disputes):
+        yield text_line(f"… {len(report.disputes) - len(visible)} more (-v shows them)", 2)
     yield _BLANK
 
 

@@ -94,14 +94,14 @@ class CommitFiles:
     def _resolve(self, folder: Path) -> str:
         root = _git(folder, "rev-parse", "--show-toplevel")
         if root.returncode:
-            said = root.stderr.decode(errors="replace").strip().partition("\n")[0].removeprefix("fatal: ")
+            message = root.stderr.decode(errors="replace").strip().partition("\n")[0].removeprefix("fatal: ")
             raise SetupError(
                 f"changed since {self._ref!r}: {folder} is in no git repository, so nothing is known of how its files "
-                f"were ({said})"
+                f"were ({message})"
             )
-        named = f"{self._ref}^{{commit}}"
+        revision = f"{self._ref}^{{commit}}"
         sound = bool(self._ref) and not self._ref.startswith("-") and "\0" not in self._ref
-        found = _git(folder, "rev-parse", "--verify", "--quiet", named) if sound else None
+        found = _git(folder, "rev-parse", "--verify", "--quiet", revision) if sound else None
         if found is None or found.returncode:
             place = root.stdout.decode(errors="replace").strip()
             raise SetupError(
@@ -137,9 +137,9 @@ class Changed:
 
 
 def select_changed(
-    wanted: Sequence[SetRequest], ref: str, config: object, *, renames: bool = False
+    requests: Sequence[SetRequest], ref: str, config: object, *, renames: bool = False
 ) -> Changed:
-    """Narrow `wanted` to the cases that have changed since the commit `ref`.
+    """Narrow `requests` to the cases that have changed since the commit `ref`.
 
     `config` is the config given for all sets (`None`: each has its own); `renames` means that duplicate ids are made
     distinct.
@@ -151,11 +151,11 @@ def select_changed(
     if not isinstance(ref, str):
         raise SetupError(f"changed_since must be the name of a commit, such as main or HEAD~1; got {ref!r}")
     choice = _Choice(ref, config, renames=renames)
-    sets = [planned for planned in wanted if choice.narrowed(planned)]
-    named = f"{ref!r} ({choice.commit[:12]})" if choice.commit != ref else ref[:12]
-    if wanted and not sets:
-        raise NothingToRunError(f"no case has changed since {named}: {_as_it_was(choice.cases)}")
-    share = f"changed since {named}: {choice.changed:,} of {count_text(choice.cases, 'case')}"
+    sets = [planned for planned in requests if choice.narrowed(planned)]
+    commit_name = f"{ref!r} ({choice.commit[:12]})" if choice.commit != ref else ref[:12]
+    if requests and not sets:
+        raise NothingToRunError(f"no case has changed since {commit_name}: {_as_it_was(choice.cases)}")
+    share = f"changed since {commit_name}: {choice.changed:,} of {count_text(choice.cases, 'case')}"
     share += _others(choice.cases - choice.changed)
     return Changed(sets, [share, *choice.said], choice.commit)
 
@@ -224,8 +224,8 @@ class _Choice:
         if before is None:
             self.said.append(f"{path}: every case is run: what the file was cannot be read")
             return ids
-        wanted = set(ids)
-        indexes = (index for index, eval_id in enumerate(planned.source.ids()) if eval_id in wanted)
+        selected_ids = set(ids)
+        indexes = (index for index, eval_id in enumerate(planned.source.ids()) if eval_id in selected_ids)
         cases = map(planned.source.case, indexes)
         return [case.eval_id for case in cases if case_hash(case) not in before]
 
@@ -251,9 +251,9 @@ class _Choice:
         if used is not None and (why := self._config_changed(used)):
             return why
         if self.config is None:
-            for gone in _nearer(path, used):
-                if self._then.was_there(gone):
-                    return f"{gone} scored it, and does not exist any more"
+            for config_path in _nearer(path, used):
+                if self._then.was_there(config_path):
+                    return f"{config_path} scored it, and does not exist any more"
         return ""
 
     def _config_changed(self, path: Path) -> str:

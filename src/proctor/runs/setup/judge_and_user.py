@@ -31,14 +31,14 @@ VARIABLE = "PROCTOR_JUDGE_MODEL"
 """The environment variable that names the judge of criteria that name none."""
 
 
-def default_judge(given: Any, setting: str | None = None) -> Any:
+def default_judge(judge: Any, setting: str | None = None) -> Any:
     """Return the default judge: the given one, else that of the environment, else the setting."""
-    return given if given is not None else os.environ.get(VARIABLE, "").strip() or setting
+    return judge if judge is not None else os.environ.get(VARIABLE, "").strip() or setting
 
 
-def rescoring_judge(given: Any, run: Manifest, setting: str | None = None) -> Any:
+def rescoring_judge(judge: Any, run: Manifest, setting: str | None = None) -> Any:
     """Return the default judge for re-scoring: the given one, else the run's, else that of `default_judge`."""
-    return default_judge(given if given is not None else run.options.get("judge"), setting)
+    return default_judge(judge if judge is not None else run.options.get("judge"), setting)
 
 
 def budget_of(options: Mapping[str, Any]) -> RunBudget | None:
@@ -156,15 +156,15 @@ class UsersOnDemand:
 
     def wrong(self) -> list[SetupError]:
         """Return the problems of the given user, whether or not there is a scenario."""
-        given = self._given
-        if isinstance(given, str):
-            return self._not_found(given)
-        if given is None or (_answers(given) and not isinstance(given, type)):
+        user = self._given
+        if isinstance(user, str):
+            return self._not_found(user)
+        if user is None or (_answers(user) and not isinstance(user, type)):
             return []
         return [
             SetupError(
                 "user: expected a model's name, an object with `complete`, or a function from the conversation so far "
-                f"to the next message; not {safe_repr(given)}."
+                f"to the next message; not {safe_repr(user)}."
             )
         ]
 
@@ -179,10 +179,10 @@ class UsersOnDemand:
         """Return the warnings about the simulated user."""
         return self._users().doubts(config)
 
-    def _not_found(self, named: str) -> list[SetupError]:
+    def _not_found(self, name: str) -> list[SetupError]:
         try:
-            if named != AN_OBJECT:  # a placeholder is an error only if there is a scenario
-                find_user(named)
+            if name != AN_OBJECT:  # a placeholder is an error only if there is a scenario
+                find_user(name)
         except SetupError as problem:
             self._given = _no_user  # report it once, not again for every scenario
             return [problem]
@@ -206,8 +206,8 @@ class UsersOnDemand:
         if self._made is None:
             from proctor.simulation.pool import RunUsers
 
-            given = find_user(self._given) if isinstance(self._given, str) else self._given
-            self._made = RunUsers(given, budget=self._budget)
+            user = find_user(self._given) if isinstance(self._given, str) else self._given
+            self._made = RunUsers(user, budget=self._budget)
         return self._made
 
 
@@ -216,8 +216,8 @@ def _no_user(_so_far: object) -> None:
     raise NotImplementedError
 
 
-def _answers(given: Any) -> bool:
-    return callable(given) or callable(getattr(given, "complete", None))
+def _answers(value: Any) -> bool:
+    return callable(value) or callable(getattr(value, "complete", None))
 
 
 # --- Resolution of the name of a simulated user: a model, or a function in a module or a file -------------------------
@@ -232,7 +232,7 @@ _DOTTED = re.compile(r"(?P<module>[^\W\d]\w*(\.[^\W\d]\w*)*):[^\W\d][\w.]*")
 _FUNCTIONS = "A function is named by MODULE:FUNCTION or FILE.py:FUNCTION."
 
 
-def find_user(named: str) -> str | Callable[..., Any]:
+def find_user(name: str) -> str | Callable[..., Any]:
     """Return the function with this name, or the name of a model unchanged.
 
     `file.py:function` and `module:function` are functions (`file.py` alone: its function `user`), unless the part
@@ -244,37 +244,37 @@ def find_user(named: str) -> str | Callable[..., Any]:
     from proctor.common.registry import MODELS
     from proctor.models.names import parse_name
 
-    if named == AN_OBJECT:
+    if name == AN_OBJECT:
         raise not_recorded("user")
-    if is_function(named):
-        if (found := _FILE.fullmatch(named)) is not None:
-            return _in_file(Path(found["file"]), found["name"] or FUNCTION, named)
-        return _in_module(named.partition(":")[0], named)
+    if is_function(name):
+        if (found := _FILE.fullmatch(name)) is not None:
+            return _in_file(Path(found["file"]), found["name"] or FUNCTION, name)
+        return _in_module(name.partition(":")[0], name)
     try:
-        parse_name(named, MODELS.names())
+        parse_name(name, MODELS.names())
     except UnknownNameError as problem:
         raise UnknownNameError(f"user: {problem} {_FUNCTIONS}") from None
-    return named
+    return name
 
 
-def is_function(named: str) -> bool:
+def is_function(name: str) -> bool:
     """Return whether the name is that of a function rather than of a model; nothing is imported."""
     from proctor.common.registry import MODELS
     from proctor.models.names import ALIASES
 
-    prefix = named.partition(":")[0].strip().lower()
+    prefix = name.partition(":")[0].strip().lower()
     if prefix in {*MODELS.names(), *ALIASES}:
         return False
-    dotted = _DOTTED.fullmatch(named)
-    return _FILE.fullmatch(named) is not None or (dotted is not None and _is_module(dotted["module"]))
+    dotted = _DOTTED.fullmatch(name)
+    return _FILE.fullmatch(name) is not None or (dotted is not None and _is_module(dotted["module"]))
 
 
-def _in_module(dotted: str, named: str) -> Callable[..., Any]:
+def _in_module(dotted: str, name: str) -> Callable[..., Any]:
     from proctor.agents.import_user_code import import_module_path
 
     with suppress(Exception):  # imports as agents are imported; `load_function` reports errors
         import_module_path(dotted)
-    return load_function(named, "user")
+    return load_function(name, "user")
 
 
 def _is_module(dotted: str) -> bool:
@@ -290,7 +290,7 @@ def _is_module(dotted: str) -> bool:
         return False
 
 
-def _in_file(file: Path, name: str, named: str) -> Callable[..., Any]:
+def _in_file(file: Path, name: str, reference: str) -> Callable[..., Any]:
     if not file.is_file():
         raise SetupError(f"user: there is no file {file}. {_FUNCTIONS}")
     from proctor.agents.import_user_code import import_folder
@@ -307,7 +307,7 @@ def _in_file(file: Path, name: str, named: str) -> Callable[..., Any]:
     if not callable(function):
         has = [known for known, value in vars(module).items() if callable(value) and known[0] != "_"]
         what = "no function" if function is None else f"a {type(function).__name__}, and no function, called"
-        raise SetupError(f"user: {named}: {file} has {what} {name!r}.{did_you_mean(name, has)}")
+        raise SetupError(f"user: {reference}: {file} has {what} {name!r}.{did_you_mean(name, has)}")
     found: Callable[..., Any] = function
     return found
 

@@ -74,12 +74,12 @@ def prepare(
     store = _store(run_options, problems)
     loading = _Loading(agent, run_options.usable(), problems)
     loaded = loading.agent()
-    wanted = loading.sets(eval_sets)
-    if not wanted and not problems and not loading.unreadable:
+    requests = loading.sets(eval_sets)
+    if not requests and not problems and not loading.unreadable:
         problems.append(SetupError("no eval set given"))
-    commit = loading.select_changed_cases(wanted, run_options)
+    commit = loading.select_changed_cases(requests, run_options)
     loading.refuse_warnings()
-    plan = _make_plan(wanted, run_options, loading, hashed=store is not None)
+    plan = _make_plan(requests, run_options, loading, hashed=store is not None)
     if loaded is None:
         raise SetupProblems([SetupError("no agent given")])
     looks = stopping_rule(options, plan, store)
@@ -137,13 +137,13 @@ def _number_equal_labels(prepared: Sequence[Prepared]) -> None:
             one.agent_label = f"{label}#{times[label]}"
 
 
-def _make_plan(wanted: list[SetRequest], options: RunOptions, loading: _Loading, *, hashed: bool) -> Plan:
+def _make_plan(requests: list[SetRequest], options: RunOptions, loading: _Loading, *, hashed: bool) -> Plan:
     """Plan the run. If all sets are unreadable and `keep_going` is set, the plan is empty."""
     empty = Plan([], options.num_runs or 1)
-    if not wanted and not loading.problems and not options.problems():
+    if not requests and not loading.problems and not options.problems():
         return empty
     try:
-        return make_plan(wanted, options, loading.problems, hashed=hashed)
+        return make_plan(requests, options, loading.problems, hashed=hashed)
     except SetupProblems as found:
         from proctor.runs.load import locate_problems
 
@@ -169,18 +169,18 @@ def _store(options: RunOptions, problems: list[SetupError]) -> Store | None:
 def _run_options(options: EvaluateOptions, *, plays: bool) -> RunOptions:
     """Return the options as the engine reads them; `None` stands for the default, a single name for a list of one."""
     # `timeout` is the one option for which None differs from the default
-    given: dict[str, Any] = {
+    values: dict[str, Any] = {
         name: value
         for name, value in options.items()
         if name in OPTIONS and (value is not None or name == "timeout")
     }
     for name in ("metrics", "tags"):
-        if isinstance(given.get(name), str):
-            given[name] = [given[name]]
+        if isinstance(values.get(name), str):
+            values[name] = [values[name]]
     budget = budget_of(options)
     judges = JudgesOnDemand(options.get("judge"), budget=budget)
     users = UsersOnDemand(options.get("user"), budget=budget) if plays else None
-    return RunOptions(**given, budget=budget, judges=judges, users=users)
+    return RunOptions(**values, budget=budget, judges=judges, users=users)
 
 
 def _unknown(options: EvaluateOptions) -> list[SetupError]:
@@ -247,35 +247,35 @@ class _Loading:
 
     def sets(self, eval_sets: EvalSetLike | Sequence[EvalSetLike]) -> list[SetRequest]:
         """Open every named set with its config."""
-        wanted = _merge_sets(planned for entry in as_list(eval_sets) for planned in self._entry(entry))
+        requests = _merge_sets(planned for entry in as_list(eval_sets) for planned in self._entry(entry))
         only = self._options.only
-        return wanted if only is None else self._select(wanted, only)
+        return requests if only is None else self._select(requests, only)
 
-    def select_changed_cases(self, wanted: list[SetRequest], run_options: RunOptions) -> dict[str, str]:
-        """Narrow `wanted` to the cases that have changed since a commit, if requested; return the commit as an option.
+    def select_changed_cases(self, requests: list[SetRequest], run_options: RunOptions) -> dict[str, str]:
+        """Narrow `requests` to the cases that have changed since a commit, if requested; return the commit as an option.
 
         Raises:
             NothingToRunError: nothing has changed, and no other problem exists.
         """
         ref = self._options.changed_since
-        if ref is None or not wanted:
+        if ref is None or not requests:
             return {}
         from proctor.runs.setup.changed_since import select_changed
 
         renames = self._options.allow_duplicate_ids
         try:
-            changed = select_changed(wanted, ref, self._options.config, renames=renames)
+            changed = select_changed(requests, ref, self._options.config, renames=renames)
         except NothingToRunError:
             self.problems += run_options.problems()
             if not self.problems and not self.unreadable:
                 raise
-            wanted.clear()
+            requests.clear()
             return {}
         except SetupError as problem:
             self.problems.append(problem)
             return {}
         self.notes += changed.said
-        wanted[:] = changed.sets
+        requests[:] = changed.sets
         return {"changed_since": changed.commit}
 
     def refuse_warnings(self) -> None:
@@ -301,23 +301,23 @@ class _Loading:
             agent_ref=self._ref,
         )
 
-    def _select(self, wanted: list[SetRequest], only: Mapping[str, Sequence[str]]) -> list[SetRequest]:
+    def _select(self, requests: list[SetRequest], only: Mapping[str, Sequence[str]]) -> list[SetRequest]:
         """Leave out the sets and cases that `only` does not name; report the names that match nothing."""
-        self._check_set_ids({planned.source.eval_set_id for planned in wanted}, only)
-        named = [planned for planned in wanted if planned.source.eval_set_id in only]
-        chosen = [planned for planned in named if _narrow(planned, only[planned.source.eval_set_id])]
-        if named and not chosen:
-            asked = ", ".join(repr(name) for planned in named for name in only[planned.source.eval_set_id])
+        self._check_set_ids({planned.source.eval_set_id for planned in requests}, only)
+        matches = [planned for planned in requests if planned.source.eval_set_id in only]
+        chosen = [planned for planned in matches if _narrow(planned, only[planned.source.eval_set_id])]
+        if matches and not chosen:
+            names = ", ".join(repr(name) for planned in matches for name in only[planned.source.eval_set_id])
             self.problems.append(
-                SetupError(f"{_ONLY} names {asked or 'no case'}, and none of it was picked: nothing to run")
+                SetupError(f"{_ONLY} names {names or 'no case'}, and none of it was picked: nothing to run")
             )
         return chosen
 
     def _check_set_ids(self, known: set[str], only: Mapping[str, Sequence[str]]) -> None:
         unknown = ", ".join(repr(name) for name in only if name not in known)
         if known and not known & only.keys():
-            listed = ", ".join(map(repr, sorted(known)))
-            message = f"{_ONLY} names {unknown or 'no set'}; the sets to run are {listed}"
+            set_ids = ", ".join(map(repr, sorted(known)))
+            message = f"{_ONLY} names {unknown or 'no set'}; the sets to run are {set_ids}"
             self.problems.append(SetupError(message))
         elif unknown:
             self.warnings.append(f"{_ONLY} names {unknown}, which is not among the sets to run")
@@ -380,18 +380,18 @@ class _Loading:
 _ONLY = "what is asked for (`only`, --failed)"
 
 
-def _narrow(planned: SetRequest, named: Sequence[str]) -> bool:
-    """Keep the cases of `named` that were selected, if any were; unknown ids are kept, so that they are refused later."""
+def _narrow(planned: SetRequest, eval_ids: Sequence[str]) -> bool:
+    """Keep the cases of `eval_ids` that were selected, if any were; unknown ids are kept, so that they are refused later."""
     there = set(planned.source.ids())
     unknown = [eval_id for eval_id in planned.only if eval_id not in there]
-    planned.only = [eval_id for eval_id in named if not planned.only or eval_id in planned.only] + unknown
+    planned.only = [eval_id for eval_id in eval_ids if not planned.only or eval_id in planned.only] + unknown
     return bool(planned.only)
 
 
-def _merge_sets(wanted: Iterable[SetRequest]) -> list[SetRequest]:
+def _merge_sets(requests: Iterable[SetRequest]) -> list[SetRequest]:
     """Merge sets that are named twice, with the cases of both. All cases and a list give the list, as in ADK."""
     merged: dict[object, SetRequest] = {}
-    for planned in wanted:
+    for planned in requests:
         label = planned.source.label
         first = merged.setdefault(os.path.realpath(label) if label else id(planned), planned)
         if first is not planned:

@@ -240,16 +240,16 @@ def relative_to_working_folder(path: str) -> str:
     return path.removeprefix(f"{Path.cwd()}{os.sep}")
 
 
-def engine_options(given: Mapping[str, object], settings: Settings) -> dict[str, Any]:
-    """Return the keyword arguments of `evaluate`: the options in `given` that have a value, else the project's settings.
+def engine_options(values: Mapping[str, object], settings: Settings) -> dict[str, Any]:
+    """Return the keyword arguments of `evaluate`: the options in `values` that have a value, else the project's settings.
 
     A flag that is off, an empty list and `None` count as no value, because a command line has them for missing options.
     """
     options: dict[str, Any] = dict(settings.options)
     if settings.config is not None:
         options["config"] = relative_to_working_folder(settings.config)
-    options |= {name: given[name] for name in OPTIONS if _has_value(given.get(name))}
-    judge = default_judge(given.get("judge"), settings.judge)
+    options |= {name: values[name] for name in OPTIONS if _has_value(values.get(name))}
+    judge = default_judge(values.get("judge"), settings.judge)
     return {**options, "judge": judge} if judge is not None else options
 
 
@@ -260,20 +260,20 @@ def _has_value(value: object) -> bool:
 _LIMITS = "max_cost", "max_judge_calls"
 
 
-def usage_limits(given: Mapping[str, object], settings: Settings) -> dict[str, Any]:
-    """Return the limits on the usage of models: those in `given`, else those of the settings."""
-    limits = {**settings.options, **{name: value for name, value in given.items() if value is not None}}
+def usage_limits(values: Mapping[str, object], settings: Settings) -> dict[str, Any]:
+    """Return the limits on the usage of models: those in `values`, else those of the settings."""
+    limits = {**settings.options, **{name: value for name, value in values.items() if value is not None}}
     return {name: limits[name] for name in _LIMITS if name in limits}
 
 
-def audited_judge(given: Mapping[str, object], settings: Settings) -> dict[str, Any]:
-    """Return the judge of an audit and its limits: those in `given`, completed by the settings.
+def audited_judge(values: Mapping[str, object], settings: Settings) -> dict[str, Any]:
+    """Return the judge of an audit and its limits: those in `values`, completed by the settings.
 
-    An audit asks no judge unless `given` has the judge or a limit: the settings alone must not make it cost money.
+    An audit asks no judge unless `values` has the judge or a limit: the settings alone must not make it cost money.
     """
-    if given.get("no_judge") or all(given.get(name) is None for name in ("judge", *_LIMITS)):
+    if values.get("no_judge") or all(values.get(name) is None for name in ("judge", *_LIMITS)):
         return {}
-    return {"judge": default_judge(given.get("judge"), settings.judge), **usage_limits(given, settings)}
+    return {"judge": default_judge(values.get("judge"), settings.judge), **usage_limits(values, settings)}
 
 
 def prepare_process(settings: Settings) -> None:
