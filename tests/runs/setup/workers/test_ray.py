@@ -92,3 +92,18 @@ def test_workers_are_killed_and_no_finished_trial_is_lost_or_repeated(tmp_path: 
     assert {text: begun[text] for text in finished} == finished
     assert begun.total() <= len(begun) + 2 * kills
     assert "lost and replaced" in output
+
+
+def test_the_head_is_killed_and_resume_on_the_cluster_repeats_no_finished_trial(tmp_path: Path) -> None:
+    project = new_project(tmp_path, 30)
+    head = project.eval()
+    wait_until_stored(project, 6, head)
+    head.kill()
+    head.communicate()
+    stored, before = project.stored(), project.begun()
+    output, _ = (second := project.start("resume")).communicate(timeout=240)
+    assert second.returncode == 0, output
+    begun = project.begun()
+    assert len(project.stored()) == 30
+    assert {text: begun[text] for text in stored} == {text: before[text] for text in stored}
+    assert begun.total() <= 30 + 4
