@@ -56,15 +56,15 @@ def check_metric(
     built = _built(metric, criterion)
     cases = {**sample_views(built.facts), **(views or {})}
     trials = _Trials(built, judge)
-    found = {name: trials.of(name, view) for name, view in cases.items()}
+    scores = {name: trials.of(name, view) for name, view in cases.items()}
     if deterministic:
         for name in reversed(cases):
-            trials.again(name, cases[name], found[name])
+            trials.again(name, cases[name], scores[name])
     problems = [*_problems_of_facts(built.facts), *dict.fromkeys(trials.problems)]
     if problems:
         what = "\n".join(f"  - {problem}" for problem in problems)
         raise AssertionError(f"The metric {built.facts.name!r} is not as it should be:\n{what}")
-    return {name: score for name, score in found.items() if score is not None}
+    return {name: score for name, score in scores.items() if score is not None}
 
 
 def _built(metric: Any, criterion: Criterion) -> Metric:

@@ -210,9 +210,9 @@ def _is_in_file(code: CodeType, module: ModuleType | None) -> bool:
 
 def _slots(kind: type) -> list[str]:
     """Return the slots of a class and its bases, without those of the standard library."""
-    found = [
+    slot_names = [
         getattr(one, "__slots__", ())
         for one in kind.__mro__
         if one.__module__.partition(".")[0] not in sys.stdlib_module_names
     ]
-    return [name for names in found for name in ([names] if isinstance(names, str) else names)]
+    return [name for names in slot_names for name in ([names] if isinstance(names, str) else names)]

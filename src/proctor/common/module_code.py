@@ -147,10 +147,10 @@ class _Collector:
         return name.partition(".")[0] in self.packages or _is_project_file(file)
 
     def _add_imports(self, name: str, file: Path, content: bytes) -> None:
-        found = _imports_in(content)
-        self.is_complete &= found.is_complete
+        imports = _imports_in(content)
+        self.is_complete &= imports.is_complete
         package = name if file.name == "__init__.py" else name.rpartition(".")[0]
-        for statement in found.imports:
+        for statement in imports.imports:
             base = _absolute(statement.module, statement.level, package)
             self._add_dotted(base, is_needed=statement.is_late)
             for attribute in statement.names:
@@ -273,19 +273,19 @@ def _imports_in(content: bytes) -> _Imports:
         nodes = list(_nodes(ast.parse(content), expressions=_COMPUTED.search(content) is not None))
     except (SyntaxError, ValueError, RecursionError):
         return _Imports((), is_complete=False)
-    found: list[_Import] = []
+    imports: list[_Import] = []
     literal: set[ast.AST] = set()
     for node, is_late in nodes:
         if isinstance(node, ast.Import):
-            found += [_Import(alias.name, 0, (), is_late) for alias in node.names]
+            imports += [_Import(alias.name, 0, (), is_late) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             names = tuple(alias.name for alias in node.names if alias.name != "*")
-            found.append(_Import(node.module or "", node.level, names, is_late))
+            imports.append(_Import(node.module or "", node.level, names, is_late))
         elif isinstance(node, ast.Call) and (name := _literal_import(node)):
-            found.append(_Import(name, 0, (), is_late))
+            imports.append(_Import(name, 0, (), is_late))
             literal.add(node.func)
     is_dynamic = any(_is_dynamic(node) for node, _ in nodes if node not in literal)
-    return _Imports(tuple(found), not is_dynamic)
+    return _Imports(tuple(imports), not is_dynamic)
 
 
 def _nodes(tree: ast.AST, *, expressions: bool) -> Iterator[tuple[ast.AST, bool]]:

@@ -68,8 +68,8 @@ def redact_arguments(arguments: Sequence[str]) -> list[str]:
 
 def secrets_in(arguments: Sequence[str]) -> list[str]:
     """Return the secrets that `redact_arguments` hides in a command line, the longest first, without words and paths."""
-    found = [value for value in _values_in(arguments) if is_secret_value(value)]
-    return sorted({*found, *map(quote, found)}, key=len, reverse=True)
+    values = [value for value in _values_in(arguments) if is_secret_value(value)]
+    return sorted({*values, *map(quote, values)}, key=len, reverse=True)
 
 
 def is_secret_value(value: str) -> bool:
@@ -87,11 +87,11 @@ def _values_in(arguments: Sequence[str]) -> Iterator[str]:
         elif whole := _STATED.fullmatch(argument):
             yield whole[1]
         else:
-            yield from (found[1] for found in _STATED_INSIDE.finditer(argument))
-            yield from (found[0] for found in _KNOWN.finditer(argument))
+            yield from (match[1] for match in _STATED_INSIDE.finditer(argument))
+            yield from (match[0] for match in _KNOWN.finditer(argument))
             yield from (
-                found[0].removeprefix(found[1])[:-1].rpartition(":")[2]
-                for found in _USER_INFO.finditer(argument)
+                match[0].removeprefix(match[1])[:-1].rpartition(":")[2]
+                for match in _USER_INFO.finditer(argument)
             )
         is_next = _OPTION.fullmatch(argument) is not None
 

@@ -92,8 +92,8 @@ async def endpoint_of(model: ChatModel) -> BatchEndpoint:
     endpoint = getattr(model, "batch_endpoint", None)
     if endpoint is None:
         raise SetupError(f"The model {model.name} has no batch endpoint: --batch supports {PROVIDERS}.")
-    found: BatchEndpoint = await endpoint()
-    return found
+    batch_endpoint: BatchEndpoint = await endpoint()
+    return batch_endpoint
 
 
 async def wait_for_turn(turn: int) -> None:

@@ -118,26 +118,26 @@ def batch_items(first: BatchItem) -> list[BatchItem]:
     distribution = getattr(config, "workerinput", {}).get("proctor_dist", "no")
     if config.getoption("usepdb", default=False) or distribution not in {"no", "each", *_ONE_FILE}:
         return [first]
-    found: list[BatchItem] = []
+    items: list[BatchItem] = []
     paths: dict[str, Path] = {}  # a result cannot distinguish the cases of two files with the same set id
     for item in _following(first):
         if item.get_closest_marker("skip"):
             continue
         fits = item.options == first.options and paths.setdefault(item.eval_set_id, item.path) == item.path
         is_elsewhere = distribution in _ONE_FILE and item.path != first.path
-        if not fits or is_elsewhere or not _in_order(found, item):
+        if not fits or is_elsewhere or not _in_order(items, item):
             break
-        found.append(item)
-    return found or [first]
+        items.append(item)
+    return items or [first]
 
 
-def _in_order(found: Sequence[BatchItem], item: BatchItem) -> bool:
-    """Return whether a run that stops at a failure limit executes `item` after all of `found`, as the session does."""
-    if not found or _failures_left(item) is None:
+def _in_order(items: Sequence[BatchItem], item: BatchItem) -> bool:
+    """Return whether a run that stops at a failure limit executes `item` after all of `items`, as the session does."""
+    if not items or _failures_left(item) is None:
         return True
-    if item.path == found[-1].path:
-        return item.position > found[-1].position
-    return all(item.path != other.path for other in found)
+    if item.path == items[-1].path:
+        return item.position > items[-1].position
+    return all(item.path != other.path for other in items)
 
 
 def _following(first: BatchItem) -> Iterator[BatchItem]:

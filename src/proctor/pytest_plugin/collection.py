@@ -97,9 +97,9 @@ class AuditItem(pytest.Item):
         project = project_of(self.config)
         tell = partial(self.add_report_section, "call", "proctor")
         path = relative_to_working_folder(str(self.path))
-        found = audit_sync(path, proposals=False, tell=tell, **project.audit_options())
-        if problem := shortfall(found, project.audited_share or 0.0):
-            raise AuditFailedError(f"{problem}\n{audit_text(found)}")
+        report = audit_sync(path, proposals=False, tell=tell, **project.audit_options())
+        if problem := shortfall(report, project.audited_share or 0.0):
+            raise AuditFailedError(f"{problem}\n{audit_text(report)}")
 
     def repr_failure(  # type: ignore[override]  # as above
         self, excinfo: pytest.ExceptionInfo[BaseException]

@@ -228,8 +228,8 @@ def _results_in(names: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, RunResu
             yield name, value
 
 
-def _each_once(found: Iterable[RunResult | CaseResult]) -> list[RunResult | CaseResult]:
-    unique = list({id(one): one for one in found}.values())
+def _each_once(results: Iterable[RunResult | CaseResult]) -> list[RunResult | CaseResult]:
+    unique = list({id(one): one for one in results}.values())
     within = {id(case) for one in unique if isinstance(one, RunResult) for case in one.cases}
     return [one for one in unique if id(one) not in within]
 

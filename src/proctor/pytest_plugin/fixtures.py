@@ -55,8 +55,10 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
     try:
         with project.recorded_attempt():
             duplicates = bool(marker.kwargs.get("allow_duplicate_ids") or project.allows_duplicates)
-            for found in find_sets([seen_from(str(one), folder) for one in marker.args]):
-                for case, origin in _cases(found.path, found.case_ids, allow_duplicate_ids=duplicates):
+            for selected_set in find_sets([seen_from(str(one), folder) for one in marker.args]):
+                for case, origin in _cases(
+                    selected_set.path, selected_set.case_ids, allow_duplicate_ids=duplicates
+                ):
                     origins[id(case)] = origin
                     params.append(pytest.param(case, id=item_name(case.eval_id)))
     except SetupError as problem:
@@ -202,10 +204,10 @@ def _config_of(origins: Iterable[Origin | None]) -> Path | None:
     Raises:
         SetupError: several configs apply.
     """
-    found = list(dict.fromkeys(find_config(origin.path) for origin in origins if origin is not None))
-    if len(found) > 1:
+    configs = list(dict.fromkeys(find_config(origin.path) for origin in origins if origin is not None))
+    if len(configs) > 1:
         raise SetupError("the cases come from files that different configs judge: say which, with config=")
-    return found[0] if found else None
+    return configs[0] if configs else None
 
 
 def _as_set(one: object, origin: Origin | None, folder: Path) -> Any:

@@ -58,7 +58,7 @@ def fill(text: str, values: Mapping[str, str], persona: UserPersona | None = Non
         SetupError: it has an unknown placeholder, or needs a package that is not installed.
     """
     if not _IS_MORE.search(_PLAIN.sub("", text)):
-        return _PLAIN.sub(lambda found: _value(found[1], values), text)
+        return _PLAIN.sub(lambda match: _value(match[1], values), text)
     context: dict[str, object] = {**values, "persona": _Persona(persona, values["persona"])}
     rendered: str = _jinja(text).render(context)
     return rendered

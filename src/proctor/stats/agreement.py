@@ -73,19 +73,19 @@ class Confusion:
         return self.judge_passes + self.both_fail
 
 
-def accuracy(found: Confusion, *, confidence: float = 0.95) -> Estimate:
+def accuracy(confusion: Confusion, *, confidence: float = 0.95) -> Estimate:
     """Return the share of items on which judge and human label agree, with its Wilson interval."""
-    return _share(found.both_pass + found.both_fail, found.total, confidence)
+    return _share(confusion.both_pass + confusion.both_fail, confusion.total, confidence)
 
 
-def true_pass_rate(found: Confusion, *, confidence: float = 0.95) -> Estimate:
+def true_pass_rate(confusion: Confusion, *, confidence: float = 0.95) -> Estimate:
     """Return the true positive rate (sensitivity): the share of human passes that the judge passes, with its Wilson interval."""
-    return _share(found.both_pass, found.human_passes, confidence)
+    return _share(confusion.both_pass, confusion.human_passes, confidence)
 
 
-def true_fail_rate(found: Confusion, *, confidence: float = 0.95) -> Estimate:
+def true_fail_rate(confusion: Confusion, *, confidence: float = 0.95) -> Estimate:
     """Return the true negative rate (specificity): the share of human fails that the judge fails, with its Wilson interval."""
-    return _share(found.both_fail, found.human_fails, confidence)
+    return _share(confusion.both_fail, confusion.human_fails, confidence)
 
 
 def _share(count: int, total: int, confidence: float) -> Estimate:
@@ -118,7 +118,7 @@ def items_for_width(count: int, total: int, width: float, *, confidence: float =
 # --- Cohen's kappa ---------------------------------------------------------------------------------------------------
 
 
-def cohen_kappa(found: Confusion, *, confidence: float = 0.95) -> Estimate:
+def cohen_kappa(confusion: Confusion, *, confidence: float = 0.95) -> Estimate:
     """Return Cohen's kappa, the agreement beyond chance (1: complete, 0: as by chance), with its interval within -1 to 1.
 
     The value is `None` without labels, or if both raters gave one and the same verdict throughout: kappa is then undefined.
@@ -133,8 +133,8 @@ def cohen_kappa(found: Confusion, *, confidence: float = 0.95) -> Estimate:
     American Statistician 52 (1998), 119-126.
     """
     z = normal_quantile(confidence)
-    value = _kappa(found, added=0)[0]
-    middle, error = _kappa(found, added=1)
+    value = _kappa(confusion, added=0)[0]
+    middle, error = _kappa(confusion, added=1)
     if middle is None:
         raise AssertionError("no cell is empty")
     low, high = max(-1.0, middle - z * error), min(1.0, middle + z * error)
@@ -143,12 +143,12 @@ def cohen_kappa(found: Confusion, *, confidence: float = 0.95) -> Estimate:
     return Estimate(value, low, high)
 
 
-def _kappa(found: Confusion, *, added: int) -> tuple[float | None, float]:
+def _kappa(confusion: Confusion, *, added: int) -> tuple[float | None, float]:
     """Return kappa and its standard error, with `added` added to each cell."""
-    total = found.total + 4 * added
+    total = confusion.total + 4 * added
     if not total:
         return None, inf
-    cells = (found.both_pass, found.judge_fails, found.judge_passes, found.both_fail)
+    cells = (confusion.both_pass, confusion.judge_fails, confusion.judge_passes, confusion.both_fail)
     a, b, c, d = ((cell + added) / total for cell in cells)
     human, judge = a + b, a + c
     by_chance = human * judge + (1 - human) * (1 - judge)
@@ -178,8 +178,10 @@ class CorrectedRate:
     """The estimate before clipping: below 0 or above 1 if labels and verdicts are hardly consistent."""
 
 
-def corrected_rate(passed: int, total: int, found: Confusion, *, confidence: float = 0.95) -> CorrectedRate:
-    """Correct a judge's pass rate, `passed` of `total` verdicts, for the errors that `found` counts against human labels.
+def corrected_rate(
+    passed: int, total: int, confusion: Confusion, *, confidence: float = 0.95
+) -> CorrectedRate:
+    """Correct a judge's pass rate, `passed` of `total` verdicts, for the errors that `confusion` counts against human labels.
 
     The estimate is (share + TNR - 1) / (TPR + TNR - 1). The interval accounts for the uncertainty of both verdicts and
     labels: it contains every rate r for which (share + TNR - 1) - r * (TPR + TNR - 1) differs from 0 by no more than its
@@ -198,26 +200,26 @@ def corrected_rate(passed: int, total: int, found: Confusion, *, confidence: flo
         ValueError: not 0 <= passed <= total, or not 0 < confidence < 1.
     """
     apparent = _share(passed, total, confidence)
-    low, high = _rates_that_fit(passed, total, found, normal_quantile(confidence))
-    value = _rogan_gladen(passed, total, found)
+    low, high = _rates_that_fit(passed, total, confusion, normal_quantile(confidence))
+    value = _rogan_gladen(passed, total, confusion)
     if value is None:
         return CorrectedRate(apparent, Estimate(None, low, high), None)
     clipped = min(1.0, max(0.0, value))
     return CorrectedRate(apparent, Estimate(clipped, min(low, clipped), max(high, clipped)), value)
 
 
-def _rogan_gladen(passed: int, total: int, found: Confusion) -> float | None:
-    if not (total and found.human_passes and found.human_fails):
+def _rogan_gladen(passed: int, total: int, confusion: Confusion) -> float | None:
+    if not (total and confusion.human_passes and confusion.human_fails):
         return None
-    tpr, tnr = found.both_pass / found.human_passes, found.both_fail / found.human_fails
+    tpr, tnr = confusion.both_pass / confusion.human_passes, confusion.both_fail / confusion.human_fails
     return (passed / total + tnr - 1) / (tpr + tnr - 1) if tpr + tnr > 1 else None
 
 
-def _rates_that_fit(passed: int, total: int, found: Confusion, z: float) -> tuple[float, float]:
+def _rates_that_fit(passed: int, total: int, confusion: Confusion, z: float) -> tuple[float, float]:
     squared = z * z
     share, of_share = _smooth_share(passed, total, squared / 2)
-    tpr, of_tpr = _smooth_share(found.both_pass, found.human_passes, 1)
-    tnr, of_tnr = _smooth_share(found.both_fail, found.human_fails, 1)
+    tpr, of_tpr = _smooth_share(confusion.both_pass, confusion.human_passes, 1)
+    tnr, of_tnr = _smooth_share(confusion.both_fail, confusion.human_fails, 1)
     if not total:
         return 0.0, 1.0
     above, youden = share + tnr - 1, tpr + tnr - 1

@@ -60,8 +60,8 @@ class ShareBounds:
                 break
             total += 1
             passed += one
-            if found := self.side(passed, total):
-                return found, total
+            if side := self.side(passed, total):
+                return side, total
         return 0, total
 
     def more(self, passed: int, total: int) -> int:
@@ -114,7 +114,7 @@ def share_bounds(rate: float, most: int, confidence: float) -> ShareBounds:
 
 def _futile(undecided: Sequence[range]) -> tuple[range, ...]:
     """Return by number of trials the numbers of passes, among the undecided ones, with which the rest decides too rarely."""
-    found = [undecided[-1]]
+    futile = [undecided[-1]]
     later, chances = undecided[-1], [0.0] * len(undecided[-1])
     for total in range(len(undecided) - 2, -1, -1):
         here = undecided[total]
@@ -127,18 +127,18 @@ def _futile(undecided: Sequence[range]) -> tuple[range, ...]:
         ]
         later = here
         few = [passed for passed, chance in zip(here, chances, strict=True) if chance < FUTILE]
-        found.append(range(few[0], few[-1] + 1) if few and total else range(0))
-    return tuple(reversed(found))
+        futile.append(range(few[0], few[-1] + 1) if few and total else range(0))
+    return tuple(reversed(futile))
 
 
 def _one_more(undecided: dict[int, float], rate: float) -> dict[int, float]:
     """Return the probability of each number of passes after one more trial."""
-    found: dict[int, float] = {}
+    distribution: dict[int, float] = {}
     for passed, chance in undecided.items():
         if chance > _NEVER:
-            found[passed] = found.get(passed, 0.0) + chance * (1 - rate)
-            found[passed + 1] = found.get(passed + 1, 0.0) + chance * rate
-    return found
+            distribution[passed] = distribution.get(passed, 0.0) + chance * (1 - rate)
+            distribution[passed + 1] = distribution.get(passed + 1, 0.0) + chance * rate
+    return distribution
 
 
 def _lowest(undecided: dict[int, float], allowed: float, spent: float) -> tuple[int, float]:
@@ -196,14 +196,14 @@ def look_levels(shares: Sequence[float], error: float, *, sides: int = 2) -> lis
         )
     if not 0 < error < 1:
         raise ValueError(f"expected 0 < error < 1, got {error}")
-    found, before, path, spent = [], 0.0, _Path(), 0.0
+    levels, before, path, spent = [], 0.0, _Path(), 0.0
     for share in ordered:
         allowed = spent_by(share, error, sides=sides)
         bound = path.bound(share - before, max(allowed - spent, _NEVER), share, sides)
         path = path.beyond(share - before, bound * sqrt(share), sides)
-        found.append(sides * normal_tail(bound))
+        levels.append(sides * normal_tail(bound))
         before, spent = share, allowed
-    return found
+    return levels
 
 
 _POINTS = 160
@@ -229,14 +229,14 @@ class _Path:
     def _beyond(self, step: float, score: float, sides: int) -> float:
         """Return the probability of a score beyond `score` at the next look (on either side)."""
         root = sqrt(step)
-        found = sum(
+        probability = sum(
             w * normal_tail((score - x) / root) for x, w in zip(self._points, self._weights, strict=True)
         )
         if sides == 2:
-            found += sum(
+            probability += sum(
                 w * normal_tail((score + x) / root) for x, w in zip(self._points, self._weights, strict=True)
             )
-        return found
+        return probability
 
     def beyond(self, step: float, score: float, sides: int) -> _Path:
         """Return the path at the next look, limited to scores that are not beyond `score`."""

@@ -58,10 +58,10 @@ def dealt_out_test(cases: Iterable[TwoCounts]) -> float:
     Probability 12 (1980), 475-490, in the form of O. E. Barndorff-Nielsen's r*.
     """
     known = list(cases)
-    found = min(_tails(known))
+    tail = min(_tails(known))
     if any(passed % 1 for case in known for passed in (case.before, case.now)):
-        found = max(found, min(_tails([case.swap() for case in known])))
-    return min(1.0, float(f"{2 * found:.12g}"))  # the last digits depend on which run is the baseline
+        tail = max(tail, min(_tails([case.swap() for case in known])))
+    return min(1.0, float(f"{2 * tail:.12g}"))  # the last digits depend on which run is the baseline
 
 
 def _tails(known: Sequence[TwoCounts]) -> tuple[float, float]:
@@ -176,13 +176,13 @@ class _Part:
 def _dealt(before: int, now: int, passed: float) -> dict[int, float]:
     """Return the distribution of the number of passed trials that fall to the candidate."""
     few = int(passed)
-    found: dict[int, float] = {}
+    distribution: dict[int, float] = {}
     for whole, share in ((few, 1 - (passed - few)), (few + 1, passed - few)):
         if share:
             for each, chance in _hypergeometric(before, now, whole).items():
-                found[each] = found.get(each, 0.0) + share * chance
+                distribution[each] = distribution.get(each, 0.0) + share * chance
     # drop probabilities that underflowed to 0
-    return {each: chance for each, chance in found.items() if chance}
+    return {each: chance for each, chance in distribution.items() if chance}
 
 
 def _hypergeometric(before: int, now: int, passed: int) -> dict[int, float]:
@@ -222,21 +222,21 @@ def _as_good_as_same(parts: Iterable[_Part]) -> float:
 
 def _convolve(passes: Sequence[float], kernel: Sequence[float]) -> list[float]:
     """Return the distribution of a sum of two numbers, each with the probabilities of 0, 1, 2 …"""
-    found = [0.0] * (len(passes) + len(kernel) - 1)
+    distribution = [0.0] * (len(passes) + len(kernel) - 1)
     for place, chance in enumerate(kernel):
         end = place + len(passes)
-        found[place:end] = [
-            so_far + chance * one for so_far, one in zip(found[place:end], passes, strict=True)
+        distribution[place:end] = [
+            so_far + chance * one for so_far, one in zip(distribution[place:end], passes, strict=True)
         ]
-    return found
+    return distribution
 
 
 def _add(sums: Mapping[int, float], others: Mapping[int, float]) -> dict[int, float]:
-    found: dict[int, float] = {}
+    distribution: dict[int, float] = {}
     for more, chance in others.items():
         for each, so_far in sums.items():
-            found[each + more] = found.get(each + more, 0.0) + so_far * chance
-    return found
+            distribution[each + more] = distribution.get(each + more, 0.0) + so_far * chance
+    return distribution
 
 
 def _approximately_beyond(parts: Sequence[_Part], observed_sum: float, half: float) -> float:

@@ -165,7 +165,7 @@ class SetsInDocuments(CasesInSets):
 
 
 def _index(cases: list[EvalCase], eval_set_id: str, eval_case_id: str) -> int:
-    found = next((index for index, case in enumerate(cases) if case.eval_id == eval_case_id), None)
-    if found is None:
+    position = next((index for index, case in enumerate(cases) if case.eval_id == eval_case_id), None)
+    if position is None:
         raise NotFoundError(f"eval set {eval_set_id!r} has no case {eval_case_id!r}")
-    return found
+    return position

@@ -162,9 +162,9 @@ def _cases_with_results(result: RunResult, prepared: Prepared) -> Iterator[Judge
 async def _keep(request: EvaluationRequest, judged: Sequence[Judged]) -> None:
     """Give the results of each set to the results manager, as google-adk does."""
     for _, of_set in groupby(judged, key=lambda one: id(one.chosen)):
-        found = list(of_set)
-        results = [result for one in found for result in one.results()]
-        eval_set_id, adk_results = found[0].result.eval_set_id, as_taken_by(request.keeper, results)
+        cases = list(of_set)
+        results = [result for one in cases for result in one.results()]
+        eval_set_id, adk_results = cases[0].result.eval_set_id, as_taken_by(request.keeper, results)
         await settle(request.keeper.save_eval_set_result(request.app_name, eval_set_id, adk_results))
 
 

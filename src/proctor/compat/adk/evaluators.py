@@ -256,8 +256,8 @@ def result_of(
     if verdict.failure is not None:
         raise setup_error(f"{verdict.name}: {verdict.failure.cause}")
     results = [
-        _of_turn(actual[turn], expected[turn] if expected else None, found)
-        for turn, found in enumerate(verdict.per_invocation)
+        _of_turn(actual[turn], expected[turn] if expected else None, turn_verdict)
+        for turn, turn_verdict in enumerate(verdict.per_invocation)
     ]
     overall = next((score.details for score in verdict.per_trial if score is not None), None)
     return EvaluationResult(
@@ -269,15 +269,15 @@ def result_of(
 
 
 def _of_turn(
-    actual: Invocation, expected: Invocation | None, found: InvocationVerdict
+    actual: Invocation, expected: Invocation | None, verdict: InvocationVerdict
 ) -> PerInvocationResult:
-    details: Mapping[str, Any] = found.details or {}
+    details: Mapping[str, Any] = verdict.details or {}
     known = ("token_usage_details", "duration_details")
     return PerInvocationResult(
         actual_invocation=actual,
         expected_invocation=expected,
-        score=found.score,
-        eval_status=found.status,
+        score=verdict.score,
+        eval_status=verdict.status,
         rubric_scores=rubric_scores(details),
         **{name: details.get(name) for name in known},
     )

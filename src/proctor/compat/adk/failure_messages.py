@@ -56,8 +56,8 @@ def _lines(result: RunResult, agent: str) -> Iterator[str]:
 
 def _of_case(case: CaseResult, agent: str) -> Iterator[str]:
     at = f" ({case.place})" if case.place else ""
-    found = (_of_metric(metric, agent) for metric in case.metrics.values())
-    stands_in_the_way = [one for one in found if one is not None]
+    reasons = (_of_metric(metric, agent) for metric in case.metrics.values())
+    stands_in_the_way = [one for one in reasons if one is not None]
     for line, reason in stands_in_the_way:
         yield line
         yield f"  {case.eval_id}{at}{': ' if reason else ''}{reason}"
@@ -85,8 +85,8 @@ def _evidence_lines(case: CaseResult) -> Iterator[str]:
 def _of_metric(metric: MetricVerdict, agent: str) -> tuple[str, str] | None:
     """Return the reason why a metric makes its case fail; `None` for other metrics."""
     if metric.gate and metric.outcome is Outcome.FAILED:
-        found = f"Expected {metric.threshold}, but got {metric.score}."
-        return f"{metric.name} for {agent} Failed. {found}", metric.reason
+        comparison = f"Expected {metric.threshold}, but got {metric.score}."
+        return f"{metric.name} for {agent} Failed. {comparison}", metric.reason
     if metric.gate and metric.outcome in (Outcome.ERROR, Outcome.INCONCLUSIVE) and _has_score(metric):
         return f"{metric.name} for {agent} was not evaluated.", metric.reason
     return None

@@ -58,8 +58,8 @@ def rows_of(case: CaseResult, metric: MetricVerdict, expected: Expected) -> Iter
             broken = invocations[-1] if invocations else None
             yield Row(metric, EvalStatus.NOT_EVALUATED, None, broken, _at(expected, len(invocations) - 1))
             continue
-        for turn, found in enumerate(score.per_invocation):
-            verdict = metric.judge(found)
+        for turn, turn_score in enumerate(score.per_invocation):
+            verdict = metric.judge(turn_score)
             yield Row(metric, verdict.status, verdict.score, _at(invocations, turn), _at(expected, turn))
 
 

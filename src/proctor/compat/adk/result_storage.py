@@ -113,12 +113,12 @@ def _results(app_name: str, run: RunResult) -> Iterable[EvalSetResult]:
     criteria = {one.eval_set_id: one.criteria for one in run.sets}
     by_set: dict[str, list[EvalCaseResult]] = {}
     for case in run.cases:
-        found = case_results_of(case, None, criteria.get(case.eval_set_id))
-        by_set.setdefault(case.eval_set_id, []).extend(found)
+        results = case_results_of(case, None, criteria.get(case.eval_set_id))
+        by_set.setdefault(case.eval_set_id, []).extend(results)
     return [_result(app_name, *one) for one in by_set.items()]
 
 
 def _app_of(result: EvalSetResult) -> str:
     """The app whose result this is: its id begins with it."""
-    app, found, _ = result.eval_set_result_id.partition(f"_{result.eval_set_id}_")
-    return app if found and app else "agent"
+    app, separator, _ = result.eval_set_result_id.partition(f"_{result.eval_set_id}_")
+    return app if separator and app else "agent"

@@ -130,12 +130,12 @@ def unawaited_messages() -> list[str]:
     After the end of a test, nothing can await them. The pytest plug-in calls this after each test, because a runner of
     coroutines may swallow a cancellation, and a reference may keep an evaluation alive.
     """
-    found, _lost[:] = list(_lost), []
+    messages, _lost[:] = list(_lost), []
     for one in list(_waiting):
         if one._work is not None:  # noqa: SLF001 - its own module's
-            found.append(one._message())  # noqa: SLF001 - its own module's
+            messages.append(one._message())  # noqa: SLF001 - its own module's
             one.close()
-    return found
+    return messages
 
 
 def _done_at_once(work: Callable[[], Coroutine[object, object, Answer]]) -> Answer:

@@ -112,11 +112,11 @@ class Provided:
         if len(so_far) < len(self._opening):
             return NextUserMessage(self._opening[len(so_far)], NextStatus.SUCCESS)
         reply, began = UserReply(turn=len(so_far)), time.monotonic()
-        found = await self._request_message(so_far, reply)
+        answer = await self._request_message(so_far, reply)
         reply.seconds = round(time.monotonic() - began, 3)
         try:
-            status = NextStatus(getattr(found.status, "value", found.status))
-            message = found.user_message
+            status = NextStatus(getattr(answer.status, "value", answer.status))
+            message = answer.user_message
             content = None if message is None else Content.model_validate(plain_data(message))
             result = NextUserMessage(content, status, reply)
         except (AttributeError, ValueError) as error:

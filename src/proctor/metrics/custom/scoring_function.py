@@ -79,12 +79,12 @@ def read_signature(name: str, function: Callable[..., Any]) -> Signature:
     except (TypeError, ValueError) as error:
         raise _misfit(name, f"its parameters cannot be inspected ({error})") from error
     known = {**WHOLE, **TURN, **EITHER}
-    found: dict[str, str] = {}
+    keys_by_parameter: dict[str, str] = {}
     for parameter in parameters:
         if parameter.kind in {parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD}:
             continue
         if parameter.kind is not parameter.POSITIONAL_ONLY and _plain(parameter) in known:
-            found[parameter.name] = _plain(parameter)
+            keys_by_parameter[parameter.name] = _plain(parameter)
         elif parameter.default is parameter.empty:
             if parameter.kind is parameter.POSITIONAL_ONLY:
                 raise _misfit(
@@ -93,7 +93,7 @@ def read_signature(name: str, function: Callable[..., Any]) -> Signature:
                 )
             hint = did_you_mean(_plain(parameter), known)
             raise _misfit(name, f"unknown parameter {parameter.name!r}.{hint}")
-    return _decide(name, found, [each for each in parameters if each.name in found])
+    return _decide(name, keys_by_parameter, [each for each in parameters if each.name in keys_by_parameter])
 
 
 def read_adk_signature(function: Callable[..., Any]) -> Signature | None:
@@ -116,9 +116,11 @@ def _plain(parameter: inspect.Parameter) -> str:
     return parameter.name.lstrip("_")
 
 
-def _decide(name: str, found: Mapping[str, str], parameters: list[inspect.Parameter]) -> Signature:
-    known = {**_form(name, found.values()), **EITHER}
-    values = {parameter: known[key] for parameter, key in found.items()}
+def _decide(
+    name: str, keys_by_parameter: Mapping[str, str], parameters: list[inspect.Parameter]
+) -> Signature:
+    known = {**_form(name, keys_by_parameter.values()), **EITHER}
+    values = {parameter: known[key] for parameter, key in keys_by_parameter.items()}
     if "actual" not in values.values():
         raise _misfit(name, "it takes no actual invocation")
     whole = "eval_metric" in known

@@ -99,14 +99,14 @@ def read_expectations(
             f'expected an object such as {{"calls": [...]}}, or a list of them, got {show_value(spec)}',
         )
         return []
-    found = []
+    expectations = []
     for index, each in enumerate(spec):
         where = f"{place}[{index}]"
         if isinstance(each, Mapping):
-            found.append(_Block(reader, where, turns).read(each))
+            expectations.append(_Block(reader, where, turns).read(each))
         else:
             reader.problem(where, f'expected an object such as {{"calls": [...]}}, got {show_value(each)}')
-    return found
+    return expectations
 
 
 def _has_at_most(spec: object) -> bool:

@@ -145,10 +145,10 @@ def _read_words(text: str) -> Moment | None:
     if clock := _read_clock(text):
         return Moment(None, clock)
     for words in (*_WORDS, _YEAR_FIRST):
-        found = words.match(text)
-        if found is None:
+        match = words.match(text)
+        if match is None:
             continue
-        day, rest = _day(found), text[found.end() :]
+        day, rest = _day(match), text[match.end() :]
         if day is None or not rest:
             return Moment(day, None) if day else None
         gap = _AFTER_DATE.match(rest)
@@ -157,28 +157,28 @@ def _read_words(text: str) -> Moment | None:
     return None
 
 
-def _day(found: re.Match[str]) -> date | None:
-    parts = found.groupdict()
+def _day(match: re.Match[str]) -> date | None:
+    parts = match.groupdict()
     name = parts.get("month")
     month = next(
         (number for number, full in enumerate(MONTHS, 1) if name in (full, full[:3], full[:4])),
         int(parts.get("number") or 0),
     )
     try:
-        return date(int(found["year"]), month, int(found["day"])) if month else None
+        return date(int(match["year"]), month, int(match["day"])) if month else None
     except ValueError:
         return None
 
 
 def _read_clock(text: str) -> time | None:
-    found = _CLOCK.fullmatch(text)
-    if found is None:
+    match = _CLOCK.fullmatch(text)
+    if match is None:
         return _read_iso_clock(text)
-    hour, minute, second = (int(each or 0) for each in found.groups()[:3])
+    hour, minute, second = (int(each or 0) for each in match.groups()[:3])
     if not 1 <= hour <= 12:
         return None
     try:
-        return time(hour % 12 + (12 if found[4] == "p" else 0), minute, second)
+        return time(hour % 12 + (12 if match[4] == "p" else 0), minute, second)
     except ValueError:
         return None
 
@@ -194,9 +194,9 @@ def read_zone(name: str) -> tzinfo:
     if name == "UTC":
         return UTC
     try:
-        if found := _OFFSET.fullmatch(name):
-            offset = timedelta(hours=int(found[2]), minutes=int(found[3]))
-            return timezone(offset if found[1] == "+" else -offset)
+        if match := _OFFSET.fullmatch(name):
+            offset = timedelta(hours=int(match[2]), minutes=int(match[3]))
+            return timezone(offset if match[1] == "+" else -offset)
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
         raise ValueError(f"no time zone {name!r} (as in 'Europe/Rome' or '+02:00')") from error

@@ -113,26 +113,28 @@ class TrajectoryRules:
         if not rules:
             return MetricScore(reason=NO_RULES, not_applicable=True)
         calls = _calls(case, rules)
-        found = [breaches(rule, calls) for rule in rules]
-        scores = [Score(_share_kept(found, calls, turn)) for turn in range(len(case.turns))]
+        breaches_by_rule = [breaches(rule, calls) for rule in rules]
+        scores = [Score(_share_kept(breaches_by_rule, calls, turn)) for turn in range(len(case.turns))]
         if scores and (warning := self._doubts(rules, case, calls)):
             scores[-1].warning = warning
-        rules_kept = sum(not of_rule for of_rule in found)
-        reason = "; ".join(and_more(_sentences(rules, found, calls)))
+        rules_kept = sum(not of_rule for of_rule in breaches_by_rule)
+        reason = "; ".join(and_more(_sentences(rules, breaches_by_rule, calls)))
         return MetricScore(rules_kept / len(rules), scores, reason=reason or KEPT)
 
     def explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:
         """Return which calls of a turn break which rules."""
         rules = self._rules(case)
         calls = _calls(case, rules)
-        found = [[each for each in breaches(rule, calls) if calls[each.at].turn == index] for rule in rules]
+        breaches_by_rule = [
+            [each for each in breaches(rule, calls) if calls[each.at].turn == index] for rule in rules
+        ]
         steps: list[Drawn] = []
         broken = []
-        for rule, of_rule in zip(rules, found, strict=True):
+        for rule, of_rule in zip(rules, breaches_by_rule, strict=True):
             for breach in of_rule:
                 steps += _drawn_steps(rule, calls[breach.at])
                 broken.append({"rule": rule.tell(), "turn": index + 1, "call": calls[breach.at].index + 1})
-        reason = "; ".join(and_more(_sentences(rules, found, calls)))
+        reason = "; ".join(and_more(_sentences(rules, breaches_by_rule, calls)))
         details = {"alignment": drawn_once(steps), "broken": broken} if steps else None
         return Explanation(reason or KEPT, details, score.per_invocation[index].warning)
 
@@ -151,10 +153,12 @@ class TrajectoryRules:
         return [*own, *self._common]
 
 
-def _share_kept(found: Sequence[Sequence[Breach]], calls: Sequence[ActualCall], turn: int) -> float:
+def _share_kept(
+    breaches_by_rule: Sequence[Sequence[Breach]], calls: Sequence[ActualCall], turn: int
+) -> float:
     """Return the share of the rules that no call of a turn breaks."""
-    rules_kept = sum(all(calls[each.at].turn != turn for each in of_rule) for of_rule in found)
-    return rules_kept / len(found)
+    rules_kept = sum(all(calls[each.at].turn != turn for each in of_rule) for of_rule in breaches_by_rule)
+    return rules_kept / len(breaches_by_rule)
 
 
 def _patterns(rules: Sequence[Rule]) -> list[CallPattern]:
@@ -167,11 +171,11 @@ def _calls(case: CaseView, rules: Sequence[Rule]) -> list[ActualCall]:
 
 
 def _sentences(
-    rules: Sequence[Rule], found: Sequence[Sequence[Breach]], calls: Sequence[ActualCall]
+    rules: Sequence[Rule], breaches_by_rule: Sequence[Sequence[Breach]], calls: Sequence[ActualCall]
 ) -> list[str]:
     """Return one sentence for each broken rule, with the first call that breaks it."""
     sentences = []
-    for rule, of_rule in zip(rules, found, strict=True):
+    for rule, of_rule in zip(rules, breaches_by_rule, strict=True):
         if of_rule:
             more = f" (and {len(of_rule) - 1} more)" if len(of_rule) > 1 else ""
             sentences.append(f"{rule.tell()}: {_sentence(rule, of_rule[0], calls)}{more}")

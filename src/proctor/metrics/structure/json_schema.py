@@ -81,14 +81,14 @@ class Schema:
         kind = _draft_of(document, jsonschema)
         try:
             kind.check_schema(document)
-            found = lint_schema(document, kind, kind.FORMAT_CHECKER.checkers if formats else None)
+            findings = lint_schema(document, kind, kind.FORMAT_CHECKER.checkers if formats else None)
         except jsonschema.SchemaError as error:
             raise CriterionError(_invalid_schema(error)) from None
         except RecursionError:
             raise CriterionError("it is nested too deeply") from None
-        if problems := [*found.dead, *(found.slips if strict else ())]:
+        if problems := [*findings.dead, *(findings.slips if strict else ())]:
             raise CriterionError("; ".join(problem.rstrip(".") for problem in problems))
-        self.unknown, self.slips = found.unknown, found.slips
+        self.unknown, self.slips = findings.unknown, findings.slips
         own = document.keys() & kind.VALIDATORS.keys() if isinstance(document, Mapping) else set[str]()
         self.checked = frozenset(own if document is not False else {"false"})
         self._best = jsonschema.exceptions.best_match

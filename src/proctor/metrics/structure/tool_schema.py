@@ -82,9 +82,9 @@ class ToolSchema(ToolCallMetric[ToolSchemaCriterion]):
         for index, entry in enumerate(self.criterion.declarations):
             tools = [*read_declarations([entry])]
             repeated = {each.name for each in declarations} & {each.name for each in tools}
-            found = [*self._entry_problems(entry, tools)]
-            found += [f"{name!r} is declared twice" for name in sorted(repeated)]
-            problems += [f"declarations[{index}]: {problem}" for problem in found]
+            entry_problems = [*self._entry_problems(entry, tools)]
+            entry_problems += [f"{name!r} is declared twice" for name in sorted(repeated)]
+            problems += [f"declarations[{index}]: {problem}" for problem in entry_problems]
             declarations += tools
         if problems:
             raise misfit(self.facts.name, problems)

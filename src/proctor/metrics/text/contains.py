@@ -87,28 +87,28 @@ class Contains(AnswerMetric[ContainsCriterion]):
 
     def compare(self, expected: Expected, answer: str) -> Score:
         """Return the share of the texts that are in the answer; 0 with a forbidden text."""
-        found = self._matches(expected, answer)
+        matches = self._matches(expected, answer)
         forbidden = self._matches(self._forbidden, answer, visible=folded)
         if any(forbidden):
             return Score(0.0)
-        if not found:
+        if not matches:
             return Score(1.0, warning="" if not is_blank(answer) else NO_TEXT_TO_SEARCH)
         if self.criterion.require == "any":
-            return Score(1.0 if any(found) else 0.0)
-        return Score(sum(found) / len(found))
+            return Score(1.0 if any(matches) else 0.0)
+        return Score(sum(matches) / len(matches))
 
     def tell(self, expected: Expected, answer: str) -> Explanation:
         """Return which texts are missing, and which forbidden ones are in the answer."""
-        found = self._matches(expected, answer)
+        matches = self._matches(expected, answer)
         forbidden = self._matches(self._forbidden, answer, visible=folded)
         checks = [
-            *_checks(expected, found, forbidden=False),
+            *_checks(expected, matches, forbidden=False),
             *_checks(self._forbidden, forbidden, forbidden=True),
         ]
-        missing = [text for text, here in zip(expected, found, strict=True) if not here]
+        missing = [text for text, here in zip(expected, matches, strict=True) if not here]
         present = [text for text, here in zip(self._forbidden, forbidden, strict=True) if here]
         sentences = [f"forbidden text in the answer: {shown_texts(present)}"] if present else []
-        if missing and not (self.criterion.require == "any" and any(found)):
+        if missing and not (self.criterion.require == "any" and any(matches)):
             sentences.append(f"not in the answer: {shown_texts(missing)}")
         reason = "; ".join(sentences) or "the answer contains the expected texts and no forbidden ones"
         return Explanation(reason, {"checks": checks})
@@ -146,6 +146,6 @@ def _as_it_is(text: str) -> str:
     return text
 
 
-def _checks(texts: Expected, found: Sequence[bool], *, forbidden: bool) -> Iterator[dict[str, object]]:
-    for text, here in zip(texts, found, strict=True):
+def _checks(texts: Expected, matches: Sequence[bool], *, forbidden: bool) -> Iterator[dict[str, object]]:
+    for text, here in zip(texts, matches, strict=True):
         yield {"expected": text, "found": here, "forbidden": forbidden}

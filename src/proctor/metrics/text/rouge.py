@@ -105,7 +105,7 @@ def common_sequence(expected: Sequence[Hashable], actual: Sequence[Hashable]) ->
     Takes |expected| × |actual| bits of memory.
     """
     rows = [*_rows(expected, actual)]
-    found = []
+    pairs = []
     i, j = len(expected), len(actual)
     while i and j:
         if rows[j - 1] >> (i - 1) & 1:
@@ -114,8 +114,8 @@ def common_sequence(expected: Sequence[Hashable], actual: Sequence[Hashable]) ->
         j -= 1
         if not j or rows[j - 1] >> (i - 1) & 1:
             i -= 1
-            found.append((i, j))
-    return found[::-1]
+            pairs.append((i, j))
+    return pairs[::-1]
 
 
 def _rows(expected: Sequence[Hashable], actual: Sequence[Hashable]) -> Iterator[int]:

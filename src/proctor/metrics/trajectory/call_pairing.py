@@ -173,12 +173,12 @@ def _differing(expected: Mapping[int, Call], actual: Mapping[int, Call], matchin
     for index, call in expected.items():
         if call.name in actual_by_tool:
             expected_by_tool[call.name].append(index)
-    found: Pairs = {}
+    result: Pairs = {}
     for name, indexes in expected_by_tool.items():
         others = actual_by_tool[name]
         pairs = _cheapest([expected[i] for i in indexes], [actual[j] for j in others], matching)
-        found.update((indexes[i], others[j]) for i, j in pairs)
-    return found
+        result.update((indexes[i], others[j]) for i, j in pairs)
+    return result
 
 
 def _cheapest(expected: Sequence[Call], actual: Sequence[Call], matching: Matching) -> list[tuple[int, int]]:

@@ -109,8 +109,8 @@ class ProviderBatches:
             request_count=len(requests),
         )
         with self._errors():
-            found = await self._model.batch_results(await self._model.batch_status(batch))
-        known = [result for result in found if result.custom_id in requests]
+            batch_results = await self._model.batch_results(await self._model.batch_status(batch))
+        known = [result for result in batch_results if result.custom_id in requests]
         return {result.custom_id: self._read(result, requests[result.custom_id]) for result in known}
 
     def _read(self, result: Any, request: EncodedRequest) -> Reply | ModelError:

@@ -51,7 +51,7 @@ def warnings_beside(case: CaseResult) -> list[str]:
 
 
 def _warnings(metrics: Iterable[MetricVerdict]) -> list[str]:
-    found = (
+    texts = (
         f"{metric.name}: {each.warning}"
         for metric in metrics
         for score in metric.per_trial
@@ -59,7 +59,7 @@ def _warnings(metrics: Iterable[MetricVerdict]) -> list[str]:
         for each in score.per_invocation
         if each.warning
     )
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(texts))
 
 
 _KS = (2, 4, 8)
@@ -100,9 +100,9 @@ def rule_text(rule: TrialRule) -> str:
 
 def runs_text(sets: Sequence[SetSummary], num_runs: int, marks: Marks) -> str:
     """Return how many trials a case has: `5`, or `1–5` where sets differ; empty for one."""
-    found = {one.num_runs for one in sets if not one.failure} or {num_runs}
-    most = max(*found, num_runs) if len(found) > 1 else num_runs
-    least = min(found) if len(found) > 1 else most
+    counts = {one.num_runs for one in sets if not one.failure} or {num_runs}
+    most = max(*counts, num_runs) if len(counts) > 1 else num_runs
+    least = min(counts) if len(counts) > 1 else most
     return "" if most < 2 else str(most) if least == most else f"{least}{marks.between}{most}"
 
 

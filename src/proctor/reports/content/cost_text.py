@@ -23,25 +23,25 @@ def money_of(run: RunResult) -> list[str]:
 
 def money_by_purpose(spent: Sequence[Spent]) -> Iterator[tuple[str, str]]:
     """Return each purpose that used models, with its cost."""
-    for purpose, found in by_purpose(spent):
-        yield purpose, f"{cost_text(found)} ({', '.join(_counts(found))})"
+    for purpose, usages in by_purpose(spent):
+        yield purpose, f"{cost_text(usages)} ({', '.join(_counts(usages))})"
 
 
 def by_purpose(spent: Sequence[Spent]) -> Iterator[tuple[str, list[Spent]]]:
     """Return the usage for each purpose, judges first."""
     others = [one.purpose for one in spent if one.purpose not in PURPOSES]
     for purpose in dict.fromkeys([*reversed(PURPOSES), *others]):
-        if found := [one for one in spent if one.purpose == purpose]:
-            yield purpose, found
+        if usages := [one for one in spent if one.purpose == purpose]:
+            yield purpose, usages
 
 
 def cost_text(spent: Iterable[Spent]) -> str:
     """Return US dollars: `$0.60`; `unknown` or `at least $0.60` if some prices are unknown."""
-    found = list(spent)
-    cost = total_cost(found)
+    usages = list(spent)
+    cost = total_cost(usages)
     if cost is not None:
         return dollars(cost)
-    known = sum(one.cost for one in found)
+    known = sum(one.cost for one in usages)
     return f"at least {dollars(known)}" if known else "unknown"
 
 

@@ -54,8 +54,8 @@ def place_of(place: str) -> tuple[str, int | None]:
     The file is named from the root of the git working copy that it is in, with `/` between folders; outside of one,
     as it came.
     """
-    found = _PLACE.fullmatch(place)
-    file, line = (found["file"], int(found["line"])) if found else (place, None)
+    match = _PLACE.fullmatch(place)
+    file, line = (match["file"], int(match["line"])) if match else (place, None)
     return file_of(file), line
 
 

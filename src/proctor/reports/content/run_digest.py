@@ -79,7 +79,8 @@ class Digest:
     def common_thresholds(self) -> dict[str, float | None]:
         """Return the threshold of each metric that has the same in all cases; `None` where it has not."""
         return {
-            name: next(iter(found)) if len(found) == 1 else None for name, found in self.thresholds.items()
+            name: next(iter(thresholds)) if len(thresholds) == 1 else None
+            for name, thresholds in self.thresholds.items()
         }
 
     def warnings(self, run: RunResult, shown_counts: Mapping[str, int] | None = None) -> list[str]:
@@ -88,21 +89,21 @@ class Digest:
         `shown_counts`: the number of cases for which each warning is already shown; a warning that is shown for all is left out.
         """
         about = (
-            f"{warning} ({_some(*found)})"
-            for warning, found in self._warnings.items()
-            if found[1] > (shown_counts or {}).get(warning, 0)
+            f"{warning} ({_some(eval_ids, count)})"
+            for warning, (eval_ids, count) in self._warnings.items()
+            if count > (shown_counts or {}).get(warning, 0)
         )
         return [*run.warnings, *about]
 
     def figures(self) -> list[str]:
         """Return what a turn took, the mean over the cases in which it is known: `1.5 tool calls`, `1,204 tokens`."""
-        found = []
+        texts = []
         for figure in _FIGURES:
             total, count = self._figures.get(figure.metric, (0.0, 0))
             number = figure.form.format(total / count) if count else "0"
             if float(number.replace(",", "")):  # a scripted agent without model calls needs no figure
-                found.append(f"{number} {figure.unit}")
-        return [*found[:-1], f"{found[-1]} a turn"] if found else []
+                texts.append(f"{number} {figure.unit}")
+        return [*texts[:-1], f"{texts[-1]} a turn"] if texts else []
 
 
 def decides(metric: MetricVerdict) -> bool:
@@ -190,20 +191,20 @@ def line_up(runs: Sequence[RunResult]) -> list[Row]:
     rows = []
     for key in dict.fromkeys(key for cases in by_run for key in cases):
         eval_set_id, eval_id, _ = key
-        cases = [found.get(key) for found in by_run]
+        cases = [cases_of_run.get(key) for cases_of_run in by_run]
         rows.append(Row(eval_set_id, eval_id, cases, _telling_metric(cases, metrics)))
     return rows
 
 
 def _cases_by_name(cases: Sequence[CaseResult]) -> dict[tuple[str, str, int], CaseResult]:
     """Return the cases by name and number: two sets may share an id, and their cases are paired in order."""
-    found: dict[tuple[str, str, int], CaseResult] = {}
+    by_name: dict[tuple[str, str, int], CaseResult] = {}
     times: Counter[tuple[str, str]] = Counter()
     for case in cases:
         name = case.eval_set_id, case.eval_id
-        found[*name, times[name]] = case
+        by_name[*name, times[name]] = case
         times[name] += 1
-    return found
+    return by_name
 
 
 def _deciding_metrics(cases: Iterable[CaseResult]) -> list[str]:
@@ -220,5 +221,5 @@ def _telling_metric(cases: Sequence[CaseResult | None], metrics: Sequence[str]) 
 
 
 def _score(case: CaseResult, metric: str) -> float | None:
-    found = case.metrics.get(metric)
-    return found.score if found is not None else None
+    verdict = case.metrics.get(metric)
+    return verdict.score if verdict is not None else None

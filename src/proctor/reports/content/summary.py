@@ -182,14 +182,14 @@ def set_names(summaries: Sequence[SetSummary]) -> list[str]:
 
 def left_out(run: RunResult) -> dict[str, str]:
     """Return the metrics that were left out, and what left them out: for how many sets, where not for all."""
-    found: dict[str, list[str]] = {}
+    whys_by_metric: dict[str, list[str]] = {}
     for one in run.sets:
         for name, why in one.skipped_metrics.items():
-            found.setdefault(name, []).append(why)
+            whys_by_metric.setdefault(name, []).append(why)
     set_count = sum(one.failure is None for one in run.sets)
     return {
         name: whys[0] if len(whys) == set_count else f"{whys[0]}, in {len(whys)} of {set_count} sets"
-        for name, whys in found.items()
+        for name, whys in whys_by_metric.items()
     }
 
 
@@ -223,12 +223,15 @@ def _without_suffix(name: str) -> str:
 # --- agent-fault and simulator-fault rates of simulated conversations -------------------------------------------------
 
 
-def fault_texts(found: FaultRates, marks: Marks) -> list[str]:
+def fault_texts(fault_rates: FaultRates, marks: Marks) -> list[str]:
     """Return both rates and the kinds of simulator faults as text; empty without simulated users."""
-    if not found:
+    if not fault_rates:
         return []
-    kinds = ", ".join(f"{count} {kind.words}" for kind, count in found.kinds.most_common())
-    texts = [f"agent at fault {_text(found.agent, marks)}", f"simulator at fault {_text(found.user, marks)}"]
+    kinds = ", ".join(f"{count} {kind.words}" for kind, count in fault_rates.kinds.most_common())
+    texts = [
+        f"agent at fault {_text(fault_rates.agent, marks)}",
+        f"simulator at fault {_text(fault_rates.user, marks)}",
+    ]
     return [*texts, kinds] if kinds else texts
 
 
@@ -239,24 +242,24 @@ def _text(rate: FaultRate, marks: Marks) -> str:
     return f"{share} % ({rate.faults} of {rate.of}, {interval(*rate.interval, marks)})"
 
 
-def fault_fields(found: FaultRates, marks: Marks) -> list[str]:
+def fault_fields(fault_rates: FaultRates, marks: Marks) -> list[str]:
     """Return the same for lines that programs read: `agent=25%(1/4,5-70)`, `simulator=…`, `left_plan=2`."""
-    if not found:
+    if not fault_rates:
         return []
-    both = (("agent", found.agent), ("simulator", found.user))
+    both = (("agent", fault_rates.agent), ("simulator", fault_rates.user))
     rates = [
         f"{name}={'-' if rate.rate is None else percent(rate.rate) + '%'}({rate.faults}/{rate.of},{bounds(*rate.interval, marks)})"
         for name, rate in both
     ]
-    return [*rates, *(f"{kind.value}={count}" for kind, count in found.kinds.most_common())]
+    return [*rates, *(f"{kind.value}={count}" for kind, count in fault_rates.kinds.most_common())]
 
 
-def fault_data(found: FaultRates) -> dict[str, object] | None:
+def fault_data(fault_rates: FaultRates) -> dict[str, object] | None:
     """Return both rates as plain data; `None` without simulated users."""
-    if not found:
+    if not fault_rates:
         return None
-    kinds = {kind.value: count for kind, count in found.kinds.most_common()}
-    return {"agent": _data(found.agent), "simulator": {**_data(found.user), "kinds": kinds}}
+    kinds = {kind.value: count for kind, count in fault_rates.kinds.most_common()}
+    return {"agent": _data(fault_rates.agent), "simulator": {**_data(fault_rates.user), "kinds": kinds}}
 
 
 def _data(rate: FaultRate) -> dict[str, object]:

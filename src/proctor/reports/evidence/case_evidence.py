@@ -159,20 +159,20 @@ def _detail_blocks(
     details: Mapping[str, object] | None, metric: str, limit: int | None
 ) -> list[EvidenceBlock]:
     """Return the details of the documented shapes (see `proctor.schema.results.score`) as blocks."""
-    found: list[EvidenceBlock] = []
+    blocks: list[EvidenceBlock] = []
     if not details:
-        return found
+        return blocks
     if alignment := _dicts(details.get("alignment")):
-        found.append(steps_of(alignment, longest=limit))
+        blocks.append(steps_of(alignment, longest=limit))
     if note := details.get("note"):
-        found.append(Remark("note", str(note)))
+        blocks.append(Remark("note", str(note)))
     if isinstance(text := details.get("text"), Mapping):
-        found.append(
+        blocks.append(
             _text(str(text.get("expected") or ""), str(text.get("actual") or ""), full=limit is None)
         )
     if (state := _dicts(details.get("state"))) and (difference := state_of(state, full=limit is None)).lines:
-        found.append(difference)
-    return [*found, *findings_of(details, metric, full=limit is None)]
+        blocks.append(difference)
+    return [*blocks, *findings_of(details, metric, full=limit is None)]
 
 
 def _dicts(value: object) -> list[Mapping[str, object]]:
@@ -192,9 +192,9 @@ def _text(expected: str, actual: str, *, full: bool) -> TextDifference:
 def _extend(sections: list[Section], turn: int | None, blocks: Iterable[EvidenceBlock]) -> None:
     """Add blocks to the section of a turn; a section without any is not made."""
     new = list(blocks)
-    found = next((section for section in sections if section.turn == turn), None)
-    if found is not None:
-        found.blocks += new
+    section_of_turn = next((section for section in sections if section.turn == turn), None)
+    if section_of_turn is not None:
+        section_of_turn.blocks += new
     elif new:
         sections.append(Section(turn, blocks=new))
 
@@ -259,7 +259,7 @@ _Scored = list[tuple[MetricVerdict, Score]]
 def _scores(case: CaseResult, number: int) -> list[tuple[MetricVerdict, list[Score]]]:
     """The scores of one trial by turn, of the metrics that decide."""
     deciding = (m for m in case.metrics.values() if m.gate and number < len(m.per_trial))
-    return [(m, found.per_invocation) for m in deciding if (found := m.per_trial[number]) is not None]
+    return [(m, score.per_invocation) for m in deciding if (score := m.per_trial[number]) is not None]
 
 
 def _calls(section: Section, scored: _Scored, actual: Invocation | None) -> Iterator[EvidenceBlock]:
@@ -286,9 +286,9 @@ def _answer(section: Section, scored: _Scored, actual: Invocation | None) -> Ite
 
 def _judge_blocks(scored: _Scored) -> Iterator[EvidenceBlock]:
     for metric, score in scored:
-        found = [*findings_of(score.details or {}, metric.name, full=True)]
-        yield from found
-        if found and score.reason and not any(isinstance(block, Findings) for block in found):
+        blocks = [*findings_of(score.details or {}, metric.name, full=True)]
+        yield from blocks
+        if blocks and score.reason and not any(isinstance(block, Findings) for block in blocks):
             yield Remark(metric.name, score.reason)  # the words of the judge, also where it is content
 
 
@@ -303,7 +303,7 @@ def _reason_blocks(scored: _Scored) -> Iterator[EvidenceBlock]:
 
 
 def _detail(scored: _Scored, key: str) -> Any:
-    return next((found for _, score in scored if (found := (score.details or {}).get(key))), None)
+    return next((detail for _, score in scored if (detail := (score.details or {}).get(key))), None)
 
 
 # --- a failure, with its location in the user's code -------------------------------------------------------------------

@@ -34,31 +34,31 @@ def _claims(sentences: Sequence[Mapping[str, object]], *, full: bool) -> Finding
     return Findings("claims", [*(_sentence(each, full=full) for each in visible_claims), *left])
 
 
-def _rubric(found: Mapping[str, object], *, full: bool) -> Finding:
-    score = found.get("score")
+def _rubric(rubric: Mapping[str, object], *, full: bool) -> Finding:
+    score = rubric.get("score")
     holds = None if not isinstance(score, int | float) else score >= 1
-    points = f", {found['points']:g} points" if isinstance(found.get("points"), int | float) else ""
-    why = _why(found, full=full) if full or not holds else ""
-    name, text = f"{found.get('rubric_id', '')}{points}", str(found.get("text") or "")
-    return Finding(holds, name, text, why) if text else Finding(holds, name, why or _why(found, full=full))
+    points = f", {rubric['points']:g} points" if isinstance(rubric.get("points"), int | float) else ""
+    why = _why(rubric, full=full) if full or not holds else ""
+    name, text = f"{rubric.get('rubric_id', '')}{points}", str(rubric.get("text") or "")
+    return Finding(holds, name, text, why) if text else Finding(holds, name, why or _why(rubric, full=full))
 
 
-def _sentence(found: Mapping[str, object], *, full: bool) -> Finding:
-    quoted = {"for": found.get("supporting_excerpt"), "against": found.get("contradicting_excerpt")}
+def _sentence(sentence: Mapping[str, object], *, full: bool) -> Finding:
+    quoted = {"for": sentence.get("supporting_excerpt"), "against": sentence.get("contradicting_excerpt")}
     sides = [f'{side}: "{_shorten(str(text), full=full)}"' for side, text in quoted.items() if text]
-    why = "; ".join(filter(None, [_why(found, full=full).rstrip("."), *sides]))
-    label = str(found.get("label", "")).replace("_", " ")
-    return Finding(_is_grounded(found), label, str(found.get("sentence") or ""), why)
+    why = "; ".join(filter(None, [_why(sentence, full=full).rstrip("."), *sides]))
+    label = str(sentence.get("label", "")).replace("_", " ")
+    return Finding(_is_grounded(sentence), label, str(sentence.get("sentence") or ""), why)
 
 
-def _is_grounded(found: Mapping[str, object]) -> bool:
-    return found.get("label") in _GROUNDED
+def _is_grounded(sentence: Mapping[str, object]) -> bool:
+    return sentence.get("label") in _GROUNDED
 
 
-def _why(found: Mapping[str, object], *, full: bool) -> str:
+def _why(finding: Mapping[str, object], *, full: bool) -> str:
     """The reason that was given, and the share of the votes where some were of another opinion."""
-    why = _shorten(str(found.get("rationale") or ""), full=full)
-    agreed = found.get("agreement")
+    why = _shorten(str(finding.get("rationale") or ""), full=full)
+    agreed = finding.get("agreement")
     if not isinstance(agreed, int | float) or agreed >= 1:
         return why
     return f"{why} ({agreed:.0%} of the votes)" if why else f"{agreed:.0%} of the votes"
@@ -81,9 +81,9 @@ def _votes(ballot: Mapping[str, object], metric: str) -> Iterator[EvidenceBlock]
     for vote in votes:
         if problem := vote.get("problem"):
             alike.setdefault(str(problem), []).append(vote)
-    for problem, found in alike.items():
-        times = f" ({len(found)} votes)" if len(found) > 1 else ""
-        yield Remark("vote", f"{problem}{times}{_vote_text(found[0])}")
+    for problem, same_votes in alike.items():
+        times = f" ({len(same_votes)} votes)" if len(same_votes) > 1 else ""
+        yield Remark("vote", f"{problem}{times}{_vote_text(same_votes[0])}")
 
 
 def _dissent(votes: Sequence[Mapping[str, object]]) -> Iterator[EvidenceBlock]:

@@ -270,10 +270,10 @@ def _cut_values(values: Mapping[str, str], room: int) -> dict[str, str]:
 
 
 def _join_arguments(arguments: list[Pieces]) -> Pieces:
-    found: Pieces = []
+    pieces: Pieces = []
     for index, argument in enumerate(arguments):
-        found += [Piece(", "), *argument] if index else argument
-    return found
+        pieces += [Piece(", "), *argument] if index else argument
+    return pieces
 
 
 def _state_line(key: str, expected: object, actual: object, kind: Kind, *, full: bool) -> StateLine:

@@ -199,10 +199,10 @@ def _changes(expected: list[str], actual: list[str]) -> list[_Change]:
     matcher = SequenceMatcher(None, expected, actual, autojunk=False)
     if matcher.ratio() < _LEAST_IN_COMMON:
         return [(True, expected, actual)]
-    found = [(tag != "equal", expected[a:b], actual[c:d]) for tag, a, b, c, d in matcher.get_opcodes()]
+    changes = [(tag != "equal", expected[a:b], actual[c:d]) for tag, a, b, c, d in matcher.get_opcodes()]
     return [
-        (changed or _is_bridge(found, index), left, right)
-        for index, (changed, left, right) in enumerate(found)
+        (changed or _is_bridge(changes, index), left, right)
+        for index, (changed, left, right) in enumerate(changes)
     ]
 
 
@@ -212,29 +212,29 @@ def _sentence_changes(expected: list[str], actual: list[str]) -> list[_Change]:
     if min(len(left), len(right)) < 2 or max(len(left), len(right)) > MOST_WORDS:
         return [(True, expected, actual)]
     matcher = SequenceMatcher(None, left, right, autojunk=False)
-    found: list[_Change] = []
+    changes: list[_Change] = []
     for tag, a, b, c, d in matcher.get_opcodes():
         sides = [word for one in left[a:b] for word in one], [word for one in right[c:d] for word in one]
         if tag == "replace" and max(map(len, sides)) <= MOST_WORDS:
-            found += _changes(*sides)
+            changes += _changes(*sides)
         else:
-            found.append((tag != "equal", *sides))
-    return found
+            changes.append((tag != "equal", *sides))
+    return changes
 
 
 def _sentences(words: list[str]) -> list[tuple[str, ...]]:
-    found: list[list[str]] = [[]]
+    result: list[list[str]] = [[]]
     for word in words:
-        found[-1].append(word)
+        result[-1].append(word)
         if word[-1] in _SENTENCE_ENDS:
-            found.append([])
-    return [tuple(one) for one in found if one]
+            result.append([])
+    return [tuple(one) for one in result if one]
 
 
-def _is_bridge(found: list[_Change], index: int) -> bool:
+def _is_bridge(changes: list[_Change], index: int) -> bool:
     """Return whether only white space separates two changes, so that they are one change."""
-    inside = 0 < index < len(found) - 1
-    return inside and all(word.isspace() for word in found[index][1])
+    inside = 0 < index < len(changes) - 1
+    return inside and all(word.isspace() for word in changes[index][1])
 
 
 def _join_stretches(stretches: list[tuple[bool, list[str]]]) -> Pieces:

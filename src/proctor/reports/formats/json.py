@@ -290,7 +290,7 @@ def _line(
 
 def _scores(case: CaseResult, index: int) -> dict[str, object]:
     """What each metric found in one trial; one that found nothing to score there is left out."""
-    found: dict[str, object] = {}
+    scores: dict[str, object] = {}
     for name, metric in case.metrics.items():
         score = metric.per_trial[index] if index < len(metric.per_trial) else None
         if score is not None:
@@ -299,8 +299,8 @@ def _scores(case: CaseResult, index: int) -> dict[str, object]:
                 "threshold": metric.threshold,
                 "gate": metric.gate,
             }
-            found[name] = head | score_data(metric, score)
-    return found
+            scores[name] = head | score_data(metric, score)
+    return scores
 
 
 def _case(case: CaseResult, place: int) -> dict[str, object]:

@@ -260,8 +260,8 @@ def content(text: str) -> str:
 
 
 def _escape(text: str) -> str:
-    text = _FORBIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
-    return _SPECIAL.sub(lambda found: _MARKUP[found[0]], text)
+    text = _FORBIDDEN.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    return _SPECIAL.sub(lambda match: _MARKUP[match[0]], text)
 
 
 class CharacterReferences:

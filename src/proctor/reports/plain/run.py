@@ -107,10 +107,10 @@ def _cell(case: CaseResult | None, metric: str) -> str:
 
 
 def _score_text(case: CaseResult, metric: str) -> str:
-    found = case.metrics.get(metric)
+    verdict = case.metrics.get(metric)
     return (
-        score_text(found.score, found.threshold)
-        if found is not None and case.outcome is not Outcome.ERROR
+        score_text(verdict.score, verdict.threshold)
+        if verdict is not None and case.outcome is not Outcome.ERROR
         else ""
     )
 

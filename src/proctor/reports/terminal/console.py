@@ -98,20 +98,20 @@ class Page:
         safe = self.safe(text)
         if not self.has_styles:
             return Text(safe, style)
-        found = Text(style=style)
+        line = Text(style=style)
         for index, part in enumerate(_CODE.split(safe)):
-            found.append(part, "bold" if index % 2 else "")
-        return found
+            line.append(part, "bold" if index % 2 else "")
+        return line
 
     def pieces(self, pieces: Pieces, style: str, changed: str, brackets: tuple[str, str]) -> Text:
         """Return text with its changed stretches in their own style, or in brackets where no style is seen."""
-        found = Text(style=style)
+        line = Text(style=style)
         for piece in pieces:
             safe = self.safe(piece.text, lines=True)
             if piece.changed and not self.has_styles:
                 safe = f"{brackets[0]}{safe}{brackets[1]}"
-            found.append(safe, changed if piece.changed else "")
-        return found
+            line.append(safe, changed if piece.changed else "")
+        return line
 
     def print_parts(self, parts: Iterable[Text], *, indent: int = 2) -> None:
         """Print texts with dots between them; a line ends between two of them."""
@@ -131,12 +131,12 @@ class Page:
 
     def joined(self, parts: Iterable[Text]) -> Text:
         """Return texts in a line, with dots between."""
-        found = Text()
+        line = Text()
         for index, part in enumerate(parts):
             if index:
-                found.append(f" {self.marks.dot} ", "dim")
-            found.append_text(part)
-        return found
+                line.append(f" {self.marks.dot} ", "dim")
+            line.append_text(part)
+        return line
 
     def print(self, what: RenderableType = "", *, indent: int = 2) -> None:
         """Print one thing, indented; it wraps within the page."""

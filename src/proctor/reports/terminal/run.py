@@ -117,7 +117,7 @@ def _draw_left_out(page: Page, run: RunResult) -> None:
     """Draw the metrics that were left out, those of one reason on one line."""
     left_out = summary.left_out(run)
     for why in dict.fromkeys(left_out.values()):
-        names = ", ".join(name for name, found in left_out.items() if found == why)
+        names = ", ".join(name for name, reason in left_out.items() if reason == why)
         page.print(page.text(f"left out ({why}): {names}", "dim"))
 
 
@@ -268,18 +268,18 @@ _MOST_SETS_WITH_REPEATS = 8
 
 def _draw_sets_of_trials(page: Page, repeats: Repeats, rules: Sequence[TrialRule | None]) -> None:
     """The same for each eval set, where there are several."""
-    found = list(repeated_sets(repeats).items())
+    sets = list(repeated_sets(repeats).items())
     grid = page.grid(*(Column(overflow="fold") for _ in range(2)))
-    for eval_set_id, one in found[:_MOST_SETS_WITH_REPEATS]:
+    for eval_set_id, one in sets[:_MOST_SETS_WITH_REPEATS]:
         flaky = [Text(f"{one.flaky} {FLAKY}", FLAKY_STYLE)] if one.flaky else []
         grid.add_row(
             page.text(eval_set_id),
             page.joined([*flaky, *_row_of_trials(page, one, rules)] or [Text("steady")]),
         )
-    if found:
+    if sets:
         page.print(grid, indent=6)
-    if len(found) > _MOST_SETS_WITH_REPEATS:
-        page.print(page.text(f"… {len(found) - _MOST_SETS_WITH_REPEATS} more sets", "dim"), indent=6)
+    if len(sets) > _MOST_SETS_WITH_REPEATS:
+        page.print(page.text(f"… {len(sets) - _MOST_SETS_WITH_REPEATS} more sets", "dim"), indent=6)
 
 
 def _draw_means(page: Page, digest: Digest) -> None:
@@ -372,9 +372,13 @@ class Matrix:
     def _cell(self, case: CaseResult | None, metric: str) -> Text:
         if case is None:
             return Text(f"{self._page.marks.rest} {WORDS[Outcome.NOT_RUN]}", "dim")
-        found = case.metrics.get(metric)
-        scored = found is not None and case.outcome in {Outcome.PASSED, Outcome.FAILED, Outcome.INCONCLUSIVE}
-        score = score_text(found.score, found.threshold) if found is not None and scored else ""
+        verdict = case.metrics.get(metric)
+        scored = verdict is not None and case.outcome in {
+            Outcome.PASSED,
+            Outcome.FAILED,
+            Outcome.INCONCLUSIVE,
+        }
+        score = score_text(verdict.score, verdict.threshold) if verdict is not None and scored else ""
         text = Text(f"{self._page.marks.outcome(case.outcome)} ", STYLES.get(case.outcome, "dim"))
         text.append(score or WORDS[case.outcome])
         if is_repeated(case):

@@ -251,8 +251,8 @@ class JudgeAudit:
     @property
     def passes_everything(self) -> bool:
         """Whether it passed all of at least five mutants."""
-        found = self.confusion
-        return not found.both_fail and found.judge_passes >= _ENOUGH_MUTANTS
+        confusion = self.confusion
+        return not confusion.both_fail and confusion.judge_passes >= _ENOUGH_MUTANTS
 
 
 _ENOUGH_MUTANTS = 5

@@ -170,14 +170,14 @@ class Calibration(WireModel):
 
     def changed(self, by: JudgedBy, threshold: float | None) -> list[str]:
         """Return the properties that have changed and make this calibration invalid; empty if it is valid."""
-        found = []
+        changes = []
         if by.model != self.model:
-            found.append(f"the model is {by.model}, it was {self.model}")
+            changes.append(f"the model is {by.model}, it was {self.model}")
         if by.prompt != self.prompt:
-            found.append("the prompt is another one")
+            changes.append("the prompt is another one")
         if self.unit != "rubric" and threshold != self.threshold:
-            found.append(f"the threshold is {_number(threshold)}, it was {_number(self.threshold)}")
-        return found
+            changes.append(f"the threshold is {_number(threshold)}, it was {_number(self.threshold)}")
+        return changes
 
 
 def _number(value: float | None) -> str:
@@ -205,13 +205,13 @@ def badges_of(
     known: list[Calibration], judged_by: Iterable[JudgedBy], thresholds: Mapping[str, set[float | None]]
 ) -> dict[str, str]:
     """Return the calibration summary of each metric; with several judges or thresholds, invalid calibrations come first."""
-    found: dict[str, str] = {}
+    badges: dict[str, str] = {}
     for by in judged_by:
         for threshold in sorted(thresholds.get(by.metric, {None}), key=lambda one: one or 0.0):
             badge = badge_of(known, by, threshold)
-            if badge and (by.metric not in found or badge.startswith(VOID)):
-                found[by.metric] = badge
-    return found
+            if badge and (by.metric not in badges or badge.startswith(VOID)):
+                badges[by.metric] = badge
+    return badges
 
 
 @dataclass(frozen=True, slots=True)

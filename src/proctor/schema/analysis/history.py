@@ -232,17 +232,17 @@ class RunHistory:
 
     def groups(self) -> dict[str, list[HistoryRun]]:
         """Return the runs by agent, newest first; all of them under an empty name if agents are combined."""
-        found: dict[str, list[HistoryRun]] = {}
+        groups: dict[str, list[HistoryRun]] = {}
         for run in self.runs:
-            found.setdefault("" if self.combined else run.agent, []).append(run)
-        return found
+            groups.setdefault("" if self.combined else run.agent, []).append(run)
+        return groups
 
     def counts(self) -> dict[Course, int]:
         """Return the number of cases by course."""
-        found = dict.fromkeys(Course, 0)
+        counts = dict.fromkeys(Course, 0)
         for case in self.cases:
-            found[case.course] += 1
-        return found
+            counts[case.course] += 1
+        return counts
 
     def of(self, course: Course) -> list[CaseHistory]:
         """Return the cases with this course."""

@@ -118,8 +118,8 @@ def result_text(header: ResultHeader, cases: Iterable[tuple[CaseResult, CaseCont
     yield _to_json(head)[:-2] + ',\n  "eval_case_results": ['
     separator = "\n    "
     for case, context in cases:
-        for found in case_results(case, context):
-            yield separator + _to_json(found).replace("\n", "\n    ")
+        for result in case_results(case, context):
+            yield separator + _to_json(result).replace("\n", "\n    ")
             separator = ",\n    "
     end = "]" if separator == "\n    " else "\n  ]"
     yield f'{end},\n  "creation_timestamp": {_to_json(header.timestamp)}\n}}'
@@ -165,40 +165,40 @@ def _case_result(
 
 
 def _overall(case: CaseResult, context: CaseContext, index: int) -> list[dict[str, Any]]:
-    found = []
+    results = []
     for metric in case.metrics.values():
         score = metric.per_trial[index] if index < len(metric.per_trial) else None
         outcome = metric.outcome_in(index) if score is not None else Outcome.ERROR
         value, details = (score.value, score.details) if score is not None else (None, None)
-        found.append(_metric_result(metric, context, outcome, value, details))
-    return found
+        results.append(_metric_result(metric, context, outcome, value, details))
+    return results
 
 
 def _per_invocation(
     case: CaseResult, context: CaseContext, index: int, trial: Trial | None
 ) -> list[dict[str, Any]]:
     """Return for each turn the actual and the expected invocation and the metrics' results."""
-    found = []
+    results = []
     for turn, actual in enumerate(trial.invocations if trial else ()):
         expected = context.expected[turn] if context.expected and turn < len(context.expected) else None
-        found.append(
+        results.append(
             {
                 "actual_invocation": plain(actual),
                 "expected_invocation": plain(expected) if expected else None,
                 "eval_metric_results": _of_turn(case, context, index, turn),
             }
         )
-    return found
+    return results
 
 
 def _of_turn(case: CaseResult, context: CaseContext, index: int, turn: int) -> list[dict[str, Any]]:
-    found = []
+    results = []
     for metric in case.metrics.values():
         score = metric.per_trial[index] if index < len(metric.per_trial) else None
         if score is not None and turn < len(score.per_invocation):
             verdict = metric.judge(score.per_invocation[turn])
-            found.append(_metric_result(metric, context, verdict.outcome, verdict.score, verdict.details))
-    return found
+            results.append(_metric_result(metric, context, verdict.outcome, verdict.score, verdict.details))
+    return results
 
 
 def _metric_result(
@@ -259,7 +259,7 @@ def _figures(figures: Any, names: tuple[str, ...]) -> dict[str, Any] | None:
 
 def rubric_scores(details: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     """Return the rubric scores in the details of a score in ADK's form: `rubric_id`, `rationale`, `score`."""
-    entries = next((found for key in _RUBRICS if (found := details.get(key))), None)
+    entries = next((value for key in _RUBRICS if (value := details.get(key))), None)
     if not isinstance(entries, list):
         return None
     scores = (one for one in entries if isinstance(one, Mapping) and isinstance(one.get("rubric_id"), str))

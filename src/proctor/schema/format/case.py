@@ -201,11 +201,11 @@ def all_extensions(case: EvalCase) -> Mapping[str, Any] | None:
     """Return all unknown keys of a case for metrics, with those of `EXTENSION_KEYS` in their standard spelling."""
     if not has_unknown_keys(case):
         return None
-    found = {**(case.model_extra or {})}
-    found |= {
+    extensions = {**(case.model_extra or {})}
+    extensions |= {
         key: extension.value for key in EXTENSION_KEYS if (extension := find_extension(case, key)) is not None
     }
-    return found
+    return extensions
 
 
 def has_unknown_keys(case: EvalCase) -> bool:

@@ -137,10 +137,10 @@ class _OneMessage:
 
 def _from_json_text(value: Any) -> Any:
     """Parse the object in a JSON text, with the limits on numbers and texts of any file."""
-    found = from_json(value, allow_inf_nan=False) if isinstance(value, str | bytes) else None
-    if not _is_sound(found):
+    data = from_json(value, allow_inf_nan=False) if isinstance(value, str | bytes) else None
+    if not _is_sound(data):
         raise ValueError("infinite, or NUL")
-    return found
+    return data
 
 
 def _is_sound(value: Any) -> bool:

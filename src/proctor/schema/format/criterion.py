@@ -45,8 +45,8 @@ EFFICIENCY_METRICS = (
 
 def _read_fraction(value: Any) -> Any:
     """Convert `"2/3"` to a number, without the loss of rounding it to 0.67."""
-    found = re.fullmatch(r"\s*(\d{1,6})\s*/\s*(\d{1,6})\s*", value) if isinstance(value, str) else None
-    return int(found[1]) / int(found[2]) if found and int(found[2]) else value
+    match = re.fullmatch(r"\s*(\d{1,6})\s*/\s*(\d{1,6})\s*", value) if isinstance(value, str) else None
+    return int(match[1]) / int(match[2]) if match and int(match[2]) else value
 
 
 class BaseCriterion(WireModel):

@@ -77,9 +77,9 @@ class _Conversion:
         if self.problems:
             first, *others = self.problems
             raise PathError(first.message, first.path, also=tuple(others))
-        found = [case for case in cases if case is not None]
+        eval_cases = [case for case in cases if case is not None]
         return EvalSet(
-            eval_set_id=eval_set_id, name=eval_set_id, eval_cases=found, creation_timestamp=self.created
+            eval_set_id=eval_set_id, name=eval_set_id, eval_cases=eval_cases, creation_timestamp=self.created
         )
 
     def cases(self, document: Any) -> list[EvalCase | None]:
@@ -120,18 +120,18 @@ class _Conversion:
             return None
 
     def turns(self, value: Any, path: Path, eval_id: str) -> list[Invocation]:
-        found: list[Invocation] = []
+        invocations: list[Invocation] = []
         try:
             turns = _list(value, path, "turns")
         except PathError as problem:
             self.problems.append(problem)
-            return found
+            return invocations
         for index, turn in enumerate(turns):
             try:
-                found.append(self._invocation(turn, (*path, index), eval_id))
+                invocations.append(self._invocation(turn, (*path, index), eval_id))
             except PathError as problem:
                 self.problems.append(problem)
-        return found
+        return invocations
 
     def _invocation(self, value: Any, path: Path, eval_id: str) -> Invocation:
         turn = _object(value, path, "a turn", TURN_KEYS)
@@ -219,12 +219,12 @@ def _object(value: Any, path: Path, what: str, known: Iterable[str] = ()) -> Map
     """Return the object, with the keys of `known` in snake_case."""
     if not isinstance(value, Mapping):
         raise PathError(f"expected {what} (an object), got {_kind(value)}", path)
-    found = in_snake_case(value, known)
+    fields = in_snake_case(value, known)
     for name in known:
-        if (camel := to_camel(name)) != name and camel in found:
+        if (camel := to_camel(name)) != name and camel in fields:
             message = f"expected {name} once, got it in both spellings ({name} and {camel})"
             raise PathError(message, (*path, camel))
-    return found
+    return fields
 
 
 def _text(value: Any, path: Path) -> str:

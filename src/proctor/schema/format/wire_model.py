@@ -41,8 +41,8 @@ def to_camel(name: str) -> str:
 
 def either(fields: Mapping[str, Field], name: str) -> Field | None:
     """Return a field by its camelCase or its snake_case name."""
-    found = fields.get(to_camel(name))
-    return fields.get(name) if found is None else found
+    field = fields.get(to_camel(name))
+    return fields.get(name) if field is None else field
 
 
 WRITTEN_IN_SNAKE_CASE = AliasGenerator(validation_alias=to_camel, serialization_alias=str)

@@ -274,8 +274,8 @@ class Repeats:
 
     def means(self, *, confidence: float = CONFIDENCE) -> dict[str, Mean]:
         """Return each metric's mean over all trials that have a score, its standard error clustered by case."""
-        found = {name: mean.result(confidence=confidence) for name, mean in self._means.items()}
-        return {name: mean for name, mean in found.items() if mean is not None}
+        means = {name: mean.result(confidence=confidence) for name, mean in self._means.items()}
+        return {name: mean for name, mean in means.items() if mean is not None}
 
     def _mean_of(self, estimate: Callable[[int, int, int], float], k: int) -> Mean | None:
         if k < 1:
@@ -378,11 +378,11 @@ def user_faults(case: CaseResult, place: int) -> list[UserFault]:
     """Return the simulated user's faults in the trial at `place` and its earlier attempts: by rules, then by judges."""
     if not case.is_played:
         return []
-    found = _by_rules(case.trials[place])
+    faults = _by_rules(case.trials[place])
     for metric in case.metrics.values():
         score = metric.per_trial[place] if place < len(metric.per_trial) else None
-        found += faults_in(score.details) if score is not None else []
-    return found
+        faults += faults_in(score.details) if score is not None else []
+    return faults
 
 
 def _by_rules(trial: TrialResult) -> list[UserFault]:

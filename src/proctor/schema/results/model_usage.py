@@ -41,16 +41,16 @@ class Spent(WireModel):
 
 def sum_usage(spent: Iterable[Spent]) -> list[Spent]:
     """Add up usage by purpose and model, in the order of purposes."""
-    found: dict[tuple[str, str], Spent] = {}
+    sums: dict[tuple[str, str], Spent] = {}
     for one in spent:
         key = one.purpose, one.model
-        if (sum_ := found.get(key)) is None:
-            found[key] = one.model_copy()
+        if (sum_ := sums.get(key)) is None:
+            sums[key] = one.model_copy()
             continue
         for name in _COUNTS:
             setattr(sum_, name, getattr(sum_, name) + getattr(one, name))
     order = {purpose: place for place, purpose in enumerate(PURPOSES)}
-    return sorted(found.values(), key=lambda one: (order.get(one.purpose, len(order)), one.model))
+    return sorted(sums.values(), key=lambda one: (order.get(one.purpose, len(order)), one.model))
 
 
 def without(spent: Iterable[Spent], part: Iterable[Spent]) -> list[Spent]:

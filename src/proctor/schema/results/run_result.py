@@ -180,8 +180,8 @@ class RunResult:
         Raises:
             ValueError: k is less than 1.
         """
-        found = self.repeats.pass_hat(k)
-        return found.value if found else None
+        estimate = self.repeats.pass_hat(k)
+        return estimate.value if estimate else None
 
     def pass_at(self, k: int) -> float | None:
         """Return pass@k, the probability that of `k` trials of a case at least one passes, as the mean over the cases.
@@ -191,8 +191,8 @@ class RunResult:
         Raises:
             ValueError: k is less than 1.
         """
-        found = self.repeats.pass_at(k)
-        return found.value if found else None
+        estimate = self.repeats.pass_at(k)
+        return estimate.value if estimate else None
 
     def case(self, eval_id: str, eval_set_id: str | None = None) -> CaseResult:
         """Return the result of the case `eval_id`.
@@ -201,8 +201,8 @@ class RunResult:
             KeyError: the run has no such case.
         """
         find = getattr(self.cases, "find", None)  # of stored cases: without reading the others
-        if find is not None and (found := find(eval_id, eval_set_id)) is not None:
-            result: CaseResult = found
+        if find is not None and (stored_case := find(eval_id, eval_set_id)) is not None:
+            result: CaseResult = stored_case
             return result
         for result in self.cases if find is None else ():
             if result.eval_id == eval_id and eval_set_id in (None, result.eval_set_id):

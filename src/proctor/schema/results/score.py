@@ -92,11 +92,11 @@ def worst(outcomes: Iterable[Outcome]) -> Outcome:
 
     No outcome at all, or none that decides, is an *error*: an empty result never passes.
     """
-    found = [*outcomes]
-    if found == _ALL_IS_WELL:  # the only metric of a case that passes, most often
-        return found[0]
+    values = [*outcomes]
+    if values == _ALL_IS_WELL:  # the only metric of a case that passes, most often
+        return values[0]
     for outcome in _WORST_FIRST:
-        if outcome in found:
+        if outcome in values:
             return outcome
     return Outcome.ERROR
 
@@ -108,8 +108,8 @@ def outcome_of_run(cases: Iterable[Outcome], *, set_missing: bool, broken_off: b
     """
     if broken_off:
         return Outcome.ERROR
-    found = [outcome for outcome in cases if outcome is not Outcome.SKIPPED]
-    return worst([*found, Outcome.ERROR] if set_missing else found)
+    outcomes = [outcome for outcome in cases if outcome is not Outcome.SKIPPED]
+    return worst([*outcomes, Outcome.ERROR] if set_missing else outcomes)
 
 
 @dataclass(slots=True)

@@ -101,12 +101,12 @@ def left_plan(conversation: UserConversation) -> Iterator[UserFault]:
 
 def _out_of_role(text: str, known: Callable[[], str]) -> str:
     for pattern, why in _PATTERNS:
-        found = pattern.search(text)
-        if found is not None and not _in_plan(found[0], known()):
-            return f"it {why}: {found[0]!r}"
-    if (found := _PLACEHOLDER.search(text)) is not None and found[0] not in known():
-        return f"it left a placeholder in its message: {found[0]!r}"
-    if (found := _AGENT_LINE.search(text)) is not None and found[0] not in known():
+        match = pattern.search(text)
+        if match is not None and not _in_plan(match[0], known()):
+            return f"it {why}: {match[0]!r}"
+    if (match := _PLACEHOLDER.search(text)) is not None and match[0] not in known():
+        return f"it left a placeholder in its message: {match[0]!r}"
+    if (match := _AGENT_LINE.search(text)) is not None and match[0] not in known():
         return "it writes a message of the agent"
     if _is_code(text) and not _CODE.search(known()):
         return "it writes data instead of a message"
@@ -139,8 +139,8 @@ def _is_code(text: str) -> bool:
 def _forbidden(text: str, conversation: UserConversation) -> str:
     """Return why the plan forbids a message; empty if it does not. Conditional prohibitions are ignored."""
     for sentence in sentences(conversation.plan):
-        for found in _FORBIDS.finditer(sentence):
-            what = found["what"]
+        for match in _FORBIDS.finditer(sentence):
+            what = match["what"]
             if _UNLESS.search(sentence):
                 continue
             for value in (*re.findall(r"[\"“]([^\"”]{3,60})[\"”]", what), *references(what)):

@@ -63,8 +63,8 @@ def load_json(file_path: str | os.PathLike[str]) -> dict[str, Any] | list[Any]:
     Raises:
         ValueError: it holds no JSON.
     """
-    found: dict[str, Any] | list[Any] = json.loads(Path(file_path).read_text(encoding="utf-8"))
-    return found
+    data: dict[str, Any] | list[Any] = json.loads(Path(file_path).read_text(encoding="utf-8"))
+    return data
 
 
 class AgentEvaluator:
@@ -145,8 +145,8 @@ class AgentEvaluator:
             ValueError: there is one, and something is wrong with it; the message has every problem with its place.
         """
         with set_up():
-            found = find_config(Path(a_path(test_file, "test_file")))
-            return load_config(found) if found is not None else EvalConfig.default()
+            path = find_config(Path(a_path(test_file, "test_file")))
+            return load_config(path) if path is not None else EvalConfig.default()
 
     @staticmethod
     def migrate_eval_data_to_new_schema(
@@ -174,14 +174,14 @@ def _files(path: str) -> list[str]:
     """
     if not Path(path).is_dir():
         return [path]
-    found = sorted(
+    files = sorted(
         os.path.join(folder, name)  # noqa: PTH118 - the unchanged spelling: `./tests` stays `./tests`
         for folder, _, names in os.walk(path)
         for name in names
         if name.endswith(TEST_FILES)
     )
-    if not found:
+    if not files:
         raise setup_error(
             f"{path}: no *{TEST_FILES} in this folder and below; *.evalset.json files are named one by one"
         )
-    return found
+    return files

@@ -131,25 +131,25 @@ class LocalEvalService(BaseEvalService):
         await self._keep(results_by_set)
 
     def _load_set(self, request: InferenceRequest) -> EvalSet:
-        found = self._sets.get_eval_set(request.app_name, request.eval_set_id)
-        if found is None:
+        eval_set = self._sets.get_eval_set(request.app_name, request.eval_set_id)
+        if eval_set is None:
             raise NotFoundError(f"no eval set {request.eval_set_id!r} of the app {request.app_name!r}")
-        found = EvalSet.model_validate(plain_data(found))  # a manager of google-adk has its own models
-        there = [case.eval_id for case in found.eval_cases]
+        eval_set = EvalSet.model_validate(plain_data(eval_set))  # a manager of google-adk has its own models
+        there = [case.eval_id for case in eval_set.eval_cases]
         for eval_id in request.eval_case_ids or ():
             if eval_id not in there:
                 hint = did_you_mean(eval_id, there)
                 raise NotFoundError(f"eval set {request.eval_set_id!r} has no case {eval_id!r}.{hint}")
         if not there:
             raise setup_error(f"the eval set {request.eval_set_id!r} has no cases")
-        return found
+        return eval_set
 
     def _case(self, inference: InferenceResult) -> EvalCase:
         where = inference.app_name, inference.eval_set_id, inference.eval_case_id
-        found = self._sets.get_eval_case(*where)
-        if found is None:
+        case = self._sets.get_eval_case(*where)
+        if case is None:
             raise NotFoundError("no case {2!r} in the eval set {1!r} of the app {0!r}".format(*where))
-        return EvalCase.model_validate(plain_data(found))
+        return EvalCase.model_validate(plain_data(case))
 
     def _trial(self, inference: InferenceResult) -> Trial:
         """Return the evidence of an inference: as recorded here, otherwise the content of the inference itself."""

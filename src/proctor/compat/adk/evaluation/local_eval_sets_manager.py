@@ -38,10 +38,10 @@ def load_eval_set_from_file(eval_set_file_path: str | os.PathLike[str], eval_set
     """
     with set_up():
         file = open_eval_set(os.fspath(eval_set_file_path), allow_empty=True)
-        found = file.eval_set()
+        eval_set = file.eval_set()
     if file.kind in (Kind.OLD_TURNS, Kind.OLD_CASES):
-        return found.model_copy(update={"eval_set_id": eval_set_id, "name": eval_set_id})
-    return found
+        return eval_set.model_copy(update={"eval_set_id": eval_set_id, "name": eval_set_id})
+    return eval_set
 
 
 def convert_eval_set_to_pydantic_schema(

@@ -130,11 +130,11 @@ class MajorityVotePerInvocationResultsAggregator(PerInvocationResultsAggregator)
 
 def _by_rubric(results: Iterable[PerInvocationResult]) -> dict[str, list[RubricScore]]:
     """Return the scores of each rubric, in the order in which rubrics first appear."""
-    found: dict[str, list[RubricScore]] = {}
+    by_rubric: dict[str, list[RubricScore]] = {}
     for result in results:
         for score in result.rubric_scores or ():
-            found.setdefault(score.rubric_id, []).append(score)
-    return found
+            by_rubric.setdefault(score.rubric_id, []).append(score)
+    return by_rubric
 
 
 def _majority(scores: Sequence[RubricScore]) -> RubricScore:

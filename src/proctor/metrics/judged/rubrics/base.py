@@ -201,9 +201,11 @@ class RubricMetric(JudgedMetric[RubricsBasedCriterion]):
         results = {index: rubric_results(lists[index], each.votes) for index, each in outcomes.items()}
         scores = [Score(reason=NO_RUBRICS, not_applicable=True) for _ in lists]
         for index, each in outcomes.items():
-            found = results[index]
-            agreement = agreement_of([result.tally for result in found])
-            scores[index] = each.score(share(found), reason_of(found), agreement, rubrics=details_of(found))
+            turn_results = results[index]
+            agreement = agreement_of([result.tally for result in turn_results])
+            scores[index] = each.score(
+                share(turn_results), reason_of(turn_results), agreement, rubrics=details_of(turn_results)
+            )
         overall = share(chain.from_iterable(results.values()))
         score = case_score(scores, [each.failure for each in outcomes.values()], value=overall)
         score.details = {"overall_rubrics": by_id(results.values())}

@@ -71,7 +71,7 @@ def _values_in_fences(text: str, *, exact: bool) -> Iterator[object]:
 def _values_in_brackets(text: str, *, exact: bool) -> Iterator[object]:
     """Yield the objects and lists in a text, without those inside others, whether complete or cut off."""
     end = 0
-    starts = (found.start() for found in re.finditer(r"[{\[]", text))
+    starts = (match.start() for match in re.finditer(r"[{\[]", text))
     for start in islice(starts, MOST_STARTS):
         if start < end:
             continue
@@ -112,12 +112,12 @@ class _Reader:
         )
 
     def _object(self, pairs: list[tuple[str, object]]) -> dict[str, object]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
+        value = dict(pairs)
+        if len(value) < len(pairs):
             names = [name for name, _ in pairs]
             twice = next(name for name, times in Counter(names).items() if times > 1)
             self._note(f"an object has the key {show_text(twice)} twice")
-        return found
+        return value
 
     def _int(self, text: str) -> int:
         if len(text) > LONGEST:

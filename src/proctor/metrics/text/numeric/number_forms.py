@@ -96,15 +96,15 @@ def read_run(run: str, decimal: DecimalSign) -> Iterator[Figure]:
         yield _not_a_number(run)
 
 
-def _with_unit(run: str, found: re.Match[str], decimal: DecimalSign) -> Iterator[Figure]:
-    unit = (found["unit"] or "").lstrip("-")
-    if unit and found["exponent"]:
+def _with_unit(run: str, match: re.Match[str], decimal: DecimalSign) -> Iterator[Figure]:
+    unit = (match["unit"] or "").lstrip("-")
+    if unit and match["exponent"]:
         yield Figure(run, None, NAME, counts=False)
     elif _may_multiply(unit):
         yield Figure(run, None, SCALE)
     else:
-        digits = found["digits"].translate(_EXCHANGED) if decimal == "," else found["digits"]
-        yield from _without_unit(run, digits, found["exponent"] or "")
+        digits = match["digits"].translate(_EXCHANGED) if decimal == "," else match["digits"]
+        yield from _without_unit(run, digits, match["exponent"] or "")
 
 
 def _may_multiply(unit: str) -> bool:

@@ -71,22 +71,22 @@ WORD = re.compile(r"[a-z]+|\d[\d,]*(?:\.\d+)?")
 def with_digits(text: str) -> str:
     """Return `text` with English number words as digits, and `3.5 million` written out."""
     parts, end, last = [], 0, ""
-    for found in NUMBER.finditer(text):
-        between = text[end : found.start()]
-        if last.isalpha() and found[0][0].isalpha() and not between.strip(" -") and between:
+    for match in NUMBER.finditer(text):
+        between = text[end : match.start()]
+        if last.isalpha() and match[0][0].isalpha() and not between.strip(" -") and between:
             between = ROW
-        parts += [between, _digits(found)]
-        end, last = found.end(), found[0][-1]
+        parts += [between, _digits(match)]
+        end, last = match.end(), match[0][-1]
     return "".join([*parts, text[end:]])
 
 
-def _digits(found: re.Match[str]) -> str:
-    whole = found["whole"].lower()
+def _digits(match: re.Match[str]) -> str:
+    whole = match["whole"].lower()
     if not _descends(whole):
         return ROW.join(f"{_value(part[0]):f}" for part in SCALED.finditer(whole))
     number = f"{_value(whole):f}"
-    if found["decimals"]:
-        number += "." + "".join(str(VALUES[word]) for word in found["decimals"].lower().split())
+    if match["decimals"]:
+        number += "." + "".join(str(VALUES[word]) for word in match["decimals"].lower().split())
     return number
 
 
@@ -216,8 +216,8 @@ def _plain(text: str, decimal: DecimalSign) -> str:
     if text.isascii():
         return text
     text = "".join(each for each in normalize("NFC", text) if category(each) != "Cf")
-    text = _VULGAR.sub(lambda found: _fraction(found, decimal), text)
-    text = _RAISED.sub(lambda found: f"^{found[0].translate(_LOWERED)}", text)
+    text = _VULGAR.sub(lambda match: _fraction(match, decimal), text)
+    text = _RAISED.sub(lambda match: f"^{match[0].translate(_LOWERED)}", text)
     text = _DIGITS.sub(_in_ascii, text)
     text = _MINUS_AND_BLANK.sub("-", text)
     arabic = {0x066B: decimal, 0x066C: "," if decimal == "." else "."}
@@ -228,15 +228,15 @@ def _swap_signs(text: str, decimal: DecimalSign) -> str:
     return text.translate({ord("."): ",", ord(","): "."}) if decimal == "," else text
 
 
-def _in_ascii(found: re.Match[str]) -> str:
+def _in_ascii(match: re.Match[str]) -> str:
     """Convert digits of one script; a number with digits of several scripts is unchanged."""
-    scripts = {ord(each) - digit_of(each) for each in found[0]}
-    return "".join(str(digit_of(each)) for each in found[0]) if len(scripts) == 1 else found[0]
+    scripts = {ord(each) - digit_of(each) for each in match[0]}
+    return "".join(str(digit_of(each)) for each in match[0]) if len(scripts) == 1 else match[0]
 
 
-def _fraction(found: re.Match[str], decimal: DecimalSign) -> str:
+def _fraction(match: re.Match[str], decimal: DecimalSign) -> str:
     """Return `2½` with decimals."""
-    value = str(Decimal(found[1] or 0) + Decimal(repr(numeric(found[2]))))
+    value = str(Decimal(match[1] or 0) + Decimal(repr(numeric(match[2]))))
     return value.replace(".", decimal)
 
 

@@ -52,8 +52,8 @@ class LlmBackedUserSimulator(UserSimulator):
         """
         from proctor.compat.adk.user_simulators import turns_of
 
-        found = await self._player.next_message(turns_of(events))
-        return NextUserMessage(status=found.status, user_message=found.message)
+        reply = await self._player.next_message(turns_of(events))
+        return NextUserMessage(status=reply.status, user_message=reply.message)
 
     def get_simulation_evaluator(self) -> None:
         """Return nothing: `per_turn_user_simulator_quality_v1` is a separate metric."""
