@@ -53,17 +53,17 @@ def check_metric(
         AssertionError: the metric has problems, listed one per line.
         SetupError: the metric cannot be built with this criterion.
     """
-    built = _built(metric, criterion)
-    cases = {**sample_views(built.facts), **(views or {})}
-    trials = _Trials(built, judge)
+    instance = _built(metric, criterion)
+    cases = {**sample_views(instance.facts), **(views or {})}
+    trials = _Trials(instance, judge)
     scores = {name: trials.of(name, view) for name, view in cases.items()}
     if deterministic:
         for name in reversed(cases):
             trials.again(name, cases[name], scores[name])
-    problems = [*_problems_of_facts(built.facts), *dict.fromkeys(trials.problems)]
+    problems = [*_problems_of_facts(instance.facts), *dict.fromkeys(trials.problems)]
     if problems:
         what = "\n".join(f"  - {problem}" for problem in problems)
-        raise AssertionError(f"The metric {built.facts.name!r} is not as it should be:\n{what}")
+        raise AssertionError(f"The metric {instance.facts.name!r} is not as it should be:\n{what}")
     return {name: score for name, score in scores.items() if score is not None}
 
 

@@ -177,8 +177,8 @@ def undecided_failure(ballot: Ballot[V], turn: int | None = None) -> Failure:
     problems = [vote.problem for vote in ballot.votes if vote.problem is not None]
     counts = Counter(problem.message for problem in problems).most_common()
     why = "; ".join(f"{message} ({count}×)" if len(problems) > 1 else message for message, count in counts)
-    got = len(ballot.verdicts)
-    message = f"{got} of {ballot.planned} votes of the judge {ballot.model} gave a verdict, too few to decide: {why}"
+    verdict_count = len(ballot.verdicts)
+    message = f"{verdict_count} of {ballot.planned} votes of the judge {ballot.model} gave a verdict, too few to decide: {why}"
     return Failure(
         where="judge",
         kind=_common(problems),

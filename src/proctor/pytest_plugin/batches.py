@@ -316,8 +316,8 @@ class BufferedStream:
     def write(self, text: str) -> int:
         """Write or buffer a text."""
         if not INSIDE.get():
-            written: int = self.stream.write(text)
-            return written
+            length: int = self.stream.write(text)
+            return length
         if self._size < _LIMIT:
             self._kept.append(text)
             self._size += len(text)

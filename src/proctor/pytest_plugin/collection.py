@@ -59,15 +59,15 @@ class EvalSetFile(pytest.File):
         """
         project = project_of(self.config)
         with project.recorded_attempt():
-            (chosen,) = project.plan(self.path).plan.sets
+            (planned_set,) = project.plan(self.path).plan.sets
         counts: dict[str, int] = {}
-        for index in chosen.cases:
-            case = chosen.source.case(index)
+        for index in planned_set.cases:
+            case = planned_set.source.case(index)
             name = item_name(case.eval_id)
             counts[name] = counts.get(name, 0) + 1
             name += f"#{counts[name]}" if counts[name] > 1 else ""
             item: CaseItem = CaseItem.from_parent(self, name=name)
-            item.of_case(case, chosen.source, index)
+            item.of_case(case, planned_set.source, index)
             yield item
         if project.audited_share is not None:
             yield AuditItem.from_parent(self, name="(audit)")

@@ -133,23 +133,23 @@ def _interval(counts: Counter[float], cases: int, more_lost: float, confidence: 
     more = more_lost if min(counts) < 0 else max(0.0, more_lost - beside)
     if more:
         weights[-1.0] = weights.get(-1.0, 0.0) + more
-    drawn = fsum(weights.values())
-    far = sqrt(drawn / (drawn - 1)) * student_quantile(confidence, max(1, int(drawn) - 1))
-    means = _ResampledMean(weights, drawn)
+    sample_size = fsum(weights.values())
+    far = sqrt(sample_size / (sample_size - 1)) * student_quantile(confidence, max(1, int(sample_size) - 1))
+    means = _ResampledMean(weights, sample_size)
     return means.at(-far), means.at(far)
 
 
 class _ResampledMean:
     """The distribution of the mean of values drawn from weighted ones, by its saddlepoint approximation."""
 
-    def __init__(self, weights: dict[float, float], drawn: float) -> None:
+    def __init__(self, weights: dict[float, float], sample_size: float) -> None:
         whole = fsum(weights.values())
         self._values = [*weights]
         self._shares = [weight / whole for weight in weights.values()]
-        self._drawn = drawn
+        self._sample_size = sample_size
         self._low, self._high = min(self._values), max(self._values)
         variance = self._tilted(0.0)[2]
-        self._first = 1 / sqrt(variance * drawn)
+        self._first = 1 / sqrt(variance * sample_size)
 
     def at(self, z: float) -> float:
         """Return the mean whose cumulative probability is that of the standard normal quantile `z`, which is not 0."""
@@ -173,8 +173,8 @@ class _ResampledMean:
         """Return the normal quantile that corresponds to the mean of the tilted distribution, and that mean."""
         cumulant, mean, variance = self._tilted(tilt)
         gain = max(0.0, tilt * mean - cumulant)
-        r = sqrt(2 * self._drawn * gain) * (1 if tilt > 0 else -1)
-        u = tilt * sqrt(self._drawn * variance)
+        r = sqrt(2 * self._sample_size * gain) * (1 if tilt > 0 else -1)
+        u = tilt * sqrt(self._sample_size * variance)
         if abs(r) < 1e-6 or u / r <= 0:
             return r, mean
         return r + log(u / r) / r, mean

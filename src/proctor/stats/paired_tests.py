@@ -145,10 +145,10 @@ def _by_drawing(values: Sequence[float], resamples: int, seed: int) -> float:
     sizes += [0.0] * (-len(sizes) % 8)
     tables = [_signed_sums(sizes[at : at + 8]) for at in range(0, len(sizes), 8)]
     random = Random(seed)  # noqa: S311 - a test of significance needs no secrets
-    drawn = (
+    signs = (
         map(table.__getitem__, random.randbytes(resamples)) for table in tables
     )  # a byte: the signs of eight values
-    sums = map(abs, map(sum, zip(*drawn, strict=True)))
+    sums = map(abs, map(sum, zip(*signs, strict=True)))
     return (1 + sum(map(observed_sum.__le__, sums))) / (1 + resamples)
 
 

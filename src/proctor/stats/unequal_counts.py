@@ -193,8 +193,8 @@ def _hypergeometric(before: int, now: int, passed: int) -> dict[int, float]:
     }
 
 
-def _log_ways(count: int, chosen: int) -> float:
-    return lgamma(count + 1) - lgamma(chosen + 1) - lgamma(count - chosen + 1)
+def _log_ways(count: int, size: int) -> float:
+    return lgamma(count + 1) - lgamma(size + 1) - lgamma(count - size + 1)
 
 
 def _sums(parts: Iterable[_Part]) -> dict[int, float] | None:

@@ -66,8 +66,8 @@ def a_path(argument: Any, what: str) -> str:
 
 def unexpected_argument(what: str, expected: str, argument: Any) -> InvalidSetupError:
     """Build the error for an argument of another kind than is asked for."""
-    came = f"the class {argument.__name__}" if isinstance(argument, type) else type(argument).__name__
-    return setup_error(f"{what}: expected {expected}, got {'None' if argument is None else came}")
+    actual = f"the class {argument.__name__}" if isinstance(argument, type) else type(argument).__name__
+    return setup_error(f"{what}: expected {expected}, got {'None' if argument is None else actual}")
 
 
 def _problems(what: str, error: ValidationError) -> Iterator[SetupError]:

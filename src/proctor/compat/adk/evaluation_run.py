@@ -124,9 +124,9 @@ async def _evaluate(request: EvaluationRequest, prepared: Prepared) -> RunResult
 def _warn_of_old_formats(prepared: Prepared) -> None:
     from proctor.files.eval_sets.documents import Kind
 
-    for chosen in prepared.plan.sets:
-        if (kind := getattr(chosen.source, "kind", None)) in (Kind.OLD_TURNS, Kind.OLD_CASES):
-            path = chosen.source.label
+    for planned_set in prepared.plan.sets:
+        if (kind := getattr(planned_set.source, "kind", None)) in (Kind.OLD_TURNS, Kind.OLD_CASES):
+            path = planned_set.source.label
             message = (
                 f"{path} is an {kind}; this writes it as an eval set: proctor migrate {path} NEW.evalset.json"
             )
@@ -154,9 +154,9 @@ class Judged:
 def _cases_with_results(result: RunResult, prepared: Prepared) -> Iterator[Judged]:
     """Return each result with its case, in their order."""
     results = iter(result.cases)
-    for chosen in prepared.plan.sets:
-        for index in chosen.cases:
-            yield Judged(chosen, chosen.source.case(index), next(results))
+    for planned_set in prepared.plan.sets:
+        for index in planned_set.cases:
+            yield Judged(planned_set, planned_set.source.case(index), next(results))
 
 
 async def _keep(request: EvaluationRequest, judged: Sequence[Judged]) -> None:

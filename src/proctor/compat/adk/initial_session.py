@@ -36,14 +36,14 @@ def start_in(plan: Plan, initial_session_file: str | os.PathLike[str]) -> None:
     """
     data = {"app_name": "", "user_id": "", **(read_initial_session(Path(initial_session_file)) or {})}
     session = SessionInput.model_validate(data)
-    for chosen in plan.sets:
-        if (kind := getattr(chosen.source, "kind", None)) is not Kind.OLD_TURNS:
-            name = chosen.source.label or chosen.source.eval_set_id
+    for planned_set in plan.sets:
+        if (kind := getattr(planned_set.source, "kind", None)) is not Kind.OLD_TURNS:
+            name = planned_set.source.label or planned_set.source.eval_set_id
             message = (
                 f"initial_session_file: it is for old lists of turns, and {name} is an {kind or 'eval set'}"
             )
             raise setup_error(f"{message}, which has its sessions in its cases; leave it out")
-        chosen.source = _StartingIn(chosen.source, session)
+        planned_set.source = _StartingIn(planned_set.source, session)
 
 
 class _StartingIn:

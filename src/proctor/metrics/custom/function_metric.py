@@ -229,14 +229,14 @@ def from_config(name: str, custom: CustomMetricConfig, criterion: BaseCriterion 
 
 def _build(name: str, plugin: Function, criterion: BaseCriterion | None) -> Metric:
     try:
-        built: Metric = plugin(criterion)
+        metric: Metric = plugin(criterion)
     except SetupError:
         raise
     except (Exception, SystemExit) as error:
         raise CriterionError(
             f"The custom metric {name!r}: creating it with its criterion raised {type(error).__name__}: {error}"
         ) from error
-    return built
+    return metric
 
 
 def as_factory(name: str, plugin: Any) -> Any:

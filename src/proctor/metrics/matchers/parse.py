@@ -116,8 +116,8 @@ class MatcherReader:
         kind = spec.get(key)
         if not isinstance(kind, str) or kind not in KINDS:
             hint = did_you_mean(kind, KINDS) if isinstance(kind, str) else ""
-            got = show_value(kind) if key in spec else f"an object without `{key}`"
-            self.problem(where, f"expected a kind of matcher, got {got}.{hint} Kinds: {', '.join(KINDS)}")
+            actual = show_value(kind) if key in spec else f"an object without `{key}`"
+            self.problem(where, f"expected a kind of matcher, got {actual}.{hint} Kinds: {', '.join(KINDS)}")
             return Matched(spec, Exact())
         self._check_options(kind, spec, where, key)
         value = spec.get("value", ABSENT)

@@ -67,8 +67,8 @@ def as_seen(text: str) -> str:
 
 
 def _plain(character: str) -> str:
-    drawn = decomposition(character).partition(" ")[0]
-    return normalize("NFKC", character) if drawn in _WAYS_OF_DRAWING else character
+    form = decomposition(character).partition(" ")[0]
+    return normalize("NFKC", character) if form in _WAYS_OF_DRAWING else character
 
 
 _WAYS_OF_DRAWING = frozenset({"<wide>", "<narrow>", "<font>"})

@@ -144,12 +144,12 @@ def _of_turn(
     metric: MetricVerdict, score: Score, limit: int | None, earlier_blocks: Sequence[EvidenceBlock]
 ) -> Iterator[EvidenceBlock]:
     """Return what one metric found in a turn; if another metric has the same blocks, only the reason."""
-    drawn = [
+    blocks = [
         block for block in _detail_blocks(score.details, metric.name, limit) if block not in earlier_blocks
     ]
-    yield from drawn
-    has_findings = any(isinstance(block, Findings) for block in drawn)  # they contain the reasons
-    if score.reason and not has_findings and (limit is None or not drawn):
+    yield from blocks
+    has_findings = any(isinstance(block, Findings) for block in blocks)  # they contain the reasons
+    if score.reason and not has_findings and (limit is None or not blocks):
         yield Remark(metric.name, score.reason)
     if score.warning and (warning := Remark("warning", score.warning)) not in earlier_blocks:
         yield warning

@@ -230,11 +230,11 @@ class CaseRows:
         if not self._failures_only:
             self._draw_heading()
         places = [place for group in self._look.groups_of(_TELLING) for place in group.places]
-        drawn = self._draw_cases(places, with_evidence=True).total()
+        case_count = self._draw_cases(places, with_evidence=True).total()
         if not self._failures_only:
-            drawn += self._draw_quiet([*self._look.groups_of(_FLAKY)], gap=drawn > 0)
-            self._draw_quiet([*self._look.groups_of(_QUIET)], gap=drawn > 0)
-        elif drawn:
+            case_count += self._draw_quiet([*self._look.groups_of(_FLAKY)], gap=case_count > 0)
+            self._draw_quiet([*self._look.groups_of(_QUIET)], gap=case_count > 0)
+        elif case_count:
             self._page.print()
 
     def _draw_quiet(self, groups: Sequence[Group], *, gap: bool) -> int:

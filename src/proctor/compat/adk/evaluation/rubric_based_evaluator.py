@@ -226,13 +226,13 @@ class RubricBasedEvaluator(LlmAsJudge[RubricsBasedCriterion]):
         Raises:
             ValueError: two have the same id, or there is none.
         """
-        chosen = [
+        typed_rubrics = [
             rubric
             for rubric in invocation_rubrics or ()
             if not self._rubric_type or rubric.type == self._rubric_type
         ]
         by_id: dict[str, Rubric] = {}
-        for rubric in [*self._rubrics, *chosen]:
+        for rubric in [*self._rubrics, *typed_rubrics]:
             if rubric.rubric_id in by_id:
                 raise setup_error(f"two rubrics of an invocation have the id {rubric.rubric_id!r}")
             by_id[rubric.rubric_id] = rubric
