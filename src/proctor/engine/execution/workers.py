@@ -137,13 +137,9 @@ class WorkerPool:
         await self.engine.open()
         self.engine.on_lost(self._break)
         try:
-            facts = await asyncio.gather(*(self._start() for _ in range(self.workers)))
+            facts = await self._start_all()
         except WorkerLostError as error:
-            await self.close()
             raise AgentLoadError(f"a worker did not start: {error}") from None
-        except BaseException:
-            await self.close()
-            raise
         if found := self.compare(facts):
             await self.close()
             raise SetupProblems([SetupError(text) for text in found])
@@ -298,6 +294,18 @@ class WorkerPool:
             raise EngineError(self._broken)
 
     # --- the life of workers -----------------------------------------------------------------------------------------
+
+    async def _start_all(self) -> list[tuple[str, Facts]]:
+        """Start the workers of the run; if one does not start, the others end, and none starts later."""
+        starts = [asyncio.create_task(self._start()) for _ in range(self.workers)]
+        try:
+            return await asyncio.gather(*starts)
+        except BaseException:
+            for start in starts:
+                start.cancel()
+            await asyncio.wait(starts)
+            await self.close()
+            raise
 
     async def _start(self, *, compares: bool = False) -> tuple[str, Facts]:
         """Start a worker and open the agent there; return its name and its facts.

@@ -178,6 +178,19 @@ def test_too_few_workers_are_a_configuration_error() -> None:
     assert engine.is_closed
 
 
+def test_after_a_failed_start_no_other_worker_starts() -> None:
+    async def story() -> None:
+        made = pool(engine, workers=3, admission=Admission(per_minute=6_000), error="no module named shop")
+        with pytest.raises(AgentLoadError):
+            await made.open()
+        await asyncio.sleep(0.05)
+
+    engine = Engine()
+    run(story())
+    assert len(engine.started) == 1
+    assert all(worker.is_dead for worker in engine.started)
+
+
 @pytest.mark.parametrize(("most", "seen"), [(None, 6), (2, 2)], ids=["no limit", "two"])
 def test_so_many_workers_start_at_a_time(most: int | None, seen: int) -> None:
     engine = Engine()
