@@ -20,6 +20,7 @@ from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.simulated_user import NextStatus
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.results.run_result import Outcome, RunResult
+from proctor.simulation.pool import ScenarioUser
 
 STATE = {"final_session_state": {"booked": "Rome"}}
 TEXT = {"criteria": {"response_match_score": 0.5}}
@@ -224,6 +225,16 @@ def test_simulated_user_has_a_separate_time_limit() -> None:
         return user_of_rome(so_far)
 
     run = evaluated(scenario(), user=slow, timeout=0.6, trial_timeout=0.6)
+    assert run.passed, run.cases[0].reason
+
+
+def test_time_to_find_faults_of_the_user_is_not_that_of_the_trial(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def slow(*_: Any) -> list[Any]:
+        await asyncio.sleep(0.3)
+        return []
+
+    monkeypatch.setattr(ScenarioUser, "find_faults", slow)
+    run = evaluated(scenario(), user=user_of_rome, trial_timeout=0.2)
     assert run.passed, run.cases[0].reason
 
 

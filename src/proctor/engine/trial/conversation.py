@@ -419,7 +419,8 @@ class Player:
         """Record the faults of the user, now that the conversation is over and the final state is known."""
         trial = self._trial
         if trial.played_user is not None:
-            faults = await self._simulator.find_faults(self._so_far, trial.final_state)
+            with self._slot.others_time(getattr(self._simulator, "patience", None)):
+                faults = await self._simulator.find_faults(self._so_far, trial.final_state)
             trial.played_user.faults.extend(faults)
 
     def _note_failure(self, failure: Failure, turn: int) -> None:
