@@ -83,6 +83,12 @@ def test_a_recorded_name_leads_to_the_same_function(
         assert load_function(reference, "setup") is function
 
 
+@pytest.mark.parametrize("name", ["database.fill", "bound"])
+def test_a_hook_that_was_given_by_name_is_recorded_by_that_name(hooks: ModuleType, name: str) -> None:
+    function = load_function(f"some_hooks:{name}", "setup")
+    assert function_reference(function) == f"some_hooks:{name}"
+
+
 def stop_early(**options: Any) -> str:
     """Run one of two cases; return the id of the run, which is not finished."""
     run = proctor.evaluate_sync(

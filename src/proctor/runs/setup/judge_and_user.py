@@ -317,6 +317,9 @@ def function_reference(function: object) -> str:
 
     The name that a decorated function has of itself may lead to the function without its decorator.
     """
+    loaded = next((reference for reference, found in _LOADED.items() if found is function), "")
+    if loaded:
+        return loaded
     module = sys.modules.get(getattr(function, "__module__", None) or "")
     if (
         module is None or module.__name__ == "__main__" or not callable(function)
@@ -338,6 +341,10 @@ def not_recorded(option: str) -> SetupError:
         f"{option}: the function of this run was an object in Python that no name in a module leads to: give it again, "
         f"resume(run, {option}=…) or --{option} MODULE:FUNCTION"
     )
+
+
+_LOADED: dict[str, object] = {}
+"""The functions that this process loaded by a name, such as a bound method, which has none that leads to it."""
 
 
 def load_function(reference: str, said_by: str) -> Callable[..., Any]:
@@ -369,4 +376,5 @@ def load_function(reference: str, said_by: str) -> Callable[..., Any]:
     if not callable(found):
         raise SetupError(f"{said_by} {reference}: that is {type(found).__name__}, not a function")
     function: Callable[..., Any] = found
+    _LOADED[reference] = function
     return function
