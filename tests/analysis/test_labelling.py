@@ -75,11 +75,13 @@ class TestOrder:
         assert set(found) <= wanted
 
     def test_a_second_person_gets_what_others_labelled_held_out_cases_first(self) -> None:
-        items = [item(f"case{i}") for i in range(40)]
-        others, mine = {one.key for one in items[:30]}, {items[0].key}
-        held = [one for one in others - mine if is_held_out(one, 0.5)]
+        without_verdict = item("case40", passes=None)
+        items = [*(item(f"case{i}") for i in range(40)), without_verdict]
+        others, mine = {without_verdict.key, *(one.key for one in items[:30])}, {items[0].key}
+        held = [one for one in others - mine - {without_verdict.key} if is_held_out(one, 0.5)]
         found = second_to_label(items, others, mine, len(held), held_out=0.5)
         assert {one.key for one in found} == set(held)
+        assert without_verdict not in second_to_label(items, others, mine, 40, held_out=0.5)
 
 
 class TestPeople:

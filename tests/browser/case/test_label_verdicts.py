@@ -105,3 +105,39 @@ def test_a_second_person_labels_and_the_judge_is_calibrated(
     assert judged.get("/api/judges")["items"][0]["calibration"]["run_id"] == "run1"
     context.close()
     assert problems.left() == []
+
+
+@pytest.mark.slow
+def test_a_batch_remains_the_same_until_the_page_is_left(
+    browser: Browser, judged: Site, problems: Problems
+) -> None:
+    context = visit(browser, judged.url)
+    page = context.new_page()
+    watch(page, problems)
+    page.goto("/judges")
+    page.get_by_role("link", name="Label 20 next").click()
+    verdicts, main = page.get_by_role("region", name="Verdicts to label"), page.locator("main")
+    expect(verdicts).to_contain_text("1 of 20")
+    label_by_keys(page, "ppf")
+    page.get_by_role("textbox", name="Note").fill("the wrong day")
+    page.keyboard.press("Escape")
+    label_by_keys(page, "f", 4)
+    before = verdicts.inner_text()
+    page.keyboard.press("Shift+K")
+    expect(main).to_contain_text("The stored calibration has these labels.")
+    assert verdicts.inner_text().split() == before.split(), "calibration reads no other verdicts"
+    for _ in range(3):
+        page.keyboard.press("k")
+    shown = verdicts.locator("[aria-live]")
+    first = shown.inner_text().split(":")[0]
+    page.keyboard.press("Shift+Z")
+    expect(main).to_contain_text("a person without a name: 3 labels")
+    expect(page.get_by_text("1 of 20")).to_be_visible()
+    expect(verdicts).to_contain_text(first)
+    page.keyboard.press("u")
+    page.get_by_role("link", name="label verdicts").click()
+    expect(verdicts).to_contain_text("1 of 20")
+    label_by_keys(page, "pp")
+    expect(main).to_contain_text("a person without a name: 5 labels")
+    context.close()
+    assert problems.left() == []

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 
+from proctor.stores.sqlite.open import open_store
 from tests.analysis.judged_runs import METRIC, Judged, judged_run
 
 LABELLING = f"/api/runs/run1/labelling/{METRIC}"
@@ -109,6 +111,26 @@ def test_a_judge_without_labels_is_not_calibrated(judged: TestClient) -> None:
     assert (answer.status_code, "has no labels" in answer.json()["detail"]) == (400, True)
 
 
+def test_a_calibration_of_another_threshold_is_not_current(judged: TestClient, tmp_path: Path) -> None:
+    for place, item in enumerate(next_items(judged)):
+        label(judged, item, passes=place % 2 == 0)
+    assert judged.post(f"{LABELLING}/calibration").status_code == 201
+    with closing(open_store(f"sqlite:///{tmp_path}/store.sqlite3")) as store:
+        [calibration] = store.calibrations()
+        store.calibrate(calibration.model_copy(update={"threshold": 0.9}))
+    page = get(judged)
+    assert (page["calibration"]["run_id"], page["current"]) == ("run1", False)
+
+
+def test_the_labels_of_others_are_hidden_until_a_person_has_labelled_the_same(judged: TestClient) -> None:
+    [item] = next_items(judged, limit=1)
+    for name in ("ann", "ben"):
+        label(judged, item, passes=name == "ann", labeller=name)
+    assert [len(get(judged, labeller=name)["disputes"]) for name in ("ann", "ben", "cid")] == [1, 1, 0]
+    label(judged, item, passes=True, labeller="cid")
+    assert get(judged, labeller="cid")["disputes"][0]["counted"] is True
+
+
 class TestTwoAtOnce:
     """A label is never lost: who writes second is refused, and reads what is there."""
 
@@ -133,6 +155,11 @@ class TestTwoAtOnce:
         assert judged.delete(place, params=fresh).status_code == 204
         gone = judged.delete(place, params=fresh)
         assert (gone.status_code, "was removed meanwhile" in gone.json()["detail"]) == (412, True)
+
+    def test_a_name_that_no_store_can_hold_is_refused(self, judged: TestClient) -> None:
+        """A store would change it, and the label of that person would be replaced without a condition."""
+        answer = label(judged, next_items(judged)[0], passes=True, labeller="an\0n")
+        assert (answer.status_code, "labeller" in answer.json()["detail"]) == (422, True)
 
     def test_people_with_names_have_a_label_each(self, judged: TestClient) -> None:
         item = next_items(judged)[0]

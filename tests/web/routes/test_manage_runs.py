@@ -101,6 +101,14 @@ def test_a_baseline_is_replaced_only_by_whom_knows_its_run(
     _ask(client, "PUT", f"{found['main']}/baselines/main")  # it is that run already
 
 
+def test_a_baseline_that_is_missing_is_not_written_in_place_of_a_run(
+    client: TestClient, run_ids: list[str]
+) -> None:
+    answer = client.put(f"/api/runs/{run_ids[0]}/baselines/main", headers={"If-Match": run_ids[1]})
+    assert (answer.status_code, "there is no baseline main" in answer.json()["detail"]) == (412, True)
+    assert client.get("/api/baselines").json()["items"] == []
+
+
 @pytest.mark.parametrize(("if_match", "status"), [(None, 428), ("first-run", 412)])
 def test_a_baseline_that_cannot_be_read_is_not_replaced(
     client: TestClient, run_ids: list[str], tmp_path: Path, if_match: str | None, status: int

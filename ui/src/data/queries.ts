@@ -38,6 +38,8 @@ export interface DataOptions<T> {
   keep?: boolean;
   /** How long an answer counts as fresh, in milliseconds; `Infinity` for what never changes. */
   fresh?: number;
+  /** Forget the answer when nothing shows it any more; by default it is kept for five minutes. */
+  forget?: boolean;
   /** Parses the text of the answer; by default it is JSON. */
   read?: (text: string) => T;
 }
@@ -56,7 +58,7 @@ const ASK_AGAIN = 3_000; // milliseconds between two requests to a server that d
 /** Like `useData`, with the version (`etag`) that a change must name. */
 export function useAnswer<T>(path: string | null, options: DataOptions<T> = {}): UseQueryResult<Answer<T>, SourceError> {
   const source = useSource();
-  const { poll = false, keep = true, fresh, read } = options;
+  const { poll = false, keep = true, fresh, forget = false, read } = options;
   return useQuery<Answer<T>, SourceError>({
     queryKey: [path],
     queryFn: ({ signal }) => timed(() => source.get<T>(path ?? "", signal, read)),
@@ -67,6 +69,7 @@ export function useAnswer<T>(path: string | null, options: DataOptions<T> = {}):
       return poll !== false && pollInterval(poll, state.data);
     },
     placeholderData: (before, query) => (keep && isSamePath(query?.queryKey[0], path) ? before : undefined),
+    ...(forget ? { gcTime: 0 } : {}),
     ...(source.live ? (fresh === undefined ? {} : { staleTime: fresh }) : { staleTime: Infinity }),
   });
 }

@@ -46,7 +46,8 @@ def second_to_label(
     items: Iterable[Item], others: Collection[Key], labelled: Collection[Key], count: int, *, held_out: float
 ) -> list[Item]:
     """Return the next verdicts that other people have labelled, and this person has not: held-out cases first, else at random."""
-    candidates = [item for item in items if item.key in others and item.key not in labelled]
+    verdicts = [item for item in items if item.passes is not None]
+    candidates = [item for item in verdicts if item.key in others and item.key not in labelled]
     chosen = sorted(candidates, key=lambda item: (not is_held_out(item.key, held_out), _draw(item)))
     return sorted(islice(chosen, count), key=_draw)
 

@@ -132,8 +132,8 @@ def _check_unchanged(present: Sequence[StoredLabel], label: StoredLabel, labelle
     if now != labelled_at:
         reason = "was removed" if now is None else "was changed" if labelled_at is not None else "was given"
         raise LabelChangedError(
-            f"the label of {label.labeller or 'a person without a name'} for this {reason} meanwhile, and is unchanged: "
-            "read it again. Two people who label at the same time need two names"
+            f"nothing was changed: the label of {label.labeller or 'a person without a name'} for this {reason} meanwhile. "
+            "Read it again. Two people who label at the same time need two names"
         )
 
 

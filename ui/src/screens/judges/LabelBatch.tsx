@@ -31,7 +31,8 @@ export function LabelBatch({ page, labeller, second }: Props) {
   const [, navigate] = useLocation();
   const item = batch.items?.[batch.at];
   const last = lastLabelled(batch.at, batch.given);
-  const give = (passes: boolean) => item && (setShown(false), batch.label(passes, note.trim()), setNote(""));
+  const give = (passes: boolean) => item && (setShown(false), batch.label(passes, note.trim(), () => setNote("")));
+  const undo = () => last !== null && (setShown(false), batch.undo(last, (label) => setNote(label.note)));
   const go = (to: number) => (setShown(false), setNote(batch.given.get(to)?.note ?? ""), batch.go(to));
   useKeys([
     bind("next", () => go(batch.at + 1), "next verdict, without a label"),
@@ -76,7 +77,7 @@ export function LabelBatch({ page, labeller, second }: Props) {
       )}
       <ErrorNote error={batch.error} />
       {last !== null && batch.items[last] && (
-        <LastLabel run={page.run_id} metric={page.metric} one={batch.items[last]} label={batch.given.get(last) as LabelPart} shown={shown} show={() => setShown(true)} undo={batch.undo} busy={batch.busy} />
+        <LastLabel run={page.run_id} metric={page.metric} one={batch.items[last]} label={batch.given.get(last) as LabelPart} shown={shown} show={() => setShown(true)} undo={undo} busy={batch.busy} />
       )}
     </>
   );

@@ -14,7 +14,7 @@ import { storedText, wantedText } from "./labelText";
 export function LabelProgress({ page }: { page: LabellingPage }) {
   const { run_id, metric, progress, calibration, current } = page;
   const base = `/api/runs/${run_id}/labelling/${encodeURIComponent(metric)}`;
-  const change = useChange<CalibrationPart>([`${base}?`, "/api/judges", `/api/runs/${run_id}`]);
+  const change = useChange<CalibrationPart>([`${base}?`, "/api/judges", `/api/runs/${run_id}?`]);
   const can = progress.passes + progress.fails > 0;
   return (
     <div className={`panel ${styles.box}`}>

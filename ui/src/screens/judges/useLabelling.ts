@@ -19,8 +19,10 @@ export interface Batch {
   busy: boolean;
   error: { message: string } | null;
   go: (at: number) => void;
-  label: (passes: boolean, note: string) => void;
-  undo: () => void;
+  /** Store a label of the shown item; `done` is called once it is stored. */
+  label: (passes: boolean, note: string, done: () => void) => void;
+  /** Take back the last label of the item at `index`; `done` gets that label. */
+  undo: (index: number, done: (label: LabelPart) => void) => void;
   /** Read the next verdicts. */
   more: () => void;
 }
@@ -29,7 +31,7 @@ export interface Batch {
 export function useLabelling(run: string, metric: string, labeller: string, second: boolean): Batch {
   const base = `/api/runs/${run}/labelling/${encodeURIComponent(metric)}`;
   const next = pathOf(`${base}/next`, { labeller, second: second ? "true" : null, limit: BATCH });
-  const { data, error, isFetching, refetch } = useData<ItemsToLabel>(next, { keep: false, fresh: Infinity });
+  const { data, error, isFetching, refetch } = useData<ItemsToLabel>(next, { keep: false, fresh: Infinity, forget: true });
   const [at, setAt] = useState(0);
   const [given, setGiven] = useState<ReadonlyMap<number, LabelPart>>(new Map());
   const [steps, setSteps] = useState<readonly Step[]>([]);
@@ -52,13 +54,13 @@ export function useLabelling(run: string, metric: string, labeller: string, seco
     const path = pathOf(labelAddress(run, metric, item), { ...thing(item), labeller, labelled_at: label.labelled_at });
     change.mutate({ method: "DELETE", path }, { onSuccess: () => (setGiven(withLabel(given, index, null)), after()) });
   };
-  const undo = () => {
-    const last = steps.at(-1);
-    const label = last && given.get(last.at);
-    if (!last || !label) return;
-    const back = () => (setSteps(steps.slice(0, -1)), setAt(last.at));
-    if (last.before) put(last.at, last.before, back);
-    else remove(last.at, label, back);
+  const undo = (index: number, done: (label: LabelPart) => void) => {
+    const step = steps.filter((one) => one.at === index).at(-1);
+    const label = given.get(index);
+    if (!step || !label) return;
+    const back = () => (setSteps(steps.filter((one) => one !== step)), setAt(index), done(label));
+    if (step.before) put(index, step.before, back);
+    else remove(index, label, back);
   };
   const restart = () => (setAt(0), setGiven(new Map()), setSteps([]), change.reset());
   return {
@@ -68,7 +70,7 @@ export function useLabelling(run: string, metric: string, labeller: string, seco
     busy,
     error: change.error ?? error,
     go: (to) => (change.reset(), setAt(Math.max(0, Math.min(to, items?.length ?? 0)))),
-    label: (passes, note) => put(at, { passes, note }, () => (setSteps([...steps, { at, before: given.get(at) ?? null }]), setAt(at + 1))),
+    label: (passes, note, done) => put(at, { passes, note }, () => (setSteps([...steps, { at, before: given.get(at) ?? null }]), setAt(at + 1), done())),
     undo,
     more: () => (restart(), void refetch()),
   };

@@ -30,7 +30,15 @@ from proctor.analysis.calibration.labels import labels_for
 from proctor.common.registry import METRICS
 from proctor.reports.evidence.trajectory_diff import call_text
 from proctor.runs.storage.lookup import case_of
-from proctor.schema.analysis.calibration import WHOLE, Key, LabelDispute, Labelled, LabellerPair
+from proctor.schema.analysis.calibration import (
+    WHOLE,
+    Agreement,
+    Calibration,
+    Key,
+    LabelDispute,
+    Labelled,
+    LabellerPair,
+)
 from proctor.schema.format.content import text_of
 from proctor.schema.format.invocation import Invocation
 from proctor.schema.format.wire_model import PageModel
@@ -143,6 +151,7 @@ class LabellingPage(PageModel):
     progress: ProgressPart
     pairs: list[PairPart]
     disputes: list[DisputePart]
+    """Only of verdicts that this person has labelled: the labels of others must not influence the next one."""
     misses: list[MissPart]
     """Only of verdicts that this person has labelled."""
     calibration: CalibrationPart | None
@@ -249,7 +258,7 @@ class Labelling:
         items, settled = self._judged.items, settle_labels(self._labels)
         progress = labelling_progress(items, settled.counted, held_out=HELD_OUT)
         verdicts = {key for key, item in items.items() if item.passes is not None}
-        everyone = {label.key for label in self._labels}
+        everyone, mine = {label.key for label in self._labels}, self._labelled_by(labeller)
         counts = Counter(label.labeller for label in self._labels)
         calibration = self._calibration()
         return LabellingPage(
@@ -260,7 +269,7 @@ class Labelling:
             unit=self.unit,
             verdicts=len(verdicts),
             unlabelled=len(verdicts - everyone),
-            to_second=len((everyone & verdicts) - self._labelled_by(labeller)),
+            to_second=len((everyone & verdicts) - mine),
             labellers=[LabellerPart(name=name, labels=counts[name]) for name in sorted(counts)],
             progress=copy_fields(
                 ProgressPart, progress.agreement,
@@ -269,12 +278,13 @@ class Labelling:
                 wanted_fails=progress.wanted_fails, wanted=progress.wanted,
             ),
             pairs=[_pair_part(pair) for pair in labeller_pairs(self._labels)],
-            disputes=[self._dispute_part(label_dispute(self._result, one)) for one in settled.disputed],
-            misses=[*self._misses(settled, self._labelled_by(labeller))],
-            calibration=calibration,
-            current=calibration is not None
-            and (calibration.run_id, calibration.unit) == (self._result.run_id, self.unit)
-            and _counts(calibration) == _counts(progress.agreement),
+            disputes=[
+                self._dispute_part(label_dispute(self._result, one))
+                for one in settled.disputed if one[0].key in mine
+            ],
+            misses=[*self._misses(settled, mine)],
+            calibration=calibration_part(calibration) if calibration is not None else None,
+            current=calibration is not None and self._is_current(calibration, progress.agreement),
         )  # fmt: skip
 
     def _labelled_by(self, labeller: str) -> set[Key]:
@@ -285,13 +295,21 @@ class Labelling:
         by = {one for item in self._judged.items.values() for one in item.by}
         return JudgedBy(self._metric, *by.pop()) if len(by) == 1 else None
 
-    def _calibration(self) -> CalibrationPart | None:
+    def _is_current(self, calibration: Calibration, agreement: Agreement) -> bool:
+        """Return whether a calibration has the present labels and verdicts of this run."""
+        thresholds = {item.threshold for item in self._judged.items.values()}
+        return (
+            (calibration.run_id, calibration.unit) == (self._result.run_id, self.unit)
+            and (self.unit == "rubric" or thresholds == {calibration.threshold})
+            and calibration.agreement.confusion == agreement.confusion
+        )
+
+    def _calibration(self) -> Calibration | None:
         by = self._judged_by()
         if by is None:
             return None
         own = (one for one in reversed(self._store.calibrations()) if one.metric == self._metric)
-        newest = next((one for one in own if not one.changed(by, one.threshold)), None)
-        return calibration_part(newest) if newest is not None else None
+        return next((one for one in own if not one.changed(by, one.threshold)), None)
 
     def _misses(self, settled: SettledLabels, mine: set[Key]) -> Iterator[MissPart]:
         for label in settled.counted:
@@ -337,10 +355,6 @@ class Labelling:
 
 _SHORT = 1_000
 """The characters of a text in a list."""
-
-
-def _counts(found: object) -> tuple[object, ...]:
-    return tuple(getattr(found, name) for name in ("both_pass", "judge_fails", "judge_passes", "both_fail"))
 
 
 def _pair_part(pair: LabellerPair) -> PairPart:

@@ -29,7 +29,9 @@ _MOST = 200
 
 Position = Annotated[int, Path(ge=0, le=2**31, description="The position of the case in its run, from 0.")]
 Number = Annotated[int, Path(ge=0, le=2**31, description="The trial, from 0.")]
-LabellerName = Annotated[str, StringConstraints(strip_whitespace=True, max_length=100)]
+LabellerName = Annotated[
+    str, StringConstraints(strip_whitespace=True, max_length=100, pattern=r"^[^\x00-\x1f\x7f]*$")
+]
 Labeller = Annotated[LabellerName, Query(description="The name of the person; empty: without a name.")]
 
 

@@ -107,11 +107,13 @@ def _refuse_replacement(store: Store, name: str, run_id: str, if_match: str | No
     """Return the answer to a request that would replace a baseline without naming its run; `None` if nothing is lost."""
     expected = (if_match or "").strip().removeprefix("W/").strip('"')
     present = next((one for one, names in baseline_names(store).items() if name in names), "")
-    if run_id == present or (expected == present and bool(present) == is_baseline(name, store)):
+    exists = is_baseline(name, store)
+    if run_id == present or (expected == present and bool(present) == exists):
         return None
     if expected:
-        now = f"run {present}" if present else "not a run that can be read"
-        return answer(412, f"nothing was written: the baseline {name} is {now}, no longer run {expected}")
+        now = f"run {present}" if present else "a file that cannot be read"
+        text = f"the baseline {name} is {now}, no longer run {expected}"
+        return answer(412, f"nothing was written: {text if exists else f'there is no baseline {name}'}")
     was = (
         f"run {present}: send its id as If-Match"
         if present
