@@ -115,6 +115,8 @@ class WorkerPool:
     lost_attempts: int = 0
     _keys: Iterator[int] = field(default_factory=itertools.count)
     _seats: list[_Seat] = field(default_factory=list)
+    _taken: dict[Slot, tuple[_Seat, bool]] = field(default_factory=dict)
+    """The seat of each trial under way, and whether it has it for itself."""
     _info: AgentInfo | None = None
     _first: list[tuple[str, Facts]] = field(default_factory=list)
     """The first worker and its facts, with which later ones are compared."""
@@ -199,7 +201,7 @@ class WorkerPool:
         evidence, trial, alone = b"", None, False
         while trial is None:
             users = None if play is None else TrialUsers(play)
-            async with self._seat(alone=alone) as seat:
+            async with self._seat(slot, alone=alone) as seat:
                 try:
                     evidence = await self._converse(seat, request, turns, users, slot)
                     trial = _trial_of(evidence, seat, case, eval_set_id, number)
@@ -251,18 +253,30 @@ class WorkerPool:
             self._waits.discard(limit)
 
     @asynccontextmanager
-    async def _seat(self, *, alone: bool) -> AsyncIterator[_Seat]:
+    async def _seat(self, slot: Slot, *, alone: bool) -> AsyncIterator[_Seat]:
         """Wait for a place on a worker; `alone`: for a worker without any other trial."""
         async with self._changed:
             seat = await (self._take_alone() if alone else self._take())
+        self._taken[slot] = seat, alone
         try:
             yield seat
         finally:
             async with self._changed:
-                seat.busy -= 1
-                if alone:
-                    seat.is_reserved = False
+                self._release(slot)
                 self._changed.notify_all()
+
+    def leave_behind(self, slot: Slot) -> None:
+        """Give the place of a trial that ignored its cancellation to the next one."""
+        self._release(slot)
+        self._run_aside(self._wake_up())
+
+    def _release(self, slot: Slot) -> None:
+        seat, alone = self._taken.pop(slot, (None, False))
+        if seat is None:  # its trial was left behind before
+            return
+        seat.busy -= 1
+        if alone:
+            seat.is_reserved = False
 
     async def _take(self) -> _Seat:
         while True:

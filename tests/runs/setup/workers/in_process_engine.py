@@ -132,14 +132,15 @@ def pool(
     per_worker: int = 2,
     own: Facts = FACTS,
     admission: Admission | None = None,
+    seconds: float = 0.1,
     **job: Any,
 ) -> WorkerPool:
-    """Return a pool on the engine; a trial has a tenth of a second, and this process has the facts `own`."""
+    """Return a pool on the engine; a trial has so many `seconds`, and this process has the facts `own`."""
 
     def compare(facts: Sequence[tuple[str, Facts]]) -> list[str]:
         return list(differences(own, facts))
 
-    return WorkerPool(engine, job, workers, per_worker, compare, lambda _: 0.1, admission or Admission())
+    return WorkerPool(engine, job, workers, per_worker, compare, lambda _: seconds, admission or Admission())
 
 
 class Holder:
@@ -149,9 +150,11 @@ class Holder:
     received: bytes = b""
 
 
-async def record(pool: WorkerPool, message: str, number: int = 0, holder: Holder | None = None) -> Trial:
+async def record(
+    pool: WorkerPool, message: str, number: int = 0, holder: Holder | None = None, slot: Slot | None = None
+) -> Trial:
     """Run one trial with one message."""
     case = EvalCase.model_validate(
         {"eval_id": message, "conversation": [{"user_content": {"parts": [{"text": message}]}}]}
     )
-    return await pool.record(case, "set", number, Slot(), holder)
+    return await pool.record(case, "set", number, slot or Slot(), holder)

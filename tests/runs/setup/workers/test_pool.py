@@ -11,6 +11,7 @@ import pytest
 from proctor.engine.execution import workers
 from proctor.engine.execution.worker_engine import EngineError, Facts
 from proctor.engine.execution.workers import Admission
+from proctor.engine.trial.deadlines import Slot
 from proctor.errors import AgentLoadError, SetupProblems
 from proctor.schema.evidence.trial import FailureKind, Trial
 from proctor.schema.serialize import kept_json
@@ -176,6 +177,26 @@ def test_too_few_workers_are_a_configuration_error() -> None:
     with pytest.raises(AgentLoadError, match="a worker did not start: no machine is free"):
         run(record_all(engine, "hello"))
     assert engine.is_closed
+
+
+def test_a_trial_that_is_left_behind_gives_its_place_to_the_next_one_once() -> None:
+    async def story() -> list[Trial]:
+        made, slot = pool(engine, workers=1, per_worker=1, seconds=60.0), Slot()
+        await made.open()
+        stuck = asyncio.create_task(record(made, "silent", slot=slot))
+        await engine.called.wait()
+        made.leave_behind(slot)
+        first = await record(made, "hello")
+        stuck.cancel()
+        await asyncio.wait([stuck])
+        engine.started[0].under_way = engine.started[0].most_under_way = 0
+        trials = await asyncio.gather(*(record(made, "wait", number) for number in range(3)))
+        await made.close()
+        return [first, *trials]
+
+    engine = Engine()
+    assert answers(run(story())) == ["hello", "wait", "wait", "wait"]
+    assert engine.started[0].most_under_way == 1
 
 
 def test_after_a_failed_start_no_other_worker_starts() -> None:
