@@ -43,6 +43,7 @@ def write_part(
     summary = RunSummary(
         outcome=outcome, counts=counts, duration=len(some), tokens=10 * len(some), attempts=len(some),
         models=["m"], warnings=["of all"], spent=[Spent(purpose="judge", model="j", calls=len(some))],
+        lost_workers=1, lost_attempts=len(some),
     )  # fmt: skip
     writer.finish(summary, complete=len(some) == len(positions))
 
@@ -68,6 +69,7 @@ def test_the_last_member_completes_the_run(store: SqlStore) -> None:
     assert (summary.duration, summary.tokens, summary.attempts) == (2.0, 40, 4)
     assert summary.spent == [Spent(purpose="judge", model="j", calls=4)]
     assert (summary.models, summary.warnings) == (["m"], ["of all"])
+    assert (summary.lost_workers, summary.lost_attempts) == (2, 4)
 
 
 def test_a_complete_run_of_members_is_like_a_run_of_one_process(store: SqlStore) -> None:
