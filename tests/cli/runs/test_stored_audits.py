@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import proctor
+from proctor.authoring.audit import stored_audit
 from proctor.authoring.audit.audit_report import audit_data
 from proctor.authoring.audit.stored_audit import load_audit, proposals_of
 from proctor.runs.storage.open import open_store
@@ -250,6 +251,21 @@ def test_a_good_audit_is_not_reported(project: Path) -> None:
     )
     audit()
     assert audit_line() == ""
+
+
+def test_an_audit_of_an_earlier_version_has_its_findings_among_the_options(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "test_config.json").write_text(json.dumps(LOOSE), encoding="utf-8")
+    settings, findings = stored_audit._settings, stored_audit._findings
+    monkeypatch.setattr(
+        stored_audit, "_settings", lambda found, *rest: {**settings(found, *rest), **findings(found)}
+    )
+    monkeypatch.setattr(stored_audit, "_findings", lambda _: {})
+    kept = audit()
+    assert f"(`proctor show {kept}`)" in audit_line()
+    shown = in_this_process("show", kept)
+    assert (shown.returncode, shown.stdout.startswith("Catches ")) == (0, True), shown.stderr
 
 
 def test_proposals_of_an_earlier_version_that_were_not_tried_are_left_out() -> None:

@@ -246,6 +246,9 @@ def audit_findings(store: Store, run_id: str) -> Mapping[str, Any]:
     """
     if found := store.summary(run_id).audit:
         return found
+    settings: Mapping[str, Any] = store.manifest(run_id).options[AUDIT]
+    if "shares" in settings:  # audits of earlier versions have their findings there
+        return settings
     if store.record(run_id).state is RunState.RUNNING:
         raise SetupError(f"the audit {run_id} is under way: its result is stored at the end")
     raise SetupError(
