@@ -1,11 +1,13 @@
 """Mutants of an audit, class by class: each has its fault, and where a change may be harmless there is none."""
 
+from random import Random
 from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
 
 import proctor
+from proctor.authoring.audit.call_mutants import other_value
 from proctor.authoring.audit.make_mutants import OPERATORS, Mutant, mutants_of
 from proctor.authoring.audit.mutant import Recording, calls_in, texts_before_answer
 from proctor.schema.analysis.audit_result import Fate
@@ -151,6 +153,33 @@ def test_each_kind_of_value_has_a_fault(value: Any, wrong: int, extra: int) -> N
     stated = {"key": value}
     assert (len(states("state-wrong", stated)), len(states("state-extra", stated))) == (wrong, extra)
     assert stated not in states("state-wrong", stated) + states("state-extra", stated)
+
+
+@pytest.mark.parametrize(
+    ("stated", "missing", "wrong"),
+    [
+        pytest.param({"$match": "present"}, 1, 0, id="any value"),
+        pytest.param({"$match": "ignore"}, 0, 0, id="any value, or none"),
+        pytest.param({"$match": "number", "value": 100, "tolerance": 9}, 1, 0, id="a number within the tolerance"),
+        pytest.param({"$match": "number", "value": 100, "tolerance": 0.5}, 1, 1, id="another number"),
+        pytest.param({"$match": "one_of", "values": ["x", "y"]}, 1, 1, id="none of several"),
+    ],
+)  # fmt: skip
+def test_what_a_matcher_of_the_state_accepts_is_no_fault(stated: Json, missing: int, wrong: int) -> None:
+    found = [len(states(name, {"key": stated})) for name in ("state-missing", "state-wrong")]
+    assert found == [missing, wrong]
+
+
+def test_an_initial_value_that_a_matcher_accepts_is_no_fault() -> None:
+    begun = {"app_name": "shop", "user_id": "ann", "state": {"total": 9.9}}
+    stated = {"total": {"$match": "number", "value": 10, "tolerance": 1}}
+    asked = turn("Buy tea", None)
+    assert mutants("state-stale", asked, final_session_state=stated, session_input=begun) == []
+
+
+@pytest.mark.parametrize("value", [0, 1.5, 1e16, -1e308, 10**30])
+def test_another_number_is_another_one(value: float) -> None:
+    assert all(other_value(value, Random(seed)) != value for seed in range(9))
 
 
 def test_every_fault_of_a_stated_value_is_caught() -> None:

@@ -263,7 +263,8 @@ def other_value(value: Any, random: Random) -> Any:
     if isinstance(value, bool):
         return not value
     if isinstance(value, int | float):
-        return value + random.choice((1, 2, 3, 5, 7))
+        changed = value + random.choice((1, 2, 3, 5, 7))
+        return changed if changed != value else -value  # a large float does not change by a few
     return _other_text(str(value), random)
 
 

@@ -21,7 +21,8 @@ from proctor.authoring.audit.mutant import (
     shorten_change,
 )
 from proctor.common.json_values import equal_json
-from proctor.metrics.matchers.base import holds_matcher
+from proctor.metrics.matchers.base import ABSENT, holds_matcher
+from proctor.metrics.matchers.parse import MatcherReader
 
 _CHANGED, _UNEXPECTED = "changed", "unexpected"
 
@@ -30,7 +31,14 @@ _CHANGED, _UNEXPECTED = "changed", "unexpected"
 
 def _missing_key(recording: Recording, _: Random) -> Iterator[Change]:
     for key in recording.state_keys:
-        yield Change(None, f"the state has no `{key}`", state=partial(_without_key, key))
+        if not _is_accepted(recording, key, ABSENT):
+            yield Change(None, f"the state has no `{key}`", state=partial(_without_key, key))
+
+
+def _is_accepted(recording: Recording, key: str, value: object) -> bool:
+    """Return whether a matcher of the case accepts a value of a key (`ABSENT`: none), which is no fault then."""
+    stated = (recording.case.final_session_state or {}).get(key)
+    return holds_matcher(stated) and MatcherReader().template(stated, key).fits(value)
 
 
 def _without_key(key: str, state: dict[str, Any]) -> dict[str, Any]:
@@ -49,7 +57,8 @@ def _wrong_value(recording: Recording, random: Random) -> Iterator[Change]:
         for path, before in [((key,), value)] if is_whole else leaves({key: value}):
             changed = _CHANGED if is_whole else other_value(before, random)
             fault = f"state `{dotted_path(path)}`: {shorten_change(repr(before))} → {shorten_change(repr(changed))}"
-            yield Change(None, fault, state=partial(_with_value, path, changed))
+            if not _is_accepted(recording, key, replace_at({key: value}, path, changed)[key]):
+                yield Change(None, fault, state=partial(_with_value, path, changed))
 
 
 def _stale(recording: Recording, _: Random) -> Iterator[Change]:
@@ -57,7 +66,10 @@ def _stale(recording: Recording, _: Random) -> Iterator[Change]:
     for key in recording.state_keys:
         if key in recording.initial_state:
             before = recording.initial_state[key]
-            if not equal_json(before, (recording.state or {})[key]):
+            is_right = equal_json(before, (recording.state or {})[key]) or _is_accepted(
+                recording, key, before
+            )
+            if not is_right:
                 fault = f"state `{key}` is still {shorten_change(repr(before))}"
                 yield Change(None, fault, state=partial(_with_value, (key,), before))
 
