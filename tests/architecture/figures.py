@@ -28,6 +28,11 @@ DIALECT = re.compile(
 )
 """Words that documentation in plain technical English does not need."""
 
+PARTICIPLES = frozenset(
+    "asked found gone given held kept listed made named placed played read said seen shown stated taken told wanted".split()
+)
+"""Names of variables that give no information about their content."""
+
 _COMMENT = re.compile(r"(?m)(?:^|\s)# .*$")
 """Finds a line in a text, too, that looks like a comment; `tokenize` takes ten times as long."""
 
@@ -80,6 +85,21 @@ def functions() -> Iterator[tuple[Module, Function]]:
         for node in ast.walk(module.tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 yield module, node
+
+
+def participle_variables() -> set[tuple[str, str, str]]:
+    """Return the module, the function and the name of every parameter and local variable that is a bare participle."""
+    return {
+        (module.name, function.name, name)
+        for module, function in functions()
+        for name in _variables(function) & PARTICIPLES
+    }
+
+
+def _variables(function: Function) -> set[str]:
+    nodes = [*ast.walk(function)]
+    assigned = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return assigned | {node.arg for node in nodes if isinstance(node, ast.arg)}
 
 
 def complexity(function: Function) -> int:

@@ -201,10 +201,10 @@ def _objects(place: str) -> Objects:
 
 def _for_each(names: Iterable[str], use: Callable[[str], object]) -> None:
     """Call `use` for several names at a time, and raise the first error."""
-    wanted = list(names)
-    if len(wanted) == 1:
-        use(wanted[0])
+    all_names = list(names)
+    if len(all_names) == 1:
+        use(all_names[0])
         return
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        for _ in pool.map(use, wanted):
+        for _ in pool.map(use, all_names):
             pass

@@ -318,10 +318,10 @@ class BucketDocuments:
                 ) from None
             if getattr(error, "errno", None) != errno.ENOSYS:
                 raise _access_error(self.label(path), "written", error) from error
-            said = (
+            message = (
                 f"{self._url} knows no conditions: of two that change {path} at once, one loses what it wrote"
             )
-            warnings.warn(said, stacklevel=2)
+            warnings.warn(message, stacklevel=2)
             self._put(path, text.encode(), mode="overwrite")
 
     def _put_over(self, path: str, data: bytes, version: str) -> None:

@@ -62,9 +62,9 @@ class CaseState:
         self.open += count
         return [TrialState(self, number) for number in range(first, first + count)]
 
-    def set_trials_made(self, made: int) -> None:
+    def set_trials_made(self, count: int) -> None:
         """Give the case the trials that earlier processes made, and at least as many as it begins with if the agent runs."""
-        self.trials = [None] * (made if self.only_recorded else max(made, len(self.trials)))
+        self.trials = [None] * (count if self.only_recorded else max(count, len(self.trials)))
 
     def provisional_result(self) -> CaseResult:
         """Decide the case by its complete trials, without changing its state."""
@@ -361,8 +361,8 @@ class TrialQueue:
 
     def _first_round(self, looks: StoppingRule) -> int:
         """Return the trials of a case at the first look; of a resumed run, at the look that it was heading for."""
-        made = [number + 1 for _, number, _ in self.stored.attempts()] if self.stored is not None else []
-        most = max(made, default=0) if self.stored is not None and self.stored.resumed else 0
+        counts = [number + 1 for _, number, _ in self.stored.attempts()] if self.stored is not None else []
+        most = max(counts, default=0) if self.stored is not None and self.stored.resumed else 0
         return looks.next_round(max(0, most - 1))
 
     def _begin_case(self, state: CaseState, recorded: Sequence[StoredTrial]) -> list[TrialState]:

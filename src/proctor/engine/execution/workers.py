@@ -213,8 +213,8 @@ class WorkerPool:
                         trial = Trial(eval_set_id=eval_set_id, eval_id=case.eval_id, number=number)
                         trial.failure = _crash(f"{blame}: {error}")
                     else:
-                        played = None if users is None else users.record
-                        lost.append(Attempt(failure=_crash(str(error)), played_user=played))
+                        user_record = None if users is None else users.record
+                        lost.append(Attempt(failure=_crash(str(error)), played_user=user_record))
         trial.attempts = [*lost, *trial.attempts]  # a trial that ended its workers did not pass at once
         if holder is not None:
             holder.trial, holder.received = trial, b"" if lost else evidence

@@ -100,17 +100,19 @@ def agent_manifest(agent: AgentLike, label: str) -> AgentManifest:
 
 def options_json(eval_sets: list[EvalSetLike], options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of a run as JSON, sufficient to resume it. Values that cannot be written as JSON are left out."""
-    kept = {name: value for name, value in options.items() if name not in _NOT_RECORDED and _is_plain(value)}
+    values = {
+        name: value for name, value in options.items() if name not in _NOT_RECORDED and _is_plain(value)
+    }
     hooks = {name: options.get(name) for name in HOOKS}
-    kept |= {name: function_reference(hook) for name, hook in hooks.items() if hook is not None}
-    kept |= _user_json(options.get("user"))
+    values |= {name: function_reference(hook) for name, hook in hooks.items() if hook is not None}
+    values |= _user_json(options.get("user"))
     if isinstance(options.get("config"), Path):
-        kept["config"] = str(options["config"])
-    if (outputs := kept.pop("outputs", None)) is not None:
-        kept["outputs"] = {name: redact_arguments(list(places)) for name, places in outputs.items()}
+        values["config"] = str(options["config"])
+    if (outputs := values.pop("outputs", None)) is not None:
+        values["outputs"] = {name: redact_arguments(list(places)) for name, places in outputs.items()}
     if all(isinstance(one, str | Path) for one in eval_sets):
-        kept["eval_sets"] = [str(one) for one in eval_sets]
-    return kept
+        values["eval_sets"] = [str(one) for one in eval_sets]
+    return values
 
 
 def _user_json(user: object) -> dict[str, str]:
@@ -123,9 +125,9 @@ def _user_json(user: object) -> dict[str, str]:
     return {"user": function_reference(user)}
 
 
-def _code_of_user(named: str) -> str:
+def _code_of_user(reference: str) -> str:
     """Return the hash of the file that defines the simulated user; empty if it is not a file, as for a model."""
-    file = Path(named if named.endswith(".py") else named.rpartition(":")[0])
+    file = Path(reference if reference.endswith(".py") else reference.rpartition(":")[0])
     try:
         return content_hash(file.read_bytes()) if file.suffix == ".py" else ""
     except (OSError, ValueError):
@@ -373,13 +375,15 @@ def _with_parts(bound: BoundMetric, modules: Mapping[str, str]) -> str:
 
 def prompts_of(metric: Any) -> dict[str, str]:
     """Return the hashes of the prompts that a metric holds, and of the instructions of every judge."""
-    held = [
+    prompts = [
         one
         for value in getattr(metric, "__dict__", {}).values()
         for one in _several(value)
         if isinstance(one, Prompt)
     ]
-    return {prompt.name: prompt.hash for prompt in [*held, read_prompt("proctor.judges", "instructions.md")]}
+    return {
+        prompt.name: prompt.hash for prompt in [*prompts, read_prompt("proctor.judges", "instructions.md")]
+    }
 
 
 def _several(value: Any) -> Iterable[Any]:

@@ -195,11 +195,11 @@ def _numeric(value: Any) -> Any:
 
 def read_score(row: dict[str, Any]) -> MetricScore:
     """Return one score."""
-    value, stated = row.get("value"), row.get("per_invocation", ())
-    if type(value) is float and len(row) == 1 + bool(stated):  # most are just numbers
-        return MetricScore(value, [_read_score_entry(one) for one in stated])
+    value, per_invocation = row.get("value"), row.get("per_invocation", ())
+    if type(value) is float and len(row) == 1 + bool(per_invocation):  # most are just numbers
+        return MetricScore(value, [_read_score_entry(one) for one in per_invocation])
     score = MetricScore(**row)
-    score.per_invocation = [_read_score_entry(one) for one in stated]
+    score.per_invocation = [_read_score_entry(one) for one in per_invocation]
     if isinstance(score.value, str):
         score.value = number(score.value)
     if score.failure is not None:
@@ -417,26 +417,26 @@ def extract_media(body: bytes) -> tuple[bytes, str | None, dict[str, bytes]]:
     """Return `body` without its media, where they were (JSON; `None` without any), and the media by hash."""
     if _MARK not in body:
         return body, None, {}
-    kept, places, media, end, length = [], [], {}, 0, 0
+    pieces, places, media, end, length = [], [], {}, 0, 0
     for match in _PLACE.finditer(body):
         if (data := _decode(match[1])) is None:
             continue
-        kept.append(body[end : match.start(1)])
-        length += len(kept[-1])
+        pieces.append(body[end : match.start(1)])
+        length += len(pieces[-1])
         name = hashlib.sha256(data).hexdigest()
         places.append([length, name])
         media[name] = data
         end = match.end(1)
     if not places:
         return body, None, {}
-    return b"".join([*kept, body[end:]]), json.dumps(places, separators=(",", ":")), media
+    return b"".join([*pieces, body[end:]]), json.dumps(places, separators=(",", ":")), media
 
 
-def restore_media(body: bytes, places: str, read: Callable[[str], bytes]) -> bytes:
-    """Return the body that `extract_media` received; `read` returns media by their hash."""
+def restore_media(body: bytes, places: str, read_media: Callable[[str], bytes]) -> bytes:
+    """Return the body that `extract_media` received; `read_media` returns media by their hash."""
     pieces, end = [], 0
     for place, name in json.loads(places):
-        pieces += [body[end:place], base64.urlsafe_b64encode(read(name))]
+        pieces += [body[end:place], base64.urlsafe_b64encode(read_media(name))]
         end = place
     return b"".join([*pieces, body[end:]])
 

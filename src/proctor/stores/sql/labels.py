@@ -81,8 +81,8 @@ class LabelledStore:
     def labels(self, run_id: str) -> list[StoredLabel]:
         """Return the labels of a run, case by case."""
         run = self._line(run_id).seq
-        read = _READ if has_version(self._database, _VERSION_OF_LABELLERS) else _READ_UNNAMED
-        rows = self._database.rows(read, (run,)) if has_version(self._database, _VERSION) else []
+        query = _READ if has_version(self._database, _VERSION_OF_LABELLERS) else _READ_UNNAMED
+        rows = self._database.rows(query, (run,)) if has_version(self._database, _VERSION) else []
         with sound(self._database.name, f"a label of run {run_id}"):
             return [_label_of(run, crc, row) for crc, *row in rows]
 

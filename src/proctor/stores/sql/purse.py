@@ -116,7 +116,7 @@ class _Part(NamedTuple):
 
     @property
     def unspent(self) -> Amounts:
-        return Amounts(*(held - spent for held, spent in zip(self.held, self.spent, strict=True)))
+        return Amounts(*(allotment - spent for allotment, spent in zip(self.held, self.spent, strict=True)))
 
 
 def _rows(transaction: Transaction, run: int) -> list[_Part]:
@@ -160,14 +160,14 @@ def _grant(
     living: Collection[int],
 ) -> None:
     """Grant what is demanded, or the rest if nothing returns later; otherwise take back what is not needed now."""
-    held = _sum(row.held for row in others)
+    held_by_others = _sum(row.held for row in others)
     purse.is_rest = not any(_sum(row.unspent for row in others if row.part in living))
     purse.lost = _sum(row.unspent for row in others if row.part not in living)
     purse.others = _sum(row.spent for row in others)
     allotted, is_short = list(own.held), False
     for kind, cap in enumerate(caps[:_RESERVED]):
         if cap is not None and own.held[kind] < (target := demand.target[kind]):
-            available = cap - held[kind]
+            available = cap - held_by_others[kind]
             is_short |= available < target
             allotted[kind] = granted(available, own.held[kind], target, demand.chunk[kind], purse.parts)
     # a member that waits holds nothing that another one waits for

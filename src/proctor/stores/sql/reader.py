@@ -43,7 +43,7 @@ _MISMATCH = "it does not match its checksum"
 
 
 @dataclass(slots=True)
-class _Held:
+class _CaseRows:
     """The stored rows of some cases, by position."""
 
     evidence: dict[int, Evidence] = field(default_factory=lambda: defaultdict(dict))
@@ -67,43 +67,43 @@ class RunReader:
 
         One query reads all of them; each result is built when the caller reaches it, so that only one is in memory.
         """
-        held = _Held()
+        case_rows = _CaseRows()
         with self._sound(positions), self._database.snapshot():
             planned = self.planned(positions)
-            self._read_evidence(held, positions)
-            self._read_scores(held, positions)
-            self._read_verdicts(held, positions)
+            self._read_evidence(case_rows, positions)
+            self._read_scores(case_rows, positions)
+            self._read_verdicts(case_rows, positions)
         with self._sound(
             positions
         ):  # an error of the caller's code between two cases does not pass through here
             for position, texts in zip(positions, planned, strict=True):
-                yield self._case(position, texts, held)
+                yield self._case(position, texts, case_rows)
 
     def verdicts(self, positions: Sequence[int]) -> Iterator[tuple[str, CaseResult]]:
         """Return the same cases with the hash of their content, without evidence and scores of trials: neither is read.
 
         A case that was not decided has no trials here.
         """
-        held = _Held()
+        case_rows = _CaseRows()
         with self._sound(positions), self._database.snapshot():
             planned = self.planned(positions)
-            self._read_verdicts(held, positions)
+            self._read_verdicts(case_rows, positions)
         with self._sound(positions):
             for position, (eval_set_id, eval_id, content_hash, place) in zip(positions, planned, strict=True):
                 result = CaseResult(eval_set_id, eval_id, Outcome.NOT_RUN, place=place)
-                if (verdict := held.verdicts.get(position)) is not None:
+                if (verdict := case_rows.verdicts.get(position)) is not None:
                     read_briefly(result, *verdict)
                 yield content_hash, result
 
     def briefly(self, positions: Sequence[int]) -> Iterator[BriefVerdict]:
         """Return the same cases in short."""
-        held = _Held()
+        case_rows = _CaseRows()
         with self._sound(positions), self._database.snapshot():
             planned = self.planned(positions)
-            self._read_verdicts(held, positions)
+            self._read_verdicts(case_rows, positions)
         with self._sound(positions):
             for position, texts in zip(positions, planned, strict=True):
-                yield brief_verdict(texts, held.verdicts.get(position))
+                yield brief_verdict(texts, case_rows.verdicts.get(position))
 
     def planned(self, positions: Sequence[int]) -> list[tuple[str, str, str, str]]:
         """Return set, id, content hash and place of cases."""
@@ -197,14 +197,14 @@ class RunReader:
 
     # --- rows --------------------------------------------------------------------------------------------------------
 
-    def _read_evidence(self, held: _Held, positions: Sequence[int]) -> None:
+    def _read_evidence(self, case_rows: _CaseRows, positions: Sequence[int]) -> None:
         for position, number, attempt, failed, media, stored in self._rows_of_evidence(positions):
             # evidence without media is decompressed on access: many readers need only the verdicts
-            held.evidence[position][number, attempt] = (
+            case_rows.evidence[position][number, attempt] = (
                 with_media(self._database, unpack(stored), media) if media else stored
             )
             if failed:
-                held.failed.add((position, number, attempt))
+                case_rows.failed.add((position, number, attempt))
 
     def _rows_of_evidence(
         self, positions: Sequence[int]
@@ -231,7 +231,7 @@ class RunReader:
         found = {} if scores is None else {name: read_score(one) for name, one in read_scores(scores).items()}
         return StoredTrial(number, attempt, bool(failed), self._whole(stored, media), found)
 
-    def _read_scores(self, held: _Held, positions: Sequence[int]) -> None:
+    def _read_scores(self, case_rows: _CaseRows, positions: Sequence[int]) -> None:
         where, values = _among(positions)
         for position, number, attempt, crc, row in self._database.rows(
             f"SELECT position, number, attempt, crc, scores FROM scores WHERE run = ? AND judging = ? AND {where}",  # noqa: S608 - placeholders
@@ -239,9 +239,9 @@ class RunReader:
         ):
             if crc != score_checksum(self._run, self._judging, position, number, attempt, row):
                 raise ValueError(_MISMATCH)
-            held.scores[position][number, attempt] = row
+            case_rows.scores[position][number, attempt] = row
 
-    def _read_verdicts(self, held: _Held, positions: Sequence[int]) -> None:
+    def _read_verdicts(self, case_rows: _CaseRows, positions: Sequence[int]) -> None:
         where, values = _among(positions)
         for position, outcome, crc, text in self._database.rows(
             f"SELECT position, outcome, crc, verdict FROM verdicts WHERE run = ? AND judging = ? AND {where}",  # noqa: S608 - placeholders
@@ -249,7 +249,7 @@ class RunReader:
         ):
             if crc != verdict_checksum(self._run, self._judging, position, outcome, text):
                 raise ValueError(_MISMATCH)
-            held.verdicts[position] = (outcome, text)
+            case_rows.verdicts[position] = (outcome, text)
 
     def _whole(self, stored: bytes, media: str | None) -> bytes:
         body = unpack(stored)
@@ -263,16 +263,16 @@ class RunReader:
 
     # --- cases -------------------------------------------------------------------------------------------------------
 
-    def _case(self, position: int, texts: tuple[str, str, str, str], held: _Held) -> CaseResult:
+    def _case(self, position: int, texts: tuple[str, str, str, str], case_rows: _CaseRows) -> CaseResult:
         eval_set_id, eval_id, _, place = texts
         result = CaseResult(eval_set_id, eval_id, Outcome.NOT_RUN, place=place)
-        verdict = held.verdicts.get(position)
-        evidence = held.evidence.get(position, {})
+        verdict = case_rows.verdicts.get(position)
+        evidence = case_rows.evidence.get(position, {})
         if verdict is None:
             result.trials = [
                 TrialResult(
                     number,
-                    Outcome.ERROR if (position, number, attempt) in held.failed else Outcome.NOT_RUN,
+                    Outcome.ERROR if (position, number, attempt) in case_rows.failed else Outcome.NOT_RUN,
                     evidence=partial(unpack, body),
                     attempt=attempt,
                 )
@@ -282,7 +282,7 @@ class RunReader:
                 count = len(result.trials)
                 result.reason = f"no verdict yet; {count} trial{'s were' if count > 1 else ' was'} recorded"
         else:
-            read_verdict(result, *verdict, evidence, held.scores.get(position, {}))
+            read_verdict(result, *verdict, evidence, case_rows.scores.get(position, {}))
         for trial in result.trials:
             if trial.attempt:
                 trial.earlier = list(_earlier(trial, evidence))
@@ -292,8 +292,8 @@ class RunReader:
 def _earlier(trial: TrialResult, evidence: Evidence) -> Iterator[TrialResult]:
     """The attempts before the last one: only what ended in an error is made again."""
     for attempt in range(trial.attempt):
-        if (kept := evidence.get((trial.number, attempt))) is not None:
-            found = Trial.model_validate_json(unpack(kept))
+        if (body := evidence.get((trial.number, attempt))) is not None:
+            found = Trial.model_validate_json(unpack(body))
             failure = found.failure
             if failure is None and found.played_user is not None:  # then it was its user that went wrong
                 failure = simulator_failure(found.played_user.faults)

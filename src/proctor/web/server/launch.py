@@ -127,7 +127,7 @@ _A_MOMENT = 0.5
 
 def serve_page(
     agents: Path | None,
-    given: Mapping[str, Any],
+    options: Mapping[str, Any],
     *,
     tell: Callable[[str], object],
     warn: Callable[[str], object],
@@ -139,21 +139,21 @@ def serve_page(
     """
     here = Path.cwd()
     access = Access(
-        token=read_token(given["token"], given["token_file"]),
-        hosts=read_names(given["hosts"], "--allow-host"),
-        targets=read_names(given["targets"], "--allow-target"),
-        any_agent=given["any_agent"],
+        token=read_token(options["token"], options["token_file"]),
+        hosts=read_names(options["hosts"], "--allow-host"),
+        targets=read_names(options["targets"], "--allow-target"),
+        any_agent=options["any_agent"],
     )
     settings = load_settings(here)
     prepare_process(settings)
     guard_targets(access, settings.agent)
     root = project_root(here) or here
-    adk_page = find_adk_page() if given["adk_ui"] else None
+    adk_page = find_adk_page() if options["adk_ui"] else None
     context = ServerContext(
-        root=root, store_url=given["store"], agents=agents, access=access, adk_page=adk_page
+        root=root, store_url=options["store"], agents=agents, access=access, adk_page=adk_page
     )
     app = create_app(context)
-    address = find_address(given["host"], given["port"])
+    address = find_address(options["host"], options["port"])
     listening = listen(address, has_token=access.token is not None)
     port = listening.getsockname()[1]
     url = address.url(port)
@@ -167,7 +167,7 @@ def serve_page(
         tell(f"google-adk's own page is at {url}dev-ui/")
     if not is_built():
         warn(HOW_TO_BUILD)
-    if given["opens"]:
+    if options["opens"]:
         opening = threading.Timer(_A_MOMENT, webbrowser.open, [link])
         opening.daemon = True
         opening.start()

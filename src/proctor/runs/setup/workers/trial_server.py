@@ -166,8 +166,8 @@ async def serve(channel: Channel) -> int:
         except ProctorError as error:
             channel.send({"error": str(error)})
             return 2
-        shown = None if info is None else json_value(asdict(info))
-        channel.send({"facts": {**code, "versions": versions(), "info": shown}})
+        info_json = None if info is None else json_value(asdict(info))
+        channel.send({"facts": {**code, "versions": versions(), "info": info_json}})
         await _run_trials(channel, TrialServer(agent, options, info))
         await lifecycle.close()
     return 0

@@ -165,9 +165,9 @@ class AdkRequest(BaseModel):
         return given
 
 
-def _is_deeper(given: object, most: int) -> bool:
+def _is_deeper(value: object, most: int) -> bool:
     """Return whether a value has more than `most` levels of lists and objects."""
-    level = [given]
+    level = [value]
     for _ in range(most):
         level = [
             inner

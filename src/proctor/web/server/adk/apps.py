@@ -100,13 +100,13 @@ def _adk_server(reference: str) -> Address | None:
         return None
 
 
-def _free_name(address: Address, taken: Mapping[str, App]) -> str:
+def _free_name(address: Address, apps: Mapping[str, App]) -> str:
     """Return the name for an app of another server: its own, with the server's name if another app has it."""
     server = re.sub(r"\W+", "_", f"{address.host}_{address.port}").strip("_")
     own = unquote(address.path.rpartition("/")[2])
     if path_segment_fault(own):
         return server
-    return own if own not in taken else f"{own}_{server}"
+    return own if own not in apps else f"{own}_{server}"
 
 
 def find_app(apps: Mapping[str, App], name: str) -> App:

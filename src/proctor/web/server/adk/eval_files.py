@@ -48,27 +48,27 @@ def set_ids(app: App) -> list[str]:
     return sorted({eval_set_id for eval_set_id in ids if eval_set_id and not eval_set_id.startswith(".")})
 
 
-def create_set(app: App, wanted: EvalSet) -> EvalSet:
+def create_set(app: App, eval_set: EvalSet) -> EvalSet:
     """Write a new set with its cases.
 
     Raises:
         SetupError: the id is invalid or taken, or the file cannot be written.
     """
-    if not _NEW_ID.fullmatch(wanted.eval_set_id):
+    if not _NEW_ID.fullmatch(eval_set.eval_set_id):
         raise SetupError("Invalid Eval Set ID. Eval Set ID should have the `^[a-zA-Z0-9_]+$` format")
-    eval_set_id = require_new_set_id(wanted.eval_set_id)
-    _require_different([case.eval_id for case in wanted.eval_cases])
-    made = EvalSet(
+    eval_set_id = require_new_set_id(eval_set.eval_set_id)
+    _require_different([case.eval_id for case in eval_set.eval_cases])
+    new_set = EvalSet(
         eval_set_id=eval_set_id,
-        name=wanted.name or eval_set_id,
-        description=wanted.description,
-        eval_cases=wanted.eval_cases,
+        name=eval_set.name or eval_set_id,
+        description=eval_set.description,
+        eval_cases=eval_set.eval_cases,
         creation_timestamp=time.time(),
     )
     exists = eval_set_id in set_ids(app)
-    if exists or not FolderDocuments(app.folder).create(set_path(app.folder, eval_set_id).name, made):
+    if exists or not FolderDocuments(app.folder).create(set_path(app.folder, eval_set_id).name, new_set):
         raise SetupError(f"EvalSet {eval_set_id} already exists for app {app.name}.")
-    return made
+    return new_set
 
 
 def _require_different(eval_ids: Sequence[str]) -> None:
@@ -129,7 +129,7 @@ def add_case(app: App, eval_set_id: str, case: EvalCase) -> list[str]:
         return warning_texts(assertion_problems_of_file(path, {case.eval_id}))
 
 
-def update_case(app: App, eval_set_id: str, eval_id: str, stated: Json) -> None:
+def update_case(app: App, eval_set_id: str, eval_id: str, changes: Json) -> None:
     """Change the stated fields of a case; the others stay (see `merged_case`).
 
     Raises as `open_set`; ValidationError: the result is not a valid case.
@@ -138,7 +138,7 @@ def update_case(app: App, eval_set_id: str, eval_id: str, stated: Json) -> None:
         path = path_of(app, eval_set_id)
         source = open_eval_set(path, allow_empty=True)
         index = _position(source, eval_set_id, eval_id)
-        value = merged_case(source.value(index), stated)
+        value = merged_case(source.value(index), changes)
         write_text(path, with_case(path, source, text_of_file(path), index, value).text)
 
 
@@ -190,15 +190,15 @@ def merged_case(before: Mapping[str, Any], sent: Json) -> Json:
         SetupError: a field is sent in both spellings.
     """
     _require_each_once(sent)
-    stated = {_KNOWN.get(key, key): value for key, value in sent.items()}
+    changes = {_KNOWN.get(key, key): value for key, value in sent.items()}
     had = {_KNOWN.get(key, key): key for key in before}
-    _choose_form(stated, had)
-    whole = {_KNOWN.get(key, key): value for key, value in before.items()} | stated
-    if stated.get(_CONVERSATION):
-        whole[_CONVERSATION] = _turns(stated[_CONVERSATION], before.get(had.get(_CONVERSATION, ""), None))
+    _choose_form(changes, had)
+    whole = {_KNOWN.get(key, key): value for key, value in before.items()} | changes
+    if changes.get(_CONVERSATION):
+        whole[_CONVERSATION] = _turns(changes[_CONVERSATION], before.get(had.get(_CONVERSATION, ""), None))
     written = _to_json(EvalCase.model_validate(whole))
     was, merged = _to_json(read_case(before)[0]), dict(before)
-    for name in stated:
+    for name in changes:
         key = had.get(name, name)
         if written.get(name) == was.get(name):
             continue  # equal, perhaps in another spelling
@@ -220,16 +220,16 @@ def _to_json(case: EvalCase) -> Json:
     return document
 
 
-def _choose_form(stated: Json, had: Mapping[str, str]) -> None:
+def _choose_form(changes: Json, had: Mapping[str, str]) -> None:
     """Keep either the conversation or the scenario."""
-    if stated.get(_CONVERSATION) and not stated.get(_SCENARIO):
+    if changes.get(_CONVERSATION) and not changes.get(_SCENARIO):
         for name in (_SCENARIO, _OPENING):
             if name in had:
-                stated.setdefault(name, None)
-    elif stated.get(_SCENARIO) and _CONVERSATION in had:
-        stated.setdefault(_CONVERSATION, None)
-    elif _SCENARIO in had and _CONVERSATION in stated and _SCENARIO not in stated:
-        del stated[_CONVERSATION]  # it is empty
+                changes.setdefault(name, None)
+    elif changes.get(_SCENARIO) and _CONVERSATION in had:
+        changes.setdefault(_CONVERSATION, None)
+    elif _SCENARIO in had and _CONVERSATION in changes and _SCENARIO not in changes:
+        del changes[_CONVERSATION]  # it is empty
 
 
 def _turns(sent: object, before: Any) -> object:

@@ -112,10 +112,10 @@ def config_of_request(
 
 
 def _require_one_threshold(metric: EvalMetric) -> None:
-    stated, own = metric.threshold, getattr(metric.criterion, "threshold", None)
-    if None not in (stated, own) and stated != own:
+    threshold, own = metric.threshold, getattr(metric.criterion, "threshold", None)
+    if None not in (threshold, own) and threshold != own:
         raise SetupError(
-            f"the metric {metric.metric_name!r} has the threshold {stated:g}, and its criterion {own:g}: send only one of the two"
+            f"the metric {metric.metric_name!r} has the threshold {threshold:g}, and its criterion {own:g}: send only one of the two"
         )
 
 

@@ -242,12 +242,12 @@ async def record_events(agent: Agent, message: Content, session: Session) -> Asy
     turn, arrived = new_turn(message), asyncio.Event()
     work = asyncio.create_task(_record(agent, session, turn, arrived))
     work.add_done_callback(lambda _: arrived.set())
-    seen = 0
+    position = 0
     try:
-        while not work.done() or seen < len(turn.events):
-            while seen < len(turn.events):
-                seen += 1
-                yield turn.events[seen - 1]
+        while not work.done() or position < len(turn.events):
+            while position < len(turn.events):
+                position += 1
+                yield turn.events[position - 1]
             if not work.done():
                 await arrived.wait()
                 arrived.clear()

@@ -158,10 +158,10 @@ _HOLDS = 2**53
 
 def recorded_spans(spans: Sequence[Span], session_id: str, invocation_id: str) -> list[Json]:
     """Return the spans of one turn, bounded and without secrets, in order of their start."""
-    kept = trace_of(spans).spans
-    known = {span.id for span in kept}
-    first = next((span.started_at for span in kept if span.started_at is not None), 0.0)
-    return [_span_json(span, known, first, session_id, invocation_id) for span in kept]
+    trace_spans = trace_of(spans).spans
+    known = {span.id for span in trace_spans}
+    first = next((span.started_at for span in trace_spans if span.started_at is not None), 0.0)
+    return [_span_json(span, known, first, session_id, invocation_id) for span in trace_spans]
 
 
 def _span_json(span: Span, known: set[str], first: float, session_id: str, invocation_id: str) -> Json:

@@ -105,8 +105,8 @@ def _event(document: Json, identity: Mapping[str, Any], actions: Mapping[str, An
     lifted = {
         name: top.pop(name) for name in ("stateDelta", "artifactDelta", "skipSummarization") if name in top
     }
-    stated = {to_camel(name): value for name, value in (actions or {}).items() if value is not None}
-    top["actions"] = {**{name: {} for name in _ACTIONS}, **lifted, **stated}
+    own_actions = {to_camel(name): value for name, value in (actions or {}).items() if value is not None}
+    top["actions"] = {**{name: {} for name in _ACTIONS}, **lifted, **own_actions}
     if "longRunningToolIds" not in top and _calls(top):
         top["longRunningToolIds"] = []
     author = top.get("author", "")

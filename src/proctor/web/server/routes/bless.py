@@ -47,14 +47,14 @@ class BlessToWrite(PageModel):
 
 @router.post("/runs/{run}/bless/preview")
 async def preview_bless(
-    request: Request, context: ContextDep, run: str, wanted: BlessToPreview, response: Response
+    request: Request, context: ContextDep, run: str, form: BlessToPreview, response: Response
 ) -> BlessPage:
     """Return the changes of the eval sets, case by case. Nothing is written; the ETag is the version of the files."""
 
     def preview(on_case: OnCase) -> BlessPage:
         with context.runs() as store:
             review = Review(store, run, context.root, context.open_eval_set)
-            return review.page(wanted.cases, wanted.trials, force=wanted.force, on_case=on_case)
+            return review.page(form.cases, form.trials, force=form.force, on_case=on_case)
 
     page = await work_while_connected(request, preview)
     response.headers["ETag"] = f'"{page.etag}"'

@@ -103,17 +103,15 @@ def list_chats(chats: ChatsDep) -> ChatList:
 
 
 @router.post("/chats", status_code=201)
-async def open_chat(chats: ChatsDep, wanted: NewChat) -> ChatPage:
+async def open_chat(chats: ChatsDep, form: NewChat) -> ChatPage:
     """Start a conversation with an agent in a separate process."""
-    _check_text(json.dumps(wanted.model_dump(), ensure_ascii=False))
-    has_session = wanted.state or wanted.app_name or wanted.user_id
+    _check_text(json.dumps(form.model_dump(), ensure_ascii=False))
+    has_session = form.state or form.app_name or form.user_id
     session = (
-        SessionInput(app_name=wanted.app_name, user_id=wanted.user_id, state=wanted.state)
-        if has_session
-        else None
+        SessionInput(app_name=form.app_name, user_id=form.user_id, state=form.state) if has_session else None
     )
     try:
-        chat = await chats.open(wanted.agent, session)
+        chat = await chats.open(form.agent, session)
     except BusyError as error:
         raise HTTPException(409, str(error)) from None
     return chat.page()
@@ -163,15 +161,15 @@ async def say_again(chats: ChatsDep, chat: str) -> EventResponse:
 
 
 @router.post("/chats/{chat}/case", status_code=201)
-async def save_chat(context: ContextDep, chats: ChatsDep, chat: str, wanted: WantedCase) -> ChatSaved:
+async def save_chat(context: ContextDep, chats: ChatsDep, chat: str, form: WantedCase) -> ChatSaved:
     """Save the conversation as a case of a set, as `proctor record` does."""
     found = chats.find(chat)
     if found.state == "answering":
         raise HTTPException(409, "the agent is still answering: wait, or stop it")
     if not found.talk.turns:
         raise HTTPException(409, "there is nothing to save: no turn is complete")
-    file = await run_in_threadpool(_target, context, wanted)
-    case = await chats.on_loop(case_of_talk(found.talk, wanted.eval_id, with_final_state=wanted.final_state))
+    file = await run_in_threadpool(_target, context, form)
+    case = await chats.on_loop(case_of_talk(found.talk, form.eval_id, with_final_state=form.final_state))
     try:
         added = await run_in_threadpool(_write, file, case)
     except EvalFileError as error:
@@ -179,13 +177,13 @@ async def save_chat(context: ContextDep, chats: ChatsDep, chat: str, wanted: Wan
     edit_session(context).loader.forget(file)
     found.touched = time.monotonic()
     agent = found.reference.removeprefix(f"{context.root}{os.sep}")
-    words = ["proctor", "record", agent, "--output", file.label, "--id", wanted.eval_id]
+    words = ["proctor", "record", agent, "--output", file.label, "--id", form.eval_id]
     return ChatSaved(
         eval_set=file.id,
         path=file.label,
-        eval_id=wanted.eval_id,
+        eval_id=form.eval_id,
         turns=len(case.conversation or ()),
-        command=shlex.join([*map(hide_secrets, words), *(["--final-state"] if wanted.final_state else [])]),
+        command=shlex.join([*map(hide_secrets, words), *(["--final-state"] if form.final_state else [])]),
         warnings=warning_texts(added.warnings),
     )
 
@@ -218,8 +216,10 @@ async def _run_on_loop(chats: Chats, work: Coroutine[object, object, int]) -> in
 def _content(message: NewMessage) -> Content:
     _check_text(message.text)
     if (answer := message.answer) is not None:
-        given = FunctionResponse(id=answer.call_id or None, name=answer.name, response=answer.response)
-        return Content(role="user", parts=[Part(function_response=given)])
+        function_response = FunctionResponse(
+            id=answer.call_id or None, name=answer.name, response=answer.response
+        )
+        return Content(role="user", parts=[Part(function_response=function_response)])
     if not message.text.strip():
         raise HTTPException(422, "text: the message is empty; write a text, or answer an open call")
     return user_text(message.text)
@@ -230,22 +230,22 @@ def _check_text(text: str) -> None:
         raise HTTPException(422, "the text has characters that no file can store (NUL, or a lone surrogate)")
 
 
-def _target(context: ContextDep, wanted: WantedCase) -> SetFile:
+def _target(context: ContextDep, form: WantedCase) -> SetFile:
     """Return the file for the case; report the problems that would prevent writing it."""
     sets = edit_session(context).sets
-    require_new_case_id(wanted.eval_id)
-    if (wanted.eval_set is None) == (wanted.new_set is None):
+    require_new_case_id(form.eval_id)
+    if (form.eval_set is None) == (form.new_set is None):
         raise SetupError("name either an existing set (`eval_set`) or a new one (`new_set`)")
-    if wanted.new_set is not None:
-        file = sets.new(wanted.new_set, wanted.folder, wanted.form)
+    if form.new_set is not None:
+        file = sets.new(form.new_set, form.folder, form.form)
         if file.path.exists():
             raise HTTPException(409, f"{file.label}: this file exists already: choose it, or another name")
     else:
-        file = sets.find(wanted.eval_set or "")
+        file = sets.find(form.eval_set or "")
         if file.fault:
             raise SetupError(f"{file.label}: {file.fault}")
     try:
-        check_new_case(file.path, wanted.eval_id)
+        check_new_case(file.path, form.eval_id)
     except EvalFileError as error:
         raise HTTPException(409, str(error)) from None
     return file

@@ -159,9 +159,9 @@ def list_eval_sets(context: ContextDep) -> EvalSetList:
 
 
 @router.post("/eval-sets", status_code=201, responses=REFUSALS, response_model=SetMade)
-def create_set(context: ContextDep, wanted: NewEvalSet) -> SetMade | Response:
+def create_set(context: ContextDep, form: NewEvalSet) -> SetMade | Response:
     """Create a set without cases."""
-    file = edit_session(context).sets.new(wanted.name, wanted.folder, wanted.form)
+    file = edit_session(context).sets.new(form.name, form.folder, form.form)
     try:
         create_eval_set(file.path)
     except EvalFileError as error:
@@ -312,12 +312,12 @@ def _remove_cases(context: ContextDep, eval_set: str, versions: dict[str, str]) 
 
 
 @router.post("/eval-sets/{eval_set}/undo", responses=REFUSALS, response_model=EvalSetPage)
-def restore_eval_case(context: ContextDep, eval_set: str, wanted: UndoName) -> EvalSetPage | Response:
+def restore_eval_case(context: ContextDep, eval_set: str, form: UndoName) -> EvalSetPage | Response:
     """Restore a removed case: the file becomes what it was, byte for byte."""
     session = edit_session(context)
     file = session.sets.find(eval_set)
     try:
-        session.undo(file, wanted.undo)
+        session.undo(file, form.undo)
     except cases.ChangedMeanwhileError as error:
         return refusal_response(error, None)
     return session.loader.page(file)

@@ -148,14 +148,14 @@ def _management(store: Store, run_id: str) -> RunManagement:
     standing = store.standing(run_id)
     names = baseline_names(store).get(run_id, [])
     is_running = standing.state is RunState.RUNNING
-    named = f"it is the baseline {' and '.join(names)}: remove that first" if names else ""
+    baseline_text = f"it is the baseline {' and '.join(names)}: remove that first" if names else ""
     return RunManagement(
         name=annotation.name,
         note=annotation.note,
         starred=annotation.starred,
         baselines=names,
         why_no_baseline=_why_no_baseline(store, standing.state),
-        why_not_deleted="it is in progress" if is_running else named,
+        why_not_deleted="it is in progress" if is_running else baseline_text,
         trials=standing.trials,
         scorings=len(store.judgings(run_id)),
         labels=len(store.labels(run_id)),

@@ -214,9 +214,9 @@ class Follower:
         while self.progress is None and not self.error:
             await self.news(self.version, TELL_AT_LEAST_EVERY)
 
-    async def news(self, seen: int, seconds: float) -> bool:
-        """Wait for a change after version `seen`; return false if there is none within `seconds`."""
-        if self.version != seen:
+    async def news(self, version: int, seconds: float) -> bool:
+        """Wait for a change after version `version`; return false if there is none within `seconds`."""
+        if self.version != version:
             return True
         try:
             async with asyncio.timeout(seconds):

@@ -106,9 +106,9 @@ def _agent(manifest: Manifest, context: ServerContext) -> str:
     reference = manifest.agent.reference
     if reference is None:
         return manifest.agent.label
-    wanted = {resolve_reference(reference, folder) for folder in _folders(manifest, context.root)}
+    references = {resolve_reference(reference, folder) for folder in _folders(manifest, context.root)}
     for name, known in startable(context).items():
-        if known == reference or resolve_reference(known, context.root) in wanted:
+        if known == reference or resolve_reference(known, context.root) in references:
             return name
     return hide_secrets(reference)
 
@@ -152,8 +152,8 @@ def _ids_in_file(root: Path, path: str) -> set[str] | None:
 
 
 def _some(names: list[str]) -> str:
-    listed = ", ".join(names[:5])
-    return f"{listed} and {len(names) - 5} more cases" if len(names) > 5 else listed
+    text = ", ".join(names[:5])
+    return f"{text} and {len(names) - 5} more cases" if len(names) > 5 else text
 
 
 def _file_of_case(manifest: Manifest, planned: list[PlannedCase], context: ServerContext) -> SetFile | None:

@@ -57,8 +57,8 @@ def startable(context: ServerContext) -> dict[str, str]:
             reference  # a file is only a part of its folder
         )
     for reference in load_settings(context.root).agent:
-        given = _relative(reference, context.root)
-        found |= {} if given in found.values() else {hide_secrets(given): given}
+        relative = _relative(reference, context.root)
+        found |= {} if relative in found.values() else {hide_secrets(relative): relative}
     return {**found, "replay": "replay"}
 
 
@@ -125,10 +125,10 @@ def _agent(form: StartRun, context: ServerContext, problems: list[StartProblem])
         except SetupError as error:
             problems.append(_problem("agent", str(error)))
         return [f"--agent={form.agent}"]
-    listed = ", ".join(known)
+    choices = ", ".join(known)
     problems.append(
         _problem(
-            "agent", f"no agent named {form.agent!r}.{did_you_mean(form.agent, known)} There is: {listed}"
+            "agent", f"no agent named {form.agent!r}.{did_you_mean(form.agent, known)} There is: {choices}"
         )
     )
     return []

@@ -25,8 +25,8 @@ _sets: BoundedCache[StartSet] = BoundedCache(_MOST_READ)
 def start_page(root: Path) -> StartPage:
     """Return the eval sets, configs and defaults for a run."""
     settings = load_settings(root)
-    named = filter(_is_config_name, files_below(root, (".json", ".yaml", ".yml")))
-    configs = [name for name in named if _has_criteria(root / name)]
+    files = filter(_is_config_name, files_below(root, (".json", ".yaml", ".yml")))
+    configs = [name for name in files if _has_criteria(root / name)]
     return StartPage(
         sets=[SetFile(path=path, name=_name(path)) for path in files_below(root, SET_SUFFIXES)],
         configs=configs,

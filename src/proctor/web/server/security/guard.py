@@ -28,15 +28,15 @@ _MOST_COOKIES = 20
 
 def is_authenticated(request: RequestInfo, token: str) -> bool:
     """Return whether a request has the token or the cookie of a login, in constant time."""
-    scheme, _, shown = request.one(b"authorization").partition(" ")
-    by_header = same(shown.strip(), token) and scheme.lower() == "bearer"
-    by_cookie = [same(shown, _secret(token)) for shown in _cookies_in(request)]
+    scheme, _, credentials = request.one(b"authorization").partition(" ")
+    by_header = same(credentials.strip(), token) and scheme.lower() == "bearer"
+    by_cookie = [same(credentials, _secret(token)) for credentials in _cookies_in(request)]
     return by_header or any(by_cookie)
 
 
-def same(shown: str, token: str) -> bool:
+def same(candidate: str, token: str) -> bool:
     """Compare two texts in constant time."""
-    digests = (hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in (shown, token))
+    digests = (hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in (candidate, token))
     return hmac.compare_digest(*digests)
 
 
@@ -191,8 +191,8 @@ async def _body(request: RequestInfo, receive: Receive) -> bytes | Refusal:
     if not _has_body(request):
         return b""
     most = MOST_LOGIN if request.path == LOGIN else MOST_BODY
-    stated = request.one(b"content-length")
-    if stated.isdecimal() and int(stated) > most:
+    length = request.one(b"content-length")
+    if length.isdecimal() and int(length) > most:
         return _too_large(most)
     try:
         return await asyncio.wait_for(_read_body(receive, most), BODY_WITHIN)

@@ -77,8 +77,8 @@ def _wrong_host(request: RequestInfo, access: Access) -> Refusal | None:
 
 
 def _is_ours(host: re.Match[bytes], request: RequestInfo, access: Access) -> bool:
-    name, stated = host["name"].decode().lower(), host["port"]
-    port = int(stated) if stated else _PORTS.get(request.scheme, 80)
+    name, port_text = host["name"].decode().lower(), host["port"]
+    port = int(port_text) if port_text else _PORTS.get(request.scheme, 80)
     if (name, port) in access.hosts or (name, None) in access.hosts:
         return True
     return port == request.server[1] and (name == "localhost" or _is_own_address(name, request.server[0]))

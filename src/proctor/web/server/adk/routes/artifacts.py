@@ -36,10 +36,10 @@ async def adk_save_artifact(
 ) -> Response:
     """Store a new version of an artifact."""
     part, metadata = request.artifact, request.custom_metadata
-    made = await _ask(adk, app_name, "save", None, user_id, session_id, request.filename, part, metadata)
-    if made is None:
+    artifact = await _ask(adk, app_name, "save", None, user_id, session_id, request.filename, part, metadata)
+    if artifact is None:
         raise NotPossibleError("this agent has no artifacts: only agents of google-adk support them")
-    return answer(made)
+    return answer(artifact)
 
 
 @router.get(f"{_ONE}/versions/{{version_id}}/metadata", response_model=None)
@@ -49,8 +49,8 @@ async def adk_describe_artifact_version(
     """Return the metadata of one version."""
     found = await _ask(adk, app_name, "artifact_metadata", [], user_id, session_id, artifact_name)
     version = _version(version_id)
-    named = [one for one in found if version is None or one.get("version") == version]
-    return answer(require_found(named[-1] if named else None, "Artifact version not found"))
+    versions = [one for one in found if version is None or one.get("version") == version]
+    return answer(require_found(versions[-1] if versions else None, "Artifact version not found"))
 
 
 @router.get(f"{_ONE}/versions/metadata", response_model=None)

@@ -62,10 +62,10 @@ def adk_create_eval_set(adk: AdkDep, app_name: str, request: CreateSet) -> Respo
     if "evalCases" not in known:
         known.setdefault("eval_cases", [])
     try:
-        wanted = EvalSet.model_validate(known)
+        eval_set = EvalSet.model_validate(known)
     except ValidationError as error:
         raise body_error(error, "evalSet") from None
-    return answer(wire(eval_files.create_set(adk.app(app_name), wanted)))
+    return answer(wire(eval_files.create_set(adk.app(app_name), eval_set)))
 
 
 @router.post(f"{_OF_APP}/eval_sets/{{eval_set_id}}", dependencies=LOCAL)

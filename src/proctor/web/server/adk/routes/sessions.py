@@ -57,14 +57,14 @@ async def adk_create_session(
     adk: AdkDep, app_name: str, user_id: str, request: CreateSession | None = None
 ) -> Response:
     """Create a session."""
-    asked = request or CreateSession()
-    if asked.options:
+    form = request or CreateSession()
+    if form.options:
         raise HTTPException(
             400, "Session options are not supported by the configured session service: leave `options` out."
         )
-    for index, event in enumerate(asked.events or ()):
+    for index, event in enumerate(form.events or ()):
         _check_event(index, event)
-    return await _create(adk, app_name, user_id, asked)
+    return await _create(adk, app_name, user_id, form)
 
 
 @router.get(_ONE, response_model=None)
@@ -83,10 +83,10 @@ async def adk_create_session_with_id(
 ) -> Response:
     """Create a session with that id; the body is its state."""
     try:
-        asked = CreateSession(session_id=session_id, state=state)
+        form = CreateSession(session_id=session_id, state=state)
     except ValidationError as error:
         raise body_error(error) from None
-    return await _create(adk, app_name, user_id, asked)
+    return await _create(adk, app_name, user_id, form)
 
 
 @router.patch(_ONE, response_model=None)
@@ -112,10 +112,8 @@ async def adk_remember_session(adk: AdkDep, app_name: str, user_id: str, request
     await adk.ask(app_name, "remember", user_id, request.session_id)
 
 
-async def _create(adk: AdkState, app_name: str, user_id: str, asked: CreateSession) -> Response:
-    return answer(
-        await adk.ask(app_name, "create", user_id, asked.session_id, asked.state, asked.events or [])
-    )
+async def _create(adk: AdkState, app_name: str, user_id: str, form: CreateSession) -> Response:
+    return answer(await adk.ask(app_name, "create", user_id, form.session_id, form.state, form.events or []))
 
 
 def _check_event(index: int, given: dict[str, Any]) -> None:
