@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,6 +19,7 @@ import pytest
 from proctor.cli.runs.times import read_age, read_moment
 from proctor.errors import StoreError
 from proctor.runs.storage.open import NoRunsError, open_runs, open_store
+from proctor.stores.sql.store import SqlStore
 from tests.cli.project import case, in_this_process, make_project, write_set
 from tests.stores.sample_runs import begun
 
@@ -452,6 +454,19 @@ def test_an_import_that_fails_leaves_nothing_behind(ran: Path, monkeypatch: pyte
 
 
 # --- prune -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_prune_passes_on_warnings_about_the_store_and_none_of_a_library(
+    ran: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def delete(store: SqlStore, runs: list[str]) -> None:
+        warnings.warn("the artefacts remain", stacklevel=1)
+        warnings.warn("utcnow() is deprecated", DeprecationWarning, stacklevel=1)
+
+    monkeypatch.setattr(SqlStore, "delete", delete)
+    done = in_this_process("prune", "--keep", "1", "--yes")
+    assert done.stderr.splitlines() == ["warning: the artefacts remain"]
 
 
 def test_no_question_without_a_terminal(ran: Path) -> None:

@@ -103,7 +103,7 @@ def _delete(doomed: Sequence[RunRecord], store: str | None) -> int:
     if not doomed:
         return 0
     with closing(open_runs(store)) as opened, warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+        warnings.simplefilter("always", UserWarning)  # none of the library of an object store
         deleted = prune_runs(opened, runs=[run.run_id for run in doomed])
     for warning in caught:
         say(f"warning: {warning.message}")
