@@ -66,19 +66,26 @@ class WorkerUser:
         Raises:
             NoMessageError: the simulator failed there.
         """
-        answer = await self._ask(self._question(so_far))
-        record = answer["reply"] and UserReply.model_validate(answer["reply"])
-        if failure := answer.get("failure"):
-            raise NoMessageError(Failure.model_validate(failure), record)
+        answer = await self._answer(self._question(so_far))
         message = answer["message"] and Content.model_validate(answer["message"])
-        return NextUserMessage(message, NextStatus(answer["status"]), record)
+        return NextUserMessage(message, NextStatus(answer["status"]), _reply_of(answer))
 
     async def find_faults(
         self, conversation: Sequence[Invocation], final_state: Mapping[str, object] | None
     ) -> Sequence[UserFault]:
-        """Return the faults that the head finds."""
-        answer = await self._ask(self._question(conversation, final_state=final_state))
+        """Return the faults that the head finds.
+
+        Raises:
+            NoMessageError: the simulator failed there.
+        """
+        answer = await self._answer(self._question(conversation, final_state=final_state))
         return [UserFault.model_validate(fault) for fault in answer["faults"]]
+
+    async def _answer(self, question: bytes) -> Mapping[str, Any]:
+        answer = await self._ask(question)
+        if failure := answer.get("failure"):
+            raise NoMessageError(Failure.model_validate(failure), _reply_of(answer))
+        return answer
 
     def _question(self, so_far: Sequence[Invocation], **more: object) -> bytes:
         """Return a question with the turns that the head does not have yet."""
@@ -86,6 +93,11 @@ class WorkerUser:
         self._sent = len(so_far)
         question = {"attempt": self._attempt, "turns": new, **more}
         return json.dumps(question, separators=(",", ":")).encode()
+
+
+def _reply_of(answer: Mapping[str, Any]) -> UserReply | None:
+    reply = answer.get("reply")
+    return None if reply is None else UserReply.model_validate(reply)
 
 
 # --- In the head -------------------------------------------------------------------------------------------------------
@@ -116,8 +128,7 @@ class TrialUsers:
         user, so_far = self._user(int(question["attempt"]))
         so_far += map(Invocation.model_validate, question["turns"])
         if "final_state" in question:
-            faults = await user.find_faults(so_far, question["final_state"])
-            return {"faults": [_json(fault) for fault in faults]}
+            return await _faults(user, so_far, question["final_state"])
         return await _message(user, so_far, slot)
 
     def _user(self, attempt: int) -> tuple[UserSimulator, list[Invocation]]:
@@ -151,6 +162,17 @@ async def _message(user: UserSimulator, so_far: Sequence[Invocation], slot: Slot
         "status": found.status.value,
         "reply": found.reply and _json(found.reply),
     }
+
+
+async def _faults(
+    user: UserSimulator, conversation: Sequence[Invocation], final_state: Mapping[str, object] | None
+) -> dict[str, Any]:
+    """Return the faults of a user, or why they cannot be found."""
+    try:
+        faults = await user.find_faults(conversation, final_state)
+    except Exception as error:  # noqa: BLE001 - an error of this trial, as without workers
+        return {"failure": _json(failure_from(error, where=SIMULATOR))}
+    return {"faults": [_json(fault) for fault in faults]}
 
 
 def _keep(user: UserSimulator, reply: UserReply | None) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,10 +11,16 @@ import pytest
 from proctor.engine.execution import workers
 from proctor.engine.execution.worker_engine import EngineError, Facts
 from proctor.engine.execution.workers import Admission
+from proctor.engine.trial.conversation import Play
 from proctor.engine.trial.deadlines import Slot
 from proctor.errors import AgentLoadError, SetupProblems
+from proctor.schema.evidence.simulated_user import NextStatus, SimulatedUser, UserFault
 from proctor.schema.evidence.trial import FailureKind, Trial
+from proctor.schema.format.case import EvalCase
+from proctor.schema.format.config import EvalConfig
+from proctor.schema.format.invocation import Invocation
 from proctor.schema.serialize import kept_json
+from proctor.simulation.base import NextUserMessage
 from tests.runs.setup.workers.in_process_engine import (
     FACTS,
     Engine,
@@ -177,6 +183,37 @@ def test_too_few_workers_are_a_configuration_error() -> None:
     with pytest.raises(AgentLoadError, match="a worker did not start: no machine is free"):
         run(record_all(engine, "hello"))
     assert engine.is_closed
+
+
+class BrokenUser:
+    """Ends the conversation at once; its faults cannot be found."""
+
+    patience = None
+
+    def __init__(self) -> None:
+        self.simulated_user = SimulatedUser(simulator="broken")
+
+    async def next_message(self, so_far: Sequence[Invocation]) -> NextUserMessage:
+        return NextUserMessage(None, NextStatus.STOP_SIGNAL_DETECTED)
+
+    async def find_faults(self, conversation: Sequence[Invocation], final_state: Any) -> list[UserFault]:
+        raise RecursionError("too deep")
+
+
+def test_an_error_in_the_search_for_faults_of_a_user_is_one_of_its_trial() -> None:
+    scenario = {"starting_prompt": "hi", "conversation_plan": "ask"}
+    case = EvalCase.model_validate({"eval_id": "s", "conversation_scenario": scenario})
+    play = Play(lambda *_: BrokenUser(), case, EvalConfig())
+
+    async def story() -> Trial:
+        made = pool(Engine())
+        await made.open()
+        trial = await made.record(case, "set", 0, Slot(), play=play)
+        await made.close()
+        return trial
+
+    failure = run(story()).failure
+    assert (failure.where, failure.type, failure.message) == ("simulator", "RecursionError", "too deep")
 
 
 def test_a_trial_that_is_left_behind_gives_its_place_to_the_next_one_once() -> None:
