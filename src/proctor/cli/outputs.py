@@ -312,9 +312,13 @@ class ResultReports(Generic[_Result]):
         try:
             yield
         except SetupError as error:
+            written: set[Path | None] = set()
             for word in [*reports, *([f"{format_}={STDOUT}"] if format_ else [])]:
                 with suppress(SetupError, OSError):
                     place = self._place(word)
+                    if place.path in written:
+                        continue
+                    written.add(place.path)
                     with place.open(sys.stdout) as out:
                         self.write_error(place.name, str(error), out)
             raise

@@ -98,9 +98,14 @@ def test_annotations_point_at_the_cases_that_prove_nothing_and_at_survivors(proj
     assert any(
         line.startswith("::warning file=cases.evalset.json,line=")
         and "title=faults survive%3A seats" in line
-        and "wrong amounts: " in line
+        and "%0Awrong amounts: " in line
         for line in lines
     )
+
+
+def test_a_configuration_error_is_written_to_stdout_once() -> None:
+    shown = in_this_process("audit", "cases.evalset.json", "--json", "--report", "json=-")
+    assert (shown.returncode, json.loads(shown.stdout)["exit_code"]) == (2, 2)
 
 
 @pytest.mark.usefixtures("built_page")

@@ -243,7 +243,9 @@ def _limited(level: str, cases: Sequence[tuple[str, CaseAudit, str]]) -> Iterato
     """Yield at most as many annotations of a level as a step shows."""
     shown = cases if len(cases) <= MOST else cases[: MOST - 1]
     for title, case, text in shown:
-        yield annotation(level, f"{title}: {case.eval_id}", [hidden(text)], *place_of(case.place))
+        yield annotation(
+            level, f"{title}: {case.eval_id}", [*map(hidden, text.splitlines())], *place_of(case.place)
+        )
     if len(shown) < len(cases):
         yield annotation(
             level, "Proctor: audit", [f"{len(cases) - len(shown):,} more (--report json has all)"]
@@ -424,7 +426,11 @@ def _next_steps(found: AuditResult, *, verbose: bool) -> Iterator[Block]:
         yield text_line(f"next: -v lists the {mutants} by case{and_changes}")
     elif survived:
         worst = max(found.audited, key=_survivor_count).eval_id
-        how = f"proctor show {found.run_id} {shlex.quote(worst)}" if found.run_id else f"--case {worst}"
+        how = (
+            f"proctor show {found.run_id} {shlex.quote(worst)}"
+            if found.run_id
+            else f"--case {shlex.quote(worst)}"
+        )
         yield text_line(f"next: `{how}` shows what was planted there, and why it passes")
     yield from advice_lines(found)
     if any(case.problem.startswith(ASSERTS_NOTHING) for case in found.cases):
