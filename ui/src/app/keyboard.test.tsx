@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import { press, render } from "../../test/render";
+import { Button } from "../components/forms/Button";
 import { sortBindings } from "./KeyHelp";
 import { type Binding, allBindings, matchBinding, useKeys } from "./keyboard";
 
@@ -42,6 +43,15 @@ describe("keys", () => {
     render(<Bound bindings={[binding(key, run)]} />);
     document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...held }));
     expect(run).toHaveBeenCalledTimes(times);
+  });
+
+  it("press a control once, however long they are held", () => {
+    const run = vi.fn();
+    render(<Button action="labelPass" onClick={run}>Pass</Button>);
+    for (const repeat of [false, true, true]) {
+      document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "p", bubbles: true, cancelable: true, repeat }));
+    }
+    expect(run).toHaveBeenCalledTimes(1);
   });
 
   it("are text where one types", () => {

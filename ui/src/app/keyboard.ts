@@ -96,10 +96,10 @@ export interface Shortcut {
   disabled?: boolean | undefined;
 }
 
-/** What a control needs so that the key of its action presses it: the ref that it must have, and what names the key. */
+/** What a control needs so that the key of its action presses it, once however long it is held: the ref that it must have, and what names the key. */
 export function useShortcut<E extends HTMLElement>({ action, does, title, disabled = false }: Shortcut) {
   const ref: RefObject<E | null> = useRef<E>(null);
-  useKeys(action && !disabled ? [bind(action, () => ref.current?.click(), does)] : []);
+  useKeys(action && !disabled ? [bind(action, (event) => { if (!event.repeat) ref.current?.click(); }, does)] : []);
   if (!action) return { ref, title };
   const [key] = ACTIONS[action];
   return { ref, title: title ? `${title} (${key})` : key, "aria-keyshortcuts": /^[A-Z]$/.test(key) ? `Shift+${key}` : key };
