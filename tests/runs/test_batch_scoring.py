@@ -12,6 +12,7 @@ from uuid import uuid4
 import pytest
 
 import proctor
+from proctor.engine.usage.budget import RunBudget
 from proctor.errors import ProctorError, SetupError
 from proctor.judges import batch as judge_batch
 from proctor.models import batch_endpoint
@@ -426,6 +427,27 @@ def test_max_cost_counts_half_of_the_price_and_is_never_exceeded(
     )
     assert server.asked - before == 3 * CASES
     again.close()
+
+
+@pytest.mark.slow
+def test_max_cost_holds_over_all_batches_of_a_round(
+    serve: Callable[[Script], BatchServer], store: SqlStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judge_batch, "MOST_BYTES", 1)
+    most_under_way = 0
+
+    def counted(self: RunBudget, purpose: str, calls: int = 1) -> None:
+        nonlocal most_under_way
+        begin(self, purpose, calls)
+        most_under_way = max(most_under_way, self._under_way)
+
+    begin = RunBudget.begin
+    monkeypatch.setattr(RunBudget, "begin", counted)
+    server = serve(lambda asked: says(asked, tokens=(1_000, 1_800)))  # 0.005 dollars
+    result = score(store, max_cost=0.0301)  # a request of unknown length may cost 0.02
+    assert result.stopped_by.startswith("max_cost")
+    assert (server.asked, most_under_way) == (6, 5)
+    assert result.spent[0].cost == pytest.approx(0.03)
 
 
 def test_max_cost_below_one_request_asks_nothing(

@@ -29,7 +29,7 @@ from proctor.stores.judge_batches import StoredBatch
 if TYPE_CHECKING:
     from proctor.agents.base import AgentInfo
     from proctor.judges.pool import RunJudges
-    from proctor.models.batch_endpoint import BatchProgress, EncodedRequest
+    from proctor.models.batch_endpoint import BatchProgress
     from proctor.runs.setup.prepare import Prepared
     from proctor.schema.results.manifest import RunSummary
     from proctor.schema.results.run_result import CaseResult
@@ -97,10 +97,10 @@ class BatchScoring:
         if self._error is not None:
             raise self._error
         earlier, new = dict(self.batch.submitted), list(self.batch.new.values())
+        continued = [await self._continue(self._rows[name], chunk) for name, chunk in earlier.items()]
         for chunk in new:
             if chunk.requests:
                 await self._submit(chunk)
-        continued = [await self._continue(self._rows[name], chunk) for name, chunk in earlier.items()]
         await gather_all([self._collect(*each) for each in [*self._submitted, *filter(None, continued)]])
         return bool(self.batch.collected)
 
@@ -157,8 +157,8 @@ class BatchScoring:
         if budget is None:
             return
         requests = list(chunk.requests.values())
-        admitted = budget.admit_batch([_most_cost(chunk, waiting.encoded) for waiting in requests])
-        if not admitted:
+        admitted = budget.admit_batch(_most_costs(chunk))
+        if not admitted and budget.refused:  # otherwise they are left to the next round
             self.batch.refuse(requests, budget.refused)
         for waiting in requests[admitted:]:
             del chunk.requests[waiting.key]
@@ -232,7 +232,7 @@ class BatchScoring:
             row = replace(row, reference=reference)
             self.batches.update_judge_batch(row)
         if (budget := self.prepared.options.budget) is not None:
-            budget.begin(JUDGE, len(chunk.requests))
+            budget.continue_batch(_most_costs(chunk))
         self._note(
             f"batch {row.reference}: {count_text(len(chunk.requests), 'request')} of an earlier command; not submitted again"
         )
@@ -305,9 +305,10 @@ def _ids(row: StoredBatch) -> frozenset[str]:
     return frozenset(request_id(row.secret, key) for key in row.keys)
 
 
-def _most_cost(chunk: Chunk, request: EncodedRequest) -> float | None:
-    """Return the most that a request may cost, in dollars; `None` if the price is unknown."""
-    return chunk.endpoint.most_cost(request.size * 2 // _BYTES_OF_TOKEN, request.most_output)
+def _most_costs(chunk: Chunk) -> list[float | None]:
+    """Return the most that each request may cost, in dollars; `None` if the price is unknown."""
+    encoded = (waiting.encoded for waiting in chunk.requests.values())
+    return [chunk.endpoint.most_cost(one.size * 2 // _BYTES_OF_TOKEN, one.most_output) for one in encoded]
 
 
 def _price_of(chunk: Chunk) -> str:

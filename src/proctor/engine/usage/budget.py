@@ -40,6 +40,8 @@ class RunBudget:
         """The reason of the first refusal; empty before it."""
         self._spent = ""  # why no further dollar may be spent
         self._under_way = 0
+        self._promised = 0.0
+        """US dollars that the batches under way may cost."""
         self._dearest = 0.0
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._announced: set[str] = set()
@@ -91,7 +93,8 @@ class RunBudget:
         """Admit the first calls of judges, as many as the limits allow, and return their number.
 
         `costs`: the most that each may cost, in dollars; `None`: unknown. Once the cost of a call is known, calls count as the
-        most expensive one, as those that are made one by one. `refused` has the reason if none is admitted.
+        most expensive one, as those that are made one by one. `refused` has the reason if none is admitted; it is empty if
+        only the batches under way leave no room.
         """
         count = 0 if self._why_not(JUDGE) else len(costs)
         if self.max_calls is not None:
@@ -104,31 +107,40 @@ class RunBudget:
         return count
 
     def _affordable(self, costs: Sequence[float | None], most: float) -> int:
-        """Return how many calls the limit on dollars covers; if none, no further dollar is spent."""
-        total = self.total_cost
+        """Return how many calls the limit on dollars covers besides those under way; if none, no further dollar is spent."""
         for count, cost in enumerate(costs):
             if cost is None:
                 self._spent = _UNKNOWN.format(model="the judge")
                 return 0
-            total += self._dearest or cost
-            if total > most:
-                if not count:
+            most_of_call = self._dearest or cost
+            if self.total_cost + self._promised + most_of_call > most:
+                if not count and not self._under_way:
                     self._spent = (
                         f"max_cost: ${self.total_cost:.4g} of ${most:g} are spent, and one more request may cost "
-                        f"${self._dearest or cost:.2g}"
+                        f"${most_of_call:.2g}"
                     )
                 return count
+            self._promised += most_of_call
         return len(costs)
+
+    def continue_batch(self, costs: Sequence[float | None]) -> None:
+        """Count the calls of a batch that an earlier command submitted; `costs` as for `admit_batch`."""
+        self.begin(JUDGE, len(costs))
+        self._promised += sum(self._dearest or cost or 0.0 for cost in costs)
 
     def begin(self, purpose: str, calls: int = 1) -> None:
         """Count calls that are under way now, each of which is settled later; a negative number withdraws calls."""
         self._under_way += calls
+        if not self._under_way:
+            self._promised = 0.0
         if purpose == JUDGE:
             self.calls += calls
 
     def settle(self, purpose: str, reply: Reply | None) -> None:
         """Record the end of a call; `None` if it gave no reply."""
         self._under_way -= 1
+        if not self._under_way:
+            self._promised = 0.0
         if reply is not None and reply.cost is not None:
             self._dearest = max(self._dearest, reply.cost)
             self.spend(reply.cost)
