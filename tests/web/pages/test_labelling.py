@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from proctor.analysis.calibration.calibrate import HELD_OUT
+from proctor.analysis.calibration.label_order import is_held_out
+from proctor.schema.analysis.calibration import Key
 from proctor.stores.sqlite.open import open_store
 from tests.analysis.judged_runs import METRIC, Judged, judged_run
 
@@ -129,6 +132,21 @@ def test_the_labels_of_others_are_hidden_until_a_person_has_labelled_the_same(ju
     assert [len(get(judged, labeller=name)["disputes"]) for name in ("ann", "ben", "cid")] == [1, 1, 0]
     label(judged, item, passes=True, labeller="cid")
     assert get(judged, labeller="cid")["disputes"][0]["counted"] is True
+
+
+def test_a_miss_of_the_judge_has_the_label_that_counts(judged: TestClient) -> None:
+    item = next(one for one in next_items(judged) if not is_held_out(key_of(one), HELD_OUT))
+    is_passed = item["position"] % 3 != 0  # the verdict of the judge
+    for name in ("ann", "ben", "cid"):
+        label(judged, item, passes=is_passed is (name == "cid"), labeller=name)
+    for name in ("ann", "cid"):
+        [miss] = get(judged, labeller=name)["misses"]
+        assert miss["passes"] is not is_passed
+    assert get(judged, labeller="eve")["misses"] == []
+
+
+def key_of(item: dict[str, Any]) -> Key:
+    return item["eval_set_id"], item["eval_id"], item["number"], item["turn"], item["rubric_id"]
 
 
 class TestTwoAtOnce:

@@ -3648,7 +3648,7 @@ export interface components {
         };
         /**
          * MissPart
-         * @description A verdict of the judge that differs from the label; its case is not held out.
+         * @description A verdict of the judge that differs from the label that counts; its case is not held out.
          */
         MissPart: {
             item: components["schemas"]["LabelledItem"];

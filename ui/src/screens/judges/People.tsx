@@ -40,7 +40,7 @@ export function People({ page }: { page: LabellingPage }) {
           <summary>{countText(disputes.length, "verdict")} with different labels</summary>
           <ul className={styles.list}>
             {disputes.map(({ item, labels, counted, asked, answered }) => (
-              <li key={itemText(item)}>
+              <li key={`${item.position} ${itemText(item)}`}>
                 <Link href={judgesPath(run_id, item)}><Breakable text={itemText(item)} /></Link>
                 <div>{labelsText(labels)}</div>
                 <div className="dim">{counted === null ? "No majority: left out of the calibration." : `The majority counts: ${verdictWord(counted)}.`}</div>
@@ -53,10 +53,10 @@ export function People({ page }: { page: LabellingPage }) {
       )}
       {misses.length > 0 && (
         <details>
-          <summary>{countText(misses.length, "verdict")} of the judge differ{misses.length === 1 ? "s" : ""} from your label</summary>
+          <summary>{countText(misses.length, "verdict")} of the judge differ{misses.length === 1 ? "s" : ""} from the label that counts</summary>
           <ul className={styles.list}>
             {misses.map(({ item, passes, note, reason }) => (
-              <li key={itemText(item)}>
+              <li key={`${item.position} ${itemText(item)}`}>
                 <Link href={judgesPath(run_id, item)}><Breakable text={itemText(item)} /></Link>
                 <div>
                   label {verdictWord(passes)}

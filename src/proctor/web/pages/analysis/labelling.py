@@ -114,11 +114,11 @@ class DisputePart(PageModel):
 
 
 class MissPart(PageModel):
-    """A verdict of the judge that differs from the label; its case is not held out."""
+    """A verdict of the judge that differs from the label that counts; its case is not held out."""
 
     item: LabelledItem
     passes: bool
-    """The label."""
+    """The label that counts, which may be that of other people."""
     note: str
     reason: Clip
     """The reason of the judge."""
