@@ -32,7 +32,6 @@ from proctor.common.option_kinds import (
     WholeNumber,
     WorkerPlace,
 )
-from proctor.common.registry import load_object
 from proctor.errors import SetupError
 
 if TYPE_CHECKING:
@@ -125,9 +124,13 @@ def _config_problem(name: str, value: object) -> str:
 
 def _check(function: str) -> Checked:
     """Return the check by a function of `set_plan`, which is imported when the option has a value."""
-    return Checked(
-        lambda name, value: str(load_object(f"proctor.engine.planning.set_plan:{function}")(name, value))
-    )
+
+    def problem(name: str, value: object) -> str:
+        from proctor.common.registry import load_object
+
+        return str(load_object(f"proctor.engine.planning.set_plan:{function}")(name, value))
+
+    return Checked(problem)
 
 
 FAILURES_OR_ALL = Choice(("all", "failures"))
