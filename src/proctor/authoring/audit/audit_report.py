@@ -207,15 +207,9 @@ def github_lines(found: AuditResult, change: AuditChange | None) -> Iterator[str
     shown = [*([change_sentence(change, found)] if change is not None else []), sentence(found)]
     yield annotation("notice", "Proctor: audit", shown)
     yield from _limited("error", [*_errors(found, change)])
-    survivors = sorted(found.audited, key=_survivor_count, reverse=True)
-    yield from _limited(
-        "warning",
-        [
-            ("faults survive", case, _surviving_faults(found, case))
-            for case in survivors
-            if _survivor_count(case)
-        ],
-    )
+    survivors = filter(_survivor_count, sorted(found.audited, key=_survivor_count, reverse=True))
+    faults = [("faults survive", case, _surviving_faults(found, case)) for case in survivors]
+    yield from _limited("warning", faults)
 
 
 def _errors(found: AuditResult, change: AuditChange | None) -> Iterator[tuple[str, CaseAudit, str]]:
@@ -243,9 +237,8 @@ def _limited(level: str, cases: Sequence[tuple[str, CaseAudit, str]]) -> Iterato
     """Yield at most as many annotations of a level as a step shows."""
     shown = cases if len(cases) <= MOST else cases[: MOST - 1]
     for title, case, text in shown:
-        yield annotation(
-            level, f"{title}: {case.eval_id}", [*map(hidden, text.splitlines())], *place_of(case.place)
-        )
+        lines = [*map(hidden, text.splitlines())]
+        yield annotation(level, f"{title}: {case.eval_id}", lines, *place_of(case.place))
     if len(shown) < len(cases):
         yield annotation(
             level, "Proctor: audit", [f"{len(cases) - len(shown):,} more (--report json has all)"]

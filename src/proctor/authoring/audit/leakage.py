@@ -202,7 +202,7 @@ def _rows_of(path: Path) -> str | None:
             database.text_factory = partial(str, encoding="utf-8", errors="replace")
             tables = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
             names = ['"' + name.replace('"', '""') + '"' for (name,) in tables]
-            rows = chain.from_iterable(database.execute(f"SELECT * FROM {name}") for name in names)  # noqa: S608 - the names are quoted above, and come from the file itself
+            rows = chain.from_iterable(database.execute(f"SELECT * FROM {name}") for name in names)  # noqa: S608 - quoted names of the file
             return "\n".join(map(_value_text, chain.from_iterable(rows)))
     except sqlite3.Error:
         return None
