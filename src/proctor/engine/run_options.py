@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from proctor.common.limits import MAX_EVENTS, MAX_TEXT
@@ -124,13 +125,8 @@ def _config_problem(name: str, value: object) -> str:
 
 def _check(function: str) -> Checked:
     """Return the check by a function of `set_plan`, which is imported when the option has a value."""
-
-    def problem(name: str, value: object) -> str:
-        from proctor.common.registry import load_object
-
-        return str(load_object(f"proctor.engine.planning.set_plan:{function}")(name, value))
-
-    return Checked(problem)
+    module = "proctor.engine.planning.set_plan"
+    return Checked(lambda name, value: str(getattr(import_module(module), function)(name, value)))
 
 
 FAILURES_OR_ALL = Choice(("all", "failures"))
