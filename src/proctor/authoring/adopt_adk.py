@@ -357,11 +357,11 @@ class _Source:
         if prefixes and not _imports_google(imports):
             self._report_lost_names(uses)
 
-    def in_texts(self, seen: set[int]) -> Iterator[tuple[int, str]]:
+    def in_texts(self, known_lines: set[int]) -> Iterator[tuple[int, str]]:
         """Yield the lines that name it where nothing is an import: texts and comments."""
         reported = {line for line, _ in self.left}
         for number, line in enumerate(self.lines, 1):
-            if _WORD.search(line) and number not in seen | reported and not _RELATIVE.match(line):
+            if _WORD.search(line) and number not in known_lines | reported and not _RELATIVE.match(line):
                 yield number, "in a text or a comment"
 
     def _of_import(self, node: ast.Import | ast.ImportFrom) -> Iterator[Edit]:

@@ -183,12 +183,12 @@ class _Chosen:
         outcomes = self._store.outcomes(self._run_id, self._judging)
         planned = list(self._store.planned(self._run_id))
         if names:
-            wanted = self._cases_named(planned, names)
+            cases = self._cases_named(planned, names)
         else:
-            wanted = [case for case in planned if outcomes.get(case.position) is Outcome.FAILED]
-            if not wanted:
+            cases = [case for case in planned if outcomes.get(case.position) is Outcome.FAILED]
+            if not cases:
                 self._refuse_errors(case for case in planned if outcomes.get(case.position) is Outcome.ERROR)
-        for case in wanted:
+        for case in cases:
             self._on_case()
             trial = self._trial_to_bless(case, outcomes.get(case.position, Outcome.NOT_RUN))
             if trial is not None:
@@ -204,15 +204,15 @@ class _Chosen:
             if name not in known:
                 unknown = f"run {self._run_id} has no case {name!r}.{did_you_mean(name, known)}"
                 self.problems.append(SetupError(unknown))
-        asked = {*names}
-        return [case for case in planned if case.eval_id in asked or _full_name(case) in asked]
+        name_set = {*names}
+        return [case for case in planned if case.eval_id in name_set or _full_name(case) in name_set]
 
     def _trial_to_bless(self, case: PlannedCase, outcome: Outcome) -> Trial | None:
-        wanted = self._trial.get(_full_name(case)) if isinstance(self._trial, Mapping) else self._trial
-        trials = self._trials_of(case, wanted)
+        number = self._trial.get(_full_name(case)) if isinstance(self._trial, Mapping) else self._trial
+        trials = self._trials_of(case, number)
         sound = [trial for trial, its in trials if trial.failure is None and its is not Outcome.ERROR]
         if not sound:
-            which = "no trial" if wanted is None else f"no trial {wanted}"
+            which = "no trial" if number is None else f"no trial {number}"
             ended = any(trial.failure is None for trial, _ in trials)
             how = "could be scored" if ended else "came to its end"
             self._refuse(case, f"has {which} that {how} (it is {outcome.value.replace('_', ' ')})")
@@ -224,17 +224,17 @@ class _Chosen:
             return None
         return self._common_trial(case, sound)
 
-    def _trials_of(self, case: PlannedCase, wanted: int | None) -> list[tuple[Trial, Outcome]]:
-        """Return the trials of a case with their outcomes, or only the trial `wanted`, counted from 1."""
+    def _trials_of(self, case: PlannedCase, number: int | None) -> list[tuple[Trial, Outcome]]:
+        """Return the trials of a case with their outcomes, or only the trial `number`, counted from 1."""
         result = self._result.cases[case.position]
         trials = [(each.trial, each.outcome) for each in result.trials if each.trial is not None]
-        return [pair for pair in trials if wanted is None or pair[0].number == wanted - 1]
+        return [pair for pair in trials if number is None or pair[0].number == number - 1]
 
     def _common_trial(self, case: PlannedCase, trials: Sequence[Trial]) -> Trial | None:
         """Return the first of some trials if the agent did the same in all of them, and gave an answer."""
         content = case_of(self._store, self._run_id, case.position) or EvalCase()
-        stated = (content.final_session_state or {}).keys()
-        if len({_deeds(trial, stated) for trial in trials}) > 1:
+        state_keys = (content.final_session_state or {}).keys()
+        if len({_deeds(trial, state_keys) for trial in trials}) > 1:
             differently = (
                 f"went differently from trial to trial ({len(trials)} trials): choose one, --trial N"
             )
@@ -249,21 +249,21 @@ class _Chosen:
         name = _full_name(case)
         self.refused.append(RefusedCase(f"{name} {why}", name, choose=choose))
 
-    def _check_names(self, wanted: Collection[str]) -> None:
+    def _check_names(self, set_ids: Collection[str]) -> None:
         """Raise SetupError if two sets have one of these ids."""
         ids = [one.eval_set_id for one in self.manifest.sets]
-        for eval_set_id in sorted(wanted):
+        for eval_set_id in sorted(set_ids):
             if ids.count(eval_set_id) > 1:
                 raise SetupError(
                     f"two sets of run {self._run_id} are called {eval_set_id}: run each by itself, and bless that run"
                 )
 
-    def files(self, wanted: Collection[str], root: Path | None) -> Iterator[tuple[str, Path]]:
+    def files(self, set_ids: Collection[str], root: Path | None) -> Iterator[tuple[str, Path]]:
         """The sets of these ids, with their files."""
-        self._check_names(wanted)
+        self._check_names(set_ids)
         folder, here = Path(self.manifest.folder or "."), root or _project_of(self.manifest)
         for one in self.manifest.sets:
-            if one.eval_set_id not in wanted:
+            if one.eval_set_id not in set_ids:
                 continue
             if one.path is None:
                 raise SetupError(f"the set {one.eval_set_id} was made in Python: there is no file to change")
@@ -299,9 +299,9 @@ def _full_name(case: PlannedCase) -> str:
     return f"{case.eval_set_id}/{case.eval_id}"
 
 
-def _deeds(trial: Trial, stated: Collection[str]) -> str:
+def _deeds(trial: Trial, state_keys: Collection[str]) -> str:
     """The content that a blessing writes for a trial, to compare two trials."""
-    state = {key: value for key, value in (trial.final_state or {}).items() if key in stated}
+    state = {key: value for key, value in (trial.final_state or {}).items() if key in state_keys}
     turns = [
         [
             text_of(turn.final_response, thoughts=False),
@@ -357,26 +357,26 @@ class _File:
         return found
 
     def _sound(
-        self, settled: list[_Picked], asked: list[_Picked], refused: list[SetupError]
+        self, settled: list[_Picked], picks: list[_Picked], refused: list[SetupError]
     ) -> list[_Picked]:
-        """Return those of `asked` that can be changed together with `settled`; by bisection, because each try reads the file."""
+        """Return those of `picks` that can be changed together with `settled`; by bisection, because each try reads the file."""
         try:
-            self._change_cases(settled, asked)
-            return asked
+            self._change_cases(settled, picks)
+            return picks
         except EvalFileError as problem:
-            if len(asked) == 1:
-                refused.append(_of_case(asked[0].case, problem))
+            if len(picks) == 1:
+                refused.append(_of_case(picks[0].case, problem))
                 return []
-        half = len(asked) // 2
-        first = self._sound(settled, asked[:half], refused)
-        return first + self._sound([*settled, *first], asked[half:], refused)
+        half = len(picks) // 2
+        first = self._sound(settled, picks[:half], refused)
+        return first + self._sound([*settled, *first], picks[half:], refused)
 
-    def _change_cases(self, settled: list[_Picked], asked: list[_Picked]) -> Blessing:
+    def _change_cases(self, settled: list[_Picked], picks: list[_Picked]) -> Blessing:
         """Return the file with all of these cases changed, after reading it again. Raises EvalFileError: the result differs from the intended one."""
-        made = Blessing(self._path, self._before, self._before)
+        blessing = Blessing(self._path, self._before, self._before)
         edits = case_edits(self._source, self._before, [*self._places.values()], may_rewrite=False)
-        trials, wanted = dict[str, Trial](), dict[str, EvalCase]()
-        for case, trial in [*settled, *asked]:
+        trials, new_cases = dict[str, Trial](), dict[str, EvalCase]()
+        for case, trial in [*settled, *picks]:
             self._on_case()
             index = self._places[case.eval_id]
             try:
@@ -384,19 +384,23 @@ class _File:
                 value = bless_case(before, value, trial.invocations, trial.final_state)
                 changed = edits.change(index, value)
             except EvalFileError as problem:
-                made.refused.append(_of_case(case, _at_place(problem, self._source.where(index))))
+                blessing.refused.append(_of_case(case, _at_place(problem, self._source.where(index))))
                 continue
-            (made.cases if changed else made.unchanged).append(case.eval_id)
-            trials[case.eval_id], wanted[case.eval_id] = trial, read_case(value)[0]
-            made.trials[case.eval_id] = trial.number
-        made.after, made.lost, made.line_changes = edits.text(), edits.lost_comments(), edits.line_changes()
+            (blessing.cases if changed else blessing.unchanged).append(case.eval_id)
+            trials[case.eval_id], new_cases[case.eval_id] = trial, read_case(value)[0]
+            blessing.trials[case.eval_id] = trial.number
+        blessing.after, blessing.lost, blessing.line_changes = (
+            edits.text(),
+            edits.lost_comments(),
+            edits.line_changes(),
+        )
         if isinstance(edits, YamlCases):  # of JSON only the text of the case is replaced
-            after = edits.check(self._path, dict.fromkeys(made.cases))
-            wanted = {eval_id: after.case_of(eval_id) for eval_id in made.cases}
-        for eval_id in made.cases:
-            _check(self._path, wanted[eval_id], trials[eval_id])
-            made.changed[eval_id] = self._changed_case(eval_id, wanted[eval_id])
-        return made
+            after = edits.check(self._path, dict.fromkeys(blessing.cases))
+            new_cases = {eval_id: after.case_of(eval_id) for eval_id in blessing.cases}
+        for eval_id in blessing.cases:
+            _check(self._path, new_cases[eval_id], trials[eval_id])
+            blessing.changed[eval_id] = self._changed_case(eval_id, new_cases[eval_id])
+        return blessing
 
     def _changed_case(self, eval_id: str, after: EvalCase) -> ChangedCase:
         index = self._places[eval_id]
@@ -409,8 +413,8 @@ class _File:
         """Return the present position of the case in its file."""
         index = self._source.position(case.eval_id)
         if index is None:
-            gone = f"{self._path}: the case {case.eval_id} is not in this file any more"
-            raise RefusedCase(gone, _full_name(case))
+            message = f"{self._path}: the case {case.eval_id} is not in this file any more"
+            raise RefusedCase(message, _full_name(case))
         if not self._force and case_hash(self._source.case(index)).hex() != case.content_hash:
             changed = (
                 f"{self._source.where(index)}: the case {case.eval_id} was changed since it was run: run it again, or "

@@ -204,8 +204,8 @@ class _Meaning:
         """Warn about each case that would run although it asserts nothing, or only something negative."""
         if not isinstance(report.content, EvalSetFile):
             return
-        seen = chosen.assertions
-        for message, indexes in (*seen.groups(), *seen.skips()) if seen else ():
+        assertions = chosen.assertions
+        for message, indexes in (*assertions.groups(), *assertions.skips()) if assertions else ():
             found = [(index, [Finding((), message)]) for index in indexes[:_SAID]]
             report.problems += report.content.problems(found, "warning")
 
@@ -232,8 +232,8 @@ class _Meaning:
         for report in self._by_path.values():
             report.problems = _without_echoes(report.problems)
             report.sort_problems()
-        named = {id(report) for report in self._named}
-        others = (report for report in self._by_path.values() if id(report) not in named)
+        named_ids = {id(report) for report in self._named}
+        others = (report for report in self._by_path.values() if id(report) not in named_ids)
         return [report for report in others if any(map(_refuses, report.problems))]
 
     def _check_config(self, report: Report, document: Document) -> None:
@@ -272,8 +272,10 @@ def _paths(config: EvalConfig) -> Iterator[SetupError]:
     """Dotted paths of metrics in the criteria that can be none."""
     from proctor.metrics.custom.function_metric import read_path
 
-    asked = {name: one for name, one in (config.custom_metrics or {}).items() if name in config.criteria}
-    for name, custom in asked.items():
+    custom_metrics = {
+        name: one for name, one in (config.custom_metrics or {}).items() if name in config.criteria
+    }
+    for name, custom in custom_metrics.items():
         try:
             read_path(name, custom.code_config.name)
         except CriterionError as problem:
@@ -374,13 +376,13 @@ def assertion_problems(
     bound = _bind_metrics(path, settings)
     if bound is None:
         return []
-    seen = Assertions(settings.options.get("allow_unasserted", False))
+    assertions = Assertions(settings.options.get("allow_unasserted", False))
     ids = source.ids()
     for index in range(len(source)):
         if eval_ids is None or ids[index] in eval_ids:
-            _look_at(seen, index, source.case(index), bound)
+            _look_at(assertions, index, source.case(index), bound)
     problems: list[Problem] = []
-    for message, hint, indexes in _groups(seen, consequence):
+    for message, hint, indexes in _groups(assertions, consequence):
         text = f"case {ids[indexes[0]]!r}{and_others(source, indexes[1:])}: {message}"
         problems += source.problems([(indexes[0], [Finding((), text, hint)])], "warning")
     return problems
@@ -392,9 +394,9 @@ def assertion_findings(case: EvalCase, path: Path) -> list[Finding]:
     bound = _bind_metrics(path, settings)
     if bound is None:
         return []
-    seen = Assertions(settings.options.get("allow_unasserted", False))
-    _look_at(seen, 0, case, bound)
-    return [Finding((), message, hint) for message, hint, _ in _groups(seen, _RUN_REFUSES)]
+    assertions = Assertions(settings.options.get("allow_unasserted", False))
+    _look_at(assertions, 0, case, bound)
+    return [Finding((), message, hint) for message, hint, _ in _groups(assertions, _RUN_REFUSES)]
 
 
 def warning_texts(problems: Iterable[Problem]) -> list[str]:
@@ -402,19 +404,19 @@ def warning_texts(problems: Iterable[Problem]) -> list[str]:
     return [f"{one.message} ({one.hint})" if one.hint else one.message for one in problems]
 
 
-def _look_at(seen: Assertions, index: int, case: EvalCase, bound: Bound) -> None:
+def _look_at(assertions: Assertions, index: int, case: EvalCase, bound: Bound) -> None:
     if not cannot_run(case):
-        classify(case, index, bound, seen)
+        classify(case, index, bound, assertions)
 
 
-def _groups(seen: Assertions, consequence: str) -> Iterable[tuple[str, str, Sequence[int]]]:
+def _groups(assertions: Assertions, consequence: str) -> Iterable[tuple[str, str, Sequence[int]]]:
     """Return message, hint and indexes of the cases."""
     refused: dict[str, list[int]] = {}
-    for index, reason in () if seen.allowed else seen.unasserted.items():
+    for index, reason in () if assertions.allowed else assertions.unasserted.items():
         refused.setdefault(reason, []).append(index)
     for reason, indexes in refused.items():
         yield f"{reason}; {consequence}", REMEDIES, indexes
-    for message, indexes in (*seen.groups(), *seen.skips()):
+    for message, indexes in (*assertions.groups(), *assertions.skips()):
         yield message, "", indexes
 
 

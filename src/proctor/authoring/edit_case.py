@@ -247,9 +247,9 @@ def require_writable(value: object) -> None:
 
 
 def _require_free(source: EvalSetFile, case: EvalCase) -> None:
-    if (taken := source.position(case.eval_id)) is not None:
+    if (position := source.position(case.eval_id)) is not None:
         finding = Finding(
-            ("eval_id",), f"{source.where(taken)} has this id already", "give the case another one"
+            ("eval_id",), f"{source.where(position)} has this id already", "give the case another one"
         )
         raise NotACaseError([finding])
 
@@ -331,9 +331,9 @@ def _at_its_field(finding: Finding, value: Any) -> Finding:
     there = value
     for step in finding.path:
         there = there[step]
-    named = _OPTION.match(finding.message)
+    match = _OPTION.match(finding.message)
     if (
-        named is None or not isinstance(there, dict) or named[1] in [*there.values()]
+        match is None or not isinstance(there, dict) or match[1] in [*there.values()]
     ):  # `number` is a kind, no key
         return finding
-    return Finding((*finding.path, named[1]), finding.message, finding.hint)
+    return Finding((*finding.path, match[1]), finding.message, finding.hint)

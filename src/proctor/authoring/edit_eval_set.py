@@ -77,8 +77,8 @@ def new_case(
         EvalFileError: a call cannot be read.
     """
     written: dict[str, Any] = {"case": require_new_case_id(eval_id), "ask": ask}
-    stated = {"tools": None if tools is None else list(tools), "expect": expect, "state": state}
-    written |= {key: value for key, value in stated.items() if value is not None}
+    fields = {"tools": None if tools is None else list(tools), "expect": expect, "state": state}
+    written |= {key: value for key, value in fields.items() if value is not None}
     text = emit({"eval_set": "new", "cases": [written]})
     return open_document(read_yaml(text.encode(), f"case {eval_id}")).case(0)
 

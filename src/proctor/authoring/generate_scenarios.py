@@ -200,18 +200,18 @@ def _model(options: GenerateOptions, problems: list[SetupError]) -> ChatModel | 
     return model
 
 
-def _existing(given: EvalSetLike | None, problems: list[SetupError]) -> list[ConversationScenario]:
+def _existing(eval_set: EvalSetLike | None, problems: list[SetupError]) -> list[ConversationScenario]:
     from proctor.files.eval_sets.source import open_eval_set
     from proctor.runs.load import given_set
 
-    if given is None:
+    if eval_set is None:
         return []
     try:
-        if isinstance(given, str | Path):
-            source: Any = open_eval_set(Path(given), allow_empty=True)
+        if isinstance(eval_set, str | Path):
+            source: Any = open_eval_set(Path(eval_set), allow_empty=True)
             cases = [source.case(index) for index in range(len(source))]
         else:
-            cases = list(given_set(given))
+            cases = list(given_set(eval_set))
     except SetupError as problem:
         problems.append(problem)
         return []

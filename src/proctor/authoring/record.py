@@ -81,10 +81,10 @@ def case_of_session(eval_id: str, path: str | Path) -> EvalCase:
     if not isinstance(events, list):
         raise EvalFileError(f"{path}: expected a session: an object with `events`, as google-adk writes it")
     turns = to_invocations([_event(event, f"{path}: events[{index}]") for index, event in enumerate(events)])
-    asked = [turn for turn in turns if turn.user_content.parts]
-    if not asked:
+    user_turns = [turn for turn in turns if turn.user_content.parts]
+    if not user_turns:
         raise EvalFileError(f"{path}: this session has no message of a user")
-    return case_of(eval_id, asked, session_input=_session_input(value))
+    return case_of(eval_id, user_turns, session_input=_session_input(value))
 
 
 def _session_input(session: dict[str, object]) -> SessionInput | None:

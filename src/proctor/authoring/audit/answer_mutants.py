@@ -110,9 +110,9 @@ def _cut(answer: str, _: Random) -> Iterator[tuple[str, str]]:
     if len(sentences) < 2:
         return
     rest = sentences[(len(sentences) + 1) // 2 :]
-    stated = [answer[span.start : span.end] for span in rest]
+    statements = [answer[span.start : span.end] for span in rest]
     before = _WORD.findall(answer[: rest[0].start].lower())
-    words = {word for text in stated if is_statement(text) for word in _WORD.findall(text.lower())}
+    words = {word for text in statements if is_statement(text) for word in _WORD.findall(text.lower())}
     if len(words.difference(before)) >= FEWEST_WORDS:
         yield (
             answer[: rest[0].start].rstrip(),
@@ -134,9 +134,13 @@ def _only_polite(answer: str, _: Random) -> Iterator[tuple[str, str]]:
 def _in_other_language(recording: Recording, random: Random) -> Iterator[Change]:
     """Answer an English question in another language, with the facts of the answer but without its sentences."""
     for turn, answer in enumerate(recording.answers):
-        asked = recording.user_text(turn)
-        is_english = len(_ENGLISH & _words(answer)) > 1 and _ASKED_IN_ENGLISH & _words(asked)
-        if is_english and states_something(answer) and not _ON_LANGUAGE.search(f"{asked} {answer.lower()}"):
+        question = recording.user_text(turn)
+        is_english = len(_ENGLISH & _words(answer)) > 1 and _ASKED_IN_ENGLISH & _words(question)
+        if (
+            is_english
+            and states_something(answer)
+            and not _ON_LANGUAGE.search(f"{question} {answer.lower()}")
+        ):
             language = random.choice([*_LANGUAGES])
             opening, introduction = _LANGUAGES[language]
             facts = facts_of(answer)

@@ -114,17 +114,17 @@ def trial_of(
     eval_set_id: str, recording: Recording, turns: Sequence[Events], state: dict[str, Any] | None
 ) -> Trial:
     """Return a conversation with these turns that ends in this session state as a trial of the recorded case."""
-    made = [
+    recorded_turns = [
         Turn(user_content=turn.user_content, events=list(events))
         for turn, events in zip(recording.conversation, turns, strict=True)
     ]
     before = recording.initial_state
-    if made and state is not None and state != before:
-        made[-1].events.append(Event.changed(state))
+    if recorded_turns and state is not None and state != before:
+        recorded_turns[-1].events.append(Event.changed(state))
     return Trial(
         eval_set_id=eval_set_id,
         eval_id=recording.case.eval_id,
-        turns=made,
+        turns=recorded_turns,
         final_state=before if state is None else state,
     )
 
@@ -185,9 +185,9 @@ class CaseAuditor:
         used = [each for each in self._operators if each.family == AGENTS or not one.problem]
         survivors: list[Survivor] = []
         one.mutants = [
-            await self._fate(made, one, scorer, survivors)
+            await self._fate(outcome, one, scorer, survivors)
             for operator in used
-            for made in _made(recording, operator, self._seed)
+            for outcome in _made(recording, operator, self._seed)
         ]
         if not one.problem:
             messages = tuple(" ".join(each.lower().split()) for each in recording.messages)

@@ -77,17 +77,17 @@ class ShownAudit:
         return audit_blocks(self.found, look, self.change)
 
 
-def write_for_people(shown: ShownAudit, out: TextIO) -> None:
+def write_for_people(view: ShownAudit, out: TextIO) -> None:
     """Write it in the form that suits the stream."""
-    write_blocks(shown.blocks, out, shown.options)
+    write_blocks(view.blocks, out, view.options)
 
 
-def _write_markdown(shown: ShownAudit, out: TextIO) -> None:
-    write_markdown(shown.blocks, out, shown.options)
+def _write_markdown(view: ShownAudit, out: TextIO) -> None:
+    write_markdown(view.blocks, out, view.options)
 
 
-def _write_github(shown: ShownAudit, out: TextIO) -> None:
-    lines = github_lines(shown.found, shown.change)
+def _write_github(view: ShownAudit, out: TextIO) -> None:
+    lines = github_lines(view.found, view.change)
     out.writelines(f"{encodable(line, getattr(out, 'encoding', None))}\n" for line in lines)
 
 
@@ -204,8 +204,8 @@ def _percent(share: float | None) -> str:
 
 def github_lines(found: AuditResult, change: AuditChange | None) -> Iterator[str]:
     """Yield the result as notice, an error for each case that proves nothing, and a warning for each with survivors; the worst first."""
-    shown = [*([change_sentence(change, found)] if change is not None else []), sentence(found)]
-    yield annotation("notice", "Proctor: audit", shown)
+    sentences = [*([change_sentence(change, found)] if change is not None else []), sentence(found)]
+    yield annotation("notice", "Proctor: audit", sentences)
     yield from _limited("error", [*_errors(found, change)])
     survivors = filter(_survivor_count, sorted(found.audited, key=_survivor_count, reverse=True))
     faults = [("faults survive", case, _surviving_faults(found, case)) for case in survivors]
@@ -235,13 +235,13 @@ def _surviving_faults(found: AuditResult, case: CaseAudit) -> str:
 
 def _limited(level: str, cases: Sequence[tuple[str, CaseAudit, str]]) -> Iterator[str]:
     """Yield at most as many annotations of a level as a step shows."""
-    shown = cases if len(cases) <= MOST else cases[: MOST - 1]
-    for title, case, text in shown:
+    first_cases = cases if len(cases) <= MOST else cases[: MOST - 1]
+    for title, case, text in first_cases:
         lines = [*map(hidden, text.splitlines())]
         yield annotation(level, f"{title}: {case.eval_id}", lines, *place_of(case.place))
-    if len(shown) < len(cases):
+    if len(first_cases) < len(cases):
         yield annotation(
-            level, "Proctor: audit", [f"{len(cases) - len(shown):,} more (--report json has all)"]
+            level, "Proctor: audit", [f"{len(cases) - len(first_cases):,} more (--report json has all)"]
         )
 
 
@@ -274,13 +274,13 @@ def audit_blocks(found: AuditResult, look: Look, change: AuditChange | None = No
 def _scope(found: AuditResult) -> str:
     names = [each.path or each.eval_set_id for each in found.sets]
     sources = list(dict.fromkeys(each.config_source for each in found.sets))
-    shown = names[0] if len(names) == 1 else count_text(len(names), "set")
+    sets = names[0] if len(names) == 1 else count_text(len(names), "set")
     config = sources[0] if len(sources) == 1 else count_text(len(sources), "config")
     total = sum(1 for _ in found.cases)
     source = f"conversations of run {found.from_run}, " if found.from_run else ""
     stored = f", stored as {found.run_id}" if found.run_id else ""
     return (
-        f"{shown}: {len(found.audited):,} of {count_text(total, 'case')} audited, {source}scored by {config}, "
+        f"{sets}: {len(found.audited):,} of {count_text(total, 'case')} audited, {source}scored by {config}, "
         f"seed {found.seed}{stored}"
     )
 
@@ -347,13 +347,13 @@ def _row(label: str, score: MutationScore) -> Row:
 
 def _not_applicable(found: AuditResult, *, everything: bool) -> Iterator[Block]:
     idle = [each.label for each in found.by_operator if not (each.score.made or each.score.errors)]
-    shown = idle if everything else idle[:_FEW]
-    more = f" and {len(idle) - len(shown)} more (-v)" if len(shown) < len(idle) else ""
+    first_names = idle if everything else idle[:_FEW]
+    more = f" and {len(idle) - len(first_names)} more (-v)" if len(first_names) < len(idle) else ""
     sampled = (
         ", or not in the sample of the judges" if found.judged is not None and found.judged.limit else ""
     )
     if idle:
-        yield _line(f"  not applicable to these cases{sampled}: {', '.join(shown)}{more}", "dim")
+        yield _line(f"  not applicable to these cases{sampled}: {', '.join(first_names)}{more}", "dim")
 
 
 def _problem_lines(found: AuditResult, *, everything: bool) -> Iterator[Block]:
@@ -388,9 +388,9 @@ def _left_out_cases(found: AuditResult) -> Iterator[Block]:
         if case.problem and not case.contradicts:
             reasons.setdefault(case.problem, []).append(case)
     for reason, cases in reasons.items():
-        named = ", ".join(case.eval_id for case in cases[:_FEW])
+        names = ", ".join(case.eval_id for case in cases[:_FEW])
         yield text_line(
-            f"{count_text(len(cases), 'case')} without mutants: {_short(reason)}: {named}{'…' if len(cases) > _FEW else ''}"
+            f"{count_text(len(cases), 'case')} without mutants: {_short(reason)}: {names}{'…' if len(cases) > _FEW else ''}"
         )
 
 

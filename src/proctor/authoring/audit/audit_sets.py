@@ -77,14 +77,14 @@ async def audit(  # noqa: PLR0913 - the options of the command
     """
     judges = _Judges(judge, max_judge_calls, max_cost)
     operators = [*select_operators(mutants), *judges.operators]
-    given: dict[str, Any] = {
+    options: dict[str, Any] = {
         "config": config,
         "allow_unasserted": True,
         "allow_unknown_keys": allow_unknown_keys,
         "store": store,
         **judges.options,
     }
-    prepared = prepare("replay", eval_sets, given, plays=False)  # type: ignore[arg-type]  # names of options
+    prepared = prepare("replay", eval_sets, options, plays=False)  # type: ignore[arg-type]  # names of options
     with nullcontext() if prepared.store is None or is_open(store) else closing(prepared.store):
         with open_conversations(from_run, store) as conversations:
             found, cases = await _audit(prepared, operators, seed, timeout, conversations)

@@ -185,10 +185,10 @@ def _new_call(recording: Recording, turn: int, place: CallPlace, update: dict[st
 
 def _without(recording: Recording, places: Sequence[tuple[int, CallPlace]]) -> dict[int, Events]:
     """Remove calls, and their responses."""
-    gone: dict[int, list[Part]] = {}
+    parts_by_turn: dict[int, list[Part]] = {}
     for turn, place in places:
-        gone.setdefault(turn, []).extend(_with_response(recording.turns[turn], place))
-    return {turn: [*_pruned(recording.turns[turn], parts)] for turn, parts in gone.items()}
+        parts_by_turn.setdefault(turn, []).extend(_with_response(recording.turns[turn], place))
+    return {turn: [*_pruned(recording.turns[turn], parts)] for turn, parts in parts_by_turn.items()}
 
 
 def _with_response(events: Events, place: CallPlace) -> list[Part]:
@@ -201,10 +201,10 @@ def _with_response(events: Events, place: CallPlace) -> list[Part]:
     return found
 
 
-def _pruned(events: Events, gone: Sequence[Part]) -> Iterator[Event]:
+def _pruned(events: Events, removed_parts: Sequence[Part]) -> Iterator[Event]:
     for event in events:
         parts = parts_of(event)
-        rest = [part for part in parts if not any(part is each for each in gone)]
+        rest = [part for part in parts if not any(part is each for each in removed_parts)]
         if len(rest) == len(parts):
             yield event
         elif rest:

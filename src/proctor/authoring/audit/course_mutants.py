@@ -37,8 +37,8 @@ def _missing_key(recording: Recording, _: Random) -> Iterator[Change]:
 
 def _is_accepted(recording: Recording, key: str, value: object) -> bool:
     """Return whether a matcher of the case accepts a value of a key (`ABSENT`: none), which is no fault then."""
-    stated = (recording.case.final_session_state or {}).get(key)
-    return holds_matcher(stated) and MatcherReader().template(stated, key).fits(value)
+    expected = (recording.case.final_session_state or {}).get(key)
+    return holds_matcher(expected) and MatcherReader().template(expected, key).fits(value)
 
 
 def _without_key(key: str, state: dict[str, Any]) -> dict[str, Any]:
@@ -76,10 +76,12 @@ def _stale(recording: Recording, _: Random) -> Iterator[Change]:
 
 def _extra_entry(recording: Recording, _: Random) -> Iterator[Change]:
     """Add an entry to a list or an object; not where a matcher may allow it, and no key of the state itself: others may have any."""
-    stated = recording.case.final_session_state or {}
+    expected_state = recording.case.final_session_state or {}
     for key in recording.state_keys:
         for path, value in (
-            () if holds_matcher(stated.get(key)) else _containers((recording.state or {})[key], (key,))
+            ()
+            if holds_matcher(expected_state.get(key))
+            else _containers((recording.state or {})[key], (key,))
         ):
             if isinstance(value, dict):
                 changed: Any = {**value, _UNEXPECTED: True}

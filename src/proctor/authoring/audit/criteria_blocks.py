@@ -83,14 +83,14 @@ def proposal_blocks(proposals: Sequence[Proposal], look: Look) -> Iterator[Block
     heading = "changes that catch survivors (tried: every recorded conversation still passes)"
     yield Line([Span(heading, "strong")], record=(heading,))
     places = proposals_by_place(proposals)
-    shown = places if look.verbose else places[:_FEW]
-    for place, changes in shown:
+    first_places = places if look.verbose else places[:_FEW]
+    for place, changes in first_places:
         yield text_line(f"  {place}:")
         yield Table(_COLUMNS, [_row(each) for each in changes], indent=4)
         if look.verbose:
             yield from (Code(each, "json" if each.startswith("{") else "yaml") for each in snippets(changes))
-    if len(shown) < len(places):
-        yield text_line(f"  … and {len(places) - len(shown):,} more files or cases (-v)")
+    if len(first_places) < len(places):
+        yield text_line(f"  … and {len(places) - len(first_places):,} more files or cases (-v)")
     yield Gap(is_everywhere=True)
 
 

@@ -108,8 +108,8 @@ class _Verdicts:
 
     def is_refused(self, number: int, place: int) -> bool:
         """Whether the budget did not allow to judge a mutant, or its case."""
-        asked = [self.recorded.get(number), self.mutants.get((number, place))]
-        return not all(map(_is_answered, filter(None, asked)))
+        verdicts = [self.recorded.get(number), self.mutants.get((number, place))]
+        return not all(map(_is_answered, filter(None, verdicts)))
 
     @property
     def refusal(self) -> str:
@@ -175,11 +175,11 @@ class _Sample:
 
         A sample in which no judge decides anything, although judges decide some of the mutants, is none.
         """
-        taken = [key for key in self._order if key[1] in self.places(key[0])]
-        end = next((at for at, key in enumerate(taken) if is_refused(*key)), len(taken))
-        judged = any(self._calls(*key) for key in taken[:end])
+        keys = [key for key in self._order if key[1] in self.places(key[0])]
+        end = next((at for at, key in enumerate(keys) if is_refused(*key)), len(keys))
+        judged = any(self._calls(*key) for key in keys[:end])
         self._places = {}
-        for number, place in taken[:end] if judged or not self.all_undecided else ():
+        for number, place in keys[:end] if judged or not self.all_undecided else ():
             self._places.setdefault(number, set()).add(place)
 
     def places(self, number: int) -> set[int]:
@@ -216,9 +216,9 @@ class _Asking:
     def __init__(self, seconds: float | None) -> None:
         self._seconds, self._slots = seconds, asyncio.Semaphore(_AT_ONCE)
 
-    async def all(self, wanted: Iterable[tuple[AuditedCase, Survivor | None]]) -> list[Scored]:
+    async def all(self, pairs: Iterable[tuple[AuditedCase, Survivor | None]]) -> list[Scored]:
         """Return the verdicts on mutants, and on the recorded conversation where there is none."""
-        return await asyncio.gather(*(self._one(case, survivor) for case, survivor in wanted))
+        return await asyncio.gather(*(self._one(case, survivor) for case, survivor in pairs))
 
     async def _one(self, case: AuditedCase, survivor: Survivor | None) -> Scored:
         scorer = CaseScorer(case.plan, case.recording, self._seconds, judges=True)
@@ -230,21 +230,21 @@ class _Asking:
 def _with_verdicts(case: AuditedCase, number: int, verdicts: _Verdicts, places: set[int]) -> AuditedCase:
     """Fill in the verdicts on the mutants of a case; return it with those that survive."""
     audit, fates = case.audit, case.audit.mutants
-    kept = [place for place in sorted(places) if not verdicts.is_refused(number, place)]
-    if kept and not verdicts.is_sound(number):
+    open_places = [place for place in sorted(places) if not verdicts.is_refused(number, place)]
+    if open_places and not verdicts.is_sound(number):
         audit.problem, audit.contradicts = contradiction(verdicts.recorded[number]), True
-        kept = []
+        open_places = []
     survivors = dict(zip(_survivor_places(fates), case.survivors, strict=True))
     now: dict[int, Survivor] = {}
     audit.mutants = []
-    for place in kept:
+    for place in open_places:
         fate, survivor = fates[place], survivors.get(place)
         if survivor is not None:
             scored = verdicts.mutants.get((number, place), survivor.scored)
             now[place] = Survivor(survivor.mutant, scored)
             fate = fate_of(survivor.mutant, scored)
         audit.mutants.append(fate)
-    survived = [kept[place] for place in _survivor_places(audit.mutants)]
+    survived = [open_places[place] for place in _survivor_places(audit.mutants)]
     return replace(case, survivors=[now[place] for place in survived])
 
 
@@ -347,10 +347,10 @@ _CLASSES = (
 def _class_table(found: AuditResult, one: JudgeAudit, *, everything: bool) -> Table:
     """Return the classes of which it notices fewer than 95 %, the worst first, and the sum of the others."""
     classes = sorted(one.classes.items(), key=lambda each: each[1][0] / each[1][1])
-    shown = [each for each in classes if everything or each[1][0] < ENOUGH * each[1][1]]
-    rows = [_class_row(found.operators[name][0], *counts) for name, counts in shown]
-    if rest := [counts for name, counts in classes[len(shown) :]]:
-        label = f"{'other classes' if shown else 'all classes'}: {len(rest)}"
+    first_classes = [each for each in classes if everything or each[1][0] < ENOUGH * each[1][1]]
+    rows = [_class_row(found.operators[name][0], *counts) for name, counts in first_classes]
+    if rest := [counts for name, counts in classes[len(first_classes) :]]:
+        label = f"{'other classes' if first_classes else 'all classes'}: {len(rest)}"
         rows.append(_class_row(label, sum(each[0] for each in rest), sum(each[1] for each in rest)))
     return Table(_CLASSES, rows, indent=2)
 

@@ -343,8 +343,8 @@ def leakage_blocks(check: LeakageCheck, *, everything: bool) -> Iterator[Block]:
     heading = _heading(check)
     yield Line([Span(heading, "bad" if check.leaks else "")], record=(heading,))
     for leak in check.leaks:
-        shown = leak.eval_ids if everything else leak.eval_ids[:_MOST_NAMED]
-        names = ", ".join([*shown, *(["…"] if len(shown) < len(leak.eval_ids) else [])])
+        first_ids = leak.eval_ids if everything else leak.eval_ids[:_MOST_NAMED]
+        names = ", ".join([*first_ids, *(["…"] if len(first_ids) < len(leak.eval_ids) else [])])
         yield text_line(f"  {leak.what}: {names}" if names else f"  {leak.what}")
     if check.looked_at:
         yield text_line(f"  looked at: {', '.join(check.looked_at)}")

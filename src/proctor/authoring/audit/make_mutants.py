@@ -48,8 +48,8 @@ def select_operators(names: Sequence[str] | None) -> list[Operator]:
                 f"unknown mutants {name!r}.{did_you_mean(name, known)} Expected names of families "
                 f"({', '.join(FAMILIES)}) or of mutation operators: {', '.join(OPERATORS)}."
             )
-    wanted = {*names, AGENTS}
-    return [each for each in OPERATORS.values() if wanted & {each.name, each.family}]
+    selection = {*names, AGENTS}
+    return [each for each in OPERATORS.values() if selection & {each.name, each.family}]
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,15 +72,15 @@ class Recording:
         """The final session state of the trial, or the one that the case states; a matcher counts as the value that it compares with."""
         if self.trial is not None:
             return self.trial.final_state
-        stated = self.case.final_session_state
-        return {key: _plain(value) for key, value in stated.items()} if stated else None
+        expected_state = self.case.final_session_state
+        return {key: _plain(value) for key, value in expected_state.items()} if expected_state else None
 
     @cached_property
     def state_keys(self) -> list[str]:
         """The keys of the final state that a fault may change: the stated ones; of a trial without any, those that it changed."""
-        state, stated = self.state or {}, self.case.final_session_state
-        if stated:
-            return [key for key in stated if key in state]
+        state, expected_state = self.state or {}, self.case.final_session_state
+        if expected_state:
+            return [key for key in expected_state if key in state]
         before = self.initial_state
         changed = (key for key in state if not (key in before and equal_json(before[key], state[key])))
         return [key for key in changed if not key.startswith(("_", "temp:"))]

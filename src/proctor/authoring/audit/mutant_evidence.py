@@ -53,14 +53,14 @@ def evidence_of(
         for turn, (one, other) in enumerate(zip(recorded.turns, mutated.turns, strict=True))
         if _data(one) != _data(other)
     ]
-    expected, made = recorded.invocations, mutated.invocations
+    expected, actual = recorded.invocations, mutated.invocations
     return MutantEvidence(
         recorded.eval_id,
         operator,
         fault,
         turns,
         [expected[turn] for turn in turns],
-        [made[turn] for turn in turns],
+        [actual[turn] for turn in turns],
         recorded.final_state or {},
         mutated.final_state or {},
         {name: each for name, each in metrics.items() if each.outcome is not Outcome.INFORMATIONAL},

@@ -200,8 +200,8 @@ def _trial_records(
         evidence = _evidence(number, each, result, found, audited, survivor)
         yield TrialRecord(position, number, 0, evidence, each.fate is Fate.ERROR, b"" if number else document)
         if survivor is not None:
-            named = zip((metric.name for metric in metrics), survivor.scored.computed, strict=True)
-            yield ScoreRecord(position, number, 0, dict(named))
+            scores_by_metric = zip((metric.name for metric in metrics), survivor.scored.computed, strict=True)
+            yield ScoreRecord(position, number, 0, dict(scores_by_metric))
         computed.append(survivor.scored.computed if survivor is not None else [None] * len(metrics))
     if audited.survivors:
         result.metrics = {
@@ -404,7 +404,7 @@ class AuditOfSet:
 def newest_audits(store: Store, run_id: str) -> Iterator[AuditOfSet]:
     """Yield for each set of a run its newest audit with all mutants: of the same cases, with the same config."""
     sets = store.manifest(run_id).sets
-    wanted = {
+    names_by_hash = {
         (one.content_hash, judged.config_hash): one.path or one.eval_set_id
         for one, judged in zip(sets, store.judgings(run_id)[0].sets, strict=True)
     }
@@ -417,7 +417,7 @@ def newest_audits(store: Store, run_id: str) -> Iterator[AuditOfSet]:
             continue
         judging, shares = store.judgings(entry.run_id)[0], audit_findings(store, entry.run_id)["shares"]
         for one, judged, share in zip(manifest.sets, judging.sets, shares, strict=True):
-            if name := wanted.pop((one.content_hash, judged.config_hash), ""):
+            if name := names_by_hash.pop((one.content_hash, judged.config_hash), ""):
                 yield AuditOfSet(name, entry, one.eval_set_id, share)
 
 
@@ -430,11 +430,13 @@ def poor_audits(store: Store, run_id: str) -> Iterator[str]:
 
 def _poor(share: Mapping[str, Any]) -> str:
     """Describe what a set does not catch; empty if its audit is good, or nothing was measured."""
-    caught, made = share["caught"], share["made"]
+    caught, total = share["caught"], share["made"]
     problems = []
-    if made and caught < POOR * made:
+    if total and caught < POOR * total:
         blind = f", and is blind to {_named(share['blind'])}" if share["blind"] else ""
-        problems.append(f"catches {caught:,} of {made:,} planted faults ({100 * caught / made:.0f} %){blind}")
+        problems.append(
+            f"catches {caught:,} of {total:,} planted faults ({100 * caught / total:.0f} %){blind}"
+        )
     if count := share["passed_by_any"]:
         problems.append(f"has {count_text(count, 'case')} that an agent passes that does nothing")
     return ", and ".join(problems)

@@ -71,11 +71,13 @@ def _stricter(config: EvalConfig, written: Json) -> Iterator[Candidate]:
     """Yield criteria that decide, with at least the default threshold and without the options that accept more."""
     for name, value in written.items():
         options = value if isinstance(value, dict) else {"threshold": value}
-        kept = {key: item for key, item in options.items() if key not in _loosening(name)}
-        kept["threshold"] = max(options.get("threshold") or 0.0, _default_threshold(name, config))
-        if kept != options:
+        strict_options = {key: item for key, item in options.items() if key not in _loosening(name)}
+        strict_options["threshold"] = max(options.get("threshold") or 0.0, _default_threshold(name, config))
+        if strict_options != options:
             note = _NO_OTHER_CALL if name == TRAJECTORY else ""
-            yield Candidate(name, kept if len(kept) > 1 else kept["threshold"], note=note)
+            yield Candidate(
+                name, strict_options if len(strict_options) > 1 else strict_options["threshold"], note=note
+            )
 
 
 def _loosening(name: str) -> Sequence[str]:
@@ -92,9 +94,11 @@ def _default_threshold(name: str, config: EvalConfig) -> float:
 
 def _new_criteria(written: Mapping[str, Any], cases: Sequence[AuditedCase]) -> Iterator[Candidate]:
     """Yield criteria of metrics that the config does not have."""
-    stated = {key for case in cases for key in EXTENSION_KEYS if find_extension(case.recording.case, key)}
+    expected_keys = {
+        key for case in cases for key in EXTENSION_KEYS if find_extension(case.recording.case, key)
+    }
     new = [
-        *(Candidate(reader_of(key), 1.0) for key in sorted(stated)),
+        *(Candidate(reader_of(key), 1.0) for key in sorted(expected_keys)),
         Candidate(TRAJECTORY, 1.0, _CALLS, note=_NO_OTHER_CALL, least_share=0.5),
         Candidate("numeric_match", 1.0, _TEXT, note="all numbers of the reference must be stated"),
         *_of_intermediate_responses(cases),
