@@ -20,7 +20,7 @@ async function open(path: string, live: boolean, places: Record<string, string> 
   return host;
 }
 
-const entries = (host: HTMLElement) => [...host.querySelectorAll("nav a")].map((one) => one.textContent);
+const entries = (host: HTMLElement) => [...host.querySelectorAll('nav[aria-label="Pages"] a')].map((one) => one.textContent);
 
 describe("the page", () => {
   it("begins at the configured page, behind the # in a file", async () => {
@@ -39,7 +39,7 @@ describe("the page", () => {
     expect(entries(await open("/runs", false))).toEqual(["Runs"]);
     leave();
     expect(entries(await open("/runs", false, { "/compare": "/compare?base=a&candidate=b", "/judges": "/judges" }))).toEqual(["Runs", "Compare", "Judges"]);
-    expect(document.querySelector("nav a:nth-child(2)")?.getAttribute("href")).toBe("#/compare?base=a&candidate=b");
+    expect(document.querySelector('nav[aria-label="Pages"] a:nth-child(2)')?.getAttribute("href")).toBe("#/compare?base=a&candidate=b");
   });
 
   it("shows an unknown address as not found", async () => {
