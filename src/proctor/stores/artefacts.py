@@ -67,6 +67,8 @@ class Artefacts:
         self.url = check_location(url) if url else ""
         self.place = ""
         """The part of it that belongs to the store alone; empty until the store has chosen it."""
+        self.present: dict[str, int] = {}
+        """The artefacts that were seen there, by name, each with the number of deletions of the store before."""
         self._lock = threading.Lock()
         self._recent: dict[str, bytes] = {}
 

@@ -323,6 +323,19 @@ def test_what_a_copied_file_shares_with_the_original_is_not_deleted(tmp_path: Pa
         assert objects(tmp_path / "big") == {}
 
 
+def test_what_the_original_deleted_is_written_again_by_a_run_of_the_copy(tmp_path: Path) -> None:
+    first, second = str(tmp_path / "1.db"), str(tmp_path / "2.db")
+    with opened(first, tmp_path / "big") as store:
+        write(store, "both", PICTURE)
+    shutil.copy(first, second)
+    with opened(first, tmp_path / "big") as store:
+        store.delete(["both"])
+        assert objects(tmp_path / "big") == {}
+    with opened(second, tmp_path / "big") as copy:
+        write(copy, "of the copy", PICTURE)
+        assert evidence(copy, "of the copy") == with_media(PICTURE)
+
+
 def test_a_deletion_in_a_copied_project_leaves_the_objects_of_the_original(tmp_path: Path) -> None:
     with opened(str(tmp_path / "a" / "runs.db"), tmp_path / "a" / "big") as store:
         write(store, "run", PICTURE)

@@ -64,14 +64,18 @@ class Uploaded:
 
 
 def upload(database: Database, media: Mapping[str, bytes]) -> Uploaded:
-    """Write the large ones that no run of the store uses yet as objects; call it outside of a transaction."""
+    """Write the large ones as objects, unless they are there; call it outside of a transaction.
+
+    That a run uses an object does not prove that it is there: the database may be a copy, and the original deleted it.
+    """
     large = {name: body for name, body in media.items() if database.artefacts.is_large(body)}
     if not large:
         return Uploaded()
-    collections = _collections(database)
-    new = large.keys() - _used(database, large)
-    database.artefacts.put({name: large[name] for name in new})
-    return Uploaded(frozenset(new), collections)
+    collections, present = _collections(database), database.artefacts.present
+    objects = large.keys() - _found(database, _INLINE, large)
+    database.artefacts.put({name: large[name] for name in objects if present.get(name) != collections})
+    present |= dict.fromkeys(objects, collections)
+    return Uploaded(frozenset(objects), collections)
 
 
 def write_media(
@@ -115,6 +119,7 @@ def _used(database: Database, names: Collection[str]) -> set[str]:
 
 
 _USED = "SELECT DISTINCT media FROM media_uses WHERE media IN ({})"
+_INLINE = "SELECT hash FROM media WHERE hash IN ({})"
 _NAMED = "SELECT hash FROM artefacts WHERE hash IN ({})"
 _DELETE = "DELETE FROM artefacts WHERE hash IN ({})"
 
