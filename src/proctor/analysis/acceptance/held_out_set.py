@@ -43,7 +43,7 @@ def split(eval_set: EvalSetLike, *, held_out: float = 0.4, seed: int = 0) -> tup
     whole = load_eval_set(eval_set)
     sides: tuple[list[EvalCase], list[EvalCase]] = [], []
     for case in whole.eval_cases:
-        sides[_position(case.eval_id, seed) < held_out].append(case)
+        sides[stable_position(f"{seed}/{case.eval_id}") < held_out].append(case)
     if not all(sides):
         raise SetupError(_empty_side(len(whole.eval_cases), len(sides[1]), held_out, seed))
     search, held_out_set = (
@@ -58,9 +58,9 @@ def is_share(value: object) -> bool:
     return isinstance(value, int | float) and 0 < value < 1
 
 
-def _position(eval_id: str, seed: int) -> float:
-    """Return the position of a case, at least 0 and below 1: cases below the share are held out."""
-    digest = sha256(f"{seed}/{eval_id}".encode(errors="surrogatepass")).digest()
+def stable_position(name: str) -> float:
+    """Return a number of at least 0 and below 1 that depends on the name alone: what is below the share is held out."""
+    digest = sha256(name.encode(errors="surrogatepass")).digest()
     return int.from_bytes(digest[:8], "big") / _RANGE
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from itertools import islice
 from math import ceil
 
+from proctor.analysis.acceptance.held_out_set import stable_position
 from proctor.analysis.calibration.judge_verdicts import Item
 from proctor.schema.analysis.calibration import Agreement, Key, Labelled
 from proctor.stats.agreement import items_for_width
@@ -19,7 +19,7 @@ from proctor.stats.agreement import items_for_width
 
 def is_held_out(key: Key, share: float) -> bool:
     """Choose by the ids of set and case alone: the same cases in every run, independent of other labels."""
-    return _fraction(f"{key[0]}\0{key[1]}") < share
+    return stable_position(f"{key[0]}\0{key[1]}") < share
 
 
 def next_to_label(
@@ -72,12 +72,7 @@ def most_informative(items: Sequence[Item]) -> list[Item]:
 
 
 def _draw(item: Item) -> float:
-    return _fraction("\0".join(map(str, item.key)))
-
-
-def _fraction(name: str) -> float:
-    """Return a number from 0 to 1 that depends on the name alone."""
-    return int.from_bytes(sha256(name.encode()).digest()[:8], "big") / 2**64
+    return stable_position("\0".join(map(str, item.key)))
 
 
 # --- progress ---------------------------------------------------------------------------------------------------------
