@@ -7,9 +7,10 @@ import os
 import shlex
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
+
+from tests.cli.fork_command import fork_command
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -72,8 +73,7 @@ def make_project(folder: Path) -> Path:
 
 def proctor(folder: Path, reported: str) -> str:
     """Run the command in `folder`; return its output. Any end is fine but a mistake in what was asked (2) or a crash."""
-    command = [sys.executable, "-m", "proctor", *shlex.split(reported)]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+    done = fork_command(*shlex.split(reported), cwd=folder, environment=os.environ, timeout=120)
     assert done.returncode in {0, 1, 3, 4}, f"proctor {reported}: {done.stdout}{done.stderr}"
     return done.stdout
 

@@ -3,13 +3,13 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 from click.testing import CliRunner
 
 from proctor.cli.main import cli
+from tests.cli.fork_command import fork_command
 
 AGENT = """
 import asyncio, os, sys, threading, time
@@ -93,16 +93,7 @@ def hear(process: "subprocess.Popen[str]", words: str) -> str:
 
 
 def proctor(
-    *arguments: str, cwd: Path, timeout: float = 60, **environment: str
+    *arguments: str, cwd: Path, timeout: float = 120, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run the real command line in `cwd`, without a terminal."""
-    return subprocess.run(
-        [sys.executable, "-m", "proctor", *arguments],
-        cwd=cwd,
-        env={**os.environ, **environment},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-        check=False,
-    )
+    """Run the command line in `cwd`, in a process without a terminal."""
+    return fork_command(*arguments, cwd=cwd, environment={**os.environ, **environment}, timeout=timeout)

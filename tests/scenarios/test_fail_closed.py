@@ -5,14 +5,14 @@ What the command line itself refuses (reports, stores, settings, hooks) is teste
 """
 
 import json
-import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.cli.project import proctor
 
 pytestmark = pytest.mark.slow  # each test starts the command line
 
@@ -175,17 +175,8 @@ class Project:
         self.write(name, json.dumps({"eval_set_id": name.partition(".")[0], "eval_cases": cases}, indent=1))
 
     def eval(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run `python -m proctor eval` here."""
-        return subprocess.run(
-            [sys.executable, "-m", "proctor", "eval", *arguments],
-            cwd=self.folder,
-            env={**os.environ},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+        """Run `proctor eval` here."""
+        return proctor("eval", *arguments, cwd=self.folder)
 
 
 Fault = Callable[[Project], list[str]]

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.agents.remote.misbehaving import Exchange, serving
+from tests.cli.fork_command import fork_command
 
 pytest.importorskip("httpx", reason="the extra `http` is not installed")
 
@@ -98,15 +97,7 @@ def _proctor(folder: Path, token: str, *arguments: str) -> str:
         "PROCTOR_AGENT_TOKEN": token,
         "PROCTOR_STORE": f"sqlite:///{folder}/runs.db",
     }
-    done = subprocess.run(
-        [sys.executable, "-m", "proctor", *arguments],
-        cwd=folder,
-        env=env,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = fork_command(*arguments, cwd=folder, environment=env)
     assert "Traceback" not in done.stderr
     return done.stdout + done.stderr
 

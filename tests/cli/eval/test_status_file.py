@@ -1,11 +1,10 @@
 """Messages of `proctor` to its parent program: the started run, or all errors."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
+
+from tests.cli.project import proctor
 
 AGENT = """
 import os
@@ -25,19 +24,14 @@ def _messages(folder: Path, *words: str) -> tuple[int, list[dict[str, Any]]]:
     (folder / "talker.py").write_text(AGENT)
     (folder / "set.json").write_text(json.dumps({"eval_set_id": "set", "eval_cases": [CASE]}))
     file = folder / "told.jsonl"
-    ended = subprocess.run(
-        [sys.executable, "-m", "proctor", *words],
-        cwd=folder, env={**os.environ, "PROCTOR_TELL": str(file)}, capture_output=True, check=False, timeout=60,
-    )  # fmt: skip
+    ended = proctor(*words, cwd=folder, PROCTOR_TELL=str(file))
     lines = file.read_text().splitlines() if file.exists() else []
     return ended.returncode, [json.loads(line) for line in lines]
 
 
 def test_started_run_is_reported_by_its_id(tmp_path: Path) -> None:
     code, told = _messages(tmp_path, "eval", "talker.py:root_agent", "set.json", "--num-runs=2")
-    listed = subprocess.run(
-        [sys.executable, "-m", "proctor", "runs", "--json"], cwd=tmp_path, capture_output=True, check=True, timeout=60
-    )  # fmt: skip
+    listed = proctor("runs", "--json", cwd=tmp_path)
     (run,) = json.loads(listed.stdout)["runs"]
     assert told == [{"run": run["run_id"], "trials": 2}]
     assert code == 0
@@ -54,12 +48,9 @@ def test_all_problems_are_reported_one_by_one(tmp_path: Path) -> None:
 
 def test_a_file_that_cannot_be_written_changes_nothing(tmp_path: Path) -> None:
     place = "no/such/folder/told.jsonl"
-    ended = subprocess.run(
-        [sys.executable, "-m", "proctor", "eval", "nobody"],
-        cwd=tmp_path, env={**os.environ, "PROCTOR_TELL": place}, capture_output=True, check=False, timeout=60,
-    )  # fmt: skip
+    ended = proctor("eval", "nobody", cwd=tmp_path, PROCTOR_TELL=place)
     assert ended.returncode == 2
-    assert b"error: " in ended.stderr
+    assert "error: " in ended.stderr
 
 
 def test_what_the_agent_starts_does_not_inherit_the_file(tmp_path: Path) -> None:

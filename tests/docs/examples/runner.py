@@ -7,6 +7,8 @@ import inspect
 import io
 import json
 import os
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -19,6 +21,7 @@ import yaml
 from click.testing import CliRunner
 
 from proctor.cli.main import cli
+from tests.cli.fork_command import fork_command
 from tests.docs.examples.console import agrees, steps
 from tests.docs.examples.pages import ROOT, Block
 
@@ -30,6 +33,8 @@ KINDS = {
 }
 """The word in an info string, and what `proctor check` calls such a file."""
 SHELLS = ("sh", "bash", "shell")
+_SHELL = re.compile(r"[|&;<>()$`*?{}]")
+"""What only a shell understands."""
 PROSE = ("text", "js", "markdown", "mermaid", "diff", "html", "ini", "makefile")
 
 
@@ -154,6 +159,9 @@ def _require(block: Block, condition: bool, message: str) -> None:
 def _shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     here = str(Path(sys.executable).parent)
     env = {**os.environ, "PATH": here + os.pathsep + os.environ.get("PATH", ""), "COLUMNS": "100"}
+    if command.startswith("proctor ") and not _SHELL.search(command):
+        words = shlex.split(command.replace("\\\n", " "), comments=True)
+        return fork_command(*words[1:], cwd=folder, environment=env, timeout=120, join_outputs=True)
     return subprocess.run(
         ["bash", "-c", command],
         cwd=folder,

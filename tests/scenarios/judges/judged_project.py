@@ -18,6 +18,7 @@ from typing import Any
 
 from proctor.runs.storage.open import open_runs
 from proctor.schema.results.run_result import RunResult
+from tests.cli.fork_command import fork_command
 from tests.models.loopback import Asked, Completion, ModelServer, serve_models
 
 METRIC = "final_response_match_v2"
@@ -104,9 +105,8 @@ class Project:
 
     def run(self, *words: str) -> tuple[int, str, str]:
         """Run a command of `proctor` to its end."""
-        process = self.start(*words)
-        out, err = process.communicate(timeout=PATIENCE)
-        return process.returncode, out, err
+        ended = fork_command(*words, cwd=self.folder, environment=self.variables, timeout=PATIENCE)
+        return ended.returncode, ended.stdout, ended.stderr
 
     def eval(self, *more: str) -> tuple[str, ...]:
         """The command that runs the set."""

@@ -18,7 +18,7 @@ from tests.web.adk.adk_apps import PLAIN, write_app
 from tests.web.stored_runs import run, write_greetings
 
 SHORT, LONG = 2, 20_000
-"""Requests of each operation in every run of the tests; all together in a nightly one."""
+"""Requests of an operation in every run of the tests; of all operations together in a nightly one."""
 
 
 @pytest.fixture(scope="module")
@@ -127,13 +127,13 @@ def asked(client: TestClient, operation: Any, requests: int, number: int) -> Cou
 _KNOWN = {"method", "url", "params", "json", "headers", "files"}
 
 
-def found_in(client: TestClient, requests: int) -> tuple[int, dict[str, Counter[int]]]:
-    """Ask every operation; return how many requests that were, and the answers of those that had a bug."""
+def found_in(client: TestClient, requests: int, every: int = 1) -> tuple[int, dict[str, Counter[int]]]:
+    """Ask every operation, or one of `every`; return the number of requests, and the answers of those that had a bug."""
     total, broken = 0, {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for whose, description in descriptions(client).items():
-            for number, operation in enumerate(operations(description)):
+            for number, operation in enumerate(operations(description)[::every]):
                 statuses = asked(client, operation, requests, number)
                 total += statuses.total()
                 if any(status >= 500 for status in statuses):
@@ -144,9 +144,9 @@ def found_in(client: TestClient, requests: int) -> tuple[int, dict[str, Counter[
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_no_request_meets_a_bug(client: TestClient) -> None:
-    total, broken = found_in(client, SHORT)
+    total, broken = found_in(client, SHORT, every=5)
     assert broken == {}
-    assert total >= 100
+    assert total >= 20
 
 
 @pytest.mark.nightly
