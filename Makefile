@@ -6,7 +6,8 @@
 # make docs    the documentation as a site, in site/build (fails on any warning)
 # make ui      builds the web page into src/proctor/page (needs node 20 or newer)
 # make ui-test its unit tests and size, and its types (make ui-types: those of the server's models)
-# make nightly the fault catalogue at its full counts, all rows of long tables (hours)   CRASH_RUNS=20: fewer runs of each
+# make nightly the fault catalogue at its full counts, all rows of long tables, more examples of properties (hours)
+#              CRASH_RUNS=20: fewer runs of each
 #
 # Needs python 3.11 or newer (with venv and pip) and make. The first time fills .venv; after that only what changed is done.
 
@@ -47,6 +48,7 @@ nightly: export CRASH_RUNS := $(CRASH_RUNS)
 nightly: $(VENV)/.test adk frameworks ray ui
 	$(BIN)/python -m pytest -m nightly -s $(ARGS)
 	$(BIN)/python -m pytest -m "not benchmark and not nightly" $(ATTACKS)
+	$(BIN)/python -m pytest -m "hypothesis and not benchmark" --hypothesis-profile nightly
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

@@ -35,8 +35,9 @@ for _number in (signal.SIGINT, getattr(signal, "SIGHUP", signal.SIGINT)):
     if signal.getsignal(_number) is signal.SIG_IGN:
         signal.signal(_number, signal.default_int_handler if _number is signal.SIGINT else signal.SIG_DFL)
 
-hypothesis.settings.register_profile("proctor", deadline=None, print_blob=True)
-hypothesis.settings.load_profile("proctor")
+hypothesis.settings.register_profile("nightly", deadline=None, print_blob=True)  # 100 examples of a property
+hypothesis.settings.register_profile("check", hypothesis.settings.get_profile("nightly"), max_examples=40)
+hypothesis.settings.load_profile("check")
 
 
 class OutsideNetworkError(RuntimeError):

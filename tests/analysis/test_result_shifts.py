@@ -55,6 +55,7 @@ def test_places_are_in_order_and_inside(passed: list[list[int]]) -> None:
     assert all(0 < place < len(runs) for place in places)
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.slow
 @pytest.mark.parametrize(("count", "trials"), [(2, 5), (6, 3), (12, 1)], ids=str)
 def test_without_a_shift_few_histories_have_one(count: int, trials: int) -> None:

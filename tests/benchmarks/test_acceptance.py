@@ -10,6 +10,7 @@ RUNS, MOST = 60, 9
 SHORT = [search for search in SEARCHES if search.cases <= 60 and search.trials < 5]
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.parametrize("search", SHORT, ids=lambda search: search.name)
 def test_a_search_seldom_accepts_a_candidate_that_is_not_better(search: Search) -> None:
     assert wrong_searches(search, RUNS) <= MOST

@@ -25,7 +25,7 @@ MOST = wilson(round(LEVEL * COMPARISONS), COMPARISONS, confidence=0.999)[1]
 """What a rate of 5 % may show as in so few comparisons."""
 
 
-@pytest.mark.nightly(check=2)
+@pytest.mark.nightly(check=1)
 @pytest.mark.parametrize("model", [one for one in MODELS if one.cases <= 100], ids=lambda model: model.name)
 def test_rates(model: Model) -> None:
     found = simulate(model, COMPARISONS)
@@ -34,6 +34,7 @@ def test_rates(model: Model) -> None:
     assert found.covered >= 1 - MOST
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.parametrize(("cases", "gained"), [(80, 0.02), (100, 0.0085)])
 def test_no_regression_is_wrong_in_at_most_five_percent_of_single_trials_exactly(
     cases: int, gained: float
@@ -66,7 +67,7 @@ FEW = 150
 MOST_OF_FEW = wilson(8, FEW, confidence=0.999)[1]
 
 
-@pytest.mark.nightly(check=2)
+@pytest.mark.nightly(check=1)
 @pytest.mark.parametrize("fixed", FIXED[:8], ids=lambda fixed: fixed.name)
 def test_equal_builds_are_seldom_called_a_regression_on_fixed_cases(fixed: FixedCases) -> None:
     found = simulate_fixed(fixed, FEW, Candidate())
@@ -85,7 +86,7 @@ def test_few_cases_of_which_half_of_the_trials_are_alike_are_seldom_called_a_reg
     assert simulate_fixed(alike, 800, Candidate()).share(Change.REGRESSION) <= 0.075  # at 5 %, with 99.9 %
 
 
-@pytest.mark.nightly(check=2)
+@pytest.mark.nightly(check=1)
 @pytest.mark.parametrize("where_wrong", [False, True], ids=["at random", "where wrong"])
 @pytest.mark.parametrize("fixed", [FIXED[0], FIXED[4]], ids=lambda fixed: fixed.name)
 def test_missing_verdicts_do_not_hide_broken_cases(fixed: FixedCases, where_wrong: bool) -> None:
@@ -94,6 +95,7 @@ def test_missing_verdicts_do_not_hide_broken_cases(fixed: FixedCases, where_wron
     assert simulate_fixed(fixed, FEW, missing).share(*GREEN) <= 0.05
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.parametrize("drop", [0.0, 0.15], ids=["equal build", "15 points lower"])
 def test_a_few_missing_verdicts_seldom_change_the_outcome(drop: float) -> None:
     found = simulate_fixed(FIXED[0], FEW, Candidate(missing=0.02, exactly=True, drop=drop))

@@ -10,12 +10,14 @@ from proctor.stats.sequential import share_bounds
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.parametrize("share", [0.75, RATE, 0.85])
 def test_error_rate_of_decisions_is_within_the_confidence(share: float) -> None:
     found = gate(share, 4_000)
     assert found.wrong <= wilson(100, 4_000, confidence=0.999)[1]  # of 2.5 %
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize("share", [0.5, 0.65, 0.7, RATE, 0.9, 0.95, 0.99])
 def test_case_takes_a_third_fewer_trials_at_any_rate(share: float) -> None:
     found = gate(share, 1_000)

@@ -79,6 +79,7 @@ def test_every_metric_has_its_interval_and_its_test(page: Page, site: Site, regr
         expect(row.get_by_role("img")).to_have_attribute("aria-label", re.compile(re.escape(within)))
 
 
+@pytest.mark.nightly
 def test_p_values_are_shown_on_demand(page: Page, regression: str) -> None:
     _open(page, regression)
     values = page.locator("details").filter(has_text="p-values").get_by_role("table")
@@ -192,6 +193,7 @@ def test_a_baseline_is_chosen_by_its_name(page: Page, own_site: Site) -> None:
     expect(page.locator("main")).to_contain_text("First difference in turn 2")
 
 
+@pytest.mark.nightly
 def test_it_is_copied_as_markdown(page: Page, regression: str) -> None:
     _open(page, regression)
     page.get_by_role("button", name="Copy as Markdown").click()
@@ -236,6 +238,7 @@ def test_runs_without_a_common_case_are_reported_and_others_can_be_chosen(
     expect(page.locator("main")).to_contain_text("Regression")
 
 
+@pytest.mark.nightly
 def test_a_run_that_is_not_there_is_reported(page: Page, problems: Problems) -> None:
     problems.expect("404")
     page.goto("/compare?base=unknown")

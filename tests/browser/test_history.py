@@ -153,6 +153,7 @@ def test_each_agent_has_its_own_history_and_line(
     expect(rows.nth(1)).to_contain_text("Now fails")
 
 
+@pytest.mark.nightly
 def test_a_case_of_two_agents_has_a_section_for_each(page: Page, site: Site) -> None:
     _open(page, "/history?set=bookings&case=two_turn_booking")
     for agent in {run["agent"] for run in site.get("/api/history?set=bookings")["runs"]}:
@@ -175,6 +176,7 @@ def test_a_case_that_no_run_has_is_reported(page: Page, problems: Problems) -> N
     expect(page.get_by_role("link", name="All cases")).to_have_attribute("href", "/history")
 
 
+@pytest.mark.nightly
 def test_it_is_copied_as_markdown(page: Page) -> None:
     _open(page, _CASE)
     page.get_by_role("button", name="Copy as Markdown").click()

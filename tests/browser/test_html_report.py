@@ -144,6 +144,7 @@ def test_history_and_the_run_before_are_there(site: Site, offline: Page, axe: Ca
     axe(offline)
 
 
+@pytest.mark.nightly
 def test_a_history_that_is_not_in_the_file_is_where_its_command_is_shown(file: Path, offline: Page) -> None:
     opened(offline, file, "/history?set=bookings&case=it's%20not%20there")
     main = offline.get_by_role("main")
@@ -151,6 +152,7 @@ def test_a_history_that_is_not_in_the_file_is_where_its_command_is_shown(file: P
     expect(main).to_contain_text("""proctor history 'bookings/it'"'"'s not there'""")
 
 
+@pytest.mark.nightly
 def test_what_only_a_server_can_do_is_not_offered(file: Path, offline: Page) -> None:
     opened(offline, file)
     for name in ("Start", "Chat", "Eval sets"):

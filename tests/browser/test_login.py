@@ -48,6 +48,7 @@ def test_the_printed_address_logs_in_and_leaves_no_trace_of_the_token(
     assert TOKEN not in visitor.url
 
 
+@pytest.mark.nightly
 def test_the_printed_address_logs_in_on_an_open_login_page(visitor: Page, problems: Problems) -> None:
     problems.expect("401")
     visitor.goto("/runs")

@@ -57,6 +57,7 @@ class TestARunThatIsOver:
         expect(row.get_by_role("img", name="5 failed")).to_be_visible()
         shot(page, "run")
 
+    @pytest.mark.nightly
     def test_counts_the_calls_of_each_tool(self, page: Page, site: Site, axe: Look, shot: Shot) -> None:
         _open(page, site, "travel.flawed", "?show=tools")
         row = page.get_by_role("row").filter(has=page.get_by_role("rowheader", name="send_sms"))
@@ -109,6 +110,7 @@ class TestARunThatIsOver:
         expect(page.get_by_label("Filter cases")).to_have_value(f'cause:"{cause["text"]}"')
         axe(page)
 
+    @pytest.mark.nightly
     def test_the_table_stays_in_its_place_while_all_cases_are_read(self, page: Page, site: Site) -> None:
         held: list[Route] = []
 
@@ -170,6 +172,7 @@ class TestARunThatIsOver:
         page.get_by_role("button", name="Copy as Markdown").click()
         assert "| `moody` | failed |" in copied(page, "**greeter on greetings")
 
+    @pytest.mark.nightly
     def test_is_copied_as_the_table_shows_it(self, page: Page, site: Site) -> None:
         _open(page, site, "travel.flawed", "?q=outcome:failed&sort=-case")
         expect(_cases(page).first).to_be_visible()
@@ -211,6 +214,7 @@ class TestFiltering:
             expect(_cases(page)).to_have_text(left)
             page.reload()
 
+    @pytest.mark.nightly
     def test_shows_what_it_cannot_read_and_shows_all(self, page: Page, site: Site) -> None:
         _open(page, site, "travel.flawed", "?q=outcom:failed")
         expect(page.get_by_role("alert").filter(has_text="did you mean outcome?").first).to_be_visible()
@@ -222,12 +226,14 @@ class TestFiltering:
         page.get_by_role("button", name="outcome:error", exact=True).click()
         expect(page.get_by_role("search").get_by_role("status")).to_have_text("1 of 8")
 
+    @pytest.mark.nightly
     def test_that_leaves_nothing_offers_all(self, page: Page, site: Site) -> None:
         _open(page, site, "travel.flawed", "?q=outcome:failed")
         page.goto(page.url.replace("failed", "skipped"))
         page.get_by_role("button", name="Show all cases").click()
         expect(page.get_by_role("search").get_by_role("status")).to_have_text("8 of 8")
 
+    @pytest.mark.nightly
     def test_sorts_by_a_column_and_back(self, page: Page, site: Site) -> None:
         run = _open(page, site, "travel.flawed")
         page.get_by_role("button", name="Case", exact=True).click()
@@ -247,7 +253,7 @@ class TestKeys:
         page.keyboard.press("Enter")
         expect(page).to_have_url(_of(run, _positions(site, run)[cases[4]]))
 
-    @pytest.mark.nightly(check=1)
+    @pytest.mark.nightly
     @pytest.mark.parametrize(
         ("keys", "at"), [("jnkj\n", 1), ("nnnn\n", 4), ("jjjjjk\n", 3), ("jjjjjjjjjjjjkkn\n", 6)]
     )

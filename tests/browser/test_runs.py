@@ -161,6 +161,7 @@ def test_names_of_agents_are_whole_at_every_width(page: Page) -> None:
         assert box["height"] < 30, f"more than one line at {width} pixels"
 
 
+@pytest.mark.nightly
 def test_copies_the_list_as_markdown(page: Page, site: Site) -> None:
     _open(page, "/runs?q=hasty")
     expect(page.get_by_role("row")).to_have_count(2)
@@ -188,6 +189,7 @@ def test_colours_are_chosen_and_kept(page: Page) -> None:
     assert until(page, lambda: str(page.evaluate(ground)), lambda colour: colour == dark) == dark
 
 
+@pytest.mark.nightly
 def test_what_is_touched_is_large_enough(context_of_touch: Page) -> None:
     page = context_of_touch
     _open(page)
@@ -263,6 +265,7 @@ def test_a_server_that_is_gone_is_reported_and_the_runs_stay(
     expect(note).to_be_hidden()
 
 
+@pytest.mark.nightly
 def test_an_address_without_a_page_shows_the_way(page: Page, axe: Look) -> None:
     page.goto("/nowhere/at/all")
     expect(page.get_by_role("heading", name="Page not found")).to_be_visible()

@@ -107,6 +107,7 @@ def test_what_is_chosen_survives_a_reload(page: Page) -> None:
     expect(page.get_by_label("Estimate")).to_contain_text("trials of 3 cases")
 
 
+@pytest.mark.nightly
 def test_metrics_are_found_by_what_they_measure_and_show_whether_they_ask_a_judge(page: Page) -> None:
     _open(page)
     page.get_by_label("Criteria").select_option("*")

@@ -180,6 +180,7 @@ def test_votes_that_disagree_are_completed_in_a_second_batch(
     assert [spent.calls for spent in result.spent] == [2 * CASES + 1]
 
 
+@pytest.mark.nightly(check=4)
 @pytest.mark.slow
 @pytest.mark.parametrize("judge", [CLAUDE, GPT])
 @pytest.mark.parametrize(

@@ -48,7 +48,10 @@ FOUND: Mapping[str, Mapping[str, tuple[int, int]]] = {
 CLEAN = {TUNED: 276, HELD_OUT: 142, SECOND_LOOK: 156}
 
 
-@pytest.fixture(scope="module", params=[TUNED, HELD_OUT, SECOND_LOOK])
+@pytest.fixture(
+    scope="module",
+    params=[HELD_OUT, *(pytest.param(name, marks=pytest.mark.nightly) for name in (TUNED, SECOND_LOOK))],
+)
 def found(request: pytest.FixtureRequest) -> tuple[str, Figures]:
     return request.param, figures(conversations(request.param))
 

@@ -331,7 +331,7 @@ class TestCoverage:
         of_rates, of_kappas = coverage(setting, 200, within=True)
         assert min(of_rates, of_kappas) >= at_least(200)
 
-    @pytest.mark.nightly(check=6)
+    @pytest.mark.nightly(check=2)
     @pytest.mark.slow
     @pytest.mark.parametrize(
         "within", [pytest.param(True, id="of the run"), pytest.param(False, id="of others")]

@@ -127,7 +127,7 @@ def test_a_python_program_need_not_flush(program: Program) -> None:
     ).passed
 
 
-@pytest.mark.nightly(check=2)
+@pytest.mark.nightly(check=1)
 @pytest.mark.slow  # it waits
 @pytest.mark.parametrize(
     ("body", "kind", "message"),
@@ -286,6 +286,7 @@ pathlib.Path(PIDS, str(started.pid)).touch()
 """
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.slow  # waits for processes to end
 @pytest.mark.parametrize("text", ["right", "crash", "hang"])
 def test_what_a_program_started_ends_with_it(text: str, program: Program, pids: Pids) -> None:

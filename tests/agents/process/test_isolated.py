@@ -59,7 +59,7 @@ def _scores(case: proctor.CaseResult) -> dict[str, float | None]:
     return {name: metric.score for name, metric in case.metrics.items() if "duration" not in name}
 
 
-@pytest.mark.nightly(check=2)
+@pytest.mark.nightly(check=1)
 @pytest.mark.parametrize("agent", ["plain", "waits", "yields", "odd", "get_agent_async", "whole"])
 def test_the_evidence_is_that_of_a_run_in_this_process(agent: str) -> None:
     here, there = _both(agent, ["hello", "wörld"], ["again"], state={"k": {"n": 1}})
@@ -67,7 +67,7 @@ def test_the_evidence_is_that_of_a_run_in_this_process(agent: str) -> None:
     assert len(trial_of(there).turns) == (1 if agent == "odd" else 2)
 
 
-@pytest.mark.nightly(check=2)
+@pytest.mark.nightly(check=1)
 @pytest.mark.parametrize(
     "how", ["value", "exit", "interrupt", "cancelled", "group", "hostile", "rate", "refused"]
 )
@@ -80,6 +80,7 @@ def test_what_an_agent_raises_is_the_same_failure(how: str) -> None:
     assert texts_of(there) == ["so far so good"]
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.parametrize("how", ["exit", "interrupt"])
 def test_exit_in_a_task_of_the_agent_is_the_same_failure(how: str) -> None:
     here, there = _both("raises_in_a_task", [how])
@@ -87,7 +88,7 @@ def test_exit_in_a_task_of_the_agent_is_the_same_failure(how: str) -> None:
     assert failure_of(there).type in {"SystemExit", "KeyboardInterrupt"}
 
 
-@pytest.mark.nightly(check=3)
+@pytest.mark.nightly(check=1)
 @pytest.mark.parametrize("what", ["none", "bytes", "object", "unknown", "circle", "number", "list"])
 def test_invalid_answer_is_the_same_failure(what: str) -> None:
     here, there = _both("garbage", [what])
@@ -102,6 +103,7 @@ def test_value_outside_json_is_the_same_failure() -> None:
     assert "value is not JSON" in causes[1]
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.parametrize("fail", ["end", "state", "list"])
 def test_a_method_that_fails_is_the_same_failure(fail: str) -> None:
     here, there = _both("whole", ["hi"], state={"fail": fail})
@@ -166,7 +168,7 @@ def test_the_replay_agent_knows_its_case_in_a_worker() -> None:
 SAMPLES = ["dice", "home_automation", "city_guide", "travel"]
 
 
-@pytest.mark.nightly(check=2)
+@pytest.mark.nightly(check=1)
 @pytest.mark.slow
 @pytest.mark.parametrize("sample", SAMPLES)
 def test_the_sample_agents_have_the_same_evidence(
@@ -244,7 +246,7 @@ def test_what_is_here_is_isolated() -> None:
     assert isinstance(isolated_agent("replay"), IsolatedAgent)
 
 
-@pytest.mark.nightly(check=2)
+@pytest.mark.nightly(check=1)
 @pytest.mark.parametrize(
     ("agent", "message"),
     [

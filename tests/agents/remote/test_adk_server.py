@@ -156,6 +156,7 @@ def test_what_is_streamed_counts_once(server: str) -> None:
     assert (facts.model_calls, len(facts.usages)) == (2, 2)
 
 
+@pytest.mark.nightly(check=1)
 def test_a_long_running_call_is_answered_by_the_next_turn(keeper: str) -> None:
     answer = {"function_response": {"name": "approve", "response": {"status": "yes"}}}
     (first, second), _ = talk(
@@ -167,6 +168,7 @@ def test_a_long_running_call_is_answered_by_the_next_turn(keeper: str) -> None:
     assert final.joined_text() == "done: {'status': 'yes'}"
 
 
+@pytest.mark.nightly(check=1)
 def test_sessions_are_deleted_after_the_trial(server: str, keeper: str) -> None:
     talk(keeper, "hi", end=False, user_id="left", id="s-left")
     assert sessions(server, "left") == ["s-left"]
@@ -267,6 +269,7 @@ def test_server_describes_its_agent(server: str) -> None:
     assert "save" in json.dumps(info.app_details)
 
 
+@pytest.mark.nightly(check=1)
 def test_refusal_of_a_message_by_the_server_is_reported(keeper: str) -> None:
     bad = Content.model_validate({"role": "user", "parts": [{"function_call": {"name": "x"}}]})
     with pytest.raises(AgentError):

@@ -222,7 +222,7 @@ def _check(transport: Transport, name: str) -> None:
 SOME = [pytest.param(to, marks=() if to == "http+sse, a stream" else pytest.mark.slow) for to in TRANSPORTS]
 
 
-@pytest.mark.nightly(check=20)
+@pytest.mark.nightly(check=7)
 @pytest.mark.slow  # it waits
 @pytest.mark.parametrize("name", FAULTS)
 @pytest.mark.parametrize("to", SOME)

@@ -74,6 +74,7 @@ def test_from_the_run_to_the_fault_that_its_case_does_not_notice(
     expect(page.get_by_role("heading", level=1)).to_have_text("Audit of bookings")
 
 
+@pytest.mark.nightly
 def test_an_audit_as_one_file_shows_the_same_without_a_server(
     browser: Browser, audited: Site, problems: Problems
 ) -> None:

@@ -126,6 +126,7 @@ def test_a_case_leads_to_its_own_blessing(page: Page, site: Site) -> None:
     expect(page.get_by_role("button", name="Write 1 case into bookings.evalset.json")).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_where_nothing_failed_there_is_nothing_to_bless(page: Page, site: Site) -> None:
     page.goto(f"/runs/{run_of(site, 'dice')}/bless")
     expect(page.get_by_role("heading", name="Nothing to bless")).to_be_visible()

@@ -102,6 +102,7 @@ def _end(one: Locator, at: str, size: str) -> float:
     return place[at] + place[size]
 
 
+@pytest.mark.nightly
 def test_the_state_is_reported_where_it_is_not_as_stated(page: Page, site: Site, shot: Shot) -> None:
     open_case(page, site)
     state = page.get_by_role("region", name="Final state")
@@ -175,6 +176,7 @@ def test_a_played_conversation_shows_the_plan_and_has_no_empty_column(page: Page
 # --- the way ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 def test_trials_are_a_strip_to_walk_along(page: Page, site: Site) -> None:
     path = open_case(page, site, "greeter", 1)
     reported = site.get(f"/api{path}")["trials"]
@@ -231,6 +233,7 @@ def test_keys_go_to_the_next_case_and_up_to_the_run(page: Page, site: Site) -> N
     expect(page).to_have_url(re.compile(re.escape(path.partition("/cases")[0]) + "$"))
 
 
+@pytest.mark.nightly
 def test_the_next_case_is_that_of_the_table_from_which_it_was_opened(page: Page, site: Site) -> None:
     run = run_of(site, "travel.flawed")
     page.goto(f"/runs/{run}?q=outcome:failed&sort=-case")
@@ -252,6 +255,7 @@ def test_the_next_case_is_that_of_the_table_from_which_it_was_opened(page: Page,
     expect(page).to_have_url(re.compile(r"\?q=outcome%3Afailed&sort=-case$"))
 
 
+@pytest.mark.nightly
 def test_a_wide_page_lists_the_cases_of_the_table_at_the_side(
     page: Page, site: Site, axe: Look, shot: Shot
 ) -> None:
@@ -277,6 +281,7 @@ def test_a_wide_page_lists_the_cases_of_the_table_at_the_side(
     shot(page, "case-list")
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.parametrize(
     ("path", "last"),
     [
@@ -302,6 +307,7 @@ def test_every_action_at_the_head_has_a_key_that_the_help_lists(
     assert set(keys) <= set(listed)
 
 
+@pytest.mark.nightly
 def test_the_case_is_copied_as_markdown(page: Page, site: Site) -> None:
     open_case(page, site)
     expect(page.get_by_role("region", name="Turn 2")).to_be_visible()

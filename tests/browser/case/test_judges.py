@@ -35,6 +35,7 @@ def test_votes_and_rubrics_are_reported_with_their_rationale(
     shot(page, "judges")
 
 
+@pytest.mark.nightly
 def test_what_was_asked_is_reconstructed(page: Page, site: Site) -> None:
     open_case(page, site, "city_guide.boastful", query="?tab=judges")
     judge = page.get_by_role("region", name=RUBRICS)
@@ -43,6 +44,7 @@ def test_what_was_asked_is_reconstructed(page: Page, site: Site) -> None:
     expect(judge).to_contain_text("the rest is the prompt that was sent")
 
 
+@pytest.mark.nightly
 def test_without_a_judge_the_page_reports_it(page: Page, site: Site) -> None:
     open_case(page, site, query="?tab=judges")
     expect(page.get_by_role("heading", name="No LLM judge scored this trial")).to_be_visible()

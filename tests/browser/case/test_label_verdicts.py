@@ -107,6 +107,7 @@ def test_a_second_person_labels_and_the_judge_is_calibrated(
     assert problems.left() == []
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_batch_remains_the_same_until_the_page_is_left(
     browser: Browser, judged: Site, problems: Problems

@@ -300,6 +300,7 @@ def test_two_browsers_edit_one_case(
     assert case["session_input"]["x"] == 1
 
 
+@pytest.mark.nightly
 def test_a_case_that_another_user_removed_is_put_back(page: Page, sets: Sets, problems: Problems) -> None:
     problems.expect("412")
     page.goto(sets.case("booking"))
@@ -407,7 +408,7 @@ def test_hostile_text_is_text_in_every_field(page: Page, sets: Sets, shot: Shot)
     assert sets.cases()[0] == wanted
 
 
-@pytest.mark.nightly(check=1)
+@pytest.mark.nightly
 @pytest.mark.parametrize("eval_id", ["..", "a/b", "", "%2e%2e", "~x", "a?b#c", "é 😀"])
 def test_a_case_of_any_name_is_reached(page: Page, sets: Sets, eval_id: str) -> None:
     sets.write({"eval_id": eval_id, "conversation": [], "tags": ["here"]})

@@ -281,6 +281,7 @@ def test_what_no_form_shows_is_shown_as_json_and_kept(
     assert written(sets) == json.dumps({**case, "tags": ["x"]})
 
 
+@pytest.mark.nightly
 def test_expectations_of_the_session_input_are_edited_in_place(page: Page, sets: Sets) -> None:
     session = {"app_name": "a", "user_id": "u", "expectations": {"forbidden": ["x"]}, "mine": 1}
     case = {key: CASE[key] for key in ("eval_id", "conversation")} | {"session_input": session}
@@ -295,6 +296,7 @@ def test_expectations_of_the_session_input_are_edited_in_place(page: Page, sets:
     }
 
 
+@pytest.mark.nightly
 def test_the_place_of_what_is_wrong_deep_inside_fits_on_a_phone(page: Page, sets: Sets, fits: Look) -> None:
     calls: list[Any] = [""]
     for group_of in ("in_order", "any_order", "in_order", "any_of"):

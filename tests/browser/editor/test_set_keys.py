@@ -138,6 +138,7 @@ def test_hostile_text_is_text(page: Page, sets: Sets) -> None:
     assert json.loads(sets.path.read_text()) == {**head, "name": "x"}
 
 
+@pytest.mark.nightly
 def test_a_set_without_a_place_for_them_has_no_edit(page: Page, sets: Sets) -> None:
     sets.write(text=json.dumps([FULL]))
     page.goto(sets.address)

@@ -141,6 +141,7 @@ def test_a_set_that_can_be_read_is_edited_as_text_too(page: Page, broken: Broken
     assert text_of(broken) == MENDED.replace("rome", "paris")
 
 
+@pytest.mark.nightly
 def test_a_case_of_a_broken_set_leads_to_its_text(page: Page, broken: Broken, problems: Problems) -> None:
     problems.expect("4(00|09|22)")
     page.goto(f"{broken.address}/cases/rome")

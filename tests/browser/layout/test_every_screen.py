@@ -105,7 +105,7 @@ PAPER = {"width": 718, "height": 1000}  # A4 with the usual margins
 
 
 class TestOnPaper:
-    @pytest.mark.nightly(check=1)
+    @pytest.mark.nightly
     @pytest.mark.parametrize("screen", ["runs", "a run", "a comparison", "history"])
     def test_cells_have_room_for_their_text(self, page: Page, site: Site, screen: str) -> None:
         page.set_viewport_size(PAPER)  # type: ignore[arg-type]  # a dict of numbers is what it takes
@@ -123,7 +123,7 @@ class TestOnPaper:
 
 
 class TestNames:
-    @pytest.mark.nightly(check=1)
+    @pytest.mark.nightly
     @pytest.mark.parametrize("screen", ["a comparison", "a case of two runs", "history", "a case's history"])
     def test_in_backticks_read_as_names(self, page: Page, site: Site, screen: str) -> None:
         page.goto(_SCREENS[screen](site))
@@ -132,6 +132,7 @@ class TestNames:
 
 
 class TestTheFocus:
+    @pytest.mark.nightly
     def test_goes_from_the_head_of_the_page_into_the_page(self, page: Page) -> None:
         page.goto("/runs")
         page.get_by_role("navigation").get_by_role("link", name="Judges").press("Enter")
@@ -162,6 +163,7 @@ def test_copying_is_confirmed_and_moves_nothing(page: Page, site: Site) -> None:
     assert until(page, message.bounding_box, lambda place: place == before) == before
 
 
+@pytest.mark.nightly
 def test_where_the_system_has_the_colours_a_pressed_chip_is_still_seen(page: Page, site: Site) -> None:
     page.emulate_media(forced_colors="active")
     page.goto(_SCREENS["a run"](site))

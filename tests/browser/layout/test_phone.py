@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.case.test_case import open_case
@@ -21,6 +22,7 @@ def narrow(page: Page) -> None:
     page.set_viewport_size(NARROW)  # type: ignore[arg-type]  # a dict of numbers is what it takes
 
 
+@pytest.mark.nightly
 def test_the_chosen_tab_is_whole_also_when_another_gets_its_count_later(page: Page, site: Site) -> None:
     narrow(page)
     open_case(page, site, query="?tab=judges")
@@ -41,6 +43,7 @@ def test_the_list_of_eval_sets_shows_on_a_phone_what_is_wrong_with_one(
     fits(page)
 
 
+@pytest.mark.nightly
 def test_the_focus_of_a_row_is_drawn_inside_of_it(page: Page, site: Site) -> None:
     """The head is above the first row, and would cover a ring that is drawn around it."""
     page.goto(f"/runs/{site.get('/api/runs/latest')['run_id']}")

@@ -148,6 +148,7 @@ def side_by_side(store: str, *agents: Opened) -> list[str | None]:
         return [opened.manifest(result.run_id).agent.version for result in results]
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.parametrize("where", ["file", "memory"])
 def test_each_of_several_agents_is_described_in_its_own_run(tmp_path: Path, where: str) -> None:
     store = str(tmp_path / "s.sqlite3") if where == "file" else "memory:side by side"
@@ -162,6 +163,7 @@ def test_where_the_first_cannot_be_opened_nothing_is_left_behind(tmp_path: Path)
     assert list(proctor.list_runs(store)) == []
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.parametrize("kept", [True, False], ids=["kept", "kept nowhere"])
 def test_agent_that_cannot_be_opened_leaves_the_others_complete(tmp_path: Path, *, kept: bool) -> None:
     store = str(tmp_path / "s.sqlite3") if kept else None

@@ -173,7 +173,7 @@ def test_a_file_that_is_gone_is_named(project: Project, name: str) -> None:
 # --- what may be otherwise -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.nightly(check=1)
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "options", [["--concurrency", "1"], ["--concurrency", "16"], ["--max-time", "60"]], ids=" ".join
@@ -647,6 +647,7 @@ def listed(tmp_path: Path) -> tuple[RunState, Outcome | None, dict[str, int]]:
     return record.state, record.summary.outcome, counts
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize("num_runs", [1, 2])
 @pytest.mark.parametrize(
     ("left", "counts"),
@@ -669,6 +670,7 @@ def test_a_set_that_has_shrunk_leaves_its_other_cases_as_they_are(
     assert listed(tmp_path)[2] == counts
 
 
+@pytest.mark.nightly
 def test_a_set_that_has_grown_is_judged_again_whole(tmp_path: Path) -> None:
     agent = begun(tmp_path)
     more = some_of(*range(12), 13, 14)

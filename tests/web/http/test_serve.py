@@ -224,6 +224,7 @@ def test_the_file_with_the_token_is_always_a_new_one(tmp_path: Path, place: str)
     assert not file.exists()
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
 def test_a_terminal_is_shown_the_address_with_the_token(tmp_path: Path) -> None:
     import pty

@@ -144,7 +144,7 @@ def test_a_client_that_returns_continues_from_its_last_event(client: TestClient)
     assert kinds(events(rest.text)) == ["state", "session", "end"]
 
 
-@pytest.mark.nightly(check=2)
+@pytest.mark.nightly(check=1)
 @pytest.mark.slow  # starts proctor record
 @pytest.mark.parametrize("final_state", [True, False])
 @pytest.mark.parametrize("suffix", ["json", "yaml"])
@@ -178,6 +178,7 @@ def test_a_conversation_becomes_the_case_that_record_would_write(
     assert more.status_code == 201
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.parametrize(
     ("criteria", "expected"),
     [({"tool_trajectory_avg_score": 1.0}, "negative only"), ({"response_match_score": 0.8}, "")],
@@ -199,7 +200,7 @@ def _without_times(text: str) -> list[str]:
     return [line for line in text.split("\n") if "creation_timestamp" not in line]
 
 
-@pytest.mark.nightly(check=2)
+@pytest.mark.nightly(check=1)
 @pytest.mark.parametrize(
     ("wanted", "status", "message"),
     [
@@ -224,6 +225,7 @@ def test_a_case_is_saved_only_where_it_may_be(
     assert sorted(project.parent.rglob("*.evalset*")) == before
 
 
+@pytest.mark.nightly(check=1)
 @pytest.mark.parametrize(
     ("text", "message", "state"),
     [
@@ -396,6 +398,7 @@ def test_only_agents_of_the_project_are_talked_to(
     assert (answer.status_code, message in answer.json()["detail"]) == (status, True), answer.text
 
 
+@pytest.mark.nightly(check=2)
 @pytest.mark.parametrize("text", ["", "  ", "\0", "a\0b"])
 def test_a_message_that_is_unusable_is_refused(client: TestClient, text: str) -> None:
     chat = begin(client, "echo")

@@ -124,7 +124,7 @@ class TestComingBack:
         names = [one.name for one in server.listen(run, last="0badc0de-7", query="?from=now")]
         assert names == ["reread", "progress", "finished"]
 
-    @pytest.mark.nightly(check=2)
+    @pytest.mark.nightly(check=1)
     @pytest.mark.parametrize("last", ["-", "x", "ffffffff-99999999999999999999", "-1", "\u00e9-1"])
     def test_with_an_id_that_is_none_is_not_an_error(self, server: Server, last: str) -> None:
         open_gate(server.folder, CASES)
@@ -186,6 +186,7 @@ class TestCancelling:
         finally:
             other.wait(60)
 
+    @pytest.mark.nightly(check=1)
     @pytest.mark.parametrize("what", ["cancel", "resume"])
     def test_of_a_run_that_is_not_there_is_not_found(self, server: Server, what: str) -> None:
         open_gate(server.folder, CASES)
