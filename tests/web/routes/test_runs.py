@@ -15,12 +15,13 @@ from fastapi.testclient import TestClient
 
 from proctor.reports.content.case_text import deciding, reason_of
 from proctor.schema.results.manifest import RunSummary
-from proctor.schema.results.run_result import Outcome
+from proctor.schema.results.run_result import CaseResult, Outcome
 from proctor.stores.sqlite.open import open_store
 from proctor.web.pages.bounded_cache import BoundedCache
+from proctor.web.pages.runs.case_table import CaseRow, case_row
 from proctor.web.server.app import create_app
 from proctor.web.server.context import ServerContext
-from proctor.web.server.launch import warm_cache
+from proctor.web.server.launch import prepare_first_request
 from tests.cli.project import in_this_process
 from tests.stores.sample_runs import begun, records, write_run
 from tests.web.stored_runs import RUNS, make_kept_runs, run, working_in, write_greetings
@@ -672,15 +673,18 @@ def test_what_could_not_be_made_is_tried_again() -> None:
     assert kept.get("a", lambda: "made", len) == "made"
 
 
-def test_the_newest_run_is_read_before_the_first_request(
+def test_the_start_of_a_server_reads_no_case_but_one(
     project: tuple[Path, dict[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    warm_cache(
+    prepare_first_request(
         ServerContext(root=tmp_path, store_url=tmp_path / "none.sqlite3")
     )  # a missing store is not an error
-    context = ServerContext(root=project[0], store_url=project[0] / ".proctor" / "store.sqlite3")
-    warm_cache(context)
-    monkeypatch.setattr("proctor.web.pages.runs.load_run.read_cases", None)  # nothing reads again
-    with context.runs() as store:
-        rows = context.run_pages.rows(store, "latest", None)
-    assert rows
+    rows = list[int]()
+
+    def note_row(position: int, case: CaseResult) -> CaseRow:
+        rows.append(position)
+        return case_row(position, case)
+
+    monkeypatch.setattr("proctor.web.pages.runs.load_run.case_row", note_row)
+    prepare_first_request(ServerContext(root=project[0], store_url=project[0] / ".proctor" / "store.sqlite3"))
+    assert rows == [0]

@@ -28,6 +28,7 @@ from proctor.errors import ProctorError, SetupError, StoreError
 from proctor.runs.setup.settings import load_settings, prepare_process
 from proctor.stores.sqlite.file import make_folder
 from proctor.web.pages.built_page import is_built
+from proctor.web.pages.runs.load_run import brief_page, brief_rows
 from proctor.web.server.adk.dev_ui import find_adk_page
 from proctor.web.server.app import create_app
 from proctor.web.server.context import Access, ServerContext, read_names, read_token
@@ -171,7 +172,7 @@ def serve_page(
         opening = threading.Timer(_A_MOMENT, webbrowser.open, [link])
         opening.daemon = True
         opening.start()
-    threading.Thread(target=warm_cache, args=(context,), daemon=True).start()
+    threading.Thread(target=prepare_first_request, args=(context,), daemon=True).start()
     server = server_of(app)
     with ending:
         server.run(sockets=[listening])
@@ -186,10 +187,14 @@ def _where_to_sign_in(url: str, file: Path | None) -> str:
     return f"The address with the token is in {file}, which only you can read and which the server removes at its end."
 
 
-def warm_cache(context: ServerContext) -> None:
-    """Read the newest run in advance, because the first request is usually for it."""
+def prepare_first_request(context: ServerContext) -> None:
+    """Load the modules and models that the page of a run needs, and open the store.
+
+    The cases are not read: the first request usually comes at once, and would wait for the same interpreter.
+    """
     with suppress(ProctorError), context.runs() as store:  # the request itself reports the problem
-        context.run_pages.rows(store, "latest")
+        brief_page(store, "latest")
+        brief_rows(store, "latest", None, 0, 1)
 
 
 # --- The address with the token: on a terminal, else in a file that only the user can read, never in a log ------------

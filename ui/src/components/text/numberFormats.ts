@@ -3,10 +3,18 @@
 export const UNKNOWN = "–";
 export const THIN = "\u202f";
 
+const formats = new Map<number, Intl.NumberFormat>(); // to make one takes longer than to draw the row it is for
+
+function formatOf(digits: number): Intl.NumberFormat {
+  const format = formats.get(digits) ?? new Intl.NumberFormat("en-US", { maximumFractionDigits: digits });
+  formats.set(digits, format);
+  return format;
+}
+
 /** A number with so many digits at most: 0.961, 1,204. */
 export function numText(value: number | null | undefined, digits = 3): string {
   if (value === null || value === undefined || Number.isNaN(value)) return UNKNOWN;
-  return value.toLocaleString("en-US", { maximumFractionDigits: digits }).replace("-", "−");
+  return formatOf(digits).format(value).replace("-", "−");
 }
 
 /** A score: two digits, three where two would hide a difference to 1. */

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "react";
+import { memo, useEffect, useMemo, useRef } from "react";
 import { useAddress } from "../../app/address";
 import { useShortcut } from "../../app/keyboard";
 import type { CaseRow, RunPage } from "../../data/types";
@@ -9,21 +9,15 @@ import { MOST_CHOSEN, MOST_METRICS } from "./caseColumns";
 import { decidingMetrics } from "./runText";
 
 /** Which metrics and figures the table of cases shows; the choice is in the address. */
-export function ColumnChooser({ page, rows }: { page: RunPage; rows: readonly CaseRow[] }) {
+export const ColumnChooser = memo(function ColumnChooser({ page, rows }: { page: RunPage; rows: readonly CaseRow[] }) {
   const [query, setQuery] = useAddress();
   const box = useClosing();
   const shortcut = useShortcut<HTMLElement>({ action: "columns" });
   const named = query.get("cols");
-  const chosen = named === null ? defaultColumns(page, rows) : named.split(",").filter(Boolean);
-  const metrics = page.metrics.filter(({ name }) => rows.some(({ scores }) => name in scores));
+  const { metrics, known } = useMemo(() => columnsWithValues(page, rows), [page, rows]);
+  const chosen = named === null ? defaultColumns(page, known.some(([name]) => name === "cost")) : named.split(",").filter(Boolean);
   const isFull = metrics.filter(({ name }) => chosen.includes(name)).length >= MOST_CHOSEN;
   const toggle = (name: string, on: boolean) => setQuery({ cols: (on ? [...chosen, name] : chosen.filter((one) => one !== name)).join(",") || "," });
-  const figures: [name: string, title: string][] = [
-    ["seconds", "Duration of a turn"],
-    ["tokens", "Tokens of a turn"],
-    ["cost", "Cost"],
-  ];
-  const known = figures.filter(([name]) => rows.some((row) => row[name as "seconds" | "tokens" | "cost"] !== null));
   if (metrics.length + known.length < 2) return null;
   return (
     <details ref={box} className={styles.chooser}>
@@ -51,6 +45,16 @@ export function ColumnChooser({ page, rows }: { page: RunPage; rows: readonly Ca
       </fieldset>
     </details>
   );
+});
+
+const FIGURES = [["seconds", "Duration of a turn"], ["tokens", "Tokens of a turn"], ["cost", "Cost"]] as const;
+
+/** The metrics and the figures that any case has a value of. */
+function columnsWithValues(page: RunPage, rows: readonly CaseRow[]) {
+  return {
+    metrics: page.metrics.filter(({ name }) => rows.some(({ scores }) => name in scores)),
+    known: FIGURES.filter(([name]) => rows.some((row) => row[name] !== null)),
+  };
 }
 
 interface BoxProps {
@@ -71,9 +75,8 @@ function Box({ name, chosen, full, onToggle, children }: BoxProps) {
   );
 }
 
-function defaultColumns(page: RunPage, rows: readonly CaseRow[]): string[] {
-  const costs = rows.some(({ cost }) => cost !== null) ? ["cost"] : [];
-  return [...decidingMetrics(page, MOST_METRICS).map(({ name }) => name), ...costs];
+function defaultColumns(page: RunPage, costs: boolean): string[] {
+  return [...decidingMetrics(page, MOST_METRICS).map(({ name }) => name), ...(costs ? ["cost"] : [])];
 }
 
 /** A list that closes on Escape and on a press elsewhere. */

@@ -1,4 +1,4 @@
-import { useMemo } from "react";
+import { memo, useMemo } from "react";
 import type { CaseRow } from "../../../data/types";
 import { Histogram } from "../../../components/charts/Histogram";
 import { binsOf, percentileOf } from "../../../components/charts/bins";
@@ -48,7 +48,7 @@ interface RowProps {
   onFilter: (text: string) => void;
 }
 
-function FigureRow({ name, title, text, rows, onFilter }: RowProps) {
+const FigureRow = memo(function FigureRow({ name, title, text, rows, onFilter }: RowProps) {
   const sorted = useMemo(() => rows.flatMap((row) => row[name] ?? []).sort((one, other) => one - other), [rows, name]);
   const bins = useMemo(() => binsOf(sorted, [], { shares: false }), [sorted]);
   if (!sorted.length) return null;
@@ -64,4 +64,4 @@ function FigureRow({ name, title, text, rows, onFilter }: RowProps) {
       <td data-label="largest">{text(sorted.at(-1) ?? null)}</td>
     </tr>
   );
-}
+});

@@ -1,4 +1,4 @@
-import { useMemo } from "react";
+import { useCallback, useMemo } from "react";
 import { useAddress } from "../../../app/address";
 import type { CaseExtras, CaseRow, RunPage } from "../../../data/types";
 import { Tabs } from "../../../components/forms/Tabs";
@@ -26,8 +26,8 @@ interface Props {
 /** The results of a run as pictures: metrics, trials, latency and cost. Each has its numbers next to it. */
 export function RunPictures({ page, rows, total, shown, extras }: Props) {
   const [query, setQuery] = useAddress();
-  const mapped = useMemo(() => shown(), [shown]);
   const timed = useMemo(() => hasLatency(rows), [rows]);
+  const onFilter = useCallback((q: string) => setQuery({ q }), [setQuery]);
   const named = query.get("show");
   const tools = extras?.tool_figures ?? [];
   const tabs = [
@@ -38,11 +38,11 @@ export function RunPictures({ page, rows, total, shown, extras }: Props) {
     { id: "latency", name: "Latency and tokens", has: timed },
     { id: "cost", name: "Cost", has: page.money.length > 0 },
   ].filter(({ has }) => has);
+  const reading = rows.length < total; // the place of the pictures is taken from the start: the table below must not move
+  if (reading && !page.metrics.length) return <Unread />;
   const [first] = tabs;
   if (!first || !rows.length) return null;
   const at = tabs.find(({ id }) => id === named)?.id ?? first.id;
-  const onFilter = (q: string) => setQuery({ q });
-  const reading = rows.length < total; // the place of the pictures is taken from the start: the table below must not move
   return (
     <section aria-label="Pictures" aria-busy={reading} className={styles.pictures}>
       {reading && (
@@ -54,12 +54,23 @@ export function RunPictures({ page, rows, total, shown, extras }: Props) {
         <div className={`${styles.panel} panel`}>
           {at === "metrics" && <MetricPictures page={page} rows={rows} onFilter={onFilter} />}
           {at === "causes" && <CausePictures page={page} onFilter={onFilter} />}
-          {at === "trials" && <TrialMap page={page} rows={mapped} />}
+          {at === "trials" && <TrialMap page={page} shown={shown} />}
           {at === "tools" && (extras ? <ToolPictures tools={tools} onFilter={onFilter} /> : <Skeleton rows={4} />)}
           {at === "latency" && <LatencyPictures rows={rows} onFilter={onFilter} />}
           {at === "cost" && <CostPictures money={page.money} />}
         </div>
       </Tabs>
+    </section>
+  );
+}
+
+/** Before the figures of the run are read: pictures of its first cases would delay these, and be replaced at once. */
+function Unread() {
+  return (
+    <section aria-label="Pictures" aria-busy className={styles.pictures}>
+      <div className="panel">
+        <Skeleton rows={3} height="58px" />
+      </div>
     </section>
   );
 }

@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import { Link } from "wouter";
 import { pathOf } from "../../../data/queries";
 import type { CaseRow, RunPage } from "../../../data/types";
@@ -15,11 +15,12 @@ const MORE = 100;
 interface Props {
   page: RunPage;
   /** The cases of the table, in its order. */
-  rows: readonly CaseRow[];
+  shown: () => readonly CaseRow[];
 }
 
 /** Every trial of the cases that the table shows, as a map: pressing a cell opens the trial. */
-export function TrialMap({ page, rows }: Props) {
+export function TrialMap({ page, shown }: Props) {
+  const rows = useMemo(() => shown(), [shown]);
   const [most, setMost] = useState(FIRST);
   const trials = Math.max(1, ...rows.map(({ strip }) => strip.length));
   if (!rows.length) return <p className="dim">No case matches the filter.</p>;
