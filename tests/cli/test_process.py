@@ -36,6 +36,14 @@ def wait_for(path: Path, seconds: float = 60) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.parametrize("words", [["--version"], ["eval", "missing.py"]], ids=" ".join)
+def test_a_forked_command_ends_and_prints_as_a_started_one(tmp_path: Path, words: list[str]) -> None:
+    process = start(*words, cwd=tmp_path)
+    forked = proctor(*words, cwd=tmp_path)
+    assert (forked.stdout, forked.stderr) == process.communicate()
+    assert forked.returncode == process.returncode
+
+
 # --- streams ---------------------------------------------------------------------------------------------------------
 
 

@@ -201,6 +201,7 @@ def test_each_case_runs_once_for_any_distribution_of_tests(sandbox: Sandbox, dis
         assert _most_at_once(sandbox) >= 3
 
 
+@pytest.mark.nightly
 def test_undecided_cases_are_shown_as_such_from_another_process(sandbox: Sandbox) -> None:
     sandbox.write(
         "test_config.json",

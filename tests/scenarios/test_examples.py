@@ -299,6 +299,7 @@ def test_the_travel_desk_books(texts: list[str], last: str, state: dict[str, Any
 # --- the demo --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly  # `.ci/run` runs `make demo` itself
 @pytest.mark.slow
 def test_the_demo_ends_as_expected(root: Path) -> None:
     done = subprocess.run(

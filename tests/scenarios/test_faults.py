@@ -452,11 +452,17 @@ def own_state(number: int, turns: int = 3) -> dict[str, Any]:
     }
 
 
-@pytest.mark.nightly(check=1)
-@pytest.mark.parametrize("agent", [Remembering(), in_a_thread], ids=["async", "in threads"])
-def test_two_hundred_cases_at_once_see_nothing_of_each_other(agent: Any) -> None:
+@pytest.mark.parametrize(
+    ("agent", "times"),
+    [
+        pytest.param(Remembering(), 3, id="async"),
+        pytest.param(Remembering(), TIMES, id="async, often", marks=pytest.mark.nightly),
+        pytest.param(in_a_thread, 5, id="in threads", marks=pytest.mark.nightly),
+    ],
+)
+def test_two_hundred_cases_at_once_see_nothing_of_each_other(agent: Any, times: int) -> None:
     sets = {"eval_set_id": "own", "eval_cases": [own_state(number) for number in range(200)]}
-    for _ in range(TIMES if agent is not in_a_thread else 5):
+    for _ in range(times):
         result = run(agent, sets, concurrency=200)
         assert result.passed, [case for case in result.cases if not case.passed][:3]
         ids = {trial.trial.session_id for case in result.cases for trial in case.trials if trial.trial}

@@ -34,6 +34,7 @@ from typing import Any, ClassVar
 from proctor.reports.formats.json import JsonReport
 from proctor.runs.storage.open import open_runs
 from proctor.schema.results.run_result import RunResult
+from tests.cli.fork_command import fork_command
 
 CRASHED = Path(__file__).parent / "crash_project"
 PATIENCE = 120.0
@@ -457,11 +458,12 @@ def stored(
 def undisturbed(project: Project) -> Any:
     """Return the report of an undisturbed run."""
     ledger = project.folder / "undisturbed.ledger"
-    process = Process(project, project.eval("undisturbed.sqlite3"), ledger)
-    code = process.wait()
-    assert code in (0, 1, 3), process.stderr
+    ended = fork_command(
+        *project.eval("undisturbed.sqlite3"), cwd=project.folder, environment=project.variables(ledger)
+    )
+    assert ended.returncode in (0, 1, 3), ended.stderr
     assert len(Ledger.read(ledger).of("start")) == project.trials
-    return code, stored(project, "undisturbed.sqlite3")
+    return ended.returncode, stored(project, "undisturbed.sqlite3")
 
 
 # --- one run, killed again and again ------------------------------------------------------------------------------------

@@ -78,7 +78,7 @@ def test_each_run_of_several_killed_agents_resumes(
         assert (message in resumed.stderr) == (len(left) - number == 2)
         assert each_run(project, "s.sqlite3")[name] == (found[name][0], RunState.FINISHED, "1")
     assert len(Ledger.read(project.folder / "ledger").of("start")) <= 2 * CASES + under_way
-    assert run_command(project, "resume", "--store", "s.sqlite3").child.returncode == 2
+    assert run_command(project, "resume", "--store", "s.sqlite3").returncode == 2
     whole = each_run(project, "both.sqlite3")
     for name, (run_id, _, _) in found.items():
         report = stored(project, "both.sqlite3", whole[name][0])
@@ -95,7 +95,7 @@ def test_each_run_of_several_stopped_agents_resumes_by_its_command(project: Proj
     ways = re.findall(r"`proctor (resume \w+)`", process.stderr)
     assert ways == [f"resume {found[name][0]}" for name in ("one", "other")]
     for way in ways:
-        assert run_command(project, *way.split(), "--store", "s.sqlite3").child.returncode == 1
+        assert run_command(project, *way.split(), "--store", "s.sqlite3").returncode == 1
     assert {state for _, state, _ in each_run(project, "s.sqlite3").values()} == {RunState.FINISHED}
 
 
@@ -109,7 +109,7 @@ def test_waiting_run_of_an_agent_is_not_taken_by_another(tmp_path: Path) -> None
     assert {state for _, state, _ in found.values()} == {RunState.RUNNING}
     for words in (["resume"], ["resume", found["other"][0]], ["prune", "--run", found["other"][0], "--yes"]):
         refused = run_command(project, *words, "--store", "s.sqlite3")
-        assert refused.child.returncode in (2, 3), refused.stderr
+        assert refused.returncode in (2, 3), refused.stderr
         assert re.search("worked on|under way|nothing to resume", refused.stderr), refused.stderr
 
 
@@ -209,7 +209,9 @@ def test_store_that_breaks_during_the_first_run_is_reported_once(
     ]
     done = proctor_there("eval", *command, cwd=tmp_path)
     assert done.returncode == 3
-    lines = done.stderr.splitlines()
+    lines = [
+        line for line in done.stderr.splitlines() if " trials (" not in line
+    ]  # progress, on a busy machine
     assert [line for line in lines if "the store was deleted while it was in use" in line] == lines
     assert len(lines) == 1
     first, second = json.loads((tmp_path / "out.json").read_text())["runs"]

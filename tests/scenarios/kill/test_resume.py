@@ -23,6 +23,7 @@ import proctor
 from proctor.runs.storage.open import open_runs
 from proctor.schema.results.manifest import RunState
 from proctor.schema.results.run_result import Outcome
+from tests.cli.fork_command import fork_command
 from tests.scenarios.kill.crash_runs import (
     Blow,
     KilledRun,
@@ -65,12 +66,13 @@ def started(run: KilledRun) -> int:
     return len(Ledger.read(run.ledger).of("start"))
 
 
-def run_command(project: Project, *words: str) -> Process:
+def run_command(project: Project, *words: str) -> subprocess.CompletedProcess[str]:
     """Run a command in the project's folder to its end."""
-    process = Process(project, words, project.folder / "ledger-1")
-    process.wait()
-    assert "Traceback" not in process.stderr
-    return process
+    ended = fork_command(
+        *words, cwd=project.folder, environment=project.variables(project.folder / "ledger-1")
+    )
+    assert "Traceback" not in ended.stderr
+    return ended
 
 
 def resume(run: KilledRun, *options: str) -> Process:
@@ -141,7 +143,7 @@ def test_what_was_edited_is_named_and_refused_unless_forced(project: Project, wh
     edit(project)
     before = started(run)
     refused = run_command(project, "resume", "--store", run.store)
-    assert refused.child.returncode == 2, refused.stderr
+    assert refused.returncode == 2, refused.stderr
     assert message in refused.stderr
     assert "--force" in refused.stderr
     assert started(run) == before
@@ -163,7 +165,7 @@ def test_a_file_that_is_gone_is_named(project: Project, name: str) -> None:
     run = killed(project)
     (project.folder / name).rename(project.folder / "elsewhere")
     refused = run_command(project, "resume", "--store", run.store)
-    assert refused.child.returncode == 2, refused.stderr
+    assert refused.returncode == 2, refused.stderr
     assert name.partition(".")[0] in refused.stderr or "the config of numbers" in refused.stderr
     (project.folder / "elsewhere").rename(project.folder / name)
     resume(run)
@@ -289,7 +291,7 @@ def test_moved_folder_resumes(tmp_path: Path) -> None:
     shutil.move(tmp_path / "before", tmp_path / "after")
     project.folder = tmp_path / "after"
     refused = run_command(project, "resume", "--store", run.store)
-    assert refused.child.returncode == 2
+    assert refused.returncode == 2
     assert str(tmp_path / "before") in refused.stderr
 
 
@@ -370,7 +372,7 @@ def test_a_run_under_way_cannot_be_resumed_pruned_or_judged_again(tmp_path: Path
     run_id = rows_of(project.folder / run.store).run_id or ""
     for words in (["resume", run_id], ["prune", "--run", run_id, "--yes"], ["score", run_id], ["resume"]):
         refused = run_command(project, *words, "--store", run.store)
-        assert refused.child.returncode in (2, 3), refused.stderr
+        assert refused.returncode in (2, 3), refused.stderr
         assert re.search("worked on|under way|nothing to resume", refused.stderr), refused.stderr
     process.signal(signal.SIGINT)
     assert process.wait() == 130, process.stderr
@@ -391,7 +393,7 @@ def test_another_run_that_is_pruned_takes_nothing_with_it(project: Project) -> N
     process = Process(project, project.eval(run.store), run.ledger)
     assert Blow(trials=6).strike(process)
     run.check(process)
-    assert run_command(project, "prune", "--run", other, "--yes", "--store", run.store).child.returncode == 0
+    assert run_command(project, "prune", "--run", other, "--yes", "--store", run.store).returncode == 0
     resume(run)
     run.check_end()
     assert differences(stored(project, run.store), report) == []
@@ -407,13 +409,13 @@ def test_finished_run_is_unchanged_with_its_exit_code(project: Project) -> None:
         run_id = opened.find("latest")
     before = (project.folder / "undisturbed.sqlite3").read_bytes()
     done = run_command(project, "resume", run_id, "--store", "undisturbed.sqlite3")
-    assert done.child.returncode == code
+    assert done.returncode == code
     assert "nothing to do" in done.stderr
     assert not Ledger.read(project.folder / "ledger-1").lines
     assert differences(stored(project, "undisturbed.sqlite3"), report) == []
     assert (project.folder / "undisturbed.sqlite3").read_bytes() == before
     none = run_command(project, "resume", "--store", "undisturbed.sqlite3")
-    assert none.child.returncode == 2
+    assert none.returncode == 2
     assert "nothing to resume" in none.stderr
     assert starts == CASES
 
@@ -504,7 +506,7 @@ def test_killed_rescore_changes_nothing_and_is_repeated(project: Project) -> Non
     assert again.wait() == 1  # with the config of the judging that counts: not of the one that was killed
     assert differences(stored(project, store), report) == []
     assert "came out as in scoring 1" in again.stdout
-    assert run_command(project, *words).child.returncode == 3  # the errors of the agent stay
+    assert run_command(project, *words).returncode == 3  # the errors of the agent stay
     assert counted(project, store) == {"error": 2, "passed": CASES - 2}
     assert judgings(project, store) == [True, False, True, True]
     assert len(Ledger.read(project.folder / "undisturbed.ledger").of("start")) == starts
@@ -515,7 +517,7 @@ def test_killed_rescore_changes_nothing_and_is_repeated(project: Project) -> Non
 def test_what_is_resumed_after_it_was_judged_again_shows_all_of_the_run(project: Project) -> None:
     code, report = undisturbed(project)
     run = killed(project)
-    assert run_command(project, "score", "latest", "--store", run.store).child.returncode in (1, 3)
+    assert run_command(project, "score", "latest", "--store", run.store).returncode in (1, 3)
     assert counted(project, run.store)["not_run"] > 0
     assert resume(run).child.returncode == code
     assert differences(stored(project, run.store), report) == []
@@ -539,9 +541,7 @@ def test_errors_are_run_again_also_after_both_were_killed(project: Project) -> N
     assert 2 <= started(run) - starts <= 2 + process.project.concurrency
     attempts = sorted(key for key in rows_of(project.folder / run.store).evidence if key[2])
     assert attempts == [(5, 0, 1), (22, 0, 1)]
-    assert (
-        run_command(project, "resume", "latest", "--retry-errors", "--store", run.store).child.returncode == 1
-    )
+    assert run_command(project, "resume", "latest", "--retry-errors", "--store", run.store).returncode == 1
 
 
 # --- begun in Python -----------------------------------------------------------------------------------------------------
