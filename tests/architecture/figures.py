@@ -3,7 +3,8 @@
 import ast
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 from tests.architecture.source import PACKAGE, Import, Module, imports, modules
@@ -79,12 +80,15 @@ def shared_stems() -> dict[str, list[str]]:
     return {stem: names for stem, names in found.items() if len(names) > 1}
 
 
-def functions() -> Iterator[tuple[Module, Function]]:
-    """Yield every function and method, nested ones too."""
-    for module in modules().values():
-        for node in ast.walk(module.tree):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                yield module, node
+@cache
+def functions() -> Sequence[tuple[Module, Function]]:
+    """Return every function and method, nested ones too."""
+    return [
+        (module, node)
+        for module in modules().values()
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
 
 
 def participle_variables() -> set[tuple[str, str, str]]:
