@@ -536,7 +536,7 @@ def test_any_name_of_an_app(agent: Agent, app_name: str) -> None:
     assert events[-1].author == "root"
 
 
-@pytest.mark.nightly(check=1)
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.parametrize("set_up", [False, True])
 def test_tracebacks_of_the_error_are_not_printed_twice(

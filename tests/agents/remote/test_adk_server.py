@@ -246,6 +246,7 @@ def test_choice_of_the_app(server: str, path: str, message: str) -> None:
         talk(f"adk+http:{server}{path}", "hi")
 
 
+@pytest.mark.nightly
 def test_the_only_app_need_not_be_named_also_below_a_prefix(tmp_path: Path) -> None:
     write_app(tmp_path, "keeper", KEEPER)
     with serving(tmp_path, "adk_server.py", "/pre/fix") as url:
