@@ -51,6 +51,10 @@ class Kind:
         """Return the value that `text` denotes, unchecked."""
         return text
 
+    def words(self, flag: str, value: object) -> list[str]:
+        """Return the words of a command that give `value`; none for `None`."""
+        return [] if value is None else [f"{flag}={value}"]
+
     def read(self, text: str) -> object:
         """Read a value that is written as text.
 
@@ -86,6 +90,10 @@ class Flag(Kind):
     def parse(self, text: str) -> object:
         """Return the value that `text` denotes, unchecked."""
         return _WORDS.get(text.strip().lower())
+
+    def words(self, flag: str, value: object) -> list[str]:
+        """Return the flag if it is on."""
+        return [flag] if value else []
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,6 +181,10 @@ class Names(Text):
         is_name = super().accepts
         return is_name(value) or (isinstance(value, list) and bool(value) and all(map(is_name, value)))
 
+    def words(self, flag: str, value: object) -> list[str]:
+        """Return one word with all names."""
+        return super().words(flag, ",".join(value) if isinstance(value, list) else value)
+
     def read(self, text: str) -> list[str]:
         """Read `text`; raises ValueError if it is not valid."""
         names = [name.strip() for name in text.split(",") if name.strip()]
@@ -183,6 +195,10 @@ class Names(Text):
 
 class RepeatedText(Kind):
     """Texts, one for each time the option is given."""
+
+    def words(self, flag: str, value: object) -> list[str]:
+        """Return the flag once for each text."""
+        return [f"{flag}={text}" for text in value] if isinstance(value, list) else super().words(flag, value)
 
 
 @dataclass(frozen=True, eq=False)

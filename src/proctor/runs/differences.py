@@ -67,7 +67,7 @@ def stopping_differences(found: Comparison) -> Iterator[RunDifference]:
             until = f"it was decided against run {run.against}" if run.against else "each case was decided"
             yield RunDifference(
                 "trials",
-                f"trials of the {word} were added until {until}: such shares lie a little too far out, and so may this",
+                f"trials of the {word} were added until {until}: this makes its pass rates, and the differences, a little too large",
             )
 
 

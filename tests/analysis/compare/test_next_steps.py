@@ -6,6 +6,7 @@ from scipy import stats
 from proctor.analysis.compare.case_pairing import LEFT_OUT
 from proctor.analysis.compare.detectable import POWER
 from proctor.analysis.compare.next_steps import FEWEST_TRIALS, MOST_TRIALS, next_steps, trials_to_show
+from proctor.runs.setup.judge_and_user import AN_OBJECT
 from proctor.schema.analysis.comparison import (
     CaseChange,
     Change,
@@ -125,14 +126,35 @@ def test_commands_have_the_options_that_decide_what_is_run_and_how_it_is_scored(
     now.options = {
         "config": "strict.json",
         "user": "customer.py:customer",
+        "metrics": ["exact_match", "known_tools"],
+        "no_judge": True,
+        "timeout": 20.0,
+        "trial_timeout": None,
         "concurrency": 4,
         "store": "runs.db",
     }
 
     steps = [*next_steps(found, manifest("old", "c0ffee"), now, LEVEL)]
 
-    same = "--config strict.json --user customer.py:customer"
+    same = "--timeout=20.0 --user=customer.py:customer --config=strict.json --metrics=exact_match,known_tools --no-judge"
     assert f"candidate: proctor eval bot.py desk.json:case --trials 5 {same}" in steps
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param({"user": AN_OBJECT}, id="a simulated user in Python"),
+        pytest.param({"setup": AN_OBJECT}, id="a hook in Python"),
+        pytest.param({"config": {"criteria": {}}}, id="a config in Python"),
+    ],
+)
+def test_no_command_where_it_would_run_something_else(options: dict[str, object]) -> None:
+    runs = ComparedRun("a", "bot", 1), ComparedRun("b", "bot", 1)
+    found = Comparison(*runs, Change.INCONCLUSIVE, "", 0.05, 0.95, cases=[moved((1, 0), (0, 1))])
+    now = manifest("new", "beef")
+    now.options = options
+
+    assert "proctor eval" not in "".join(next_steps(found, manifest("old", "c0ffee"), now, LEVEL))
 
 
 @pytest.mark.parametrize(

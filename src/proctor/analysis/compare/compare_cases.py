@@ -34,6 +34,7 @@ from proctor.analysis.compare.missing_verdicts import (
     total_missing,
 )
 from proctor.analysis.compare.outcome_text import (
+    Basis,
     case_fell_before_correction,
     describe,
     fell_before_correction,
@@ -89,7 +90,7 @@ class CompareOptions:
     apart: frozenset[str] = frozenset()
     """What was scored differently, and so decides nothing: metrics, and `passed`."""
     left_out: bool = False
-    """Whether the candidate left out cases of its sets (`--limit`, `--tag`, `--failed`): their verdicts are missing."""
+    """Whether the candidate left out cases of its sets (`--limit`, `--tag` …): their verdicts are missing."""
     by_test_alone: bool = False
     """Whether a test is significant without its interval: for the worst values of missing verdicts, see `by_case`."""
     look: Look | None = None
@@ -176,25 +177,27 @@ def compare_cases(base: Side, candidate: Side, options: CompareOptions) -> Compa
         only_candidate=pairs.only_candidate, changed_cases=pairs.changed, look=options.look,
     )  # fmt: skip
     views = completions(pairs, planned, options.ranges) if pairs.both else []
-    if views:
-        _test(found, pairs, views, options)
+    may_have_fallen = bool(views) and _test(found, pairs, views, options)
     if found.outcome is not Change.REGRESSION and not pairs.has_verdicts:
         found.outcome = Change.ERROR  # nothing was compared, and each rate would be midway between its bounds
         found.measures = _reported(pairs, options)
-    could_fall = any(one.counts.before for view in views[:1] for one in view.cases)
-    detectable = _detectable(views, options) if found.outcome is Change.NO_DIFFERENCE else None
-    describe(
-        found,
-        detectable,
+    basis = Basis(
         has_verdicts=pairs.has_verdicts,
-        could_fall=could_fall,
+        could_fall=any(one.counts.before for view in views[:1] for one in view.cases),
+        may_have_fallen=may_have_fallen,
+        deterministic=options.deterministic,
         require_proof=options.require_proof,
+        detectable=_detectable(views, options) if found.outcome is Change.NO_DIFFERENCE else None,
     )
+    describe(found, basis)
     return found
 
 
-def _test(found: Comparison, pairs: Pairs, views: Sequence[Completion], options: CompareOptions) -> None:
-    """Write the tests and the outcome into a comparison, and what more it needs if it is undecided."""
+def _test(found: Comparison, pairs: Pairs, views: Sequence[Completion], options: CompareOptions) -> bool:
+    """Write the tests and the outcome into a comparison, and what more it needs if it is undecided.
+
+    Return whether something fell, or would have with the worst values of the missing verdicts.
+    """
     evidence = _evidence(pairs, views, options)
     alone = replace(options, by_test_alone=True)
     worst = _evidence(pairs, views, alone) if len(views) > 1 else evidence
@@ -205,6 +208,7 @@ def _test(found: Comparison, pairs: Pairs, views: Sequence[Completion], options:
         rates = [one.rates for one in views[0].cases]
         found.more_cases, found.more_trials = more_needed(rates, options.margin, options.confidence)
         found.futile = _is_futile(pairs, views, options)
+    return worst.has_fallen
 
 
 def _detectable(views: Sequence[Completion], options: CompareOptions) -> Detectable:

@@ -31,7 +31,7 @@ class ComparingOptions(TypedDict, total=False):
     confidence: float
     require_proof: bool
     generalize: bool
-    deterministic: bool
+    deterministic: bool | None
     keep_changed_cases: bool
     keep_changed_metrics: bool
     strict: bool
@@ -63,7 +63,7 @@ def compare_sync(
     * `require_proof`: "no difference seen" is *inconclusive* as long as a drop larger than the margin is not ruled out.
     * `generalize`: a significant drop in general, for cases like these, is a regression, too.
     * `deterministic`: the agent always does the same, so that a case that passed and now fails is a regression. Default:
-      whether both runs were made with `deterministic`.
+      whether the candidate was made with `deterministic`.
     * `keep_changed_cases`: pair cases whose content has changed, which are left out otherwise.
     * `keep_changed_metrics`: metrics that were scored differently (another option, judge, prompt …) decide, and so do pass and
       fail, which rest on them.
@@ -105,7 +105,7 @@ class _Request:
     confidence: float = 0.95
     require_proof: bool = False
     generalize: bool = False
-    deterministic: bool = False
+    deterministic: bool | None = None
     keep_changed_cases: bool = False
     keep_changed_metrics: bool = False
     strict: bool = False
@@ -182,12 +182,18 @@ def _compare_options(base: KnownSide, candidate: KnownSide, request: _Request) -
         confidence=request.confidence,
         require_proof=request.require_proof or request.margin is not None or _requires_proof(*manifests),
         generalize=request.generalize,
-        deterministic=request.deterministic or all(one.options.get("deterministic") for one in manifests),
+        deterministic=_is_deterministic(request, manifests[1]),
         keep_changed=request.keep_changed_cases,
         ranges=score_ranges(names),
         apart=frozenset() if request.keep_changed_metrics else _incomparable(base, candidate),
         left_out=_left_out_cases(manifests[1]),
     )
+
+
+def _is_deterministic(request: _Request, candidate: Manifest) -> bool:
+    """Return whether the agent is declared to do always the same: by the request, or else when the candidate was made."""
+    declared = request.deterministic
+    return bool(candidate.options.get("deterministic")) if declared is None else declared
 
 
 def _incomparable(base: KnownSide, candidate: KnownSide) -> frozenset[str]:
@@ -202,10 +208,12 @@ def _requires_proof(base: Manifest, candidate: Manifest) -> bool:
 
 
 def _left_out_cases(manifest: Manifest) -> bool:
-    """Return whether a run left out cases of its sets by `--limit`, `--tag` or `--failed`."""
-    return bool(
-        manifest.options.get("limit") or manifest.options.get("tags") or "--failed" in manifest.command
-    )
+    """Return whether a run left out cases of its sets by an option."""
+    return "--failed" in manifest.command or any(manifest.options.get(name) for name in _CHOOSES_CASES)
+
+
+_CHOOSES_CASES = ("limit", "tags", "changed_since", "shard")
+"""The options that leave out cases without a name for each. The manifest of a joined run has no `shard`: it has all cases."""
 
 
 def _check_deterministic(side: Side) -> Side:
@@ -216,7 +224,8 @@ def _check_deterministic(side: Side) -> Side:
             name = f"{case.eval_set_id}/{case.eval_id}"
             raise SetupError(
                 f"deterministic: {case.trials_passed} of {len(case.trials)} trials of {name} passed in run "
-                f"{side.run.run_id or side.run.agent}, so the agent does not always do the same. Leave out `deterministic`"
+                f"{side.run.run_id or side.run.agent}, so the agent does not always do the same. Compare with --no-deterministic "
+                "(in Python deterministic=False), and remove the declaration"
             )
     return replace(side, cases=cases)
 

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from proctor.analysis.compare.case_pairing import LEFT_OUT
 from proctor.analysis.compare.detectable import POWER
 from proctor.common.safe_text import count_text
+from proctor.engine.run_options import OPTIONS
+from proctor.runs.setup.judge_and_user import AN_OBJECT
 from proctor.schema.analysis.comparison import PASSED, CaseChange, Change, ChangedCase, Comparison
 from proctor.stats.binomial import at_most, exactly
 from proctor.stats.unequal_counts import TwoCounts, case_test
@@ -46,7 +48,7 @@ def _missing_verdicts(found: Comparison) -> Iterator[str]:
     left_out = sum(one.reason == LEFT_OUT for one in found.changed(CaseChange.MISSING))
     if left_out:
         cases = count_text(left_out, "case")
-        yield f"run the candidate on all cases: it left out {cases} (--limit, --tag, --failed, or their names)"
+        yield f"run the candidate on all cases: it left out {cases} (--limit, --tag, --failed, --changed-since or --shard)"
     if found.missing_candidate > left_out * max(1, found.candidate.num_runs) and found.candidate.run_id:
         yield f"get the missing verdicts: proctor resume {found.candidate.run_id} --retry-errors"
 
@@ -135,25 +137,17 @@ def _power(trials: int, base: float, now: float, level: float) -> float:
 
 
 def _command(manifest: Manifest, moved: Sequence[ChangedCase], trials: int) -> str:
-    """Return the command that runs new trials of the cases that moved; empty if agent or file is unknown."""
+    """Return the command that runs new trials of the cases that moved; empty if no command can run what was run."""
     paths = {one.eval_set_id: one.path for one in manifest.sets}
     sets: defaultdict[str, list[str]] = defaultdict(list)
     for case in moved:
         sets[paths.get(case.eval_set_id) or ""].append(case.eval_id)
-    if manifest.agent.reference is None or "" in sets:
+    options = _same_options(manifest.options)
+    if manifest.agent.reference is None or "" in sets or options is None:
         return ""
     words = [path if len(moved) > _MOST_CASES else f"{path}:{','.join(ids)}" for path, ids in sets.items()]
-    return shlex.join(
-        [
-            "proctor",
-            "eval",
-            manifest.agent.reference,
-            *words,
-            "--trials",
-            str(trials),
-            *_same_options(manifest.options),
-        ]
-    )
+    command = ["proctor", "eval", manifest.agent.reference, *words, "--trials", str(trials), *options]
+    return shlex.join(command)
 
 
 def _checkout(base: AgentManifest, candidate: AgentManifest, *, is_same: bool) -> str:
@@ -170,11 +164,21 @@ def _checkout(base: AgentManifest, candidate: AgentManifest, *, is_same: bool) -
     return " (first check out the old source)"
 
 
-_SAME = {"config": "--config", "user": "--user", "agent_name": "--agent-name"}
-"""The options of a run that decide what is run and how it is scored, and their flags."""
+_SAME = (
+    "agent_name", "min_pass_rate", "isolate", "isolate_memory", "timeout", "trial_timeout", "max_text", "max_events",
+    "user", "setup", "teardown", "allow_duplicate_ids", "allow_unknown_keys", "allow_unasserted",
+    "config", "default_config", "metrics", "no_judge", "judge", "compat",
+)  # fmt: skip
+"""The options of a run that decide what is run, what is an error, and how it is scored."""
 
 
-def _same_options(options: Mapping[str, object]) -> Iterator[str]:
-    for name, flag in _SAME.items():
-        if isinstance(value := options.get(name), str):
-            yield from (flag, value)
+def _same_options(options: Mapping[str, object]) -> list[str] | None:
+    """Return these options of a run as words of a command; `None` if one is an object that only Python code can give."""
+    words = []
+    for name in _SAME:
+        option, value = OPTIONS[name], options.get(name)
+        if value == AN_OBJECT or isinstance(value, Mapping):
+            return None
+        if name in options and value != option.default:
+            words += option.kind.words(option.flags[0], value)
+    return words

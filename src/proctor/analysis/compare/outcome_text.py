@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from proctor.analysis.compare.detectable import Detectable
 from proctor.analysis.compare.futility import FUTILE
@@ -25,27 +26,33 @@ _MOST_NAMED = 3
 _LONGEST_NAME = 100
 
 
-def describe(
-    found: Comparison,
-    detectable: Detectable | None,
-    *,
-    has_verdicts: bool,
-    could_fall: bool,
-    require_proof: bool,
-) -> None:
-    """Write the sentences of a comparison into it.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Basis:
+    """What the sentences of a comparison rest on, besides its figures."""
 
-    `has_verdicts`: whether a case has a verdict in both runs. `could_fall`: whether any trial of the baseline passed.
-    """
-    if has_verdicts:
-        found.on_these_cases = _on_these_cases(found)
+    has_verdicts: bool
+    """Whether a case has a verdict in both runs."""
+    could_fall: bool
+    """Whether any trial of the baseline passed."""
+    may_have_fallen: bool
+    """Whether something fell, or would have with the worst values of the missing verdicts."""
+    deterministic: bool
+    require_proof: bool
+    detectable: Detectable | None
+    """The drop that would have been noticed, if no difference was seen."""
+
+
+def describe(found: Comparison, basis: Basis) -> None:
+    """Write the sentences of a comparison into it."""
+    if basis.has_verdicts:
+        found.on_these_cases = _on_these_cases(found, deterministic=basis.deterministic)
         found.in_general = _in_general(found)
     elif found.pairs:
         found.on_these_cases = found.in_general = _NO_VERDICTS
     reason = (
         f"{_NO_VERDICTS}: {missing_text(found)}"
-        if found.outcome is Change.ERROR and found.pairs and not has_verdicts
-        else _reason(found, detectable, could_fall=could_fall, require_proof=require_proof)
+        if found.outcome is Change.ERROR and found.pairs and not basis.has_verdicts
+        else _reason(found, basis)
     )
     found.sentence = f"{OUTCOME_NAMES[found.outcome]}: {reason}{_basis(found)}"
 
@@ -111,18 +118,18 @@ def is_too_few(found: Comparison, one: Measured) -> bool:
 # --- the two questions -------------------------------------------------------------------------------------------------
 
 
-def _on_these_cases(found: Comparison) -> str:
+def _on_these_cases(found: Comparison, *, deterministic: bool) -> str:
     if not found.pairs:
         return ""
     passed = found.measure(PASSED)
     if passed.apart:
         return _NOT_ALIKE
     too_few = is_too_few(found, passed)
-    worse = (
-        f"{_cases_text(len(found.significant_cases))} significantly worse; "
-        if found.significant_cases
-        else ""
-    )
+    worse = ""
+    if found.significant_cases:
+        worse = f"{_cases_text(len(found.significant_cases))} significantly worse; "
+    elif deterministic and found.changed(CaseChange.NOW_FAILS):
+        worse = f"{_falls_text(found)}, and the agent is deterministic; "
     results = {"worse": "significantly worse", "better": "significantly better", "": "not significant"}
     verdict = TOO_FEW if too_few else results[passed.verdict] if passed.difference else ""
     return f"{worse}{change_text(passed, has_interval=not too_few)}{f': {verdict}' if verdict else ''}"
@@ -155,9 +162,7 @@ def _cases_text(count: int) -> str:
 # --- the reason of the outcome -----------------------------------------------------------------------------------------
 
 
-def _reason(
-    found: Comparison, detectable: Detectable | None, *, could_fall: bool, require_proof: bool
-) -> str:
+def _reason(found: Comparison, basis: Basis) -> str:
     match found.outcome:
         case Change.REGRESSION:
             return _regression(found)
@@ -165,15 +170,15 @@ def _reason(
             return _improvement(found)
         case Change.NO_REGRESSION:
             return _no_regression(found)
-        case Change.NO_DIFFERENCE if not could_fall:
+        case Change.NO_DIFFERENCE if not basis.could_fall:
             return "nothing could fall, because no trial of the baseline passes"
         case Change.NO_DIFFERENCE:
             text = _no_difference(found)
-            return text if detectable is None else f"{text}; {detectable_text(detectable)}"
+            return text if basis.detectable is None else f"{text}; {detectable_text(basis.detectable)}"
         case Change.ERROR:
             return _error(found)
         case Change.INCONCLUSIVE:
-            return _inconclusive(found, require_proof=require_proof)
+            return _inconclusive(found, basis)
 
 
 def _regression(found: Comparison) -> str:
@@ -223,7 +228,7 @@ def detectable_text(detectable: Detectable) -> str:
     return f"{' or '.join(parts)} would be noticed in 80 % of comparisons"
 
 
-def _inconclusive(found: Comparison, *, require_proof: bool) -> str:
+def _inconclusive(found: Comparison, basis: Basis) -> str:
     passed = found.measure(PASSED)
     if passed.apart:
         return (
@@ -231,13 +236,18 @@ def _inconclusive(found: Comparison, *, require_proof: bool) -> str:
             "`proctor score RUN --config FILE` re-scores one run like the other, and calls no agent"
         )
     parts = [*_fall_parts(found)]
-    if not parts or require_proof:
+    missing = missing_text(found) if found.missing_candidate or found.missing_base else ""
+    if missing and basis.may_have_fallen:
+        parts.append(f"a regression cannot be excluded: {missing}")
+    if not parts or basis.require_proof:
         parts.append(f"a drop of more than {_margin(found)} is not ruled out for cases like these")
+    if missing and not basis.may_have_fallen:
+        parts.append(missing)
     return "; ".join(parts)
 
 
 def _fall_parts(found: Comparison) -> Iterator[str]:
-    """Yield what fell, and what may have fallen."""
+    """Yield what fell."""
     if found.changed(CaseChange.NOW_FAILS):
         yield f"{_falls_text(found)}, which may be chance"
     if dropped := [one.name for one in filter(_has_dropped, found.changed(CaseChange.FEWER_TRIALS))]:
@@ -245,8 +255,6 @@ def _fall_parts(found: Comparison) -> Iterator[str]:
     for one in found.measures:
         if fell_before_correction(one) and not one.verdict:
             yield f"{change_text(one)}, not significant after correction"
-    if found.missing_candidate or found.missing_base:
-        yield f"a regression cannot be excluded: {missing_text(found)}"
 
 
 _UNCORRECTED = 0.05

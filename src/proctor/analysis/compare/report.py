@@ -306,9 +306,9 @@ def _metric_changes(measures: Sequence[Measured], look: Look) -> Iterator[Span]:
     for place, one in enumerate(measures):
         before, now, *_ = numbers(one)
         label, is_metric = (FIGURES[one.name][0], False) if one.name in FIGURES else (one.name, True)
-        yield Span(", " if place else "")
         yield Span(label, is_data=is_metric)
-        yield Span(f" {before} {look.marks.arrow} {now} ({one.verdict})")
+        comma = ", " if place + 1 < len(measures) else ""
+        yield Span(f" {before} {look.marks.arrow} {now} ({one.verdict}){comma}")
 
 
 # --- JSON; docs/schemas/comparison.schema.json has its form --------------------------------------------------------

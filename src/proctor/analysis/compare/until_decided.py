@@ -43,7 +43,10 @@ def looks_of(options: EvaluateOptions, plan: Plan, store: Store | None) -> Looks
     _check_alike(base, judging, plan)
     margin = options.get("margin")
     how = CompareOptions(
-        margin=margin or MARGIN, require_proof=margin is not None, ranges=_score_ranges(plan)
+        margin=margin or MARGIN,
+        require_proof=margin is not None,
+        deterministic=bool(options.get("deterministic")),
+        ranges=_score_ranges(plan),
     )
     return Looks(base, how, counts.pop())
 

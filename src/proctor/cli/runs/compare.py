@@ -77,10 +77,10 @@ proctor compare --baseline baselines/main.json latest
     help="A significant drop in general, for cases like these, is a regression, too.",
 )
 @option(
-    "--deterministic",
+    "--deterministic/--no-deterministic",
     section=HOW,
-    is_flag=True,
-    help="The agent always does the same: one trial that now fails is a regression.",
+    default=None,
+    help="The agent always does the same: one trial that now fails is a regression.  [as the candidate was run]",
 )
 @option(
     "--confidence",

@@ -18,7 +18,6 @@ from pathlib import Path
 from fastapi import Request
 from fastapi.responses import JSONResponse
 
-from proctor.common.option_kinds import Flag, Names, RepeatedText
 from proctor.common.registry import METRICS
 from proctor.common.safe_text import clean
 from proctor.common.secrets import hide_secrets
@@ -96,16 +95,7 @@ def store_words(context: ServerContext) -> list[str]:
 def option_words(name: str, value: object) -> list[str]:
     """Return an option of a run as words of a command."""
     declared = OPTIONS[name]
-    flag = declared.flags[0]
-    match declared.kind:
-        case Flag():
-            return [flag] if value else []
-        case RepeatedText() if isinstance(value, list):
-            return [f"{flag}={item}" for item in value]
-        case Names() if isinstance(value, list):
-            return [f"{flag}={','.join(value)}"]
-        case _:
-            return [] if value is None else [f"{flag}={value}"]
+    return declared.kind.words(declared.flags[0], value)
 
 
 def _plain(form: StartRun) -> Iterator[str]:
