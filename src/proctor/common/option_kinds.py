@@ -51,7 +51,7 @@ class Kind:
         """Return the value that `text` denotes, unchecked."""
         return text
 
-    def words(self, flag: str, value: object) -> list[str]:
+    def command_words(self, flag: str, value: object) -> list[str]:
         """Return the words of a command that give `value`; none for `None`."""
         return [] if value is None else [f"{flag}={value}"]
 
@@ -91,7 +91,7 @@ class Flag(Kind):
         """Return the value that `text` denotes, unchecked."""
         return _WORDS.get(text.strip().lower())
 
-    def words(self, flag: str, value: object) -> list[str]:
+    def command_words(self, flag: str, value: object) -> list[str]:
         """Return the flag if it is on."""
         return [flag] if value else []
 
@@ -181,9 +181,9 @@ class Names(Text):
         is_name = super().accepts
         return is_name(value) or (isinstance(value, list) and bool(value) and all(map(is_name, value)))
 
-    def words(self, flag: str, value: object) -> list[str]:
+    def command_words(self, flag: str, value: object) -> list[str]:
         """Return one word with all names."""
-        return super().words(flag, ",".join(value) if isinstance(value, list) else value)
+        return super().command_words(flag, ",".join(value) if isinstance(value, list) else value)
 
     def read(self, text: str) -> list[str]:
         """Read `text`; raises ValueError if it is not valid."""
@@ -196,9 +196,13 @@ class Names(Text):
 class RepeatedText(Kind):
     """Texts, one for each time the option is given."""
 
-    def words(self, flag: str, value: object) -> list[str]:
+    def command_words(self, flag: str, value: object) -> list[str]:
         """Return the flag once for each text."""
-        return [f"{flag}={text}" for text in value] if isinstance(value, list) else super().words(flag, value)
+        return (
+            [f"{flag}={text}" for text in value]
+            if isinstance(value, list)
+            else super().command_words(flag, value)
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -91,11 +91,34 @@ def test_required_proof_makes_no_difference_inconclusive() -> None:
     assert enough.outcome is PROVEN
 
 
+@pytest.mark.parametrize(
+    ("base", "candidate"),
+    [
+        pytest.param(
+            ["PPPPP"] * 7, ["PPPPE", *["PPPPP"] * 6], id="a few verdicts that would hardly change the case"
+        ),
+        pytest.param(["FFFFF"] * 7, ["EEEEE", *["FFFFF"] * 6], id="nothing could fall"),
+    ],
+)
+def test_missing_verdicts_that_are_no_fall_are_none_where_proof_is_required(
+    base: list[str], candidate: list[str]
+) -> None:
+    """Without the requirement the outcome is "no difference seen": a regression is excluded."""
+    assert compared(cases(*base), cases(*candidate)).outcome is UNSEEN
+    found = compared(cases(*base), cases(*candidate), require_proof=True)
+    assert found.outcome is OPEN
+    assert "cannot be excluded" not in found.sentence
+    assert "of the candidate" in found.sentence.partition("not ruled out")[2]
+
+
 def test_one_trial_of_a_deterministic_agent_proves_a_regression() -> None:
     found = compared(cases(*"P" * 7), cases(*"F" + "P" * 6), deterministic=True)
     assert found.outcome is WORSE
     assert found.sentence.startswith(
         "regression: the agent is deterministic, and 1 case passed and now fails (set/0)"
+    )
+    assert found.on_these_cases.startswith(
+        "1 case passed and now fails (set/0), and the agent is deterministic; "
     )
     assert compared(cases(*"P" * 7), cases(*"E" + "P" * 6), deterministic=True).outcome is BROKEN
 

@@ -5,7 +5,13 @@ from scipy import stats
 
 from proctor.analysis.compare.case_pairing import LEFT_OUT
 from proctor.analysis.compare.detectable import POWER
-from proctor.analysis.compare.next_steps import FEWEST_TRIALS, MOST_TRIALS, next_steps, trials_to_show
+from proctor.analysis.compare.next_steps import (
+    FEWEST_TRIALS,
+    MOST_TRIALS,
+    as_scored,
+    next_steps,
+    trials_to_show,
+)
 from proctor.runs.setup.judge_and_user import AN_OBJECT
 from proctor.schema.analysis.comparison import (
     CaseChange,
@@ -15,9 +21,10 @@ from proctor.schema.analysis.comparison import (
     Comparison,
     Trials,
 )
-from proctor.schema.results.manifest import AgentManifest, Manifest, SetManifest
+from proctor.schema.results.manifest import AgentManifest, Judging, Manifest, SetManifest
 
 LEVEL = 0.02
+COMMAND = "proctor eval bot.py desk.json:case --trials 5"
 
 
 def moved(base: tuple[int, int], candidate: tuple[int, int], *, missing: int = 0) -> ChangedCase:
@@ -155,6 +162,44 @@ def test_no_command_where_it_would_run_something_else(options: dict[str, object]
     now.options = options
 
     assert "proctor eval" not in "".join(next_steps(found, manifest("old", "c0ffee"), now, LEVEL))
+
+
+@pytest.mark.parametrize(
+    ("trials", "last"),
+    [
+        pytest.param(5, f"compare new trials of the candidate with it: {COMMAND}", id="enough trials"),
+        pytest.param(
+            1, "store baselines with at least four trials of each case (--trials=4)", id="too few trials"
+        ),
+    ],
+)
+def test_a_base_that_cannot_be_run_again(trials: int, last: str) -> None:
+    runs = ComparedRun("a", "bot", 1, trials), ComparedRun("b", "bot", 1)
+    found = Comparison(*runs, Change.INCONCLUSIVE, "", 0.05, 0.95, cases=[moved((trials, 0), (0, 1))])
+    baseline = manifest("old", None)
+    baseline.agent.reference = None
+
+    steps = [*next_steps(found, baseline, manifest("new", None), LEVEL)]
+
+    assert steps[-1] == f"if the base cannot be run again{':' if trials == 1 else ','} {last}"
+    assert len(steps) == 2
+
+
+@pytest.mark.parametrize(
+    ("scorings", "expected"),
+    [((1, 1), "new.json"), ((2, 1), "new.json"), ((1, 2), "old.json")],
+    ids=["as they were run", "the base was re-scored", "the candidate was re-scored"],
+)
+def test_new_trials_of_both_builds_are_scored_alike(scorings: tuple[int, int], expected: str) -> None:
+    sides = []
+    for name, number in zip(("old", "new"), scorings, strict=True):
+        run = manifest(name, None)
+        run.options = {"config": f"{name}.json", "timeout": 20.0 if name == "old" else 30.0}
+        sides.append((run, Judging(number=number)))
+
+    assert [one.options for one in as_scored(*sides)] == [
+        {"timeout": 20.0, "config": expected}, {"timeout": 30.0, "config": expected}
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

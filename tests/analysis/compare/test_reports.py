@@ -230,6 +230,15 @@ Metrics: tokens a turn 1,204 → 980 (better)
 """
 
 
+def test_metrics_of_a_review_are_separated_by_commas() -> None:
+    rose = Measured("quality_v1", 0.5, 0.9, 0.4, 0.1, 0.7, 0.001, 40, verdict="better")
+    usage = Measured("token_usage_v1", 1204.0, 980.0, -224.0, -300.0, -100.0, 0.001, 40, verdict="better")
+
+    text = written(comparison(measures=[rose, usage]), "md")
+
+    assert "Metrics: `quality_v1` 0.500 → 0.900 (better), tokens a turn 1,204 → 980 (better)" in text
+
+
 def test_markdown_has_at_most_25_lines() -> None:
     found = comparison(
         cases=[BOOKED] * 60,

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -129,6 +130,19 @@ def test_settings_of_the_gate(store: Path) -> None:
     assert (data["general"]["gates"], round(data["general"]["confidence"], 9)) == (True, 0.96)
 
 
+def test_the_declaration_of_the_candidate_counts_also_against_a_baseline(store: Path) -> None:
+    runs(store, good)
+    assert (
+        CliRunner().invoke(cli, ["baseline", "set", "main", "latest", "--store", str(store)]).exit_code == 0
+    )
+    proctor.evaluate_sync(bad_once, SET, config=CONFIG, store=store, deterministic=True)
+
+    assert compare(store, "--baseline", "main").exit_code == 1
+    assert compare(store, "--baseline", "main", "--no-deterministic").exit_code == 4
+    assert proctor.compare_sync(store=store).exit_code == 1
+    assert proctor.compare_sync(store=store, deterministic=False).exit_code == 4
+
+
 def test_trials_that_differ_contradict_a_deterministic_agent(store: Path) -> None:
     for agent in (good, bad_once):
         proctor.evaluate_sync(agent, SET, config=CONFIG, store=store, num_runs=2)
@@ -143,11 +157,14 @@ def test_trials_that_differ_contradict_a_deterministic_agent(store: Path) -> Non
     assert "deterministic: 1 of 2 trials of words/case0 passed in run" in done.stderr
 
 
-def test_cases_left_out_by_limit_are_missing_verdicts(store: Path) -> None:
+@pytest.mark.parametrize("selection", [{"limit": 4}, {"shard": "2/2"}], ids=["limit", "shard"])
+def test_cases_left_out_by_an_option_are_missing_verdicts(store: Path, selection: dict[str, Any]) -> None:
     runs(store, good)
-    proctor.evaluate_sync(good, SET, config=CONFIG, store=store, limit=4)
+    chosen = proctor.evaluate_sync(good, SET, config=CONFIG, store=store, **selection)
+    missing = len(IDS) - len(chosen.cases)
     done = compare(store)
-    assert (done.exit_code, "8 verdicts of the candidate are missing" in done.stdout) == (3, True)
+    assert 1 < missing < len(IDS)
+    assert (done.exit_code, f"{missing} verdicts of the candidate are missing" in done.stdout) == (3, True)
 
 
 def test_json_and_files(store: Path, tmp_path: Path) -> None:

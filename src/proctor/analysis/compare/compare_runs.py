@@ -134,7 +134,7 @@ def _side(run: str | RunResult, store: StoreLike) -> KnownSide:
 def _compare(base: KnownSide, candidate: KnownSide, request: _Request) -> Comparison:
     from proctor.analysis.compare.compare_cases import compare_cases
     from proctor.analysis.compare.interim_looks import looked_at
-    from proctor.analysis.compare.next_steps import next_steps, rescore_step
+    from proctor.analysis.compare.next_steps import as_scored, next_steps, rescore_step
     from proctor.runs.differences import (
         case_differences,
         find_differences,
@@ -151,10 +151,10 @@ def _compare(base: KnownSide, candidate: KnownSide, request: _Request) -> Compar
     if now.run.against and now.run.against == before.run.run_id:
         now, options = looked_at(before, now, options)
     if options.deterministic:
-        before, now = _check_deterministic(before), _check_deterministic(now)
+        before, now = check_deterministic(before), check_deterministic(now)
     found = compare_cases(before, now, options)
     rescore = rescore_step(found, base[1][1], candidate[1][1], is_baseline=request.baseline is not None)
-    steps = next_steps(found, base[1][0], candidate[1][0], options.budget.cases)
+    steps = next_steps(found, *as_scored(base[1], candidate[1]), options.budget.cases)
     found.next_steps = [rescore, *steps] if rescore else [*steps]
     found.unlike = [
         *case_differences(
@@ -216,7 +216,7 @@ _CHOOSES_CASES = ("limit", "tags", "changed_since", "shard")
 """The options that leave out cases without a name for each. The manifest of a joined run has no `shard`: it has all cases."""
 
 
-def _check_deterministic(side: Side) -> Side:
+def check_deterministic(side: Side) -> Side:
     """Refuse a side whose trials contradict the declaration that the agent always does the same."""
     cases = [*side.cases]
     for _, case in cases:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from proctor.analysis.compare.case_pairing import LEFT_OUT
 from proctor.analysis.compare.detectable import POWER
 from proctor.common.safe_text import count_text
+from proctor.engine.planning.bound_metric import FINAL_STATE
 from proctor.engine.run_options import OPTIONS
 from proctor.runs.setup.judge_and_user import AN_OBJECT
 from proctor.schema.analysis.comparison import PASSED, CaseChange, Change, ChangedCase, Comparison
@@ -22,10 +23,14 @@ from proctor.stats.unequal_counts import TwoCounts, case_test
 if TYPE_CHECKING:
     from proctor.schema.results.manifest import AgentManifest, JudgedSet, Judging, Manifest
 
+    Conditions = tuple[Manifest, Judging]
+
 FEWEST_TRIALS = 5
 """New trials of a case that moved: the fewest that can show a change of one case."""
 MOST_TRIALS = 50
 """New trials beyond which none are proposed: the change of the case is too small to be shown at a sensible price."""
+_ENOUGH_IN_BASE = 4
+"""Trials of a case in a base that need not be run again to show that the case broke."""
 _MOST_CASES = 20
 """Cases that a command names; if more moved, the whole set is run again."""
 
@@ -35,12 +40,14 @@ def next_steps(found: Comparison, base: Manifest, candidate: Manifest, case_leve
     if found.outcome not in (Change.INCONCLUSIVE, Change.ERROR) or found.look is not None:
         return
     yield from _missing_verdicts(found)
-    if found.outcome is Change.ERROR:
+    if found.outcome is Change.ERROR or _is_apart(found):
         return
     moved = found.changed(CaseChange.NOW_FAILS) or found.changed(CaseChange.FEWER_TRIALS)
     if moved:
         yield from _new_trials(found, moved, trials_to_show(moved, case_level), base, candidate)
-    if found.more_cases:
+    if found.more_cases and (
+        not moved or found.pairs > len(moved)
+    ):  # cases that were chosen because they fell are no sample
         yield f"for cases like these: {_more_text(found)} would show whether they get worse"
 
 
@@ -66,13 +73,26 @@ def rescore_step(found: Comparison, base: Judging, candidate: Judging, *, is_bas
     run, word, other, model = found.base, "base", "candidate", candidate
     if is_baseline:
         run, word, other, model = found.candidate, "candidate", "base", base
-    configs = {json.dumps(_config(one), ensure_ascii=False) for one in model.sets}
-    is_apart = any(one.name == PASSED and one.apart for one in found.measures)
-    if not run.run_id or not is_apart or len(configs) != 1:
+    criteria = {(json.dumps(_config(one), ensure_ascii=False), _chosen_metrics(one)) for one in model.sets}
+    if not run.run_id or not _is_apart(found) or len(criteria) != 1:
         return ""
-    (config,) = configs
+    ((config, metrics),) = criteria
     content = config if len(config) <= _LONGEST_CONFIG else f"the config of the {other}"
-    return f"score the {word} by the criteria of the {other}: proctor score {run.run_id} --config FILE, where FILE contains {content}"
+    command = f"proctor score {run.run_id} --config FILE{metrics}"
+    return f"score the {word} by the criteria of the {other}: {command}, where FILE contains {content}"
+
+
+def _is_apart(found: Comparison) -> bool:
+    """Return whether pass and fail were not scored alike, so that no trial decides."""
+    return any(one.name == PASSED and one.apart for one in found.measures)
+
+
+def _chosen_metrics(judged: JudgedSet) -> str:
+    """Return the option that leaves out the metrics that a run left out (`--metrics`, `--no-judge`); empty if it left out none."""
+    configured = [*(judged.config.get("criteria") or {}), FINAL_STATE]
+    computed = {one.name for one in judged.metrics}
+    names = [name for name in configured if name in computed]
+    return f" --metrics={','.join(names)}" if names and len(names) < len(configured) else ""
 
 
 def _config(judged: JudgedSet) -> dict[str, object]:
@@ -96,16 +116,19 @@ def _new_trials(
     if trials is None:
         yield f"the change is too small for new trials of {cases}: {MOST_TRIALS} with each build would probably not show it"
         return
+    before, now = (_command(one, moved, trials) for one in (base, candidate))
+    both = "; then `proctor compare previous latest`:" if before and now else ""
     yield (
         f"{trials} new trials of {cases} with each build would show a change with a probability of "
-        f"{100 * POWER:.0f} %, if {rates} as often as now; then `proctor compare previous latest`:"
+        f"{100 * POWER:.0f} %, if {rates} as often as now{both}"
     )
-    before, now = (_command(one, moved, trials) for one in (base, candidate))
     if before and now:
         yield f"base{_checkout(base.agent, candidate.agent, is_same=before == now)}: {before}"
         yield f"candidate: {now}"
-    if found.base.num_runs < 4:
-        yield "if the base cannot be run again: store baselines with at least four trials of each case (--trials 4)"
+    if found.base.num_runs < _ENOUGH_IN_BASE:
+        yield "if the base cannot be run again: store baselines with at least four trials of each case (--trials=4)"
+    elif now and not before:
+        yield f"if the base cannot be run again, compare new trials of the candidate with it: {now}"
 
 
 def trials_to_show(moved: Sequence[ChangedCase], level: float) -> int | None:
@@ -164,21 +187,41 @@ def _checkout(base: AgentManifest, candidate: AgentManifest, *, is_same: bool) -
     return " (first check out the old source)"
 
 
-_SAME = (
+_RUN = (
     "agent_name", "min_pass_rate", "isolate", "isolate_memory", "timeout", "trial_timeout", "max_text", "max_events",
     "user", "setup", "teardown", "allow_duplicate_ids", "allow_unknown_keys", "allow_unasserted",
-    "config", "default_config", "metrics", "no_judge", "judge", "compat",
 )  # fmt: skip
-"""The options of a run that decide what is run, what is an error, and how it is scored."""
+"""The options of a run that decide what is run and what is an error."""
+_SCORING = ("config", "default_config", "metrics", "no_judge", "judge", "compat")
+"""The options of a run that decide how it is scored."""
+
+
+def as_scored(base: Conditions, candidate: Conditions) -> tuple[Manifest, Manifest]:
+    """Return both manifests with the scoring options of one run, by which the other one was re-scored to compare them.
+
+    New trials are compared only if both builds are scored alike. The options are those of the base if only the candidate was
+    re-scored, else those of the candidate.
+    """
+    (before, base_scoring), (now, candidate_scoring) = base, candidate
+    is_base = candidate_scoring.number > 1 >= base_scoring.number and before.agent.reference is not None
+    scoring = {
+        name: value for name, value in (before if is_base else now).options.items() if name in _SCORING
+    }
+
+    def scored(manifest: Manifest) -> Manifest:
+        others = {name: value for name, value in manifest.options.items() if name not in _SCORING}
+        return manifest.model_copy(update={"options": others | scoring})
+
+    return scored(before), scored(now)
 
 
 def _same_options(options: Mapping[str, object]) -> list[str] | None:
     """Return these options of a run as words of a command; `None` if one is an object that only Python code can give."""
     words = []
-    for name in _SAME:
+    for name in (*_RUN, *_SCORING):
         option, value = OPTIONS[name], options.get(name)
         if value == AN_OBJECT or isinstance(value, Mapping):
             return None
         if name in options and value != option.default:
-            words += option.kind.words(option.flags[0], value)
+            words += option.kind.command_words(option.flags[0], value)
     return words

@@ -31,6 +31,7 @@ def looks_of(options: EvaluateOptions, plan: Plan, store: Store | None) -> Looks
         StoreError: the store does not exist to find it in, or it cannot be read.
     """
     from proctor.analysis.compare.compare_cases import MARGIN, CompareOptions
+    from proctor.analysis.compare.compare_runs import check_deterministic
     from proctor.analysis.compare.interim_looks import Looks
 
     counts = {chosen.num_runs for chosen in plan.sets}
@@ -41,6 +42,8 @@ def looks_of(options: EvaluateOptions, plan: Plan, store: Store | None) -> Looks
         base = replace(base, cases=[("", case) for _, case in base.cases])
     _check_common(base, plan)
     _check_alike(base, judging, plan)
+    if options.get("deterministic"):
+        check_deterministic(base)
     margin = options.get("margin")
     how = CompareOptions(
         margin=margin or MARGIN,

@@ -95,7 +95,7 @@ def store_words(context: ServerContext) -> list[str]:
 def option_words(name: str, value: object) -> list[str]:
     """Return an option of a run as words of a command."""
     declared = OPTIONS[name]
-    return declared.kind.words(declared.flags[0], value)
+    return declared.kind.command_words(declared.flags[0], value)
 
 
 def _plain(form: StartRun) -> Iterator[str]:
