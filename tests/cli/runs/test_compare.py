@@ -160,8 +160,8 @@ def test_trials_that_differ_contradict_a_deterministic_agent(store: Path) -> Non
 @pytest.mark.parametrize("selection", [{"limit": 4}, {"shard": "2/2"}], ids=["limit", "shard"])
 def test_cases_left_out_by_an_option_are_missing_verdicts(store: Path, selection: dict[str, Any]) -> None:
     runs(store, good)
-    chosen = proctor.evaluate_sync(good, SET, config=CONFIG, store=store, **selection)
-    missing = len(IDS) - len(chosen.cases)
+    part = proctor.evaluate_sync(good, SET, config=CONFIG, store=store, **selection)
+    missing = len(IDS) - len(part.cases)
     done = compare(store)
     assert 1 < missing < len(IDS)
     assert (done.exit_code, f"{missing} verdicts of the candidate are missing" in done.stdout) == (3, True)

@@ -346,7 +346,7 @@ def _metrics(
     }
     deciding = [name for name in values if name not in options.apart]
     levels = dict(zip(deciding, holm([max(p_values[name]) for name in deciding], 2 * level), strict=True))
-    found = []
+    measures = []
     for name, choices in values.items():
         own, width, alone = (
             levels.get(name, 1 - options.confidence),
@@ -359,8 +359,8 @@ def _metrics(
         ]
         means = means_of(_known_scores(pairs, name), choices)
         whole = hull(tested, means[1] - means[0])
-        found.append(_measured(name, means, whole, len(choices[0]), options, decides=name in levels))
-    return found
+        measures.append(_measured(name, means, whole, len(choices[0]), options, decides=name in levels))
+    return measures
 
 
 def _known_scores(pairs: Pairs, name: str) -> list[PairedScore]:
@@ -401,14 +401,16 @@ def _reported(pairs: Pairs, options: CompareOptions) -> list[Measured]:
     """Test what decides nothing: metrics with `"gate": false` and usage, each for itself at the whole level."""
     gating = {*deciding_metrics(pairs)}
     names = dict.fromkeys(name for _, _, now in pairs.both for name in now.scores if name not in gating)
-    found = []
+    measures = []
     for name in sorted(names, key=_usage_first):
         values = _known_scores(pairs, name)
         if not values or _is_unused(name, values):
             continue
         tested = by_case(values, 1 - options.confidence, _width(name, options))
-        found.append(_measured(name, means_of(values, [values]), tested, len(values), options, decides=False))
-    return found
+        measures.append(
+            _measured(name, means_of(values, [values]), tested, len(values), options, decides=False)
+        )
+    return measures
 
 
 def _is_unused(name: str, values: Sequence[PairedScore]) -> bool:

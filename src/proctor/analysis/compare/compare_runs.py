@@ -152,22 +152,22 @@ def _compare(base: KnownSide, candidate: KnownSide, request: _Request) -> Compar
         now, options = looked_at(before, now, options)
     if options.deterministic:
         before, now = check_deterministic(before), check_deterministic(now)
-    found = compare_cases(before, now, options)
-    rescore = rescore_step(found, base[1][1], candidate[1][1], is_baseline=request.baseline is not None)
-    steps = next_steps(found, *as_scored(base[1], candidate[1]), options.budget.cases)
-    found.next_steps = [rescore, *steps] if rescore else [*steps]
-    found.unlike = [
+    comparison = compare_cases(before, now, options)
+    rescore = rescore_step(comparison, base[1][1], candidate[1][1], is_baseline=request.baseline is not None)
+    steps = next_steps(comparison, *as_scored(base[1], candidate[1]), options.budget.cases)
+    comparison.next_steps = [rescore, *steps] if rescore else [*steps]
+    comparison.unlike = [
         *case_differences(
-            found.changed_cases,
-            found.only_base,
-            found.only_candidate,
+            comparison.changed_cases,
+            comparison.only_base,
+            comparison.only_candidate,
             keep_changed=request.keep_changed_cases,
         ),
         *find_differences(base[1], candidate[1], objects=AN_OBJECT),
-        *stopping_differences(found),
+        *stopping_differences(comparison),
     ]
-    _check_comparison(found, strict=request.strict)
-    return found
+    _check_comparison(comparison, strict=request.strict)
+    return comparison
 
 
 def _compare_options(base: KnownSide, candidate: KnownSide, request: _Request) -> CompareOptions:
@@ -230,13 +230,13 @@ def check_deterministic(side: Side) -> Side:
     return replace(side, cases=cases)
 
 
-def _check_comparison(found: Comparison, *, strict: bool) -> None:
+def _check_comparison(comparison: Comparison, *, strict: bool) -> None:
     """Refuse runs without a common case, and with `strict` runs that differ in more than the agent."""
-    if not found.pairs:
-        raise SetupError(_nothing_in_common(found))
-    if strict and found.warnings:
+    if not comparison.pairs:
+        raise SetupError(_nothing_in_common(comparison))
+    if strict and comparison.warnings:
         raise SetupProblems(
-            [SetupError(f"not compared, as --strict asks: {text}") for text in found.warnings]
+            [SetupError(f"not compared, as --strict asks: {text}") for text in comparison.warnings]
         )
 
 
@@ -262,21 +262,21 @@ def _margin(base: KnownSide, candidate: KnownSide) -> float | None:
     return margin if isinstance(margin, float) and 0 < margin < 1 else None
 
 
-def _nothing_in_common(found: Comparison) -> str:
-    if found.changed_cases:
+def _nothing_in_common(comparison: Comparison) -> str:
+    if comparison.changed_cases:
         return (
             "every case that both runs have is another one by now: "
             "--changed-cases keep (in Python keep_changed_cases=True) compares them all the same"
         )
     return (
-        f"the runs have no case in common (by eval set and case id): the baseline has {found.base.cases}, "
-        f"the candidate {found.candidate.cases} others. `proctor runs` shows the sets of each run"
+        f"the runs have no case in common (by eval set and case id): the baseline has {comparison.base.cases}, "
+        f"the candidate {comparison.candidate.cases} others. `proctor runs` shows the sets of each run"
     )
 
 
 def score_ranges(names: Iterable[str]) -> dict[str, tuple[float, float]]:
     """Return the lowest and the highest score of each metric whose facts define both."""
-    found = {}
+    ranges = {}
     for name in names:
         try:
             facts = METRICS.get(name).facts
@@ -284,5 +284,5 @@ def score_ranges(names: Iterable[str]) -> dict[str, tuple[float, float]]:
         except (ProctorError, AttributeError, TypeError):  # a custom metric, or one without a maximum
             continue
         if 0 < high - low < float("inf"):
-            found[name] = low, high
-    return found
+            ranges[name] = low, high
+    return ranges

@@ -98,8 +98,8 @@ def completions(pairs: Pairs, planned: tuple[int, int], ranges: Mapping[str, Ran
     same.
     """
     metrics = deciding_metrics(pairs)
-    found = [_complete(pairs, planned, ranges, metrics, worst=worst) for worst in (True, False)]
-    return found if found[0] != found[1] else found[:1]
+    ends = [_complete(pairs, planned, ranges, metrics, worst=worst) for worst in (True, False)]
+    return ends if ends[0] != ends[1] else ends[:1]
 
 
 def deciding_metrics(pairs: Pairs) -> list[str]:
@@ -172,14 +172,14 @@ def _scores(
     low, high = known_range or _beyond(_known_scores(pairs, name))
     is_low_bad = name not in USAGE_MEASURES
     base_value, candidate_value = (high, low) if worst is is_low_bad else (low, high)
-    found = []
+    scores = []
     for _, before, now in pairs.both:
         was = _score(before, now, name, base_value)
         is_now = _score(now, before, name, candidate_value)
         if was is not None and is_now is not None:
             trials = before.trials.total or planned[0], now.trials.total or planned[1]
-            found.append(_paired_score(was, is_now, *trials))
-    return found
+            scores.append(_paired_score(was, is_now, *trials))
+    return scores
 
 
 def _known_scores(pairs: Pairs, name: str) -> Iterator[list[float]]:

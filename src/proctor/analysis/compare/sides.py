@@ -150,13 +150,13 @@ def _of_json(evidence: bytes, *, priced: bool) -> Figures | None:
 def _of_trial(trial: Trial, *, priced: bool) -> Figures:
     from proctor.engine.usage.costs import costs_of
 
-    found = _seconds(trial.duration)
+    figures = _seconds(trial.duration)
     if priced:
         costs = [one.known_cost for one in costs_of(trial)]
         known = [cost for cost in costs if cost is not None]
         if costs and len(known) == len(costs):
-            found[TRIAL_COST] = sum(known)
-    return found
+            figures[TRIAL_COST] = sum(known)
+    return figures
 
 
 def _seconds(duration: float | None) -> Figures:
