@@ -19,6 +19,8 @@ def test_running_run_reports_its_progress_and_its_worker(store: SqlStore) -> Non
     assert (before.state, before.cases, before.trials, before.counts) == (RunState.RUNNING, 3, 0, {})
     assert before.worker_pid == os.getpid()
     assert str(os.getpid()) in before.worker
+    assert (before.in_flight, before.lost_workers) == (0, "")
+    writer.live_figures = lambda: {"in_flight": 4, "lost_workers": 1, "lost_attempts": 2}
     writer.put([TrialRecord(1, 0, 0, evidence(1), failed=False, case=case_json(1))], "evidence")
     heard.wait_for(1)
     assert (store.standing("run1").trials, store.standing("run1").counts) == (1, {})
@@ -33,7 +35,11 @@ def test_running_run_reports_its_progress_and_its_worker(store: SqlStore) -> Non
     after = store.standing("run1")
     assert (after.counts, after.complete) == ({"failed": 1}, False)
     assert after.seconds > 0
+    assert (after.in_flight, after.lost_workers) == (4, "1 worker lost with 2 attempts at trials")
     writer.close()
+    left = store.standing("run1")
+    assert (left.in_flight, left.lost_workers) == (0, after.lost_workers)
+    assert (store.summary("run1").in_flight, store.summary("run1").lost_attempts) == (0, 2)
 
 
 def test_run_without_a_worker_names_none(store: SqlStore) -> None:

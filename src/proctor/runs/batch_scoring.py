@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -354,6 +354,7 @@ class _NoWriter:
 
     def __init__(self, run_id: str, committed: Committed) -> None:
         self.run_id = run_id
+        self.live_figures: Callable[[], Mapping[str, int]] = dict
         self._committed = committed
 
     def put(self, records: Sequence[Record | AnswerRecord], token: object = None) -> None:

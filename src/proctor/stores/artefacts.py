@@ -142,9 +142,10 @@ class Artefacts:
 class Deletion:
     """A deletion of artefacts that no run of a store uses. In a place that another store uses, too, nothing is deleted."""
 
-    def __init__(self, artefacts: Artefacts, store: StoreId) -> None:
+    def __init__(self, artefacts: Artefacts, identity: Callable[[], StoreId]) -> None:
+        """`identity` returns that of the store. Only artefacts need it: a server may reserve its function for administrators."""
         self._artefacts = artefacts
-        self._store = store
+        self._identity = identity
         self._moved: dict[str, set[str]] = {}
         self.marks: set[str] = set()
         """The marks of other stores that were found."""
@@ -152,7 +153,7 @@ class Deletion:
     def may_delete(self, location: str) -> bool:
         """Return whether no other store has its mark there: a copy of the database names the same objects."""
         objects = _objects(location)
-        others = set(objects.names(_MARKS) or ()) - {self._store.id}
+        others = set(objects.names(_MARKS) or ()) - {self._identity().id}
         self.marks |= {objects.label(f"{_MARKS}/{one}") for one in others}
         return not others
 

@@ -82,6 +82,8 @@ class RunWriter(Protocol):
     judging: int
     created_at: float
     """When the run began, in seconds since 1970; of a resumed run, when it began first."""
+    live_figures: Callable[[], Mapping[str, int]]
+    """Returns fields of the summary that are written while the run is executed. Another thread calls it."""
 
     def put(self, records: Sequence[Record | AnswerRecord], token: object = None) -> None:
         """Queue records to be written together; `committed` is called with `token` when they are on disk."""
@@ -127,6 +129,10 @@ class Standing:
     """Whether the scoring is complete."""
     seconds: float
     """The total time that processes worked on it."""
+    in_flight: int
+    """Trials that run now; 0 if no process works on the run."""
+    lost_workers: str
+    """The workers (`--on`) that were lost so far, as text for people; empty if none was."""
     worker: str
     """The process that works on the run, as text for people; empty if there is none."""
     worker_pid: int | None

@@ -38,19 +38,19 @@ def is_installed(module: str) -> bool:
         return False
 
 
+def variables_with_bytecode() -> dict[str, str]:
+    """Return the variables of a process that may write bytecode, for those that follow: the installation wrote none."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+
+
 def run_in(
     environment: str, *arguments: str, cwd: Path = ROOT, seconds: float = 240
 ) -> subprocess.CompletedProcess[str]:
-    """Run `python ARGUMENTS` there, with this repository's code and nothing else of this process's path.
-
-    The first process writes bytecode, which the installation did not, for those that follow.
-    """
-    variables = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
-    variables.pop("PYTHONDONTWRITEBYTECODE", None)
+    """Run `python ARGUMENTS` there, with this repository's code and nothing else of this process's path."""
     return subprocess.run(
         [str(python_of(environment)), *arguments],
         cwd=cwd,
-        env=variables,
+        env={**variables_with_bytecode(), "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])},
         capture_output=True,
         text=True,
         check=False,

@@ -3,6 +3,7 @@
     CRASH_RUNS=12 python -m pytest -m nightly -s tests/scenarios/kill/test_every_kind.py     12 kills of each kind; a line each
 
 A trial is finished when its verdict is in the store. The agent writes each call to a log, which counts what was run again.
+A gate holds later trials back until a kill: however slow the machine is, each kill meets trials in flight.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ import pytest
 from proctor.errors import ProctorError
 from proctor.schema.results.run_result import Outcome
 from proctor.stores.open import open_store
+from tests.agents.frameworks.environments import python_of, variables_with_bytecode
 from tests.cli.project import case, make_project
+from tests.runs.setup.workers.test_ray import processes_of
 from tests.scenarios.kill.test_kill import nightly
 from tests.stores.postgres.server import PostgresServer, binaries, postgres_server
 
@@ -36,11 +39,13 @@ async def root_agent(message):
     os.write(log, f"{message} {os.getpid()}\\n".encode())
     os.close(log)
     await asyncio.sleep(0.1)
+    while int(message[1:]) >= os.path.getsize("gate"):
+        await asyncio.sleep(0.02)
     return f"You sent {message}."
 """
 BETWEEN, SLOTS = 6, 4
 """Trials that finish between two kills at least, and trials that run at the same time."""
-RAY = Path(__file__).parents[3] / ".venv-ray" / "bin" / "python"
+RAY = python_of("ray")
 EVAL = ("eval", "agent.py", "cases.evalset.json", "--concurrency", str(SLOTS))
 
 
@@ -63,15 +68,21 @@ class KilledRun:
             self.folder, *(case(name, name) for name in self.names), criteria={"response_match_score": 0.9}
         )
         (self.folder / "agent.py").write_text(AGENT)
+        self.open_gate(0)
         self.url = self.url or f"sqlite:{self.folder / 'runs.db'}"
+
+    def open_gate(self, trials: int) -> None:
+        """Let so many trials of the run finish."""
+        (self.folder / "gate").write_bytes(b"." * trials)
 
     def start(self, *command: str) -> None:
         """Start a process of the run, the leader of a process group."""
         words = [self.python, "-m", "proctor", *command, "--store", self.url, *self.options]
         with (self.folder / "output.txt").open("ab") as output:
             head = subprocess.Popen(
-                words, cwd=self.folder, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
-            )
+                words, cwd=self.folder, stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
+                env=variables_with_bytecode(),
+            )  # fmt: skip
         self.heads.append(head)
 
     def calls(self) -> list[tuple[str, int]]:
@@ -96,11 +107,16 @@ class KilledRun:
             store.close()
 
     def wait_until_more_is_finished(self) -> None:
-        """Wait for trials that finish after the last kill, and note how often each finished one was called."""
+        """Wait for trials that finish after the last kill, and note them."""
         least, until = len(self.calls_of_finished) + BETWEEN, time.monotonic() + 300
+        self.open_gate(least + SLOTS)
         while len(finished := self.stored()) < least:
             assert time.monotonic() < until, (self.folder / "output.txt").read_text()[-2000:]
             time.sleep(0.02)
+        self.note_finished(finished)
+
+    def note_finished(self, finished: set[str]) -> None:
+        """Note how often each finished trial was called."""
         called = Counter(name for name, _ in self.calls())
         self.calls_of_finished.update(
             {name: called[name] for name in finished - self.calls_of_finished.keys()}
@@ -116,6 +132,7 @@ class KilledRun:
         """Run it and disturb it; return a line of the table: kills, trials, finished lost, finished repeated, begun again."""
         try:
             disturb(self)
+            self.open_gate(len(self.names))
             return self._outcome(kind)
         finally:
             for head in self.heads:
@@ -149,6 +166,21 @@ def _worker(run: KilledRun) -> None:
     for _ in range(run.kills):
         run.wait_until_more_is_finished()
         os.kill(run.calls()[-1][1], signal.SIGKILL)
+
+
+def _service(name: str) -> Callable[[KilledRun], None]:
+    """Kill a process of Ray itself: the run must end in order, and is resumed."""
+
+    def kill_and_resume(run: KilledRun) -> None:
+        run.start(*EVAL)
+        for _ in range(run.kills):
+            run.wait_until_more_is_finished()
+            os.kill(processes_of(run.heads[0].pid, name)[0], signal.SIGKILL)
+            assert run.heads.pop().wait(180) == 3, (run.folder / "output.txt").read_text()[-2000:]
+            run.note_finished(run.stored())  # the workers of a cluster without its head finish trials
+            run.start("resume")
+
+    return kill_and_resume
 
 
 def _member(run: KilledRun) -> None:
@@ -210,6 +242,20 @@ def test_database(tmp_path: Path, server: PostgresServer) -> None:
 
 
 @pytest.mark.skipif(not RAY.exists(), reason="no environment with Ray (make ray)")
-def test_worker_on_ray(tmp_path: Path) -> None:
-    run = KilledRun(tmp_path, nightly(100), options=("--on", "ray:local", "--workers", "2"), python=str(RAY))
-    print(run.row("a worker on Ray (`--on ray:local`)", _worker))
+@pytest.mark.timeout(
+    7200
+)  # a cluster starts after each kill, and one that is gone is noticed after 25 seconds
+@pytest.mark.parametrize(
+    ("kind", "disturb"),
+    [
+        ("a worker on Ray (`--on ray:local`)", _worker),
+        ("the process that hands out trials to workers on Ray", _process),
+        ("the GCS of Ray", _service("gcs_server")),
+        ("the raylet of Ray", _service("raylet/raylet")),
+    ],
+    ids=["worker", "head", "gcs", "raylet"],
+)
+def test_ray(tmp_path: Path, kind: str, disturb: Callable[[KilledRun], None]) -> None:
+    options = "--on", "ray:local", "--workers", "2"
+    run = KilledRun(tmp_path, nightly(12), options=options, python=str(RAY))
+    print(run.row(kind, disturb))

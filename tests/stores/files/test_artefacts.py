@@ -443,9 +443,9 @@ def test_a_bucket_is_a_location(
             store.delete(["b"])
         assert [*artefacts.names(place)] == [name_of(PICTURE)]
         write(store, "b", PICTURE)
-        assert Deletion(artefacts, StoreId("a-copy", "")).delete(place, [name_of(PICTURE)]) is False
+        assert Deletion(artefacts, lambda: StoreId("a-copy", "")).delete(place, [name_of(PICTURE)]) is False
         _objects(place).delete("stores/a-copy")
-        assert Deletion(artefacts, store._database.identity()).delete(place, [name_of(PICTURE)])
+        assert Deletion(artefacts, store._database.identity).delete(place, [name_of(PICTURE)])
         with (
             opened(str(tmp_path / "runs.db")) as again,
             pytest.raises(StoreError, match=f"{place}.* is missing"),

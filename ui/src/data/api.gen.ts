@@ -3340,6 +3340,10 @@ export interface components {
             seconds_left: number | null;
             /** Seconds */
             seconds: number;
+            /** In Flight */
+            in_flight: number;
+            /** Lost Workers */
+            lost_workers: string;
             /** Spent */
             spent: number | null;
             /** Spent Of */

@@ -85,6 +85,11 @@ class LocalExecutor(Generic[Job, Done]):
                         slot.task.cancel()
                         self.left_behind.add(slot.task)
 
+    @property
+    def in_flight(self) -> int:
+        """The number of jobs that have begun and are not done."""
+        return len(self._active)
+
     def set_aside(self, slot: Slot) -> None:
         """Give the place of a job that only waits for a judge or its commit to the next job."""
         self._aside.add(slot)

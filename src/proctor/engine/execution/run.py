@@ -110,6 +110,7 @@ class Run:
         if self.stored is not None:
             self.stored.tokens = lambda: self._spending.tokens
             self.stored.begin(info)
+            self.stored.writer.live_figures = self._live_figures
             run.run_id = self.stored.writer.run_id
             run.started_at = self.stored.writer.created_at
             self._counts.update(self.stored.earlier_outcomes())
@@ -343,7 +344,7 @@ class Run:
             spent=run.spent,
             attempts=self._spending.attempts,
             judged_by=run.judged_by,
-            **self._losses(stored),
+            **self._losses(),
         )
         try:
             stored.finish(summary, complete=run.failure is None and not self._is_anything_left(not_run))
@@ -357,11 +358,17 @@ class Run:
         except StoreError as error:
             run.failure = run.failure or _broken(error)
 
-    def _losses(self, stored: StoredRun) -> dict[str, int]:
+    def _live_figures(self) -> dict[str, int]:
+        """Return what the store shows while the run is executed; another thread calls it."""
+        executor = self._executor
+        return {"in_flight": 0 if executor is None else executor.in_flight, **self._losses()}
+
+    def _losses(self) -> dict[str, int]:
         """Return the lost workers of this process and of earlier ones."""
+        earlier = None if self.stored is None else self.stored.earlier
         pool = self.agent if isinstance(self.agent, WorkerPool) else None
         return {
-            name: getattr(stored.earlier, name, 0) + getattr(pool, name, 0)
+            name: getattr(earlier, name, 0) + getattr(pool, name, 0)
             for name in ("lost_workers", "lost_attempts")
         }
 

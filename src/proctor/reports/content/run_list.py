@@ -194,7 +194,8 @@ def _cells(entry: ListedRun, look: Look) -> dict[str, Spans]:
         "counts": [
             Span(f"{'  ' if index else ''}{count} {look.marks.outcome(outcome)}", outcome_role(outcome))
             for index, (outcome, count) in enumerate(outcome_counts(run))
-        ],
+        ]
+        + ([Span(f"  {summary.live_text}", "active")] if summary.in_flight else []),
         "took": [Span(duration(summary.duration) if summary.duration else "", "dim")],
         "cost": [Span(cost_text(summary.spent) if summary.spent else "", "dim")],
         "commit": [Span(short_commit(entry.commit), "dim")],
@@ -228,6 +229,9 @@ def _began(seconds: float, *, short: bool) -> str:
     return when(seconds)
 
 
+_LIVE_FIGURES = ("in_flight", "lost_workers", "lost_attempts")
+
+
 def _record(entry: ListedRun) -> tuple[str, ...]:
     run, summary = entry.run, entry.run.summary
     return (
@@ -244,8 +248,7 @@ def _record(entry: ListedRun) -> tuple[str, ...]:
         f"cost={cost_text(summary.spent).replace(' ', '_')}" if summary.spent else "",
         f"commit={short_commit(entry.commit)}" if entry.commit else "",
         f"judgings={run.judgings}" if run.judgings > 1 else "",
-        f"lost_workers={summary.lost_workers}" if summary.lost_workers else "",
-        f"lost_attempts={summary.lost_attempts}" if summary.lost_workers else "",
+        *(f"{name}={count}" for name in _LIVE_FIGURES if (count := getattr(summary, name))),
         f"name={entry.annotation.name.replace(' ', '_')}" if entry.annotation.name else "",
         "starred" if entry.annotation.starred else "",
     )
@@ -270,6 +273,7 @@ def _header_blocks(entry: ListedRun, judging: int, look: Look) -> Iterator[Block
         f"scoring {judging} of {run.judgings}" if run.judgings > 1 else "",
         run.state.value if run.state is not RunState.FINISHED else "",
         f"stopped by {run.summary.stopped_by}" if run.summary.stopped_by else "",
+        run.summary.live_text,
         run.summary.lost_text,
         f"imported from {entry.imported_from}" if entry.imported_from else "",
         f"commit {short_commit(entry.commit)}" if entry.commit else "",

@@ -233,6 +233,8 @@ class RunSummary(WireModel):
     """Workers (`--on`) that ended during the run."""
     lost_attempts: int = 0
     """Attempts at trials that ended with them."""
+    in_flight: int = 0
+    """Trials that run now; only of a run that a process writes, and up to 15 seconds old."""
     audit: dict[str, Any] = Field(default_factory=dict)
     """What an audit found about sets, criteria and judges; empty for a run of an agent, and for an audit that is not finished."""
 
@@ -246,6 +248,11 @@ class RunSummary(WireModel):
             return ""
         workers, attempts = count_text(self.lost_workers, "worker"), count_text(self.lost_attempts, "attempt")
         return f"{workers} lost with {attempts} at trials"
+
+    @property
+    def live_text(self) -> str:
+        """The trials that run now, such as `4 trials in flight`; empty if none does."""
+        return f"{count_text(self.in_flight, 'trial')} in flight" if self.in_flight else ""
 
     @property
     def case_cost(self) -> float | None:

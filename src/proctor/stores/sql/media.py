@@ -217,7 +217,7 @@ def collect_artefacts(database: Database) -> set[str]:
         StoreError: a place cannot be reached. Then the next call deletes the rest.
     """
     place = database.artefacts.place
-    deletion = Deletion(database.artefacts, database.identity())
+    deletion = Deletion(database.artefacts, database.identity)
     if place and deletion.may_delete(place):
         _record_objects(database, place)
     last = ""

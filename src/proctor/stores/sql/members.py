@@ -157,12 +157,20 @@ def total_counts(texts: Iterable[str]) -> dict[str, int]:
 
 
 def summary_so_far(members: Sequence[Member]) -> str | None:
-    """Return the summary of an incomplete run, as JSON: of all parts if they have ended, otherwise only the duration."""
+    """Return the summary of an incomplete run, as JSON: of all parts if they have ended, otherwise figures so far."""
     if has_ended(members):
         return compact(summary_of_parts(members, set_missing=False).model_dump())
-    # the members run at the same time
-    seconds = [json.loads(member.summary).get("duration", 0.0) for member in members if member.summary]
-    return compact({"duration": max(seconds)}) if seconds else None
+    if not any(member.summary for member in members):
+        return None
+    parts = [member.result for member in members]
+    return compact(
+        {
+            "duration": max(part.duration for part in parts),  # the members run at the same time
+            "in_flight": sum(member.result.in_flight for member in members if member.holder is not None),
+            "lost_workers": sum(part.lost_workers for part in parts),
+            "lost_attempts": sum(part.lost_attempts for part in parts),
+        }
+    )
 
 
 def has_ended(members: Sequence[Member]) -> bool:

@@ -6,12 +6,12 @@ One process at a time may write a run, for a limited time, with a number that ex
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from proctor.errors import RunInUseError, StoreError
-from proctor.schema.results.manifest import RunState
+from proctor.schema.results.manifest import RunState, RunSummary
 from proctor.schema.results.run_result import RunKind
 from proctor.stores.base import Standing
 from proctor.stores.sql import lease_holder
@@ -89,9 +89,10 @@ class JudgingProgress:
         """Seconds that processes have worked on it so far."""
         return float(json.loads(self.summary or "{}").get("duration", 0.0))
 
-    def note_duration(self, seconds: float) -> None:
-        """Store the duration so far; a process that is killed cannot store it."""
-        self.summary = compact({**json.loads(self.summary or "{}"), "duration": round(seconds, 6)})
+    def update_summary(self, figures: Mapping[str, float]) -> None:
+        """Store figures so far, such as the duration; a process that is killed cannot store them."""
+        if figures:
+            self.summary = compact({**json.loads(self.summary or "{}"), **figures})
 
     def add(self, members: Sequence[Member]) -> None:
         """Add what the members of the run have written."""
@@ -273,13 +274,16 @@ def _with_members(database: Database, line: RunLine) -> RunLine:
 def standing_of(database: Database, line: RunLine, judging: int) -> Standing:
     """Return the progress of a scoring in a few numbers, which a client that follows the run reads again and again."""
     progress = judging_progress(database, line.seq, judging)
+    so_far = RunSummary.model_validate(json.loads(progress.summary or "{}"))
     return Standing(
         state=line.state,
         cases=line.progress.cases,
         trials=line.progress.trials,
         counts=progress.by_outcome(),
         complete=bool(progress.complete),
-        seconds=progress.duration,
+        seconds=so_far.duration,
+        in_flight=so_far.in_flight if line.holder is not None else 0,
+        lost_workers=so_far.lost_text,
         worker=str(line.holder or ""),
         worker_pid=line.holder.pid if line.holder is not None else None,
     )

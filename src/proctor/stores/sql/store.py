@@ -367,6 +367,8 @@ class SqlStore(SharedRunStore, AnnotatedStore, JudgeBatchStore):
             if progress.summary is None
             else RunSummary.model_validate(json.loads(progress.summary))
         )
+        if line.holder is None:
+            summary.in_flight = 0  # the process that wrote it has died
         if not progress.complete:  # the run may have advanced since the figure was written
             counts = StoredCases(self._reader(line, progress.number), range(line.progress.cases)).counts()
             counted = {outcome.value: count for outcome, count in counts.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -64,6 +64,7 @@ class Writer:
         self._place = place
         self._hold = hold
         self._committed = committed
+        self.live_figures: Callable[[], Mapping[str, int]] = dict
         self._began = time.perf_counter() - hold.judging.duration
         self._pauses = _PAUSES_OF_SCORING if only_scores else _PAUSES
         self._error: Exception | None = None
@@ -187,8 +188,10 @@ class Writer:
                 judging.summary, judging.complete = compact(end.summary.model_dump()), int(end.complete)
                 if self.judging == 1:
                     self._hold.run.complete = int(end.complete)
-            elif not is_wait:  # and not while it only waits for its turn
-                judging.note_duration(time.perf_counter() - self._began)
+            else:
+                judging.update_summary(self.live_figures())
+                if not is_wait:  # the time in which a part waits for the others does not count
+                    judging.update_summary({"duration": round(time.perf_counter() - self._began, 6)})
             if not self._hold.write(transaction):
                 raise run_state.lost_lease_error(self._hold.lease, self._place.name)
             if end is not None:

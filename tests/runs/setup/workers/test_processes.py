@@ -17,6 +17,7 @@ import pytest
 import proctor
 from proctor.runs.arguments import EvaluateOptions
 from proctor.schema.results.run_result import Outcome, RunResult
+from tests.agents.frameworks.environments import variables_with_bytecode
 from tests.cli.project import case, in_this_process, make_project, write_set
 
 pytestmark = pytest.mark.slow  # processes
@@ -54,6 +55,7 @@ class Project:
         return subprocess.Popen(
             [self.python, "-m", "proctor", *command, "--store", self.store, "--on", self.on, "--workers", "2"],
             cwd=self.folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
+            env=variables_with_bytecode(),
         )  # fmt: skip
 
     def eval(self) -> subprocess.Popen[str]:
@@ -67,6 +69,11 @@ class Project:
 
     def begun(self) -> Counter[str]:
         return Counter(text for text, end in self.log() if end != "done")
+
+    def listed(self) -> dict[str, Any]:
+        """Return the run as `proctor runs` lists it."""
+        (found,) = json.loads(in_this_process("runs", "--json", "--store", self.store).stdout)["runs"]
+        return dict(found)
 
     def has_stored(self, least: int) -> bool:
         return len(self.stored()) >= least
@@ -160,8 +167,32 @@ def test_workers_are_killed_and_no_finished_trial_is_lost_or_repeated(tmp_path: 
     assert f"{kills} worker" in output
     assert "lost and replaced" in output
     assert in_this_process("show", "latest", "--store", project.store).stdout.count(f"{kills} worker") == 2
-    (listed,) = json.loads(in_this_process("runs", "--json", "--store", project.store).stdout)["runs"]
-    assert (listed["lost_workers"], listed["lost_attempts"]) == (kills, begun.total() - len(messages))
+    listed = project.listed()
+    assert (listed["in_flight"], listed["lost_workers"]) == (0, kills)
+    assert (
+        begun.total() - len(messages) <= listed["lost_attempts"] <= 2 * kills
+    )  # some had not called the agent
+
+
+@pytest.mark.nightly
+def test_trials_in_flight_and_lost_workers_are_listed_while_the_run_is_executed(tmp_path: Path) -> None:
+    project = Project(tmp_path, "n0", "n1", "n2")
+    waiting = 'while not os.path.exists(message + ".go"):\n        await asyncio.sleep(0.02)'
+    (tmp_path / "agent.py").write_text(LOGGING.replace("await asyncio.sleep(0.1)", waiting))
+    head = project.eval()
+    wait_until(lambda: len(project.begun()) == 3)
+    os.kill(int(dict(project.log())["n2"]), signal.SIGKILL)
+    wait_until(lambda: project.begun()["n2"] == 2)
+    (tmp_path / "n0.go").touch()
+    wait_until(lambda: project.has_stored(1))
+    listed = project.listed()
+    assert (listed["state"], listed["lost_workers"]) == ("running", 1)
+    assert 2 <= listed["in_flight"] <= 3  # n0 until its commit is reported
+    for name in ("n1", "n2"):
+        (tmp_path / f"{name}.go").touch()
+    output, _ = head.communicate(timeout=60)
+    assert head.returncode == 0, output
+    assert project.listed()["in_flight"] == 0
 
 
 @pytest.mark.nightly
@@ -172,6 +203,7 @@ def test_the_head_is_killed_and_resume_repeats_no_finished_trial(tmp_path: Path)
     wait_until(lambda: len(project.stored()) >= 8)
     head.kill()
     head.communicate()
+    assert (project.listed()["state"], project.listed()["in_flight"]) == ("unfinished", 0)
     stored, before = project.stored(), project.begun()
     output, _ = (second := project.start("resume")).communicate(timeout=120)
     assert second.returncode == 0, output

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import proctor
-from tests.agents.frameworks.environments import python_of
+from tests.agents.frameworks.environments import python_of, variables_with_bytecode
 from tests.cli.project import case, make_project
 from tests.runs.setup.workers.test_processes import Project, comparable
 
@@ -35,14 +35,14 @@ def wait_until_stored(project: Project, least: int, head: "subprocess.Popen[str]
         time.sleep(0.2)
 
 
-def processes_of(head: "subprocess.Popen[str]", words: str) -> list[int]:
-    """Return the processes of the cluster that a run has started, by their command lines."""
-    listed = subprocess.run(["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True)
+def processes_of(head: int, words: str) -> list[int]:
+    """Return the processes of the cluster that the process of a run has started, by their command lines."""
+    listed = subprocess.run(["ps", "-wweo", "pid=,ppid=,args="], capture_output=True, text=True, check=True)
     rows = [
         (int(row[0]), int(row[1]), row[2])
         for row in (line.split(None, 2) for line in listed.stdout.splitlines())
     ]
-    family = {head.pid}
+    family = {head}
     while more := {pid for pid, parent, _ in rows if parent in family} - family:
         family |= more
     return [pid for pid, _, command in rows if pid in family and words in command]
@@ -66,7 +66,9 @@ def test_evidence_and_verdicts_are_those_of_a_run_in_one_process(
         "-m", "proctor", "eval", "agent.py", "cases.evalset.json", "--timeout", "2", "--store", "there.db",
         "--on", "ray:local", "--workers", "2",
     ]  # fmt: skip
-    there = subprocess.run([str(PYTHON), *command], capture_output=True, text=True, check=False)
+    there = subprocess.run(
+        [str(PYTHON), *command], capture_output=True, text=True, check=False, env=variables_with_bytecode()
+    )
     assert there.returncode == here.exit_code, there.stderr
     loaded = proctor.load_run("latest", store="there.db")
     assert comparable(loaded) == comparable(proctor.load_run("latest", store="here.db"))
@@ -82,7 +84,7 @@ def test_workers_are_killed_and_no_finished_trial_is_lost_or_repeated(tmp_path: 
         stored, begun = project.stored(), project.begun()
         finished.update({text: begun[text] for text in stored - finished.keys()})
         for words in ("trial_server", "ray::HostedWorker")[kill % 2 :]:
-            if found := processes_of(head, words):
+            if found := processes_of(head.pid, words):
                 os.kill(found[-1], signal.SIGKILL)
                 break
     output, _ = head.communicate(timeout=240)

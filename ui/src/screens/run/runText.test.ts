@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { RunManagement, RunPage } from "../../data/types";
-import { asMarkdown, decidingMetrics, unfinishedText, deletionText, replacedBaseline } from "./runText";
+import type { LiveProgress, RunManagement, RunPage } from "../../data/types";
+import { asMarkdown, decidingMetrics, progressTexts, unfinishedText, deletionText, replacedBaseline } from "./runText";
 
 function metric(name: string, failed: number, gate = true): RunPage["metrics"][number] {
   return { name, short: name, gate, thresholds: [1], mean: null, change: null, outcomes: { passed: 9 - failed, failed } };
@@ -16,6 +16,17 @@ describe("decidingMetrics", () => {
   ])("takes %s", (_, most, wanted) => {
     const names = decidingMetrics({ metrics: MANY }, most).map(({ name }) => name);
     expect(names.join("")).toBe(wanted);
+  });
+});
+
+describe("progressTexts", () => {
+  const BEGUN = { trials: 132, trials_planned: 400, in_flight: 0, lost_workers: "", rate: null, seconds_left: null, spent: null, spent_of: 0, done: 100 } as LiveProgress;
+  const LOST = "1 worker lost with 2 attempts at trials";
+  it.each<[parts: Partial<LiveProgress>, words: string]>([
+    [{}, "132 of 400 trials"],
+    [{ in_flight: 8, rate: 3.21, lost_workers: LOST }, `132 of 400 trials · 8 in flight · 3.2 a second · ${LOST}`],
+  ])("how far a run is: %j", (parts, words) => {
+    expect(progressTexts({ ...BEGUN, ...parts }).join(" · ")).toBe(words);
   });
 });
 

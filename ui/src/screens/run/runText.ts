@@ -43,14 +43,16 @@ export function comparisonText({ against }: RunPage): string {
   return `${parts.filter(Boolean).join(", ")} than`;
 }
 
-/** How far a run is: `132 of 400 trials · 3.2 a second · about 1 m 24 s left · $0.12 so far`. */
+/** How far a run is: `132 of 400 trials · 8 in flight · 3.2 a second · about 1 m 24 s left · $0.12 so far`. */
 export function progressTexts(progress: LiveProgress): string[] {
-  const { trials, trials_planned, rate, seconds_left, spent, spent_of, done } = progress;
+  const { trials, trials_planned, in_flight, lost_workers, rate, seconds_left, spent, spent_of, done } = progress;
   return [
     `${numText(trials)} of ${numText(trials_planned)} trials`,
+    in_flight ? `${numText(in_flight)} in flight` : "",
     rate === null ? "" : `${numText(rate, rate < 10 ? 1 : 0)} a second`,
     seconds_left === null ? "" : `about ${secondsText(Math.max(1, Math.round(seconds_left)))} left`,
     spent === null ? "" : `${moneyText(spent)} so far${spent_of < done ? ` (of ${numText(spent_of)} cases)` : ""}`,
+    lost_workers,
   ].filter(Boolean);
 }
 

@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -27,12 +27,14 @@ from proctor.runs.setup.workers.processes import ProcessWorker
 LOCAL, AUTO, ADDRESS = "ray:local", "ray:auto", "ray://"
 _TO_CONNECT = 150.0
 """Seconds to start a cluster or to connect to one."""
+_STARTS = 4
+"""Attempts to start a cluster of this run: Ray gives each 30 seconds, which may be too few on a busy machine."""
 _TO_START = 300.0
 """Seconds for a worker to start: the cluster may have to add a machine."""
 _TO_STOP = 15.0
 _LOOK_SECONDS = 3.0
 _SILENT_SECONDS = 25.0
-"""Seconds without an answer of Ray's head after which the run ends. Ray itself ends this process after 60."""
+"""Seconds without an answer of Ray's head, or without a machine, after which the run ends. Ray ends this process after 60."""
 _NOT_SENT = [".git", ".venv", "node_modules", "__pycache__", ".proctor", "*.sqlite3", "*.sqlite3-*"]
 """What is not copied to a cluster with the working folder."""
 
@@ -171,7 +173,7 @@ class RayEngine:
     def _live(
         self, loop: asyncio.AbstractEventLoop, connected: asyncio.Future[None], closed: asyncio.Future[None]
     ) -> None:
-        """Connect, look whether Ray's head answers, and leave; in one thread, with which a cluster of this run ends."""
+        """Connect, look whether the cluster is alive, and leave; in one thread, with which a cluster of this run ends."""
         error: BaseException | None = None
         try:
             self._connect()
@@ -180,8 +182,8 @@ class RayEngine:
         _settle_later(loop, connected, error)
         while error is None and not self._closing.is_set():
             with suppress(Exception):
-                self._ray.nodes()
-                self._seen = time.monotonic()
+                if any(node["Alive"] for node in self._ray.nodes()):
+                    self._seen = time.monotonic()
             self._closing.wait(_LOOK_SECONDS)
         with suppress(Exception):
             self._ray.shutdown()
@@ -197,13 +199,16 @@ class RayEngine:
         elif self._address.startswith(ADDRESS):
             place["runtime_env"] = {"working_dir": str(Path.cwd()), "excludes": _NOT_SENT}
         quiet = {"configure_logging": False, "log_to_driver": False, "logging_level": "ERROR"}
+        self._init({**place, **quiet}, attempts=_STARTS if is_local else 1)
+
+    def _init(self, arguments: Mapping[str, Any], attempts: int) -> None:
         try:
-            self._ray.init(**place, **quiet)
+            self._ray.init(**arguments)
         except Exception:
-            if not is_local:
+            if attempts == 1 or self._closing.is_set():
                 raise
-            self._ray.shutdown()  # Ray gives a cluster 30 seconds to start: too few at times on a busy machine
-            self._ray.init(**place, **quiet)
+            self._ray.shutdown()
+            self._init(arguments, attempts - 1)
 
     @property
     def _not_there(self) -> str:
@@ -228,7 +233,7 @@ class RayEngine:
         return RayWorker(self._ray, actor.remote(folder, path))
 
     def on_lost(self, notify: Callable[[str], None]) -> None:
-        """Report if Ray's head does not answer any more."""
+        """Report if the cluster has no head that answers any more, or no machine."""
         self._seen = time.monotonic()
         self._watching = asyncio.get_running_loop().create_task(self._watch(notify))
 
@@ -236,7 +241,7 @@ class RayEngine:
         while time.monotonic() - self._seen < _SILENT_SECONDS:  # noqa: ASYNC110 - another thread looks
             await asyncio.sleep(1.0)
         notify(
-            f"the head of the cluster of Ray at {self._address} has not answered for {_SILENT_SECONDS:g} s"
+            f"the cluster of Ray at {self._address} has had no head that answers, or no machine, for {_SILENT_SECONDS:g} s"
         )
 
     async def close(self) -> None:

@@ -44,6 +44,10 @@ class LiveProgress(PageModel):
     """At that rate."""
     seconds: float
     """The time that processes have spent on it."""
+    in_flight: int
+    """Trials that run now."""
+    lost_workers: str
+    """The workers that were lost so far, with the attempts at trials; empty if none was."""
     spent: float | None
     """The cost of the decided cases in US dollars, as far as prices are known; null: none is known."""
     spent_of: int
