@@ -101,7 +101,7 @@ def text_of(svg: str) -> str:
     words = " ".join(
         unescape(text).replace("\xa0", " ") for text in re.findall(r"<text[^>]*>([^<]*)</text>", svg)
     )
-    words = re.sub(r"( · )?\d+(\.\d+)? s a turn", "", words)  # a fast machine has none
+    words = re.sub(r"\s*·\s+\d+(\.\d+)? m?s a turn", " a turn", words)  # a fast machine has none
     words = re.sub(r"\d+(\.\d+)?m?s\b", "SECONDS", words)
     words = re.sub(r"\b(run|show) [a-z0-9]{10}\b", r"\1 ID", words)
     return " ".join(words.split())
