@@ -673,6 +673,26 @@ def test_what_could_not_be_made_is_tried_again() -> None:
     assert kept.get("a", lambda: "made", len) == "made"
 
 
+@pytest.mark.nightly(check=1)
+@pytest.mark.parametrize("form", ["html", "json", "jsonl", "csv", "junit", "markdown"])
+def test_an_export_is_the_file_of_the_command_as_a_download(
+    asked: TestClient, project: tuple[Path, dict[str, str]], tmp_path: Path, form: str
+) -> None:
+    run_id = asked.get("/api/runs/latest").json()["run_id"]
+    answer = asked.get(f"/api/runs/latest/export?format={form}")
+    assert answer.status_code == 200
+    assert re.fullmatch(rf'attachment; filename="run-{run_id}\.\w+"', answer.headers["content-disposition"])
+    store = project[0] / ".proctor" / "store.sqlite3"
+    output = tmp_path / "expected"
+    in_this_process("export", run_id, "--format", form, "--output", str(output), "--store", str(store))
+    assert answer.content == output.read_bytes()
+
+
+def test_an_export_in_an_unknown_format_is_refused(asked: TestClient) -> None:
+    assert asked.get("/api/runs/latest/export?format=pickle").status_code == 422
+    assert asked.get("/api/runs/none/export?format=json").status_code == 404
+
+
 def test_the_start_of_a_server_reads_no_case_but_one(
     project: tuple[Path, dict[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

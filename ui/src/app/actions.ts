@@ -58,7 +58,7 @@ export const ACTIONS = {
   id: ["i", "copy the id"],
   numbers: ["I", "copy the numbers"],
   transcript: ["T", "copy the transcript"],
-  export: ["E", "save the whole evidence"],
+  export: ["E", "export: a run, or the evidence of a trial"],
 
   fold: ["o", "open all turns, or fold those as expected"],
   zoomIn: ["+", "zoom in"],

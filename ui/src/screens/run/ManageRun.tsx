@@ -2,7 +2,7 @@ import { useState } from "react";
 import { useLocation } from "wouter";
 import { ACTIONS } from "../../app/actions";
 import { bind, useKeys } from "../../app/keyboard";
-import { useChange, useData } from "../../data/queries";
+import { pathOf, useChange, useData } from "../../data/queries";
 import type { BaselinesPage, RunManagement, RunPage } from "../../data/types";
 import { Button } from "../../components/forms/Button";
 import { Dialog } from "../../components/forms/Dialog";
@@ -31,19 +31,20 @@ export function Star({ page, managed }: { page: RunPage; managed: RunManagement 
   );
 }
 
-const PARTS = ["name", "note", "baseline", "remove"] as const;
+const PARTS = ["name", "note", "baseline", "export", "remove"] as const;
 type Part = (typeof PARTS)[number];
 
-/** The button and the dialog for name, note, baseline and deletion. */
+/** The button and the dialog for name, note, baseline, export and deletion. */
 export function Manage({ page, managed }: { page: RunPage; managed: RunManagement }) {
   const [part, setPart] = useState<Part | null>(null);
   useKeys(PARTS.map((one) => bind(one, () => setPart(one))));
   return (
     <>
-      <Button title={`Name, note, baseline, deletion (${PARTS.map((one) => ACTIONS[one][0]).join(", ")})`} onClick={() => setPart("name")}>Manage …</Button>
+      <Button title={`Name, note, baseline, export, deletion (${PARTS.map((one) => ACTIONS[one][0]).join(", ")})`} onClick={() => setPart("name")}>Manage …</Button>
       <Dialog open={part !== null} begin={part ?? ""} onClose={() => setPart(null)} title={`Run ${page.short}`}>
         <NameAndNote page={page} managed={managed} />
         <Baseline page={page} managed={managed} />
+        <Export page={page} />
         <Deletion page={page} managed={managed} />
       </Dialog>
     </>
@@ -123,6 +124,24 @@ function Baseline({ page, managed }: { page: RunPage; managed: RunManagement }) 
       </Button>
       <ErrorNote error={change.error} />
     </form>
+  );
+}
+
+const FORMATS = { html: "HTML, one file", json: "JSON", jsonl: "JSON Lines", csv: "CSV", junit: "JUnit XML", markdown: "Markdown" };
+
+function Export({ page }: { page: RunPage }) {
+  return (
+    <section className={styles.manage}>
+      <h3>Export</h3>
+      <p className="row">
+        {Object.entries(FORMATS).map(([format, name]) => (
+          <a key={format} data-begin={format === "html" ? "export" : undefined} download href={pathOf(`/api/runs/${encodeURIComponent(page.run_id)}/export`, { format, judging: page.judging })}>
+            {name}
+          </a>
+        ))}
+      </p>
+      <p className="dim small">JSON and JSON Lines have everything, CSV has a row for each trial. <code>proctor export {page.short}</code> writes the same files.</p>
+    </section>
   );
 }
 

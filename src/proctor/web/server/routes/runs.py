@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Annotated
+from contextlib import ExitStack, contextmanager
+from pathlib import Path as FilePath
+from tempfile import TemporaryDirectory
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query, Response
+from fastapi.responses import FileResponse
 from pydantic import Field
+from starlette.background import BackgroundTask
 
+from proctor.runs.storage.export import export_run
+from proctor.runs.storage.lookup import judging_of
 from proctor.runs.storage.open import NoRunsError
 from proctor.runs.storage.queries import RunFilter, starred_runs
 from proctor.schema.results.manifest import RunState
 from proctor.schema.results.run_result import Outcome
 from proctor.schema.serialize import kept_json
+from proctor.web.pages.bundle.store_pages import StoreExtras
 from proctor.web.pages.case.case import CasePage
 from proctor.web.pages.case.judge_votes import JudgesPage, PromptPage
 from proctor.web.pages.case.load_case import CaseLoader, reconstruct_prompt
@@ -134,6 +141,29 @@ def list_cases(
             every = context.run_pages.rows(store, run, judging)
             rows, total = every[offset : None if limit is None else offset + limit], len(every)
     return Response(b'{"items":[%b],"total":%d}' % (b",".join(rows), total), media_type="application/json")
+
+
+ExportFormat = Literal["html", "json", "jsonl", "csv", "junit", "markdown"]
+_SUFFIXES: dict[ExportFormat, str] = {"junit": "xml", "markdown": "md"}
+
+
+@router.get("/runs/{run}/export", response_class=FileResponse)
+def get_export(
+    context: ContextDep,
+    run: str,
+    form: Annotated[ExportFormat, Query(alias="format", description="As of `proctor export`.")],
+    judging: Judging = None,
+) -> FileResponse:
+    """Return the file that `proctor export` writes for a run."""
+    with context.runs() as store, ExitStack() as cleanup:
+        run_id = store.find(run)
+        number = judging_of(store, run_id, judging)
+        folder = cleanup.enter_context(TemporaryDirectory(prefix="proctor-export-"))
+        file = FilePath(folder, f"run-{run_id}.{_SUFFIXES.get(form, form)}")
+        export_run(store.load(run_id, number), form, file, beside=StoreExtras(store, number))
+        sent = cleanup.pop_all()
+    # as a download only: a report that is shown here would have the rights of this page
+    return FileResponse(file, filename=file.name, background=BackgroundTask(sent.close))
 
 
 @contextmanager
