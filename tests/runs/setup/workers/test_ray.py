@@ -2,9 +2,11 @@
 
 import os
 import signal
+import socket
 import subprocess
 import time
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -109,3 +111,49 @@ def test_the_head_is_killed_and_resume_on_the_cluster_repeats_no_finished_trial(
     assert len(project.stored()) == 30
     assert {text: begun[text] for text in stored} == {text: before[text] for text in stored}
     assert begun.total() <= 30 + 4
+
+
+TOKEN = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "a-token-of-this-test-only-0123456789"}
+
+
+@pytest.fixture(scope="module")
+def cluster_with_token(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Start a cluster that requires a token, and return its address."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    words = ["start", "--head", "--block", f"--port={port}", "--include-dashboard=false", "--num-cpus=1"]
+    folder = tmp_path_factory.getbasetemp().parent / "ray"  # a socket in it has a short path
+    for _ in range(4):  # Ray gives a cluster 30 seconds to start
+        head = subprocess.Popen(
+            [str(PYTHON.with_name("ray")), *words, f"--temp-dir={folder}", "--disable-usage-stats"],
+            env=variables_with_bytecode() | TOKEN, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        assert head.stdout is not None
+        if any("Ray runtime started" in line for line in head.stdout):
+            yield f"127.0.0.1:{port}"
+            head.terminate()
+            head.communicate(timeout=60)
+            return
+        head.communicate()
+    raise AssertionError("Ray has started no cluster")
+
+
+@pytest.mark.parametrize(
+    "token", [{}, TOKEN | {"RAY_AUTH_TOKEN": "not-the-token-of-the-cluster-012345"}], ids=["missing", "wrong"]
+)
+def test_a_missing_or_wrong_token_is_one_message_before_the_run(
+    tmp_path: Path, cluster_with_token: str, token: dict[str, str]
+) -> None:
+    make_project(tmp_path, case("hello", "hello"))
+    refused = subprocess.run(
+        [str(PYTHON), "-m", "proctor", "eval", "agent.py", "cases.evalset.json", "--on", "ray:auto", "--store", "runs.db"],
+        cwd=tmp_path, env=variables_with_bytecode() | token | {"RAY_ADDRESS": cluster_with_token},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert refused.returncode == 2
+    assert TOKEN["RAY_AUTH_TOKEN"] not in refused.stdout + refused.stderr
+    # other lines are warnings of Ray: one for each attempt to connect
+    (line,) = [line for line in refused.stderr.splitlines() if line.startswith("error: ")]
+    assert line.startswith("error: on: the cluster of Ray at ray:auto cannot be used: ")
+    assert line.endswith("if it requires a token, that RAY_AUTH_MODE=token and RAY_AUTH_TOKEN are set")
