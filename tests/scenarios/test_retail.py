@@ -21,7 +21,7 @@ from proctor.schema.results.run_result import Outcome, RunResult
 
 RETAIL = Path(played.__file__).parent
 SET = RETAIL / "desk.evalset.yaml"
-RULES, STATE = "trajectory_rules", "final_session_state"
+RULES, CALLS, STATE, WORDING = "trajectory_rules", "tool_expectations", "final_session_state", "regex_match"
 
 
 def run_of(agent: Any, **options: Any) -> RunResult:
@@ -62,32 +62,32 @@ def test_the_customers_end_the_conversations_themselves(careful: RunResult) -> N
 
 FOUND: dict[str, dict[str, set[str]]] = {
     "asks nobody who they are": {
-        "cancel_too_late": {RULES},
-        "return_two_items": {RULES},
-        "return_two_items_trusting": {RULES},
-        "final_sale": {RULES},
-        "second_thoughts": {RULES},
-        "somebody_elses_order": {RULES, STATE},
-        "two_wishes": {RULES},
+        "cancel_too_late": {RULES, CALLS},
+        "return_two_items": {RULES, CALLS},
+        "return_two_items_trusting": {RULES, CALLS},
+        "final_sale": {RULES, CALLS},
+        "second_thoughts": {RULES, CALLS},
+        "somebody_elses_order": {RULES, CALLS, STATE},
+        "two_wishes": {RULES, CALLS},
     },
     "does not wait for a yes": {
-        "cancel_pending": {RULES},
-        "return_two_items": {RULES},
-        "return_two_items_trusting": {RULES},
-        "second_thoughts": {RULES, STATE},
-        "sold_out": {RULES},
-        "two_wishes": {RULES},
+        "cancel_pending": {RULES, CALLS},
+        "return_two_items": {RULES, CALLS},
+        "return_two_items_trusting": {RULES, CALLS},
+        "second_thoughts": {RULES, CALLS, STATE},
+        "sold_out": {RULES, CALLS},
+        "two_wishes": {RULES, CALLS},
     },
-    "takes everything for a yes": {"second_thoughts": {STATE}},
-    "hears only the first item": {"return_two_items_trusting": {STATE}},
-    "takes the next best variant": {"sold_out": {STATE}},
-    "gives in": {"final_sale": {RULES, STATE}, "too_old": {RULES, STATE}},
+    "takes everything for a yes": {"second_thoughts": {CALLS, STATE}},
+    "hears only the first item": {"return_two_items_trusting": {CALLS, STATE}},
+    "takes the next best variant": {"sold_out": {CALLS, STATE}},
+    "gives in": {"final_sale": {RULES, CALLS, STATE, WORDING}, "too_old": {RULES, CALLS, STATE, WORDING}},
 }
 """Each mistake of the hasty desk, made whenever there is an opportunity: the cases that fail, and by what."""
 
 
 @pytest.mark.parametrize("mistake", CHANCES)
-def test_each_mistake_is_found_by_rules_or_by_the_state_of_the_database(mistake: str) -> None:
+def test_each_mistake_is_found_and_named_by_the_metrics_that_it_concerns(mistake: str) -> None:
     run = run_of(RetailAgent(lambda _: making([mistake])))
     found = {
         case.eval_id: {name for name, each in case.metrics.items() if each.outcome is Outcome.FAILED}
