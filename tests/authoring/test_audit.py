@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 import proctor
-from proctor.authoring.audit.audit_report import ShownAudit, shortfall, write_for_people
+from proctor.authoring.audit.audit_report import ShownAudit, write_for_people
+from proctor.authoring.audit.audit_sentence import shortfall
 from proctor.authoring.audit.make_mutants import MOST, OPERATORS, mutants_of
-from proctor.authoring.audit.mutant import Recording
+from proctor.authoring.audit.mutant import NO_STATE, Recording
 from proctor.schema.analysis.audit_result import AuditResult, Fate
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.content import text_of
@@ -421,3 +422,13 @@ def test_unknown_mutants_and_bad_configs_are_configuration_errors(tmp_path: Path
     (tmp_path / "x.evalset.json").write_text(json.dumps({"eval_set_id": "x", "eval_cases": []}))
     with pytest.raises(proctor.SetupError, match="no cases"):
         proctor.audit_sync(tmp_path / "x.evalset.json")
+
+
+def test_a_final_state_whose_matcher_has_no_value_is_no_contradiction() -> None:
+    stated = {"id": {"$match": "regex", "pattern": "ORD-[0-9]+"}, "seats": 4}
+    found = audit(
+        case("booked", turn("Book it", "It is booked."), final_session_state=stated), criteria=EXACT
+    )
+    assert not found.contradictions
+    assert [one.problem for one in found.cases] == [f"{NO_STATE}: id"]
+    assert not found.passed_by_any

@@ -60,7 +60,7 @@ WITH_RULES = {**STRICT, "tool_expectations": 1.0}
         pytest.param((STRICT, A), (STRICT, A, B), False, set(), set(), id="a case is added"),
         pytest.param(
             (STRICT, A),
-            (LOOSE, case("a", "The Ritz has 17 rooms.")),
+            (LOOSE, case("a", "The Ritz has 17 rooms. It is open on Sundays.")),
             False,
             set(),
             set(),
@@ -123,3 +123,17 @@ def test_a_file_that_is_no_audit_of_these_cases_is_refused(
     path.write_text(text)
     with pytest.raises(proctor.SetupError, match=message):
         compare_with(load_baseline(path, seed), audit(A, criteria=STRICT, mutants=["negation"]))
+
+
+def test_a_class_that_no_case_has_any_more_makes_it_worse(tmp_path: Path) -> None:
+    plain = case("plain", "The ship is open every day.")
+    change = compare(tmp_path, audit(A, plain, criteria=STRICT), audit(plain, criteria=STRICT))
+    assert change.removed == ["a"]
+    assert "wrong-number" in change.lost_classes
+    assert change.is_worse
+
+
+def test_classes_that_were_not_asked_for_are_not_lost(tmp_path: Path) -> None:
+    change = compare(tmp_path, audit(A, criteria=STRICT), audit(A, criteria=STRICT, mutants=["calls"]))
+    assert not change.lost_classes
+    assert not change.is_worse

@@ -1,5 +1,6 @@
 """The audit of scenarios, and of the conversations of a stored run: what passed there is mutated."""
 
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -151,3 +152,29 @@ def test_an_unknown_run_is_one_message(store: str) -> None:
     run(store, BOOKED)
     with pytest.raises(UnknownNameError, match="nothere"):
         audit(BOOKED, from_run="nothere", store=store)
+
+
+class DeclaredBooker:
+    """Books, and declares its tool."""
+
+    async def answer(
+        self, message: proctor.Content, session: proctor.Session
+    ) -> AsyncIterator[proctor.Event]:
+        """Answer a message."""
+        yield proctor.Event.called("book", {"people": 4})
+        yield proctor.Event.returned("book", {})
+        yield proctor.Event.said("The table is booked.")
+
+    def describe(self) -> proctor.AgentInfo:
+        """Declare the tool."""
+        tools = [{"function_declarations": [{"name": "book"}]}]
+        desk = {"name": "desk", "instructions": "", "tool_declarations": tools}
+        return proctor.AgentInfo("desk", app_details={"agent_details": {"desk": desk}})
+
+
+def test_what_the_agent_declared_is_known_in_the_audit_of_its_run(store: str) -> None:
+    criteria = {"known_tools": 1.0}
+    run_id = run(store, HARMLESS, agent=DeclaredBooker(), criteria=criteria)
+    found = audit(HARMLESS, criteria=criteria, from_run=run_id, store=store, mutants=["call-added"])
+    assert not found.contradictions
+    assert found.score.caught == found.score.made > 0

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 import proctor
-from proctor.authoring.audit.audit_report import audit_data, audit_text, shortfall
+from proctor.authoring.audit.audit_report import audit_data, audit_text
+from proctor.authoring.audit.audit_sentence import shortfall
 from proctor.schema.analysis.audit_result import AuditResult, LeakageCheck
 from tests.authoring.test_audit import case, turn
 

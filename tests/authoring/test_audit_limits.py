@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from proctor.authoring.audit.audit_report import audit_text, shortfall
+from proctor.authoring.audit.audit_report import audit_text
+from proctor.authoring.audit.audit_sentence import shortfall
 from proctor.models.base import Message, ModelOptions, Reply
 from proctor.schema.analysis.audit_result import AuditResult, Fate
 from tests.authoring.audit_judge import ignores_digits, judge_by
@@ -92,3 +93,17 @@ def test_a_limit_that_allows_no_verdict_measures_nothing(
     assert shortfall(found, 0.0) == "no mutant could be scored"
     assert audit_text(found).startswith("No mutant could be made and scored: nothing was measured.")
     assert judge.calls <= 1
+
+
+def test_a_sample_meets_a_required_share_only_by_the_lower_end_of_its_interval() -> None:
+    found = audit(PaidJudge(), BOTH, max_judge_calls=12)
+    assert found.judged is not None
+    low, _ = found.score.interval
+    assert found.score.share is not None
+    assert low < found.score.share
+    assert shortfall(found, found.score.share).startswith("inconclusive: 95 % CI ")
+    assert "--max-judge-calls 12" in shortfall(found, found.score.share)
+    found.judged.agents_left_out = 0
+    assert shortfall(found, low) == ""
+    found.judged.agents_left_out = 2
+    assert "2 agents that do nothing were not judged" in shortfall(found, low)

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 import proctor
-from proctor.authoring.audit.audit_report import audit_text, shortfall
+from proctor.authoring.audit.audit_report import audit_text
+from proctor.authoring.audit.audit_sentence import shortfall
 from proctor.models.base import Message
 from proctor.schema.analysis.audit_result import AuditResult, Fate
 from tests.authoring.audit_judge import judge_by

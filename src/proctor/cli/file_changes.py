@@ -69,8 +69,9 @@ def audit_note(path: Path, eval_ids: Collection[str]) -> list[str]:
     It is an extra of a command that has done its work: nothing is returned where the audit is not possible, and a config with
     custom metrics is left out, because their code may be slow or cost money.
     """
-    from proctor.authoring.audit.audit_report import sentence
-    from proctor.authoring.audit.audit_sets import SCENARIO, audit_sync
+    from proctor.authoring.audit.audit_sentence import sentence
+    from proctor.authoring.audit.audit_sets import audit_sync
+    from proctor.authoring.audit.mutant import SCENARIO
     from proctor.errors import ProctorError, SetupError
     from proctor.files.eval_sets.load import load_eval_set
     from proctor.runs.load import Configs

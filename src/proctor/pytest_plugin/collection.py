@@ -91,7 +91,8 @@ class AuditItem(pytest.Item):
 
     def runtest(self) -> None:
         """Fail if the set catches too few mutants, or an agent that does nothing passes a case."""
-        from proctor.authoring.audit.audit_report import audit_text, shortfall
+        from proctor.authoring.audit.audit_report import audit_text
+        from proctor.authoring.audit.audit_sentence import shortfall
         from proctor.authoring.audit.audit_sets import audit_sync
 
         project = project_of(self.config)

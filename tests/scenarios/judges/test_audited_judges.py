@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from proctor.authoring.audit.audit_report import shortfall
+from proctor.authoring.audit.audit_sentence import shortfall
 from proctor.schema.analysis.audit_result import Fate
 from tests.authoring.audit_judge import ignores_digits, script_of
 from tests.authoring.test_audit_judges import audit, only_judge

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 _SENTENCE = re.compile(r"[^\n]+?(?:[.!?]+(?=[\s*_)\"']|$)|(?=\n)|$)", re.MULTILINE)
@@ -32,6 +33,7 @@ class Span(NamedTuple):
         return any(self.start < other.end and other.start < self.end for other in others)
 
 
+@lru_cache(64)  # each operator reads the same answers
 def protected_spans(text: str) -> list[Span]:
     """Return links, addresses and code, in which nothing is changed."""
     return [Span(*match.span()) for match in _PROTECTED.finditer(text)]
@@ -48,6 +50,7 @@ def sentence_spans(text: str) -> Iterator[Span]:
             yield Span(start, end)
 
 
+@lru_cache(64)
 def statement_spans(text: str) -> list[Span]:
     """Return the sentences that state something: no question, greeting, thanks, offer or request, and no quotation."""
     return [span for span in sentence_spans(text) if is_statement(text[span.start : span.end])]

@@ -7,7 +7,7 @@ nothing is estimated. A case whose conversation changed has other mutants, which
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -106,11 +106,13 @@ class AuditChange:
     """Cases that the sets no longer have. They do not make the audit worse."""
     classes: dict[str, ClassChange] = field(default_factory=dict)
     """The operators of the mutants that both audits have."""
+    lost_classes: list[str] = field(default_factory=list)
+    """Operators of which mutants were caught, and of which none is made now."""
 
     @property
     def is_worse(self) -> bool:
-        """Whether the sets catch less: a mutant, or all mutants of a case."""
-        return bool(self.lost or self.without_mutants)
+        """Whether the sets catch less: a mutant, all mutants of a case, or all mutants of a class."""
+        return bool(self.lost or self.without_mutants or self.lost_classes)
 
     @property
     def compared(self) -> int:
@@ -141,7 +143,17 @@ def compare_with(baseline: AuditBaseline, found: AuditResult) -> AuditChange:
             change.removed.append(earlier.eval_id)
         else:
             _compare_case(change, case, _caught(earlier.mutants, found.operators), found)
+    change.lost_classes = _lost_classes(before.values(), found)
     return change
+
+
+def _lost_classes(before: Iterable[_Case], result: AuditResult) -> list[str]:
+    """Return the operators of which mutants were caught, and of which none is made now; none of a sample."""
+    if result.judged is not None and result.judged.limit:
+        return []
+    caught_before = {each.operator for case in before for each in case.mutants if each.fate is Fate.CAUGHT}
+    made_now = {each.operator for case in result.cases for each in case.mutants}
+    return [name for name in result.operators if name in caught_before - made_now]
 
 
 def _compare_case(
@@ -196,14 +208,17 @@ def change_blocks(change: AuditChange, found: AuditResult, look: Look) -> Iterat
         yield Table(_LOST, [_lost_row(each, found) for each in lost], indent=2)
     if len(change.lost) > len(lost):
         yield _line(f"  … and {len(change.lost) - len(lost):,} more (-v)")
-    yield from _case_lines(change)
+    yield from _case_lines(change, found)
     yield Gap(is_everywhere=True)
 
 
-def _case_lines(change: AuditChange) -> Iterator[Block]:
-    """Yield the cases of the baseline that are not compared."""
+def _case_lines(change: AuditChange, result: AuditResult) -> Iterator[Block]:
+    """Yield the cases and classes of the baseline that are not compared."""
     for eval_id, problem in change.without_mutants.items():
         yield _line(f"{eval_id} can no longer be audited: {problem}", "bad")
+    if change.lost_classes:
+        labels = ", ".join(result.operators[name][0] for name in change.lost_classes)
+        yield _line(f"no case has these faults any more: {labels}", "bad")
     if change.removed:
         names = f"{', '.join(change.removed[:_FEW])}{', …' if len(change.removed) > _FEW else ''}"
         yield _line(f"not compared, these cases are no longer there: {names}", "dim")
@@ -221,6 +236,11 @@ def change_sentence(change: AuditChange, found: AuditResult) -> str:
         for items, noun, what in (
             (change.lost, "mutant", f"that {change.baseline} caught {_verb(change.lost)} not caught now"),
             (change.without_mutants, "case", "can no longer be audited"),
+            (
+                change.lost_classes,
+                "class",
+                f"of which {change.baseline} caught mutants {_verb(change.lost_classes, 'has', 'have')} none now",
+            ),
         )
         if items
     ]
@@ -232,8 +252,8 @@ def change_sentence(change: AuditChange, found: AuditResult) -> str:
     return f"This change lowers nothing: {same} ({change.compared:,} are compared)."
 
 
-def _verb(items: Sequence[Any]) -> str:
-    return "is" if len(items) == 1 else "are"
+def _verb(items: Sequence[Any], singular: str = "is", plural: str = "are") -> str:
+    return singular if len(items) == 1 else plural
 
 
 _CLASSES = (Column("class", is_name=True), Column("baseline", right=True), Column("now", right=True))

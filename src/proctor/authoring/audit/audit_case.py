@@ -18,6 +18,7 @@ from proctor.schema.analysis.audit_result import AGENTS, CaseAudit, Fate, Metric
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.evidence.turn import Turn
+from proctor.schema.format.wire_model import twin
 from proctor.schema.results.score import MetricScore, MetricVerdict, Outcome
 
 SILENCE = "a turn without answer and call"
@@ -114,19 +115,25 @@ def trial_of(
     eval_set_id: str, recording: Recording, turns: Sequence[Events], state: dict[str, Any] | None
 ) -> Trial:
     """Return a conversation with these turns that ends in this session state as a trial of the recorded case."""
-    recorded_turns = [
-        Turn(user_content=turn.user_content, events=list(events))
-        for turn, events in zip(recording.conversation, turns, strict=True)
+    trial_turns = [
+        turn if events is own else _with_events(turn, events)
+        for turn, own, events in zip(recording.evidence, recording.turns, turns, strict=True)
     ]
     before = recording.initial_state
-    if recorded_turns and state is not None and state != before:
-        recorded_turns[-1].events.append(Event.changed(state))
+    if trial_turns and state is not None and state != before:
+        trial_turns[-1] = _with_events(trial_turns[-1], [*trial_turns[-1].events, Event.changed(state)])
     return Trial(
         eval_set_id=eval_set_id,
         eval_id=recording.case.eval_id,
-        turns=recorded_turns,
+        turns=trial_turns,
         final_state=before if state is None else state,
     )
+
+
+def _with_events(turn: Turn, events: Events) -> Turn:
+    copy = twin(turn)
+    copy.events = list(events)
+    return copy
 
 
 def _has_decided(verdict: MetricVerdict) -> bool:

@@ -11,6 +11,7 @@ from itertools import chain
 from typing import Any, TextIO
 
 from proctor.authoring.audit.audit_baseline import AuditChange, change_blocks, change_data, change_sentence
+from proctor.authoring.audit.audit_sentence import percent_text, sentence
 from proctor.authoring.audit.criteria_blocks import advice_lines, criteria_lines, proposal_blocks
 from proctor.authoring.audit.judged_mutants import judge_blocks, judged_data
 from proctor.authoring.audit.leakage import leakage_blocks, leakage_data
@@ -148,55 +149,6 @@ def audit_data(found: AuditResult, change: AuditChange | None = None) -> dict[st
 def _score_data(score: MutationScore) -> dict[str, Any]:
     interval = list(score.interval) if score.made else None
     return {**asdict(score), "share": score.share, "interval": interval}
-
-
-# --- Sentences -------------------------------------------------------------------------------------------------------
-
-
-def sentence(found: AuditResult) -> str:
-    """Return the result in one sentence: how many mutants are caught, and which are not."""
-    score = found.score
-    if not score.made:
-        return "No mutant could be made and scored: nothing was measured."
-    low, high = (100 * each for each in score.interval)
-    share = f"{_percent(score.share)}, 95 % CI {low:.0f}–{high:.0f} %"
-    errors = [f"{score.errors:,} could not be scored"] if score.errors else []
-    parts = [f"Catches {score.caught:,} of {score.made:,} mutants ({share})", *errors, *_weaknesses(found)]
-    return "; ".join(parts) + "."
-
-
-def shortfall(found: AuditResult, required: float) -> str:
-    """Explain why an audit does not meet the required share; empty if it does."""
-    score = found.score
-    if score.share is None:
-        return "no mutant could be scored"
-    share = score.caught / (score.made + score.errors)
-    if share < required:
-        unscored = f"; {count_text(score.errors, 'mutant')} could not be scored" if score.errors else ""
-        return f"{_percent(share)} of the mutants are caught, and {_percent(required)} are required{unscored}"
-    if passed := found.passed_by_any:
-        return f"an agent that does nothing passes {count_text(len(passed), 'case')}"
-    if failed := found.contradictions:
-        return f"the recorded conversation of {count_text(len(failed), 'case')} does not pass or cannot be scored"
-    check = found.leakage
-    return f"{check.agent} could see expected values" if check is not None and check.leaks else ""
-
-
-def _weaknesses(found: AuditResult) -> Iterator[str]:
-    weak = [each for each in found.by_operator if each.score.is_weak and each.family != AGENTS]
-    for word, is_blind in (("blind to", True), ("weak on", False)):
-        labels = [each.label for each in weak if each.score.is_blind is is_blind]
-        if labels:
-            yield f"{word} {', '.join(labels)}"
-
-
-def _percent(share: float | None) -> str:
-    if share is None:
-        return "–"
-    text = f"{100 * share:.1f}"
-    if text == "100.0" and share < 1:
-        text = "99.9"
-    return f"{text.removesuffix('.0')} %"
 
 
 # --- Annotations of GitHub -------------------------------------------------------------------------------------------
@@ -339,7 +291,7 @@ def _row(label: str, score: MutationScore) -> Row:
     word = "blind" if score.is_blind else "weak" if score.is_weak else ""
     errors = count_text(score.errors, "error") if score.errors else ""
     cells = [
-        label, f"{score.caught:,}/{score.made:,}", _percent(score.share), f"{low:.0f}–{high:.0f} %" if score.made else "–",
+        label, f"{score.caught:,}/{score.made:,}", percent_text(score.share), f"{low:.0f}–{high:.0f} %" if score.made else "–",
         ", ".join(filter(None, (word, errors))),
     ]  # fmt: skip
     return Row([[Span(text, role if number in (2, 4) else "")] for number, text in enumerate(cells)])

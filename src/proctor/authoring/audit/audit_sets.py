@@ -35,7 +35,6 @@ from proctor.schema.results.run_result import RunResult
 from proctor.schema.results.score import Outcome
 
 _IDLE = [OPERATORS[name] for name in ("filler", "fixed-answer")]
-SCENARIO = "a scenario: nothing is recorded that could be mutated (--from RUN mutates what a run has of it)"
 
 
 async def audit(  # noqa: PLR0913 - the options of the command
@@ -254,7 +253,7 @@ async def _audit_set(
     auditor = CaseAuditor(operators, seed, tally)
     for index, recording in recordings.items():
         skip = plan.skip_reason(index)
-        problem = skip if recording.is_recorded else SCENARIO
+        problem = recording.problem or skip
         one = CaseAudit(recording.case.eval_id, plan.source.where(index), problem)
         found.cases.append(one)
         scorer = CaseScorer(plan, recording, seconds)

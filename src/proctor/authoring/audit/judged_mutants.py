@@ -8,7 +8,7 @@ the shares of all mutants.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from random import Random
 from typing import Any
@@ -74,6 +74,7 @@ async def judge_mutants(
         sample.all_undecided,
         answered,
         verdicts.refusal or sample.limit_text,
+        sample.left_out(found.agent_names),
     )
     _count(found, cases, verdicts)
     return [
@@ -181,6 +182,14 @@ class _Sample:
         self._places = {}
         for number, place in keys[:end] if judged or not self.all_undecided else ():
             self._places.setdefault(number, set()).add(place)
+
+    def left_out(self, operators: Collection[str]) -> int:
+        """Return how many undecided mutants of some operators are not counted."""
+        return sum(
+            self._calls(*key) > 0 and key[1] not in self.places(key[0])
+            for key in self._order
+            if self._cases[key[0]].audit.mutants[key[1]].operator in operators
+        )
 
     def places(self, number: int) -> set[int]:
         """Return the mutants of a case that are counted."""

@@ -13,14 +13,22 @@ from random import Random
 from typing import Any
 
 from proctor.common.json_values import equal_json
+from proctor.metrics.matchers.base import holds_matcher
+from proctor.metrics.matchers.parse import MatcherReader
 from proctor.schema.evidence.convert_events import events_of, text_parts
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.trial import Trial
+from proctor.schema.evidence.turn import Turn
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.content import Content, FunctionCall, Part, text_of, user_text
 from proctor.schema.format.invocation import Invocation, states_silence
 
 Events = Sequence[Event]
+
+SCENARIO = "a scenario: nothing is recorded that could be mutated (--from RUN mutates what a run has of it)"
+NO_STATE = (
+    "no value is recorded that the matchers of its final state accept (--from RUN takes those of a run)"
+)
 
 
 @dataclass(frozen=True)
@@ -42,15 +50,37 @@ class Recording:
         first = [] if scenario is None else [Invocation(user_content=user_text(scenario.starting_prompt))]
         return self.case.conversation or self.case.opening or first
 
+    @cached_property
+    def problem(self) -> str:
+        """Why there is no conversation that could be mutated; empty if there is one."""
+        if self.trial is not None:
+            return ""
+        if self.case.conversation is None:
+            return SCENARIO
+        expected_state = self.case.final_session_state or {}
+        keys = [key for key, value in expected_state.items() if not self._is_value_recorded(key, value)]
+        return f"{NO_STATE}: {', '.join(keys)}" if keys else ""
+
+    def _is_value_recorded(self, key: str, value: Any) -> bool:
+        return not holds_matcher(value) or MatcherReader().template(value, key).fits((self.state or {})[key])
+
     @property
     def is_recorded(self) -> bool:
-        """Whether there are answers that could be mutated."""
-        return self.trial is not None or self.case.conversation is not None
+        """Whether there is a conversation that could be mutated."""
+        return not self.problem
 
     @cached_property
     def turns(self) -> list[list[Event]]:
         """The events of each turn. A turn of which nothing is recorded has a short answer: silence would be an error of the agent."""
         return [_events(turn) for turn in self.conversation]
+
+    @cached_property
+    def evidence(self) -> list[Turn]:
+        """The turns as the evidence of a trial, with what the agent declared."""
+        return [
+            Turn(user_content=turn.user_content, events=events, app_details=_declared(turn))
+            for turn, events in zip(self.conversation, self.turns, strict=True)
+        ]
 
     @cached_property
     def messages(self) -> list[str]:
@@ -102,6 +132,10 @@ NO_WORK = "Understood."
 def _events(turn: Invocation) -> list[Event]:
     events = events_of(turn)
     return events if events or states_silence(turn) else only_text(NO_WORK)
+
+
+def _declared(turn: Invocation) -> dict[str, Any] | None:
+    return None if turn.app_details is None else turn.app_details.model_dump(exclude_none=True)
 
 
 def _plain(value: Any) -> Any:

@@ -207,7 +207,7 @@ def page_writer(url: str | None) -> Writer:
 
 
 def _exit_code(found: AuditResult, fail_under: float | None, change: AuditChange | None) -> int:
-    from proctor.authoring.audit.audit_report import shortfall
+    from proctor.authoring.audit.audit_sentence import shortfall
 
     if change is not None and change.is_worse:
         return FAILED

@@ -269,6 +269,8 @@ class JudgedMutants:
     """Those of them that were judged; the others do not count."""
     limit: str = ""
     """The limit that left the others out; empty if all were judged."""
+    agents_left_out: int = 0
+    """Those of the others that are agents that do nothing: whether they pass is not known."""
     usage: str = ""
     """Calls, tokens and cost."""
 

@@ -103,9 +103,9 @@ class _Search:
         }
         while caught:
             best = min(caught, key=lambda each: (each.cost, -len(caught[each] & self._left.keys())))
-            claimed = caught.pop(best) & self._left.keys()
+            failed = caught.pop(best) & self._left.keys()
             changed = _with_criterion(self._config, best)
-            if not claimed or changed is None or not (failed := await self._verify(changed, claimed)):
+            if not failed or changed is None or not await self._passes_recordings(changed):
                 continue
             self._config = changed
             change = f"{json.dumps(best.metric)}: {json.dumps(best.criterion, ensure_ascii=False)}"
@@ -153,17 +153,16 @@ class _Search:
             if (number, index) in self._left:
                 yield (number, index), self._left[number, index]
 
-    async def _verify(self, config: EvalConfig, claimed: Collection[Key]) -> set[Key]:
-        """Score with the changed config: return the mutants that fail; none if a recorded conversation does not pass."""
-        failed: set[Key] = set()
-        for number, scorer in enumerate(self._scorers(config)):
-            case = self._cases[number]
+    async def _passes_recordings(self, config: EvalConfig) -> bool:
+        """Return whether every recorded conversation passes with a changed config.
+
+        The mutants are not scored again: one that a gating metric fails by itself fails whatever the other metrics decide.
+        """
+        scorers = self._scorers(config)
+        for scorer, case in zip(scorers, self._cases, strict=False):
             if not await _passes(scorer, case) and not scorer.is_skipped(case.index):
-                return set()
-            for key, mutant in self._survivors_of(number):
-                if key in claimed and await _fails(scorer, mutant):
-                    failed.add(key)
-        return failed
+                return False
+        return bool(scorers)
 
     def _scorers(self, config: EvalConfig | None) -> list[CaseScorer]:
         """Return a scorer of each case by another config; none if a run would refuse it."""

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal
 
-from proctor.authoring.audit.audit_report import FAMILY_WORDS, sentence
+from proctor.authoring.audit.audit_report import FAMILY_WORDS
+from proctor.authoring.audit.audit_sentence import sentence
 from proctor.authoring.audit.criteria_blocks import criteria_lines, proposals_by_place, snippets
 from proctor.authoring.audit.judged_mutants import asked_text, judge_notes
 from proctor.authoring.audit.leakage import leakage_blocks
