@@ -21,8 +21,7 @@ from proctor.analysis.compare.measures import by_case, lower_bound
 from proctor.analysis.compare.missing_verdicts import PairedScore
 from proctor.schema.analysis.comparison import Change, ComparedRun
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, TrialResult
-from proctor.stats.binomial import exactly
-from proctor.stats.intervals import wilson
+from proctor.stats.intervals import exactly, wilson
 from proctor.stats.paired_tests import sign_flip_test
 from proctor.stats.power import cases_needed, expected_deviation
 

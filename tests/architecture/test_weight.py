@@ -146,7 +146,7 @@ def test_the_pytest_plugin_loads_nothing_until_a_session_asks_for_it(tmp_path: P
         "proctor.common.renamed_modules",
         "proctor.common.version",
         "proctor.runs",
-        "proctor.runs.observers",
+        "proctor.runs.attempts",
         "proctor.pytest_plugin",
         "proctor.pytest_plugin.options",
         "proctor.pytest_plugin.session_report",

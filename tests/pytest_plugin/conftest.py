@@ -20,7 +20,7 @@ def _everything_is_loaded(tmp_path_factory: pytest.TempPathFactory) -> None:
     for name in (
         "reports.terminal.run",
         "reports.terminal.case_table",
-        "stores.sqlite.open",
+        "stores.sqlite.file",
         "agents.load",
         "agents.function",
     ):

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from proctor.stats.binomial import at_most, exactly
+from proctor.stats.intervals import at_most, exactly
 
 
 def scipy_binom() -> Any:

@@ -28,7 +28,7 @@ from proctor.stores.base import (
     VerdictRecord,
 )
 from proctor.stores.sql.store import SqlStore
-from proctor.stores.sqlite.open import open_store
+from proctor.stores.sqlite.file import open_store
 
 METRIC = "exactness"
 FIRST = b"SQLite format 3\x00"

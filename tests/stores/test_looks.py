@@ -12,7 +12,7 @@ from proctor.errors import NoLooksLeftError, StoreError
 from proctor.stores.labels import StoredLook
 from proctor.stores.sql import database
 from proctor.stores.sql.store import SqlStore
-from proctor.stores.sqlite.open import open_store
+from proctor.stores.sqlite.file import open_store
 from tests.stores.sample_runs import write_run
 
 LOOKS = [StoredLook(cases=("a", "b"), alpha=0.05, budget=20, began_at=1.5), StoredLook(cases=("b",), alpha=0.01, budget=3, began_at=2.0)]  # fmt: skip

@@ -16,7 +16,7 @@ from proctor.schema.results.run_result import Outcome
 from proctor.stores.base import ScoreRecord, TrialRecord, VerdictRecord
 from proctor.stores.sql import writer
 from proctor.stores.sql.store import SqlStore
-from proctor.stores.sqlite.open import open_store
+from proctor.stores.sqlite.file import open_store
 from tests.stores.sample_runs import (
     METRIC,
     Heard,

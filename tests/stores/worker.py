@@ -20,7 +20,7 @@ from proctor.schema.results.manifest import RunSummary
 from proctor.schema.results.run_result import Outcome
 from proctor.stores.sql import database, lease_holder
 from proctor.stores.sql.store import SqlStore
-from proctor.stores.sqlite.open import open_store
+from proctor.stores.sqlite.file import open_store
 from tests.stores.sample_runs import Heard, begun, records, write_run
 
 

@@ -17,7 +17,7 @@ from proctor.files.edit.editable_file import text_of_file
 from proctor.files.edit.line_changes import LineChange
 from proctor.files.eval_sets.eval_set_file import EvalSetFile, read_case
 from proctor.files.eval_sets.source import open_eval_set
-from proctor.runs.storage.failed_attempts import find_current_run
+from proctor.runs.attempts import find_current_run
 from proctor.runs.storage.lookup import case_of
 from proctor.runs.storage.open import StoreLike, as_store
 from proctor.schema.evidence.trial import Trial

@@ -211,7 +211,7 @@ def _record_attempt(words: Sequence[str], error: BaseException) -> None:
     if command not in _ATTEMPTS or "--estimate" in words:
         return
     from proctor.common.secrets import redact_arguments
-    from proctor.runs.storage.failed_attempts import NoAttemptError, record_failed_attempt
+    from proctor.runs.attempts import NoAttemptError, record_failed_attempt
 
     if isinstance(error, NoAttemptError | RunInUseError):
         return

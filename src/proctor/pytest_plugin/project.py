@@ -204,7 +204,7 @@ class Project:
     def recorded_attempt(self) -> Iterator[None]:
         """Record a configuration error raised inside the block as a failed attempt in the stores of this session."""
         from proctor.common.secrets import redact_arguments
-        from proctor.runs.storage.failed_attempts import recorded_attempt
+        from proctor.runs.attempts import recorded_attempt
 
         command = " ".join(["pytest", *redact_arguments(self.config.invocation_params.args)])
         with ExitStack() as stack:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from proctor.runs.observers import WATCHERS
+from proctor.runs.attempts import WATCHERS
 
 if TYPE_CHECKING:
     from proctor.pytest_plugin.inspected_results import InspectableResult, Pending

@@ -10,18 +10,15 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
 
-from proctor.common.error_text import safe_repr
 from proctor.common.option_kinds import LARGEST, number_problem
-from proctor.errors import SetupError, StoreError
+from proctor.errors import SetupError
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
-    from typing_extensions import TypeIs
 
     from proctor.engine.execution.run_control import Progress, StopRequest
     from proctor.schema.format.case import EvalSet
     from proctor.schema.format.config import EvalConfig
-    from proctor.schema.results.run_result import RunResult
     from proctor.stores.base import Store
 
 AgentLike = Any
@@ -167,43 +164,6 @@ def _field_path(loc: Sequence[int | str], kind: str) -> str:
 
 
 # --- Checks of arguments of the Python API for which a wrong type would cause an error far from its origin ------------
-
-
-def is_open(store: str | Path | Store | None) -> TypeIs[Store]:
-    """Return whether `store` is an open store, rather than the location of one.
-
-    Raises:
-        StoreError: `store` is neither.
-    """
-    if store is None or isinstance(store, str | Path):
-        return False
-    if isinstance(store, type) or not all(hasattr(store, name) for name in ("url", "index", "find")):
-        raise StoreError(
-            f"store: expected a path, a URL (postgresql://USER@HOST/DATABASE, memory:), an open store (`open_store`) or None, got {safe_repr(store)}"
-        )
-    return True
-
-
-def name_of_run(run: str | RunResult) -> str:
-    """Return the name of a stored run: the given name, or the id of a result.
-
-    Raises:
-        SetupError: `run` is neither, or the result is in no store.
-    """
-    if isinstance(run, str):
-        return run
-    from proctor.schema.results.run_result import RunResult as Result
-
-    if not isinstance(run, Result):
-        raise SetupError(
-            "run: expected an id, the beginning of one, `latest`, `latest~1` or a result that is in the store, "
-            f"got {safe_repr(run)}"
-        )
-    if not run.run_id:
-        raise SetupError(
-            "this run was not kept: give evaluate(…, store=…) a store, and its evidence can be re-scored"
-        )
-    return run.run_id
 
 
 def check_count(name: str, value: object) -> None:

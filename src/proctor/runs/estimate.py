@@ -10,8 +10,8 @@ from math import sqrt
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any, Unpack
 
-from proctor.runs.arguments import AgentLike, EvalSetLike, EvaluateOptions, is_open
-from proctor.runs.storage.open import NoRunsError, open_runs
+from proctor.runs.arguments import AgentLike, EvalSetLike, EvaluateOptions
+from proctor.runs.storage.open import NoRunsError, is_open, open_runs
 from proctor.schema.results.manifest import RunState
 from proctor.schema.results.model_usage import Estimate, Forecast, PurposeEstimate
 from proctor.stats.intervals import student_quantile

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from proctor.errors import ProctorError, SetupError
 from proctor.runs.arguments import AgentLike, EvalSetLike, EvaluateOptions
-from proctor.runs.observers import begun, ended
-from proctor.runs.storage.failed_attempts import recorded_attempt
+from proctor.runs.attempts import begun, ended, recorded_attempt
 
 if TYPE_CHECKING:
     from proctor.engine.execution.run_control import Progress

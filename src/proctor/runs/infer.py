@@ -15,7 +15,7 @@ from proctor.engine.planning.criteria import bind
 from proctor.engine.planning.set_plan import EvalSetSource
 from proctor.engine.run_options import RunOptions
 from proctor.errors import SetupError, SetupProblems
-from proctor.runs.observers import begun
+from proctor.runs.attempts import begun
 from proctor.runs.setup.judge_and_user import JudgesOnDemand, UsersOnDemand
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.case import EvalCase, EvalSet

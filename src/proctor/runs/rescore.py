@@ -11,14 +11,14 @@ from proctor.engine.planning.plan import Plan, make_plan
 from proctor.engine.planning.set_plan import SetPlan, SetRequest
 from proctor.engine.run_options import RunOptions, Use, options_of
 from proctor.errors import SetupError, SetupProblems
-from proctor.runs.arguments import ConfigLike, ScoreOptions, is_open, name_of_run
+from proctor.runs.arguments import ConfigLike, ScoreOptions
+from proctor.runs.attempts import find_current_run
 from proctor.runs.evaluate import carry_out
 from proctor.runs.load import read_config
 from proctor.runs.setup.judge_and_user import JudgesOnDemand, budget_of, rescoring_judge
 from proctor.runs.setup.manifest import judged_set
 from proctor.runs.setup.prepare import Prepared
-from proctor.runs.storage.failed_attempts import find_current_run
-from proctor.runs.storage.open import open_runs
+from proctor.runs.storage.open import is_open, name_of_run, open_runs
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.config import EvalConfig
 from proctor.schema.results.manifest import (

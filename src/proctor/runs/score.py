@@ -13,8 +13,8 @@ from proctor.engine.run_options import RunOptions
 from proctor.errors import SetupError, SetupProblems
 from proctor.metrics.base import CaseView
 from proctor.runs.arguments import ConfigLike, lines_of
+from proctor.runs.attempts import begun, ended
 from proctor.runs.load import load_config
-from proctor.runs.observers import begun, ended
 from proctor.runs.setup.judge_and_user import JudgesOnDemand
 from proctor.schema.format.case import ConversationScenario
 from proctor.schema.format.config import EvalConfig

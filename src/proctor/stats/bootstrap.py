@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import exp, fsum, log, sqrt
 
-from proctor.stats.binomial import at_most
-from proctor.stats.intervals import student_quantile
+from proctor.stats.intervals import at_most, student_quantile
 from proctor.stats.paired_tests import finite
 
 

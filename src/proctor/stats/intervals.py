@@ -1,10 +1,10 @@
-"""Confidence intervals of proportions and means, pass^k and pass@k. Uses only the standard library."""
+"""Confidence intervals of proportions and means, pass^k and pass@k, and the distributions that they need."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from math import ceil, comb, cos, erfc, exp, fsum, isfinite, lgamma, log, pi, sin, sqrt, tan
+from math import ceil, comb, cos, erfc, exp, fsum, isfinite, lgamma, log, log1p, pi, sin, sqrt, tan
 
 
 def wilson(successes: int, total: int, *, confidence: float = 0.95) -> tuple[float, float]:
@@ -249,3 +249,36 @@ def _student_by_series(z: float, degrees: int) -> float:
         (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
     )
     return z + sum(term / float(degrees) ** n for n, term in enumerate(terms, 1))
+
+
+# --- The binomial distribution: how many of independent trials pass ---------------------------------------------------
+
+
+def exactly(passed: int, trials: int, rate: float) -> float:
+    """Return the probability that exactly `passed` of the trials pass, each with the probability `rate` (0 to 1).
+
+    It is 0 for a number of passes that `trials` (at least 0) do not admit, such as -1. The logarithms of the factorials keep
+    it accurate for many trials.
+
+    Raises:
+        ValueError: not 0 <= rate <= 1, or a negative number of trials.
+    """
+    if not (0 <= rate <= 1 and trials >= 0):
+        raise ValueError(f"expected trials >= 0 and 0 <= rate <= 1; got {trials}, {rate}")
+    if not 0 <= passed <= trials:
+        return 0.0
+    if rate in (0, 1):
+        return float(passed == rate * trials)
+    ways = lgamma(trials + 1) - lgamma(passed + 1) - lgamma(trials - passed + 1)
+    return exp(ways + passed * log(rate) + (trials - passed) * log1p(-rate))
+
+
+def at_most(most: int, trials: int, rate: float) -> float:
+    """Return the probability that at most `most` of the trials pass: 0 for -1, and 1 for all of them or more.
+
+    Raises:
+        ValueError: as `exactly`.
+    """
+    if most >= trials:
+        return 1.0
+    return min(1.0, fsum(exactly(passed, trials, rate) for passed in range(most + 1)))

@@ -10,7 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from proctor.analysis.compare.comparison_text import numbers
+from proctor.analysis.compare.outcome_text import numbers
 from proctor.analysis.compare.report import WRITERS, comparison_blocks, write_comparison
 from proctor.reports.base import ReportOptions
 from proctor.reports.terminal.block_drawing import draw_blocks

@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from proctor.reports.base import ReportOptions, load_report
-from proctor.reports.content.cost_text import cost_text, dollars, money_of
+from proctor.reports.content.summary import cost_text, dollars, money_of
 from proctor.reports.plain.run import PlainReport
 from proctor.reports.terminal.run import TerminalReport
 from proctor.schema.results.model_usage import Spent, sum_usage, total_cost

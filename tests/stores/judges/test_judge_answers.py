@@ -12,7 +12,7 @@ from proctor.schema.results.manifest import RunSummary
 from proctor.stores.base import AnswerRecord
 from proctor.stores.sql import database
 from proctor.stores.sql.store import SqlStore
-from proctor.stores.sqlite.open import open_store
+from proctor.stores.sqlite.file import open_store
 from tests.stores.sample_runs import begun, opened, write_run
 
 LONG = b'{"answer": "' + b"x" * 5_000 + b'"}'

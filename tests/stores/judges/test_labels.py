@@ -16,7 +16,7 @@ from proctor.stores.labels import StoredLabel
 from proctor.stores.sql import database
 from proctor.stores.sql.labels import label_checksum
 from proctor.stores.sql.store import SqlStore
-from proctor.stores.sqlite.open import open_store
+from proctor.stores.sqlite.file import open_store
 from tests.stores.sample_runs import Heard, judging, manifest, planned
 
 LABELS = [

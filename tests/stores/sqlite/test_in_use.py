@@ -10,7 +10,7 @@ import pytest
 
 from proctor.errors import StoreError
 from proctor.schema.results.manifest import RunState
-from proctor.stores.sqlite.open import open_store
+from proctor.stores.sqlite.file import open_store
 from tests.stores.sample_runs import begun, write_run
 
 # What is locked of a file can be asked for by another process only; SQLite's bytes begin at 1 GiB.
@@ -57,7 +57,7 @@ def test_reader_sees_later_writes_of_another_process(tmp_path: Path) -> None:
     open_store(str(file)).close()
     reader = open_store(str(file), read_only=True)
     writes = (
-        "import sys; from proctor.stores.sqlite.open import open_store; from tests.stores.sample_runs import write_run\n"
+        "import sys; from proctor.stores.sqlite.file import open_store; from tests.stores.sample_runs import write_run\n"
         "store = open_store(sys.argv[1]); write_run(store, sys.argv[2], cases=40); store.close()"
     )
     for number in range(4):

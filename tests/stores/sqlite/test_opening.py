@@ -314,7 +314,7 @@ import os, sys
 sys.path[:0] = [{source!r}, {root!r}]
 from pathlib import Path
 from proctor.errors import StoreError
-from proctor.stores.sqlite.open import open_store
+from proctor.stores.sqlite.file import open_store
 from tests.stores.sample_runs import opened, write_run
 write_run(open_store("memory:"))  # late imports: only root may read where Python is, at times
 [one.trial for case in open_store("memory:").load("run1").cases for one in case.trials]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.web import _get, _memory, _served, _watch
-from proctor.stores.sqlite.open import open_store
+from proctor.stores.sqlite.file import open_store
 from tests.stores.sample_runs import begun, records
 
 CASES = 400

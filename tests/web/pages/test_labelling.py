@@ -12,7 +12,7 @@ from fastapi.testclient import TestClient
 from proctor.analysis.calibration.calibrate import HELD_OUT
 from proctor.analysis.calibration.label_order import is_held_out
 from proctor.schema.analysis.calibration import Key
-from proctor.stores.sqlite.open import open_store
+from proctor.stores.sqlite.file import open_store
 from tests.analysis.judged_runs import METRIC, Judged, judged_run
 
 LABELLING = f"/api/runs/run1/labelling/{METRIC}"

@@ -16,7 +16,7 @@ from fastapi.testclient import TestClient
 from proctor.reports.content.case_text import deciding, reason_of
 from proctor.schema.results.manifest import RunSummary
 from proctor.schema.results.run_result import CaseResult, Outcome
-from proctor.stores.sqlite.open import open_store
+from proctor.stores.sqlite.file import open_store
 from proctor.web.pages.bounded_cache import BoundedCache
 from proctor.web.pages.runs.case_table import CaseRow, case_row
 from proctor.web.server.app import create_app

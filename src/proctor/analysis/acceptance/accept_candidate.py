@@ -33,9 +33,9 @@ from proctor.analysis.compare.outcome_text import points
 from proctor.common.option_kinds import number_problem
 from proctor.common.safe_text import count_text
 from proctor.errors import NoLooksLeftError, SetupError
-from proctor.runs.arguments import AgentLike, ConfigLike, EvalSetLike, EvaluateOptions, is_open
-from proctor.runs.storage.failed_attempts import recorded_attempt
-from proctor.runs.storage.open import StoreLike, open_store
+from proctor.runs.arguments import AgentLike, ConfigLike, EvalSetLike, EvaluateOptions
+from proctor.runs.attempts import recorded_attempt
+from proctor.runs.storage.open import StoreLike, is_open, open_store
 from proctor.schema.analysis.acceptance import Acceptance
 from proctor.schema.analysis.comparison import Change, Comparison
 from proctor.stores.labels import StoredLook

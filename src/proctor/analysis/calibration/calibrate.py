@@ -20,9 +20,9 @@ from proctor.analysis.calibration.labellers import (
 from proctor.analysis.calibration.labels import labels_for, labels_in
 from proctor.common.safe_text import count_text
 from proctor.errors import SetupError, did_you_mean
-from proctor.runs.arguments import ConfigLike, is_open, name_of_run
-from proctor.runs.storage.failed_attempts import find_current_run
-from proctor.runs.storage.open import StoreLike, open_runs
+from proctor.runs.arguments import ConfigLike
+from proctor.runs.attempts import find_current_run
+from proctor.runs.storage.open import StoreLike, is_open, name_of_run, open_runs
 from proctor.schema.analysis.calibration import (
     Agreement,
     Calibration,

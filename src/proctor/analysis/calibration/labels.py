@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 from proctor.common.safe_text import count_text
 from proctor.errors import SetupError, SetupProblems, UnknownNameError, did_you_mean
-from proctor.runs.arguments import is_open, name_of_run
-from proctor.runs.storage.failed_attempts import find_current_run
-from proctor.runs.storage.open import StoreLike, open_runs
+from proctor.runs.attempts import find_current_run
+from proctor.runs.storage.open import StoreLike, is_open, name_of_run, open_runs
 from proctor.schema.analysis.calibration import WHOLE, HumanLabel, Labelled
 from proctor.schema.results.run_result import CaseResult, RunResult
 

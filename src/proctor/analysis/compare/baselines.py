@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from proctor.errors import EvalFileError, SetupError
-from proctor.reports.content.case_words import WORDS
-from proctor.runs.arguments import is_open
-from proctor.runs.storage.open import StoreLike, open_runs, store_url
+from proctor.reports.content.symbols import WORDS
+from proctor.runs.storage.open import StoreLike, is_open, open_runs, store_url
 from proctor.schema.results.score import Outcome
 from proctor.stores.baselines import (
     SUFFIX,
@@ -178,7 +177,7 @@ def _named_baseline(name: str, found: Baseline) -> NamedBaseline:
 
 def _baseline_of(store: Store, name: str) -> Baseline:
     from proctor.analysis.compare.sides import side_of_run
-    from proctor.runs.storage.failed_attempts import find_current_run
+    from proctor.runs.attempts import find_current_run
     from proctor.schema.analysis.comparison import VERSION, Baseline
     from proctor.schema.results.manifest import RunState
 

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from proctor.analysis.compare.case_pairing import Pairs, changed_cases, pair
-from proctor.analysis.compare.detectable import Detectable, detectable_drop
-from proctor.analysis.compare.error_budget import ErrorBudget, divide_error
+from proctor.analysis.compare.detectable import Detectable, ErrorBudget, detectable_drop, divide_error
 from proctor.analysis.compare.futility import FUTILE, Ahead, chance_to_decide
 from proctor.analysis.compare.measures import (
     Tested,

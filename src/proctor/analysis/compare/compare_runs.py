@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 from proctor.analysis.compare.sides import KnownSide, side_of_result, side_of_run
 from proctor.common.registry import METRICS
 from proctor.errors import ProctorError, SetupError, SetupProblems
-from proctor.runs.arguments import is_open
-from proctor.runs.observers import ended
-from proctor.runs.storage.open import StoreLike, open_runs
+from proctor.runs.attempts import ended
+from proctor.runs.storage.open import StoreLike, is_open, open_runs
 from proctor.schema.analysis.comparison import Comparison
 from proctor.schema.results.run_result import RunResult
 
@@ -133,8 +132,8 @@ def _side(run: str | RunResult, store: StoreLike) -> KnownSide:
 
 def _compare(base: KnownSide, candidate: KnownSide, request: _Request) -> Comparison:
     from proctor.analysis.compare.compare_cases import compare_cases
+    from proctor.analysis.compare.detectable import as_scored, next_steps, rescore_step
     from proctor.analysis.compare.interim_looks import looked_at
-    from proctor.analysis.compare.next_steps import as_scored, next_steps, rescore_step
     from proctor.runs.differences import (
         case_differences,
         find_differences,

@@ -8,24 +8,24 @@ from dataclasses import asdict
 from functools import partial
 from typing import TextIO
 
-from proctor.analysis.compare.comparison_text import (
+from proctor.analysis.compare.outcome_text import (
     FIGURES,
     OUTCOMES,
+    TOO_FEW,
     answers,
     cost_texts,
+    is_too_few,
     missing_texts,
     numbers,
     run_text,
     score_pair,
     trials_text,
 )
-from proctor.analysis.compare.outcome_text import TOO_FEW, is_too_few
 from proctor.common.json_values import JsonObject
 from proctor.common.safe_text import encodable
 from proctor.reports.base import DEFAULTS, ReportOptions
-from proctor.reports.content.case_words import CHANGE_WORDS
 from proctor.reports.content.summary import short_names
-from proctor.reports.content.symbols import Marks
+from proctor.reports.content.symbols import CHANGE_WORDS, Marks
 from proctor.reports.content.text_blocks import (
     OUTCOME_ROLES,
     Block,

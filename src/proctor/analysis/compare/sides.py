@@ -57,7 +57,7 @@ def find_run(store: Store, name: str) -> str:
         UnknownNameError: the run is unknown; if a baseline has the name, the message explains how to name it.
         SetupError: the name depends on which run is the newest, and the last attempt to run made none.
     """
-    from proctor.runs.storage.failed_attempts import find_current_run
+    from proctor.runs.attempts import find_current_run
     from proctor.stores.baselines import is_baseline
 
     try:

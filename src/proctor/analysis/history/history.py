@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from proctor.common.registry import METRICS
 from proctor.errors import ProctorError, UnknownNameError
-from proctor.runs.arguments import check_count, is_open
-from proctor.runs.storage.open import StoreLike, open_runs
+from proctor.runs.arguments import check_count
+from proctor.runs.storage.open import StoreLike, is_open, open_runs
 from proctor.runs.storage.queries import RunFilter
 from proctor.schema.analysis.comparison import PASSED
 from proctor.schema.analysis.history import CaseHistory, CasePoint, MetricPoint, RunHistory

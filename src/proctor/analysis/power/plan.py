@@ -9,25 +9,23 @@ from dataclasses import dataclass
 from math import ceil, fsum, isfinite
 from typing import TYPE_CHECKING
 
-from proctor.analysis.compare.detectable import detectable_case_rate
-from proctor.analysis.compare.error_budget import divide_error
-from proctor.analysis.power.sizes import (
+from proctor.analysis.compare.detectable import detectable_case_rate, divide_error
+from proctor.common.safe_text import count_text
+from proctor.errors import SetupError, SetupProblems, UnknownNameError, did_you_mean
+from proctor.runs.attempts import find_current_run
+from proctor.runs.storage.open import StoreLike, is_open, open_runs
+from proctor.schema.analysis.comparison import PASSED
+from proctor.schema.analysis.power_plan import MeasureSize, RunSize, SizeRow
+from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult
+from proctor.stats.power import (
     ScoreSize,
     Size,
     pass_rate_size,
     smallest_drop,
     trials_for,
     variance_of_passes,
+    variance_within,
 )
-from proctor.common.safe_text import count_text
-from proctor.errors import SetupError, SetupProblems, UnknownNameError, did_you_mean
-from proctor.runs.arguments import is_open
-from proctor.runs.storage.failed_attempts import find_current_run
-from proctor.runs.storage.open import StoreLike, open_runs
-from proctor.schema.analysis.comparison import PASSED
-from proctor.schema.analysis.power_plan import MeasureSize, RunSize, SizeRow
-from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult
-from proctor.stats.power import variance_within
 from proctor.stats.unequal_counts import TwoCounts
 
 if TYPE_CHECKING:
@@ -235,7 +233,7 @@ def plan_sync(
     5 points), or of each of `metrics` in its own units; `power` the probability of finding it, `confidence` that with
     which two builds that do the same are not called worse. `trials` are the numbers of trials of a case to plan for.
 
-    Sources: see `proctor.analysis.power.sizes` and `proctor.stats.power`.
+    Sources: see `proctor.stats.power` and `proctor.stats.power`.
 
     Raises:
         SetupProblems: a number is out of range, there is no such metric, or the run has nothing to go by.

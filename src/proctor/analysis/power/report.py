@@ -7,8 +7,7 @@ from dataclasses import asdict
 from typing import TextIO
 
 from proctor.common.json_values import JsonObject
-from proctor.reports.content.cost_text import dollars
-from proctor.reports.content.summary import duration
+from proctor.reports.content.summary import dollars, duration
 from proctor.reports.content.text_blocks import (
     Block,
     Column,

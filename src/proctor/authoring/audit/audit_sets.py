@@ -20,10 +20,10 @@ from proctor.engine.execution.run_recorder import Answers, StoredRun
 from proctor.engine.planning.set_plan import SetPlan
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
 from proctor.judges.base import Judges
-from proctor.reports.content.cost_text import money_by_purpose
-from proctor.runs.arguments import AgentLike, ConfigLike, EvalSetLike, is_open
+from proctor.reports.content.summary import money_by_purpose
+from proctor.runs.arguments import AgentLike, ConfigLike, EvalSetLike
 from proctor.runs.setup.prepare import Prepared, prepare
-from proctor.runs.storage.open import StoreLike
+from proctor.runs.storage.open import StoreLike, is_open
 from proctor.schema.analysis.audit_result import (
     AuditResult,
     CaseAudit,

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 
 from proctor.authoring.audit.mutant import Recording
 from proctor.engine.planning.set_plan import SetPlan
-from proctor.runs.arguments import is_open, name_of_run
-from proctor.runs.storage.failed_attempts import find_current_run
-from proctor.runs.storage.open import StoreLike, open_runs
+from proctor.runs.attempts import find_current_run
+from proctor.runs.storage.open import StoreLike, is_open, name_of_run, open_runs
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.content import text_of

@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
-from proctor import api
 from proctor.cli.command_base import read_settings
 from proctor.cli.eval.execution import Execution, ResultOutputs, Start
 from proctor.cli.eval.run_verdict import carry_out, code_after_empty_part
@@ -32,10 +31,13 @@ from proctor.errors import NothingToRunError, SettingsError, SetupError, SetupPr
 from proctor.files.eval_sets.selectors import SET_SUFFIXES, sets_in, split_existing
 from proctor.reports.content.estimate import estimate_data, write_estimate
 from proctor.reports.formats.json_data import write_json
+from proctor.runs.attempts import attempts_recorded_by_caller
 from proctor.runs.estimate import estimate_sync
+from proctor.runs.evaluate import evaluate, evaluate_matrix
 from proctor.runs.load import ADK_RS, ADK_RS_SOURCE
 from proctor.runs.output_guard import OutputGuard
 from proctor.runs.setup.judge_and_user import load_function
+from proctor.runs.setup.prepare import prepare
 from proctor.runs.setup.settings import (
     Settings,
     engine_options,
@@ -43,7 +45,6 @@ from proctor.runs.setup.settings import (
     prepare_process,
     relative_to_working_folder,
 )
-from proctor.runs.storage.failed_attempts import attempts_recorded_by_caller
 from proctor.runs.storage.open import is_for_results, project_store
 from proctor.schema.results.run_result import RunResult
 
@@ -172,7 +173,7 @@ class EvalRequest:
         found: list[SetupError] = []
         for agent in self._selection.agents if self._selection else []:
             try:
-                api.prepare(agent, self.selection.sets, self.options)  # type: ignore[arg-type]  # checked by name
+                prepare(agent, self.selection.sets, self.options)  # type: ignore[arg-type]  # checked by name
             except NothingToRunError:  # less severe than the problems already found
                 continue
             except SetupError as problem:
@@ -380,16 +381,16 @@ def _evaluation(request: EvalRequest) -> Start:
     """Return the coroutine function that evaluates the requested agents."""
     agents, sets = request.selection.agents, request.selection.sets
 
-    async def evaluate(options: dict[str, Any]) -> Sequence[RunResult]:
+    async def start(options: dict[str, Any]) -> Sequence[RunResult]:
         arguments: dict[str, Any] = {**request.options, **options, "store": request.targets.store}
         if len(agents) == 1:
-            runs = [await api.evaluate(agents[0], sets, **arguments)]
+            runs = [await evaluate(agents[0], sets, **arguments)]
         else:
-            runs = await api.evaluate_matrix(agents, sets, **arguments)
+            runs = await evaluate_matrix(agents, sets, **arguments)
         _say_default_criteria(runs)
         return runs
 
-    return evaluate
+    return start
 
 
 def _say_default_criteria(runs: Sequence[RunResult]) -> None:
@@ -404,8 +405,7 @@ def _say_default_criteria(runs: Sequence[RunResult]) -> None:
 
 def _show_logs(level: str | None) -> None:
     """Log to stderr from `level` on; without a level, only `-vv` enables logging."""
-    chosen = level or ("DEBUG" if common().verbose > 1 else None)
-    if chosen:
+    if chosen := level or ("DEBUG" if common().verbose > 1 else None):
         logging.basicConfig(
             level=chosen.upper(), stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s"
         )

@@ -77,7 +77,7 @@ def find_failed_cases(name: str, store: str | None = None) -> FailedCases:
         run_ids = [str(run["run_id"]) for run in _parse_report(path)["runs"] if run.get("run_id")]
         _add_stored_agents(failed, run_ids, store)
         return failed
-    from proctor.runs.storage.failed_attempts import find_current_run
+    from proctor.runs.attempts import find_current_run
     from proctor.runs.storage.open import open_runs
 
     with ExitStack() as until_read:

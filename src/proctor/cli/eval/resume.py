@@ -103,9 +103,9 @@ def _resume(run: str | None, options: dict[str, Any], executions: list[Execution
     from proctor.cli.messages import say
     from proctor.cli.outputs import store_of
     from proctor.cli.process import reserve_stdout
+    from proctor.runs.attempts import warning_of_attempt
     from proctor.runs.resume import run_to_resume
     from proctor.runs.setup.settings import prepare_process, usage_limits
-    from proctor.runs.storage.failed_attempts import warning_of_attempt
     from proctor.runs.storage.open import open_runs
 
     settings = read_settings(options)
@@ -156,16 +156,16 @@ def _others_left(store: Store) -> str:
 
 def _resuming(run: str, store: Store, options: dict[str, Any]) -> Start:
     """Return the coroutine function that resumes the run."""
-    from proctor import api
+    from proctor.runs.resume import resume as resume_run
 
-    async def go_on(callbacks: dict[str, Any]) -> Sequence[RunResult]:
+    async def start(callbacks: dict[str, Any]) -> Sequence[RunResult]:
         arguments = {name: options[name] for name in ("force", "retry_errors")}
         # an omitted flag leaves the option of the run unchanged
         arguments |= {name: options[name] or None for name in (*_KEPT, *_LIMITS)}
         watching = {name: callbacks[name] for name in ("progress", "stop")}
-        return [await api.resume(run, store=store, results=(), **arguments, **watching)]
+        return [await resume_run(run, store=store, results=(), **arguments, **watching)]
 
-    return go_on
+    return start
 
 
 # --- Outputs of a resumed run: those of the original command, unless this command names others -----------------------

@@ -101,9 +101,9 @@ def _score(
 
 def _scoring(run: str, store: Store, options: dict[str, Any], setting: str | None) -> Start:
     """Return the coroutine function that re-scores the run. `setting`: the judge that the project's settings name."""
-    from proctor import api
+    from proctor.runs.attempts import find_current_run
+    from proctor.runs.rescore import rescore
     from proctor.runs.setup.judge_and_user import rescoring_judge
-    from proctor.runs.storage.failed_attempts import find_current_run
 
     async def judge(callbacks: dict[str, Any]) -> Sequence[RunResult]:
         arguments: dict[str, Any] = {
@@ -113,7 +113,7 @@ def _scoring(run: str, store: Store, options: dict[str, Any], setting: str | Non
             options["judge"], store.manifest(find_current_run(store, run, purpose="score")), setting
         )
         watching = {name: callbacks[name] for name in ("progress", "stop", "explain")}
-        return [await api.rescore(run, store=store, batch=options["batch"], **arguments, **watching)]
+        return [await rescore(run, store=store, batch=options["batch"], **arguments, **watching)]
 
     return judge
 

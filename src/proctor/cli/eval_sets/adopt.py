@@ -189,9 +189,9 @@ def _run(found: Survey, *, run_agents: bool) -> list[RunResult]:
 
 
 def _run_one(agent: Path, sets: Sequence[Path]) -> RunResult | None:
-    from proctor.api import evaluate_sync
     from proctor.reports.base import ReportOptions
     from proctor.reports.terminal.choose import show
+    from proctor.runs.evaluate import evaluate_sync
 
     try:
         run = evaluate_sync(agent, list(sets), allow_duplicate_ids=True)

@@ -306,8 +306,8 @@ def _sets_in(folder: Path) -> Iterator[dict[str, Any]]:
 @common_options
 def show(*, path: Path, cases: tuple[str, ...], as_json: bool) -> None:
     """Print the cases of a set."""
-    from proctor.api import load_eval_set
     from proctor.files.yaml.writer import write_yaml
+    from proctor.runs.load import load_eval_set
     from proctor.schema.serialize import to_adk_json
 
     found = load_eval_set(path)

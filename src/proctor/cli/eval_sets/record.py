@@ -174,11 +174,11 @@ class _Recording:
         timeout: float | None,
         **isolation: Any,
     ) -> None:
-        from proctor.api import load_agent
         from proctor.engine.execution.run_control import OwnLoop
         from proctor.engine.run_options import RunOptions
         from proctor.engine.trial.live_conversation import Conversation
         from proctor.files.eval_sets.load import load_session_input
+        from proctor.runs.load import load_agent
 
         session = load_session_input(session_input_file) if session_input_file else None
         timeout = RunOptions().timeout if timeout is None else timeout

@@ -115,8 +115,8 @@ def export(
 def _export(
     run: str, form: str, target: str | None, store: str | None, *, judging: int | None, **how: Any
 ) -> None:
+    from proctor.runs.attempts import find_current_run
     from proctor.runs.storage.export import export_run
-    from proctor.runs.storage.failed_attempts import find_current_run
     from proctor.runs.storage.lookup import judging_of, listed_run
     from proctor.runs.storage.open import kept_stores, open_runs
     from proctor.schema.results.manifest import RunState

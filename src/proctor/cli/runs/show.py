@@ -157,7 +157,7 @@ def show_run(name: str, store_url: str | None, options: Mapping[str, Any], stdou
 
 def _find(store: Store, name: str, *, is_for_people: bool) -> str:
     """Return the id of the run. If `latest` is older than a failed attempt, warn a person, but raise for a report or JSON."""
-    from proctor.runs.storage.failed_attempts import find_current_run, warning_of_attempt
+    from proctor.runs.attempts import find_current_run, warning_of_attempt
 
     if not is_for_people:
         return find_current_run(store, name, with_audits=True)

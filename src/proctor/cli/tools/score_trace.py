@@ -108,10 +108,10 @@ def _score_traces(
 
 
 def _scoring(traces: Sequence[str], sets: Sequence[str], options: dict[str, Any]) -> Start:
-    from proctor import api
+    from proctor.runs.traces.score import score_trace
 
     async def judge(more: dict[str, Any]) -> Sequence[RunResult]:
         watching = {name: more[name] for name in ("progress", "stop", "explain")}
-        return [await api.score_trace(list(traces), list(sets) or None, **options, **watching)]
+        return [await score_trace(list(traces), list(sets) or None, **options, **watching)]
 
     return judge

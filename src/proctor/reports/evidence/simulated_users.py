@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from proctor.reports.content.cost_text import dollars
+from proctor.reports.content.summary import dollars
 from proctor.reports.content.text_blocks import Cause, Detail, Section, TrialEvidence
 from proctor.schema.evidence.simulated_user import FaultKind, NextStatus, SimulatedUser, UserFault, UserReply
 from proctor.schema.evidence.trial import Trial

@@ -16,12 +16,11 @@ from proctor.common.secrets import redact_text
 from proctor.errors import EvalFileError, StoreError
 from proctor.files.results.read import read_runs
 from proctor.files.results.report_format import RecordedCase, RecordedRun
-from proctor.runs.arguments import is_open
+from proctor.runs.attempts import recorded_attempt
 from proctor.runs.importing.checks import check_consistency
 from proctor.runs.importing.spool import RunSpool, Spool
 from proctor.runs.setup.manifest import new_run_id
-from proctor.runs.storage.failed_attempts import recorded_attempt
-from proctor.runs.storage.open import StoreLike, open_runs, open_store
+from proctor.runs.storage.open import StoreLike, is_open, open_runs, open_store
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.format.adk_results import SUFFIX
 from proctor.schema.format.case import EvalCase

@@ -14,9 +14,10 @@ from proctor.engine.planning.plan import Plan, find_duplicate_names, make_plan
 from proctor.engine.planning.set_plan import SetRequest
 from proctor.engine.run_options import OPTIONS, RunOptions
 from proctor.errors import EvalFileError, NothingToRunError, SetupError, SetupProblems, did_you_mean
-from proctor.runs.arguments import AgentLike, EvalSetLike, EvaluateOptions, is_open
+from proctor.runs.arguments import AgentLike, EvalSetLike, EvaluateOptions
 from proctor.runs.load import Configs, as_list, given_set, trial_overrides, user_folder
 from proctor.runs.setup.judge_and_user import JudgesOnDemand, UsersOnDemand, budget_of
+from proctor.runs.storage.open import is_open
 from proctor.schema.evidence.trial import Failure, FailureKind
 from proctor.schema.results.run_result import NOT_JUDGED, SetSummary
 

@@ -1,4 +1,4 @@
-"""Runs in a store: list, find, load, export and prune them, look up their cases, and record failed attempts.
+"""Runs in a store: list, find, load, export and prune them, and look up their cases.
 
 Start with `queries`; `lookup` finds one case of a run.
 """

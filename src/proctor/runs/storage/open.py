@@ -1,19 +1,24 @@
-"""Locate and open the store of a project."""
+"""Locate and open the store of a project, and name a run in it."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from proctor.common.error_text import safe_repr
 from proctor.common.project_root import project_root
 from proctor.common.secrets import redact_text
 from proctor.errors import SettingsError, SetupError, StoreError
-from proctor.runs.arguments import is_open
 from proctor.runs.setup.settings import Settings, load_settings
 from proctor.stores.base import Store
 from proctor.stores.open import store_file
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
+    from proctor.schema.results.run_result import RunResult
 
 FOLDER = ".proctor"
 STORE_FILE = "store.sqlite3"
@@ -127,3 +132,40 @@ def display_path(path: Path) -> str:
 def as_store(store: StoreLike) -> Store:
     """Return `store` as an open store; open it read-only if needed."""
     return open_runs(store, read_only=True) if not is_open(store) else store
+
+
+def is_open(store: str | Path | Store | None) -> TypeIs[Store]:
+    """Return whether `store` is an open store, rather than the location of one.
+
+    Raises:
+        StoreError: `store` is neither.
+    """
+    if store is None or isinstance(store, str | Path):
+        return False
+    if isinstance(store, type) or not all(hasattr(store, name) for name in ("url", "index", "find")):
+        raise StoreError(
+            f"store: expected a path, a URL (postgresql://USER@HOST/DATABASE, memory:), an open store (`open_store`) or None, got {safe_repr(store)}"
+        )
+    return True
+
+
+def name_of_run(run: str | RunResult) -> str:
+    """Return the name of a stored run: the given name, or the id of a result.
+
+    Raises:
+        SetupError: `run` is neither, or the result is in no store.
+    """
+    if isinstance(run, str):
+        return run
+    from proctor.schema.results.run_result import RunResult as Result
+
+    if not isinstance(run, Result):
+        raise SetupError(
+            "run: expected an id, the beginning of one, `latest`, `latest~1` or a result that is in the store, "
+            f"got {safe_repr(run)}"
+        )
+    if not run.run_id:
+        raise SetupError(
+            "this run was not kept: give evaluate(…, store=…) a store, and its evidence can be re-scored"
+        )
+    return run.run_id

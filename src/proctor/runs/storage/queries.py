@@ -15,9 +15,9 @@ from typing import TypeVar
 
 from proctor.common.error_text import safe_repr
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
-from proctor.runs.arguments import check_count, is_open
-from proctor.runs.storage.failed_attempts import find_current_run
-from proctor.runs.storage.open import NoRunsError, StoreLike, as_store, open_runs
+from proctor.runs.arguments import check_count
+from proctor.runs.attempts import find_current_run
+from proctor.runs.storage.open import NoRunsError, StoreLike, as_store, is_open, open_runs
 from proctor.schema.results.manifest import RunRecord, RunState
 from proctor.schema.results.run_result import Outcome, RunKind, RunResult
 from proctor.stores.base import RunEntry, Store

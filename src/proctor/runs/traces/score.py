@@ -12,12 +12,12 @@ from proctor.engine.execution.run_recorder import StoredRun
 from proctor.engine.planning.set_plan import in_case, remedies
 from proctor.errors import EvalFileError, SetupError, SetupProblems, StoreError
 from proctor.files.traces.conversations import Traced, read_conversations
-from proctor.runs.arguments import EvalSetLike, ScoreOptions, is_open
+from proctor.runs.arguments import EvalSetLike, ScoreOptions
+from proctor.runs.attempts import ended
 from proctor.runs.evaluate import carry_out
-from proctor.runs.observers import ended
 from proctor.runs.setup.manifest import judging_of, planned_cases, set_manifests
 from proctor.runs.setup.prepare import Prepared, prepare
-from proctor.runs.storage.open import open_store
+from proctor.runs.storage.open import is_open, open_store
 from proctor.runs.traces.match_cases import Matched, as_given, match, own_cases
 from proctor.runs.traces.to_trials import trial_of
 from proctor.schema.evidence.event import Event

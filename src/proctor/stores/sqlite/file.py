@@ -1,4 +1,4 @@
-"""The location of a store: a file, which is created completely and checked before it is changed, or memory."""
+"""Open a store in a SQLite file, which is created completely and checked before it is changed, or in memory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from urllib.parse import quote
 from proctor.common.atomic_write import sync_folder
 from proctor.errors import StoreError
 from proctor.stores.artefacts import Artefacts
-from proctor.stores.sql.database import check_version, newest_version
+from proctor.stores.open import split_url, sqlite_path
+from proctor.stores.sql.database import Place, check_version, newest_version
+from proctor.stores.sql.store import SqlStore
 from proctor.stores.sqlite.connection import (
     APPLICATION_ID,
     PATIENCE,
@@ -422,3 +424,26 @@ class Memory:
         migrate(raw, 0)
         raw.execute("COMMIT")
         return _Shared(raw, self.name)
+
+
+_OLDEST = (3, 35, 0)
+"""The first SQLite that has `RETURNING`."""
+
+
+def open_store(url: str, *, read_only: bool = False, artefacts: str = "") -> SqlStore:
+    """Open `sqlite:///PATH`, `sqlite:PATH`, a bare path, or `memory:NAME`, whose artefacts are in memory, too.
+
+    Raises:
+        SetupError: the URL names no place.
+        StoreError: the store cannot be used; it has not been touched.
+    """
+    if sqlite3.sqlite_version_info < _OLDEST:
+        raise StoreError(
+            f"{url}: the store needs SQLite {'.'.join(map(str, _OLDEST))} or newer, this Python has {sqlite3.sqlite_version}"
+        )
+    scheme, rest = split_url(url)
+    if scheme == "memory":
+        place: Place = Memory(f"memory:{rest}")
+    else:
+        place = SqliteFile(sqlite_path(url), read_only, artefacts=Artefacts(artefacts))
+    return SqlStore(url, place, read_only=read_only)

@@ -20,7 +20,7 @@ from proctor.errors import SetupError, SetupProblems, UnknownNameError
 from proctor.files.edit.editable_file import text_of_file
 from proctor.files.eval_sets.eval_set_file import EvalSetFile
 from proctor.files.eval_sets.source import open_eval_set
-from proctor.runs.storage.failed_attempts import find_current_run
+from proctor.runs.attempts import find_current_run
 from proctor.runs.storage.lookup import listed_run
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.manifest import PlannedCase, counting

@@ -10,7 +10,7 @@ from proctor.analysis.compare.case_diff import parting
 from proctor.analysis.compare.compare_runs import compare_sync
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
 from proctor.reports.content.run_list import short_ids
-from proctor.runs.storage.failed_attempts import find_current_run
+from proctor.runs.attempts import find_current_run
 from proctor.schema.analysis.comparison import ComparedRun, Comparison
 from proctor.schema.results.manifest import PlannedCase, counting
 from proctor.schema.results.run_result import CaseResult, RunResult

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from proctor.reports.content.cost_text import cost_text
 from proctor.reports.content.run_list import ListedRun, state_text
+from proctor.reports.content.summary import cost_text
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.manifest import NO_ANNOTATION, RunAnnotation, RunRecord, RunState
 from proctor.schema.results.model_usage import total_cost

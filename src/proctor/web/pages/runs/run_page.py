@@ -13,10 +13,10 @@ from typing import Any
 
 from proctor.reports.content import summary
 from proctor.reports.content.case_text import ks_of, rule_text
-from proctor.reports.content.cost_text import PURPOSE_NAMES, VOID, by_purpose, cost_text, unpriced_models
 from proctor.reports.content.failure_causes import FailureGroup
 from proctor.reports.content.run_digest import Digest
 from proctor.reports.content.run_list import ListedRun
+from proctor.reports.content.summary import PURPOSE_NAMES, VOID, by_purpose, cost_text, unpriced_models
 from proctor.reports.content.symbols import UNICODE
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.case_result import Repeats

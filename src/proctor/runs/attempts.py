@@ -1,4 +1,4 @@
-"""Failed attempts to run or to score: configuration errors, recorded next to the store.
+"""Attempts to run, to score or to compare: an observer is notified of each, and a failed one is recorded next to the store.
 
 After a failed attempt, `latest` names an older run than the user expects. A record is one small JSON file, written only if the
 store exists. It expires when the store has a newer run. The record of a failed `score` also expires when that run is scored, and
@@ -14,7 +14,7 @@ from contextlib import closing, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from proctor.errors import NothingToRunError, RunInUseError, SettingsError, SetupError
 
@@ -184,7 +184,7 @@ def find_current_run(
         UnknownNameError: no run has this name.
         SetupError: the name depends on which run is the newest, and the last attempt made no run.
     """
-    from proctor.runs.arguments import name_of_run
+    from proctor.runs.storage.open import name_of_run
     from proctor.stores.base import runs_back
 
     name = name_of_run(name)
@@ -251,3 +251,38 @@ def _record(file: Path) -> Path:
 def _newest(store: Store) -> tuple[str, int]:
     newest = next((entry.run_id for entry in store.index()), "")
     return newest, len(store.judgings(newest)) if newest else 0
+
+
+# --- Observers of evaluations -----------------------------------------------------------------------------------------
+
+Result = TypeVar("Result")
+
+
+class Watcher(Protocol):
+    """Observer of evaluations. It receives each result before the caller does."""
+
+    def begun(self) -> None:
+        """Receive the start of a run or of scoring."""
+        ...
+
+    def ended(self, result: Any) -> Any:
+        """Receive a result, and return the result for the caller."""
+        ...
+
+
+WATCHERS: list[Watcher | None] = []
+"""Only the last observer is called; `None` disables observation. A pytest session inside a test of another one is independent."""
+
+
+def begun() -> None:
+    """Notify the observer that an evaluation starts."""
+    if WATCHERS and (last := WATCHERS[-1]) is not None:
+        last.begun()
+
+
+def ended(result: Result) -> Result:
+    """Pass a result to the observer, and return the result for the caller."""
+    if not WATCHERS or (last := WATCHERS[-1]) is None:
+        return result
+    final_result: Result = last.ended(result)
+    return final_result
