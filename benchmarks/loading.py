@@ -20,7 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from proctor.files.eval_sets.check_file import check_file
+from proctor.files.eval_sets.file_problems import check_file
 from proctor.files.eval_sets.load import open_eval_set
 
 PEAK = (

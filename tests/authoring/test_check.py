@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from proctor.authoring.check import check_files
 from proctor.errors import SetupError
-from proctor.files.eval_sets.check_file import Report
+from proctor.files.eval_sets.file_problems import Report
 from proctor.runs.setup.prepare import prepare
 
 TURN = {"user_content": {"parts": [{"text": "q"}]}, "final_response": {"parts": [{"text": "a"}]}}

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 from proctor.authoring.check import assertion_problems
 from proctor.errors import EvalFileError, ProctorError, SetupError
-from proctor.files.eval_sets.check_file import Report, check_file
 from proctor.files.eval_sets.eval_set_file import EvalSetFile
+from proctor.files.eval_sets.file_problems import Report, check_file
 from proctor.files.eval_sets.selectors import CONFIG_NAMES, SET_SUFFIXES
 from proctor.files.text.problems import Problem
 from proctor.runs.importing.import_runs import import_runs

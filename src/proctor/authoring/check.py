@@ -24,9 +24,9 @@ from proctor.engine.planning.set_plan import (
 )
 from proctor.engine.run_options import RunOptions
 from proctor.errors import CriterionError, SettingsError, SetupError, SetupProblems, UnknownNameError
-from proctor.files.eval_sets.check_file import NO_CASES, Report, check_file
 from proctor.files.eval_sets.documents import Document, problems_at
 from proctor.files.eval_sets.eval_set_file import EvalSetFile
+from proctor.files.eval_sets.file_problems import NO_CASES, Report, check_file
 from proctor.files.eval_sets.source import open_eval_set
 from proctor.files.text.problems import Problem, Severity
 from proctor.files.text.validation_messages import Finding, locate_message, near_key, resolve

@@ -18,7 +18,7 @@ from proctor.authoring.edit_case import ChangedMeanwhileError, read_set
 from proctor.authoring.eval_set_files import SetFile
 from proctor.errors import EvalFileError, SetupError
 from proctor.files.edit.editable_file import lock_folder, text_of_file
-from proctor.files.eval_sets.check_file import check_file
+from proctor.files.eval_sets.file_problems import check_file
 from proctor.files.eval_sets.save import write_text
 from proctor.files.eval_sets.source import open_eval_set
 from proctor.files.text.problems import Problem

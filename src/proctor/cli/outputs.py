@@ -163,12 +163,12 @@ def write_outputs(
     `exit_code` is that of an interrupted run, which differs from the one of its outcomes. `store` holds the runs, for
     reports that need more than the results; `judging` is the number of the scoring shown, if it is not the last one.
     """
-    beside = None
+    extras = None
     if store is not None and any(getattr(output.report, "looks_beside", False) for output in outputs):
         from proctor.web.pages.bundle.store_pages import StoreExtras
 
-        beside = StoreExtras(store, judging)
-    options = ReportOptions(verbose=verbose, color=False, exit_code=exit_code, beside=beside)
+        extras = StoreExtras(store, judging)
+    options = ReportOptions(verbose=verbose, color=False, exit_code=exit_code, beside=extras)
     fine = True
     for output in outputs:
         try:

@@ -42,8 +42,8 @@ def collector_of(path: Path, parent: pytest.Collector, *, certain: bool) -> Eval
 
 
 def _is_set(path: Path) -> bool:
-    from proctor.files.eval_sets.check_file import check_file
     from proctor.files.eval_sets.documents import SETS
+    from proctor.files.eval_sets.file_problems import check_file
 
     return check_file(path).kind in {str(kind) for kind in SETS}
 

@@ -250,8 +250,8 @@ def _kept_kind(path: Path, head: bytes, kind: str) -> str:
         return "a database"
     if re.match(_BASELINE_HEAD, head.decode("utf-8", "replace")):
         return "a baseline"
-    from proctor.files.eval_sets.check_file import check_file
     from proctor.files.eval_sets.documents import SETS, Kind
+    from proctor.files.eval_sets.file_problems import check_file
 
     found = check_file(path, allow_duplicate_ids=True).kind
     if found in SETS or _SET_MARK.search(head):

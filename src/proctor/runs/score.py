@@ -142,7 +142,7 @@ def _invocations(value: Any, what: str) -> list[Invocation]:
 def _invocation(value: Any, place: str) -> tuple[Invocation | None, list[SetupError]]:
     """Return one invocation, or its problems."""
     if isinstance(value, Mapping) and (whole := next((key for key in _LARGER if key in value), None)):
-        expected = "give the invocations, which stand in the `conversation` of a case"
+        expected = "give the invocations in the `conversation` of a case"
         return None, [SetupError(f"{place}: that is {_LARGER[whole]}; {expected}")]
     try:
         return Invocation.model_validate(value), []

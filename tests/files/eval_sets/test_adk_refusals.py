@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from proctor.files.eval_sets.check_file import check_file
+from proctor.files.eval_sets.file_problems import check_file
 
 USER = {"user_content": {"parts": [{"text": "hi"}]}}
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from proctor.files.eval_sets import check_file as check
-from proctor.files.eval_sets.check_file import Report, check_file
+from proctor.files.eval_sets import file_problems as check
+from proctor.files.eval_sets.file_problems import Report, check_file
 from tests.files.sample_sets import case, content, eval_set, turn
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from benchmarks.corpus_table import adk_reads, entries, refusal, table
-from proctor.files.eval_sets.check_file import check_file
+from proctor.files.eval_sets.file_problems import check_file
 from proctor.files.eval_sets.load import load_eval_set, open_eval_set
 from proctor.files.eval_sets.save import save_eval_set
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from proctor.errors import EvalFileError, SetupProblems
-from proctor.files.eval_sets.check_file import check_file
+from proctor.files.eval_sets.file_problems import check_file
 from proctor.files.eval_sets.load import (
     load_config,
     load_eval_set,

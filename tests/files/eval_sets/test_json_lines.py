@@ -9,8 +9,8 @@ from hypothesis import given, strategies as st
 
 from proctor.errors import EvalFileError
 from proctor.files.eval_sets import json_lines
-from proctor.files.eval_sets.check_file import check_file
 from proctor.files.eval_sets.convert import convert
+from proctor.files.eval_sets.file_problems import check_file
 from proctor.files.eval_sets.json_lines import LineWalk, lines_in
 from proctor.files.eval_sets.save import save_lines, save_model
 from proctor.files.eval_sets.selectors import find_sets

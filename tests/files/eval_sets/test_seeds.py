@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from proctor.files.eval_sets.check_file import check_file
 from proctor.files.eval_sets.documents import Kind
+from proctor.files.eval_sets.file_problems import check_file
 
 _PAGE_BREAK = re.compile(r"\n```\n+```\n")
 

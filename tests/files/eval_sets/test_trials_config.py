@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from proctor.errors import EvalFileError
-from proctor.files.eval_sets.check_file import check_file
+from proctor.files.eval_sets.file_problems import check_file
 from proctor.files.eval_sets.load import load_config
 from proctor.schema.format.config import EvalConfig, TrialsConfig
 from proctor.schema.results.score import TrialRule

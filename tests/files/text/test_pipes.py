@@ -10,8 +10,8 @@ from threading import Thread
 import pytest
 
 from proctor.errors import EvalFileError
-from proctor.files.eval_sets.check_file import check_file
 from proctor.files.eval_sets.documents import read_bytes
+from proctor.files.eval_sets.file_problems import check_file
 from proctor.files.eval_sets.load import load_eval_set, open_eval_set
 from proctor.files.eval_sets.selectors import sets_in
 from tests.files.sample_sets import case, eval_set

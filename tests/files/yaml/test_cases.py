@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from proctor.errors import EvalFileError
-from proctor.files.eval_sets.check_file import check_file
+from proctor.files.eval_sets.file_problems import check_file
 from proctor.files.eval_sets.load import load_config, load_scenarios, load_session_input
 from proctor.files.eval_sets.source import load_eval_set, open_document, open_eval_set
 from proctor.files.text.problems import Problem

@@ -30,7 +30,7 @@ from proctor.cli.shared_options import common
 from proctor.errors import NothingToRunError, SettingsError, SetupError, SetupProblems
 from proctor.files.eval_sets.selectors import SET_SUFFIXES, sets_in, split_existing
 from proctor.reports.content.estimate import estimate_data, write_estimate
-from proctor.reports.formats.json_data import write_json
+from proctor.reports.formats.json_text import write_json
 from proctor.runs.attempts import attempts_recorded_by_caller
 from proctor.runs.estimate import estimate_sync
 from proctor.runs.evaluate import evaluate, evaluate_matrix

@@ -18,7 +18,7 @@ from proctor.engine.run_options import Group
 from proctor.errors import SetupError
 
 if TYPE_CHECKING:
-    from proctor.files.eval_sets.check_file import Report
+    from proctor.files.eval_sets.file_problems import Report
 
 EXAMPLES = """
 proctor check booking.evalset.json test_config.json
@@ -63,7 +63,7 @@ def check(
     """
     from proctor.authoring.check import check_meaning
     from proctor.cli.command_base import read_settings
-    from proctor.files.eval_sets.check_file import check_file
+    from proctor.files.eval_sets.file_problems import check_file
 
     settings = read_settings({"warnings_as_errors": warnings_as_errors})
     accepted = {
@@ -89,7 +89,7 @@ def check(
 
 def _in_folders(files: Sequence[str], accepted: Mapping[str, bool]) -> Iterator[Report]:
     """Check the eval files in the folders among `files`, recognized by their names or their content."""
-    from proctor.files.eval_sets.check_file import check_file
+    from proctor.files.eval_sets.file_problems import check_file
     from proctor.files.eval_sets.selectors import CONFIG_NAMES, SET_SUFFIXES
 
     for folder in (Path(file) for file in files if Path(file).is_dir()):

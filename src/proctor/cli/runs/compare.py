@@ -28,7 +28,7 @@ from proctor.cli.shared_options import (
 )
 from proctor.errors import SetupError, UnknownNameError
 from proctor.reports.base import ReportOptions
-from proctor.reports.formats.json_data import write_json
+from proctor.reports.formats.json_text import write_json
 from proctor.runs.storage.lookup import find_case
 from proctor.runs.storage.open import open_runs
 from proctor.schema.analysis.comparison import Comparison

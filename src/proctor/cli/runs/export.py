@@ -129,9 +129,9 @@ def _export(
             _export_audit(opened, run_id, form, target, **how)
             return
         number = judging_of(opened, run_id, judging)
-        result, beside = opened.load(run_id, number), StoreExtras(opened, number)
+        result, extras = opened.load(run_id, number), StoreExtras(opened, number)
         stores = kept_stores([opened.url, None])
-        for path in export_run(result, form, target or sys.stdout, beside=beside, stores=stores, **how):
+        for path in export_run(result, form, target or sys.stdout, beside=extras, stores=stores, **how):
             say(f"{path}: run {run_id} as {form}")
         if listed_run(opened, run_id).run.state is RunState.RUNNING:
             say(

@@ -117,7 +117,7 @@ def _write(found: RunHistory, metric: str, *, as_json: bool) -> None:
     from proctor.analysis.history.history_data import history_data
     from proctor.analysis.history.report import write_history
     from proctor.reports.base import ReportOptions
-    from proctor.reports.formats.json_data import write_json
+    from proctor.reports.formats.json_text import write_json
 
     if as_json:
         write_json(history_data(found, metric), sys.stdout)

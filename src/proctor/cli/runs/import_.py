@@ -73,7 +73,7 @@ def _import_file(file: str, store: Store) -> Iterator[RunResult]:
 def _report_run(run: RunResult, file: str, *, quiet: bool) -> dict[str, Any]:
     """Print the result of an imported run, and return it as data."""
     from proctor.reports.content.summary import sentence
-    from proctor.reports.formats.json_data import failure_data
+    from proctor.reports.formats.json_text import failure_data
 
     if not quiet:
         click.echo(clean(f"{run.run_id}  {file}  {sentence(run)}"))

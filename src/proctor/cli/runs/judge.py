@@ -107,7 +107,7 @@ def calibrate(*, run: str, labels: str | None, model: str | None, no_keep: bool,
     from proctor.analysis.calibration.calibrate import calibrate_sync
     from proctor.analysis.calibration.report import calibration_data, write_calibration
     from proctor.reports.base import ReportOptions
-    from proctor.reports.formats.json_data import write_json
+    from proctor.reports.formats.json_text import write_json
     from proctor.runs.setup.settings import load_settings, prepare_process, usage_limits
 
     settings = load_settings(Path.cwd())

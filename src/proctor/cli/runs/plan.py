@@ -96,7 +96,7 @@ def plan(
     """
     from proctor.analysis.power.plan import TRIALS, plan_sync
     from proctor.analysis.power.report import run_size_data, write_run_size
-    from proctor.reports.formats.json_data import write_json
+    from proctor.reports.formats.json_text import write_json
 
     found = plan_sync(
         run,

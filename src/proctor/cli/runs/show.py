@@ -201,7 +201,7 @@ def _show_for_people(
     write_run_header(entry, judging, stdout, options=report_options)
     show_report([result], stdout, options=report_options)
     if entry.run.state is RunState.UNFINISHED:
-        say(_way_on(entry))
+        say(_resume_hint(entry))
     elif (last := store.judgings(result.run_id)[-1]).number > entry.run.judging:
         say(
             f"scoring {last.number} does not count: it was interrupted, or the run was resumed after it. "
@@ -209,7 +209,7 @@ def _show_for_people(
         )
 
 
-def _way_on(entry: ListedRun) -> str:
+def _resume_hint(entry: ListedRun) -> str:
     """Return the message for an unfinished run: the command that resumes it, or removes a partial import."""
     if entry.imported_from:
         return (

@@ -9,7 +9,7 @@ from typing import TextIO
 from proctor.common.safe_text import clean
 from proctor.reports.content.public_text import hidden, write_note_page
 from proctor.reports.formats.github import annotation
-from proctor.reports.formats.json_data import write_json
+from proctor.reports.formats.json_text import write_json
 
 
 def write_error_report(

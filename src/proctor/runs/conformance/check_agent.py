@@ -11,7 +11,6 @@ from proctor.common.error_text import safe_str
 from proctor.common.process_exit import contained_exits
 from proctor.errors import ProctorError, SetupError, unknown_name
 from proctor.runs.arguments import AgentLike
-from proctor.runs.conformance.checks import CHECKS, Check
 from proctor.runs.conformance.conversation import (
     ConformanceError,
     NotApplicableError,
@@ -19,6 +18,7 @@ from proctor.runs.conformance.conversation import (
     ask,
     case_of,
 )
+from proctor.runs.conformance.requirements import CHECKS, Check
 from proctor.runs.load import load_agent, load_eval_set
 from proctor.schema.format.case import EvalCase
 

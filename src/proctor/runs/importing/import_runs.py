@@ -17,7 +17,7 @@ from proctor.errors import EvalFileError, StoreError
 from proctor.files.results.read import read_runs
 from proctor.files.results.report_format import RecordedCase, RecordedRun
 from proctor.runs.attempts import recorded_attempt
-from proctor.runs.importing.checks import check_consistency
+from proctor.runs.importing.consistency import check_consistency
 from proctor.runs.importing.spool import RunSpool, Spool
 from proctor.runs.setup.manifest import new_run_id
 from proctor.runs.storage.open import StoreLike, is_open, open_runs, open_store

@@ -25,7 +25,9 @@ from proctor.stores.sql.members import (
     members_within,
     summary_of_parts,
 )
-from proctor.stores.sql.purse import (
+from proctor.stores.sql.reader import RunReader
+from proctor.stores.sql.rows import Decided, Hold
+from proctor.stores.sql.run_budget import (
     claim_purse,
     delete_purse,
     read_caps,
@@ -34,8 +36,6 @@ from proctor.stores.sql.purse import (
     settle,
     write_caps,
 )
-from proctor.stores.sql.reader import RunReader
-from proctor.stores.sql.rows import Decided, Hold
 from proctor.stores.sql.run_state import (
     JudgingProgress,
     Lease,

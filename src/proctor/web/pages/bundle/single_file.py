@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TextIO
 
 from proctor.errors import SetupError
-from proctor.reports.formats.json_data import json_line
+from proctor.reports.formats.json_text import json_line
 from proctor.schema.format.wire_model import PageModel
 from proctor.web.pages.built_page import HOW_TO_BUILD_THE_PAGE, page_folder
 

@@ -16,9 +16,9 @@ from proctor.authoring.eval_set_files import ProjectSets, SetFile
 from proctor.errors import EvalFileError, SetupError
 from proctor.files.edit.case import reason_not_editable
 from proctor.files.edit.header import WITH_HEADER
-from proctor.files.eval_sets.check_file import Report
 from proctor.files.eval_sets.documents import Kind
 from proctor.files.eval_sets.eval_set_file import EvalSetFile
+from proctor.files.eval_sets.file_problems import Report
 from proctor.files.eval_sets.selectors import find_config
 from proctor.files.text.problems import Problem
 from proctor.files.text.validation_messages import Finding

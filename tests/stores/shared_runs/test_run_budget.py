@@ -9,7 +9,7 @@ from proctor.stores.base import NOTHING, Amounts, Caps, Demand, Purse
 from proctor.stores.shared_runs import Membership
 from proctor.stores.sql import lease_holder
 from proctor.stores.sql.lease_holder import Holder
-from proctor.stores.sql.purse import granted, settle
+from proctor.stores.sql.run_budget import granted, settle
 from proctor.stores.sql.store import SqlStore
 from tests.stores.sample_runs import judging, manifest, planned
 from tests.stores.shared_runs.test_shared_runs import CASES, write_part
