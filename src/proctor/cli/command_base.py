@@ -144,16 +144,16 @@ def _spellings(
     command: click.Command, ctx: click.Context, args: Sequence[str], group: Sequence[click.Parameter]
 ) -> list[str]:
     """Return the options of `group` as written on the command line, in order."""
-    found: list[str] = []
+    spellings: list[str] = []
     for end in range(1, len(args) + 1):
         try:
             values, _, order = command.make_parser(ctx).parse_args(args=list(args[:end]))
         except click.UsageError:  # the value of an option is the next argument
             continue
         matches = [one for one in order if one in group]
-        if len(matches) > len(found):
-            found.append(_spelling(matches[-1], values[matches[-1].name or ""], args[:end]))
-    return found
+        if len(matches) > len(spellings):
+            spellings.append(_spelling(matches[-1], values[matches[-1].name or ""], args[:end]))
+    return spellings
 
 
 def _spelling(parameter: click.Parameter, value: Any, args: Sequence[str]) -> str:

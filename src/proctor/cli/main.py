@@ -162,10 +162,10 @@ class LazyGroup(click.Group):
         """Find the command; an unknown name is a usage error that suggests the closest one."""
         name = args[0].replace("_", "-")
         if name in COMMANDS or name.startswith("-"):
-            found = super().resolve_command(ctx, args)
+            resolved = super().resolve_command(ctx, args)
             if name != "eval":  # `eval` imports more before it calls `enable_garbage_collector`
                 enable_garbage_collector()
-            return found
+            return resolved
         raise click.UsageError(f"No command {args[0]!r}.{did_you_mean(name, COMMANDS)}", ctx)
 
     def main(  # type: ignore[override]  # click overloads it by a flag; this method handles both values of the flag

@@ -94,18 +94,18 @@ def parse_targets(
     """
     words = [*reports, *([f"{format_}={STDOUT}"] if format_ else [])]
     problems: list[SetupError] = []
-    found: list[_Placed] = []
+    targets: list[_Placed] = []
     for word in words:
         try:
-            found.append(parse(word))
+            targets.append(parse(word))
         except SetupError as problem:
             problems.append(problem)
-    places = [str(each.path or "stdout") for each in found]
+    places = [str(each.path or "stdout") for each in targets]
     twice = sorted({place for place in places if places.count(place) > 1})
     problems += [SetupError(f"two reports go to {place}: give each its own place") for place in twice]
     if problems:
         raise SetupProblems(problems)
-    return found
+    return targets
 
 
 def _parse(word: str, guard: OutputGuard) -> Output:
@@ -208,15 +208,15 @@ def reported_errors(
 
 def usable_outputs(options: Mapping[str, Any], guard: Callable[[], OutputGuard]) -> list[Output]:
     """Return the requested reports that can be written; other code reports the problems of the rest."""
-    found: dict[str, Output] = {}
+    outputs_by_place: dict[str, Output] = {}
     words = [*options["reports"], *([f"{options['format_']}=-"] if options["format_"] else [])]
     with suppress(SetupError):
         rule = guard()
         for word in words:
             with suppress(SetupError):
                 (output,) = parse_outputs([word], None, rule)
-                found.setdefault(str(output.path), output)
-    return list(found.values())
+                outputs_by_place.setdefault(str(output.path), output)
+    return list(outputs_by_place.values())
 
 
 def write_nothing_run(

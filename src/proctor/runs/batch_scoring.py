@@ -209,9 +209,9 @@ class BatchScoring:
         """Submit a batch, unless the provider received an earlier attempt whose confirmation was lost."""
         if attempt:
             await wait_for_turn(attempt)
-            found = await chunk.endpoint.find(row.id, _ids(row), row.created_at)
-            if found is not None:
-                return found
+            batch = await chunk.endpoint.find(row.id, _ids(row), row.created_at)
+            if batch is not None:
+                return batch
         return await chunk.endpoint.submit(row.id, [each.encoded for each in chunk.requests.values()])
 
     async def _continue(self, row: StoredBatch, chunk: Chunk) -> tuple[StoredBatch, Chunk] | None:

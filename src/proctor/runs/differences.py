@@ -34,7 +34,7 @@ def find_differences(
 
     `objects` is the manifest's placeholder for a simulated user that was a Python object: two of these cannot be compared.
     """
-    found = [
+    differences = [
         *_agents(base[0], candidate[0]),
         *_imports(base[0], candidate[0]),
         *_users(base[0], candidate[0], objects),
@@ -42,7 +42,7 @@ def find_differences(
         *_trials(base[0], candidate[0]),
         *config_differences(base[1].sets, candidate[1].sets),
     ]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(differences))
 
 
 def case_differences(
@@ -60,10 +60,10 @@ def case_differences(
         )
 
 
-def stopping_differences(found: Comparison) -> Iterator[RunDifference]:
+def stopping_differences(comparison: Comparison) -> Iterator[RunDifference]:
     """Yield the runs whose trials were added until a decision other than this comparison."""
-    for word, run in (("base", found.base), ("candidate", found.candidate)):
-        if run.most and found.look is None:
+    for word, run in (("base", comparison.base), ("candidate", comparison.candidate)):
+        if run.most and comparison.look is None:
             until = f"it was decided against run {run.against}" if run.against else "each case was decided"
             yield RunDifference(
                 "trials",
@@ -199,26 +199,26 @@ def incomparable_metrics(before: Sequence[JudgedSet], now: Sequence[JudgedSet]) 
     If an option, the judge, a prompt or the code of a metric differs, its scores are not comparable. Pass and fail depend on all
     metrics that decide, and also on their thresholds.
     """
-    found: set[str] = set()
+    names: set[str] = set()
     for was, is_now in _of_both(before, now):
         for name in {**_metrics_by_name(was), **_metrics_by_name(is_now)}:
-            found |= _incomparable(name, was, is_now)
-    return frozenset(found)
+            names |= _incomparable(name, was, is_now)
+    return frozenset(names)
 
 
 def _incomparable(name: str, before: JudgedSet, now: JudgedSet) -> set[str]:
     was, is_now = _metrics_by_name(before), _metrics_by_name(now)
-    found: set[str] = set()
+    names: set[str] = set()
     if name in was and name in is_now:
         both = (was[name], _criterion(before, name)), (is_now[name], _criterion(now, name))
         kinds = {one.what for one in _metric(name, *both)}
-        found |= {name} if kinds - {"threshold", "gate"} else set()
+        names |= {name} if kinds - {"threshold", "gate"} else set()
         if not kinds:
-            return found
+            return names
     metrics = (was.get(name), is_now.get(name))
     if any(metric.gate for metric in metrics if metric is not None) or metrics == (None, None):
-        found.add(PASSED)
-    return found
+        names.add(PASSED)
+    return names
 
 
 def _metrics_by_name(judged: JudgedSet) -> dict[str, MetricManifest | None]:
@@ -228,8 +228,8 @@ def _metrics_by_name(judged: JudgedSet) -> dict[str, MetricManifest | None]:
 
 
 def _criterion(judged: JudgedSet, name: str) -> dict[str, Any]:
-    found = (judged.config.get("criteria") or {}).get(name)
-    return found if isinstance(found, dict) else {} if found is None else {"threshold": found}
+    criterion = (judged.config.get("criteria") or {}).get(name)
+    return criterion if isinstance(criterion, dict) else {} if criterion is None else {"threshold": criterion}
 
 
 _Measured = tuple[MetricManifest | None, dict[str, Any]]
@@ -237,9 +237,9 @@ _Measured = tuple[MetricManifest | None, dict[str, Any]]
 
 def _metric(name: str, before: _Measured, now: _Measured) -> Iterator[RunDifference]:
     raw, before, now = (before[1], now[1]), (before[0], _normalize(before[1])), (now[0], _normalize(now[1]))
-    found = [*_own(name, before, now), *_options(name, before[1], now[1])]
-    yield from found
-    is_told = bool(found) or (raw[0] != raw[1] and before[1] == now[1])  # or only the spelling differs
+    differences = [*_own(name, before, now), *_options(name, before[1], now[1])]
+    yield from differences
+    is_told = bool(differences) or (raw[0] != raw[1] and before[1] == now[1])  # or only the spelling differs
     if before[0] and now[0] and _is_other_code(before[0], now[0], is_told=is_told):
         yield RunDifference("code", f"the metric {name} is not defined as it was (its code, or a default)")
 
@@ -323,14 +323,14 @@ def _value_differences(was: Mapping[str, object], is_now: Mapping[str, object]) 
 
 
 def _flat(options: Mapping[str, object], inside: str = "") -> dict[str, object]:
-    found: dict[str, object] = {}
+    flat: dict[str, object] = {}
     for name, value in options.items():
         if isinstance(value, dict):
-            found |= _flat(value, f"{inside}{name}.")
+            flat |= _flat(value, f"{inside}{name}.")
         elif name not in _NOT_OPTIONS:
-            found[f"{inside}{name}"] = value
-    found.pop("gate", None)
-    return found
+            flat[f"{inside}{name}"] = value
+    flat.pop("gate", None)
+    return flat
 
 
 def _rest(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[RunDifference]:

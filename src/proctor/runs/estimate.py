@@ -50,15 +50,15 @@ async def estimate(
     store = options.pop("store", None)
     prepared = prepare(agent, eval_sets, options)
     plan = prepared.plan
-    found = Estimate(cases=sum(len(chosen.cases) for chosen in plan.sets), trials=plan.trials)
+    result = Estimate(cases=sum(len(chosen.cases) for chosen in plan.sets), trials=plan.trials)
     if not is_open(store):
         try:
             opened = open_runs(store, read_only=True)
         except NoRunsError:
-            return _without_history(found, plan)
+            return _without_history(result, plan)
         with closing(opened):
-            return _by_history(found, prepared, opened)
-    return _by_history(found, prepared, store)
+            return _by_history(result, prepared, opened)
+    return _by_history(result, prepared, store)
 
 
 def estimate_sync(
@@ -80,10 +80,10 @@ def tell_beforehand(prepared: Prepared, progress: Progress | None) -> None:
     plan, store = prepared.plan, prepared.store
     if tell is None or store is None or plan.trials < LONG or not plan.asks_judges:
         return
-    found = Estimate(cases=sum(len(chosen.cases) for chosen in plan.sets), trials=plan.trials)
-    found = _by_history(found, prepared, store)
-    if found.run_id:
-        tell(found)
+    result = Estimate(cases=sum(len(chosen.cases) for chosen in plan.sets), trials=plan.trials)
+    result = _by_history(result, prepared, store)
+    if result.run_id:
+        tell(result)
 
 
 # --- usage of a case --------------------------------------------------------------------------------------------------
@@ -98,7 +98,7 @@ class _Took:
     cost: float | None
 
 
-def _by_history(found: Estimate, prepared: Prepared, store: Store) -> Estimate:
+def _by_history(estimate: Estimate, prepared: Prepared, store: Store) -> Estimate:
     plan = prepared.plan
     judges = {metric.name: metric.judge for chosen in plan.sets for metric in chosen.metrics if metric.judge}
     judged = judges.keys()
@@ -113,17 +113,19 @@ def _by_history(found: Estimate, prepared: Prepared, store: Store) -> Estimate:
         }
         if not cases or (judged and not judged & metrics):
             continue
-        found.run_id, found.seen = run.run_id, len(cases)
-        _add_judges(found, cases, judges)
-        _add(found, "agent", [_acting(case) for case in cases])
-        found.seconds = _time([_seconds(case) for case in cases], found, prepared.options.concurrency)
+        estimate.run_id, estimate.seen = run.run_id, len(cases)
+        _add_judges(estimate, cases, judges)
+        _add(estimate, "agent", [_acting(case) for case in cases])
+        estimate.seconds = _time([_seconds(case) for case in cases], estimate, prepared.options.concurrency)
         if run.agent != prepared.agent_label:
-            found.notes.append(f"that run was of {run.agent}: {prepared.agent_label} may take more, or less")
-        found.notes += [
+            estimate.notes.append(
+                f"that run was of {run.agent}: {prepared.agent_label} may take more, or less"
+            )
+        estimate.notes += [
             f"nothing is known of {name} yet: it is not in this" for name in sorted(judged - metrics)
         ]
-        return found
-    return _without_history(found, plan)
+        return estimate
+    return _without_history(estimate, plan)
 
 
 def _to_go_by(store: Store, sets: set[str], agent: str) -> list[RunRecord]:
@@ -157,8 +159,8 @@ def _ballots(case: CaseResult, judged: Iterable[str]) -> Iterator[Mapping[str, A
             scored = (
                 [score.details, *(each.details for each in score.per_invocation)] if score is not None else []
             )
-            found = ((details or {}).get("ballot") for details in scored)
-            yield from (ballot for ballot in found if isinstance(ballot, dict))
+            ballots = ((details or {}).get("ballot") for details in scored)
+            yield from (ballot for ballot in ballots if isinstance(ballot, dict))
 
 
 def _price(votes: Sequence[Mapping[str, Any]]) -> float | None:
@@ -192,65 +194,65 @@ def _seconds(case: CaseResult) -> float:
 # --- usage of the coming run ------------------------------------------------------------------------------------------
 
 
-def _add_judges(found: Estimate, cases: Sequence[CaseResult], judges: Mapping[str, str]) -> None:
+def _add_judges(estimate: Estimate, cases: Sequence[CaseResult], judges: Mapping[str, str]) -> None:
     """Add the usage of judges, as if no answer were cached. If the earlier run used other judges, the cost is unknown."""
     ballots = [ballot for case in cases for ballot in _ballots(case, judges)]
     votes = [vote for ballot in ballots for vote in ballot.get("votes") or ()]
-    _add(found, "judge", [_judging(case, judges, _price(votes)) for case in cases] if judges else [])
+    _add(estimate, "judge", [_judging(case, judges, _price(votes)) for case in cases] if judges else [])
     models, others = {*judges.values()}, sorted({str(ballot.get("model")) for ballot in ballots})
     if votes and not models & {*others}:
-        for part in found.parts:
+        for part in estimate.parts:
             part.cost = None
-        found.notes.append(
+        estimate.notes.append(
             f"that run was scored by {', '.join(others)}: what {', '.join(sorted(models))} costs is not known"
         )
     if known := sum(bool(vote.get("cached")) for vote in votes):
-        found.notes.append(
+        estimate.notes.append(
             f"{known:,} of its {len(votes):,} votes came from the cache and cost nothing; some of these may, too"
         )
 
 
-def _add(found: Estimate, purpose: str, took: Sequence[_Took]) -> None:
+def _add(estimate: Estimate, purpose: str, took: Sequence[_Took]) -> None:
     """Add the forecast for a purpose if the earlier run reported any usage for it."""
     if not any(one.calls for one in took):
         if purpose == "agent":
-            found.notes.append("the agent reports no token usage: its cost is not included")
+            estimate.notes.append("the agent reports no token usage: its cost is not included")
         return
     costs = [one.cost for one in took if one.cost is not None]
-    found.parts.append(
+    estimate.parts.append(
         PurposeEstimate(
             purpose,
-            calls=_forecast([one.calls for one in took], found),
-            tokens=_forecast([one.tokens for one in took], found)
+            calls=_forecast([one.calls for one in took], estimate),
+            tokens=_forecast([one.tokens for one in took], estimate)
             if any(one.tokens for one in took)
             else None,
-            cost=_forecast(costs, found) if len(costs) == len(took) else None,
+            cost=_forecast(costs, estimate) if len(costs) == len(took) else None,
         )
     )
 
 
-def _time(seconds: Sequence[float], found: Estimate, at_once: int) -> Forecast:
+def _time(seconds: Sequence[float], estimate: Estimate, at_once: int) -> Forecast:
     """Return the duration of the trials with `at_once` trials at a time, assuming that all slots stay busy."""
-    whole, lanes = _forecast(seconds, found), max(1, min(at_once, found.trials))
+    whole, lanes = _forecast(seconds, estimate), max(1, min(at_once, estimate.trials))
     longest = max(seconds)  # a run takes at least as long as its slowest trial
     ends = [None if end is None else max(longest, end / lanes) for end in (whole.low, whole.high)]
     return Forecast(value=max(longest, whole.value / lanes), low=ends[0], high=ends[1])
 
 
-def _forecast(values: Sequence[float], found: Estimate) -> Forecast:
+def _forecast(values: Sequence[float], estimate: Estimate) -> Forecast:
     """Forecast the sum over the coming cases from a sample of `values` (usage of one trial each)."""
-    mean, trials = fmean(values), found.trials / max(1, found.cases)
-    total = mean * found.trials
+    mean, trials = fmean(values), estimate.trials / max(1, estimate.cases)
+    total = mean * estimate.trials
     if len(values) < 2:
         return Forecast(value=total)
-    spread = stdev(values) * sqrt(found.cases + found.cases**2 / len(values)) * trials
-    half = student_quantile(found.confidence, len(values) - 1) * spread
+    spread = stdev(values) * sqrt(estimate.cases + estimate.cases**2 / len(values)) * trials
+    half = student_quantile(estimate.confidence, len(values) - 1) * spread
     return Forecast(value=total, low=max(0.0, total - half), high=total + half)
 
 
-def _without_history(found: Estimate, plan: Plan) -> Estimate:
+def _without_history(estimate: Estimate, plan: Plan) -> Estimate:
     """Count the calls of judges if there is no earlier run; the rest cannot be estimated."""
-    found.notes.append(
+    estimate.notes.append(
         "there is no run of these sets to go by: run one case first (--limit 1) and ask again, the more the surer"
     )
     low = high = 0
@@ -262,11 +264,11 @@ def _without_history(found: Estimate, plan: Plan) -> Estimate:
             low, high = low + turns * (samples // 2 + 1), high + turns * samples
     if high:
         calls = Forecast(value=float(low), low=float(low), high=float(high))
-        found.parts.append(PurposeEstimate("judge", calls=calls))
-        found.notes.append(
+        estimate.parts.append(PurposeEstimate("judge", calls=calls))
+        estimate.notes.append(
             "calls are those of one question a turn, with as few votes as decide, to all of them"
         )
-    return found
+    return estimate
 
 
 def votes_of(metric: Any) -> int:

@@ -54,7 +54,7 @@ async def infer(
     source = EvalSetSource(eval_set)
     chosen = [index for index, eval_id in enumerate(source.ids()) if not only or eval_id in only]
     config, users = EvalConfig(user_simulator_config=simulator), users or UsersOnDemand()
-    if problems := [found for index in chosen for found in _unfit(source.case(index), users, config)]:
+    if problems := [problem for index in chosen for problem in _unfit(source.case(index), users, config)]:
         raise SetupProblems(problems)
     summary = SetSummary(source.eval_set_id, None, "", len(chosen))
     plan = Plan([SetPlan(source, summary, [], config, cases=chosen)], 1)
@@ -108,20 +108,20 @@ class Metrics:
         others = {name: value for name, value in config.criteria.items() if name not in own}
         judges = JudgesOnDemand()
         bound = bind(config.model_copy(update={"criteria": others}), RunOptions(judges=judges))
-        found = {metric.name: metric for metric in bound.metrics}
+        metrics = {metric.name: metric for metric in bound.metrics}
         problems = list(bound.problems)
         for name, factory in own.items():
             if (criterion := config.criterion_for(name)) is not None:
                 try:
-                    found[name] = BoundMetric(
+                    metrics[name] = BoundMetric(
                         factory(criterion), criterion.threshold, gate=factory.facts.gates
                     )
                 except SetupError as problem:
                     problems.append(problem)
         if problems:
             raise SetupProblems(problems)
-        order = dict.fromkeys([*config.criteria, *found])
-        return cls(config, [found[name] for name in order if name in found], judges)
+        order = dict.fromkeys([*config.criteria, *metrics])
+        return cls(config, [metrics[name] for name in order if name in metrics], judges)
 
 
 async def judge(

@@ -386,12 +386,12 @@ def _nearby_config(set_path: Path | None) -> Path | None:
 # --- Locations of the criteria in a config that planning refuses: line and column -------------------------------------
 
 
-def locate_problems(found: SetupProblems) -> SetupProblems:
+def locate_problems(problems: SetupProblems) -> SetupProblems:
     """Return the same problems. Those about a config file begin with line and column, like its syntax errors."""
     documents: dict[str, Document | None] = {}
-    for problem in found.problems:
+    for problem in problems.problems:
         _locate_problem(problem, documents)
-    return SetupProblems(found.problems)
+    return SetupProblems(problems.problems)
 
 
 def _locate_problem(problem: SetupError, documents: dict[str, Document | None]) -> None:

@@ -123,12 +123,12 @@ def _schema(name: str) -> dict[str, Any]:
     if not (isinstance(kind, type) and issubclass(kind, BaseCriterion)):
         kind = BaseCriterion
     try:
-        found = kind.model_json_schema()
+        schema = kind.model_json_schema()
     except Exception:  # noqa: BLE001 - a user's class may have types that JSON Schema cannot express
-        found = BaseCriterion.model_json_schema()
-    found["properties"].setdefault("judge_model_options", {"$ref": "#/$defs/JudgeModelOptions"})
-    found.setdefault("$defs", {}).setdefault("JudgeModelOptions", JudgeModelOptions.model_json_schema())
-    return found
+        schema = BaseCriterion.model_json_schema()
+    schema["properties"].setdefault("judge_model_options", {"$ref": "#/$defs/JudgeModelOptions"})
+    schema.setdefault("$defs", {}).setdefault("JudgeModelOptions", JudgeModelOptions.model_json_schema())
+    return schema
 
 
 # --- Descriptions of the format's own metrics in google-adk's form, for tools of google-adk that list metrics ---------

@@ -118,23 +118,28 @@ async def _resume(store: Store, run_id: str, options: ResumeOptions) -> RunResul
     results = _places(manifest, options.get("results"))
     agent, eval_sets = _agent(manifest, options.get("agent")), _sets(manifest, options.get("eval_sets"))
     prepared = prepare(agent, eval_sets, _options(manifest, {**options, "store": store}))
-    found = changes(store, manifest, prepared)
-    if found.said and not force:
-        raise SetupProblems([*map(SetupError, found.said), SetupError(_way_out(manifest))])
-    notes = [f"resumed although {reason}" for reason in found.said]
+    differences = changes(store, manifest, prepared)
+    if differences.said and not force:
+        raise SetupProblems([*map(SetupError, differences.said), SetupError(_way_out(manifest))])
+    notes = [f"resumed although {reason}" for reason in differences.said]
     prepared.warnings += notes
     prepared.notes += notes
 
     def begin(info: AgentInfo | None, committed: Committed) -> RunWriter:
         if _waits_for_its_turn(store, manifest):
             return store.resume(
-                run_id, committed, added=found.added, agent=add_description(manifest.agent, info)
+                run_id, committed, added=differences.added, agent=add_description(manifest.agent, info)
             )
         _same_agent(manifest, info, force=force, warnings=prepared.warnings)
-        return store.resume(run_id, committed, added=found.added)
+        return store.resume(run_id, committed, added=differences.added)
 
     going_on = StoredRun(
-        store, begin, positions=found.positions, gone=found.gone, resumed=True, retry_errors=retry_errors
+        store,
+        begin,
+        positions=differences.positions,
+        gone=differences.gone,
+        resumed=True,
+        retry_errors=retry_errors,
     )
     result = await carry_out(prepared, options.get("progress"), going_on)
     for place in results:

@@ -41,15 +41,15 @@ def changes(store: Store, manifest: Manifest, prepared: Prepared) -> Changes:
     now = prepared.manifest
     if now is None:
         raise RuntimeError("the plan was made without a store")
-    found = Changes()
-    found.said += _agent(manifest, now)
-    found.said += _functions(manifest, now)
-    found.said += _versions(manifest, now)
+    result = Changes()
+    result.said += _agent(manifest, now)
+    result.said += _functions(manifest, now)
+    result.said += _versions(manifest, now)
     judgings = store.judgings(manifest.run_id)
-    found.said += _configs(judgings[0], judging_of(prepared.plan, created_at=0.0))
-    found.said += _judged_otherwise(manifest, judgings)
-    _cases(store, manifest.run_id, prepared, found)
-    return found
+    result.said += _configs(judgings[0], judging_of(prepared.plan, created_at=0.0))
+    result.said += _judged_otherwise(manifest, judgings)
+    _cases(store, manifest.run_id, prepared, result)
+    return result
 
 
 def plain(value: Any) -> str:
@@ -140,7 +140,7 @@ def _judged_otherwise(manifest: Manifest, judgings: Sequence[Judging]) -> Iterat
     )
 
 
-def _cases(store: Store, run_id: str, prepared: Prepared, found: Changes) -> None:
+def _cases(store: Store, run_id: str, prepared: Prepared, result: Changes) -> None:
     """Find every case of the plan in the run. Duplicate ids are matched in order."""
     there = _There(store.planned(run_id))
     added: list[str] = []
@@ -149,22 +149,22 @@ def _cases(store: Store, run_id: str, prepared: Prepared, found: Changes) -> Non
         before = there.take(case)
         if before is None:
             position = there.count + len(added)
-            found.positions.append(position)
-            found.added.append(_at(case, position))
+            result.positions.append(position)
+            result.added.append(_at(case, position))
             added.append(case.eval_id)
             continue
-        found.positions.append(before.position)
+        result.positions.append(before.position)
         if before.content_hash != case.content_hash:
             changed[before.position] = case
     run = {position for position, _ in store.case_documents(run_id, sorted(changed))}
-    found.added += [_at(case, position) for position, case in changed.items() if position not in run]
+    result.added += [_at(case, position) for position, case in changed.items() if position not in run]
     missing = there.left()
-    found.gone = [case.position for case in missing]
+    result.gone = [case.position for case in missing]
     missing_ids = [case.eval_id for case in missing]
     ids_of_changed = [case.eval_id for case in changed.values()]
     for what, ids in (("changed", ids_of_changed), ("new", added), ("gone", missing_ids)):
         if ids:
-            found.said.append(f"{_cases_are(ids)} {what}: {_some(ids)}")
+            result.said.append(f"{_cases_are(ids)} {what}: {_some(ids)}")
 
 
 class _There:

@@ -170,15 +170,15 @@ class EvalRequest:
 
     def _more_problems(self) -> list[SetupError]:
         """Return the configuration errors that the engine would raise in addition."""
-        found: list[SetupError] = []
+        problems: list[SetupError] = []
         for agent in self._selection.agents if self._selection else []:
             try:
                 prepare(agent, self.selection.sets, self.options)  # type: ignore[arg-type]  # checked by name
             except NothingToRunError:  # less severe than the problems already found
                 continue
             except SetupError as problem:
-                found += problems_of(problem)
-        return found
+                problems += problems_of(problem)
+        return problems
 
 
 def input_guard(words: Sequence[str], options: Mapping[str, Any], settings: Settings) -> OutputGuard:
@@ -434,17 +434,17 @@ def show_estimate(words: Sequence[str], options: Mapping[str, Any]) -> int:
         for agent in request.selection.agents:
             try:
                 # an estimate joins no run
-                found = estimate_sync(
+                estimate = estimate_sync(
                     agent, request.selection.sets, **{**request.options, "store": store, "join": None}
                 )
             except NothingToRunError as nothing:
                 say(f"nothing to run: {nothing}")
                 continue
             if as_json:
-                write_json(estimate_data(found), stdout)
+                write_json(estimate_data(estimate), stdout)
                 continue
             if len(request.selection.agents) > 1:
                 stdout.write(f"{agent}\n")
-            write_estimate(found, stdout)
+            write_estimate(estimate, stdout)
     sys.stdout.flush()
     return 0

@@ -163,10 +163,10 @@ class Execution:
                 return
             from proctor.authoring.audit.stored_audit import poor_audits
 
-            found = [line for run in runs if run.run_id for line in poor_audits(store, run.run_id)]
+            lines = [line for run in runs if run.run_id for line in poor_audits(store, run.run_id)]
         except StoreError:
             return
-        for line in dict.fromkeys(found):
+        for line in dict.fromkeys(lines):
             say(line)
 
     def _say_how_to_resume(self) -> None:
@@ -296,11 +296,11 @@ class Screen:
         """Remember what an interruption means while the command waits before the run begins."""
         self.if_interrupted = if_interrupted
 
-    def estimated(self, found: Estimate) -> None:
+    def estimated(self, estimate: Estimate) -> None:
         """Print the estimate of the run that begins."""
         from proctor.reports.content.estimate import brief
 
-        say(f"{found.trials} trials: {brief(found)}, by {found.seen} cases of run {found.run_id}")
+        say(f"{estimate.trials} trials: {brief(estimate)}, by {estimate.seen} cases of run {estimate.run_id}")
 
     @property
     def resumable(self) -> list[RunResult]:

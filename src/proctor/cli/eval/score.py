@@ -142,12 +142,12 @@ def _show_changes(
         return
     *earlier, last = store.judgings(result.run_id)
     before, now = counting(earlier).number, last.number
-    found = changes_of(
+    changes = changes_of(
         result,
         store.outcomes(result.run_id, before),
         store.outcomes(result.run_id, now),
         numbers=(before, now),
     )
     write_changes(
-        found, stdout, options=ReportOptions(verbose=result_outputs.verbose, color=result_outputs.color)
+        changes, stdout, options=ReportOptions(verbose=result_outputs.verbose, color=result_outputs.color)
     )

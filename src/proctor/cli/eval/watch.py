@@ -104,16 +104,16 @@ def _announce(changed: Sequence[Path]) -> None:
 
 def snapshot(files: Iterable[Path], folders: Iterable[Path]) -> Snapshot:
     """Return the modification time and the size of every watched file that exists."""
-    found: Snapshot = {}
+    stamps: Snapshot = {}
     for path in (*files, *(file for folder in folders for file in _files_in(folder))):
         try:
             status = path.stat()
         except OSError:
             continue
-        found[path] = (status.st_mtime_ns, status.st_size)
-        if len(found) >= _MOST_FILES:
+        stamps[path] = (status.st_mtime_ns, status.st_size)
+        if len(stamps) >= _MOST_FILES:
             break
-    return found
+    return stamps
 
 
 def _changes(before: Snapshot, after: Snapshot) -> list[Path]:

@@ -58,17 +58,17 @@ def adopt(folder: Path, *, write: bool, run_agents: bool) -> None:
     """
     from proctor.authoring.adopt_adk import survey
 
-    found = survey(folder)
-    if found.is_empty:
+    survey_result = survey(folder)
+    if survey_result.is_empty:
         raise SetupError(f"{folder}: no agents, eval sets, configs, tests or results of google-adk in here")
-    for line in _survey_lines(found):
+    for line in _survey_lines(survey_result):
         click.echo(clean(line))
-    _rewrite([one for one in found.tests if one.is_changed], folder, write=write)
-    earlier_outcomes = _compare(found) if found.history else {}
-    runs = _run(found, run_agents=run_agents)
+    _rewrite([one for one in survey_result.tests if one.is_changed], folder, write=write)
+    earlier_outcomes = _compare(survey_result) if survey_result.history else {}
+    runs = _run(survey_result, run_agents=run_agents)
     for run in runs:
         _show_differences_from_adk(run, earlier_outcomes)
-    broken = [one for one in found.files if not one.usable]
+    broken = [one for one in survey_result.files if not one.usable]
     if broken:
         click.get_current_context().exit(1)
     if runs:

@@ -289,10 +289,10 @@ def _sets_in(folder: Path) -> Iterator[dict[str, Any]]:
     from proctor.files.eval_sets.selectors import find_sets
     from proctor.files.eval_sets.source import open_eval_set
 
-    for found in find_sets([str(folder)]):
-        row: dict[str, Any] = {"file": found.label, "eval_set_id": None, "cases": None, "problem": None}
+    for path in find_sets([str(folder)]):
+        row: dict[str, Any] = {"file": path.label, "eval_set_id": None, "cases": None, "problem": None}
         try:
-            source = open_eval_set(found.path, label=found.label, allow_empty=True, allow_duplicate_ids=True)
+            source = open_eval_set(path.path, label=path.label, allow_empty=True, allow_duplicate_ids=True)
             row |= {"eval_set_id": source.eval_set_id, "cases": len(source)}
         except EvalFileError as problem:
             row["problem"] = f"cannot be read: {str(problem).splitlines()[0]}"

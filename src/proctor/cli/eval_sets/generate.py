@@ -45,19 +45,23 @@ def generate_and_keep(agent: str, out: Path | None, options: Mapping[str, Any]) 
     if out is not None:
         wish |= _place(out, make_parents=options["make_parents"])
     with reserve_stdout() as stdout:
-        found = generate_scenarios_sync(agent, **wish)
-        scenarios = _choose(found, options, asks=out is not None, stdout=stdout)
+        generated = generate_scenarios_sync(agent, **wish)
+        scenarios = _choose(generated, options, asks=out is not None, stdout=stdout)
         if persona is not None:
             scenarios = [one.model_copy(update={"user_persona": persona}) for one in scenarios]
         if options["dry_run"] and out is not None:
             say(f"{out}: nothing was written (--dry-run)")
         else:
             _keep(
-                scenarios, out, session_for(agent, found.agent), stdout, make_parents=options["make_parents"]
+                scenarios,
+                out,
+                session_for(agent, generated.agent),
+                stdout,
+                make_parents=options["make_parents"],
             )
         stdout.flush()
-    _tell(found)
-    return 0 if not found.problem else FEWER if found.scenarios else NOTHING
+    _tell(generated)
+    return 0 if not generated.problem else FEWER if generated.scenarios else NOTHING
 
 
 def _wish(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -100,13 +104,13 @@ def _place(out: Path, *, make_parents: bool) -> dict[str, Any]:
 
 
 def _choose(
-    found: Generated, options: Mapping[str, Any], *, asks: bool, stdout: TextIO
+    generated: Generated, options: Mapping[str, Any], *, asks: bool, stdout: TextIO
 ) -> list[ConversationScenario]:
     """Show the scenarios and return those to save: the ones that the user accepts on a terminal, otherwise all."""
     is_asked = asks and not options["yes"] and not options["dry_run"]
     scenarios: list[ConversationScenario] = []
-    for number, (scenario, tools) in enumerate(zip(found.scenarios, found.tools, strict=True), 1):
-        text = _scenario_text(f"{number} of {len(found.scenarios)}", scenario, tools)
+    for number, (scenario, tools) in enumerate(zip(generated.scenarios, generated.tools, strict=True), 1):
+        text = _scenario_text(f"{number} of {len(generated.scenarios)}", scenario, tools)
         if is_asked:
             say(text)
             answer = _answer()
@@ -123,10 +127,10 @@ def _choose(
 
 def _answer() -> str:
     choice = click.Choice(["y", "n", "a", "q"])
-    found: str = click.prompt(
+    answer: str = click.prompt(
         "keep it? (a: this one and all others, q: no more)", type=choice, default="y", err=True
     )
-    return found
+    return answer
 
 
 def _scenario_text(number: str, scenario: ConversationScenario, tools: Sequence[str]) -> str:
@@ -182,14 +186,14 @@ def _print(scenarios: Sequence[ConversationScenario], stdout: TextIO) -> None:
     stdout.write(to_adk_json(ConversationScenarios(scenarios=list(scenarios))) + "\n")
 
 
-def _tell(found: Generated) -> None:
+def _tell(generated: Generated) -> None:
     """Report the rejected scenarios, the usage and cost, and why there are fewer scenarios than requested."""
-    for one in found.refused:
+    for one in generated.refused:
         say(f"not taken: {one.starting_prompt!r}: {one.why}")
-    cost = "cost not known" if found.cost is None else f"${found.cost:.4g}"
-    calls = count_text(found.calls, "call")
-    tokens = found.input_tokens + found.output_tokens
-    say(f"{found.model}: {calls}, {tokens:,} tokens, {cost}")
-    if found.problem:
-        came = len(found.scenarios)
-        say(f"{came or 'no'} scenario{'' if came == 1 else 's'} came: {found.problem}")
+    cost = "cost not known" if generated.cost is None else f"${generated.cost:.4g}"
+    calls = count_text(generated.calls, "call")
+    tokens = generated.input_tokens + generated.output_tokens
+    say(f"{generated.model}: {calls}, {tokens:,} tokens, {cost}")
+    if generated.problem:
+        came = len(generated.scenarios)
+        say(f"{came or 'no'} scenario{'' if came == 1 else 's'} came: {generated.problem}")

@@ -126,8 +126,8 @@ def _from_traces(traces: Sequence[Path], into: Path, eval_id: str | None, *, mak
     from proctor.authoring.record import eval_set_of
     from proctor.files.eval_sets.selectors import require_new_case_id
 
-    found, left = eval_set_of(traces)
-    cases = found.eval_cases
+    eval_set, left = eval_set_of(traces)
+    cases = eval_set.eval_cases
     if eval_id is not None:
         if len(cases) != 1:
             raise SetupError(f"--id names one case, and the traces tell of {len(cases)} that can be taken")

@@ -62,13 +62,13 @@ def list_(*, as_json: bool, store: str | None) -> None:
     """List the baselines of a store, by name."""
     from proctor.analysis.compare.baselines import list_baselines
 
-    found = list_baselines(store)
+    baselines = list_baselines(store)
     if as_json:
-        click.echo(clean_json(json.dumps([one.as_data() for one in found], ensure_ascii=False, indent=2)))
+        click.echo(clean_json(json.dumps([one.as_data() for one in baselines], ensure_ascii=False, indent=2)))
         return
-    for one in found:
+    for one in baselines:
         click.echo(clean(_line(one)))
-    if not found:
+    if not baselines:
         say("no baselines yet. `proctor baseline set NAME RUN` makes one")
 
 

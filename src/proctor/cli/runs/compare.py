@@ -188,7 +188,7 @@ def _compare(
     from proctor.analysis.compare.report import write_comparison
 
     places = reports.places(options["reports"], options["format_"])
-    found = compare_sync(
+    comparison = compare_sync(
         base,
         candidate,
         store=store,
@@ -203,9 +203,9 @@ def _compare(
         baseline=baseline,
     )
     if not any(place.path is None for place in places):
-        write_comparison(found, sys.stdout, options=_options())
-    write_places(places, found, sys.stdout)
-    return found.exit_code
+        write_comparison(comparison, sys.stdout, options=_options())
+    write_places(places, comparison, sys.stdout)
+    return comparison.exit_code
 
 
 def _parse_words(words: Sequence[str], *, has_base: bool) -> tuple[str, str, str | None]:
@@ -237,9 +237,9 @@ def _page_writer(store_url: str | None, baseline: str) -> Writer:
 
     page = read_page()
 
-    def write(found: Comparison, out: TextIO) -> None:
+    def write(comparison: Comparison, out: TextIO) -> None:
         with closing(open_runs(store_url, read_only=True)) as store:
-            write_comparison_file(store, found, page, out, baseline=baseline)
+            write_comparison_file(store, comparison, page, out, baseline=baseline)
 
     return write
 
@@ -272,8 +272,8 @@ def show_parting(
     """
     with closing(open_runs(store_url, read_only=True)) as store:
         runs = [find_run(store, name) for name in names]
-        found = [store.load(run).cases[find_case(store.planned(run), case).position] for run in runs]
-        two = parting(*found)
+        cases = [store.load(run).cases[find_case(store.planned(run), case).position] for run in runs]
+        two = parting(*cases)
         if options is None:
             write_json(parting_data(two), stdout)
         else:

@@ -150,18 +150,18 @@ def _export_audit(store: Store, run_id: str, form: str, target: str | None, **ho
 
     if form not in (known := [*WRITERS, HTML]):
         raise SetupError(f"{run_id} is an audit: expected --format {', '.join(known)}, got {form}")
-    found = load_audit(store, run_id)
+    audit = load_audit(store, run_id)
     if form == "json":
-        found.evidence = [
+        audit.evidence = [
             each
-            for position, case in enumerate(found.cases)
+            for position, case in enumerate(audit.cases)
             if not case.problem
             for each in load_survivors(store, run_id, position)
         ]
     write = page_writer(store.url) if form == HTML else WRITERS[form]
     guard = output_guard({**how, "store": store.url})
     with nullcontext(sys.stdout) if target is None else guard.open(Path(target), f"audit {form}") as out:
-        write(ShownAudit(found, ReportOptions(verbose=True, color=False)), out)
+        write(ShownAudit(audit, ReportOptions(verbose=True, color=False)), out)
     if target is not None:
         say(f"{target}: audit {run_id} as {form}")
 

@@ -93,34 +93,34 @@ def history(
     """
     from proctor.analysis.history.history import history_sync
 
-    found = history_sync(case, store=store, **options)
-    if not found.runs:
+    run_history = history_sync(case, store=store, **options)
+    if not run_history.runs:
         from proctor.errors import UnknownNameError
 
         raise UnknownNameError("no run is like that; `proctor runs` lists them")
     if metric:
-        _check_metric(found, metric)
-    _write(found, metric, as_json=as_json)
+        _check_metric(run_history, metric)
+    _write(run_history, metric, as_json=as_json)
 
 
-def _check_metric(found: RunHistory, metric: str) -> None:
+def _check_metric(run_history: RunHistory, metric: str) -> None:
     from proctor.errors import UnknownNameError, did_you_mean
 
-    if metric not in found.metrics:
-        known = ", ".join(found.metrics) or "none"
+    if metric not in run_history.metrics:
+        known = ", ".join(run_history.metrics) or "none"
         raise UnknownNameError(
-            f"no metric of these runs is called {metric!r}.{did_you_mean(metric, found.metrics)} Known: {known}."
+            f"no metric of these runs is called {metric!r}.{did_you_mean(metric, run_history.metrics)} Known: {known}."
         )
 
 
-def _write(found: RunHistory, metric: str, *, as_json: bool) -> None:
+def _write(run_history: RunHistory, metric: str, *, as_json: bool) -> None:
     from proctor.analysis.history.history_data import history_data
     from proctor.analysis.history.report import write_history
     from proctor.reports.base import ReportOptions
     from proctor.reports.formats.json_text import write_json
 
     if as_json:
-        write_json(history_data(found, metric), sys.stdout)
+        write_json(history_data(run_history, metric), sys.stdout)
         return
     options = ReportOptions(verbose=bool(common().verbose), color=False if common().no_color else None)
-    write_history(found, sys.stdout, metric=metric, options=options)
+    write_history(run_history, sys.stdout, metric=metric, options=options)

@@ -98,7 +98,7 @@ def plan(
     from proctor.analysis.power.report import run_size_data, write_run_size
     from proctor.reports.formats.json_text import write_json
 
-    found = plan_sync(
+    size = plan_sync(
         run,
         detect=detect,
         power=power,
@@ -108,6 +108,6 @@ def plan(
         store=store,
     )
     if as_json:
-        write_json(run_size_data(found), sys.stdout)
+        write_json(run_size_data(size), sys.stdout)
     else:
-        write_run_size(found, sys.stdout)
+        write_run_size(size, sys.stdout)

@@ -111,10 +111,10 @@ def runs(*, store: str | None, as_json: bool, limit: int | None, **options: Any)
     if limit is None:
         limit = 0 if as_json else LIMIT
     with closing(opened):
-        found, more, count = _look(opened, _filter(options, opened), limit, kind)
-        if not found and not as_json:
+        records, more, count = _look(opened, _filter(options, opened), limit, kind)
+        if not records and not as_json:
             say(_nothing(opened, count, kind))
-        _write(_list_entries(opened, found), more, as_json=as_json)
+        _write(_list_entries(opened, records), more, as_json=as_json)
 
 
 def _filter(options: dict[str, Any], store: Store) -> RunFilter:
@@ -135,26 +135,26 @@ def _filter(options: dict[str, Any], store: Store) -> RunFilter:
 
 def _look(store: Store, run_filter: RunFilter, limit: int, kind: RunKind) -> tuple[list[RunRecord], int, int]:
     """Return the runs to list, the number of further matches, and the number of all runs of that kind."""
-    found: list[RunRecord] = []
+    records: list[RunRecord] = []
     more = count = 0
     for run in store.runs(kind):
         count += 1
         if not run_filter.takes(run):
             continue
-        if limit and len(found) >= limit:
+        if limit and len(records) >= limit:
             more += 1
         else:
-            found.append(run)
-    return found, more, count
+            records.append(run)
+    return records, more, count
 
 
-def _list_entries(store: Store, found: Sequence[RunRecord]) -> Iterator[ListedRun]:
+def _list_entries(store: Store, records: Sequence[RunRecord]) -> Iterator[ListedRun]:
     from proctor.reports.content.run_list import ListedRun, short_ids
     from proctor.schema.results.manifest import NO_ANNOTATION
 
     short = short_ids([entry.run_id for entry in store.index(None)])
     annotations = store.annotations()
-    for run in found:
+    for run in records:
         manifest = store.manifest(run.run_id)
         annotation = annotations.get(run.run_id, NO_ANNOTATION)
         yield ListedRun(run, short[run.run_id], manifest.agent.commit, manifest.imported_from, annotation)
@@ -179,6 +179,6 @@ def _write(entries: Iterator[ListedRun] | list[ListedRun], more: int, *, as_json
 
     if as_json:
         write_list_json(entries, sys.stdout)
-    elif found := list(entries):
+    elif listed_runs := list(entries):
         options = ReportOptions(color=False if common().no_color else None)
-        write_list(found, sys.stdout, more=more, options=options)
+        write_list(listed_runs, sys.stdout, more=more, options=options)

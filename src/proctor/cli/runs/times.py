@@ -48,11 +48,11 @@ class Moment(click.ParamType):  # type: ignore[type-arg]  # generic for some rel
 
 def read_age(text: str) -> timedelta | None:
     """Return the duration that `text` denotes, or `None` if it is not valid."""
-    found = _AGE.fullmatch(text.strip())
-    if found is None:
+    match = _AGE.fullmatch(text.strip())
+    if match is None:
         return None
     try:
-        return timedelta(seconds=float(found[1]) * _UNITS[found[2].lower()])
+        return timedelta(seconds=float(match[1]) * _UNITS[match[2].lower()])
     except OverflowError:
         return None
 
@@ -66,7 +66,7 @@ def read_moment(text: str, now: datetime) -> datetime | None:
     try:
         if (age := read_age(text)) is not None:
             return now - age
-        found = datetime.fromisoformat(text.strip())
+        moment = datetime.fromisoformat(text.strip())
     except (OverflowError, ValueError):
         return None
-    return found if found.tzinfo else found.astimezone()
+    return moment if moment.tzinfo else moment.astimezone()

@@ -32,16 +32,16 @@ def metrics(name: str | None, *, as_json: bool) -> None:
 
     A metric is used by naming it under `criteria` in a config, with a threshold or with options.
     """
-    found = [facts_of(each) for each in ([name] if name else METRICS.names())]
+    facts = [facts_of(each) for each in ([name] if name else METRICS.names())]
     if as_json:
-        rows = [_as_data(each) for each in found]
+        rows = [_as_data(each) for each in facts]
         click.echo(
             clean_json(json.dumps(rows[0] if name else {"metrics": rows}, indent=2, ensure_ascii=False))
         )
     elif name:
-        print_lines(_explanation(found[0]))
+        print_lines(_explanation(facts[0]))
     else:
-        print_lines(_list(found))
+        print_lines(_list(facts))
 
 
 def _list(found: Iterable[MetricFacts]) -> Iterator[str]:

@@ -141,7 +141,7 @@ async def _message(user: UserSimulator, so_far: Sequence[Invocation], slot: Slot
     """Return the next message of a user, or why there is none."""
     try:
         with slot.others_time(getattr(user, "patience", None)):
-            found = await user.next_message(so_far)
+            message = await user.next_message(so_far)
     except NoMessageError as error:
         _keep(user, error.reply)
         return {"failure": _json(error.failure), "reply": error.reply and _json(error.reply)}
@@ -156,11 +156,11 @@ async def _message(user: UserSimulator, so_far: Sequence[Invocation], slot: Slot
         return {"failure": _json(failure), "reply": None}
     finally:
         slot.begin_turn(None)
-    _keep(user, found.reply)
+    _keep(user, message.reply)
     return {
-        "message": found.message and _json(found.message),
-        "status": found.status.value,
-        "reply": found.reply and _json(found.reply),
+        "message": message.message and _json(message.message),
+        "status": message.status.value,
+        "reply": message.reply and _json(message.reply),
     }
 
 

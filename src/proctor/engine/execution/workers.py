@@ -142,9 +142,9 @@ class WorkerPool:
             facts = await self._start_all()
         except WorkerLostError as error:
             raise AgentLoadError(f"a worker did not start: {error}") from None
-        if found := self.compare(facts):
+        if difference := self.compare(facts):
             await self.close()
-            raise SetupProblems([SetupError(text) for text in found])
+            raise SetupProblems([SetupError(text) for text in difference])
         self._first, self._info = facts[:1], _info_of(facts[0][1])
 
     def describe(self) -> AgentInfo | None:

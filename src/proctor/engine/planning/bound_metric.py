@@ -188,14 +188,14 @@ def on_opening(metrics: list[BoundMetric], case: EvalCase) -> list[BoundMetric]:
     ]  # a model's own way takes three times as long, and this is asked of every case
     if not opening or not any(map(_states_something, opening)):
         return metrics
-    found: dict[int, BoundMetric] = {}
+    by_id: dict[int, BoundMetric] = {}
     for bound in metrics:
-        parts = [found.get(id(part), part) for part in bound.parts]
+        parts = [by_id.get(id(part), part) for part in bound.parts]
         compares = "expected" in bound.facts.needs
         is_other = compares or any(new is not old for new, old in zip(parts, bound.parts, strict=True))
         metric = OnOpening(bound.metric) if compares else bound.metric
-        found[id(bound)] = _bound_anew(bound, metric, parts) if is_other else bound
-    return list(found.values())
+        by_id[id(bound)] = _bound_anew(bound, metric, parts) if is_other else bound
+    return list(by_id.values())
 
 
 def _bound_anew(bound: BoundMetric, metric: Any, parts: list[BoundMetric]) -> BoundMetric:
@@ -229,8 +229,8 @@ class OnOpening:
 
     def __getattr__(self, name: str) -> Any:
         """What else the metric can do it does as ever; it explains the turns that it sees."""
-        found = getattr(self._metric, name)
-        return self._explain if name == "explain" else found
+        value = getattr(self._metric, name)
+        return self._explain if name == "explain" else value
 
     def _explain(self, case: CaseView, score: MetricScore, index: int) -> Explanation:
         places = _places(case)

@@ -54,23 +54,23 @@ def _keeps_verdict(case: EvalCase, metrics: Sequence[BoundMetric]) -> bool:
     return any(metric.gate and metric.as_in_adk and can_score(metric, case) for metric in metrics)
 
 
-def classify(case: EvalCase, index: int, bound: Bound, found: Assertions) -> str:
-    """Put a case into `found` by what it asserts; return why it cannot be run, or an empty text."""
+def classify(case: EvalCase, index: int, bound: Bound, assertions: Assertions) -> str:
+    """Put a case into `assertions` by what it asserts; return why it cannot be run, or an empty text."""
     statement = statement_in(case, bound.metrics)
     if statement is Statement.POSITIVE:
         return ""
     if statement is Statement.NEGATIVE:
-        found.negative.append(index)
+        assertions.negative.append(index)
     elif names := [metric.name for metric in bound.left_out if statement_in(case, [metric])]:
         why = " and ".join(dict.fromkeys(bound.skipped[name] for name in names))
-        found.skipped[index] = f"asserts something only for {', '.join(names)}, left out by {why}"
+        assertions.skipped[index] = f"asserts something only for {', '.join(names)}, left out by {why}"
     elif _keeps_verdict(case, bound.metrics):
-        found.as_in_adk.append(index)
+        assertions.as_in_adk.append(index)
     else:
-        found.unasserted[index] = problem = cannot_decide(case, bound) or ASSERTS_NOTHING
-        if not found.allowed:
+        assertions.unasserted[index] = problem = cannot_decide(case, bound) or ASSERTS_NOTHING
+        if not assertions.allowed:
             return problem
-        found.skipped[index] = problem
+        assertions.skipped[index] = problem
     return ""
 
 

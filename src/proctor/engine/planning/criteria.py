@@ -149,10 +149,10 @@ def _append(
             bound.skipped[name] = "--no-judge"
             bound.left_out.append(_only_facts(name, criterion, custom))
             return
-        found = bind_metric(name, metric, criterion)
+        bound_metric = bind_metric(name, metric, criterion)
         if "judge" in metric.facts.needs:
-            _set_judge(found, options, bound)
-        bound.metrics.append(found)
+            _set_judge(bound_metric, options, bound)
+        bound.metrics.append(bound_metric)
         if criterion is not None:
             bound.doubts += [_doubt(name, warning) for warning in idle_options(metric.facts, criterion)]
     except SetupError as problem:
@@ -182,9 +182,9 @@ def _join_missing_judges(problems: Iterable[SetupError]) -> list[SetupError]:
 
 
 def _missing_judge(problem: SetupError, metrics: Sequence[str]) -> SetupError:
-    found = SetupError(f"{problem}, `--no-judge` leaves out {', '.join(metrics)}")
-    found.path, found.is_mistake = problem.path, False
-    return found
+    error = SetupError(f"{problem}, `--no-judge` leaves out {', '.join(metrics)}")
+    error.path, error.is_mistake = problem.path, False
+    return error
 
 
 def _only_facts(name: str, criterion: BaseCriterion | None, custom: Any) -> BoundMetric:

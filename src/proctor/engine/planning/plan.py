@@ -87,21 +87,21 @@ def make_plan(
         SetupProblems: all configuration errors; `problems` (found while loading) first.
         NothingToRunError: there is no error, but the shard holds no case.
     """
-    found = [*problems, *options.problems(), *_sharing_problems(options)]
+    errors = [*problems, *options.problems(), *_sharing_problems(options)]
     for name, hook in (("setup", options.setup), ("teardown", options.teardown)):
-        found += check_hook(hook, name) if hook is not None else []
+        errors += check_hook(hook, name) if hook is not None else []
     surveys, usable = Surveys(), options.usable()
-    plans = [_plan_set(entry, usable, found, surveys, hashed=hashed) for entry in requests]
-    if not found:  # otherwise the set with the case that a criterion needs may be missing
-        found += surveys.problems()
-    found += remedies_for(plans)
+    plans = [_plan_set(entry, usable, errors, surveys, hashed=hashed) for entry in requests]
+    if not errors:  # otherwise the set with the case that a criterion needs may be missing
+        errors += surveys.problems()
+    errors += remedies_for(plans)
     shared = _share_notes(plans, options)
-    if not found and not any(plan.cases for plan in plans):
+    if not errors and not any(plan.cases for plan in plans):
         if shared:
             raise NothingToRunError(shared[0])
-        found.append(SetupError(_nothing_left(options)))
-    if found:
-        raise SetupProblems(_once(found))
+        errors.append(SetupError(_nothing_left(options)))
+    if errors:
+        raise SetupProblems(_once(errors))
     most = max((plan.num_runs for plan in plans), default=options.num_runs or 1)
     doubts = _once([*itertools.chain.from_iterable(plan.doubts for plan in plans), *surveys.doubts()])
     return Plan(plans, most, [*_doubts(plans), *map(str, doubts)], doubts, shared, [*skip_notes(plans)])
@@ -175,18 +175,20 @@ def _nothing_left(options: RunOptions) -> str:
 
 
 def _plan_set(
-    entry: SetRequest, options: RunOptions, found: list[SetupError], surveys: Surveys, *, hashed: bool
+    entry: SetRequest, options: RunOptions, errors: list[SetupError], surveys: Surveys, *, hashed: bool
 ) -> SetPlan:
     bound = bind(entry.config, options)
-    found += [_in_config(problem, entry) for problem in bound.problems]
-    found += _find_unsupported(entry)
+    errors += [_in_config(problem, entry) for problem in bound.problems]
+    errors += _find_unsupported(entry)
     num_runs = entry.num_runs or runs_of(entry.config, options)
     summary = _summary(entry, bound, num_runs)
     plan = SetPlan(entry.source, summary, bound.metrics, entry.config, num_runs=num_runs, doubts=bound.doubts)
     summary.rule = plan.rule
-    found += [_in_config(problem, entry) for problem in problems_of_trials(entry.config, plan.rule, num_runs)]
+    errors += [
+        _in_config(problem, entry) for problem in problems_of_trials(entry.config, plan.rule, num_runs)
+    ]
     plan.assertions = assertions = Assertions(options.allow_unasserted)
-    found += unknown_ids(entry)
+    errors += unknown_ids(entry)
     unplayed = UserProblems(options.users, entry.config)
     checks = checks_of(bound.metrics)
     is_partial = _is_partial(entry, options)
@@ -204,9 +206,9 @@ def _plan_set(
         if problems == [NO_GATE]:  # a problem of the config, reported once
             undecided.append(index)
         else:
-            found += [in_case(problem, entry.source, index) for problem in problems]
-    found += _without_gate(entry, undecided, bound.skipped)
-    found += _user_problems(entry, unplayed)
+            errors += [in_case(problem, entry.source, index) for problem in problems]
+    errors += _without_gate(entry, undecided, bound.skipped)
+    errors += _user_problems(entry, unplayed)
     plan.doubts = [*plan.doubts, *unplayed.doubts(entry.config_source)]
     summary.cases = len(plan.cases)
     return plan

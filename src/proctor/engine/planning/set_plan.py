@@ -286,8 +286,8 @@ def parse_shard(text: object) -> Shard:
     Raises:
         SetupError: the text has another form.
     """
-    found = _FORM.fullmatch(text) if isinstance(text, str) else None
-    number, count = (int(found[1]), int(found[2])) if found else (0, 0)
+    match = _FORM.fullmatch(text) if isinstance(text, str) else None
+    number, count = (int(match[1]), int(match[2])) if match else (0, 0)
     if not 1 <= number <= count <= MOST_SHARDS:
         raise SetupError(
             f"shard must be I/N, the I-th of N shards counted from 1 (N at most {MOST_SHARDS:,}), for example 2/4; got {text!r}"

@@ -51,19 +51,19 @@ async def score_trial(
     Each metric may take `seconds` if there is a `slot` (quick metrics in a row share them). Each score is appended to
     `scores` when it is computed. A metric that combines others finds their scores in `view.scores`.
     """
-    found = [] if scores is None else scores
+    scored = [] if scores is None else scores
     clocked = False  # whether a quick metric started the clock, which the next quick metric shares
     for bound in metrics:
         if bound.only_counts:
             try:
-                found.append(bound.score(view))  # type: ignore[arg-type]  # a built-in metric that is not async
+                scored.append(bound.score(view))  # type: ignore[arg-type]  # a built-in metric that is not async
             except BaseException as error:  # noqa: BLE001 - evidence that cannot be counted is a failure of the metric
-                found.append(MetricScore(failure=_blame(error, slot, seconds)))
+                scored.append(MetricScore(failure=_blame(error, slot, seconds)))
             continue
         if slot is not None and not (clocked and bound.is_quick):
             slot.begin_turn(seconds)
         if bound.parts:
-            known = {each.name: score for each, score in zip(metrics, found, strict=False)}
+            known = {each.name: score for each, score in zip(metrics, scored, strict=False)}
             view.scores = {**view.scores, **known}
         outcome = _ask(bound, view, slot, seconds)
         if type(outcome) is MetricScore:
@@ -71,8 +71,8 @@ async def score_trial(
         else:
             outcome = await _await_score(bound, outcome, slot, seconds)
             clocked = False
-        found.append(outcome)
-    return found
+        scored.append(outcome)
+    return scored
 
 
 def scores_of_stuck_trial(
@@ -306,21 +306,21 @@ async def score_and_judge(
     While they wait, `aside` gives the trial's place to another. `scores` fills in the order of `order_of_asking`.
     """
     first, judges, last = _split(metrics)
-    found = [] if scores is None else scores
-    await score_trial(first, view, slot=slot, seconds=seconds, scores=found)
+    scored = [] if scores is None else scores
+    await score_trial(first, view, slot=slot, seconds=seconds, scores=scored)
     if slot is not None:
         slot.begin_turn(None)
         if aside is not None:
             aside(slot)
     for judged in await gather_all([score_trial([bound], view, slot=slot) for bound in judges]):
-        found += judged
+        scored += judged
     if last:
         view.scores = {
             **view.scores,
-            **{bound.name: score for bound, score in zip([*first, *judges], found, strict=True)},
+            **{bound.name: score for bound, score in zip([*first, *judges], scored, strict=True)},
         }
-        found += await score_trial(last, view, slot=slot, seconds=seconds)
-    by_name = {bound.name: score for bound, score in zip([*first, *judges, *last], found, strict=True)}
+        scored += await score_trial(last, view, slot=slot, seconds=seconds)
+    by_name = {bound.name: score for bound, score in zip([*first, *judges, *last], scored, strict=True)}
     return [by_name[bound.name] for bound in metrics]
 
 

@@ -404,19 +404,19 @@ def decide_share(rule: TrialRule, passed: int, total: int) -> Outcome:
 def trials_reason(rule: TrialRule, outcome: Outcome, trials: Sequence[Outcome], missed: str) -> str:
     """Return a sentence: how many trials passed, how many are required, and why that fails or does not decide."""
     passed, total = sum(trial is Outcome.PASSED for trial in trials), len(trials)
-    found, requirement = f"{passed:,} of {total:,} trials passed", f"{rule.min_pass_rate:g} asked for"
+    observed, requirement = f"{passed:,} of {total:,} trials passed", f"{rule.min_pass_rate:g} asked for"
     if outcome is Outcome.ERROR:
-        return f"{found}, and pass^{rule.pass_k} requires at least {rule.pass_k} trials"
+        return f"{observed}, and pass^{rule.pass_k} requires at least {rule.pass_k} trials"
     if rule.pass_k > 1:
         if rule.confidence is None:
-            found = f"pass^{rule.pass_k} {pass_hat(passed, total, rule.pass_k):.2f} ({found})"
+            observed = f"pass^{rule.pass_k} {pass_hat(passed, total, rule.pass_k):.2f} ({observed})"
         else:
             requirement = f"pass^{rule.pass_k} {requirement}"
     if rule.confidence is not None:
         requirement += f" at {100 * rule.confidence:g} %"
     if outcome is Outcome.INCONCLUSIVE:
-        return f"{found}, {requirement}: {_how_many_more(rule, passed, total)}"
-    return f"{found}, {requirement}{': ' if missed else ''}{missed}"
+        return f"{observed}, {requirement}: {_how_many_more(rule, passed, total)}"
+    return f"{observed}, {requirement}{': ' if missed else ''}{missed}"
 
 
 def _how_many_more(rule: TrialRule, passed: int, total: int) -> str:

@@ -256,8 +256,8 @@ def find_contradictions(plan: Plan, info: AgentInfo | None) -> list[SetupError]:
     if info is None or not info.app_details:
         return []
     described = Described(info.app_details, is_complete=not info.has_more_tools)
-    found = [problem for chosen in plan.sets for problem in _of_set(chosen, described)]
-    return [*{str(problem): problem for problem in found}.values()]
+    problems = [problem for chosen in plan.sets for problem in _of_set(chosen, described)]
+    return [*{str(problem): problem for problem in problems}.values()]
 
 
 def _of_set(chosen: SetPlan, described: Described) -> Iterator[SetupError]:

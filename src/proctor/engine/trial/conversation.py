@@ -407,13 +407,13 @@ class Player:
             so_far.append(invocation_of(turns[index], invocation_id=f"e-{index}"))
         with self._slot.others_time(getattr(self._simulator, "patience", None)):
             try:
-                found = await self._simulator.next_message(so_far)
+                message = await self._simulator.next_message(so_far)
             except NoMessageError as error:
                 self._keep(error.reply)
                 self._note_failure(error.failure, len(so_far))
                 raise
-        self._keep(found.reply)
-        return found.message
+        self._keep(message.reply)
+        return message.message
 
     async def look_back(self) -> None:
         """Record the faults of the user, now that the conversation is over and the final state is known."""

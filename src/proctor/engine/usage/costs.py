@@ -294,15 +294,15 @@ class RunCosts:
             self._recount(stored)
 
     def _recount(self, stored: StoredRun) -> None:
-        found: list[Spent] = []
+        spent: list[Spent] = []
         planned = [case.position for case in stored.store.planned(stored.writer.run_id)]
         for _, trials in stored.trials(planned):
             for trial in trials:
                 for name, score in trial.scores.items():
                     for details in all_details(score):
                         self._seen.update({(name, *by): None for by in _graders(details)})
-                        found += spent_on(details)
-        self._before = sum_usage([*self._before, *found])
+                        spent += spent_on(details)
+        self._before = sum_usage([*self._before, *spent])
 
     def trial_done(self, metrics: Sequence[BoundMetric], scores: Sequence[MetricScore] | None) -> None:
         """Record which judges scored a trial."""

@@ -110,15 +110,17 @@ def _check_ids(calls: list[FunctionCall], before: list[FunctionCall], number: in
 
 def _call_of(response: FunctionResponse, calls: list[FunctionCall], number: int) -> FunctionCall:
     by_id = [call for call in calls if call.id and call.id == response.id]
-    found = by_id or [call for call in calls if call.name == response.name and not (call.id and response.id)]
-    if not found:
+    matches = by_id or [
+        call for call in calls if call.name == response.name and not (call.id and response.id)
+    ]
+    if not matches:
         which = f" with the id {response.id!r}" if response.id else ""
         raise ConformanceError(
             f"turn {number}: a response of {response.name}{which} belongs to no call before it"
         )
-    if found[0].name != response.name:
-        raise ConformanceError(f"turn {number}: the call of {found[0].name} is answered as {response.name}")
-    return found[0]
+    if matches[0].name != response.name:
+        raise ConformanceError(f"turn {number}: the call of {matches[0].name} is answered as {response.name}")
+    return matches[0]
 
 
 async def _streaming(subject: Subject) -> None:

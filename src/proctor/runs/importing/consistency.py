@@ -184,10 +184,10 @@ def _is_milder(recorded: Outcome, reached: Outcome) -> bool:
 
 def _scores(metric: MetricVerdict, trials: int) -> list[MetricScore | None]:
     """Return the score of each trial; if none was recorded, the mean replaces each."""
-    found = list(metric.per_trial)
-    if metric.score is not None and all(one is None for one in found):
+    scores = list(metric.per_trial)
+    if metric.score is not None and all(one is None for one in scores):
         return [MetricScore(metric.score)] * trials
-    return found + [None] * (trials - len(found))
+    return scores + [None] * (trials - len(scores))
 
 
 _NO_SCORE = MetricScore(failure=Failure(where="metric", message="no score was recorded"))

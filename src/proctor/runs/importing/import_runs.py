@@ -90,10 +90,10 @@ def import_runs(path: str | Path, store: StoreLike = None) -> list[str]:
         return _put_all(((recorded, file) for file in files for recorded in read_runs(file)), store)
 
 
-def _put_all(found: Iterable[tuple[RecordedRun, Path]], store: StoreLike) -> list[str]:
+def _put_all(recorded_runs: Iterable[tuple[RecordedRun, Path]], store: StoreLike) -> list[str]:
     """Write runs to the store; close the store if it was opened here."""
     with Spool() as spool:
-        ready = [_put_aside(recorded, path, spool) for recorded, path in found]
+        ready = [_put_aside(recorded, path, spool) for recorded, path in recorded_runs]
         if is_open(store):
             return _put_new(ready, store)
         opened = open_store(store)
@@ -212,12 +212,12 @@ def _records(position: int, recorded: RecordedCase) -> Iterator[Record]:
 
 
 def _scores(case: CaseResult, index: int) -> dict[str, MetricScore]:
-    found = {}
+    scores = {}
     for name, metric in case.metrics.items():
         score = metric.per_trial[index] if index < len(metric.per_trial) else None
         if score is not None:
-            found[name] = score
-    return found
+            scores[name] = score
+    return scores
 
 
 def _case_json(recorded: RecordedCase) -> bytes:

@@ -70,8 +70,8 @@ class CommitFiles:
         path = Path(os.path.realpath(path))
         if self._blob(path) is None:
             return None
-        found = _git(path.parent, "cat-file", "--filters", f"{self._commit(path.parent)}:./{path.name}")
-        return found.stdout if found.returncode == 0 else None
+        content = _git(path.parent, "cat-file", "--filters", f"{self._commit(path.parent)}:./{path.name}")
+        return content.stdout if content.returncode == 0 else None
 
     def _blob(self, path: Path) -> bytes | None:
         """Return git's hash of the file at the commit; `None` if it did not exist."""
@@ -82,8 +82,8 @@ class CommitFiles:
 
     def _find_blob(self, path: Path) -> bytes | None:
         place = f"{self._commit(path.parent)}:./{path.name}"
-        found = _git(path.parent, "rev-parse", "--verify", "--quiet", place)
-        return found.stdout.strip() if found.returncode == 0 else None
+        blob = _git(path.parent, "rev-parse", "--verify", "--quiet", place)
+        return blob.stdout.strip() if blob.returncode == 0 else None
 
     def _commit(self, folder: Path) -> str:
         """Return the hash of the commit in the repository of a folder."""
@@ -101,15 +101,15 @@ class CommitFiles:
             )
         revision = f"{self._ref}^{{commit}}"
         sound = bool(self._ref) and not self._ref.startswith("-") and "\0" not in self._ref
-        found = _git(folder, "rev-parse", "--verify", "--quiet", revision) if sound else None
-        if found is None or found.returncode:
+        commit = _git(folder, "rev-parse", "--verify", "--quiet", revision) if sound else None
+        if commit is None or commit.returncode:
             place = root.stdout.decode(errors="replace").strip()
             raise SetupError(
                 f"changed since {self._ref!r}: no such commit in the git repository {place}; give a branch, a tag or a "
                 "hash (a shallow clone has only the newest commit: `git fetch` the other, in GitHub Actions with "
                 "`fetch-depth: 0`)"
             )
-        return found.stdout.decode().strip()
+        return commit.stdout.decode().strip()
 
 
 def _git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
@@ -190,8 +190,8 @@ class _Choice:
 
     @property
     def commit(self) -> str:
-        found = self._then.commits
-        return found[0] if len(found) == 1 else self.ref
+        commits = self._then.commits
+        return commits[0] if len(commits) == 1 else self.ref
 
     def narrowed(self, planned: SetRequest) -> bool:
         """Keep only the changed cases of a set; return whether there are any."""

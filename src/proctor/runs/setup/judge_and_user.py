@@ -247,8 +247,8 @@ def find_user(name: str) -> str | Callable[..., Any]:
     if name == AN_OBJECT:
         raise not_recorded("user")
     if is_function(name):
-        if (found := _FILE.fullmatch(name)) is not None:
-            return _in_file(Path(found["file"]), found["name"] or FUNCTION, name)
+        if (match := _FILE.fullmatch(name)) is not None:
+            return _in_file(Path(match["file"]), match["name"] or FUNCTION, name)
         return _in_module(name.partition(":")[0], name)
     try:
         parse_name(name, MODELS.names())
@@ -357,7 +357,7 @@ def load_function(reference: str, said_by: str) -> Callable[..., Any]:
     if not (module and colon and name):
         raise SetupError(f"{said_by} takes module:function, got {reference!r}")
     try:
-        found: Any = importlib.import_module(module)
+        value: Any = importlib.import_module(module)
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt):
             raise
@@ -365,16 +365,16 @@ def load_function(reference: str, said_by: str) -> Callable[..., Any]:
             f"{said_by} {reference}: the module {module!r} cannot be imported: {type(error).__name__}: {safe_str(error)}"
         ) from error
     for part in name.split("."):
-        if not hasattr(found, part):
+        if not hasattr(value, part):
             known = (
-                [known for known in vars(found) if not known.startswith("_")]
-                if hasattr(found, "__dict__")
+                [known for known in vars(value) if not known.startswith("_")]
+                if hasattr(value, "__dict__")
                 else []
             )
             raise SetupError(f"{said_by} {reference}: {module!r} has no {name!r}.{did_you_mean(name, known)}")
-        found = getattr(found, part)
-    if not callable(found):
-        raise SetupError(f"{said_by} {reference}: that is {type(found).__name__}, not a function")
-    function: Callable[..., Any] = found
+        value = getattr(value, part)
+    if not callable(value):
+        raise SetupError(f"{said_by} {reference}: that is {type(value).__name__}, not a function")
+    function: Callable[..., Any] = value
     _LOADED[reference] = function
     return function

@@ -147,18 +147,18 @@ def _is_plain(value: Any) -> bool:
 
 def versions() -> dict[str, str]:
     """Return the versions of Python, of proctor, and of the agent frameworks that are loaded."""
-    found = {"python": platform.python_version(), "proctor": __version__, "pydantic": pydantic.VERSION}
+    by_package = {"python": platform.python_version(), "proctor": __version__, "pydantic": pydantic.VERSION}
     loaded = {module: package for module, package in _FRAMEWORKS.items() if module in sys.modules}
     if not loaded:
-        return found
+        return by_package
     from importlib.metadata import PackageNotFoundError, version  # takes 10 ms, which most runs can save
 
     for package in loaded.values():
         try:
-            found[package] = version(package)
+            by_package[package] = version(package)
         except PackageNotFoundError:  # a user's module with the same name
             continue
-    return found
+    return by_package
 
 
 def _source_hash(folder: Path | None, files: Sequence[Path]) -> str | None:
@@ -196,10 +196,10 @@ def _sources(agent: AgentLike, folder: Path) -> Iterator[Path]:
     if file is not None and file.is_file() and file.stem not in ("agent", "__init__"):
         yield file
         return
-    for count, found in enumerate(_python_files(folder)):
+    for count, path in enumerate(_python_files(folder)):
         if count >= _MOST_FILES:
             return
-        yield found
+        yield path
 
 
 def _python_files(folder: Path) -> Iterator[Path]:
@@ -362,8 +362,8 @@ def _modules_of(metric: Any) -> str:
 def _with_parts(bound: BoundMetric, modules: Mapping[str, str]) -> str:
     """Return the modules of a metric and of those that it weights."""
     parts: Iterable[str] = getattr(getattr(bound.metric, "criterion", None), "weights", None) or ()
-    found = [modules[bound.name], *(modules.get(name, "") for name in parts)]
-    known = list(filter(None, found))
+    hashes = [modules[bound.name], *(modules.get(name, "") for name in parts)]
+    known = list(filter(None, hashes))
     return (
         UNKNOWN_MODULES
         if UNKNOWN_MODULES in known

@@ -226,10 +226,10 @@ def resolve_reference(reference: str, folder: Path) -> str:
 
 def _resolve_url(url: str, folder: Path) -> str:
     """Make the path in a store's URL absolute; return a URL without a path unchanged."""
-    found = re.fullmatch(r"(sqlite:(?:///)?|adk:(?://)?|)([^:]*)", url)
-    if found is None or not found[2] or found[2].startswith("~"):
+    match = re.fullmatch(r"(sqlite:(?:///)?|adk:(?://)?|)([^:]*)", url)
+    if match is None or not match[2] or match[2].startswith("~"):
         return url
-    return f"{found[1]}{folder / found[2]}"
+    return f"{match[1]}{folder / match[2]}"
 
 
 # --- The project's settings as options of a run, and the process state that they need ---------------------------------

@@ -197,19 +197,19 @@ class JoinedRun(StoredRun):
             SetupProblems: it differs; the other members learn it.
         """
         stored = self.store.manifest(self._manifest.run_id)
-        found = [
+        differences = [
             *changes(self.store, stored, self._whole).said,
             *_other_options(stored, self._manifest, self.free),
         ]
-        if not found:
+        if not differences:
             return
         run_id = self._manifest.run_id
         part = f"part {self.shard} of run {run_id}"
-        self._member.refuse(f"{part} differs: {'; '.join(found)}")
+        self._member.refuse(f"{part} differs: {'; '.join(differences)}")
         remedy = (
             f"all members of run {run_id} must run the same: {part} is refused, and nothing was run in it"
         )
-        raise SetupProblems([*map(SetupError, found), SetupError(remedy)])
+        raise SetupProblems([*map(SetupError, differences), SetupError(remedy)])
 
     async def _wait(self) -> None:
         began, is_announced = time.monotonic(), False

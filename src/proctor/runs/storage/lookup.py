@@ -51,20 +51,20 @@ def find_case(planned: Iterator[PlannedCase], name: str) -> PlannedCase:
         UnknownNameError: no case has this name; the message has the closest id.
         SetupError: several sets have a case with this id.
     """
-    found: list[PlannedCase] = []
+    matches: list[PlannedCase] = []
     names: list[str] = []
     for case in planned:
         if name in (case.eval_id, f"{case.eval_set_id}/{case.eval_id}"):
-            found.append(case)
+            matches.append(case)
         if len(names) < _MOST_NAMES:
             names.append(case.eval_id)
-    if not found:
+    if not matches:
         text = ", ".join(islice(names, 10)) + (", …" if len(names) > 10 else "")
         raise UnknownNameError(f"the run has no case {name!r}.{did_you_mean(name, names)} Cases: {text}.")
-    if len(found) > 1:
-        choice = " or ".join(f"{case.eval_set_id}/{case.eval_id}" for case in found)
+    if len(matches) > 1:
+        choice = " or ".join(f"{case.eval_set_id}/{case.eval_id}" for case in matches)
         raise SetupError(f"several sets have a case {name!r}: say {choice}")
-    return found[0]
+    return matches[0]
 
 
 def view_case(store: Store, entry: ListedRun, planned: PlannedCase, judging: int) -> CaseView:

@@ -201,8 +201,8 @@ def _find_deletable(store: Store, names: Sequence[str]) -> list[RunRecord]:
     baselines = baseline_names(store, strict=True)
     run_names = [names] if isinstance(names, str) else names
     names_by_id = {find_current_run(store, name, with_audits=True): name for name in run_names}
-    found = [run for run in store.runs(None) if run.run_id in names_by_id]
-    for run in found:
+    records = [run for run in store.runs(None) if run.run_id in names_by_id]
+    for run in records:
         if run.state is RunState.RUNNING:
             raise SetupError(f"run {names_by_id[run.run_id]} is under way: it is not deleted")
         if called := baselines.get(run.run_id):
@@ -210,7 +210,7 @@ def _find_deletable(store: Store, names: Sequence[str]) -> list[RunRecord]:
                 f"run {names_by_id[run.run_id]} is the baseline {' and '.join(called)}: it is not deleted. "
                 f"`proctor baseline remove {called[0]}` comes first"
             )
-    return found
+    return records
 
 
 def _older_runs(store: Store, keep: int, older_than: timedelta | None) -> Iterator[RunRecord]:

@@ -66,18 +66,18 @@ def match(plan: Plan, conversations: Sequence[TracedConversation]) -> Matched:
     unmatched: list[str] = []
     for conversation in conversations:
         fitting, why = finder.cases_of(conversation)
-        found = fitting[0] if len(fitting) == 1 else None
-        if found is None:
+        place = fitting[0] if len(fitting) == 1 else None
+        if place is None:
             for each in fitting:
                 matched.claimed[each] = matched.claimed.get(each, 0) + 1
             unmatched.append(
                 f"{conversation.place}: the conversation {conversation.id!r} belongs to no case: {why}"
             )
             continue
-        if found in matched.told:
-            found = _once_more(plan, found)
-        matched.told[found] = conversation
-        case = plan.sets[found[0]].source.case(found[1])
+        if place in matched.told:
+            place = _once_more(plan, place)
+        matched.told[place] = conversation
+        case = plan.sets[place[0]].source.case(place[1])
         if (turn := differing_turn(conversation, case)) is not None:
             message = f"case {case.eval_id}: in turn {turn + 1} the user's message in the trace differs from the case"
             matched.warnings.append(message)
@@ -132,8 +132,8 @@ class _Finder:
             return (), f"{why}; the attribute {CASE} on a span names the case"
         return (), "no case has its id or the same user messages"
 
-    def _names_text(self, found: Sequence[Where]) -> str:
-        return ", ".join(self._names[where] for where in found[:_MOST_SAID])
+    def _names_text(self, places: Sequence[Where]) -> str:
+        return ", ".join(self._names[where] for where in places[:_MOST_SAID])
 
 
 def _cases(plan: Plan) -> Iterator[tuple[Where, EvalCase]]:
@@ -190,9 +190,9 @@ class _Extended:
         return map(self.case, range(self._base + len(self._more)))
 
 
-def _once_more(plan: Plan, found: Where) -> Where:
+def _once_more(plan: Plan, place: Where) -> Where:
     """Add a case to the plan again; return its place in the plan."""
-    number, index = found
+    number, index = place
     chosen = plan.sets[number]
     if not isinstance(chosen.source, _Extended):
         chosen.source = _Extended(chosen.source)
