@@ -1,8 +1,7 @@
 """Compare two runs of the same cases: did the candidate get worse on these cases, and would cases like these get worse?
 
 The first question decides: the cases are fixed, and the trials of each are the sample. The second one is always answered, too:
-the cases are the sample. Missing verdicts are never left out: what is significant holds under the best and the worst values
-that they could have (`missing_verdicts`).
+the cases are the sample. No missing verdict is left out: what is significant holds with their best and their worst values.
 """
 
 from __future__ import annotations
