@@ -15,7 +15,7 @@ from typing import Any
 
 from benchmarks.corpus_table import CORPUS, entries
 from proctor import SetupError, audit_sync, evaluate_sync, load_eval_set
-from proctor.authoring.audit.audit_report import sentence
+from proctor.authoring.audit.audit_sentence import sentence
 from proctor.authoring.audit.mutant import SCENARIO
 from proctor.schema.analysis.audit_result import AGENTS, AuditResult, MutationScore, OperatorScore
 from proctor.schema.format.config import DEFAULT_CRITERIA
