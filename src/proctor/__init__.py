@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from proctor.common.renamed_modules import find_renamed_modules
 from proctor.common.version import __version__
 
-if TYPE_CHECKING:  # what type checkers and editors see; at run time the table below says where each name is
+if TYPE_CHECKING:  # for type checkers and editors; at run time the table below has the module of each name
     from proctor import types as types
     from proctor.agents.base import (
         Agent as Agent,

@@ -167,7 +167,7 @@ def _problems_of_facts(facts: MetricFacts) -> Iterator[str]:
     if not facts.name:
         yield "facts: the name is empty"
     if not facts.description:
-        yield "facts: say in one sentence what it measures (`description`, or the docstring of a function)"
+        yield "facts: state in one sentence what it measures (`description`, or the docstring of a function)"
     threshold, low, high = facts.default_threshold, facts.minimum, facts.maximum
     if high is not None and low >= high:
         yield f"facts: the lowest score ({low:g}) is not below the highest ({high:g})"
@@ -191,7 +191,7 @@ def _problems_of_value(facts: MetricFacts, score: MetricScore | Score, what: str
     yield from _not_json(score.details, what)
     if value is None:
         if not score.not_applicable:
-            yield f"{what}: there is no score; say `not_applicable=True` and why"
+            yield f"{what}: there is no score; use `not_applicable=True` with a reason"
         elif not score.reason:
             yield f"{what}: it does not apply, and gives no reason"
     elif not _is_number(value):

@@ -70,7 +70,7 @@ class TestFigures:
         store = judged_run(tmp_path / "s.db", cases(rome=True, oslo=False, bern=True))
         labels = write(("rome", "fail"), ("oslo", "fail"), ("bern", "pass"), note="wrong day")
         (one,) = calibrated(store, labels).disagreements
-        assert (one.label.told, one.label.passes, one.judge_passes) == ("rome", False, True)
+        assert (one.label.title, one.label.passes, one.judge_passes) == ("rome", False, True)
         assert (one.asked, one.answered) == ("question 1 of rome", "answer 1")
         assert one.reason == "because it is True"
         assert one.label.note == "wrong day"
@@ -181,7 +181,7 @@ class TestWithoutAVerdict:
         store = judged_run(tmp_path / "s.db", cases(a=True, b=None, c=False))
         found = calibrated(store, write(("a", 1), ("b", 1), ("c", 0)))
         assert found.calibration.agreement.confusion == Confusion(1, 0, 0, 1)
-        assert [label.told for label in found.unjudged] == ["b"]
+        assert [label.title for label in found.unjudged] == ["b"]
         assert (found.verdicts, found.without_verdict) == (2, 1)
 
     def test_without_any_verdict_there_is_no_calibration(self, tmp_path: Path, write: Write) -> None:
@@ -198,7 +198,7 @@ class TestCasesWithoutAVerdictOfTheMetric:
         store = judged_run(tmp_path / "s.db", run)
         found = calibrated(store, write(("a", 1), ("b", 0), ("silent", 1)))
         assert found.calibration.agreement.labels == 2
-        assert [label.told for label in found.unsaid] == ["silent"]
+        assert [label.title for label in found.unsaid] == ["silent"]
         out = io.StringIO()
         write_calibration(found, out)
         assert "labels left out: 1, the metric does not apply\n  silent\n" in out.getvalue()

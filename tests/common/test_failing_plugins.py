@@ -27,8 +27,8 @@ FAILING = [
     pytest.param("models", JUDGE, "def made(name): return 'valid'", "is not a model", id="a provider returns a text"),
     pytest.param("stores", STORE, "def made(url, read_only=False): raise OSError('no disk')", "OSError: no disk", id="a store raises"),
     pytest.param("stores", STORE, "def made(url, read_only=False): return None", "returned None", id="a store returns nothing"),
-    pytest.param("reports", REPORT, "made = None", "is no report", id="a report is nothing"),
-    pytest.param("reports", REPORT, "class made: pass", "is no report", id="a report cannot write"),
+    pytest.param("reports", REPORT, "made = None", "is not a report", id="a report is nothing"),
+    pytest.param("reports", REPORT, "class made: pass", "is not a report", id="a report cannot write"),
 ]  # fmt: skip
 
 

@@ -126,7 +126,7 @@ class Nameless(Right):
     [
         (OutOfRange, "as expected: it: 1.5 is outside its range of 0 to 1"),
         (NotANumber, "as expected: turn 1: nan is not a number"),
-        (Undecided, "as expected: it: there is no score; say `not_applicable=True` and why"),
+        (Undecided, "as expected: it: there is no score; use `not_applicable=True` with a reason"),
         (Silent, "as expected: it: it does not apply, and gives no reason"),
         (Miscounting, "no turns: it gave 1 scores for 0 turns"),
         (Counting, "when it was asked again"),
@@ -135,7 +135,7 @@ class Nameless(Right):
         (Bare, "as expected: it returned float, not a MetricScore"),
         (Unprintable, "as expected: it: its details are no JSON"),
         (Wordless, "the explanation of turn 1 gives no reason"),
-        (Nameless, "facts: say in one sentence what it measures"),
+        (Nameless, "facts: state in one sentence what it measures"),
         (Nameless, "facts: the default threshold 2 decides nothing within the range"),
     ],
 )

@@ -83,7 +83,7 @@ class FunctionAgent:
 
 def _is_lazy(function: Callable[..., object]) -> bool:
     """Return whether a call only creates a coroutine or a generator, so that it needs no thread."""
-    for one in (function, getattr(function, "__call__", None)):  # noqa: B004 -- the method itself is looked at
+    for one in (function, getattr(function, "__call__", None)):  # noqa: B004 -- the method itself is inspected
         if (
             inspect.iscoroutinefunction(one)
             or inspect.isasyncgenfunction(one)

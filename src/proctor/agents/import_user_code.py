@@ -59,7 +59,7 @@ _SKIPPED_FOLDERS = {"__pycache__", "node_modules", "site-packages"}
 def import_module_path(dotted: str) -> ModuleType:
     """Import a module by its dotted name, the working folder included.
 
-    A package of that name from another agent is no obstacle.
+    A package of that name from another agent does not interfere.
     """
     cwd = Path.cwd()
     first, _, rest = dotted.partition(".")

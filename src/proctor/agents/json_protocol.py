@@ -161,7 +161,7 @@ def _error(data: object) -> AgentRaisedError:
     code, message = fields.get("code"), fields.get("message")
     text = message if isinstance(message, str) else "" if message is None else safe_repr(message, MOST_SHOWN)
     return AgentRaisedError(
-        text or "the agent said that it failed, and no more", type="" if code is None else str(code)
+        text or "the agent reported a failure without a message", type="" if code is None else str(code)
     )
 
 

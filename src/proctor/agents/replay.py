@@ -84,12 +84,12 @@ def replay_agent(faults: str) -> ReplayAgent:
 
 
 def applies(fault: str, case: EvalCase) -> bool:
-    """Tell whether `fault` changes anything that is expected of `case`."""
+    """Return whether `fault` changes anything that is expected of `case`."""
     build_in = FAULTS[fault]
     return any(build_in(events_of(invocation)) for invocation in case.conversation or ())
 
 
-# --- faults: each builds itself into one turn, and tells whether it could ----------------------------------------------
+# --- faults: each adds itself to one turn, and returns whether it could ----------------------------------------------
 
 
 def _drop_call(events: list[Event]) -> bool:
@@ -138,7 +138,7 @@ def _change_arg(events: list[Event]) -> bool:
 
 
 def _other_text(events: list[Event]) -> bool:
-    """Say something else, without a word of what is expected."""
+    """Answer something else, without a word of the expected answer."""
     event = events[-1] if events and events[-1].is_final_response() else None
     texts = text_parts(event) if event is not None else []
     if event is None or event.content is None or not texts:

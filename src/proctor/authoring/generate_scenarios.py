@@ -57,7 +57,7 @@ async def generate_scenarios(agent: AgentLike, **options: Unpack[GenerateOptions
     `judge_model_config`) receives the agent's description of itself, `guidance` on what to test, and facts about the
     `environment`. `count` (5) is how many are wanted, 200 at most. `existing` is a set whose scenarios are there already.
     What comes back has a starting prompt and a plan, names no tool that the agent has not, and is not near another one
-    (see `proctor.simulation.generate_scenarios`); what was not taken stands in `refused`, and why there are fewer than were wanted
+    (see `proctor.simulation.generate_scenarios`); what was not taken is in `refused`, and why there are fewer than were wanted
     in `problem`. `max_cost`: no further call once so many US dollars are spent, or once a price turns out not to be known.
 
     Raises:

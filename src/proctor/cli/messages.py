@@ -42,7 +42,7 @@ def exit_code_of(error: BaseException) -> int:
     if isinstance(error, click.ClickException):
         return _usage(error)
     if isinstance(error, (KeyboardInterrupt, click.Abort)):
-        say("interrupted")
+        print_message("interrupted")
         return INTERRUPTED
     if isinstance(error, Stopped):
         return error.code
@@ -55,7 +55,7 @@ def exit_code_of(error: BaseException) -> int:
     return _report_bug(error)
 
 
-def say(text: str) -> None:
+def print_message(text: str) -> None:
     """Write one message to stderr without control sequences; ignore a closed stderr."""
     with suppress(OSError, ValueError):  # stderr is closed
         click.echo(clean(text, lines=True), err=True)
@@ -64,14 +64,14 @@ def say(text: str) -> None:
 def show_setup_error(error: SetupError) -> None:
     """Write one `error: …` block per problem; with `-v` add the known names, or the traceback of its cause."""
     for problem in problems_of(error):
-        say(_block(str(problem)))
+        print_message(_block(str(problem)))
         if not common().verbose:
             continue
         cause = problem.__cause__ or problem
         if isinstance(cause, UnknownNameError) and cause.known:
-            say(_indent(f"Known: {', '.join(cause.known)}"))
+            print_message(_indent(f"Known: {', '.join(cause.known)}"))
         elif problem.__cause__ is not None:
-            say(_indent(traceback_text(problem.__cause__)))
+            print_message(_indent(traceback_text(problem.__cause__)))
 
 
 def problems_of(error: SetupError) -> Sequence[SetupError]:
@@ -85,22 +85,24 @@ def problems_of(error: SetupError) -> Sequence[SetupError]:
 def _usage(error: click.ClickException) -> int:
     text = f"error: {error.format_message()}"
     ctx = error.ctx if isinstance(error, click.UsageError) else None
-    say(f"{text}\n{_MARGIN}See: {ctx.command_path} --help" if ctx else text)
+    print_message(f"{text}\n{_MARGIN}See: {ctx.command_path} --help" if ctx else text)
     return SETUP_ERROR
 
 
 def _report_bug(error: BaseException) -> int:
     """Report an error that is not a mistake in the user's input."""
     if isinstance(error, ProctorError):
-        say(_block(str(error)))
+        print_message(_block(str(error)))
     elif isinstance(error, OSError) and error.strerror:
-        say(f"error: {error.filename or 'what was to be printed could not be written'}: {error.strerror}")
+        print_message(
+            f"error: {error.filename or 'what was to be printed could not be written'}: {error.strerror}"
+        )
     else:
-        say(
+        print_message(
             f"error: {type(error).__name__}: {safe_str(error)}\n{_MARGIN}This is a bug in Proctor; -v shows where."
         )
     if common().verbose:
-        say(_indent(traceback_text(error)))
+        print_message(_indent(traceback_text(error)))
     return ERROR
 
 
@@ -173,5 +175,5 @@ def is_sure(question: str, *, yes: bool, undone: str, to_do: str) -> bool:
         raise SetupError(f"{undone}: add --yes to {to_do} without being asked")
     if click.confirm(question, default=False, err=True):
         return True
-    say(undone)
+    print_message(undone)
     return False

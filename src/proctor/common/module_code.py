@@ -183,7 +183,7 @@ def _module_of_value(value: object) -> ModuleType | None:
         if isinstance(value, ModuleType):
             return value
         is_code = isinstance(value, type) or hasattr(value, "__globals__")
-    except Exception:  # noqa: BLE001 - a proxy that stands for nothing now
+    except Exception:  # noqa: BLE001 - a proxy without a target now
         is_code = False
     return module_of(value if is_code else type(value))
 

@@ -59,7 +59,7 @@ class Kind:
         """Read a value that is written as text.
 
         Raises:
-            ValueError: the text is not valid; the message tells what was expected.
+            ValueError: the text is not valid; the message states what was expected.
         """
         value = self.parse(text)
         if not self.accepts(value):

@@ -77,7 +77,7 @@ class Option:
 
     kind: Kind
     help: str
-    """One sentence. A name of another option stands in backticks; the command line shows its flag."""
+    """One sentence. A name of another option is in backticks; the command line shows its flag."""
     flags: tuple[str, ...]
     """The spellings on the command line; empty if only Python code can give it."""
     metavar: str
@@ -311,7 +311,7 @@ class RunOptions:
     # --- which problems are no errors, and which warnings are ------------------------------------------------------------
 
     keep_going: bool = option(
-        False, Flag(), "An eval set that cannot be read is an error of its own; the others run.", "--keep-going",
+        False, Flag(), "An eval set that cannot be read is a separate error; the others run.", "--keep-going",
         group=Group.PROBLEMS,
     )  # fmt: skip
     allow_duplicate_ids: bool = option(
@@ -336,7 +336,7 @@ class RunOptions:
     config: str | Path | EvalConfig | Mapping[str, object] | None = option(
         None, Checked(_config_problem, "the path of a config file"), "The criteria.", "--config", "--config_file_path",
         metavar="FILE", group=Group.SCORING, uses=[SETTING, PYTEST, SCORE, PAGE],
-        unset="test_config.json beside each set or above it, else ADK's defaults",
+        unset="test_config.json in the folder of each set or above it, else ADK's defaults",
         python="Also an `EvalConfig` or a dict.",
     )  # fmt: skip
     default_config: Literal["adk-rs"] | None = option(
@@ -381,7 +381,7 @@ class RunOptions:
     )  # fmt: skip
     progress: Progress | None = option(
         None, PythonObject(("run_started", "trial_finished", "case_finished", "run_finished")),
-        "An object that is told how the run proceeds (see `Progress`).", group=Group.RESULT, uses=[RESUME, SCORE],
+        "An object that receives the progress of the run (see `Progress`).", group=Group.RESULT, uses=[RESUME, SCORE],
     )  # fmt: skip
 
     # --- objects that the setup of a run makes from the options ---------------------------------------------------------
@@ -446,4 +446,4 @@ def options_of(use: Use) -> list[str]:
 
 
 WORKERS = ("on", "workers", "per_worker", "max_pending", "ramp", "worker_cpu", "env")
-"""The options that say where the trials of a run, or of a session of it, are run. They change no verdict."""
+"""The options for where the trials of a run, or of a session of it, are run. They change no verdict."""

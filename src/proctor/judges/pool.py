@@ -144,7 +144,7 @@ class RunJudges:
     async def _counted_reply(
         self, model: ChatModel, messages: Sequence[Message], options: ModelOptions
     ) -> Reply:
-        """Make a call that the budget has admitted, and count it; a call that it refused is no usage."""
+        """Make a call that the budget has admitted, and count it; a refused call is not counted."""
         try:
             reply = await self._reply(model, messages, options)
         except ModelError as error:

@@ -71,7 +71,7 @@ def new_request(
     schema = with_ballot(question.form.schema)
     instruction_texts = [question.prompt.text, instructions().text]
     if as_text:
-        instruction_texts.append("The answer is one JSON object of this JSON Schema, and nothing beside it:")
+        instruction_texts.append("The answer is one JSON object of this JSON Schema, and nothing else:")
         instruction_texts.append(json.dumps(schema, ensure_ascii=False))
     instruction_texts.append(
         f"The token of this request's passages: {token}\nThe number of this ballot: {number}"

@@ -234,7 +234,7 @@ def how_to_declare(facts: MetricFacts) -> str:
     if facts.kind != "custom" or (facts.minimum, facts.maximum) != (0.0, 1.0):
         return ""
     return (
-        "; another range is declared by `@proctor.metric(…, maximum=100)`, the `facts` of a class, or in the config beside "
+        "; another range is declared by `@proctor.metric(…, maximum=100)`, the `facts` of a class, or in the config next to "
         '`code_config`: "metric_info": {"metric_name": "…", "metric_value_info": {"interval": {"min_value": 0, "max_value": 100}}}'
     )
 

@@ -147,7 +147,7 @@ class FinalSessionState:
             templates, problems = _templates({name: expected})
             if problems:
                 raise MetricError(f"the final session state cannot be read: {'; '.join(problems)}")
-            is_fine, expectation = templates[name].fits(actual), templates[name].tell()
+            is_fine, expectation = templates[name].fits(actual), templates[name].describe()
         elif self._rules:
             is_fine, expectation = self._rules.compare(name, expected, actual)
         else:

@@ -17,9 +17,9 @@ from proctor.metrics.matchers.paths import Path, show_path, values_at
 from proctor.metrics.matchers.tool_arguments import (
     Rules,
     covered_paths,
+    describe_rule,
     fits,
     read_matchers,
-    tell,
     unreadable_values,
     unused_matcher,
 )
@@ -52,11 +52,11 @@ class StateRules:
     def compare(self, name: str, expected: object, actual: object) -> tuple[bool, str]:
         """Return whether the value of a key fits, and what was expected if that is not the value itself."""
         rule = self._rules.get((name,))
-        expectation = tell(rule, expected) if rule else ""
+        expectation = describe_rule(rule, expected) if rule else ""
         if not fits((name,), expected, actual, self._rules, equal_json):
             return False, expectation
         if path := next(iter(dict(self.broken({} if actual is ABSENT else {name: actual}, {name}))), None):
-            return False, f"`{show_path(path)}` to be {self.own[path].tell()}"
+            return False, f"`{show_path(path)}` to be {self.own[path].describe()}"
         return True, expectation
 
     def accepted(self, name: str, expected: object, actual: object) -> list[str]:
@@ -94,7 +94,7 @@ class StateRules:
             if value is not ABSENT:
                 entry["actual"] = value
             if mismatch is not _FINE:
-                entry |= {"kind": "missing" if value is ABSENT else "differs", "told": rule.tell()}
+                entry |= {"kind": "missing" if value is ABSENT else "differs", "told": rule.describe()}
             yield entry
 
     def survey(self) -> StateSurvey:

@@ -206,7 +206,7 @@ def _config_of(origins: Iterable[Origin | None]) -> Path | None:
     """
     configs = list(dict.fromkeys(find_config(origin.path) for origin in origins if origin is not None))
     if len(configs) > 1:
-        raise SetupError("the cases come from files that different configs judge: say which, with config=")
+        raise SetupError("the cases come from files with different configs: choose one with config=")
     return configs[0] if configs else None
 
 

@@ -68,7 +68,7 @@ def load_report(name: str) -> Report:
     report = REPORTS.make(name) if isinstance(REPORTS.get(name), type) else REPORTS.get(name)
     if not callable(getattr(report, "write", None)):
         raise SetupError(
-            f"The report {name!r} is no report: expected a class or an object with `write(runs, out, *, options)`, "
+            f"{name!r} is not a report: expected a class or an object with `write(runs, out, *, options)`, "
             f"got {safe_repr(report)}"
         )
     return cast("Report", report)

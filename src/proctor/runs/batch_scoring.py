@@ -1,7 +1,7 @@
 """Ask the judges of a scoring in batches of their providers, at half the price.
 
 The scoring is rehearsed: the requests that the cache of answers does not know are collected, recorded in the store, submitted
-and waited for, until a rehearsal finds every answer in the cache. The scoring itself then asks nobody.
+and waited for, until a rehearsal finds every answer in the cache. The scoring itself then makes no request.
 """
 
 from __future__ import annotations

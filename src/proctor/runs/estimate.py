@@ -74,11 +74,11 @@ LONG = 50
 """Number of trials from which the usage of a run with judges is estimated before it starts."""
 
 
-def tell_beforehand(prepared: Prepared, progress: Progress | None) -> None:
+def announce_estimate(prepared: Prepared, progress: Progress | None) -> None:
     """Report the estimate for a long run with judges to `progress`, if an earlier run allows one."""
-    tell = getattr(progress, "estimated", None)
+    announce = getattr(progress, "estimated", None)
     plan, store = prepared.plan, prepared.store
-    if tell is None or store is None or plan.trials < LONG or not plan.asks_judges:
+    if announce is None or store is None or plan.trials < LONG or not plan.asks_judges:
         return
     result = Estimate(cases=sum(len(chosen.cases) for chosen in plan.sets), trials=plan.trials)
     result = _by_history(result, prepared, store)

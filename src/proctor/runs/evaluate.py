@@ -85,7 +85,7 @@ async def evaluate(
 
     What to accept:
 
-    * `keep_going: bool` (False): An eval set that cannot be read is an error of its own; the others run.
+    * `keep_going: bool` (False): An eval set that cannot be read is a separate error; the others run.
     * `allow_duplicate_ids: bool` (False): Run cases that share an id under distinct ids, instead of refusing the set.
     * `allow_unknown_keys: bool` (False): Only warn of unknown keys that look like an expectation, instead of refusing the set.
     * `allow_unasserted: bool` (False): Skip a case that asserts nothing, instead of refusing it.
@@ -93,8 +93,8 @@ async def evaluate(
 
     How to score:
 
-    * `config: str | Path | EvalConfig | Mapping[str, object] | None` (test_config.json beside each set or above it, else ADK's defaults): The criteria.
-      Also an `EvalConfig` or a dict.
+    * `config: str | Path | EvalConfig | Mapping[str, object] | None` (test_config.json in the folder of each set or above it, else ADK's defaults): The
+      criteria. Also an `EvalConfig` or a dict.
     * `default_config: Literal["adk-rs"] | None` (none): `adk-rs`: the criteria of adk-rs's `eval` where no config is found.
     * `metrics: Sequence[str] | None` (none): Compute only these metrics of the config; the others are reported as skipped.
     * `no_judge: bool` (False): Leave out the metrics that ask a language model.
@@ -109,7 +109,7 @@ async def evaluate(
     * `outputs: Mapping[str, Sequence[str]] | None` (none): Where the caller writes the result, for `resume`: `{"reports": ["NAME=PATH"], "results":
       ["adk:DIR"]}`.
     * `keep_evidence: Literal["all", "failures"]` (all): `failures`: drop the evidence of passed cases, which limits memory.
-    * `progress: Progress | None` (none): An object that is told how the run proceeds (see `Progress`).
+    * `progress: Progress | None` (none): An object that receives the progress of the run (see `Progress`).
 
     Raises:
         SetupProblems: all that is wrong with the set-up, before the first agent call.
@@ -127,9 +127,9 @@ async def evaluate(
         else:
             stored = stored_run(prepared)
         if prepared.plan.asks_judges:
-            from proctor.runs.estimate import tell_beforehand
+            from proctor.runs.estimate import announce_estimate
 
-            tell_beforehand(prepared, options.get("progress"))
+            announce_estimate(prepared, options.get("progress"))
         return ended(await carry_out(prepared, options.get("progress"), stored))
 
 

@@ -73,8 +73,8 @@ async def rescore(
 
     How to score:
 
-    * `config: str | Path | EvalConfig | Mapping[str, object] | None` (test_config.json beside each set or above it, else ADK's defaults): The criteria.
-      Also an `EvalConfig` or a dict.
+    * `config: str | Path | EvalConfig | Mapping[str, object] | None` (test_config.json in the folder of each set or above it, else ADK's defaults): The
+      criteria. Also an `EvalConfig` or a dict.
     * `metrics: Sequence[str] | None` (none): Compute only these metrics of the config; the others are reported as skipped.
     * `no_judge: bool` (False): Leave out the metrics that ask a language model.
     * `judge: Any` (PROCTOR_JUDGE_MODEL, the setting `judge`, else gemini-2.5-flash): The model of judges whose criterion names none, such as openai:gpt-5
@@ -85,7 +85,7 @@ async def rescore(
     Where the result goes:
 
     * `store: str | Path | Store | None` (in memory only): Write the run to this store (a URL, a path, a `Store`) as it happens, so that it can be resumed.
-    * `progress: Progress | None` (none): An object that is told how the run proceeds (see `Progress`).
+    * `progress: Progress | None` (none): An object that receives the progress of the run (see `Progress`).
 
     Raises:
         SetupProblems: what is wrong with the config.

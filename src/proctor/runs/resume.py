@@ -94,7 +94,7 @@ async def resume(run: str | None = None, **options: Unpack[ResumeOptions]) -> Ru
     Where the result goes:
 
     * `store: str | Path | Store | None` (in memory only): Write the run to this store (a URL, a path, a `Store`) as it happens, so that it can be resumed.
-    * `progress: Progress | None` (none): An object that is told how the run proceeds (see `Progress`).
+    * `progress: Progress | None` (none): An object that receives the progress of the run (see `Progress`).
 
     Raises:
         SetupProblems: what is missing or differs.

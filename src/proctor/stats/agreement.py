@@ -173,7 +173,7 @@ class CorrectedRate:
     """The share that the judge passes."""
     corrected: Estimate
     """The estimate of the share that humans would pass, within 0 and 1. Its value is `None` if the labels contain only one
-    class, or if the judge is no better than chance."""
+    class, or if the judge is not better than chance."""
     unclipped: float | None
     """The estimate before clipping: below 0 or above 1 if labels and verdicts are hardly consistent."""
 

@@ -160,7 +160,7 @@ class Deletion:
     def delete(self, place: str, names: Collection[str]) -> bool:
         """Delete artefacts that were written to `place`; return `False` if a place is not only of this store.
 
-        One that does not exist is no error.
+        A missing one is not an error.
         """
         present, *earlier = self._artefacts.locations(place)
         places = [present]

@@ -41,7 +41,7 @@ class Membership(Protocol):
     """What the part may spend; `None`: the run has no caps."""
 
     def refuse(self, why: str) -> None:
-        """Tell the other members why this one cannot be part of the run, and leave."""
+        """Report to the other members why this one cannot be part of the run, and leave."""
         ...
 
     def set_ready(self) -> None:

@@ -141,9 +141,7 @@ def test_refused_connection_is_a_configuration_error() -> None:
 
 def test_server_without_the_adk_protocol() -> None:
     with serving(lambda e: e.answer(b"<html></html>", "text/html")) as running:
-        with pytest.raises(
-            AgentLoadError, match=r"list-apps does not say which there are. Is it an ADK server\?"
-        ):
+        with pytest.raises(AgentLoadError, match=r"list-apps does not name its apps. Is it an ADK server\?"):
             talk(running.url)
         with pytest.raises(AgentError, match="an HTML page"):
             talk(f"{running.url}/app")

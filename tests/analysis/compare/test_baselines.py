@@ -155,7 +155,7 @@ def test_runs_that_cannot_be(store: Path) -> None:
     with pytest.raises(proctor.StoreError, match="no runs yet"):
         proctor.set_baseline("main", store=store)
     run(store, failing)
-    with pytest.raises(proctor.SetupError, match="no case of it could be judged"):
+    with pytest.raises(proctor.SetupError, match="no case of it has a verdict"):
         proctor.set_baseline("main", store=store)
     run(store, half, max_failures=1, concurrency=1)
     with pytest.raises(proctor.SetupError, match="is unfinished"):

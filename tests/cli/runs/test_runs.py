@@ -537,7 +537,7 @@ def test_every_step_of_a_run_s_life_has_json_output(project: Path) -> None:
 
 
 def test_question_in_json_mode_is_refused(ran: Path) -> None:
-    assert "--json asks nobody: add --yes" in error("prune", "--keep", "0", "--json")
+    assert "--json cannot ask: add --yes" in error("prune", "--keep", "0", "--json")
     assert len(listed()) == 2
 
 

@@ -16,7 +16,7 @@ TEXT = {"criteria": {"response_match_score": 0.5}}
 def _warned(*sets: Any, **options: Any) -> list[str]:
     result = proctor.evaluate_sync(Scripted(), list(sets), config=TEXT, **options)
     assert result.passed
-    return [one for one in result.warnings if "cannot tell these apart" in one]
+    return [one for one in result.warnings if "cannot distinguish these" in one]
 
 
 @pytest.mark.parametrize(

@@ -182,7 +182,7 @@ def test_unknown_keys_of_every_level_stay() -> None:
              "23:8: evalCases[0].conversation[0].intermediateData.intermediateResponses[0]: expected a pair [author, parts], got a list"],
             id="deep inside, in the file's own spelling",
         ),
-        pytest.param([{"query": "q"}, {"reference": "r"}, 3], ["5:2: [1]: expected `query` in every turn (what the user says), but it is missing", "8:2: [2]: expected a turn (an object), got a number"], id="every turn of an old file"),
+        pytest.param([{"query": "q"}, {"reference": "r"}, 3], ["5:2: [1]: expected `query` in every turn (the user's message), but it is missing", "8:2: [2]: expected a turn (an object), got a number"], id="every turn of an old file"),
         pytest.param([{"name": "a", "data": [{"query": 1}]}, {"data": []}], ["6:14: [0].data[0].query: expected a text, got a number", "10:2: [1]: expected a case with `name` and `data`, but `name` is missing"], id="every case of an old set"),
         pytest.param(eval_set(case("x"), case("y"), case("x")), ["35:15: eval_cases[2].eval_id: the id 'x' is already used by the case at 5:15 (rename one, or run with --allow-duplicate-ids)"], id="an id twice, both places"),
     ],

@@ -71,13 +71,13 @@ def test_valid_values(tmp_path: Path, trials: Any, num_runs: int | None, rule: T
         ({"min_pass_rate": 0.9, "confidence": 0}, "trials.confidence: expected null or a number between 0 and 1, such as 0.95, got the number 0"),
         (
             {"confidence": 0.95},
-            "trials: expected a `min_pass_rate` below 1 beside `confidence`, got none: no number of trials shows that all would pass",
+            "trials: expected a `min_pass_rate` below 1 with `confidence`, got none: no number of trials shows that all would pass",
         ),
         (
             {"min_pass_rate": 1.0, "confidence": 0.95},
-            "trials: expected a `min_pass_rate` below 1 beside `confidence`, got 1: no number of trials shows that all would pass",
+            "trials: expected a `min_pass_rate` below 1 with `confidence`, got 1: no number of trials shows that all would pass",
         ),
-        ({"num_runs": 3, "pass_k": 5}, "trials: expected a `pass_k` of at most `num_runs` (3), got 5: it takes so many trials to tell"),
+        ({"num_runs": 3, "pass_k": 5}, "trials: expected a `pass_k` of at most `num_runs` (3), got 5: it needs that many trials"),
     ],
     ids=lambda value: "" if isinstance(value, str) else json.dumps(value),
 )  # fmt: skip

@@ -125,7 +125,7 @@ def test_less_than_all_is_always_explained_and_all_never_faulted(
 ) -> None:
     measure = metric(name, equality=equality)
     found = measure.compare(wanted, made).value
-    description = measure.tell(wanted, made, align(wanted, made, measure.matching))
+    description = measure.explain_difference(wanted, made, align(wanted, made, measure.matching))
     if found is not None:
         assert (description == "") == (found == 1)
 

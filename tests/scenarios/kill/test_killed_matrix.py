@@ -74,7 +74,7 @@ def test_each_run_of_several_killed_agents_resumes(
     for number, name in enumerate(left):
         resumed = Process(project, ["resume", "--store", "s.sqlite3"], project.folder / "ledger")
         assert resumed.wait() == 1, resumed.stderr
-        message = f"2 runs are unfinished. This goes on with the newest, {found['other'][0]} (other)"
+        message = f"2 runs are unfinished. This resumes the newest, {found['other'][0]} (other)"
         assert (message in resumed.stderr) == (len(left) - number == 2)
         assert each_run(project, "s.sqlite3")[name] == (found[name][0], RunState.FINISHED, "1")
     assert len(Ledger.read(project.folder / "ledger").of("start")) <= 2 * CASES + under_way

@@ -1441,7 +1441,7 @@ export interface components {
         };
         /**
          * AnnotationChange
-         * @description What changes in it: what is left out stays as it is.
+         * @description What changes in it: missing keys stay unchanged.
          */
         AnnotationChange: {
             /** Name */

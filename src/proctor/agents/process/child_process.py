@@ -116,7 +116,7 @@ class Child:
 
     @property
     def has_crashed(self) -> bool:
-        """Whether it exited, or ended by a signal that is no order to end: not killed from outside, nor for its memory."""
+        """Whether it exited, or ended by a signal other than a request to end: not killed from outside, nor for its memory."""
         code = self._process.returncode
         return code is not None and -code not in _ORDERS
 

@@ -73,7 +73,7 @@ class Lines(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin to read."""
-        assert isinstance(transport, asyncio.ReadTransport)  # noqa: S101 - as asyncio says
+        assert isinstance(transport, asyncio.ReadTransport)  # noqa: S101 - as asyncio documents
         self._transport = transport
 
     def data_received(self, data: bytes) -> None:

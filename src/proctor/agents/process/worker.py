@@ -91,7 +91,7 @@ class Worker:
             try:
                 with contained_exits():
                     answer = await task(request)
-            except BaseException as error:  # noqa: BLE001 - whatever an agent raises is evidence
+            except BaseException as error:  # noqa: BLE001 - everything that an agent raises is evidence
                 forget_cancellation()
                 answer = error_data(error)
             self._channel.send(answer)
@@ -151,7 +151,7 @@ async def work(reference: str, agent_name: str | None, channel: Channel) -> int:
     try:
         agent = load_agent(reference, agent_name=agent_name)
         info = await _open_agent(agent)
-    except BaseException as error:  # noqa: BLE001 - whoever started this says it to the user
+    except BaseException as error:  # noqa: BLE001 - the process that started this reports it to the user
         is_memory = isinstance(error, MemoryError) or isinstance(error.__cause__, MemoryError)
         channel.send({"type": "error", "message": _why(error, reference), "memory": is_memory})
         return 2

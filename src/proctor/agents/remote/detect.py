@@ -165,7 +165,7 @@ def _unknown_kind(address: Address, tried: Sequence[tuple[str, str]]) -> str:
 
 
 def _base_url_hint(address: Address) -> str:
-    """Return which AGENT is meant by the URL of chat completions; empty for another URL."""
+    """Return the AGENT for a URL of chat completions; empty for another URL."""
     if not address.path.rstrip("/").endswith(_COMPLETIONS):
         return ""
     base = address.at(address.path.rstrip("/").removesuffix(_COMPLETIONS)).shown

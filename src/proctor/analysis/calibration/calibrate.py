@@ -256,7 +256,7 @@ class _Calibrating:
         """Return the labels of what the metric had nothing to do with."""
         unsaid = [label for label in found if label.key not in items]
         if len(unsaid) == len(found):
-            examples = "; ".join(f"{label.where}: {label.told}" for label in unsaid[:5])
+            examples = "; ".join(f"{label.where}: {label.title}" for label in unsaid[:5])
             more = f" (and {len(unsaid) - 5} more)" if len(unsaid) > 5 else ""
             raise SetupError(
                 f"{self._metric} has no verdict for what was labelled as a {unit}: {examples}{more}"

@@ -193,7 +193,7 @@ def _why_unknown(found: Agreement) -> str:
     if not found.confusion.human_passes or not found.confusion.human_fails:
         kind = "fail" if found.confusion.human_passes else "pass"
         return f"no held-out label of a {kind}: the error rate of the judge there is unknown; label some"
-    return "the judge is no better than chance: its verdicts give no information about the rate"
+    return "the judge is not better than chance: its verdicts give no information about the rate"
 
 
 def _left_out(report: CalibrationReport, look: Look) -> Iterator[Block]:
@@ -206,7 +206,7 @@ def _left_out(report: CalibrationReport, look: Look) -> Iterator[Block]:
         if labels:
             yield text_line(f"labels left out: {len(labels)}, {why}")
         visible = labels if look.verbose else labels[:5]
-        yield from (text_line(label.told, 2) for label in visible)
+        yield from (text_line(label.title, 2) for label in visible)
         if len(visible) < len(labels):
             yield text_line(f"… {len(labels) - len(visible)} more (-v shows them)", 2)
 
@@ -233,7 +233,7 @@ def _labellers(report: CalibrationReport, look: Look) -> Iterator[Block]:
             f"{_name(label.labeller)} {'passes' if label.passes else 'fails'} it" for label in dispute.labels
         )
         end = "no majority: left out" if dispute.counted is None else "the majority counts"
-        yield text_line(f"{dispute.labels[0].told}: {verdicts} ({end})", 2)
+        yield text_line(f"{dispute.labels[0].title}: {verdicts} ({end})", 2)
     if len(visible) < len(report.disputes):
         yield text_line(f"… {len(report.disputes) - len(visible)} more (-v shows them)", 2)
     yield _BLANK
@@ -269,7 +269,7 @@ def _disagreements(report: CalibrationReport, look: Look) -> Iterator[Block]:
 def _disagreement(one: Disagreement, look: Look) -> Iterator[Block]:
     people, judge = ("pass", "fails") if one.label.passes else ("fail", "passes")
     held_out = " (held out)" if one.held_out else ""
-    yield text_line(f"{one.label.told}: people {people} it, the judge {judge} it{held_out}", 2)
+    yield text_line(f"{one.label.title}: people {people} it, the judge {judge} it{held_out}", 2)
     texts = {"user": one.asked, "agent": one.answered, "judge": one.reason, "note": one.label.note}
     for name, text in texts.items():
         if text:

@@ -64,7 +64,7 @@ def _failing(found: Baseline) -> str:
     if not outcomes:
         return ""
     counts = ", ".join(f"{count} {WORDS[outcome]}" for outcome, count in Counter(outcomes).items())
-    return f"run {found.run_id} did not pass ({counts} of {len(found.cases)} cases): a run that is no better shows no regression"
+    return f"run {found.run_id} did not pass ({counts} of {len(found.cases)} cases): a run that is not better shows no regression"
 
 
 def list_baselines(store: StoreLike = None) -> list[NamedBaseline]:
@@ -190,7 +190,7 @@ def _baseline_of(store: Store, name: str) -> Baseline:
     cases = sorted(side.cases, key=lambda one: (one[1].eval_set_id, one[1].eval_id))
     if not any(case.trials_passed + case.trials_failed for _, case in cases):
         raise SetupError(
-            f"run {run_id} is no baseline: no case of it could be judged. See `proctor show {run_id}`"
+            f"run {run_id} cannot be a baseline: no case of it has a verdict. See `proctor show {run_id}`"
         )
     metrics = list(dict.fromkeys(metric for _, case in cases for metric in case.metrics))
     run = side.run

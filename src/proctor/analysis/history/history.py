@@ -65,7 +65,7 @@ def history_sync(
     changed since the run before. `agent` and `eval_set` select the runs and the set (both may have `*` and `?`),
     `since` from when on, `limit` how many runs at most (0: all).
 
-    The runs of each agent are a history of their own: a case that two agents ran has two. With `combine_agents` the runs of
+    Each agent has a separate history: a case that two agents ran has two. With `combine_agents` the runs of
     all agents are one history, for an agent that was renamed.
 
     Raises:

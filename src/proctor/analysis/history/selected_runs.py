@@ -130,7 +130,7 @@ class RunsLookedAt:
         found = [(one, case) for one in self.runs for case in self._cases_named(one, name)]
         names = dict.fromkeys(f"{case.eval_set_id}/{case.eval_id}" for _, case in found)
         if len(names) > 1:
-            raise SetupError(f"several sets have a case {name!r}: say {' or '.join(names)}")
+            raise SetupError(f"several sets have a case {name!r}: use {' or '.join(names)}")
         if not found:
             raise UnknownNameError(self._nobody(name))
         return found

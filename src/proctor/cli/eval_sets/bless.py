@@ -8,7 +8,7 @@ import click
 
 from proctor.cli.command_base import SectionedCommand
 from proctor.cli.file_changes import show_audit, show_changes
-from proctor.cli.messages import is_sure, say, show_setup_error
+from proctor.cli.messages import is_sure, print_message, show_setup_error
 from proctor.cli.shared_options import argument, common_options, option, store_option
 from proctor.common.safe_text import clean, count_text
 
@@ -69,9 +69,9 @@ def bless(
         show_setup_error(problem)
     for one in changing:
         for lost in one.lost:
-            say(f"warning: {one.path}:{lost}: this comment is removed with its entry")
+            print_message(f"warning: {one.path}:{lost}: this comment is removed with its entry")
     if not changing:
-        say(_nothing(sum(len(one.unchanged) for one in proposed)))
+        print_message(_nothing(sum(len(one.unchanged) for one in proposed)))
     elif not dry_run:
         _write(changing, yes=yes)
     if refused:

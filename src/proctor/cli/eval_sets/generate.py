@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from proctor.cli.file_changes import show_audit
-from proctor.cli.messages import say
+from proctor.cli.messages import print_message
 from proctor.common.safe_text import clean, count_text
 from proctor.errors import SetupError
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 FEWER, NOTHING = 1, 3
 """Exit codes: the model wrote fewer scenarios than requested; it wrote none."""
 _WIDTH = 100
-_UNDECIDED = "what decides them is for you to say: a final state, rules or rubrics in each case, or a metric for scenarios in the config"
+_UNDECIDED = "add what decides them: a final state, rules or rubrics in each case, or a metric for scenarios in the config"
 
 
 def generate_and_keep(agent: str, out: Path | None, options: Mapping[str, Any]) -> int:
@@ -37,9 +37,7 @@ def generate_and_keep(agent: str, out: Path | None, options: Mapping[str, Any]) 
     from proctor.runs.setup.settings import load_settings, prepare_process
 
     if not (options["yes"] or options["dry_run"] or out is None or sys.stdin.isatty()):
-        raise SetupError(
-            "nobody is there to read what comes: add --yes to keep all of it, or --dry-run to look at it only"
-        )
+        raise SetupError("there is no terminal to ask: add --yes to keep all, or --dry-run only to show them")
     prepare_process(load_settings(Path.cwd()))
     wish, persona = _wish(options), _persona(options["persona"])
     if out is not None:
@@ -50,7 +48,7 @@ def generate_and_keep(agent: str, out: Path | None, options: Mapping[str, Any]) 
         if persona is not None:
             scenarios = [one.model_copy(update={"user_persona": persona}) for one in scenarios]
         if options["dry_run"] and out is not None:
-            say(f"{out}: nothing was written (--dry-run)")
+            print_message(f"{out}: nothing was written (--dry-run)")
         else:
             _keep(
                 scenarios,
@@ -112,7 +110,7 @@ def _choose(
     for number, (scenario, tools) in enumerate(zip(generated.scenarios, generated.tools, strict=True), 1):
         text = _scenario_text(f"{number} of {len(generated.scenarios)}", scenario, tools)
         if is_asked:
-            say(text)
+            print_message(text)
             answer = _answer()
             if answer == "q":
                 break
@@ -163,7 +161,7 @@ def _keep(
     if out is None:
         _print(scenarios, stdout)
     elif not scenarios:
-        say(f"{out}: no scenario was kept; nothing was written")
+        print_message(f"{out}: no scenario was kept; nothing was written")
     else:
         try:
             cases = cases_of(scenarios, session_input=session)
@@ -174,7 +172,7 @@ def _keep(
         count = len(added.cases)
         message = f"{out}: {count_text(count, 'case')} added: {', '.join(added.cases)}"
         stdout.write(clean(message) + "\n")
-        say(f"{_UNDECIDED}: `proctor check {out}`")
+        print_message(f"{_UNDECIDED}: `proctor check {out}`")
         show_audit(added.path, added.cases)
 
 
@@ -189,11 +187,11 @@ def _print(scenarios: Sequence[ConversationScenario], stdout: TextIO) -> None:
 def _tell(generated: Generated) -> None:
     """Report the rejected scenarios, the usage and cost, and why there are fewer scenarios than requested."""
     for one in generated.refused:
-        say(f"not taken: {one.starting_prompt!r}: {one.why}")
+        print_message(f"not taken: {one.starting_prompt!r}: {one.why}")
     cost = "cost not known" if generated.cost is None else f"${generated.cost:.4g}"
     calls = count_text(generated.calls, "call")
     tokens = generated.input_tokens + generated.output_tokens
-    say(f"{generated.model}: {calls}, {tokens:,} tokens, {cost}")
+    print_message(f"{generated.model}: {calls}, {tokens:,} tokens, {cost}")
     if generated.problem:
         came = len(generated.scenarios)
-        say(f"{came or 'no'} scenario{'' if came == 1 else 's'} came: {generated.problem}")
+        print_message(f"{came or 'no'} scenario{'' if came == 1 else 's'} came: {generated.problem}")

@@ -20,7 +20,7 @@ proctor init my_project
 """
 
 AGENT = '''\
-"""A sample agent: it tells the weather, with the help of one tool. Put your own agent in its place.
+"""A sample agent: it reports the weather, with the help of one tool. Replace it by your own agent.
 
 An agent may also be an agent of google-adk, an async function, or an object with `answer`.
 """
@@ -33,7 +33,7 @@ def get_weather(city: str) -> str:
 
 
 def root_agent(message: str, state: dict) -> dict:
-    """Answer one message: what the agent called, what it wants to remember, what it says."""
+    """Answer one message: what the agent called, what it wants to remember, what it answers."""
     city = next((city for city in FORECASTS if city.lower() in message.lower()), state.get("city"))
     if city is None:
         return {"text": "For which city?"}
@@ -46,7 +46,7 @@ def root_agent(message: str, state: dict) -> dict:
 '''
 
 CASES = """\
-# What the agent is asked, and what it should do and say. Change a word of it and run `proctor eval` again.
+# What the user asks, and what the agent should do and answer. Change a word and run `proctor eval` again.
 cases:
   - case: two_turns
     turns:

@@ -184,7 +184,7 @@ def label(*, run: str, case: str, passes: bool | None, store: str | None, **opti
         labeller=(options["labeller"] or "").strip(),
     )
     (found,) = label_run(run, [human_label], store=store)
-    click.echo(clean(f"{found.told}: {'pass' if found.passes else 'fail'}"))
+    click.echo(clean(f"{found.title}: {'pass' if found.passes else 'fail'}"))
 
 
 def _from_0(number: int | None) -> int | None:

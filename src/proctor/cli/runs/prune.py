@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from proctor.cli.command_base import SectionedCommand
-from proctor.cli.messages import is_sure, say
+from proctor.cli.messages import is_sure, print_message
 from proctor.cli.runs.times import Age
 from proctor.cli.shared_options import common_options, option, store_option
 from proctor.common.safe_text import clean, clean_json, count_text
@@ -52,7 +52,7 @@ proctor prune --run 7f3k2c
 )
 @option("-y", "--yes", section=HOW, is_flag=True, help="Delete without asking.")
 @option("--dry-run", section=HOW, is_flag=True, help="Only list what would be deleted.")
-@option("--json", "as_json", section=HOW, is_flag=True, help="Say it as JSON; needs --yes or --dry-run.")
+@option("--json", "as_json", section=HOW, is_flag=True, help="Print JSON; needs --yes or --dry-run.")
 @store_option
 @common_options
 def prune(
@@ -79,7 +79,7 @@ def prune(
     if not names and keep is None and older_than is None:
         raise SetupError("which runs are to go? Give --keep N, --older-than AGE or --run RUN")
     if as_json and not (yes or dry_run):
-        raise SetupError("--json asks nobody: add --yes to delete them, or --dry-run only to say which")
+        raise SetupError("--json cannot ask: add --yes to delete them, or --dry-run only to list them")
     with closing(open_runs(store, read_only=True)) as opened:
         doomed = prune_runs(opened, keep=keep, older_than=older_than, runs=names, dry_run=True)
         text = _as_json(doomed, opened, deleted=not dry_run) if as_json else _as_text(doomed, opened)
@@ -88,7 +88,7 @@ def prune(
             _delete(doomed, store)
         click.echo(text)
     elif not doomed:
-        say("nothing to delete")
+        print_message("nothing to delete")
     else:
         click.echo(text)
         question = f"Delete {count_text(len(doomed), 'run')}?"
@@ -106,7 +106,7 @@ def _delete(doomed: Sequence[RunRecord], store: str | None) -> int:
         warnings.simplefilter("always", UserWarning)  # none of the library of an object store
         deleted = prune_runs(opened, runs=[run.run_id for run in doomed])
     for warning in caught:
-        say(f"warning: {warning.message}")
+        print_message(f"warning: {warning.message}")
     return len(deleted)
 
 

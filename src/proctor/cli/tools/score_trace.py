@@ -47,7 +47,7 @@ def _options(command: Any) -> Any:
 @argument("traces", nargs=-1, required=True, metavar="TRACE...")
 @_options
 @judge_options(
-    config="with --set: test_config.json beside each set or above it, else ADK's defaults",
+    config="with --set: test_config.json in the folder of each set or above it, else ADK's defaults",
     judge="PROCTOR_JUDGE_MODEL, the setting `judge`",
 )
 @report_options

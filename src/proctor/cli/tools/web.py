@@ -48,15 +48,15 @@ def web(*, agents: Path | None, **options: Any) -> None:
     """Show runs, cases and eval sets in a browser; start runs, talk to agents.
 
     AGENTS_DIR is a folder with a folder for each agent, or one agent's folder; without it the agents
-    are those of the project's settings. Only this machine can reach the server, unless --host says
+    are those of the project's settings. Only this machine can reach the server, unless --host allows
     otherwise; then clients need a token. Ctrl-C ends it.
     """
     from proctor.common.optional_packages import import_extra
 
     for module in ("fastapi", "uvicorn"):
         import_extra(module, extra="web", feature="proctor web")
-    from proctor.cli.messages import say
+    from proctor.cli.messages import print_message
     from proctor.common.registry import load_object
 
     serve_page = load_object("proctor.web.server.launch:serve_page")  # entry points do not import one another
-    serve_page(agents, options, tell=click.echo, warn=say)
+    serve_page(agents, options, tell=click.echo, warn=print_message)

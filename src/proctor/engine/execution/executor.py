@@ -157,7 +157,7 @@ class LocalExecutor(Generic[Job, Done]):
     ) -> None:
         try:
             await commit(outcome)
-        except BaseException as error:  # noqa: BLE001 - reported to whoever runs the executor
+        except BaseException as error:  # noqa: BLE001 - reported to the caller of the executor
             self._fail(slot, error)
         else:
             self._settle(slot, outcome)
@@ -170,7 +170,7 @@ class LocalExecutor(Generic[Job, Done]):
     def _settle(self, slot: Slot, outcome: Done) -> None:
         try:
             self._on_done(outcome)
-        except BaseException as error:  # noqa: BLE001 - reported to whoever runs the executor
+        except BaseException as error:  # noqa: BLE001 - reported to the caller of the executor
             self._error = self._error or error
         self._release(slot)
 

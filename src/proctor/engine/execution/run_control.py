@@ -24,7 +24,7 @@ def run_sync(main: Callable[[], Coroutine[object, object, Answer]]) -> Answer:
     """Run `main()` on a new event loop and return its result; inside a running loop, in a thread.
 
     Unlike `asyncio.run`, this does not wait forever for tasks that swallow their cancellation, nor for threads, and
-    goes on when somebody's code stops the loop.
+    continues when user code stops the loop.
 
     Raises:
         EvalError: code of an agent, a tool or a metric cancelled the run itself.
@@ -61,7 +61,7 @@ class OwnLoop:
             except (RuntimeError, SystemExit):
                 if awaited.done():
                     raise  # of what was waited for; else an agent stopped the loop, and the others wait for it
-                # (SystemExit: in a task of a framework's own, whose exception it is, too, for whoever awaits that task)
+                # (SystemExit: in a task of a framework; the code that awaits that task receives it, too)
 
     def close(self) -> None:
         """Cancel what is left, and wait neither for what does not listen nor for threads."""
@@ -127,7 +127,7 @@ def _wind_down(runner: asyncio.Runner) -> None:
 def leave_behind(stuck: Collection[asyncio.Task[Any]]) -> None:
     """Keep tasks that ignore their cancellation out of the interpreter's reach, to its very end.
 
-    It would close their coroutines, and those ignore that, too: `while True: try: … except: pass` then goes on for ever,
+    It would close their coroutines, and those ignore that, too: `while True: try: … except: pass` then continues for ever,
     and nothing can interrupt it. What the stack of a daemon thread holds is never closed.
     """
     if stuck:
@@ -176,7 +176,7 @@ class Progress(Protocol):
 
 @runtime_checkable
 class Notes(Protocol):
-    """Observes what is no warning, such as the other processes that the run waits for."""
+    """Observes notes that are not warnings, such as the other processes that the run waits for."""
 
     def noted(self, text: str) -> None:
         """Receive a sentence."""

@@ -303,7 +303,7 @@ def _with_recorded_scores(
 
 @dataclass(slots=True, repr=False)
 class TrialQueue:
-    """Hands out the trials of a run, adds trials to undecided cases, and tells which cases are complete."""
+    """Hands out the trials of a run, adds trials to undecided cases, and reports which cases are complete."""
 
     plan: Plan
     stored: StoredRun | None

@@ -348,7 +348,7 @@ def choose_judges(metric: Any, judges: Judges | None) -> JudgeChoice:
             raise
         other = "`judge_model` in the config" if noting.is_stated else "`--judge`"
         missing = SetupError(f"{str(problem).removesuffix('.')}. {other} names another model")
-        missing.is_mistake = False  # a missing API key is no mistake in the config
+        missing.is_mistake = False  # a missing API key is not a mistake in the config
         raise missing from problem
     model = " ".join(dict.fromkeys(noting.models)) or "?"
     return JudgeChoice(model, noting.code(), list(dict.fromkeys(noting.notes)))

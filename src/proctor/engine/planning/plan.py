@@ -131,7 +131,7 @@ def _sharing_problems(options: RunOptions) -> list[SetupError]:
             "join needs a store that all members use (--store): postgresql://USER@HOST/DATABASE, or a SQLite file on one machine"
         )
     problems += [
-        f"{name} cannot be combined with join: the members of a run each decide their own cases, and nobody decides for all"
+        f"{name} cannot be combined with join: the members of a run each decide their own cases, and none decides for all"
         for name in _NEEDS_ONE_DECIDER
         if getattr(options, name)
     ]
@@ -323,7 +323,7 @@ def find_duplicate_names(plans: Iterable[SetPlan]) -> Iterator[str]:
                 more = f" (and {len(both) - 1} more)" if len(both) > 1 else ""
                 yield (
                     f"{_label(plan_by_id[both[0]])} and {_label(plan)} are both called {name!r}, and each has a case "
-                    f"{both[0]!r}{more}: reports, `show` and `compare` cannot tell these apart; give one of the sets "
+                    f"{both[0]!r}{more}: reports, `show` and `compare` cannot distinguish these; give one of the sets "
                     "another `eval_set_id`"
                 )
                 break

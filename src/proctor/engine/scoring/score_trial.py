@@ -207,7 +207,7 @@ def _explain_one(bound: BoundMetric, view: CaseView, scored: MetricScore, index:
 
 
 def fit_to_keep(score: MetricScore) -> MetricScore:
-    """Limit the texts of a score; each text that is changed says so."""
+    """Limit the texts of a score; each text that is changed has a note."""
     _fit(score)
     for one in score.per_invocation:
         _fit(one)
@@ -219,14 +219,14 @@ def fit_to_keep(score: MetricScore) -> MetricScore:
 
 
 def fit_explanation(explanation: Explanation) -> Explanation:
-    """Limit the texts of an explanation; each text that is changed says so."""
+    """Limit the texts of an explanation; each text that is changed has a note."""
     _fit(explanation)
     explanation.warning = _TextLimiter("warning").fit(explanation.warning)
     return explanation
 
 
 def fit_failure(failure: Failure) -> Failure:
-    """Limit the texts of a failure; each text that is changed says so."""
+    """Limit the texts of a failure; each text that is changed has a note."""
     if failure.traceback is not None:
         failure.traceback = _TextLimiter("traceback").fit(failure.traceback)
     failure.message = _TextLimiter("error message").fit(failure.message)

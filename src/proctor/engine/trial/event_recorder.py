@@ -34,7 +34,7 @@ async def record_turn(
     """Put all events of an `answer` and its duration into `turn`, and apply state changes to `session` as they come.
 
     Raises:
-        AgentError: the agent emitted an object that is no event or no JSON, or too many events.
+        AgentError: the agent emitted an object that is not an event or not JSON, or too many events.
         TimeoutError: the deadline of `slot` has passed, even if the agent ignored its cancellation.
         ReportedError: the last event is an error.
     """

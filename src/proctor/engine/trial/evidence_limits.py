@@ -1,6 +1,6 @@
 """Limit the evidence of a trial before it is stored: copies of bounded size, in text that every store can hold.
 
-Each text that is cut or replaced says so, and so does a note on the trial.
+Each text that is cut or replaced has a note, and so does the trial.
 """
 
 from __future__ import annotations

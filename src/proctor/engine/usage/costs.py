@@ -183,7 +183,7 @@ def is_about_retries(warning: str) -> bool:
     return _TRIED_AGAIN in warning
 
 
-# --- What the agent's own calls cost: counted as they are reported, priced when somebody asks -------------------------
+# --- What the agent's own calls cost: counted as they are reported, priced on demand -------------------------
 
 
 _MOST_UNLIKE = 2_000
@@ -278,7 +278,7 @@ class RunCosts:
 
         The rest of their spending was for interrupted conversations, which are run again: it counts, too. A new scoring
         (`judged_anew`) does not add what earlier judges took. If the earlier process was killed, there is no summary,
-        and the votes in the stored scores tell its spending.
+        and the votes in the stored scores contain its spending.
         """
         past = {"agent", "user", "judge"} if judged_anew else {"agent", "user"}
         counted = [*self._spending.costs.spent(), *self._spending.users]

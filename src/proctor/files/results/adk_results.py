@@ -75,7 +75,7 @@ def adk_cases(recorded: EvalSetResult) -> Iterator[RecordedCase]:
     for (set_id, eval_id), of_case in entries.items():
         extras = [proctor_data(entry) for entry in of_case]
         case = _case(set_id, eval_id, of_case, extras)
-        # only data that Proctor wrote tells how the verdict was decided
+        # only data that Proctor wrote contains how the verdict was decided
         yield RecordedCase(case, _expected_turns(of_case), trials=len(case.trials) if all(extras) else None)
 
 

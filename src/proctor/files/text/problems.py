@@ -29,7 +29,7 @@ class Problem:
     """One error or doubt about a file.
 
     `field` is the path inside the document (`eval_cases[3].eval_id`); it is empty for the document as a whole and for a
-    syntax error. `hint` tells what to do next and may be empty.
+    syntax error. `hint` states what to do next and may be empty.
     """
 
     severity: Severity

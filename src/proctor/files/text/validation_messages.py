@@ -24,7 +24,7 @@ _EXPECTED = {
     "bytes_type": "base64 text",
 }  # fmt: skip
 
-# Keys of other tools or of the old list formats, by the key of the format that they stand for.
+# Keys of other tools or of the old list formats, by the corresponding key of the format.
 _MEANT = {
     "user_content": (
         {"user", "query", "input", "prompt", "user_message", "userMessage", "message", "text"},

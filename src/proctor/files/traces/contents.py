@@ -71,7 +71,7 @@ def _take_instructions(found: Contents) -> None:
     found.instructions = found.instructions or "\n".join(text for one in system if (text := one.text))
 
 
-# --- where messages stand ----------------------------------------------------------------------------------------------
+# --- where messages are ----------------------------------------------------------------------------------------------
 
 
 def _of_attributes(span: Span) -> Contents:

@@ -73,7 +73,7 @@ def read_messages(value: object, role: str = "user") -> list[Message] | None:
 
 
 def read_message(value: object, role: str = "user") -> Message:
-    """Read one message of any spelling; `role` is whose it is where it does not say."""
+    """Read one message of any spelling; `role` is its role where it has none."""
     if isinstance(value, str):
         return Message(role, [{"text": value}])
     if not isinstance(value, Mapping):

@@ -194,4 +194,4 @@ def error_of(span: Span) -> tuple[str, str] | None:
         raised.get("exception.message") or span.status or span.text("error.message", "exception.message")
     )
     kind = kind or str(raised.get("exception.type") or "")
-    return kind, message or "the span ended in an error, and says nothing more"
+    return kind, message or "the span ended in an error without a message"

@@ -95,7 +95,7 @@ class Forest:
 def grown(spans: Iterable[Span]) -> Forest:
     """Put spans below their parents, children in order of time; a span that came twice counts once.
 
-    Of a span that came twice the one that says more is taken. Two that only have the same id are both kept: they are
+    Of a span that came twice the one with more details is taken. Two that only have the same id are both kept: they are
     marked, and what is inside of them is put below the one of them. One whose parent is not there is a root; so is one of each
     circle of spans.
     """

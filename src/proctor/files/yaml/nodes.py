@@ -91,7 +91,7 @@ class Seq:
 
 @dataclass(slots=True, eq=False)
 class Map:
-    """An object. `keys` says where each key stands."""
+    """An object. `keys` has the position of each key."""
 
     """An object. `keys` contains the position of each key."""
     place: Place

@@ -90,7 +90,7 @@ def _build(source: SourceText, loader: Any, *, explain: bool = False) -> Tree:
 
 
 def _has_comments(text: str, scalars: list[tuple[int, int]]) -> bool:
-    """Whether there are comments, except for the line that tells an editor which schema to use."""
+    """Whether there are comments, except for the line that names the schema for an editor."""
     starts = [start for start, _ in scalars]
     at = text.find("#")
     while at >= 0:

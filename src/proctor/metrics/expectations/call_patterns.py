@@ -142,13 +142,13 @@ class CallPattern:
         """Return the tools in words."""
         return "any tool" if ANY_TOOL in self.tools else " or ".join(map(show_name, self.tools))
 
-    def tell(self) -> str:
+    def describe(self) -> str:
         """Return the call in words."""
         name = self.tell_tools()
         if self.args is not None:
-            inside = [f"{show_name(key)}={value.tell()}" for key, value in self.args.items()]
+            inside = [f"{show_name(key)}={value.describe()}" for key, value in self.args.items()]
             name += f"({', '.join([*inside, *(['…'] if self.other_args else [])])})"
-        return name if self.response is None else f"{name} with the response {self.response.tell()}"
+        return name if self.response is None else f"{name} with the response {self.response.describe()}"
 
     @property
     def name(self) -> str:

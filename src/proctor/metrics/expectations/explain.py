@@ -86,28 +86,28 @@ def _place(call: ActualCall | None) -> Place | None:
 
 def _sentence(fit: Fit, *, several: bool) -> str:
     if fit.made is None:
-        return f"`{fit.pattern.tell()}` is missing" if fit.pattern else ""
+        return f"`{fit.pattern.describe()}` is missing" if fit.pattern else ""
     where = place(fit.made, several=several)
     if fit.pattern is None:
         return f"{where}, `{show_call(fit.made)}`, is not expected"
     expected = {**(fit.pattern.args or {}), "(response)": fit.pattern.response}
     differences = [
-        _difference(each, getattr(expected.get(each.name), "tell", str)) for each in fit.differences
+        _difference(each, getattr(expected.get(each.name), "describe", str)) for each in fit.differences
     ]
     return f"{where}, `{show_name(fit.made.name)}`: {', '.join(differences)}"
 
 
-def _difference(each: ArgumentDifference, tell: Callable[[], str]) -> str:
+def _difference(each: ArgumentDifference, describe: Callable[[], str]) -> str:
     name = "the response" if each.name == "(response)" else show_name(each.name)
     if each.kind == "extra":
         return f"{name} is {show_value(each.actual)}, which is not expected"
     if each.kind == "missing":
-        return f"{name} is missing, expected {tell()}"
-    return f"{name} is {show_value(each.actual)}, expected {tell()}"
+        return f"{name} is missing, expected {describe()}"
+    return f"{name} is {show_value(each.actual)}, expected {describe()}"
 
 
 def _limit_sentence(limit: Limit, matches: Sequence[ActualCall], *, several: bool) -> str:
-    what = limit.pattern.tell()
+    what = limit.pattern.describe()
     if len(matches) < limit.least:
         return f"`{what}` was {_times(len(matches))}, expected at least {_often(limit.least)}"
     first = matches[limit.most or 0]

@@ -203,7 +203,9 @@ class Guards:
             if not slips:
                 continue
             why = " and ".join(slip.text for slip in slips)
-            message = f"{guard.where}: `{show_call(call)}` is not `{guard.pattern.tell()}` only because {why}"
+            message = (
+                f"{guard.where}: `{show_call(call)}` is not `{guard.pattern.describe()}` only because {why}"
+            )
             if all(slip.is_sure for slip in slips):
                 raise MetricError(message)
             yield message
@@ -325,7 +327,7 @@ def _of_matcher(schema: Mapping[str, object], template: Matched, path: tuple[str
         types = ("integer", "number", *(["string"] if matcher.read_text else []))
     elif isinstance(matcher, SameSet):
         types = ("array",)
-    return _of_type(schema, types, template.tell(), path) if types else ""
+    return _of_type(schema, types, template.describe(), path) if types else ""
 
 
 def _of_plain(schema: Mapping[str, object], value: object, path: tuple[str, ...]) -> str:

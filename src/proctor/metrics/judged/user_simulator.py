@@ -213,7 +213,12 @@ def _persona(scenario: ConversationScenario, signal: str) -> Iterator[Passage]:
         return
     yield Passage("persona of the user", _fill(persona.description, signal))
     for number, each in enumerate(persona.behaviors, 1):
-        lines = [each.name, each.description, "What the user is told:", *_bullets(each.behavior_instructions)]
+        lines = [
+            each.name,
+            each.description,
+            "The user's instructions:",
+            *_bullets(each.behavior_instructions),
+        ]
         lines += ["What breaks it:", *_bullets(each.violation_rubrics)]
         yield Passage(f"behaviour {number}", _fill("\n".join(lines), signal))
 

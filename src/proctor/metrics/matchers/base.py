@@ -47,7 +47,7 @@ class Matcher(Protocol):
             MetricError: they cannot be compared.
         """
 
-    def tell(self, expected: object) -> str:
+    def describe(self, expected: object) -> str:
         """Return what is expected, in words."""
 
     def unreadable(self, expected: object) -> str:

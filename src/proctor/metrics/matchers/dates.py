@@ -82,7 +82,7 @@ class SameMoment:
         """Return that a value is not a date or time, or lacks the part that is compared."""
         return "" if self.moment_of(expected) is not None else f"not a {self.part or 'date or time'}"
 
-    def tell(self, expected: object) -> str:
+    def describe(self, expected: object) -> str:
         """Return the date or time."""
         about = f", ± {self.within:g} s" if self.within else ""
         return f"{show_value(expected)} (as a {self.part or 'date or time'}{about})"

@@ -53,7 +53,7 @@ class Exact(Matcher):
         """Compare; absent equals absent."""
         return equal_json(expected, actual)
 
-    def tell(self, expected: object) -> str:
+    def describe(self, expected: object) -> str:
         """Return the value."""
         return show_value(expected)
 
@@ -65,7 +65,7 @@ class Ignore(Matcher):
         """Accept everything."""
         return True
 
-    def tell(self, expected: object) -> str:
+    def describe(self, expected: object) -> str:
         """Return that anything fits."""
         return "anything or nothing"
 
@@ -77,7 +77,7 @@ class Present(Matcher):
         """Return whether there is a value."""
         return actual is not ABSENT
 
-    def tell(self, expected: object) -> str:
+    def describe(self, expected: object) -> str:
         """Return that any value fits."""
         return "any value"
 
@@ -94,7 +94,7 @@ class Subset(Matcher):
             return len(pairs) == len(expected)
         return equal_json(expected, actual)
 
-    def tell(self, expected: object) -> str:
+    def describe(self, expected: object) -> str:
         """Return the value, with the note that more is allowed."""
         return f"{show_value(expected)} or more"
 
@@ -116,7 +116,7 @@ class Pattern(Matcher):
             return False
         return matches(Search(self.pattern, self.full, normalize("NFC", actual)), SECONDS)
 
-    def tell(self, expected: object) -> str:
+    def describe(self, expected: object) -> str:
         """Return the pattern."""
         how = "a text that matches" if self.full else "a text with a match of"
         return f"{how} {show_text(self.pattern.pattern)}"
@@ -147,7 +147,7 @@ class Number(Matcher):
         """Return that a value is not a number."""
         return "" if self.number_of(expected) is not None else "not a number"
 
-    def tell(self, expected: object) -> str:
+    def describe(self, expected: object) -> str:
         """Return the number and the allowed difference."""
         ways = [f"{float(self.tolerance):g}"] if self.tolerance else []
         ways += [f"{float(self.relative * 100):g} %"] if self.relative else []
@@ -190,7 +190,7 @@ class SameSet(Matcher):
         """Return that a value is not a list."""
         return "" if _is_list(expected) else "not a list"
 
-    def tell(self, expected: object) -> str:
+    def describe(self, expected: object) -> str:
         """Return the elements."""
         return f"{show_value(expected)} in any order"
 
@@ -222,7 +222,7 @@ class Text(Matcher):
         """Return that a value is not a text."""
         return "" if isinstance(expected, str) else "not a text"
 
-    def tell(self, expected: object) -> str:
+    def describe(self, expected: object) -> str:
         """Return the text."""
         return f"{show_value(expected)} (ignoring case and white space)"
 
@@ -253,7 +253,7 @@ class Json(Matcher):
             return f"not JSON ({error})"
         return ""
 
-    def tell(self, expected: object) -> str:
+    def describe(self, expected: object) -> str:
         """Return the value."""
         return show_value(expected) + (" (1 and 1.0 differ)" if self.strict else "")
 
@@ -287,7 +287,7 @@ class Template(Protocol):
     def fits(self, actual: object) -> bool:
         """Return whether a value, or `ABSENT`, is the expected one."""
 
-    def tell(self) -> str:
+    def describe(self) -> str:
         """Return what is expected, in words."""
 
 
@@ -301,7 +301,7 @@ class Plain:
         """Compare."""
         return EXACT.fits(self.source, actual)
 
-    def tell(self) -> str:
+    def describe(self) -> str:
         """Return the value."""
         return show_value(self.source)
 
@@ -318,9 +318,9 @@ class Matched:
         """Compare with the matcher."""
         return ask(self.matcher, self.value, actual)
 
-    def tell(self) -> str:
+    def describe(self) -> str:
         """Return the description of the matcher."""
-        return self.matcher.tell(self.value)
+        return self.matcher.describe(self.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,9 +334,9 @@ class OneOf:
         """Return whether one of them fits."""
         return any(option.fits(actual) for option in self.options)
 
-    def tell(self) -> str:
+    def describe(self) -> str:
         """Return all of them."""
-        return f"one of {', '.join(option.tell() for option in self.options)}"
+        return f"one of {', '.join(option.describe() for option in self.options)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,9 +354,9 @@ class Shape:
             and all(template.fits(actual.get(key, ABSENT)) for key, template in self.keys.items())
         )
 
-    def tell(self) -> str:
+    def describe(self) -> str:
         """Return the keys with their values."""
-        inside = ", ".join(f"{show_name(key)}: {template.tell()}" for key, template in self.keys.items())
+        inside = ", ".join(f"{show_name(key)}: {template.describe()}" for key, template in self.keys.items())
         return f"{{{inside}}}"
 
 
@@ -375,6 +375,6 @@ class Items:
             and all(template.fits(item) for template, item in zip(self.elements, actual, strict=True))
         )
 
-    def tell(self) -> str:
+    def describe(self) -> str:
         """Return the elements."""
-        return f"[{', '.join(template.tell() for template in self.elements)}]"
+        return f"[{', '.join(template.describe() for template in self.elements)}]"

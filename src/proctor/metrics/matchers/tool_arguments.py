@@ -199,17 +199,21 @@ def unreadable_values(rules: Rules, values: object) -> Iterator[tuple[str, objec
                 yield show_path(path), value, why
 
 
-def tell(rule: Template, expected: object) -> str:
+def describe_rule(rule: Template, expected: object) -> str:
     """Return what a rule expects, in words."""
-    return rule.matcher.tell(expected) if isinstance(rule, Matched) and rule.value is ABSENT else rule.tell()
+    return (
+        rule.matcher.describe(expected)
+        if isinstance(rule, Matched) and rule.value is ABSENT
+        else rule.describe()
+    )
 
 
 def _difference(name: str, expected: object, actual: object, rules: Rules) -> ArgumentDifference:
     text = _expectation_text(name, expected, actual, rules)
     if actual is ABSENT:
-        return ArgumentDifference(name, "missing", None if expected is ABSENT else expected, told=text)
+        return ArgumentDifference(name, "missing", None if expected is ABSENT else expected, rule=text)
     if expected is ABSENT:
-        return ArgumentDifference(name, "extra", actual=actual, told=text)
+        return ArgumentDifference(name, "extra", actual=actual, rule=text)
     return ArgumentDifference(name, "differs", expected, actual, text)
 
 
@@ -222,7 +226,7 @@ def _expectation_text(name: str, expected: object, actual: object, rules: Rules)
         if path[0] == name and not _fits_everywhere(rule, expected_args, actual_args, path)
     }
     texts = {
-        path: tell(rules[path], value)
+        path: describe_rule(rules[path], value)
         for path, value in violated.items()
         if _is_informative(rules[path], value)
     }

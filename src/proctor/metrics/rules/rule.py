@@ -82,9 +82,9 @@ class Rule:
         yield Guard(self.where, self.first, tuple(first for first, _ in self.same))
         yield Guard(self.where, self.second, tuple(second for _, second in self.same))
 
-    def tell(self) -> str:
+    def describe(self) -> str:
         """Return the rule in words."""
-        first, second = self.first.tell(), self.second.tell() if self.second else ""
+        first, second = self.first.describe(), self.second.describe() if self.second else ""
         text = {
             Kind.NEVER: f"never {first}",
             Kind.AT_MOST: f"{first} at most {'once' if self.most == 1 else f'{self.most} times'}",
@@ -168,7 +168,7 @@ def _check_rule(rule: Rule, reader: MatcherReader) -> None:
         for path, pattern in zip(pair, (rule.first, rule.second), strict=True):
             if pattern and not pattern.may_have(str(path[0])):
                 reader.problem(
-                    f"{rule.where}.same", f"{pattern.tell()} can have no argument {str(path[0])!r}"
+                    f"{rule.where}.same", f"{pattern.describe()} can have no argument {str(path[0])!r}"
                 )
     if rule.kind is not Kind.NOT_BEFORE or rule.second is None:
         return
@@ -181,11 +181,11 @@ def _why_unbreakable(first: CallPattern, second: CallPattern, same: Pairs) -> st
     if all(_has_equal_values(first, *pair) for pair in same) and second.covers(
         first, _implied_names(second, same)
     ):
-        return f"each {first.tell()} is itself {second.tell()}, so none can come before the first of those"
+        return f"each {first.describe()} is itself {second.describe()}, so none can come before the first of those"
     for one, other in same:
         value, other_value = _value_at(first, one), _value_at(second, other)
         if value and other_value and _exclude(value, other_value):
-            return f"`{one[0]}` is {value.tell()} in one and {other_value.tell()} in the other, so they are never the same"
+            return f"`{one[0]}` is {value.describe()} in one and {other_value.describe()} in the other, so they are never the same"
     return ""
 
 

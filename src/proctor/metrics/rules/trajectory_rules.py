@@ -133,7 +133,9 @@ class TrajectoryRules:
         for rule, of_rule in zip(rules, breaches_by_rule, strict=True):
             for breach in of_rule:
                 steps += _drawn_steps(rule, calls[breach.at])
-                broken.append({"rule": rule.tell(), "turn": index + 1, "call": calls[breach.at].index + 1})
+                broken.append(
+                    {"rule": rule.describe(), "turn": index + 1, "call": calls[breach.at].index + 1}
+                )
         reason = "; ".join(and_more(_sentences(rules, breaches_by_rule, calls)))
         details = {"alignment": drawn_once(steps), "broken": broken} if steps else None
         return Explanation(reason or KEPT, details, score.per_invocation[index].warning)
@@ -178,14 +180,14 @@ def _sentences(
     for rule, of_rule in zip(rules, breaches_by_rule, strict=True):
         if of_rule:
             more = f" (and {len(of_rule) - 1} more)" if len(of_rule) > 1 else ""
-            sentences.append(f"{rule.tell()}: {_sentence(rule, of_rule[0], calls)}{more}")
+            sentences.append(f"{rule.describe()}: {_sentence(rule, of_rule[0], calls)}{more}")
     return sentences
 
 
 def _sentence(rule: Rule, breach: Breach, calls: Sequence[ActualCall]) -> str:
     call = calls[breach.at]
     subject = _call_text(call)
-    other = f"`{rule.second.tell()}`" if rule.second else ""
+    other = f"`{rule.second.describe()}`" if rule.second else ""
     if rule.kind is Kind.AT_MOST:
         return f"{subject} is the {_ordinal(breach.count)} call"
     if rule.kind is Kind.ONLY_AFTER:

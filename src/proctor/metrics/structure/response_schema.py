@@ -251,7 +251,7 @@ class ResponseSchema(AnswerMetric[SchemaCriterion]):
         except ValueError:
             return Score(0.0)
 
-    def tell(self, expected: Expected, answer: str) -> Explanation:
+    def explain_answer(self, expected: Expected, answer: str) -> Explanation:
         """Return the mistakes in the answer; of several values, those of the one with the fewest."""
         schema: Schema = expected[0]
         try:

@@ -75,7 +75,7 @@ class AnswerMetric(ABC, Generic[C]):
     The expected value comes from the criterion, or else from the case's `final_response` of the turn; a turn with
     neither is not applicable. Thoughts are not part of an answer (`compat: "adk"`: they are).
 
-    A subclass compares one answer: `compare` gives the score, `tell` the explanation.
+    A subclass compares one answer: `compare` gives the score, `explain_answer` the explanation.
     """
 
     facts: MetricFacts
@@ -101,7 +101,7 @@ class AnswerMetric(ABC, Generic[C]):
         """Score one answer; 0 to 1."""
 
     @abstractmethod
-    def tell(self, expected: Expected, answer: str) -> Explanation:
+    def explain_answer(self, expected: Expected, answer: str) -> Explanation:
         """Explain the score of one answer."""
 
     def expected_by_criterion(self) -> Expected | None:
@@ -162,7 +162,7 @@ class AnswerMetric(ABC, Generic[C]):
         if isinstance(expected, Score):
             return Explanation(expected.reason)
         answer = self.text(case.actual[index])
-        explanation = self.tell(expected, answer)
+        explanation = self.explain_answer(expected, answer)
         if is_blank(answer) and turn_score.value == 0:
             explanation.reason = NO_ANSWER
         return explanation

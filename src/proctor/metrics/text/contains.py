@@ -97,7 +97,7 @@ class Contains(AnswerMetric[ContainsCriterion]):
             return Score(1.0 if any(matches) else 0.0)
         return Score(sum(matches) / len(matches))
 
-    def tell(self, expected: Expected, answer: str) -> Explanation:
+    def explain_answer(self, expected: Expected, answer: str) -> Explanation:
         """Return which texts are missing, and which forbidden ones are in the answer."""
         matches = self._matches(expected, answer)
         forbidden = self._matches(self._forbidden, answer, visible=folded)

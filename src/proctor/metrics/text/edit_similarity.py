@@ -55,7 +55,7 @@ class EditSimilarity(AnswerMetric[EditCriterion]):
         """Return the similarity to the nearest expected text."""
         return Score(max(self._similarity(text, answer) for text in expected))
 
-    def tell(self, expected: Expected, answer: str) -> Explanation:
+    def explain_answer(self, expected: Expected, answer: str) -> Explanation:
         """Return the number of changes."""
         nearest = max(expected, key=lambda text: self._similarity(text, answer))
         what, expected_units, answer_units = self._units(nearest, answer)

@@ -38,7 +38,7 @@ class ExactMatch(AnswerMetric[LooseTextCriterion]):
         """Return 1 for an answer that is one of the expected texts."""
         return Score(1.0 if self._matches(expected, answer, self.criterion) else 0.0)
 
-    def tell(self, expected: Expected, answer: str) -> Explanation:
+    def explain_answer(self, expected: Expected, answer: str) -> Explanation:
         """Return where the texts begin to differ, and which options would make them equal."""
         if self._matches(expected, answer, self.criterion):
             return Explanation("the answer is the expected text")

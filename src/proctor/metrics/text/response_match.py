@@ -6,7 +6,13 @@ from proctor.metrics.base import CaseView, MetricFacts, expected_turns, nothing_
 from proctor.metrics.text.answer import NO_ANSWER, AnswerMetric, Expected
 from proctor.metrics.text.rouge import Rouge, rouge_1, tokenize, words
 from proctor.metrics.text.visible_text import is_blank, is_identical
-from proctor.metrics.text.word_overlap import IDENTICAL, SAME_WORDS, Counted, other_signs, tell_shared
+from proctor.metrics.text.word_overlap import (
+    IDENTICAL,
+    SAME_WORDS,
+    Counted,
+    explain_shared_words,
+    other_signs,
+)
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.results.score import Explanation, MetricScore, Score, mean_score
@@ -57,7 +63,7 @@ class ResponseMatch(AnswerMetric[BaseCriterion]):
         value = rouge_1(reference, answer).fmeasure
         return Score(value, warning=_explain(reference, answer).warning if value == 1.0 else "")
 
-    def tell(self, expected: Expected, answer: str) -> Explanation:
+    def explain_answer(self, expected: Expected, answer: str) -> Explanation:
         """Return precision and recall, the missing words and the additional ones."""
         (reference,) = expected
         if not self.as_in_adk and is_identical(reference, answer):
@@ -68,7 +74,7 @@ class ResponseMatch(AnswerMetric[BaseCriterion]):
 def _explain(reference: str, answer: str) -> Explanation:
     figures = rouge_1(reference, answer)
     expected, actual = _count_words(reference), _count_words(answer)
-    reason, differing = tell_shared(expected, actual)
+    reason, differing = explain_shared_words(expected, actual)
     details = {**_details(reference, answer, figures), **differing}
     if is_blank(answer):
         return Explanation(NO_ANSWER, details)

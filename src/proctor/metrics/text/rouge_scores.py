@@ -19,9 +19,9 @@ from proctor.metrics.text.word_overlap import (
     IDENTICAL,
     PAIRS,
     Counted,
+    explain_shared_words,
     other_signs,
     tell_common_sequence,
-    tell_shared,
 )
 from proctor.schema.format.criterion import BaseCriterion
 from proctor.schema.results.score import Explanation, Score
@@ -108,9 +108,9 @@ class RougeMetric(AnswerMetric[RougeCriterion]):
         """Return the figure of the best reference; a warning if it is 1 and the texts still differ."""
         value = max(self._measure(self._figures(reference, answer)) for reference in expected)
         unseen = value == 1.0 and not any(is_identical(reference, answer) for reference in expected)
-        return Score(value, warning=self.tell(expected, answer).warning if unseen else "")
+        return Score(value, warning=self.explain_answer(expected, answer).warning if unseen else "")
 
-    def tell(self, expected: Expected, answer: str) -> Explanation:
+    def explain_answer(self, expected: Expected, answer: str) -> Explanation:
         """Return precision, recall and F, and the words that only one of the texts has, for the best reference."""
         reference = max(expected, key=lambda each: self._measure(self._figures(each, answer)))
         figures = self._figures(reference, answer)
@@ -150,7 +150,7 @@ class Rouge1(RougeMetric):
 
     def tell_words(self, reference: Counted, answer: Counted) -> tuple[str, dict[str, list[str]]]:
         """Return the missing and the additional words."""
-        return tell_shared(reference, answer)
+        return explain_shared_words(reference, answer)
 
     def warn(self, reference: Counted, answer: Counted) -> str:
         """Warn if only the order differs."""
@@ -170,7 +170,7 @@ class Rouge2(RougeMetric):
 
     def tell_words(self, reference: Counted, answer: Counted) -> tuple[str, dict[str, list[str]]]:
         """Return the missing and the additional pairs."""
-        return tell_shared(_pairs(reference), _pairs(answer), PAIRS)
+        return explain_shared_words(_pairs(reference), _pairs(answer), PAIRS)
 
 
 class RougeL(RougeMetric):

@@ -9,7 +9,7 @@ from unicodedata import normalize
 from proctor.metrics.base import CaseView, comparison_facts
 from proctor.metrics.text.answer import EXPECTED, TURNS, AnswerMetric, Expected, TextCriterion
 from proctor.metrics.text.visible_text import is_blank
-from proctor.metrics.text.word_overlap import Counted, tell_shared
+from proctor.metrics.text.word_overlap import Counted, explain_shared_words
 from proctor.schema.results.score import Explanation, Score
 
 __all__ = ["FinalResponseMatch", "TokenSetF1"]
@@ -44,11 +44,11 @@ class _TokenMatch(AnswerMetric[TextCriterion]):
         """Return the value for the best reference."""
         return Score(max(self._share(reference, answer) for reference in expected))
 
-    def tell(self, expected: Expected, answer: str) -> Explanation:
+    def explain_answer(self, expected: Expected, answer: str) -> Explanation:
         """Return the missing and the additional tokens."""
         reference = max(expected, key=lambda each: self._share(each, answer))
         reference_tokens, answer_tokens = self._tokens(reference), self._tokens(answer)
-        reason, details = tell_shared(
+        reason, details = explain_shared_words(
             Counted(reference_tokens, reference_tokens), Counted(answer_tokens, answer_tokens), once=True
         )
         if not reference_tokens:

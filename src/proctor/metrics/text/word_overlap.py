@@ -16,9 +16,9 @@ __all__ = [
     "PAIRS",
     "SAME_WORDS",
     "Counted",
+    "explain_shared_words",
     "other_signs",
     "tell_common_sequence",
-    "tell_shared",
 ]
 
 IDENTICAL = "the answer is the reference, word for word"
@@ -65,7 +65,7 @@ def other_signs(reference: str, answer: str) -> str:
     )
 
 
-def tell_shared(
+def explain_shared_words(
     reference: Counted, answer: Counted, what: tuple[str, str] = WORDS, *, once: bool = False
 ) -> tuple[str, dict[str, list[str]]]:
     """Return how many of the reference's words (or pairs) the answer has, and the words that only one of them has.
@@ -90,7 +90,7 @@ def tell_common_sequence(reference: Counted, answer: Counted) -> tuple[str, dict
     For very long texts, the shared words in any order.
     """
     if len(reference.tokens) * len(answer.tokens) > MOST_CELLS:
-        return tell_shared(reference, answer)
+        return explain_shared_words(reference, answer)
     common = common_sequence(reference.tokens, answer.tokens)
     missing = _without(reference.shown, {i for i, _ in common})
     more = _without(answer.shown, {j for _, j in common})

@@ -209,7 +209,7 @@ class Superset(RelationMetric[RelationCriterion]):
         """Return 1 if all expected calls have partners."""
         return open_to_any(self.all_paired(expected, actual, size=len(expected)), expected, actual)
 
-    def tell(self, expected: Calls, actual: Calls, alignment: Alignment) -> str:
+    def explain_difference(self, expected: Calls, actual: Calls, alignment: Alignment) -> str:
         """Return what is missing."""
         return describe(alignment, extra_allowed=True, order_matters=False)
 
@@ -234,13 +234,13 @@ class Subset(RelationMetric[RelationCriterion]):
             score.warning = "no call was made, which this metric always accepts"
         return score
 
-    def tell(self, expected: Calls, actual: Calls, alignment: Alignment) -> str:
+    def explain_difference(self, expected: Calls, actual: Calls, alignment: Alignment) -> str:
         """Return the calls that were not expected."""
         return describe(alignment, missing_allowed=True, order_matters=False)
 
-    def tell_full(self, expected: Calls) -> str:
+    def explain_full_score(self, expected: Calls) -> str:
         """Return the reason for 1, which does not cover missing calls."""
-        return "every call made was expected" if expected else super().tell_full(expected)
+        return "every call made was expected" if expected else super().explain_full_score(expected)
 
 
 class Unordered(RelationMetric[RelationCriterion]):
@@ -258,6 +258,6 @@ class Unordered(RelationMetric[RelationCriterion]):
         """Return 1 if all have partners."""
         return self.all_paired(expected, actual, size=max(len(expected), len(actual)))
 
-    def tell(self, expected: Calls, actual: Calls, alignment: Alignment) -> str:
+    def explain_difference(self, expected: Calls, actual: Calls, alignment: Alignment) -> str:
         """Return what is missing and what was not expected."""
         return describe(alignment, order_matters=False)

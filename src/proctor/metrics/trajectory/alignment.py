@@ -344,9 +344,9 @@ def _describe_differences(step: Step, *, order_matters: bool) -> str:
 def _describe_argument(difference: ArgumentDifference) -> str:
     name = f"argument `{show_name(difference.name)}`"
     if difference.kind == "missing":
-        return f"{name} is missing, expected {difference.told or show_value(difference.expected)}"
-    if difference.told or difference.kind == "extra":
-        return f"{name} is {show_value(difference.actual)}, expected {difference.told or 'none'}"
+        return f"{name} is missing, expected {difference.rule or show_value(difference.expected)}"
+    if difference.rule or difference.kind == "extra":
+        return f"{name} is {show_value(difference.actual)}, expected {difference.rule or 'none'}"
     expected, actual = show_pair(difference.expected, difference.actual)
     if not difference.name:
         return f"has arguments {actual}, expected {expected} (null and {{}} are not equal)"

@@ -74,10 +74,10 @@ class TrajectoryMetric(ABC, Generic[C]):
         """Score the calls of one turn: 0 to 1, or not applicable with a reason."""
 
     @abstractmethod
-    def tell(self, expected: Calls, actual: Calls, alignment: Alignment) -> str:
+    def explain_difference(self, expected: Calls, actual: Calls, alignment: Alignment) -> str:
         """Return why one turn does not score 1; empty if it does."""
 
-    def tell_full(self, expected: Calls) -> str:
+    def explain_full_score(self, expected: Calls) -> str:
         """Return why one turn scores 1."""
         return "every expected call was made" if expected else "no calls expected, and none needed"
 
@@ -102,7 +102,11 @@ class TrajectoryMetric(ABC, Generic[C]):
         expected, actual = self.sides(case, index)
         alignment = align(expected, actual, self.matching, order_matters=self.order_matters)
         alignment.allow(*self.allowed)
-        reason = turn_score.reason or self.tell(expected, actual, alignment) or self.tell_full(expected)
+        reason = (
+            turn_score.reason
+            or self.explain_difference(expected, actual, alignment)
+            or self.explain_full_score(expected)
+        )
         return Explanation(reason, alignment.to_details(), turn_score.warning or self.matching.doubt(case))
 
     def sides(self, case: CaseView, index: int) -> tuple[Calls, Calls]:

@@ -59,7 +59,7 @@ class ArgumentDifference:
     """`differs`, `missing` (expected, not given) or `extra` (given, not expected)."""
     expected: object = None
     actual: object = None
-    told: str = ""
+    rule: str = ""
     """What is expected in words, if that is more than one value (a matcher)."""
 
     def to_data(self) -> dict[str, object]:
@@ -69,8 +69,8 @@ class ArgumentDifference:
             data["expected"] = self.expected
         if self.kind != "missing":
             data["actual"] = self.actual
-        if self.told:
-            data["told"] = self.told
+        if self.rule:
+            data["told"] = self.rule
         return data
 
 

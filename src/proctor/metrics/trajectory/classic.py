@@ -61,7 +61,7 @@ class ExactMatch(TrajectoryMetric[CallsCriterion]):
         """Compare position by position."""
         return Score(1.0 if exact(expected, actual, self.matching.same) else 0.0)
 
-    def tell(self, expected: Calls, actual: Calls, alignment: Alignment) -> str:
+    def explain_difference(self, expected: Calls, actual: Calls, alignment: Alignment) -> str:
         """Describe all differences."""
         return describe(alignment)
 
@@ -84,7 +84,7 @@ class InOrderMatch(TrajectoryMetric[CallsCriterion]):
         holds = in_order(expected, actual, self.matching.same)
         return open_to_any(Score(1.0 if holds else 0.0), expected, actual)
 
-    def tell(self, expected: Calls, actual: Calls, alignment: Alignment) -> str:
+    def explain_difference(self, expected: Calls, actual: Calls, alignment: Alignment) -> str:
         """Describe missing and reordered calls."""
         return describe(alignment, extra_allowed=True)
 
@@ -119,7 +119,7 @@ class AnyOrderMatch(TrajectoryMetric[_AnyOrderCriterion]):
         holds = count(expected, actual, self.matching.same) == len(expected)
         return open_to_any(Score(1.0 if holds else 0.0), expected, actual)
 
-    def tell(self, expected: Calls, actual: Calls, alignment: Alignment) -> str:
+    def explain_difference(self, expected: Calls, actual: Calls, alignment: Alignment) -> str:
         """Describe missing calls."""
         repeats = self.criterion.duplicates == "membership"
         return describe(alignment, extra_allowed=True, order_matters=False, repeats_allowed=repeats)
@@ -167,7 +167,7 @@ class Precision(_Share):
             return Score(reason=NO_CALLS_MADE if expected else NEITHER, not_applicable=True)
         return Score(self.hits(expected, actual)[1] / len(actual) if actual else 0.0)
 
-    def tell(self, expected: Calls, actual: Calls, alignment: Alignment) -> str:
+    def explain_difference(self, expected: Calls, actual: Calls, alignment: Alignment) -> str:
         """Describe the unexpected calls, or that nothing was called."""
         if expected and not actual:
             return NO_CALLS_MADE
@@ -180,7 +180,7 @@ class Precision(_Share):
             else ""
         )
 
-    def tell_full(self, expected: Calls) -> str:
+    def explain_full_score(self, expected: Calls) -> str:
         """Explain full precision, which ignores missing calls."""
         return "every call made was expected"
 
@@ -212,7 +212,7 @@ class Recall(_Share):
             return Score(reason=NONE_EXPECTED, not_applicable=True)
         return Score(self.hits(expected, actual)[0] / len(expected))
 
-    def tell(self, expected: Calls, actual: Calls, alignment: Alignment) -> str:
+    def explain_difference(self, expected: Calls, actual: Calls, alignment: Alignment) -> str:
         """Describe missing calls."""
         reason = describe(
             alignment, extra_allowed=True, order_matters=False, repeats_allowed=self.repeats_allowed
@@ -246,13 +246,13 @@ class F1(_Share):
         recall, precision = recalled / len(expected), precise / len(actual)
         return Score(2 * precision * recall / (precision + recall))
 
-    def tell(self, expected: Calls, actual: Calls, alignment: Alignment) -> str:
+    def explain_difference(self, expected: Calls, actual: Calls, alignment: Alignment) -> str:
         """Describe missing and unexpected calls."""
         reason = describe(alignment, order_matters=False, repeats_allowed=self.repeats_allowed)
         recalled, precise = self.hits(expected, actual)
         shares = f"{recalled} of {len(expected)} expected calls were made, {precise} of {len(actual)} made were expected"
         return f"{shares}; {reason}" if reason else ""
 
-    def tell_full(self, expected: Calls) -> str:
+    def explain_full_score(self, expected: Calls) -> str:
         """Explain a full score: both shares are 1."""
         return "every expected call was made, and no others"

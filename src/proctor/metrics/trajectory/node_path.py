@@ -20,7 +20,7 @@ from proctor.schema.results.score import Explanation, MetricScore, Score, mean_s
 __all__ = ["NodePath"]
 
 NOT_STATED = "the case does not state who worked in this turn (it takes `invocation_events` with authors)"
-NOT_RECORDED = "the record of this turn does not say who worked in it"
+NOT_RECORDED = "the record of this turn does not name the agents that worked in it"
 MOST_SHOWN = 12
 
 

@@ -39,7 +39,7 @@ class Strict(RelationMetric[StrictCriterion]):
     """1 where the model made the expected calls step by step, and no others.
 
     A step is one message of the model; the calls in it were made at once, and their order does not matter. Where one side
-    does not say what was called at once (`tool_uses`), the other side's steps hold for both; where neither does, the
+    does not state what was called at once (`tool_uses`), the other side's steps hold for both; where neither does, the
     order of all calls counts. `messages: "all"` also wants the same number of messages and the same roles, texts and
     tools' answers included; no text is compared.
     """
@@ -81,12 +81,12 @@ class Strict(RelationMetric[StrictCriterion]):
                 or _tell_messages(expected, actual)
             )
         return Explanation(
-            reason or self.tell_full(expected.tool_calls),
+            reason or self.explain_full_score(expected.tool_calls),
             alignment.to_details(),
             turn_score.warning or self.matching.doubt(case),
         )
 
-    def tell(self, expected: Calls, actual: Calls, alignment: Alignment) -> str:
+    def explain_difference(self, expected: Calls, actual: Calls, alignment: Alignment) -> str:
         """Describe all differences."""
         return describe(alignment)
 

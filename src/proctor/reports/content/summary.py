@@ -271,7 +271,7 @@ def _data(rate: FaultRate) -> dict[str, object]:
 # --- Costs: an unknown price is "unknown", never 0 --------------------------------------------------------------------
 
 VOID = "calibration void"
-"""The start of a badge that is no longer valid (`proctor.schema.analysis.calibration`)."""
+"""The start of a badge that is not valid any more (`proctor.schema.analysis.calibration`)."""
 PURPOSE_NAMES = {"judge": "judges", "user": "simulated users", "agent": "agent"}
 
 

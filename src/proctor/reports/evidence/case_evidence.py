@@ -38,7 +38,7 @@ def evidence_of(
 ) -> list[TrialEvidence]:
     """Return what to show of a case.
 
-    Of each metric that missed, and of each kind of failure, the first trial is taken: one good example says more than
+    Of each metric that missed, and of each kind of failure, the first trial is taken: one good example explains more than
     five alike. Calls are shortened to about `longest_call` characters. `full` takes every such trial (of a case that
     passed the first) with all its turns, and shortens nothing.
     """

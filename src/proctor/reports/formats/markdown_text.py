@@ -21,7 +21,7 @@ _PLAIN = re.compile(
 )
 _OPERATORS = frozenset("<>=+-–·→±×≥%")
 _BLOCKS = frozenset("<>=+-")
-"""Operators that begin a list, a quotation, a heading or HTML where they stand first."""
+"""Operators that begin a list, a quotation, a heading or HTML at the start."""
 _LINKED = re.compile(r"www\.|gh-|[0-9a-f]{7,40}\W*$", re.IGNORECASE)
 """Plain words that servers link: addresses, issues, commits."""
 _LIST_NUMBER = re.compile(r"\d+[.)]")

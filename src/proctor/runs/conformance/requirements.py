@@ -193,7 +193,7 @@ async def _leaving(subject: Subject) -> None:
         async with asyncio.timeout(subject.timeout + _MOMENT):
             await first_event(subject.agent.answer(_message(case), talk.session), leave=True)
     except TimeoutError:
-        raise ConformanceError("it went on although nobody took its events any more") from None
+        raise ConformanceError("it continued although no caller took its events any more") from None
     await ask(subject.agent, "end", talk.session)
     await _goes_on(subject, "a turn was left after its first event")
 
@@ -216,7 +216,7 @@ async def _concurrency(subject: Subject) -> None:
         for other in talks:
             if other is not talk and (other.token in transcript or other.session.id in transcript):
                 raise ConformanceError(
-                    f"what belongs to the session {other.session.id} stands in that of {talk.session.id}, which was had "
+                    f"data of the session {other.session.id} is in that of {talk.session.id}, which was held "
                     "at the same time"
                 )
 
@@ -239,7 +239,7 @@ async def _description(subject: Subject) -> None:
         raise NotApplicableError("it has no describe()")
     info = await ask(subject.agent, "describe")
     if info is None:
-        raise NotApplicableError("it says nothing about itself")
+        raise NotApplicableError("it does not describe itself")
     if not (isinstance(info, AgentInfo) and info.name and isinstance(info.name, str)):
         raise ConformanceError(f"describe() returned {safe_repr(info)}; expected an AgentInfo with a name")
     details = info.app_details

@@ -49,7 +49,9 @@ def _check_cases(recorded: RecordedRun) -> Iterator[RecordedCase]:
 def _make_error(case: CaseResult, reason: str, reached: CaseVerdict | None) -> None:
     """Make a case an error, unless its recorded outcome or its scores already make it failed."""
     case.outcome = worst([case.outcome, Outcome.ERROR, *([reached.outcome] if reached else [])])
-    case.reason = f"the file contradicts itself: {reason}{f'; it says: {case.reason}' if case.reason else ''}"
+    case.reason = (
+        f"the file contradicts itself: {reason}{f'; its own reason: {case.reason}' if case.reason else ''}"
+    )
 
 
 def _fail_below_threshold(case: CaseResult) -> list[str]:

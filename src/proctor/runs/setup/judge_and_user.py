@@ -110,10 +110,10 @@ class JudgesOnDemand:
         """Return the usage of the judges so far, by model."""
         return self.made.spending() if self.made is not None else []
 
-    def listen(self, tell: Callable[[str], None]) -> None:
-        """Call `tell` with the reason when a judge is not called any more."""
+    def listen(self, notify: Callable[[str], None]) -> None:
+        """Call `notify` with the reason when a judge is not called any more."""
         if self.made is not None:
-            self.made.listen(tell)
+            self.made.listen(notify)
 
     def share(self, processes: int) -> None:
         """Send an equal part of the requests that may be under way at a time: other processes of the run send theirs."""

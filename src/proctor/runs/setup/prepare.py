@@ -168,7 +168,7 @@ def _store(options: RunOptions, problems: list[SetupError]) -> Store | None:
 
 
 def _run_options(options: EvaluateOptions, *, plays: bool) -> RunOptions:
-    """Return the options as the engine reads them; `None` stands for the default, a single name for a list of one."""
+    """Return the options as the engine reads them; `None` is the default, a single name for a list of one."""
     # `timeout` is the one option for which None differs from the default
     values: dict[str, Any] = {
         name: value

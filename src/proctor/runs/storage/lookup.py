@@ -63,7 +63,7 @@ def find_case(planned: Iterator[PlannedCase], name: str) -> PlannedCase:
         raise UnknownNameError(f"the run has no case {name!r}.{did_you_mean(name, names)} Cases: {text}.")
     if len(matches) > 1:
         choice = " or ".join(f"{case.eval_set_id}/{case.eval_id}" for case in matches)
-        raise SetupError(f"several sets have a case {name!r}: say {choice}")
+        raise SetupError(f"several sets have a case {name!r}: use {choice}")
     return matches[0]
 
 

@@ -28,7 +28,7 @@ Where = tuple[int, int]
 class Matched:
     """The conversation of each case."""
 
-    told: dict[Where, TracedConversation] = field(default_factory=dict)
+    by_case: dict[Where, TracedConversation] = field(default_factory=dict)
     claimed: dict[Where, int] = field(default_factory=dict)
     """The number of conversations that match a case and also another one."""
     warnings: list[str] = field(default_factory=list)

@@ -167,13 +167,13 @@ class OtlpHandler(BaseHTTPRequestHandler):
         try:
             data = unpacker.decompress(body, self.most_body + 1)
         except zlib.error:
-            raise Refused(400, "the body is not what its Content-Encoding says") from None
+            raise Refused(400, "the body does not match its Content-Encoding") from None
         if len(data) > self.most_body:
             raise self._too_large()
         if not unpacker.eof:
             raise Refused(400, "the compressed body is cut off")
         if unpacker.unused_data:
-            raise Refused(400, "something stands behind the compressed body: one request at a time")
+            raise Refused(400, "there is data after the compressed body: send one request at a time")
         return data
 
     def _too_large(self) -> Refused:

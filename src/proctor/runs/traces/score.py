@@ -47,7 +47,7 @@ async def score_trace(
     folders of them. `eval_sets` state what is expected: each conversation is matched with the case that its spans name
     (`proctor.eval_id`, `test.case.name`), whose id is its conversation's, or whose user messages are the same. A case that
     no conversation belongs to is an error; a conversation that belongs to no case is reported in `warnings`. Of several
-    that belong to one case, each is scored, as `case`, `case#2` … Without sets each conversation is a case of its own,
+    that belong to one case, each is scored, as `case`, `case#2` … Without sets each conversation is a separate case,
     and only metrics without a reference can score it: `config` must name them.
 
     A conversation of which something is missing (contents that were not captured, a span that never ended) is an error
@@ -74,8 +74,8 @@ async def score_trace(
 
     How to score:
 
-    * `config: str | Path | EvalConfig | Mapping[str, object] | None` (test_config.json beside each set or above it, else ADK's defaults): The criteria.
-      Also an `EvalConfig` or a dict.
+    * `config: str | Path | EvalConfig | Mapping[str, object] | None` (test_config.json in the folder of each set or above it, else ADK's defaults): The
+      criteria. Also an `EvalConfig` or a dict.
     * `metrics: Sequence[str] | None` (none): Compute only these metrics of the config; the others are reported as skipped.
     * `no_judge: bool` (False): Leave out the metrics that ask a language model.
     * `judge: Any` (PROCTOR_JUDGE_MODEL, the setting `judge`, else gemini-2.5-flash): The model of judges whose criterion names none, such as openai:gpt-5
@@ -86,7 +86,7 @@ async def score_trace(
     Where the result goes:
 
     * `store: str | Path | Store | None` (in memory only): Write the run to this store (a URL, a path, a `Store`) as it happens, so that it can be resumed.
-    * `progress: Progress | None` (none): An object that is told how the run proceeds (see `Progress`).
+    * `progress: Progress | None` (none): An object that receives the progress of the run (see `Progress`).
 
     Raises:
         EvalFileError: a trace cannot be read, or no agent's span is in any.
@@ -256,7 +256,7 @@ def _records(plan: Plan, matched: Matched) -> Iterator[TrialRecord]:
             position += 1
             case = chosen.source.case(index)
             where, set_id = (number, index), chosen.summary.eval_set_id
-            trial = trial_of(matched.told.get(where), case, set_id, claimed=matched.claimed.get(where, 0))
+            trial = trial_of(matched.by_case.get(where), case, set_id, claimed=matched.claimed.get(where, 0))
             yield TrialRecord(position, 0, 0, kept_json(trial), trial.failure is not None, kept_json(case))
 
 

@@ -180,7 +180,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class MutantEvidence:
-    """A mutant that survives in a case, and what was recorded. It is no trial of an agent."""
+    """A mutant that survives in a case, and what was recorded. It is not a trial of an agent."""
 
     eval_id: str
     operator: str

@@ -75,7 +75,7 @@ class Labelled:
         return "rubric" if self.key[4] else "trial" if self.key[3] == WHOLE else "turn"
 
     @property
-    def told(self) -> str:
+    def title(self) -> str:
         """The item as text: `rome, trial 2, turn 1, rubric polite`."""
         _, eval_id, trial, turn, rubric = self.key
         parts = [eval_id, f"trial {trial + 1}" if trial else "", f"turn {turn + 1}" if turn != WHOLE else ""]

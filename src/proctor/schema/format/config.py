@@ -219,7 +219,7 @@ class TrialsConfig(WireModel):
         if self.confidence is not None and self.min_pass_rate in (None, 1):
             raise PydanticCustomError(
                 "confidence",
-                "expected a `min_pass_rate` below 1 beside `confidence`, got {rate}: no number of trials shows that all would pass",
+                "expected a `min_pass_rate` below 1 with `confidence`, got {rate}: no number of trials shows that all would pass",
                 {"rate": "none" if self.min_pass_rate is None else "1"},
             )
         if self.until_decided and self.confidence is None:
@@ -231,7 +231,7 @@ class TrialsConfig(WireModel):
         if self.confidence is None and self.num_runs and self.pass_k and self.pass_k > self.num_runs:
             raise PydanticCustomError(
                 "pass_k",
-                "expected a `pass_k` of at most `num_runs` ({num_runs}), got {k}: it takes so many trials to tell",
+                "expected a `pass_k` of at most `num_runs` ({num_runs}), got {k}: it needs that many trials",
                 {"num_runs": self.num_runs, "k": self.pass_k},
             )
         return self

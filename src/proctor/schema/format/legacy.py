@@ -136,7 +136,7 @@ class _Conversion:
     def _invocation(self, value: Any, path: Path, eval_id: str) -> Invocation:
         turn = _object(value, path, "a turn", TURN_KEYS)
         if "query" not in turn:
-            raise PathError("expected `query` in every turn (what the user says), but it is missing", path)
+            raise PathError("expected `query` in every turn (the user's message), but it is missing", path)
         query = _text(turn["query"], (*path, "query"))
         fields = self._unknown(turn, TURN_KEYS)
         # derived from its position and text, not random: converting the same file twice gives the same set

@@ -129,7 +129,7 @@ class Score:
     """Whether there was nothing to compare with; the invocation does not count."""
 
     warning: str = ""
-    """The number stands, but the rule behind it is weak here."""
+    """The number is valid, but the rule behind it is weak here."""
 
     __bool__ = refuse_truth  # a score has no threshold
 

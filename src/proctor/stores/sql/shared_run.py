@@ -184,7 +184,7 @@ class Membership:
         self._renewed = time.monotonic()
 
     def refuse(self, why: str) -> None:
-        """Tell the other members why this one cannot be part of the run, and leave."""
+        """Report to the other members why this one cannot be part of the run, and leave."""
         with self._database.transaction(exclusive=True) as transaction:
             if not is_begun(members_within(transaction, self._member.run, self._database.name)):
                 self._member.refusal, self._member.ready = why, 0
@@ -295,7 +295,7 @@ class MemberHold(Hold):
             settle(transaction, self.purse, member.run, member.part, self.name)
         if is_held and member.complete:
             self.is_last = _complete_run(transaction, member.run, self.name)
-        # a part that was complete before is no part any more once the other members have completed the run
+        # a part that was complete before is not a part any more once the other members have completed the run
         return is_held or not (has_news or members_within(transaction, member.run, self.name))
 
     def release(self, transaction: Transaction) -> None:

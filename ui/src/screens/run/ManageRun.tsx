@@ -117,7 +117,7 @@ function Baseline({ page, managed }: { page: RunPage; managed: RunManagement }) 
         Runs of {safeText(page.agent)} on the same eval sets are then compared with this run instead of with the previous one, and{" "}
         <code>proctor compare {safeText(name)} latest</code> finds it. It cannot be deleted while it is a baseline.
         {replaced && ` The baseline ${name} is now run ${replaced.slice(0, 6)}: this run replaces it.`}
-        {page.outcome !== "passed" && " This run did not pass: a run that is no better shows no regression."}
+        {page.outcome !== "passed" && " This run did not pass: a run that is not better shows no regression."}
       </p>
       <Button type="submit" look={replaced && agreed === replaced ? "danger" : "plain"} busy={change.isPending} disabled={!name || managed.baselines.includes(name)}>
         {!replaced ? "Set as baseline" : agreed === replaced ? `Replace run ${replaced.slice(0, 6)} as ${safeText(name)}` : "Set as baseline …"}

@@ -253,8 +253,8 @@ async def find_app(address: Address) -> Place:
     if not last:
         if apps is None:
             raise AgentLoadError(
-                f"The agent {KIND}:{address.shown} names no app, and {address.shown.rstrip('/')}/list-apps does not say which there "
-                f"are. Is it an ADK server? Name the app: {KIND}:{_app_url(address, 'APP')}"
+                f"The agent {KIND}:{address.shown} names no app, and {address.shown.rstrip('/')}/list-apps does not name its "
+                f"apps. Is it an ADK server? Name the app: {KIND}:{_app_url(address, 'APP')}"
             )
         return Place(address, _only(address, apps))
     if apps is not None and place.app not in apps:

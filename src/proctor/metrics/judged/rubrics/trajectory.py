@@ -24,7 +24,7 @@ class RubricTrajectory(RubricMetric):
         "rubric_based_multi_turn_trajectory_quality_v1",
         "The share of rubrics that the whole conversation fulfils, by a judge model.",
         rubric_id="looks_before_it_speaks",
-        text="The weather is looked up before it is told.",
+        text="The agent looks the weather up before it answers.",
     )
     rubric_type = "TRAJECTORY_QUALITY"
 

@@ -125,7 +125,7 @@ class JsonEqual(AnswerMetric[JsonCriterion]):
             return Score(0.0)
         return Score(1.0 if any(self._first(expected[0], actual) is None for actual in values) else 0.0)
 
-    def tell(self, expected: Expected, answer: str) -> Explanation:
+    def explain_answer(self, expected: Expected, answer: str) -> Explanation:
         """Return where the values differ (for the nearest of several), or why the answer is not JSON."""
         expected_value = expected[0]
         try:

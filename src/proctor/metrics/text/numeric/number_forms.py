@@ -45,7 +45,7 @@ LARGE = "too large to be compared"
 CODE = "it begins with 0, as codes do"
 SCALE = "its unit may be a thousand, a million or the like"
 SCRIPTS = "its digits are of several scripts"
-THOUSANDS = "thousands or decimals: the option `decimal` may say which"
+THOUSANDS = "thousands or decimals: set the option `decimal`"
 UNCLEAR = "it can be read in several ways"
 
 

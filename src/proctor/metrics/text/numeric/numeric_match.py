@@ -126,7 +126,7 @@ class NumericMatch(AnswerMetric[NumericCriterion]):
         warning = f"not compared, of the reference: {'; '.join(and_more(unread))}" if unread else ""
         return Score(len(pairs) / most, warning=warning)
 
-    def tell(self, expected: Expected, answer: str) -> Explanation:
+    def explain_answer(self, expected: Expected, answer: str) -> Explanation:
         """Return which numbers are missing, which the answer states instead, and which cannot be read."""
         figures = self._figures(answer)
         selected = self._select([each for each in figures if each.counts])

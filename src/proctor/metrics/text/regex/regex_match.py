@@ -116,7 +116,7 @@ class RegexMatch(AnswerMetric[RegexCriterion]):
         searches = self._searches(expected, answer)
         return self._turn_score(searches, find(searches, self.criterion.seconds))
 
-    def tell(self, expected: Expected, answer: str) -> Explanation:
+    def explain_answer(self, expected: Expected, answer: str) -> Explanation:
         """Explain the score of one answer."""
         return self._explanation(self.compare(expected, answer))
 

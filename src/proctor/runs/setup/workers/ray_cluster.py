@@ -191,7 +191,7 @@ class RayEngine:
 
     def _connect(self) -> None:
         logging.getLogger("ray").setLevel(logging.ERROR)
-        warnings.filterwarnings("ignore", category=UserWarning, module="ray")  # errors say the same
+        warnings.filterwarnings("ignore", category=UserWarning, module="ray")  # errors contain the same
         is_local = self._address == LOCAL
         place: dict[str, Any] = {"address": {LOCAL: "local", AUTO: "auto"}.get(self._address, self._address)}
         if is_local:

@@ -135,7 +135,7 @@ class CasePage(PageModel):
     sentence: str
     """The verdict in a sentence."""
     reason: str
-    """The main reason; empty if the sentence says everything."""
+    """The main reason; empty if the sentence is complete."""
     share: PassedTrials | None
     """Null for a case of one trial."""
     trials: list[TrialLine]

@@ -337,7 +337,7 @@ class _RecordingJudge:
     def spending(self) -> list[Spent]:
         return []
 
-    def listen(self, tell: Callable[[str], None]) -> None:
+    def listen(self, notify: Callable[[str], None]) -> None:
         """Do nothing: there is nothing to report."""
 
     async def close(self) -> None:

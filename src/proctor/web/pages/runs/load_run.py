@@ -334,7 +334,7 @@ def _score_changes(pairs: Pairs) -> dict[str, MeanFigure]:
 
 
 def _direction(before: BriefCase, now: BriefCase) -> Direction | None:
-    """Return how a decided case changed; with another number of trials only if chance is no explanation."""
+    """Return how a decided case changed; with another number of trials only if chance does not explain it."""
     if Outcome.NOT_RUN in (before.outcome, now.outcome) or _is_noise(before.trials, now.trials):
         return None
     match change_of(before, now):

@@ -33,7 +33,7 @@ class Annotation(PageModel):
 
 
 class AnnotationChange(PageModel):
-    """What changes in it: what is left out stays as it is."""
+    """What changes in it: missing keys stay unchanged."""
 
     name: Annotated[str, Field(max_length=200)] | None = None
     note: Annotated[str, Field(max_length=10_000)] | None = None

@@ -208,7 +208,7 @@ def _generated_criteria(root: Path, path: str) -> dict[str, Any] | None:
     try:
         criteria = json.loads((root / path).read_bytes())["criteria"]
         return {name: one if isinstance(one, dict) else {"threshold": one} for name, one in criteria.items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):  # somebody edited the file
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):  # the file was edited
         return None
 
 
