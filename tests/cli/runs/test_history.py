@@ -302,7 +302,7 @@ def test_a_case_of_two_sets_is_named_with_its_set(run: Run, tmp_path: Path) -> N
     run()
     assert in_this_process("eval", "agent.py", "more.evalset.json").returncode == 0
     done = in_this_process("history", "b")
-    assert "several sets have a case 'b': say more/b or words/b" in done.stderr
+    assert "several sets have a case 'b': use more/b or words/b" in done.stderr
     assert shown("b", "--set", "more").startswith(
         "CASE  more/b  steady  passed in the only run that scored it"
     )
@@ -314,7 +314,7 @@ def test_so_is_one_of_two_sets_of_one_run(run: Run, tmp_path: Path) -> None:
     assert in_this_process("eval", "agent.py", "words.evalset.json", "more.evalset.json").returncode == 0
     done = in_this_process("history", "b")
     assert done.returncode == 2
-    assert "several sets have a case 'b': say words/b or more/b" in done.stderr
+    assert "several sets have a case 'b': use words/b or more/b" in done.stderr
     assert shown("more/b").startswith("CASE  more/b  ")
 
 

@@ -290,7 +290,7 @@ def test_a_case_as_json(ran: Path) -> None:
 
 def test_cases_of_one_id_in_two_sets_are_distinguished(project: Path) -> None:
     lines("eval", "agent.py", "cases.evalset.json", "good.evalset.json", code=1)
-    assert "say cases/fine or good/fine" in error("show", "latest", "fine")
+    assert "use cases/fine or good/fine" in error("show", "latest", "fine")
     assert lines("show", "latest", "good/fine")[0].startswith("CASE  good/fine  passed")
 
 
