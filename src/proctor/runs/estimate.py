@@ -83,7 +83,7 @@ def announce_estimate(prepared: Prepared, progress: Progress | None) -> None:
     result = Estimate(cases=sum(len(chosen.cases) for chosen in plan.sets), trials=plan.trials)
     result = _by_history(result, prepared, store)
     if result.run_id:
-        tell(result)
+        announce(result)
 
 
 # --- usage of a case --------------------------------------------------------------------------------------------------

@@ -74,9 +74,9 @@ def match(plan: Plan, conversations: Sequence[TracedConversation]) -> Matched:
                 f"{conversation.place}: the conversation {conversation.id!r} belongs to no case: {why}"
             )
             continue
-        if place in matched.told:
+        if place in matched.by_case:
             place = _once_more(plan, place)
-        matched.told[place] = conversation
+        matched.by_case[place] = conversation
         case = plan.sets[place[0]].source.case(place[1])
         if (turn := differing_turn(conversation, case)) is not None:
             message = f"case {case.eval_id}: in turn {turn + 1} the user's message in the trace differs from the case"
