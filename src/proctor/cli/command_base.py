@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from proctor.cli.messages import print_message
+from proctor.cli.messages import notify
 from proctor.cli.shared_options import OTHER
 from proctor.errors import SetupProblems, did_you_mean
 
@@ -187,5 +187,5 @@ def read_settings(options: Mapping[str, object] | None = None) -> Settings:
 
         raise SetupProblems(errors_from(warnings))
     for warning in warnings:
-        print_message(f"warning: {warning}")
+        notify(f"warning: {warning}")
     return settings

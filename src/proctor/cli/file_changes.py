@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from proctor.cli.messages import print_message
+from proctor.cli.messages import notify
 from proctor.common.safe_text import clean, lines_of
 
 if TYPE_CHECKING:
@@ -54,13 +54,13 @@ def _difference(name: str, before: str, after: str, context: int) -> Iterator[st
 def show_problems(problems: Iterable[Problem]) -> None:
     """Print the problems of a file to stderr."""
     for problem in problems:
-        print_message(str(problem))
+        notify(str(problem))
 
 
 def show_audit(path: Path, eval_ids: Collection[str]) -> None:
     """Print to stderr what the cases that were written catch."""
     for line in audit_note(path, eval_ids):
-        print_message(line)
+        notify(line)
 
 
 def audit_note(path: Path, eval_ids: Collection[str]) -> list[str]:

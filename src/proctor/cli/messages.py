@@ -42,7 +42,7 @@ def exit_code_of(error: BaseException) -> int:
     if isinstance(error, click.ClickException):
         return _usage(error)
     if isinstance(error, (KeyboardInterrupt, click.Abort)):
-        print_message("interrupted")
+        notify("interrupted")
         return INTERRUPTED
     if isinstance(error, Stopped):
         return error.code
@@ -55,7 +55,7 @@ def exit_code_of(error: BaseException) -> int:
     return _report_bug(error)
 
 
-def print_message(text: str) -> None:
+def notify(text: str) -> None:
     """Write one message to stderr without control sequences; ignore a closed stderr."""
     with suppress(OSError, ValueError):  # stderr is closed
         click.echo(clean(text, lines=True), err=True)
@@ -64,14 +64,14 @@ def print_message(text: str) -> None:
 def show_setup_error(error: SetupError) -> None:
     """Write one `error: …` block per problem; with `-v` add the known names, or the traceback of its cause."""
     for problem in problems_of(error):
-        print_message(_block(str(problem)))
+        notify(_block(str(problem)))
         if not common().verbose:
             continue
         cause = problem.__cause__ or problem
         if isinstance(cause, UnknownNameError) and cause.known:
-            print_message(_indent(f"Known: {', '.join(cause.known)}"))
+            notify(_indent(f"Known: {', '.join(cause.known)}"))
         elif problem.__cause__ is not None:
-            print_message(_indent(traceback_text(problem.__cause__)))
+            notify(_indent(traceback_text(problem.__cause__)))
 
 
 def problems_of(error: SetupError) -> Sequence[SetupError]:
@@ -85,24 +85,22 @@ def problems_of(error: SetupError) -> Sequence[SetupError]:
 def _usage(error: click.ClickException) -> int:
     text = f"error: {error.format_message()}"
     ctx = error.ctx if isinstance(error, click.UsageError) else None
-    print_message(f"{text}\n{_MARGIN}See: {ctx.command_path} --help" if ctx else text)
+    notify(f"{text}\n{_MARGIN}See: {ctx.command_path} --help" if ctx else text)
     return SETUP_ERROR
 
 
 def _report_bug(error: BaseException) -> int:
     """Report an error that is not a mistake in the user's input."""
     if isinstance(error, ProctorError):
-        print_message(_block(str(error)))
+        notify(_block(str(error)))
     elif isinstance(error, OSError) and error.strerror:
-        print_message(
-            f"error: {error.filename or 'what was to be printed could not be written'}: {error.strerror}"
-        )
+        notify(f"error: {error.filename or 'what was to be printed could not be written'}: {error.strerror}")
     else:
-        print_message(
+        notify(
             f"error: {type(error).__name__}: {safe_str(error)}\n{_MARGIN}This is a bug in Proctor; -v shows where."
         )
     if common().verbose:
-        print_message(_indent(traceback_text(error)))
+        notify(_indent(traceback_text(error)))
     return ERROR
 
 
@@ -175,5 +173,5 @@ def is_sure(question: str, *, yes: bool, undone: str, to_do: str) -> bool:
         raise SetupError(f"{undone}: add --yes to {to_do} without being asked")
     if click.confirm(question, default=False, err=True):
         return True
-    print_message(undone)
+    notify(undone)
     return False

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TextIO, TypeVar
 
-from proctor.cli.messages import print_message
+from proctor.cli.messages import notify
 from proctor.common.error_text import safe_str
 from proctor.errors import SetupError, SetupProblems, StoreError, did_you_mean
 from proctor.reports.base import Report, ReportOptions, load_report
@@ -179,7 +179,7 @@ def write_outputs(
             fine = False
             place = output.path or "stdout"
             cause = error.strerror if isinstance(error, OSError) and error.strerror else safe_str(error)
-            print_message(
+            notify(
                 f"error: the report {output.name} could not be written to {place}: {type(error).__name__}: {cause}"
             )
     return fine
@@ -364,7 +364,7 @@ class RunTargets:
                     place.write(run)
                 except StoreError as error:
                     fine = False
-                    print_message(f"error: {error}")
+                    notify(f"error: {error}")
         return fine
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 from proctor.cli.command_base import read_settings
 from proctor.cli.eval.execution import Execution, ResultOutputs, Start
 from proctor.cli.eval.run_verdict import carry_out, code_after_empty_part
-from proctor.cli.messages import print_message, problems_of
+from proctor.cli.messages import notify, problems_of
 from proctor.cli.outputs import (
     NOWHERE,
     Output,
@@ -154,9 +154,7 @@ class EvalRequest:
         others = other_agents(self.selection.agents, failed) if is_agent_named else []
         if others:
             labels = ", ".join(dict.fromkeys(failed.labels))
-            print_message(
-                f"--failed {run}: runs {', '.join(others)}, which is not the agent of that run, {labels}"
-            )
+            notify(f"--failed {run}: runs {', '.join(others)}, which is not the agent of that run, {labels}")
         values = {
             "--config": options["config"],
             "--set": options["sets"] or len(words) > (is_agent_named and not options["agents"]),
@@ -374,7 +372,7 @@ def _run_and_show(words: Sequence[str], options: Mapping[str, Any], executions: 
 def _say_nothing_to_run(why: str, request: EvalRequest, stdout: TextIO) -> int:
     """Report in every requested report that there is nothing to run and no error; return the exit code."""
     note = f"nothing to run: {why}"
-    print_message(f"{note}; the reports are empty" if request.outputs else note)
+    notify(f"{note}; the reports are empty" if request.outputs else note)
     write_nothing_run(request.outputs, [], stdout, note, is_empty=True)
     return 0
 
@@ -399,7 +397,7 @@ def _say_default_criteria(runs: Sequence[RunResult]) -> None:
     """Report which sets were scored with adk-rs's default criteria."""
     sets = [one for run in runs for one in run.sets if one.config_source == ADK_RS_SOURCE]
     if names := dict.fromkeys(one.path or one.eval_set_id for one in sets):
-        print_message(
+        notify(
             f"no config found for {', '.join(names)}: scored by adk-rs's criteria, tool_trajectory_avg_score 1.0 and "
             "final_response_match_v1 0.5 in every invocation (a test_config.json or --config names others)"
         )
@@ -431,7 +429,7 @@ def show_estimate(words: Sequence[str], options: Mapping[str, Any]) -> int:
         unkept = {**options, "stores": (NOWHERE,), "reports": (), "format_": None}
         request = EvalRequest(words, unkept, settings, earlier=store)
         if request.is_empty:
-            print_message(f"nothing to run: every case passed in {options['failed']}")
+            notify(f"nothing to run: every case passed in {options['failed']}")
             return 0
         for agent in request.selection.agents:
             try:
@@ -440,7 +438,7 @@ def show_estimate(words: Sequence[str], options: Mapping[str, Any]) -> int:
                     agent, request.selection.sets, **{**request.options, "store": store, "join": None}
                 )
             except NothingToRunError as nothing:
-                print_message(f"nothing to run: {nothing}")
+                notify(f"nothing to run: {nothing}")
                 continue
             if as_json:
                 write_json(estimate_data(estimate), stdout)

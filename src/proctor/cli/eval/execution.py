@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TextIO, TypeVar
 
-from proctor.cli.messages import ERROR, print_message, report_run, show_setup_error
+from proctor.cli.messages import ERROR, notify, report_run, show_setup_error
 from proctor.cli.outputs import Output, RunTargets, write_outputs
 from proctor.cli.process import end_now, preserve_import_path
 from proctor.engine.execution.run_control import CANCELLED_FROM_WITHIN, DRAIN, StopRequest, leave_behind
@@ -114,7 +114,7 @@ class Execution:
             raise
         self._say_what_broke(runs)
         if stop.code is not None:
-            print_message(_progress_sentence(runs, self._screen.trials_left))
+            notify(_progress_sentence(runs, self._screen.trials_left))
             self._say_how_to_resume()
             return stop.code
         if code is None:
@@ -150,10 +150,10 @@ class Execution:
     def _say_what_broke(self, runs: Sequence[RunResult]) -> None:
         broken = [(run, run.failure) for run in runs if run.failure is not None]
         for message in dict.fromkeys(failure.message for _, failure in broken):
-            print_message(f"error: {message}")
+            notify(f"error: {message}")
         for run, failure in broken:
             if failure.where == "agent" and run.run_id:
-                print_message(self.resume_hint(run))
+                notify(self.resume_hint(run))
 
     def _say_poor_audits(self, runs: Sequence[RunResult]) -> None:
         """Report which sets are known to catch little. A store that broke during the run is reported with the run."""
@@ -167,11 +167,11 @@ class Execution:
         except StoreError:
             return
         for line in dict.fromkeys(lines):
-            print_message(line)
+            notify(line)
 
     def _say_how_to_resume(self) -> None:
         for run in self._screen.resumable:
-            print_message(self.resume_hint(run))
+            notify(self.resume_hint(run))
 
     def _say_how_to_go_on(self, runs: Sequence[RunResult], code: int) -> None:
         """Suggest `proctor resume` for interrupted runs, and on a terminal the commands that show details."""
@@ -180,7 +180,7 @@ class Execution:
         if not is_terminal(sys.stderr):
             return
         for line in _show_commands(runs):
-            print_message(line)
+            notify(line)
         if code and not any(run.run_id for run in runs):
             self._say_how_to_rerun()
 
@@ -188,7 +188,7 @@ class Execution:
         """Suggest --failed with a written JSON report, for runs that are in no store."""
         written = (output.path for output in self._outputs.outputs if output.name == "json" and output.path)
         if (report := next(written, None)) is not None:
-            print_message(f"The same command with --failed {report} runs again only what did not pass.")
+            notify(f"The same command with --failed {report} runs again only what did not pass.")
 
 
 _TELLING = {Outcome.FAILED, Outcome.ERROR, Outcome.INCONCLUSIVE}
@@ -290,19 +290,17 @@ class Screen:
 
     def noted(self, text: str) -> None:
         """Print what the user should know before the run begins."""
-        print_message(text)
+        notify(text)
 
     def waiting(self, if_interrupted: str) -> None:
         """Remember what an interruption means while the command waits before the run begins."""
         self.if_interrupted = if_interrupted
 
-    def estimated(self, estimate: Estimate) -> None:
+    def estimated(self, usage: Estimate) -> None:
         """Print the estimate of the run that begins."""
         from proctor.reports.content.estimate import brief
 
-        print_message(
-            f"{estimate.trials} trials: {brief(estimate)}, by {estimate.seen} cases of run {estimate.run_id}"
-        )
+        notify(f"{usage.trials} trials: {brief(usage)}, by {usage.seen} cases of run {usage.run_id}")
 
     @property
     def resumable(self) -> list[RunResult]:
@@ -372,7 +370,7 @@ class Stop:
         self.code = _CODES[signalled]
         if not self._has_begun():
             try:
-                print_message(self._before_run())
+                notify(self._before_run())
             except RuntimeError:  # the signal has interrupted a write to stderr
                 os.write(2, f"{self._before_run()}\n".encode())
             end_now(self.code)
@@ -383,9 +381,7 @@ class Stop:
         with suppress(
             RuntimeError
         ):  # the signal has interrupted a write to stderr; the run stops without the message
-            print_message(
-                f"stopping: running trials get {DRAIN:g} seconds to finish (Ctrl-C again stops at once)"
-            )
+            notify(f"stopping: running trials get {DRAIN:g} seconds to finish (Ctrl-C again stops at once)")
 
     def _end(self) -> None:
         """End the process immediately; reported cases are already on disk."""

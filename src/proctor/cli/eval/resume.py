@@ -83,7 +83,7 @@ def resume(ctx: click.Context, /, run: str | None, **options: Any) -> None:
     \b
     Exit codes: as `proctor eval`; of a run with nothing left to do, the one that it ended with.
     """
-    from proctor.cli.messages import print_message
+    from proctor.cli.messages import notify
     from proctor.cli.outputs import output_guard, reported_errors
 
     executions: list[Execution] = []
@@ -92,7 +92,7 @@ def resume(ctx: click.Context, /, run: str | None, **options: Any) -> None:
     ):
         code = _resume(run, options, executions)
     if not any(one.has_run for one in executions):
-        print_message("nothing to do: the run is finished")
+        notify("nothing to do: the run is finished")
     ctx.exit(code)
 
 
@@ -100,7 +100,7 @@ def _resume(run: str | None, options: dict[str, Any], executions: list[Execution
     from proctor.cli.command_base import read_settings
     from proctor.cli.eval.execution import Execution, ResultOutputs
     from proctor.cli.eval.run_verdict import carry_out_against, is_shared, shared_resume_hint
-    from proctor.cli.messages import print_message
+    from proctor.cli.messages import notify
     from proctor.cli.outputs import store_of
     from proctor.cli.process import reserve_stdout
     from proctor.runs.attempts import warning_of_attempt
@@ -128,7 +128,7 @@ def _resume(run: str | None, options: dict[str, Any], executions: list[Execution
             options |= usage_limits(options, settings)
         if run is None:
             for message in filter(None, (warning_of_attempt(opened), _others_left(opened))):
-                print_message(message)
+                notify(message)
         start, manifest = _resuming(run_id, opened, options), opened.manifest(run_id)
         if manifest.against:
             return carry_out_against(execution, start, opened, str(manifest.options.get("against", "")))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from proctor.cli.eval.execution import Execution, Start
-from proctor.cli.messages import ERROR, print_message
+from proctor.cli.messages import ERROR, notify
 from proctor.reports.content.summary import exit_code, sentence
 from proctor.schema.results.manifest import RunState
 from proctor.schema.results.run_result import RunResult
@@ -69,7 +69,7 @@ def _show_comparisons(comparisons: Sequence[Comparison], execution: Execution) -
             execution.stdout.write("\n")
             write_comparison(comparison, execution.stdout)
         else:
-            print_message(comparison.sentence)
+            notify(comparison.sentence)
 
 
 # --- A run that several processes write (`--join RUN`) ----------------------------------------------------------------
@@ -104,16 +104,16 @@ def code_after_empty_part(options: Mapping[str, Any], store: Store | None) -> in
 def _say_state(store: Store, run_id: str, *, is_last: bool) -> None:
     """Report the verdict of the whole run, or how many parts are complete."""
     if is_last:
-        print_message(f"run {run_id} is complete: {sentence(store.load(run_id))} (`proctor show {run_id}`)")
+        notify(f"run {run_id} is complete: {sentence(store.load(run_id))} (`proctor show {run_id}`)")
         return
     members: list[RunMember] = getattr(store, "members", lambda _: [])(run_id)
     if members:
         done = sum(member.is_complete for member in members)
         state = f"run {run_id}: {done} of {members[0].parts} parts complete"
         if stopped_by := store.summary(run_id, 1).stopped_by:
-            print_message(f"{state}, the others stopped by {stopped_by}")
+            notify(f"{state}, the others stopped by {stopped_by}")
         else:
-            print_message(
+            notify(
                 f"{state}. The last one reports the verdict of the run; `proctor show {run_id} --wait` waits for it"
             )
 

@@ -122,12 +122,12 @@ def _afterwards(
     store: Store, result: RunResult, result_outputs: ResultOutputs, execution: Execution, stdout: TextIO
 ) -> None:
     """Show the changed verdicts, and suggest `proctor resume` if the run is incomplete."""
-    from proctor.cli.messages import print_message
+    from proctor.cli.messages import notify
     from proctor.schema.results.run_result import Outcome
 
     _show_changes(store, result, result_outputs, execution, stdout)
     if result.counts.get(Outcome.NOT_RUN):
-        print_message(f"not all of it was run: `proctor resume {result.run_id}` resumes it")
+        notify(f"not all of it was run: `proctor resume {result.run_id}` resumes it")
 
 
 def _show_changes(

@@ -17,7 +17,7 @@ from types import FrameType
 from typing import Any
 
 from proctor.cli.eval.eval_request import select_agents_and_sets
-from proctor.cli.messages import Stopped, print_message
+from proctor.cli.messages import Stopped, notify
 from proctor.cli.shared_options import common
 from proctor.common.project_root import PYPROJECT, SETTINGS_FILE, project_root
 from proctor.files.eval_sets.selectors import CONFIG_NAMES, split_existing
@@ -47,7 +47,7 @@ def watch(words: Sequence[str], options: Mapping[str, Any]) -> int:
         while True:
             _run_once(command, files, folders)
     except KeyboardInterrupt:
-        print_message("stopped watching")
+        notify("stopped watching")
         return 130
     finally:
         signal.signal(signal.SIGTERM, before)
@@ -75,7 +75,7 @@ def _run_once(command: Sequence[str], files: Sequence[Path], folders: Sequence[P
             if changed:
                 return _announce(changed)
         before = snapshot(files, folders)
-        print_message(f"watching {len(before)} files; Ctrl-C ends it")
+        notify(f"watching {len(before)} files; Ctrl-C ends it")
         while not (changed := _changes(before, snapshot(files, folders))):
             time.sleep(_PAUSE)
         return _announce(changed)
@@ -95,7 +95,7 @@ def _end(child: subprocess.Popen[bytes]) -> None:
 
 def _announce(changed: Sequence[Path]) -> None:
     more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
-    print_message(f"changed: {changed[0]}{more}")
+    notify(f"changed: {changed[0]}{more}")
     time.sleep(_PAUSE)  # editors save in several steps
 
 

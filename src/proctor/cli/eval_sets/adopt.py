@@ -11,7 +11,7 @@ import click
 
 from proctor.cli.command_base import SectionedCommand
 from proctor.cli.file_changes import show_difference
-from proctor.cli.messages import print_message
+from proctor.cli.messages import notify
 from proctor.cli.shared_options import argument, common, common_options, option
 from proctor.common.safe_text import clean, count_text
 from proctor.errors import SetupError
@@ -118,12 +118,12 @@ def _rewrite(tests: Sequence[Rewritten], folder: Path, *, write: bool) -> None:
         show_difference(one.path, one.before, one.after, context=0)
     count = count_text(len(tests), "file")
     if (write or sys.stdin.isatty()) and (changed := uncommitted_changes(folder)):
-        print_message(
+        notify(
             f"warning: the repository has uncommitted changes ({count_text(changed, 'file')}): commit or stash them "
             "first, so that `git diff` shows only what is rewritten and can undo it"
         )
     if not (write or _agrees(f"Rewrite the imports of {count}?")):
-        print_message(f"{count} with imports to rewrite: nothing was written (--write)")
+        notify(f"{count} with imports to rewrite: nothing was written (--write)")
         return
     for one in tests:
         one.write()
@@ -183,7 +183,7 @@ def _run(found: Survey, *, run_agents: bool) -> list[RunResult]:
         return []
     names = ", ".join(str(agent) for agent, _ in todo)
     if not (run_agents or _agrees(f"Run {names} on their eval sets? This calls their models.")):
-        print_message("the agents were not run (--run-agents)")
+        notify("the agents were not run (--run-agents)")
         return []
     return [run for agent, sets in todo if (run := _run_one(agent, sets)) is not None]
 

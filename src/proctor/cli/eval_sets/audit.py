@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from proctor.cli.command_base import SectionedCommand
-from proctor.cli.messages import print_message
+from proctor.cli.messages import notify
 from proctor.cli.outputs import HTML, Place, ResultReports, output_guard, write_places
 from proctor.cli.shared_options import (
     SHOW,
@@ -112,7 +112,7 @@ def audit(ctx: click.Context, /, sets: tuple[str, ...], **options: Any) -> None:
         found, change = _audit(sets, options, reports)
     if common().verbose:
         for warning in found.warnings:
-            print_message(f"warning: {warning}")
+            notify(f"warning: {warning}")
     ctx.exit(_exit_code(found, options["fail_under"], change))
 
 
@@ -147,7 +147,7 @@ def _make(sets: Sequence[str], options: Mapping[str, Any], store: str | None) ->
     return audit_sync(
         list(sets),
         config=options["config"] or settings.config,
-        tell=print_message,
+        tell=notify,
         mutants=None if mutants is None else [name.strip() for name in mutants.split(",") if name.strip()],
         proposals=options["case"] is None,
         store=store,
@@ -214,6 +214,6 @@ def _exit_code(found: AuditResult, fail_under: float | None, change: AuditChange
     if found.score.share is None:
         return NOTHING
     if fail_under is not None and (problem := shortfall(found, fail_under)):
-        print_message(f"--fail-under: {problem}")
+        notify(f"--fail-under: {problem}")
         return FAILED
     return 0

@@ -8,7 +8,7 @@ import click
 
 from proctor.cli.command_base import SectionedCommand
 from proctor.cli.file_changes import show_audit, show_changes
-from proctor.cli.messages import is_sure, print_message, show_setup_error
+from proctor.cli.messages import is_sure, notify, show_setup_error
 from proctor.cli.shared_options import argument, common_options, option, store_option
 from proctor.common.safe_text import clean, count_text
 
@@ -69,9 +69,9 @@ def bless(
         show_setup_error(problem)
     for one in changing:
         for lost in one.lost:
-            print_message(f"warning: {one.path}:{lost}: this comment is removed with its entry")
+            notify(f"warning: {one.path}:{lost}: this comment is removed with its entry")
     if not changing:
-        print_message(_nothing(sum(len(one.unchanged) for one in proposed)))
+        notify(_nothing(sum(len(one.unchanged) for one in proposed)))
     elif not dry_run:
         _write(changing, yes=yes)
     if refused:

@@ -8,7 +8,7 @@ import click
 
 from proctor.cli.command_base import SectionedCommand
 from proctor.cli.file_changes import check_new_set, show_problems
-from proctor.cli.messages import print_message
+from proctor.cli.messages import notify
 from proctor.cli.shared_options import argument, common_options, option, output_options
 from proctor.common.safe_text import clean, count_text
 
@@ -43,9 +43,9 @@ def convert(
     check_new_set(target, source, overwrite=overwrite, make_parents=make_parents)
     done = conversion.convert(source, target, allow_duplicate_ids=allow_duplicate_ids)
     for warning in done.warnings:
-        print_message(str(warning))
+        notify(str(warning))
     if done.comments_lost:
-        print_message(f"{source}: its comments are not in {target}")
+        notify(f"{source}: its comments are not in {target}")
     cases = count_text(done.cases, "case")
     click.echo(clean(f"{target}: {cases} from {source}"))
     show_problems(assertion_problems_of_file(target))

@@ -11,7 +11,7 @@ import click
 
 from proctor.cli.command_base import SectionedCommand, SectionedGroup
 from proctor.cli.file_changes import show_problems
-from proctor.cli.messages import is_sure, print_message
+from proctor.cli.messages import is_sure, notify
 from proctor.cli.shared_options import argument, common_options, option, parents_option, run_option
 from proctor.common.safe_text import clean, count_text, lines_of
 from proctor.errors import SetupError, did_you_mean
@@ -259,7 +259,7 @@ def generate(
 
 def _tell(added: Added) -> None:
     for eval_id in added.skipped:
-        print_message(f"{added.path}: the case {eval_id} is there already")
+        notify(f"{added.path}: the case {eval_id} is there already")
     count = len(added.cases)
     what = count_text(count, "case")
     names = f": {', '.join(added.cases)}" if added.cases else ""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from proctor.cli.file_changes import show_audit
-from proctor.cli.messages import print_message
+from proctor.cli.messages import notify
 from proctor.common.safe_text import clean, count_text
 from proctor.errors import SetupError
 
@@ -48,7 +48,7 @@ def generate_and_keep(agent: str, out: Path | None, options: Mapping[str, Any]) 
         if persona is not None:
             scenarios = [one.model_copy(update={"user_persona": persona}) for one in scenarios]
         if options["dry_run"] and out is not None:
-            print_message(f"{out}: nothing was written (--dry-run)")
+            notify(f"{out}: nothing was written (--dry-run)")
         else:
             _keep(
                 scenarios,
@@ -110,7 +110,7 @@ def _choose(
     for number, (scenario, tools) in enumerate(zip(generated.scenarios, generated.tools, strict=True), 1):
         text = _scenario_text(f"{number} of {len(generated.scenarios)}", scenario, tools)
         if is_asked:
-            print_message(text)
+            notify(text)
             answer = _answer()
             if answer == "q":
                 break
@@ -161,7 +161,7 @@ def _keep(
     if out is None:
         _print(scenarios, stdout)
     elif not scenarios:
-        print_message(f"{out}: no scenario was kept; nothing was written")
+        notify(f"{out}: no scenario was kept; nothing was written")
     else:
         try:
             cases = cases_of(scenarios, session_input=session)
@@ -172,7 +172,7 @@ def _keep(
         count = len(added.cases)
         message = f"{out}: {count_text(count, 'case')} added: {', '.join(added.cases)}"
         stdout.write(clean(message) + "\n")
-        print_message(f"{_UNDECIDED}: `proctor check {out}`")
+        notify(f"{_UNDECIDED}: `proctor check {out}`")
         show_audit(added.path, added.cases)
 
 
@@ -187,11 +187,11 @@ def _print(scenarios: Sequence[ConversationScenario], stdout: TextIO) -> None:
 def _tell(generated: Generated) -> None:
     """Report the rejected scenarios, the usage and cost, and why there are fewer scenarios than requested."""
     for one in generated.refused:
-        print_message(f"not taken: {one.starting_prompt!r}: {one.why}")
+        notify(f"not taken: {one.starting_prompt!r}: {one.why}")
     cost = "cost not known" if generated.cost is None else f"${generated.cost:.4g}"
     calls = count_text(generated.calls, "call")
     tokens = generated.input_tokens + generated.output_tokens
-    print_message(f"{generated.model}: {calls}, {tokens:,} tokens, {cost}")
+    notify(f"{generated.model}: {calls}, {tokens:,} tokens, {cost}")
     if generated.problem:
         came = len(generated.scenarios)
-        print_message(f"{came or 'no'} scenario{'' if came == 1 else 's'} came: {generated.problem}")
+        notify(f"{came or 'no'} scenario{'' if came == 1 else 's'} came: {generated.problem}")

@@ -13,7 +13,7 @@ import click
 
 from proctor.cli.command_base import SectionedCommand
 from proctor.cli.file_changes import show_audit, show_problems
-from proctor.cli.messages import print_message
+from proctor.cli.messages import notify
 from proctor.cli.shared_options import argument, common_options, option, parents_option, run_options
 from proctor.common.safe_text import clean, count_text, has_lone_surrogate
 from proctor.errors import SetupError
@@ -105,7 +105,7 @@ def record(
     else:
         case = _Recording(_agent(agent), eval_id, **how)()
     if case is None:
-        print_message("nothing was written")
+        notify("nothing was written")
         return
     added = add_cases(into, [case], make_parents=make_parents)
     turns = len(case.conversation or ())
@@ -133,7 +133,7 @@ def _from_traces(traces: Sequence[Path], into: Path, eval_id: str | None, *, mak
             raise SetupError(f"--id names one case, and the traces contain {len(cases)} that can be taken")
         cases[0].eval_id = require_new_case_id(eval_id)
     for why in left:
-        print_message(f"not taken: {why}")
+        notify(f"not taken: {why}")
     if not cases:
         raise SetupError("nothing was written: no conversation in these traces can be expected of an agent")
     added = add_cases(into, cases, make_parents=make_parents)
@@ -212,9 +212,9 @@ class _Recording:
             if text == "/undo":
                 self._undo()
             elif text.startswith("/"):
-                print_message(f"{text}: there is /undo, /save and /quit")
+                notify(f"{text}: there is /undo, /save and /quit")
             elif "\0" in text or has_lone_surrogate(text):
-                print_message("this message has characters that no file can keep; it was not sent")
+                notify("this message has characters that no file can keep; it was not sent")
             elif text:
                 self._tell(self._wait(self._talk.say(text, self._hear)))
 
@@ -233,10 +233,10 @@ class _Recording:
 
     def _undo(self) -> None:
         if not self._talk.turns:
-            print_message("nothing to take back")
+            notify("nothing to take back")
             return
         again = len(self._talk.turns) - 1
-        print_message(
+        notify(
             "the last turn is taken back"
             + (f"; {again} before it, repeated in a new session:" if again else "")
         )
@@ -269,7 +269,7 @@ class _Recording:
 
     def _tell(self, failure: Failure | None) -> None:
         if failure is not None:
-            print_message(f"{failure.cause}; this turn is not kept")
+            notify(f"{failure.cause}; this turn is not kept")
 
     def _case(self) -> EvalCase:
         from proctor.authoring.record import case_of_talk

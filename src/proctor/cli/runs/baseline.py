@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from proctor.cli.command_base import SectionedCommand, SectionedGroup
-from proctor.cli.messages import print_message
+from proctor.cli.messages import notify
 from proctor.cli.shared_options import SHOW, argument, common_options, option, output_options, store_option
 from proctor.common.safe_text import clean, clean_json
 
@@ -50,7 +50,7 @@ def set_(*, name: str, run: str, store: str | None) -> None:
         warnings.simplefilter("always")
         found = set_baseline(name, run, store)
     for warning in caught:
-        print_message(f"warning: {warning.message}")
+        notify(f"warning: {warning.message}")
     click.echo(clean(_line(found)))
 
 
@@ -69,7 +69,7 @@ def list_(*, as_json: bool, store: str | None) -> None:
     for one in baselines:
         click.echo(clean(_line(one)))
     if not baselines:
-        print_message("no baselines yet. `proctor baseline set NAME RUN` makes one")
+        notify("no baselines yet. `proctor baseline set NAME RUN` makes one")
 
 
 @baseline.command("show", cls=SectionedCommand, examples="proctor baseline show main\n")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.command_base import SectionedCommand
-from proctor.cli.messages import print_message
+from proctor.cli.messages import notify
 from proctor.cli.shared_options import (
     argument,
     common_options,
@@ -132,9 +132,9 @@ def _export(
         result, extras = opened.load(run_id, number), StoreExtras(opened, number)
         stores = kept_stores([opened.url, None])
         for path in export_run(result, form, target or sys.stdout, beside=extras, stores=stores, **how):
-            print_message(f"{path}: run {run_id} as {form}")
+            notify(f"{path}: run {run_id} as {form}")
         if listed_run(opened, run_id).run.state is RunState.RUNNING:
-            print_message(
+            notify(
                 f"run {run_id} is under way: this is how far it has come, cases and counts at different moments. "
                 "Export it again when it is finished"
             )
@@ -163,7 +163,7 @@ def _export_audit(store: Store, run_id: str, form: str, target: str | None, **ho
     with nullcontext(sys.stdout) if target is None else guard.open(Path(target), f"audit {form}") as out:
         write(ShownAudit(audit, ReportOptions(verbose=True, color=False)), out)
     if target is not None:
-        print_message(f"{target}: audit {run_id} as {form}")
+        notify(f"{target}: audit {run_id} as {form}")
 
 
 def _form_of(output: str | None) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.command_base import SectionedCommand
-from proctor.cli.messages import print_message
+from proctor.cli.messages import notify
 from proctor.cli.shared_options import argument, common_options, option, store_option
 from proctor.common.safe_text import clean, clean_json
 from proctor.common.secrets import redact_text
@@ -67,9 +67,7 @@ def _import_file(file: str, store: Store) -> Iterator[RunResult]:
             yield store.load(run_id)
         present += not is_new
     if present:
-        print_message(
-            f"{redact_text(file)}: {present} of its runs {'was' if present == 1 else 'were'} here already"
-        )
+        notify(f"{redact_text(file)}: {present} of its runs {'was' if present == 1 else 'were'} here already")
 
 
 def _report_run(run: RunResult, file: str, *, quiet: bool) -> dict[str, Any]:
@@ -80,9 +78,9 @@ def _report_run(run: RunResult, file: str, *, quiet: bool) -> dict[str, Any]:
     if not quiet:
         click.echo(clean(f"{run.run_id}  {file}  {sentence(run)}"))
     for warning in run.warnings:
-        print_message(f"{file}: warning: {warning}")
+        notify(f"{file}: warning: {warning}")
     if run.failure is not None:
-        print_message(f"{file}: {run.failure.message}")
+        notify(f"{file}: {run.failure.message}")
     counts = {outcome.value: count for outcome, count in run.counts.items()}
     return {
         "run_id": run.run_id,

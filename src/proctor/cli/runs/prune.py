@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from proctor.cli.command_base import SectionedCommand
-from proctor.cli.messages import is_sure, print_message
+from proctor.cli.messages import is_sure, notify
 from proctor.cli.runs.times import Age
 from proctor.cli.shared_options import common_options, option, store_option
 from proctor.common.safe_text import clean, clean_json, count_text
@@ -88,7 +88,7 @@ def prune(
             _delete(doomed, store)
         click.echo(text)
     elif not doomed:
-        print_message("nothing to delete")
+        notify("nothing to delete")
     else:
         click.echo(text)
         question = f"Delete {count_text(len(doomed), 'run')}?"
@@ -106,7 +106,7 @@ def _delete(doomed: Sequence[RunRecord], store: str | None) -> int:
         warnings.simplefilter("always", UserWarning)  # none of the library of an object store
         deleted = prune_runs(opened, runs=[run.run_id for run in doomed])
     for warning in caught:
-        print_message(f"warning: {warning.message}")
+        notify(f"warning: {warning.message}")
     return len(deleted)
 
 

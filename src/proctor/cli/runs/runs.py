@@ -95,7 +95,7 @@ def runs(*, store: str | None, as_json: bool, limit: int | None, **options: Any)
     The id in each line is as short as it can be; `latest` is the newest. `proctor show RUN` shows
     its result; `proctor resume RUN` resumes an unfinished run.
     """
-    from proctor.cli.messages import print_message
+    from proctor.cli.messages import notify
     from proctor.runs.storage.open import NoRunsError, open_runs
     from proctor.schema.results.run_result import RunKind
 
@@ -105,7 +105,7 @@ def runs(*, store: str | None, as_json: bool, limit: int | None, **options: Any)
     except NoRunsError as problem:
         if store is not None:
             raise
-        print_message(str(problem))
+        notify(str(problem))
         _write([], 0, as_json=as_json)
         return
     if limit is None:
@@ -113,7 +113,7 @@ def runs(*, store: str | None, as_json: bool, limit: int | None, **options: Any)
     with closing(opened):
         records, more, count = _look(opened, _filter(options, opened), limit, kind)
         if not records and not as_json:
-            print_message(_nothing(opened, count, kind))
+            notify(_nothing(opened, count, kind))
         _write(_list_entries(opened, records), more, as_json=as_json)
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from proctor.cli.command_base import SectionedCommand
-from proctor.cli.messages import ERROR, print_message
+from proctor.cli.messages import ERROR, notify
 from proctor.cli.shared_options import argument, common, common_options, option, output_options, store_option
 from proctor.common.safe_text import clean_json
 from proctor.errors import SetupError, UnknownNameError
@@ -150,7 +150,7 @@ def show_run(name: str, store_url: str | None, options: Mapping[str, Any], stdou
         ):
             return ERROR
     if late:
-        print_message(late)
+        notify(late)
         return ERROR
     return exit_code([result]) if options["wait"] else 0
 
@@ -168,7 +168,7 @@ def _find(store: Store, name: str, *, is_for_people: bool) -> str:
             raise UnknownNameError(f"No run named {name!r}. {hint}", error.known) from None
         raise
     if warning := warning_of_attempt(store, name):
-        print_message(warning)
+        notify(warning)
     return run_id
 
 
@@ -201,9 +201,9 @@ def _show_for_people(
     write_run_header(entry, judging, stdout, options=report_options)
     show_report([result], stdout, options=report_options)
     if entry.run.state is RunState.UNFINISHED:
-        print_message(_resume_hint(entry))
+        notify(_resume_hint(entry))
     elif (last := store.judgings(result.run_id)[-1]).number > entry.run.judging:
-        print_message(
+        notify(
             f"scoring {last.number} does not count: it was interrupted, or the run was resumed after it. "
             f"`proctor score {entry.short}` re-scores the whole run"
         )
@@ -252,7 +252,7 @@ def show_case(
         write_case(view, stdout, options=ReportOptions(verbose=options["verbose"], color=options["color"]))
         if lacks_reasons(view.case):
             stdout.flush()
-            print_message(
+            notify(
                 "Why turns passed was not kept, only why they missed. "
                 f"`proctor score {view.short} --details` finds it out and keeps it (no agent is called)"
             )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.command_base import SectionedCommand, SectionedGroup
-from proctor.cli.messages import print_message
+from proctor.cli.messages import notify
 from proctor.cli.print_lines import print_lines
 from proctor.cli.shared_options import argument, common_options, option
 from proctor.common.safe_text import clean, clean_json
@@ -62,7 +62,7 @@ def receive(path: Path, *, listen: str, count: int | None, seconds: float | None
     from proctor.runs.traces.receiver import TraceReceiver
 
     with _catch_signals() as stopped, TraceReceiver(path, listen) as receiver:
-        print_message(
+        notify(
             f"listening on {receiver.url}; OTEL_EXPORTER_OTLP_ENDPOINT={receiver.url} makes an exporter send there"
         )
         reason_count = 0
@@ -72,7 +72,7 @@ def receive(path: Path, *, listen: str, count: int | None, seconds: float | None
             for why in receiver.reasons[
                 reason_count:
             ]:  # report at once, so that the user can correct the exporter
-                print_message(f"refused: {why}")
+                notify(f"refused: {why}")
                 reason_count += 1
             return bool(stopped)
 
@@ -128,9 +128,9 @@ def show(traces: tuple[str, ...], *, as_json: bool) -> None:
     for conversation in traced.conversations:
         print_lines(_lines(conversation))
     for doubt in traced.doubts:
-        print_message(doubt)
+        notify(doubt)
     if not traced.conversations:
-        print_message("there is no span of an agent, a model or a tool in it")
+        notify("there is no span of an agent, a model or a tool in it")
 
 
 def _lines(conversation: TracedConversation) -> Iterator[str]:

@@ -55,8 +55,8 @@ def web(*, agents: Path | None, **options: Any) -> None:
 
     for module in ("fastapi", "uvicorn"):
         import_extra(module, extra="web", feature="proctor web")
-    from proctor.cli.messages import print_message
+    from proctor.cli.messages import notify
     from proctor.common.registry import load_object
 
     serve_page = load_object("proctor.web.server.launch:serve_page")  # entry points do not import one another
-    serve_page(agents, options, tell=click.echo, warn=print_message)
+    serve_page(agents, options, tell=click.echo, warn=notify)
