@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import proctor
-from proctor.analysis.calibration.report import write_calibration
+from proctor.analysis.calibration.calibration_report import write_calibration
 from proctor.errors import SetupError, StoreError
 from proctor.schema.analysis.calibration import CalibrationReport, HumanLabel, badge_of
 from proctor.schema.results.score import JudgedBy

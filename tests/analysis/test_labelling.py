@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import proctor
+from proctor.analysis.calibration.calibration_report import calibration_data, write_calibration
 from proctor.analysis.calibration.judge_verdicts import Item
 from proctor.analysis.calibration.label_order import (
     is_held_out,
@@ -20,7 +21,6 @@ from proctor.analysis.calibration.label_order import (
     second_to_label,
 )
 from proctor.analysis.calibration.labellers import labeller_pairs, labels_of_metric, settle_labels
-from proctor.analysis.calibration.report import calibration_data, write_calibration
 from proctor.errors import SetupError
 from proctor.schema.analysis.calibration import HumanLabel, Key, Labelled
 from proctor.stats.agreement import Confusion, Estimate, cohen_kappa

@@ -10,8 +10,8 @@ from typing import Any
 import jsonschema
 import pytest
 
+from proctor.analysis.compare.comparison_report import WRITERS, comparison_blocks, write_comparison
 from proctor.analysis.compare.outcome_text import numbers
-from proctor.analysis.compare.report import WRITERS, comparison_blocks, write_comparison
 from proctor.reports.base import ReportOptions
 from proctor.reports.terminal.block_drawing import draw_blocks
 from proctor.schema.analysis.comparison import (

@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 
 import proctor
-from proctor.analysis.history.report import history_blocks
+from proctor.analysis.history.history_report import history_blocks
 from proctor.reports.base import ReportOptions
 from proctor.reports.terminal.block_drawing import draw_blocks
 from tests.cli.project import in_this_process, write_set

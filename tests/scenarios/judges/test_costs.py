@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import proctor
-from proctor.analysis.calibration.report import write_calibration
+from proctor.analysis.calibration.calibration_report import write_calibration
 from proctor.errors import SetupProblems
 from proctor.models.base import Message, ModelOptions, Reply, Usage
 from proctor.models.scripted import ScriptedModel

@@ -62,7 +62,7 @@ def carry_out_against(
 
 
 def _show_comparisons(comparisons: Sequence[Comparison], execution: Execution) -> None:
-    from proctor.analysis.compare.report import write_comparison
+    from proctor.analysis.compare.comparison_report import write_comparison
 
     for comparison in comparisons:
         if execution.stdout_is_free:

@@ -13,7 +13,7 @@ import click
 
 from proctor.analysis.compare.baselines import load_baseline
 from proctor.analysis.compare.case_diff import parting, parting_data, write_parting
-from proctor.analysis.compare.report import WRITERS, Writer, write_comparison_error
+from proctor.analysis.compare.comparison_report import WRITERS, Writer, write_comparison_error
 from proctor.analysis.compare.sides import find_run
 from proctor.cli.command_base import SectionedCommand
 from proctor.cli.outputs import ResultReports, output_guard, write_places
@@ -185,7 +185,7 @@ def _compare(
     reports: ResultReports[Comparison],
 ) -> int:
     from proctor.analysis.compare.compare_runs import compare_sync
-    from proctor.analysis.compare.report import write_comparison
+    from proctor.analysis.compare.comparison_report import write_comparison
 
     places = reports.places(options["reports"], options["format_"])
     comparison = compare_sync(

@@ -115,7 +115,7 @@ def _check_metric(run_history: RunHistory, metric: str) -> None:
 
 def _write(run_history: RunHistory, metric: str, *, as_json: bool) -> None:
     from proctor.analysis.history.history_data import history_data
-    from proctor.analysis.history.report import write_history
+    from proctor.analysis.history.history_report import write_history
     from proctor.reports.base import ReportOptions
     from proctor.reports.formats.json_text import write_json
 

@@ -105,7 +105,7 @@ def calibrate(*, run: str, labels: str | None, model: str | None, no_keep: bool,
     from pathlib import Path
 
     from proctor.analysis.calibration.calibrate import calibrate_sync
-    from proctor.analysis.calibration.report import calibration_data, write_calibration
+    from proctor.analysis.calibration.calibration_report import calibration_data, write_calibration
     from proctor.reports.base import ReportOptions
     from proctor.reports.formats.json_text import write_json
     from proctor.runs.setup.settings import load_settings, prepare_process, usage_limits

@@ -95,7 +95,7 @@ def plan(
     duration as far as the run records them. Nothing is run.
     """
     from proctor.analysis.power.plan import TRIALS, plan_sync
-    from proctor.analysis.power.report import run_size_data, write_run_size
+    from proctor.analysis.power.plan_report import run_size_data, write_run_size
     from proctor.reports.formats.json_text import write_json
 
     size = plan_sync(

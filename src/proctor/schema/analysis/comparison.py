@@ -288,7 +288,7 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         """Return the outcome and its tables for a notebook."""
-        html: str = load_object("proctor.analysis.compare.report:comparison_html")(self)
+        html: str = load_object("proctor.analysis.compare.comparison_report:comparison_html")(self)
         return html
 
     def __bool__(self) -> bool:

@@ -6,8 +6,8 @@ import io
 import shlex
 from collections.abc import Mapping, Sequence
 
+from proctor.analysis.compare.comparison_report import write_markdown
 from proctor.analysis.compare.outcome_text import FIGURES, missing_texts, numbers, trials_text
-from proctor.analysis.compare.report import write_markdown
 from proctor.reports.content.run_list import SHORTEST
 from proctor.schema.analysis.comparison import (
     CaseChange,
