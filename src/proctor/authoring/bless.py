@@ -115,11 +115,19 @@ def bless(
         StoreError: the store or the run does not exist.
     """
     on_case = on_case or (lambda: None)
-    return bless_opened(open_eval_set, as_store(store), run, cases, trial, on_case, force=force, root=root)
+    return bless_opened(_open_all, as_store(store), run, cases, trial, on_case, force=force, root=root)
+
+
+OpenFile = Callable[[Path, Collection[str]], EvalSetFile]
+"""Opens a file to change the cases with some ids; the others need not be validated."""
+
+
+def _open_all(path: Path, _: Collection[str]) -> EvalSetFile:
+    return open_eval_set(path)
 
 
 def bless_opened(
-    open_file: Callable[[Path], EvalSetFile],
+    open_file: OpenFile,
     store: Store,
     run: str,
     cases: Sequence[str],
@@ -129,7 +137,7 @@ def bless_opened(
     force: bool,
     root: Path | None,
 ) -> list[Blessing]:
-    """As `bless`; `open_file` reads and checks a file, and may return one that is open already."""
+    """As `bless`; `open_file` may return a file that is open already."""
     chosen = _Chosen(store, find_current_run(store, run), trial, on_case)
     picked = list(chosen.pick(cases))
     if chosen.problems:
@@ -138,7 +146,8 @@ def bless_opened(
     for eval_set_id, path in chosen.files({one.case.eval_set_id for one in picked}, root):
         mine = [one for one in picked if one.case.eval_set_id == eval_set_id]
         try:
-            found.append(_File(path, open_file(path), on_case, force=force).bless(mine))
+            source = open_file(path, {one.case.eval_id for one in mine})
+            found.append(_File(path, source, on_case, force=force).bless(mine))
         except EvalFileError as problem:
             found.append(Blessing(path, "", "", refused=[problem]))
     return _add_refusals(found, chosen.refused)

@@ -116,6 +116,28 @@ def test_a_file_that_changed_in_between_is_not_written(project: Path, asked: Tes
     assert (project / SET).read_text() == mine
 
 
+def test_a_preview_validates_only_its_cases_and_a_write_validates_all(
+    project: Path, asked: TestClient
+) -> None:
+    document = json.loads((project / SET).read_text())
+    document["eval_cases"][2]["conversation"] = "none"
+    broken = json.dumps(document)
+    (project / SET).write_text(broken)
+    page = preview(asked, cases=[1])
+    assert [(one["eval_id"], one["status"]) for one in page["cases"]] == [("wrong", "changes")]
+    refused = write(asked, page["etag"], [1])
+    assert (refused.status_code, "conversation" in refused.json()["detail"]) == (400, True)
+    assert (project / SET).read_text() == broken
+
+
+def test_a_preview_refuses_a_file_in_which_other_cases_share_an_id(project: Path, asked: TestClient) -> None:
+    document = json.loads((project / SET).read_text())
+    document["eval_cases"][2]["eval_id"] = "right"
+    (project / SET).write_text(json.dumps(document))
+    page = preview(asked, cases=[1])
+    assert (page["cases"], "already used" in page["problems"][0]) == ([], True)
+
+
 def test_the_same_review_is_not_written_twice(project: Path, asked: TestClient) -> None:
     page = preview(asked)
     assert [write(asked, page["etag"], [1]).status_code for _ in range(2)] == [200, 412]

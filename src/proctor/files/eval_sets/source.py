@@ -6,7 +6,7 @@ Every mistake of a file is reported at once.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -53,23 +53,29 @@ from proctor.schema.format.case import EvalSet
 
 
 def open_eval_set(
-    path: str | Path, *, allow_duplicate_ids: bool = False, allow_empty: bool = False, label: str = ""
+    path: str | Path,
+    *,
+    allow_duplicate_ids: bool = False,
+    allow_empty: bool = False,
+    label: str = "",
+    only: Collection[str] | None = None,
 ) -> EvalSetFile:
     """Read and check a whole set, keeping none of its cases in memory.
 
     Reads every generation of the format, in both spellings, and related formats (see `docs/reference/file-formats.md`). A set without
     cases is refused unless `allow_empty`; duplicate ids are refused unless `allow_duplicate_ids` (then the second `x`
-    runs as `x#2`). `label` is the file's name in messages.
+    runs as `x#2`). `label` is the file's name in messages. `only`: ids of cases; if the file is a plain JSON set, others
+    are not validated, and duplicate keys are not searched.
 
     Raises:
         EvalFileError: with every problem of the file and its position.
     """
     path = Path(path)
-    opened = _open_file(path, label or str(path))
+    opened = _open_file(path, label or str(path), only)
     return _require_valid(opened, allow_duplicate_ids=allow_duplicate_ids, allow_empty=allow_empty)
 
 
-def _open_file(path: Path, label: str) -> EvalSetFile:
+def _open_file(path: Path, label: str, only: Collection[str] | None) -> EvalSetFile:
     suffix = path.suffix.lower()
     if suffix in YAML_SUFFIXES:
         data = read_bytes(path, label)
@@ -87,8 +93,9 @@ def _open_file(path: Path, label: str) -> EvalSetFile:
                 from proctor.files.eval_sets.json_lines import open_lines
 
                 return open_lines(source)
-            opened = stream_set(source)
-            add_duplicate_keys(opened, duplicate_keys_in_cases(source, opened.cases))
+            opened = stream_set(source, only)
+            if only is None:
+                add_duplicate_keys(opened, duplicate_keys_in_cases(source, opened.cases))
             return opened
     except BrokenTextError as broken:
         if source.size > WHOLE_LIMIT:
@@ -131,14 +138,14 @@ def _digest_of(data: bytes) -> Callable[[], str]:
     return lambda: digest
 
 
-def stream_set(source: FileBytes) -> EvalSetFile:
-    """Read every case of a plain JSON set once, and record where its cases are.
+def stream_set(source: FileBytes, only: Collection[str] | None) -> EvalSetFile:
+    """Read every case of a plain JSON set once, and record where its cases are; validate those with the ids `only`.
 
     Raises:
         BrokenTextError: it is not plain JSON, or not a set; another reader may know more.
     """
     walk = Walk(source)
-    collector = Collector()
+    collector = Collector(only=only)
     for index, value in walk:
         collector.take(index, value)
     if kind({**walk.spans.header, walk.spans.cases_key: []}) is not Kind.EVAL_SET:

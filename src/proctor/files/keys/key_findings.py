@@ -161,10 +161,11 @@ class Collector:
     """Collects the ids and the findings of the cases of a set during a pass over it.
 
     `has_free_keys`: unknown keys of cases and turns were entries of `extra` (the short YAML form), where any key is allowed.
+    `only`: the ids of the cases to validate; of others only the id is read. `None`: all.
     """
 
-    def __init__(self, *, has_free_keys: bool = False) -> None:
-        self._has_free_keys = has_free_keys
+    def __init__(self, *, has_free_keys: bool = False, only: Collection[str] | None = None) -> None:
+        self._has_free_keys, self._only = has_free_keys, only
         self._ids: list[str | None] = []  # None: the case cannot be read
         self._errors: list[tuple[int, list[Finding]]] = []
         self._warnings: list[tuple[int, list[Finding]]] = []
@@ -174,6 +175,9 @@ class Collector:
 
     def take(self, index: int, value: object) -> None:
         """Add the next case."""
+        if self._only is not None and (name := _id_of(value)) is not None and name not in self._only:
+            self._ids.append(name)
+            return
         noticed = UnknownKeys()
         try:
             case, note = read_case(value, noticed)
@@ -250,6 +254,12 @@ class Collector:
             of_header = [each for each in header_keys if each.is_misread is is_misread]
             problems.extend(cases.problems(self._keys[is_misread], "warning", of_header))
         return opened
+
+
+def _id_of(value: object) -> str | None:
+    """Return the id of a case that is not validated; `None` if only validation can tell."""
+    ids = [value[key] for key in ("eval_id", "evalId") if key in value] if isinstance(value, dict) else []
+    return ids[0] if len(ids) == 1 and isinstance(ids[0], str) else None
 
 
 NoticedKeys = Collection[tuple[type[BaseModel], str]]

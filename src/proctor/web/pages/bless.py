@@ -6,7 +6,7 @@ Changes are shown as paths of the format and as lines of the file.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
@@ -15,11 +15,9 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from proctor.authoring.bless import Blessing, OnCase, RefusedCase, bless_opened, set_in_project
+from proctor.authoring.bless import Blessing, OnCase, OpenFile, RefusedCase, bless_opened, set_in_project
 from proctor.errors import SetupError, SetupProblems, UnknownNameError
 from proctor.files.edit.editable_file import text_of_file
-from proctor.files.eval_sets.eval_set_file import EvalSetFile
-from proctor.files.eval_sets.source import open_eval_set
 from proctor.runs.attempts import find_current_run
 from proctor.runs.storage.lookup import listed_run
 from proctor.schema.format.wire_model import PageModel
@@ -120,10 +118,8 @@ class CommentsLostError(SetupError):
 class Review:
     """The blessing of a run's cases in the files below a folder."""
 
-    def __init__(
-        self, store: Store, run: str, root: Path, open_file: Callable[[Path], EvalSetFile] = open_eval_set
-    ) -> None:
-        """`root`: files outside of this folder are neither read nor written; `open_file` reads and checks a set.
+    def __init__(self, store: Store, run: str, root: Path, open_file: OpenFile) -> None:
+        """`root`: files outside of this folder are neither read nor written; `open_file`: a preview may validate only its cases.
 
         Raises:
             UnknownNameError: there is no such run.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -116,13 +116,19 @@ class ServerContext:
         default_factory=lambda: BoundedCache(_MOST_OPEN), compare=False, repr=False
     )
 
-    def open_eval_set(self, path: Path) -> EvalSetFile:
+    def open_eval_set(self, path: Path, only: Collection[str] | None = None) -> EvalSetFile:
         """Return the set of a file; a file that has not changed is not read again.
+
+        `only`: the ids of the cases that have to be validated; what is validated in part is not stored.
 
         Raises:
             EvalFileError: it cannot be read.
         """
-        return self._sets.get(path, lambda: _open_located(path), stamp=file_state(path))
+        if only is None:
+            return self._sets.get(path, lambda: _open_located(path), stamp=file_state(path))
+        return self._sets.get(
+            path, lambda: open_eval_set(path, only=only), lambda _: _MOST_OPEN + 1, stamp=file_state(path)
+        )
 
     @contextmanager
     def runs(self) -> Iterator[Store]:

@@ -109,7 +109,7 @@ def bless_cases(
     etag = if_match.strip().removeprefix("W/").strip('"')
     with context.runs() as store:
         try:
-            return Review(store, run, context.root, context.open_eval_set).write(
+            return Review(store, run, context.root, lambda path, _: context.open_eval_set(path)).write(
                 agreed.cases, agreed.trials, etag, force=agreed.force, lose_comments=agreed.lose_comments
             )
         except ChangedSinceError as error:
