@@ -219,3 +219,24 @@ def test_a_fact_that_is_not_only_before_the_final_response(text: str, answer: st
     found = mutants("wrong-number", report(text, answer))
     assert len(found) == number
     assert not any("before the final response" in each.fault for each in found)
+
+
+# --- Changes that would be harmless or break the text -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("operator", "answer"),
+    [
+        pytest.param("wrong-name", "Please note: For Educational and Informational Purposes Only.", id="a heading"),
+        pytest.param("negation", "The commit information is:", id="an introduction"),
+        pytest.param("condition-missing", "A table is particularly useful if the data is large and changes.", id="useful if"),
+    ],
+)  # fmt: skip
+def test_no_mutant_is_made(operator: str, answer: str) -> None:
+    assert not mutants(operator, turn("What is it?", answer))
+
+
+def test_two_tools_that_only_compute_have_no_order() -> None:
+    asked = turn("When is it due?", "In May.")
+    asked["intermediate_data"] = {"tool_uses": calls("calculate_due_date", "infer_country")}
+    assert not mutants("call-order", asked)

@@ -37,7 +37,7 @@ _HEDGED = re.compile(
     re.IGNORECASE,
 )
 _CONDITION = re.compile(
-    r"(?<!check)(?<!see)(?<!know)(?<!tell)(?<!determine)(?<!verify)(?<!ask)(?<!me),? "
+    r"(?<!check)(?<!see)(?<!know)(?<!tell)(?<!determine)(?<!verify)(?<!ask)(?<!me)(?<!useful)(?<!helpful),? "
     r"(?:only if|if|unless|provided that|as long as|except(?: for| on| in)?) "
     r"(?!you(?: need| want| have| would| like| wish|['’]d)|there|needed|any|these|desired)(?:[^.,;!?\s]+ ){2,}[^.,;!?\n]+"
 )
@@ -74,7 +74,8 @@ def _negated(answer: str, _: Random) -> Iterator[tuple[str, str]]:
     closed = protected_spans(answer)
     for span in statement_spans(answer):
         sentence = answer[span.start : span.end]
-        if span.meets(closed) or len(sentence.split()) < 3 or _HEDGED.search(sentence):
+        introduces = sentence.rstrip(" *_").endswith(":")
+        if span.meets(closed) or introduces or len(sentence.split()) < 3 or _HEDGED.search(sentence):
             continue
         changed = _negate(sentence)
         if changed and changed != sentence:

@@ -32,7 +32,8 @@ _ACTING = frozenset(
 )
 """Words in names of tools that act: to call one twice is a fault. To read or to compute twice may be harmless."""
 _READING = frozenset(
-    "get list search find lookup look read load fetch check calculate query retrieve access show view status info".split()
+    "get list search find lookup look read load fetch check calculate compute estimate infer detect query retrieve access show "
+    "view status info".split()
 )
 """Words in names of tools that only read: the order of two of them may mean nothing."""
 _CHANGING = _ACTING | frozenset(

@@ -93,16 +93,18 @@ def _ids(text: str) -> Iterator[tuple[Span, str]]:
 
 
 def _names(text: str) -> Iterator[tuple[Span, str]]:
-    """Yield capitalized words within sentences; a line without a full stop may be a heading, in which every word is capitalized."""
-    whole = [
-        span
-        for span in statement_spans(text)
-        if text[span.start : span.end].rstrip("*_ ").endswith((".", "!"))
-    ]
+    """Yield capitalized words within sentences; in a heading, or a line that may be one, every word is capitalized."""
+    whole = [span for span in statement_spans(text) if _is_prose(text[span.start : span.end])]
     for match in _NAME.finditer(text):
         span = Span(*match.span("value"))
         if not _NO_NAMES.match(match["value"]) and span.meets(whole):
             yield span, match["value"]
+
+
+def _is_prose(sentence: str) -> bool:
+    words = re.findall(r"[^\W\d_]+", sentence)
+    capitalized = sum(word[0].isupper() for word in words)
+    return sentence.rstrip("*_ ").endswith((".", "!")) and 3 * capitalized <= 2 * len(words)
 
 
 _dates: Values = partial(_plain_values, _DATE)
