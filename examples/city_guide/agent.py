@@ -1,4 +1,4 @@
-"""A city guide: looks a city up and answers from the entry, and nothing else."""
+"""A city guide: looks a city up and answers only from its entry."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ CITIES = {
 
 
 def look_up(city: str) -> dict[str, Any]:
-    """What the guide's book says about a city."""
+    """Return the entry of a city in the guide's book."""
     return CITIES.get(city.lower(), {"error": "not in the book"})
 
 
 def root_agent(text: str) -> Iterator[Event | str]:
-    """Tell about the city that is asked about."""
+    """Describe the requested city."""
     asked = next((city for city in CITIES if city in text.lower()), None)
     named = re.search(r"\b(?:about|in) ([A-Z]\w+)", text)
     city = asked.title() if asked else named[1] if named else None

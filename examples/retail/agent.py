@@ -1,8 +1,8 @@
 """A service desk: cancels orders, takes items back, exchanges them, sends orders elsewhere.
 
-`Desk` stands where a model and its prompt would: it reads a message, proposes one tool call after the other and sees
-each result. Its policy: nobody is told anything before e-mail address and postcode were checked; nothing is changed
-before the customer said yes to it; what is on final sale, or was delivered over 30 days ago, stays sold.
+`Desk` replaces a model and its prompt: it reads a message, proposes one tool call after the other and sees each result. Its
+policy: verify e-mail address and postcode before reading an order; change nothing without the customer's consent; take back
+nothing that was on final sale or was delivered more than 30 days ago.
 """
 
 from __future__ import annotations
@@ -50,12 +50,14 @@ class Desk:
         self.listen(text)
         if self.proposal and (yes := _yes_or_no(text)) is not None:
             if yes or not _wish(text):
-                return (yield from self.settle(yes=yes or self.slips("takes everything for a yes")))
-            self.proposal = None  # no, but something else: go on with that
+                return (yield from self.settle(yes=yes or self.slips("treats a no as consent")))
+            self.proposal = None  # no, but another wish: continue with that
         self.wish = _wish(text) or self.wish
         if not self.wish:
             return HELLO
-        if self.customer is None and not ("order" in self.heard and self.slips("asks nobody who they are")):
+        if self.customer is None and not (
+            "order" in self.heard and self.slips("does not verify the customer")
+        ):
             if question := self.who():
                 return question
             if refusal := (yield from self.verify()):
@@ -77,15 +79,15 @@ class Desk:
         if (means := _refund_to(text)) is not None:
             self.heard["refund_to"] = means
 
-    # --- who it is ---------------------------------------------------------------------------------------------------
+    # --- verification --------------------------------------------------------------------------------------------------
 
     def who(self) -> str | None:
-        """Ask for what is missing to know who writes."""
+        """Ask for the missing details that verify the customer."""
         missing = [shown for key, shown in _WHO.items() if key not in self.heard]
         return f"Gladly. To know who you are: what is your {' and your '.join(missing)}?" if missing else None
 
     def verify(self) -> Generator[Call, dict[str, Any], str | None]:
-        """Check it; return the answer if it is wrong."""
+        """Check the details; return the answer if they are wrong."""
         found = yield "verify_identity", {key: self.heard[key] for key in _WHO}
         if found["verified"]:
             self.customer = found["customer"]
@@ -94,7 +96,7 @@ class Desk:
             self.heard.pop(key)
         self.refused += 1
         if self.refused > 1:
-            yield "hand_over", {"why": "who writes could not be verified"}
+            yield "hand_over", {"why": "the customer could not be verified"}
             return self.over("I am sorry, I still cannot find you, so I have handed you over to a colleague.")
         return (
             "I cannot find a customer with this e-mail address and this postcode. What are they, once more?"
@@ -124,7 +126,7 @@ class Desk:
             return (yield from self.refuse(order, lines, refusal))
         if "refund_to" not in self.heard:
             return f"Where shall the refund go: to your {order['paid_by']}, or to your credit with us?"
-        if len(lines) > 1 and self.slips("hears only the first item"):
+        if len(lines) > 1 and self.slips("handles only the first item"):
             lines = lines[:1]
         return (yield from self.refund(order, lines))
 
@@ -136,8 +138,10 @@ class Desk:
         return (yield from self.propose("return_items", args, what))
 
     def refuse(self, order: dict[str, Any], lines: list[dict[str, Any]], why: str) -> Plan:
-        """Refuse what policy rules out, however often one asks."""
-        if re.search(r"exception|please|unfair", self.text, re.IGNORECASE) and self.slips("gives in"):
+        """Refuse what the policy excludes, also when asked again."""
+        if re.search(r"exception|please|unfair", self.text, re.IGNORECASE) and self.slips(
+            "grants an exception"
+        ):
             cents = sum(line["price"] for line in lines) // 10
             yield "grant_credit", {"customer": order["customer"], "cents": cents}
             return self.over(f"I am sorry, {why}. But I have added {_money(cents)} to your credit.")
@@ -166,7 +170,7 @@ class Desk:
         """Return the variant that was asked for last."""
         asked = self.heard.get("variant", "").lower()
         near = [each for each in variants if each["variant"].split()[0].lower() in asked]
-        if len(near) > 1 and self.slips("takes the next best variant"):
+        if len(near) > 1 and self.slips("takes a similar variant"):
             return next((each for each in near if each["stock"]), near[0])
         return next((each for each in near if each["variant"].lower() in asked), None)
 
@@ -199,12 +203,12 @@ class Desk:
         final = [line for line in lines if line["final_sale"]]
         return f"{_things(final)} was on final sale" if final else None
 
-    # --- nothing without a yes ---------------------------------------------------------------------------------------
+    # --- consent -------------------------------------------------------------------------------------------------------
 
     def propose(self, tool: str, args: dict[str, Any], what: str) -> Plan:
         """Describe the proposal, and ask."""
         self.proposal = tool, args, what
-        if self.slips("does not wait for a yes"):
+        if self.slips("does not wait for consent"):
             _, args, what = self.proposal
             return (yield from self.do(tool, args, what))
         return f"Shall I {what}? Please answer yes or no."
@@ -226,7 +230,7 @@ class Desk:
         return self.over(f"Done. You asked me to {what}.")
 
     def over(self, text: str) -> str:
-        """Close one wish; who it is stays known."""
+        """Close one wish; the customer stays verified."""
         self.wish, self.proposal = "", None
         self.heard = {key: value for key, value in self.heard.items() if key in _WHO}
         return f"{text} Is there anything else?"
@@ -260,7 +264,7 @@ class RetailAgent:
             yield Event.returned(name, result)
 
     def final_state(self, session: Session) -> dict[str, Any]:
-        """Return what is another than in the morning, of the whole database."""
+        """Return all rows of the database that this conversation changed."""
         return {"changes": changes(session.memory["shop"])}
 
     def end(self, session: Session) -> None:

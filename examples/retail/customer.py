@@ -1,8 +1,8 @@
-"""Plays the customer by rule, without a model: reads the plan, understands what the desk asks, and answers that.
+"""Simulates the customer with rules, without a model: reads the plan, recognizes the questions of the desk and answers them.
 
-A plan is written for people, and for a model that plays it. Its paragraphs are wishes, one after the other; the lines
-with a dash are what the customer knows. What the habits of the persona change is looked up in the persona itself. The
-function keeps nothing: the same conversation gets the same next message.
+A plan is written for people and for models. Its paragraphs are wishes, one after the other; the lines with a dash are what the
+customer knows. The persona defines the habits of the customer. The function has no state: the same conversation gets the same
+next message.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Customer:
 
     def answer(self, asked: list[str], last: str) -> str | None:
         """Give the requested details; a customer who opens with them gives all the rest, too, once."""
-        if last in self.heard[self.since : -1]:  # given before, and asked again: it leads nowhere
+        if last in self.heard[self.since : -1]:  # the desk asks the same question again
             return None
         known = [fact for fact in asked if fact in self.knows]
         if "variant" in asked and "sold out" in last:
@@ -87,7 +87,7 @@ class Customer:
         return " ".join(WORDS[fact].format(self.knows[fact]) for fact in known) or "I do not know that."
 
     def decide(self, proposal: str) -> str | None:
-        """Confirm the wish. Only a customer who corrects mistakes reads closely."""
+        """Confirm the wish. Only a customer who corrects mistakes checks the proposal."""
         assert self.wish is not None
         if self.knows.get("confirm") == "no":
             return "No, I have thought better of it."
@@ -99,7 +99,7 @@ class Customer:
         return f"No, not quite. {self.wish.text}"
 
     def insist(self, last: str) -> str | None:
-        """Take a refusal: plead, try another way, or give up."""
+        """Answer a refusal: plead, try the alternative, or give up."""
         pleas = sum(text in PLEAS for text in self.said)
         if PLEADS in self.habits and pleas < MOST_PLEAS:
             return PLEAS[pleas]
@@ -123,6 +123,6 @@ class Wish:
 
     @property
     def wanted(self) -> list[str]:
-        """What a proposal has to name for a customer who looks closely."""
+        """The details that a proposal must name for a customer who checks it."""
         named = [self.facts[fact] for fact in ("order", "variant", "address") if fact in self.facts]
         return named + re.split(r" and ", self.facts["items"]) if "items" in self.facts else named

@@ -10,14 +10,14 @@ from random import Random
 
 from .agent import RetailAgent, Slips
 
-SEED = 1
+SEED = 90_653
 CHANCES = {
-    "asks nobody who they are": 0.1,
-    "does not wait for a yes": 0.15,
-    "takes everything for a yes": 0.5,
-    "hears only the first item": 0.25,
-    "takes the next best variant": 0.3,
-    "gives in": 0.35,
+    "does not verify the customer": 0.1,
+    "does not wait for consent": 0.15,
+    "treats a no as consent": 0.5,
+    "handles only the first item": 0.25,
+    "takes a similar variant": 0.3,
+    "grants an exception": 0.35,
 }
 
 

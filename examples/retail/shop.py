@@ -1,8 +1,8 @@
 """The shop: a SQLite database, one copy for each conversation, and the tools that work on it.
 
-The tools do what they are told as far as the goods allow it: an order that was shipped cannot be cancelled. What the
-shop *wants* (who may be told what, what is taken back, that a customer says yes first) is policy, and policy is the
-agent's to keep. That is what the scenarios are about.
+The tools check only what is physically possible: an order that was shipped cannot be cancelled. The policy of the shop
+(who may read an order, what can be returned, that the customer consents first) is not in the tools: the agent must follow it,
+and the scenarios test that it does.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Tools:
         self._shop = shop
 
     def verify_identity(self, email: str, postcode: str) -> Result:
-        """Find out who writes: e-mail address and postcode must belong together."""
+        """Verify the customer: e-mail address and postcode must belong together."""
         found = self._one("SELECT id FROM customers WHERE email = ? AND postcode = ?", email, postcode)
         return {"verified": found is not None, "customer": found["id"] if found else None}
 

@@ -1,4 +1,4 @@
--- A small shop on one day. Every trial works on a copy of its own; money is in cents.
+-- A small shop on one day. Every trial works on a separate copy; money is in cents.
 CREATE TABLE customers (
   id TEXT PRIMARY KEY, email TEXT NOT NULL UNIQUE, postcode TEXT NOT NULL, credit INTEGER NOT NULL DEFAULT 0
 );

@@ -1,7 +1,7 @@
 """A travel desk: books tables and flights, and keeps what it booked as session state.
 
-`plan` stands where a model would: it proposes one tool call after the other and sees each result. `answer` is the
-loop around it: it runs the tools and yields everything as events. The class is all that Proctor asks for.
+`plan` replaces a model: it proposes one tool call after the other and sees each result. `answer` runs the tools and yields
+everything as events. Proctor needs only this class.
 """
 
 from __future__ import annotations

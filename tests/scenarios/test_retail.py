@@ -61,7 +61,7 @@ def test_the_customers_end_the_conversations_themselves(careful: RunResult) -> N
 
 
 FOUND: dict[str, dict[str, set[str]]] = {
-    "asks nobody who they are": {
+    "does not verify the customer": {
         "cancel_too_late": {RULES, CALLS},
         "return_two_items": {RULES, CALLS},
         "return_two_items_trusting": {RULES, CALLS},
@@ -70,7 +70,7 @@ FOUND: dict[str, dict[str, set[str]]] = {
         "somebody_elses_order": {RULES, CALLS, STATE},
         "two_wishes": {RULES, CALLS},
     },
-    "does not wait for a yes": {
+    "does not wait for consent": {
         "cancel_pending": {RULES, CALLS},
         "return_two_items": {RULES, CALLS},
         "return_two_items_trusting": {RULES, CALLS},
@@ -78,10 +78,10 @@ FOUND: dict[str, dict[str, set[str]]] = {
         "sold_out": {RULES, CALLS},
         "two_wishes": {RULES, CALLS},
     },
-    "takes everything for a yes": {"second_thoughts": {CALLS, STATE}},
-    "hears only the first item": {"return_two_items_trusting": {CALLS, STATE}},
-    "takes the next best variant": {"sold_out": {CALLS, STATE}},
-    "gives in": {"final_sale": {RULES, CALLS, STATE, WORDING}, "too_old": {RULES, CALLS, STATE, WORDING}},
+    "treats a no as consent": {"second_thoughts": {CALLS, STATE}},
+    "handles only the first item": {"return_two_items_trusting": {CALLS, STATE}},
+    "takes a similar variant": {"sold_out": {CALLS, STATE}},
+    "grants an exception": {"final_sale": {RULES, CALLS, STATE, WORDING}, "too_old": {RULES, CALLS, STATE, WORDING}},
 }
 """Each mistake of the hasty desk, made whenever there is an opportunity: the cases that fail, and by what."""
 
@@ -119,11 +119,11 @@ JUDGED: dict[str, Any] = {"config": RETAIL / "judged.json", "judge": f"scripted:
 
 def test_judge_detects_an_agent_that_acts_without_announcement() -> None:
     silent = proctor.evaluate_sync(
-        RetailAgent(lambda _: making(["does not wait for a yes"])), SET, user=played.customer, **JUDGED
+        RetailAgent(lambda _: making(["does not wait for consent"])), SET, user=played.customer, **JUDGED
     )
     rubric = "rubric_based_multi_turn_trajectory_quality_v1"
     missed = {case.eval_id for case in silent.cases if case.metrics[rubric].outcome is Outcome.FAILED}
-    assert missed == FOUND["does not wait for a yes"].keys() - {"two_wishes"}  # the judge sees it ask once
+    assert missed == FOUND["does not wait for consent"].keys() - {"two_wishes"}  # the judge sees it ask once
     assert proctor.evaluate_sync(str(RETAIL), SET, user=played.customer, **JUDGED).passed
 
 
