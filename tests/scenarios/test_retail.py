@@ -81,7 +81,10 @@ FOUND: dict[str, dict[str, set[str]]] = {
     "treats a no as consent": {"second_thoughts": {CALLS, STATE}},
     "handles only the first item": {"return_two_items_trusting": {CALLS, STATE}},
     "takes a similar variant": {"sold_out": {CALLS, STATE}},
-    "grants an exception": {"final_sale": {RULES, CALLS, STATE, WORDING}, "too_old": {RULES, CALLS, STATE, WORDING}},
+    "grants an exception": {
+        "final_sale": {RULES, CALLS, STATE, WORDING},
+        "too_old": {RULES, CALLS, STATE, WORDING},
+    },
 }
 """Each mistake of the hasty desk, made whenever there is an opportunity: the cases that fail, and by what."""
 
