@@ -215,13 +215,13 @@ def test_a_few_better_cases_are_no_improvement_where_the_pass_rate_is_lower() ->
         ),
         pytest.param(
             ["PPPPP"] * 7, ["FFFFF"] + ["PPPPP"] * 6,
-            "regression: 1 case is worse beyond chance (set/0), the pass rate of the trials fell from 100.0 % to 85.7 % (-14.3 points, "
+            "regression: 1 case is significantly worse (set/0), the pass rate of the trials fell from 100.0 % to 85.7 % (-14.3 points, "
             "96 % CI: -18.9 to -10.4); by 7 cases x 5 trials",
             id="one case",
         ),
         pytest.param(
             ["P"] * 7, ["F"] + ["P"] * 6,
-            "inconclusive: 1 case passed and now fails (set/0), which may be chance; by 7 cases",
+            "inconclusive: 1 case passed and now fails (set/0), not significant; by 7 cases",
             id="one trial",
         ),
         pytest.param(
@@ -383,6 +383,7 @@ def test_drop_of_a_metric_that_is_not_significant_after_correction_is_a_fall() -
 def test_cases_of_one_run_only_are_listed_apart() -> None:
     found = compared([case("both", "P"), case("old", "F")], [case("new", "F"), case("both", "P")])
     assert (found.only_base, found.only_candidate, found.pairs) == (["set/old"], ["set/new"], 1)
+    assert found.sentence.endswith("; by 1 of 2 cases")
 
 
 def test_cases_of_one_id_are_paired_in_order() -> None:
@@ -394,6 +395,7 @@ def test_a_case_that_was_edited_is_left_out_unless_it_is_asked_for() -> None:
     base, now = side(cases("P", "P"), content={"0": "old"}), side(cases("F", "P"), content={"0": "new"})
     left_out = compare_cases(base, now, CompareOptions())
     assert (left_out.pairs, left_out.changed_cases, left_out.cases) == (1, ["set/0"], [])
+    assert left_out.sentence.endswith("; by 1 of 2 cases")
     kept = compare_cases(base, now, CompareOptions(keep_changed=True))
     assert (kept.pairs, kept.changed_cases, len(kept.cases)) == (2, ["set/0"], 1)
 

@@ -266,10 +266,11 @@ def test_github_annotates_the_outcome_and_the_cases_that_moved() -> None:
     ]
 
 
-def test_github_has_at_most_ten_annotations_of_a_level() -> None:
-    lines = written(comparison(cases=[BOOKED] * 60), "github").splitlines()
+@pytest.mark.parametrize(("count", "more"), [(60, "51 more cases"), (10, "1 more case")])
+def test_github_has_at_most_ten_annotations_of_a_level(count: int, more: str) -> None:
+    lines = written(comparison(cases=[BOOKED] * count), "github").splitlines()
     assert sum(line.startswith("::error ") for line in lines) == 10
-    assert lines[-1] == "::notice title=Proctor::51 more cases moved"
+    assert lines[-1] == f"::notice title=Proctor::{more} moved"
 
 
 def test_foreign_text_is_not_markup() -> None:

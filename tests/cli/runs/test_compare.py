@@ -122,7 +122,7 @@ def test_settings_of_the_gate(store: Path) -> None:
     runs(store, good, bad_once)
     done = compare(store)
     assert (done.exit_code, done.stdout.splitlines()[-1]) == (
-        4, "OUTCOME  inconclusive: 1 case passed and now fails (words/case0), which may be chance; by 12 cases",
+        4, "OUTCOME  inconclusive: 1 case passed and now fails (words/case0), not significant; by 12 cases",
     )  # fmt: skip
     done = compare(store, "--deterministic")
     assert (done.exit_code, "OUTCOME  regression: the agent is deterministic" in done.stdout) == (1, True)
@@ -320,8 +320,10 @@ def test_judged_by_the_same_criteria_it_decides_again(store: Path) -> None:
     found = compare(store).stdout
     assert "`proctor score RUN --config FILE` re-scores one run like the other" in found
     base = proctor.list_runs(store)[1].run_id
-    step = f"NEXT  score the base by the criteria of the candidate: proctor score {base} --config FILE, where FILE contains "
-    content = next(line for line in found.splitlines() if line.startswith(step)).removeprefix(step)
+    step = "NEXT  score the base by the criteria of the candidate, with "
+    line = next(line for line in found.splitlines() if line.startswith(step)).removeprefix(step)
+    content, _, command = line.partition(" in FILE: ")
+    assert command == f"proctor score {base} --config FILE"
     assert list(json.loads(content)["criteria"]) == list(OTHER_OPTION)
     proctor.rescore_sync(base, store=store, config={"criteria": OTHER_OPTION})
     assert compare(store, base, "latest").exit_code == 1

@@ -90,7 +90,7 @@ def test_python_gives_the_same(store: Path) -> None:
         (["--trials", "0"], "trials must be numbers from 1 to 10,000, got 0"),
         (["--trials", "1,x"], "give one or more whole numbers, separated by commas; got '1,x'"),
         (["--metric", "response_match"], "the run has no metric 'response_match'. Did you mean"),
-        (["--metric", "response_match_score", "--detect", "3"], "lie at most 1 apart"),
+        (["--metric", "response_match_score", "--detect", "3"], "differ by at most 1."),
         (["nothing"], "nothing"),
         (["latest~5"], "No run 'latest~5'"),
     ],

@@ -3556,6 +3556,8 @@ export interface components {
             pairs: number;
             /** Apart */
             apart: boolean;
+            /** Too Few */
+            too_few: boolean;
             /** Verdict */
             verdict: string;
         };

@@ -18,11 +18,10 @@ from proctor.analysis.compare.outcome_text import (
     missing_texts,
     numbers,
     run_text,
-    score_pair,
     trials_text,
 )
 from proctor.common.json_values import JsonObject
-from proctor.common.safe_text import encodable
+from proctor.common.safe_text import count_text, encodable
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.summary import short_names
 from proctor.reports.content.symbols import CHANGE_WORDS, Marks
@@ -170,10 +169,11 @@ def _case_item(case: ChangedCase, names: Mapping[str, str], look: Look, *, short
     ]
     parts: list[Spans] = [trials]
     moved = ""
-    if (scores := score_pair(case)) and case.metric:
+    if case.scores is not None and case.metric:
+        was, is_now = (f"{score:.2f}" for score in case.scores)
         metric = Span(case.metric, drawn=names.get(case.metric), is_data=True)
-        parts.append([metric, Span(f" {scores[0]} {look.marks.arrow} {scores[1]}")])
-        moved = f"{case.metric}={scores[0]} -> {scores[1]}"
+        parts.append([metric, Span(f" {was} {look.marks.arrow} {is_now}")])
+        moved = f"{case.metric}={was} -> {is_now}"
     label, prefix = ("before", "before: ") if case.change is CaseChange.NOW_PASSES else ("reason", "")
     return Item(
         case.name,
@@ -400,7 +400,7 @@ def write_github(comparison: Comparison, out: TextIO) -> None:
         text = [trials, *([case.reason] if case.reason else [])]
         lines.append(annotation(level if is_worse else "notice", f"{state}: {case.name}", text))
     if (more := len(comparison.cases) - _MOST_ANNOTATED) > 0:
-        lines.append(annotation("notice", "Proctor", [f"{more:,} more cases moved"]))
+        lines.append(annotation("notice", "Proctor", [f"{count_text(more, 'more case')} moved"]))
     encoding = getattr(out, "encoding", None)
     out.writelines(f"{encodable(line, encoding)}\n" for line in lines)
 

@@ -220,7 +220,7 @@ def rescore_step(found: Comparison, base: Judging, candidate: Judging, *, is_bas
     ((config, metrics),) = criteria
     content = config if len(config) <= _LONGEST_CONFIG else f"the config of the {other}"
     command = f"proctor score {run.run_id} --config FILE{metrics}"
-    return f"score the {word} by the criteria of the {other}: {command}, where FILE contains {content}"
+    return f"score the {word} by the criteria of the {other}, with {content} in FILE: {command}"
 
 
 def _is_apart(found: Comparison) -> bool:

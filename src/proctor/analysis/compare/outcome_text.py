@@ -195,7 +195,7 @@ def _regression(found: Comparison) -> str:
     parts = []
     if found.significant_cases:
         names = _named([one.name for one in found.significant_cases])
-        parts.append(f"{_cases_text(len(found.significant_cases))} worse beyond chance ({names})")
+        parts.append(f"{_cases_text(len(found.significant_cases))} significantly worse ({names})")
     parts += [change_text(one) for one in found.measures if one.decides and one.verdict == "worse"]
     if found.general is not None and found.general.is_regression:
         parts.append(f"in general {found.in_general.partition(':')[0]}")
@@ -204,7 +204,7 @@ def _regression(found: Comparison) -> str:
 
 def _improvement(found: Comparison) -> str:
     parts = [change_text(one) for one in found.measures if one.decides and one.verdict == "better"]
-    return ", ".join(parts) or "cases are better beyond chance"
+    return ", ".join(parts) or "cases are significantly better"
 
 
 def _no_regression(found: Comparison) -> str:
@@ -259,7 +259,7 @@ def _inconclusive(found: Comparison, basis: Basis) -> str:
 def _fall_parts(found: Comparison) -> Iterator[str]:
     """Yield what fell."""
     if found.changed(CaseChange.NOW_FAILS):
-        yield f"{_falls_text(found)}, which may be chance"
+        yield f"{_falls_text(found)}, not significant"
     if dropped := [one.name for one in filter(_has_dropped, found.changed(CaseChange.FEWER_TRIALS))]:
         yield f"{_passes_text(len(dropped))} far fewer trials ({_named(dropped)}), not significant after correction"
     for one in found.measures:
@@ -327,7 +327,8 @@ def _named(names: Sequence[str]) -> str:
 def _basis(found: Comparison) -> str:
     if not found.pairs:
         return ""
-    cases = count_text(found.pairs, "case")
+    total = max(found.pairs, found.base.cases)  # no figure contains the cases that only the base has
+    cases = f"{found.pairs:,} of " * (found.pairs < total) + count_text(total, "case")
     if found.look is not None:
         return f"; by {cases}, {_look_text(found, found.look)}"
     base, candidate = _trials(found.base), _trials(found.candidate)
@@ -405,11 +406,6 @@ def _fine_enough(form: str, largest: float) -> str:
 def _without_sign_of_zero(text: str) -> str:
     """Remove the sign of a value that is rounded to 0: `0.000`, not `-0.000`."""
     return text[1:] if text[:1] in "+-" and not any(digit in text for digit in "123456789") else text
-
-
-def score_pair(case: ChangedCase) -> tuple[str, str] | None:
-    """Return the scores of the metric that moved, before and now."""
-    return None if case.scores is None else (f"{case.scores[0]:.2f}", f"{case.scores[1]:.2f}")
 
 
 def trials_text(trials: Trials) -> str:

@@ -21,7 +21,7 @@ Results = Mapping[tuple[str, int], Counts]
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """The results before and after one of the runs differ beyond chance."""
+    """The results before and after one of the runs differ significantly."""
 
     place: int
     """The first run after the shift: its place in the sequence."""

@@ -1,7 +1,7 @@
 """What changed between consecutive runs of an agent: you changed something, or the provider did.
 
 The manifest records the agent's code, the cases, the config and the packages. If all of these are the same in two runs, and
-other models answered or the results differ beyond chance, the cause is outside of what you changed.
+other models answered or the results differ significantly, the cause is outside of what you changed.
 """
 
 from __future__ import annotations
@@ -185,9 +185,9 @@ def _shift_text(shift: Shift) -> str:
     p_value = f"p = {shift.p_value:.2g}"
     rates = f"{100 * shift.before:.0f} %", f"{100 * shift.now:.0f} %"
     if rates[0] == rates[1]:
-        return f"the results of single cases differ beyond chance ({p_value})"
+        return f"the results of single cases differ significantly ({p_value})"
     way = "fell" if shift.now < shift.before else "rose"
-    return f"the pass rate of the trials {way} from {rates[0]} to {rates[1]} beyond chance ({p_value})"
+    return f"the pass rate of the trials {way} significantly from {rates[0]} to {rates[1]} ({p_value})"
 
 
 def _commit_text(was: str | None, is_now: str | None) -> str:

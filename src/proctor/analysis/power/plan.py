@@ -233,7 +233,7 @@ def plan_sync(
     5 points), or of each of `metrics` in its own units; `power` the probability of finding it, `confidence` that with
     which two builds that do the same are not called worse. `trials` are the numbers of trials of a case to plan for.
 
-    Sources: see `proctor.stats.power` and `proctor.stats.power`.
+    Sources: see `proctor.stats.power`.
 
     Raises:
         SetupProblems: a number is out of range, there is no such metric, or the run has nothing to go by.
@@ -400,5 +400,5 @@ class _RunScores:
                     f"{100 * detect:g} points. Give less (0.05 is 5 points)"
                 )
         elif detect > reach:
-            return f"detect {detect:g}: scores of {name} lie at most {reach:g} apart, so give less"
+            return f"detect {detect:g}: scores of {name} differ by at most {reach:g}. Give less"
         return ""

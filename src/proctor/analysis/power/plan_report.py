@@ -47,6 +47,9 @@ def run_size_blocks(size: RunSize) -> Iterator[Block]:
         yield text_line(f"note: {cases} left out: not every trial could be scored")
     yield from (text_line(f"note: {text}") for text in _assumptions(size))
     yield text_line("note: trials, cost and time are those of one run; a comparison needs two")
+    yield text_line(
+        "note: a comparison estimates the variance from both runs, so the drop that it reports may differ by a few points"
+    )
 
 
 def _assumptions(size: RunSize) -> Iterator[str]:

@@ -86,7 +86,7 @@ def history(
 
     The pass rate of each run is drawn with its 95 % confidence interval, and with what changed since
     the run before: you changed something (code, cases, config, a package), or the provider did (these
-    are the same, and other models answered or the results differ beyond chance).
+    are the same, and other models answered or the results differ significantly).
 
     With CASE, the id of a case or SET/CASE: one line a run, newest first, with scores and with
     what was changed since the run before.

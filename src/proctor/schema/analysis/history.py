@@ -140,7 +140,7 @@ class ChangedBy(StrEnum):
     YOU = "you"
     """Something that the manifest records differs: the agent, the cases, the config, a package."""
     PROVIDER = "provider"
-    """Code, config and cases are the same, and other models answered or the results differ beyond chance."""
+    """Code, config and cases are the same, and other models answered or the results differ significantly."""
     UNKNOWN = "unknown"
     """The same, but it is unknown whether the code changed: it has no version, or the commit differs."""
 

@@ -46,10 +46,11 @@ function Name({ one }: { one: MeasuredLine }) {
       <Breakable text={one.label} />
       {one.verdict && <b className={one.decides ? styles[one.verdict] : ""}> {one.verdict}</b>}
       {one.apart ? (
-        <span className={`${styles.aside} ${styles.warned}`}>not comparable</span>
+        <span className={`${styles.aside} ${styles.warned}`}>not scored alike</span>
       ) : (
         !one.decides && <span className={styles.aside}>reported only</span>
       )}
+      {one.too_few && <span className={styles.aside}>too few cases to test</span>}
     </span>
   );
 }

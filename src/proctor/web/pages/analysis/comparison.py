@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 
 from proctor.analysis.compare.comparison_report import write_markdown
-from proctor.analysis.compare.outcome_text import FIGURES, missing_texts, numbers, trials_text
+from proctor.analysis.compare.outcome_text import FIGURES, is_too_few, missing_texts, numbers, trials_text
 from proctor.reports.content.run_list import SHORTEST
 from proctor.schema.analysis.comparison import (
     CaseChange,
@@ -88,6 +88,8 @@ class MeasuredLine(PageModel):
     pairs: int
     apart: bool
     """The two runs did not score it in the same way (other options, another judge …), so it does not decide."""
+    too_few: bool
+    """Whether no difference could be significant, because it has too few cases."""
     verdict: str
     """`worse`, `better`, or empty if the difference is not significant."""
 
@@ -199,7 +201,7 @@ def comparison_page(
         candidate=sides[1],
         general=None if found.general is None else copy_fields(GeneralLine, found.general),
         same=max(0, found.pairs - len(found.cases)),
-        measures=[_measure(measure) for measure in found.measures],
+        measures=[_measure(measure, too_few=is_too_few(found, measure)) for measure in found.measures],
         cases=[_case(case, places) for case in found.cases],
         only_base=lone(found.only_base),
         only_candidate=lone(found.only_candidate),
@@ -224,7 +226,7 @@ def comparison_side(run: ComparedRun, short: str | None, commit: str | None, *, 
     )  # fmt: skip
 
 
-def _measure(measure: Measured) -> MeasuredLine:
+def _measure(measure: Measured, *, too_few: bool) -> MeasuredLine:
     before, now, difference, low, high = numbers(measure)
     labels = {"passed": "pass rate of the trials"} | {name: texts[0] for name, texts in FIGURES.items()}
     return copy_fields(
@@ -237,6 +239,7 @@ def _measure(measure: Measured) -> MeasuredLine:
         difference_text=difference,
         low_text=low,
         high_text=high,
+        too_few=too_few,
     )
 
 
