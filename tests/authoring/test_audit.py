@@ -390,15 +390,14 @@ def test_metrics_that_only_report_and_those_with_a_judge_are_named() -> None:
             },
             "a scenario",
         ),
+        (case("judged", turn("Hi", None)), "asserts something only for safety_v1, which needs --judge"),
     ],
 )
 def test_other_cases_are_named_and_have_no_mutants(other: Json, reason: str) -> None:
-    criteria = {**LOOSE, "safety_v1": 0.8} if "played" in other.values() else LOOSE
+    criteria = LOOSE if reason == "asserts nothing" else {**LOOSE, "safety_v1": 0.8}
     found = audit(ORDER, other, criteria=criteria)
     assert [each.eval_id for each in found.audited] == ["order"]
-    assert any(
-        each.problem.startswith(reason) or "left out" in each.problem for each in found.cases if each.problem
-    )
+    assert [each.problem.startswith(reason) for each in found.cases if each.problem] == [True]
 
 
 def test_a_case_with_the_same_question_and_expectations_is_redundant() -> None:

@@ -283,8 +283,8 @@ def test_json_follows_its_schema(run: Run) -> None:
     [
         (["c"], "the run has no case 'c'."),
         (["--metric", "response_match"], "Did you mean 'response_match_score'?"),
-        (["--agent", "nobody"], "no run is like that"),
-        (["b", "--set", "others"], "no run is like that"),
+        (["--agent", "nobody"], "no run matches these options"),
+        (["b", "--set", "others"], "matches these options, so that there is no case 'b'"),
         (["--limit", "-1"], "Invalid value for '--limit'"),
         (["--store", "nowhere.sqlite3"], "no runs yet"),
     ],

@@ -147,9 +147,7 @@ class RunsLookedAt:
 
     def _nobody(self, name: str) -> str:
         if not self.runs:
-            return (
-                f"no run is like that: the store {self.store.name} has none to look for the case {name!r} in"
-            )
+            return f"no run of the store {self.store.name} matches these options, so that there is no case {name!r}"
         ids = self._known_ids()
         names = ", ".join(ids[:10]) + (", …" if len(ids) > 10 else "")
         runs = "the run" if len(self.runs) == 1 else f"none of the {len(self.runs)} runs"

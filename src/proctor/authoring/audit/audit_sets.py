@@ -253,7 +253,7 @@ async def _audit_set(
     auditor = CaseAuditor(operators, seed, tally)
     for index, recording in recordings.items():
         skip = plan.skip_reason(index)
-        problem = recording.problem or skip
+        problem = recording.problem or skip.replace("left out by --no-judge", "which needs --judge")
         one = CaseAudit(recording.case.eval_id, plan.source.where(index), problem)
         found.cases.append(one)
         scorer = CaseScorer(plan, recording, seconds)

@@ -97,7 +97,7 @@ def history(
     if not run_history.runs:
         from proctor.errors import UnknownNameError
 
-        raise UnknownNameError("no run is like that; `proctor runs` lists them")
+        raise UnknownNameError("no run matches these options; `proctor runs` lists all runs")
     if metric:
         _check_metric(run_history, metric)
     _write(run_history, metric, as_json=as_json)
