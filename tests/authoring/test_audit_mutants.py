@@ -240,3 +240,14 @@ def test_two_tools_that_only_compute_have_no_order() -> None:
     asked = turn("When is it due?", "In May.")
     asked["intermediate_data"] = {"tool_uses": calls("calculate_due_date", "infer_country")}
     assert not mutants("call-order", asked)
+
+
+@pytest.mark.parametrize(
+    ("answer", "fault"),
+    [
+        ("It costs 5. You can return the red shoes later.", "the last sentence is missing"),
+        ("It costs 5. It is red. You can return shoes later. Bring the old receipt along.", "the last 2 of 4 sentences are missing"),
+    ],
+)  # fmt: skip
+def test_the_fault_of_a_truncated_answer_counts_its_sentences(answer: str, fault: str) -> None:
+    assert [each.fault for each in mutants("answer-cut", turn("What does it cost?", answer))] == [fault]

@@ -115,10 +115,8 @@ def _cut(answer: str, _: Random) -> Iterator[tuple[str, str]]:
     before = _WORD.findall(answer[: rest[0].start].lower())
     words = {word for text in statements if is_statement(text) for word in _WORD.findall(text.lower())}
     if len(words.difference(before)) >= FEWEST_WORDS:
-        yield (
-            answer[: rest[0].start].rstrip(),
-            f"the last {len(rest)} of {len(sentences)} sentences are missing",
-        )
+        missing = f"{len(rest)} of {len(sentences)} sentences are" if len(rest) > 1 else "sentence is"
+        yield answer[: rest[0].start].rstrip(), f"the last {missing} missing"
 
 
 def _more_claimed(answer: str, random: Random) -> Iterator[tuple[str, str]]:
