@@ -201,7 +201,7 @@ function RunFacts({ page }: { page: ComparisonPage }) {
       {unexpected.map(({ text }) => (
         <Fact key={text} word="warning" text={safeText(text)} tone={styles.warned} />
       ))}
-      {!unexpected.length && <Fact word="same" text="Cases, criteria and judge." />}
+      {!unexpected.length && <Fact word="same" text={page.base.cases === page.candidate.cases ? "Cases, criteria and judge." : "Criteria and judge."} />}
     </ul>
   );
 }

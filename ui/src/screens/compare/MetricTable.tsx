@@ -50,7 +50,7 @@ function Name({ one }: { one: MeasuredLine }) {
       ) : (
         !one.decides && <span className={styles.aside}>reported only</span>
       )}
-      {one.too_few && <span className={styles.aside}>too few cases to test</span>}
+      {one.too_few && <span className={`${styles.aside} dim`}>too few cases to test</span>}
     </span>
   );
 }
