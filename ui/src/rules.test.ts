@@ -14,7 +14,7 @@ const FORBIDDEN: readonly (readonly [what: string, pattern: RegExp])[] = [
   ["markup from text", /dangerouslySetInnerHTML|innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|srcDoc/],
   ["code from text", /\beval\(|new Function\(/],
   ["an image, a frame or a style that could load or be refused by the CSP", /<(img|iframe|object|embed|style|video|audio|base)\b/],
-  ["an address outside the page", /<a\s[^>]*href=\{(?!hrefs?\()/],
+  ["an address outside the page", /<a\s[^>]*href=\{(?!hrefs?\(|pathOf\(`\/api\/)/],
   ["an address of somewhere else", /["'`](https?:)?\/\/[a-z]/i],
 ];
 

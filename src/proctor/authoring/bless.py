@@ -115,15 +115,20 @@ def bless(
         StoreError: the store or the run does not exist.
     """
     on_case = on_case or (lambda: None)
-    return bless_opened(_open_all, as_store(store), run, cases, trial, on_case, force=force, root=root)
+    return bless_opened(
+        lambda path, _: open_eval_set(path),
+        as_store(store),
+        run,
+        cases,
+        trial,
+        on_case,
+        force=force,
+        root=root,
+    )
 
 
 OpenFile = Callable[[Path, Collection[str]], EvalSetFile]
 """Opens a file to change the cases with some ids; the others need not be validated."""
-
-
-def _open_all(path: Path, _: Collection[str]) -> EvalSetFile:
-    return open_eval_set(path)
 
 
 def bless_opened(
