@@ -34,10 +34,10 @@ export function RunScreen() {
   const { live: canWatch } = useSource();
   const judging = canWatch ? query.get("judging") : null; // a file has one
   const base = `/api/runs/${encodeURIComponent(run)}`;
-  const { page, error, refetch, read } = usePage(base, judging);
+  const { page, error, refetch, reads } = usePage(base, judging);
   const watched = canWatch && page?.state === "running" ? page.run_id : null;
   const live = useLive(watched);
-  const cases = useCases(`${base}/cases`, judging, read, watched ? Infinity : 2_000);
+  const cases = useCases(`${base}/cases`, judging, reads, watched ? Infinity : 2_000);
   useTitle(page ? titleOf(page) : "Run");
   if (!page) return error ? <NotFound error={error} retry={refetch} /> : <Loading />;
   return (
@@ -57,8 +57,9 @@ function usePage(base: string, judging: string | null) {
   const first = useFirstRows(`${base}/cases`, judging);
   const brief = useData<RunPage>(live ? pathOf(base, { judging, ...BRIEF }) : null, { keep: false, fresh: Infinity });
   const hasFirst = (brief.data || brief.error) && (first.data || first.error);
-  const whole = useData<RunPage>(!live || hasFirst ? pathOf(base, { judging }) : null);
-  return { page: whole.data ?? brief.data, error: whole.error, refetch: whole.refetch, read: whole.data !== undefined };
+  const reads = !live || Boolean(hasFirst);
+  const whole = useData<RunPage>(reads ? pathOf(base, { judging }) : null);
+  return { page: whole.data ?? brief.data, error: whole.error, refetch: whole.refetch, reads };
 }
 
 function useFirstRows(path: string, judging: string | null) {
@@ -67,10 +68,9 @@ function useFirstRows(path: string, judging: string | null) {
 }
 
 /** The cases of a run: at first its first rows, and, when they are there, every one. */
-function useCases(path: string, judging: string | null, read: boolean, fresh: number) {
-  const { live } = useSource();
+function useCases(path: string, judging: string | null, reads: boolean, fresh: number) {
   const first = useFirstRows(path, judging);
-  const every = useData<CasesPage>(!live || read ? pathOf(path, { judging }) : null, { fresh });
+  const every = useData<CasesPage>(reads ? pathOf(path, { judging }) : null, { fresh });
   return every.data || every.error ? { ...every, complete: true } : { ...every, data: first.data, complete: false };
 }
 
