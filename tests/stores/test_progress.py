@@ -7,9 +7,22 @@ import pytest
 from proctor.errors import UnknownNameError
 from proctor.schema.results.manifest import RunState
 from proctor.schema.results.run_result import Outcome
-from proctor.stores.base import ScoreRecord, TrialRecord, VerdictRecord
+from proctor.stores.base import RunWriter, ScoreRecord, TrialRecord, VerdictRecord
 from proctor.stores.sql.store import SqlStore
-from tests.stores.sample_runs import METRIC, Heard, begun, case_json, evidence, score, verdict, write_run
+from tests.stores.sample_runs import (
+    METRIC,
+    Heard,
+    begun,
+    case_json,
+    evidence,
+    judging,
+    manifest,
+    planned,
+    records,
+    score,
+    verdict,
+    write_run,
+)
 
 
 def test_running_run_reports_its_progress_and_its_worker(store: SqlStore) -> None:
@@ -40,6 +53,40 @@ def test_running_run_reports_its_progress_and_its_worker(store: SqlStore) -> Non
     left = store.standing("run1")
     assert (left.in_flight, left.lost_workers) == (0, after.lost_workers)
     assert (store.summary("run1").in_flight, store.summary("run1").lost_attempts) == (0, 2)
+
+
+def leave(writer: RunWriter, heard: Heard) -> None:
+    """End a writer without a summary while the agent runs four trials, as a process that is killed."""
+    writer.live_figures = lambda: {"in_flight": 4}
+    writer.put(records(0), "case")
+    heard.wait_for(1)
+    writer.close()
+
+
+@pytest.mark.parametrize("again", ["resume", "score"])
+def test_trials_of_a_dead_process_are_not_in_flight_when_another_one_takes_the_run(
+    store: SqlStore, again: str
+) -> None:
+    heard = Heard()
+    leave(begun(store, heard=heard), heard)
+    writer = (
+        store.resume("run1", Heard()) if again == "resume" else store.judge_again("run1", judging(), Heard())
+    )
+    try:
+        assert store.record("run1").state is RunState.RUNNING
+        assert (store.standing("run1").in_flight, store.summary("run1", 1).in_flight) == (0, 0)
+    finally:
+        writer.close()
+
+
+def test_trials_of_a_dead_member_are_not_in_flight_when_its_part_is_started_again(store: SqlStore) -> None:
+    heard = Heard()
+    whole = manifest("run1", cases=3), planned(3), judging()
+    member = store.join(*whole, part=1, parts=1)
+    member.set_ready()
+    leave(member.writer([0, 1, 2], heard), heard)
+    store.join(*whole, part=1, parts=1)
+    assert (store.standing("run1").state, store.standing("run1").in_flight) == (RunState.RUNNING, 0)
 
 
 def test_run_without_a_worker_names_none(store: SqlStore) -> None:

@@ -131,6 +131,8 @@ def claim_member(transaction: Transaction, run: int, part: int, parts: int, name
     with sound(name, "a member of a run"):
         member = Member(*values)
     member.holder, member.refusal = me, ""
+    if member.summary:  # the trials of a process that died do not run any more
+        member.summary = compact({**json.loads(member.summary), "in_flight": 0})
     member.write(transaction)
     return member
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import queue
 import threading
 import time
@@ -244,9 +245,11 @@ def resume_run(
 ) -> Hold:
     """Take up a run, within a transaction, with cases that it did not have before, or not so."""
     run = lease.run
+    progress = run_progress(database, run)
+    _reset_in_flight(transaction, database, progress)
     hold = Hold(
         lease,
-        run_progress(database, run),
+        progress,
         judging_progress(database, run, 1),
         Decided(RunReader(database, run, lease.run_id, 1).outcomes()),
         last_attempts(database, run),
@@ -265,6 +268,7 @@ def resume_run(
 def begin_judging(transaction: Transaction, database: Database, lease: Lease, judging: Judging) -> Hold:
     """Write down another scoring of a run, within a transaction; its number is chosen here."""
     progress = run_progress(database, lease.run)
+    _reset_in_flight(transaction, database, progress)
     progress.judgings += 1
     numbered = judging.model_copy(update={"number": progress.judgings})
     new = JudgingProgress(lease.run, numbered.number)
@@ -272,6 +276,15 @@ def begin_judging(transaction: Transaction, database: Database, lease: Lease, ju
     insert_judging(transaction, new, numbered)
     hold.write(transaction)
     return hold
+
+
+def _reset_in_flight(transaction: Transaction, database: Database, run: RunProgress) -> None:
+    """Remove the number of trials that ran when a process died: its successor has not started one."""
+    for number in range(1, run.judgings + 1):
+        progress = judging_progress(database, run.run, number)
+        if json.loads(progress.summary or "{}").get("in_flight"):
+            progress.update_summary({"in_flight": 0})
+            progress.write(transaction)
 
 
 def last_attempts(database: Database, run: int) -> dict[tuple[int, int], int]:
