@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from proctor.stores.base import Store
 
 OnCase = Callable[[], None]
+OpenFile = Callable[[Path, Collection[str]], EvalSetFile]
 
 
 class ChangedCase(NamedTuple):
@@ -115,20 +116,11 @@ def bless(
         StoreError: the store or the run does not exist.
     """
     on_case = on_case or (lambda: None)
-    return bless_opened(
-        lambda path, _: open_eval_set(path),
-        as_store(store),
-        run,
-        cases,
-        trial,
-        on_case,
-        force=force,
-        root=root,
-    )
+    return bless_opened(_open_all, as_store(store), run, cases, trial, on_case, force=force, root=root)
 
 
-OpenFile = Callable[[Path, Collection[str]], EvalSetFile]
-"""Opens a file to change the cases with some ids; the others need not be validated."""
+def _open_all(path: Path, _: Collection[str]) -> EvalSetFile:
+    return open_eval_set(path)
 
 
 def bless_opened(
@@ -142,7 +134,7 @@ def bless_opened(
     force: bool,
     root: Path | None,
 ) -> list[Blessing]:
-    """As `bless`; `open_file` may return a file that is open already."""
+    """As `bless`; `open_file` needs to validate only the cases with these ids, and may return an open file."""
     chosen = _Chosen(store, find_current_run(store, run), trial, on_case)
     picked = list(chosen.pick(cases))
     if chosen.problems:

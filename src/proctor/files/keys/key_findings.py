@@ -175,8 +175,8 @@ class Collector:
 
     def take(self, index: int, value: object) -> None:
         """Add the next case."""
-        if self._only is not None and (name := _id_of(value)) is not None and name not in self._only:
-            self._ids.append(name)
+        if (unchecked := self._unchecked_id(value)) is not None:
+            self._ids.append(unchecked)
             return
         noticed = UnknownKeys()
         try:
@@ -190,6 +190,14 @@ class Collector:
             self._has_rows = True
             self._warnings.append((index, [Finding((), note, "ADK refuses this file")]))
         self._add_keys(index, case, value, noticed, is_row=bool(note))
+        self._add_repeated_ids(index, case)
+
+    def _unchecked_id(self, value: object) -> str | None:
+        """Return the id of a case that is not validated; `None`: validate it."""
+        name = None if self._only is None else _id_of(value)
+        return None if name in (self._only or ()) else name
+
+    def _add_repeated_ids(self, index: int, case: EvalCase) -> None:
         ids = [turn.invocation_id for turn in case.conversation or () if turn.invocation_id]
         if len(set(ids)) < len(ids):
             duplicate = next(name for name in ids if ids.count(name) > 1)
@@ -257,7 +265,7 @@ class Collector:
 
 
 def _id_of(value: object) -> str | None:
-    """Return the id of a case that is not validated; `None` if only validation can tell."""
+    """Return the id of a case that is not validated; `None` if only validation finds it."""
     ids = [value[key] for key in ("eval_id", "evalId") if key in value] if isinstance(value, dict) else []
     return ids[0] if len(ids) == 1 and isinstance(ids[0], str) else None
 
