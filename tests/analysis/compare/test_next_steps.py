@@ -4,10 +4,10 @@ import pytest
 from scipy import stats
 
 from proctor.analysis.compare.case_pairing import LEFT_OUT
-from proctor.analysis.compare.detectable import (
+from proctor.analysis.compare.detectable import POWER
+from proctor.analysis.compare.next_steps import (
     FEWEST_TRIALS,
     MOST_TRIALS,
-    POWER,
     as_scored,
     next_steps,
     trials_to_show,

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from proctor.analysis.compare.case_pairing import Pairs, changed_cases, pair
-from proctor.analysis.compare.detectable import Detectable, ErrorBudget, detectable_drop, divide_error
+from proctor.analysis.compare.detectable import Detectable, detectable_drop
+from proctor.analysis.compare.error_budget import ErrorBudget, divide_error
 from proctor.analysis.compare.futility import FUTILE, Ahead, chance_to_decide
 from proctor.analysis.compare.measures import (
     Tested,
@@ -155,13 +156,12 @@ def compare_cases(base: Side, candidate: Side, options: CompareOptions) -> Compa
 
     The outcome, in this order. *regression*: significantly worse whatever the missing verdicts are. *error*: significantly
     worse if they are the worst ones, or no case has a verdict in both runs; *inconclusive* instead if only a few are missing
-    and a case fell whatever they are. *inconclusive*: pass and fail were not scored alike.
-    *improvement*: significantly better, with a pass rate that is not lower, whatever the missing verdicts are. *no
-    regression*: a drop of the pass rate larger than the margin is ruled out for cases like these. *inconclusive*: a case,
-    or with the worst values a missing verdict, fell, or proof is required. *no difference*: nothing fell.
+    and a case fell whatever they are. *inconclusive*: pass and fail were not scored alike. *improvement*: significantly
+    better, with a pass rate that is not lower, whatever the missing verdicts are. *no regression*: a drop of the pass rate
+    larger than the margin is ruled out for cases like these. *inconclusive*: a case fell, or a missing verdict would with
+    its worst value, or proof is required. *no difference*: nothing fell.
 
-    The test of "no regression": D. J. Schuirmann, "A comparison of the two one-sided tests procedure and the power
-    approach", Journal of Pharmacokinetics and Biopharmaceutics 15 (1987), 657-680; here its lower side.
+    "No regression" is the lower test of D. J. Schuirmann, J. Pharmacokinetics and Biopharmaceutics 15 (1987), 657-680.
     """
     pairs = pair(
         base.cases, candidate.cases, keep_changed=options.keep_changed, add_left_out=options.left_out

@@ -132,8 +132,8 @@ def _side(run: str | RunResult, store: StoreLike) -> KnownSide:
 
 def _compare(base: KnownSide, candidate: KnownSide, request: _Request) -> Comparison:
     from proctor.analysis.compare.compare_cases import compare_cases
-    from proctor.analysis.compare.detectable import as_scored, next_steps, rescore_step
     from proctor.analysis.compare.interim_looks import looked_at
+    from proctor.analysis.compare.next_steps import as_scored, next_steps, rescore_step
     from proctor.runs.differences import (
         case_differences,
         find_differences,

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from math import ceil, fsum, isfinite
 from typing import TYPE_CHECKING
 
-from proctor.analysis.compare.detectable import detectable_case_rate, divide_error
+from proctor.analysis.compare.detectable import detectable_case_rate
+from proctor.analysis.compare.error_budget import divide_error
 from proctor.common.safe_text import count_text
 from proctor.errors import SetupError, SetupProblems, UnknownNameError, did_you_mean
 from proctor.runs.attempts import find_current_run
