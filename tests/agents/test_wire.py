@@ -119,7 +119,7 @@ def test_empty_done_changes_nothing() -> None:
             {"code": 429, "message": "slow down"}, "error", "429", "slow down", id="a number, by SSE's event"
         ),
         pytest.param("it broke", "error", "", "it broke", id="only a text"),
-        pytest.param({"type": "error"}, "", "", "and no more", id="nothing"),
+        pytest.param({"type": "error"}, "", "", "without a message", id="nothing"),
         pytest.param({"type": "error", "message": {"a": 1}}, "", "", "{'a': 1}", id="no text"),
     ],
 )

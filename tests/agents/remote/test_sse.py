@@ -120,7 +120,7 @@ FAULTS: dict[str, tuple[bytes, str, type[AgentError], str]] = {
     ),
     "an error as the event's name": (b"event: error\ndata: gone\n\n", SSE, AgentError, "is not JSON"),
     "an error without data": (
-        stream({"text": "Hi"}) + b"event: error\n\n" + stream(DONE), SSE, AgentRaisedError, "the agent said that it failed",
+        stream({"text": "Hi"}) + b"event: error\n\n" + stream(DONE), SSE, AgentRaisedError, "the agent reported a failure without a message",
     ),
     "no JSON": (b"data: [DONE]\n\n", SSE, AgentError, "is not JSON"),
     "not an answer": (stream({"hello": "world"}), SSE, AgentError, "a dict that has"),

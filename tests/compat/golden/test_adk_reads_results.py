@@ -62,11 +62,16 @@ def test_rubrics_are_read_there(root: Path, tmp_path: Path) -> None:
     [app] = [path.name for path in tmp_path.iterdir()]
     [found] = read_by_adk(tmp_path, app)
     bern = next(entry for entry in found.eval_case_results if entry.eval_id == "about_bern")
-    overall = bern.overall_eval_metric_results[0].details.rubric_scores
-    of_turn = bern.eval_metric_result_per_invocation[0].eval_metric_results[0].details.rubric_scores
+    overall = _rubric_scores(bern.overall_eval_metric_results)
+    of_turn = _rubric_scores(bern.eval_metric_result_per_invocation[0].eval_metric_results)
     for scores in (overall, of_turn):
         assert [(each.rubric_id, each.score) for each in scores] == [("sober", 0.0), ("names_the_river", 1.0)]
     assert "brochure" in of_turn[0].rationale
+
+
+def _rubric_scores(results: list[Any]) -> Any:
+    [rubrics] = [one for one in results if one.metric_name.startswith("rubric_based")]
+    return rubrics.details.rubric_scores
 
 
 def _same(entry: Any, case: Any, index: int, trial: Any) -> None:

@@ -146,7 +146,7 @@ BREAKS = [
     ("cancellation", Broken(_ignores_cancellation), "it continued for more than 2 s after it was cancelled"),
     ("cancellation", Broken(_BrokenByCancelling()), "after a turn was cancelled, the next conversation failed"),
     ("leaving", Broken(_BrokenByCancelling()), "after a turn was left after its first event, the next conversation failed"),
-    ("concurrency", Broken(_Shared()), "which was had at the same time"),
+    ("concurrency", Broken(_Shared()), "which was held at the same time"),
     ("errors", Broken(_refuses_errors), "made it answer text 'Sorry, something went wrong.', and raise nothing"),
     ("errors", Broken(_fails_for_good), "after it failed, the next conversation failed: as told"),
     ("description", Broken(describe=lambda: {"name": "x"}), "expected an AgentInfo with a name"),

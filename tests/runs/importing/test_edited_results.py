@@ -259,7 +259,7 @@ def test_case_that_contradicts_its_scores_is_reported(files: dict[str, Path], tm
     found = result.case(case["eval_id"])
     assert found.outcome is Outcome.FAILED
     assert found.reason.startswith(
-        "the file contradicts itself: it is recorded as passed, and its scores make it failed; it says: "
+        "the file contradicts itself: it is recorded as passed, and its scores make it failed; its own reason: "
     )
 
 

@@ -140,7 +140,7 @@ def test_runs_are_narrowed_down(ran: Callable[..., None], client: TestClient) ->
     ("query", "status", "message"),
     [
         ({"case": "c"}, 404, "has no case 'c'"),
-        ({"case": "a"}, 400, "several sets have a case 'a': say "),
+        ({"case": "a"}, 400, "several sets have a case 'a': use "),
         ({"limit": -1}, 422, "limit"),
         ({"case": "../../x"}, 404, "x"),
     ],

@@ -81,6 +81,11 @@ class Labelled:
         parts = [eval_id, f"trial {trial + 1}" if trial else "", f"turn {turn + 1}" if turn != WHOLE else ""]
         return ", ".join(filter(None, [*parts, f"rubric {rubric}" if rubric else ""]))
 
+    @property
+    def told(self) -> str:
+        """Earlier name of `title`."""
+        return self.title
+
 
 class Figure(WireModel):
     """An estimate with its confidence interval; without a value it is undefined."""
