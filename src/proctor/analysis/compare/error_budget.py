@@ -1,4 +1,9 @@
-"""How the probability of a false regression is divided over the tests that can cause one."""
+"""How the probability of a false regression is divided over the tests that can cause one.
+
+All tests are one-sided: 2 % for single cases, 2 % for the pass rate of the set, 1 % for the metrics. If a drop in general is
+a regression, too (`--generalize`), it gets 2 %, and cases and set get 1 % each. By Bonferroni's inequality the probability
+that any of them is wrong is at most the sum. The same levels hold for improvements.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +12,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ErrorBudget:
-    """How the probability of a false regression is divided over the tests that can cause one: their one-sided levels.
-
-    2 % are for single cases, 2 % for the pass rate of the set, 1 % for the metrics. If a drop in general is a regression, too
-    (`--generalize`), it gets 2 %, and cases and set get 1 % each. By Bonferroni's inequality the probability that any of
-    them is wrong is at most the sum. The same levels hold for improvements.
-    """
+    """The one-sided significance level of each kind of test."""
 
     cases: float
     """Of all single cases together."""

@@ -45,9 +45,9 @@ def next_steps(found: Comparison, base: Manifest, candidate: Manifest, case_leve
     moved = found.changed(CaseChange.NOW_FAILS) or found.changed(CaseChange.FEWER_TRIALS)
     if moved:
         yield from _new_trials(found, moved, trials_to_show(moved, case_level), base, candidate)
-    if found.more_cases and (
-        not moved or found.pairs > len(moved)
-    ):  # cases that were chosen because they fell are no sample
+    # cases that were chosen because they fell are not a sample
+    is_sample = not moved or found.pairs > len(moved)
+    if found.more_cases and is_sample:
         yield f"for cases like these: {_more_text(found)} would show whether they get worse"
 
 
