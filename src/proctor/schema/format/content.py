@@ -6,7 +6,7 @@ Names of enumerations (language, outcome, modality ...) stay text, so that new m
 Content models equal those of `google.genai.types`, in both directions: metrics compare an agent's calls (Proctor's models)
 with calls in their own code (often google-genai's), and pydantic returns `False` for models of different classes, so that
 such a metric would fail silently. `ContentModel` implements `ours == theirs`. For `theirs == ours`, google-genai's classes
-are patched once to defer to ours: before Proctor builds its first object, or when `google.genai.types` is imported after that.
+are patched once to defer to ours: before Proctor reads its first content, or when `google.genai.types` is imported after that.
 This module never imports it.
 """
 
@@ -31,7 +31,7 @@ from pydantic import (
 )
 from pydantic_core import core_schema, from_json
 
-from proctor.schema.format.wire_model import BEFORE_FIRST_OBJECT, Base64Bytes, WireModel, to_camel
+from proctor.schema.format.wire_model import Base64Bytes, WireModel, to_camel
 
 GENAI_TYPES = "google.genai.types"
 _OTHER_NAMES = {"UsageMetadata": "GenerateContentResponseUsageMetadata"}
@@ -399,4 +399,4 @@ def user_text(text: str) -> Content:
     return text_content(text, "user")
 
 
-BEFORE_FIRST_OBJECT.append(defer_equality)
+ContentModel.before_first_object = [defer_equality]

@@ -12,7 +12,7 @@ import datetime as dt
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeVar, get_args
 
 from pydantic import (
     AliasGenerator,
@@ -88,10 +88,6 @@ def _unknown_key(model: type[BaseModel]) -> core_schema.CoreSchema:
     return core_schema.with_info_after_validator_function(check, core_schema.str_schema())
 
 
-BEFORE_FIRST_OBJECT: list[Callable[[], None]] = []
-"""Functions that are called once, before the first object of a model is read."""
-
-
 class WireModel(BaseModel):
     """Base of every model that is read from or written to a file of the format.
 
@@ -110,6 +106,8 @@ class WireModel(BaseModel):
         val_json_bytes="base64",
         defer_build=True,
     )
+    before_first_object: ClassVar[list[Callable[[], None]]] = []
+    """Functions that are called once, before the first object of the class or of a subclass is read."""
 
     def __init__(self, /, **data: Any) -> None:
         try:
@@ -129,8 +127,8 @@ class WireModel(BaseModel):
         cls, source: Any, handler: GetCoreSchemaHandler
     ) -> core_schema.CoreSchema:
         """Add a check of unknown keys; without unknown keys it costs nothing."""
-        while BEFORE_FIRST_OBJECT:
-            BEFORE_FIRST_OBJECT.pop()()
+        while cls.before_first_object:
+            cls.before_first_object.pop()()
         schema = handler(source)
         inner: Any = handler.resolve_ref_schema(schema)
         while inner["type"] != "model-fields":
