@@ -32,7 +32,7 @@ def side_of_run(store: Store, reference: str | RunResult) -> KnownSide:
     if isinstance(reference, RunResult):
         return side_of_result(reference)
     from proctor.analysis.compare.compare_cases import Side
-    from proctor.schema.results.manifest import counting
+    from proctor.schema.results.manifest import adds_trials, counting
     from proctor.schema.results.model_usage import total_cost
 
     run_id = find_run(store, reference)
@@ -42,7 +42,7 @@ def side_of_run(store: Store, reference: str | RunResult) -> KnownSide:
     run = ComparedRun(
         run_id, manifest.agent.label, cases, manifest.num_runs, manifest.created_at,
         total_cost(summary.spent) if summary.spent else None,
-        against=manifest.against, most=manifest.num_runs if store.load(run_id).at_most else 0,
+        against=manifest.against, most=manifest.num_runs if adds_trials(manifest, judging) else 0,
     )  # fmt: skip
     priced = any(one.purpose == "agent" and not one.unpriced for one in summary.spent)
     trials = sum(one.cases * one.num_runs for one in manifest.sets)
