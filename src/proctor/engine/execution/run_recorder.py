@@ -121,8 +121,9 @@ class StoredRun:
 
     def trials(self, positions: Sequence[int]) -> Iterator[tuple[int, list[StoredTrial]]]:
         """Yield the stored trials of each of these cases that has any, with the position of the case."""
-        known = positions if self.resumed else ()
-        return self.store.trials(self.writer.run_id, known, self.writer.judging)
+        if not self.resumed:
+            return iter(())
+        return self.store.trials(self.writer.run_id, positions, self.writer.judging)
 
     def put(self, *records: Record) -> None:
         """Write records, without waiting for the disk."""

@@ -361,9 +361,9 @@ class TrialQueue:
 
     def _first_round(self, looks: StoppingRule) -> int:
         """Return the trials of a case at the first look; of a resumed run, at the look that it was heading for."""
-        counts = [number + 1 for _, number, _ in self.stored.attempts()] if self.stored is not None else []
-        most = max(counts, default=0) if self.stored is not None and self.stored.resumed else 0
-        return looks.next_round(max(0, most - 1))
+        if self.stored is None or not self.stored.resumed:
+            return looks.next_round(0)
+        return looks.next_round(max((number for _, number, _ in self.stored.attempts()), default=0))
 
     def _begin_case(self, state: CaseState, recorded: Sequence[StoredTrial]) -> list[TrialState]:
         if self.looks is not None:

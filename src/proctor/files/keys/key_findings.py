@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ValidationError
@@ -221,7 +222,8 @@ class Collector:
         """Whether unknown keys must be examined one by one."""
         if self._has_free_keys:
             noticed = {pair for pair in noticed if pair[0] not in (EvalCase, Invocation)}
-        return bool(noticed) and (is_row or _have_meaning(noticed, misread_only=self._left[False] <= 0))
+        misread_only = self._left[False] <= 0
+        return any(is_row or _has_meaning(*pair, misread_only=misread_only) for pair in noticed)
 
     def _keep(self, index: int, findings: list[Finding], *, is_misread: bool) -> None:
         """Add findings of one kind, up to the limit."""
@@ -274,16 +276,14 @@ NoticedKeys = Collection[tuple[type[BaseModel], str]]
 """(model, key) of the unknown keys that validation found."""
 
 
-def _have_meaning(keys: NoticedKeys, *, misread_only: bool) -> bool:
-    """Whether the unknown keys of a case must be examined one by one."""
-    for owner, key in keys:
-        meaning = meaning_of(place_of(owner), owner, key)
-        if meaning.is_misread or owner is Part:
-            return True
-        is_silent = issubclass(owner, OPEN_IN_ADK) and (owner is not EvalCase or is_silent_in_case(key))
-        if not misread_only and (meaning.hint or not is_silent):
-            return True
-    return False
+@lru_cache(maxsize=4096)
+def _has_meaning(owner: type[BaseModel], key: str, *, misread_only: bool) -> bool:
+    """Whether a case with this unknown key must be examined key by key."""
+    meaning = meaning_of(place_of(owner), owner, key)
+    if meaning.is_misread or owner is Part:
+        return True
+    is_silent = issubclass(owner, OPEN_IN_ADK) and (owner is not EvalCase or is_silent_in_case(key))
+    return not misread_only and (bool(meaning.hint) or not is_silent)
 
 
 # --- duplicate keys: JSON readers silently use the last one -----------------------------------------------------------
