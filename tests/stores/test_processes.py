@@ -16,8 +16,8 @@ from proctor.errors import StoreError
 from proctor.schema.results.manifest import RunState, RunSummary
 from proctor.schema.results.run_result import Outcome
 from proctor.stores.base import RunWriter, Store
-from proctor.stores.sql import database, lease_holder, run_state
-from proctor.stores.sql.lease_holder import Holder, this_process
+from proctor.stores.sql import database, leases
+from proctor.stores.sql.leases import Holder, this_process
 from tests.stores.sample_runs import Heard, begun, opened, records, write_run
 from tests.stores.worker import TABLES
 
@@ -317,8 +317,8 @@ def test_unknown_holder_has_its_time(path: Path, other: str, monkeypatch: pytest
     }
     store = opened(path)
     with monkeypatch.context() as patched:
-        patched.setattr(lease_holder, "this_process", lambda: holders[other])
-        patched.setattr(run_state, "release_lease", lambda *_: None)  # it dies without a word
+        patched.setattr(leases, "this_process", lambda: holders[other])
+        patched.setattr(leases, "release_lease", lambda *_: None)  # it dies without a word
         begun(store).close()
     with pytest.raises(StoreError, match=f"process 1 on {holders[other].host}"):
         store.resume("run1", Heard())
@@ -327,7 +327,7 @@ def test_unknown_holder_has_its_time(path: Path, other: str, monkeypatch: pytest
 
 
 def _a_lease_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    later = time.time() + lease_holder.LEASE_SECONDS + 1
+    later = time.time() + leases.LEASE_SECONDS + 1
     monkeypatch.setattr(time, "time", lambda: later)
 
 
@@ -342,8 +342,8 @@ def test_a_process_number_that_is_used_again_is_another_process(
     assert not me.is_gone()
     store = opened(path)
     with monkeypatch.context() as patched:
-        patched.setattr(lease_holder, "this_process", lambda: earlier)
-        patched.setattr(run_state, "release_lease", lambda *_: None)
+        patched.setattr(leases, "this_process", lambda: earlier)
+        patched.setattr(leases, "release_lease", lambda *_: None)
         begun(store).close()
     store.resume("run1", Heard()).close()
 
@@ -351,10 +351,10 @@ def test_a_process_number_that_is_used_again_is_another_process(
 @pytest.fixture
 def no_proc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """As on macOS."""
-    monkeypatch.setattr(lease_holder, "PROC", tmp_path / "no proc")
-    lease_holder._machine.cache_clear()
+    monkeypatch.setattr(leases, "PROC", tmp_path / "no proc")
+    leases._machine.cache_clear()
     yield
-    lease_holder._machine.cache_clear()
+    leases._machine.cache_clear()
 
 
 def _ended() -> int:
@@ -368,7 +368,7 @@ def _ended() -> int:
 @pytest.mark.usefixtures("no_proc")
 def test_without_proc_a_free_process_number_shows_the_end() -> None:
     me = this_process()
-    assert (me.machine, me.started) == (lease_holder._machine(), None)
+    assert (me.machine, me.started) == (leases._machine(), None)
     assert me.machine
     assert not me.is_gone()
     assert Holder(me.host, me.machine, _ended(), None).is_gone()
@@ -388,8 +388,8 @@ def test_without_proc_a_run_is_free_after_its_process_or_its_time(
     before = Holder(me.host, me.machine, _ended() if died else os.getppid(), None)
     store = opened(path)
     with monkeypatch.context() as patched:
-        patched.setattr(lease_holder, "this_process", lambda: before)
-        patched.setattr(run_state, "release_lease", lambda *_: None)  # it dies without a word
+        patched.setattr(leases, "this_process", lambda: before)
+        patched.setattr(leases, "release_lease", lambda *_: None)  # it dies without a word
         begun(store).close()
     if not died:
         with pytest.raises(StoreError, match="is being worked on"):
@@ -406,7 +406,7 @@ def test_a_proc_that_hides_other_users_processes_takes_nobodys_run(
     me = this_process()
     other = Holder(me.host, me.machine, os.getppid(), "77")
     assert other.is_gone()
-    monkeypatch.setattr(lease_holder, "PROC", tmp_path)  # the machine is known from before
+    monkeypatch.setattr(leases, "PROC", tmp_path)  # the machine is known from before
     assert not other.is_gone()
     assert Holder(me.host, me.machine, _ended(), "77").is_gone()
 
@@ -427,11 +427,11 @@ def test_a_clock_that_was_put_back_holds_no_run_for_longer(
     """An unknown holder whose clock was an hour ahead."""
     store, now = opened(path), time.time()
     with monkeypatch.context() as patched:
-        patched.setattr(lease_holder, "this_process", lambda: Holder("elsewhere", "other boot", 1, "77"))
-        patched.setattr(run_state, "release_lease", lambda *_: None)
+        patched.setattr(leases, "this_process", lambda: Holder("elsewhere", "other boot", 1, "77"))
+        patched.setattr(leases, "release_lease", lambda *_: None)
         patched.setattr(time, "time", lambda: now + 3600)
         begun(store).close()
-        patched.setattr(time, "time", lambda: now + 3600 - lease_holder.LEASE_SECONDS / 2)
+        patched.setattr(time, "time", lambda: now + 3600 - leases.LEASE_SECONDS / 2)
         with pytest.raises(StoreError, match="is being worked on"):
             store.resume("run1", Heard())
     assert next(store.runs()).state is RunState.UNFINISHED

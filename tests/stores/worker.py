@@ -18,7 +18,7 @@ from unittest import mock
 from proctor.errors import StoreError
 from proctor.schema.results.manifest import RunSummary
 from proctor.schema.results.run_result import Outcome
-from proctor.stores.sql import database, lease_holder
+from proctor.stores.sql import database, leases
 from proctor.stores.sql.store import SqlStore
 from proctor.stores.sqlite.file import open_store
 from tests.stores.sample_runs import Heard, begun, records, write_run
@@ -56,7 +56,7 @@ def _share(store: SqlStore, run_id: str, cases: int) -> None:
 
 
 def _hold(store: SqlStore, run_id: str, seconds: float) -> None:
-    lease_holder.LEASE_SECONDS, lease_holder.LEASE_RENEWED_EVERY = seconds, seconds / 4
+    leases.LEASE_SECONDS, leases.LEASE_RENEWED_EVERY = seconds, seconds / 4
     heard = Heard()
     writer = begun(store, run_id, heard=heard)
     writer.put(records(0), "first")

@@ -6,8 +6,8 @@ import pytest
 
 from proctor.errors import StoreError
 from proctor.stores.judge_batches import StoredBatch
-from proctor.stores.sql import batch_records, lease_holder
-from proctor.stores.sql.lease_holder import Holder
+from proctor.stores.sql import batch_records, leases
+from proctor.stores.sql.leases import Holder
 from proctor.stores.sql.store import SqlStore
 from tests.stores.sample_runs import write_run
 
@@ -49,7 +49,7 @@ def test_a_batch_is_recorded_only_if_the_process_knows_all_others(store: SqlStor
         pytest.param(Holder("elsewhere", "another boot", 1, "1"), 1_000, "", False, id="another machine, long ago"),
         pytest.param(Holder("elsewhere", "another boot", 1, "1"), 10, "batch_1", False, id="confirmed"),
         pytest.param(None, 10, "", False, id="this process"),
-        pytest.param(replace(lease_holder.this_process(), pid=2**22 + 1), 10, "", False, id="a process that has ended"),
+        pytest.param(replace(leases.this_process(), pid=2**22 + 1), 10, "", False, id="a process that has ended"),
     ],
 )  # fmt: skip
 def test_a_batch_is_being_submitted_while_its_process_may_live(

@@ -16,7 +16,7 @@ from proctor.schema.results.run_result import Outcome
 from proctor.stores.base import TrialRecord
 from proctor.stores.open import open_store
 from proctor.stores.postgres import server as module
-from proctor.stores.sql import database, run_state, writer
+from proctor.stores.sql import database, leases, writer
 from proctor.stores.sql.store import SqlStore
 from tests.stores.postgres.server import PASSWORD, PostgresServer, postgres_server
 from tests.stores.sample_runs import Heard, begun, case_json, evidence, records, write_run
@@ -183,7 +183,7 @@ def test_of_two_that_take_the_same_run_at_once_one_is_refused(url: str) -> None:
     begun(store).close()
     refused: list[Exception] = []
     with store._database.transaction() as transaction:
-        run_state.take_lease(transaction, 1, "run1", "store")
+        leases.take_lease(transaction, 1, "run1", "store")
 
         def take() -> None:
             try:

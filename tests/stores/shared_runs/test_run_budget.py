@@ -7,8 +7,8 @@ from hypothesis import given, settings, strategies as st
 
 from proctor.stores.base import NOTHING, Amounts, Caps, Demand, Purse
 from proctor.stores.shared_runs import Membership
-from proctor.stores.sql import lease_holder
-from proctor.stores.sql.lease_holder import Holder
+from proctor.stores.sql import leases
+from proctor.stores.sql.leases import Holder
 from proctor.stores.sql.run_budget import granted, settle
 from proctor.stores.sql.store import SqlStore
 from tests.stores.sample_runs import judging, manifest, planned
@@ -97,13 +97,13 @@ def test_what_a_member_did_not_spend_returns_at_its_end(store: SqlStore) -> None
 def test_what_a_dead_member_did_not_spend_returns_when_its_part_is_taken_over(
     store: SqlStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    me = lease_holder.this_process()
+    me = leases.this_process()
     with monkeypatch.context() as patched:
-        patched.setattr(lease_holder, "this_process", lambda: Holder(me.host, me.machine, 1 << 22, "1"))
+        patched.setattr(leases, "this_process", lambda: Holder(me.host, me.machine, 1 << 22, "1"))
         joined(store, 1)
         patched.undo()
         two = purse_of(joined(store, 2))
-        patched.setattr(lease_holder, "this_process", lambda: Holder(me.host, me.machine, 1 << 22, "1"))
+        patched.setattr(leases, "this_process", lambda: Holder(me.host, me.machine, 1 << 22, "1"))
         dead = purse_of(joined(store, 1))
     spend(dead, 0, 10, 0)
     demand(store, 1, dead, 90)

@@ -12,10 +12,10 @@ from proctor.schema.results.model_usage import Spent
 from proctor.schema.results.run_result import Outcome
 from proctor.stores.open import open_store
 from proctor.stores.shared_runs import Membership
-from proctor.stores.sql import lease_holder
+from proctor.stores.sql import leases
 from proctor.stores.sql.copy import copy_run
 from proctor.stores.sql.database import Database, LostConnectionError
-from proctor.stores.sql.lease_holder import Holder
+from proctor.stores.sql.leases import Holder
 from proctor.stores.sql.rows import Rows
 from proctor.stores.sql.store import SqlStore
 from proctor.stores.sql.writer import Writer
@@ -114,11 +114,11 @@ def test_a_process_that_lost_its_part_writes_nothing_more(
     store: SqlStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(lease_holder, "this_process", lambda: ELSEWHERE)
+        patched.setattr(leases, "this_process", lambda: ELSEWHERE)
         one, _ = both(store)
     writer = one.writer([0, 2], Heard())
     with monkeypatch.context() as patched:
-        patched.setattr(lease_holder, "held_by", lambda *_: None)
+        patched.setattr(leases, "held_by", lambda *_: None)
         patched.setattr("proctor.stores.sql.members.held_by", lambda *_: None)  # its time is over
         again = joined(store, 1)
     writer.put(records(0))
@@ -163,10 +163,10 @@ def test_a_member_cannot_leave_once_all_are_ready(store: SqlStore) -> None:
 def test_a_new_attempt_replaces_a_run_whose_members_died_before_it_began(
     store: SqlStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gone = lease_holder.this_process()
+    gone = leases.this_process()
     with monkeypatch.context() as patched:
         dead = Holder(gone.host, gone.machine, 1 << 22, "1")
-        patched.setattr(lease_holder, "this_process", lambda: dead)
+        patched.setattr(leases, "this_process", lambda: dead)
         joined(store, 1).set_ready()
     again = joined(store, 2, 3)
     assert [(member.part, member.parts) for member in again.members()] == [(2, 3)]

@@ -1,5 +1,5 @@
 """The tables of a store, in SQL that SQLite and PostgreSQL both understand: its schema, its writer thread, its readers.
 
-Start with `store`; `database` is the contract that each database fulfils, and `run_state` keeps two processes from writing the
+Start with `store`; `database` is the contract that each database fulfils, and `leases` keep two processes from writing the
 same run.
 """

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from proctor.stores.judge_batches import StoredBatch
 from proctor.stores.sql.database import Database, sound
 from proctor.stores.sql.encoding import PACKED_FROM, checksum, pack, unpack
-from proctor.stores.sql.lease_holder import Holder, this_process
+from proctor.stores.sql.leases import Holder, this_process
 from proctor.stores.sql.rows import write_answers
 from proctor.stores.sql.run_state import RunLine
 

@@ -11,10 +11,10 @@ from proctor.schema.results.manifest import RunSummary
 from proctor.schema.results.model_usage import sum_usage
 from proctor.schema.results.run_result import Outcome
 from proctor.schema.results.score import outcome_of_run
-from proctor.stores.sql import lease_holder
+from proctor.stores.sql import leases
 from proctor.stores.sql.database import Database, Row, Transaction, has_version, sound
 from proctor.stores.sql.encoding import checksum, compact
-from proctor.stores.sql.lease_holder import HOLDER_COLUMNS, Holder, held_by
+from proctor.stores.sql.leases import HOLDER_COLUMNS, Holder, held_by
 
 _VERSION = 6
 """The version of the store that brought members."""
@@ -81,7 +81,7 @@ class Member:
             self.verdicts_sum,
         )
         key = self.run, self.part, self.fence
-        lease = lease_holder.LEASE_SECONDS
+        lease = leases.LEASE_SECONDS
         return transaction.execute(_WRITE, (*values, self.summary, self.crc, lease, *key)).rowcount == 1
 
     def release(self, transaction: Transaction) -> bool:
@@ -122,7 +122,7 @@ def _member(row: Row) -> Member:
 def claim_member(transaction: Transaction, run: int, part: int, parts: int, name: str) -> Member:
     """Make this process the one that runs a part, within an exclusive transaction; what the part has written stays."""
     transaction.execute(_INSERT, (run, part, parts))
-    me = lease_holder.this_process()
+    me = leases.this_process()
     transaction.execute(_CLAIM, (me.host, me.machine, me.pid, me.started, run, part))
     ((*values, _crc),) = transaction.execute(
         f"SELECT {_VALUES}, crc FROM members WHERE run = ? AND part = ?",  # noqa: S608 - our own columns

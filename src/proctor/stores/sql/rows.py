@@ -9,7 +9,7 @@ from proctor.errors import StoreError
 from proctor.schema.results.run_result import Outcome
 from proctor.schema.serialize import content_hash
 from proctor.stores.base import AnswerRecord, Record, ScoreRecord, TrialRecord, VerdictRecord
-from proctor.stores.sql import run_state
+from proctor.stores.sql import leases, run_state
 from proctor.stores.sql.database import Database, Row, Transaction, insert, insert_new
 from proctor.stores.sql.encoding import (
     PACKED_FROM,
@@ -27,7 +27,7 @@ from proctor.stores.sql.encoding import (
 )
 from proctor.stores.sql.media import Uploaded, write_media
 from proctor.stores.sql.reader import RunReader
-from proctor.stores.sql.run_state import JudgingProgress, Lease, RunProgress
+from proctor.stores.sql.run_state import JudgingProgress, RunProgress
 
 
 class Decided:
@@ -67,7 +67,7 @@ _CODES: dict[str | None, int] = {None: 0, **{outcome.value: i for i, outcome in 
 class Hold:
     """A run that this process may write: the lease, and the progress of the run and of one scoring."""
 
-    lease: Lease
+    lease: leases.Lease
     run: RunProgress
     judging: JudgingProgress
     decided: Decided
@@ -88,7 +88,7 @@ class Hold:
 
     def release(self, transaction: Transaction) -> None:
         """Let another process write the run."""
-        run_state.release_lease(transaction, self.lease)
+        leases.release_lease(transaction, self.lease)
 
     def reload(self, database: Database) -> None:
         """Read what is stored: it is unknown whether the last transaction was committed."""

@@ -1,25 +1,29 @@
-"""The state of stored runs: their list, the progress of runs and scorings, and which process may write a run.
-
-One process at a time may write a run, for a limited time, with a number that excludes earlier holders: a lease.
-"""
+"""The rows of stored runs: the progress of runs and scorings, the list of runs, and which run a name means."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from proctor.errors import RunInUseError, StoreError
+from proctor.common.safe_text import count_text
+from proctor.errors import StoreError, UnknownNameError
 from proctor.schema.results.manifest import RunState, RunSummary
 from proctor.schema.results.run_result import RunKind
-from proctor.stores.base import Standing
-from proctor.stores.sql import lease_holder
-from proctor.stores.sql.database import Database, Row, Transaction, damage_error, sound
+from proctor.stores.base import RunEntry, Standing, runs_back
+from proctor.stores.sql import leases
+from proctor.stores.sql.database import Database, Row, Transaction, damage_error, has_version, sound
 from proctor.stores.sql.encoding import checksum, compact
-from proctor.stores.sql.lease_holder import HOLDER_COLUMNS, Holder, held_by
+from proctor.stores.sql.leases import (
+    HOLDER_COLUMNS,
+    Holder,
+    Lease,
+    held_by,
+    in_use_error,
+    take_lease,
+)
 from proctor.stores.sql.members import Member, members_of, members_within, summary_so_far, total_counts
-from proctor.stores.sql.run_index import check_count, kind_column, kind_condition
 
 _RUN_COLUMNS = "cases, complete, trials, trials_sum, judgings"
 _JUDGING_COLUMNS = "complete, counts, verdicts_sum, summary"
@@ -50,7 +54,7 @@ class RunProgress:
         written = transaction.execute(
             "UPDATE runs SET cases = ?, complete = ?, trials = ?, trials_sum = ?, judgings = ?, state_crc = ?, "
             "lease_until = unix_now() + ? WHERE seq = ? AND fence = ?",
-            (*values, lease_holder.LEASE_SECONDS, self.run, lease.fence),
+            (*values, leases.LEASE_SECONDS, self.run, lease.fence),
         )
         return written.rowcount == 1
 
@@ -176,6 +180,27 @@ def _judging_progress(run: int, number: int, *columns: Any) -> JudgingProgress:
     return progress
 
 
+# --- Kinds: audits are runs of another kind, and left out of lists ------------------------------------------------------
+
+_VERSION_OF_KINDS = 8
+
+
+def kind_column(database: Database) -> str:
+    """Return the column with the kind of a run; an older store, opened for reading, has no audits."""
+    return "kind" if has_version(database, _VERSION_OF_KINDS) else f"'{RunKind.RUN}'"
+
+
+def kind_condition(database: Database, kind: RunKind | None) -> tuple[str, tuple[str, ...]]:
+    """Return the condition that leaves audits out of every list of runs, and its values."""
+    return ("", ()) if kind is None else (f" AND {kind_column(database)} = ?", (kind.value,))
+
+
+def set_kind(transaction: Transaction, run: int, kind: RunKind) -> None:
+    """Write the kind of a run that was inserted as one of an agent."""
+    if kind is not RunKind.RUN:
+        transaction.execute("UPDATE runs SET kind = ? WHERE seq = ?", (kind.value, run))
+
+
 # --- The rows of runs: list them, find one, delete some ---------------------------------------------------------------
 
 
@@ -289,42 +314,6 @@ def standing_of(database: Database, line: RunLine, judging: int) -> Standing:
     )
 
 
-# --- Leases: the right of one process to write a run -----------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Lease:
-    """The right to write one run."""
-
-    run: int
-    run_id: str
-    fence: int
-    """Increases by one with each holder: a process with a lower number has lost the lease."""
-
-
-def take_lease(transaction: Transaction, run: int, run_id: str, name: str) -> Lease:
-    """Acquire the lease of a run, within a transaction.
-
-    Raises:
-        RunInUseError: another process writes it.
-    """
-    *row, fence = transaction.execute(
-        f"SELECT {HOLDER_COLUMNS}, fence FROM runs WHERE seq = ?",  # noqa: S608 - our own columns
-        (run,),
-    ).fetchone()
-    if (holder := held_by(*row)) is not None:
-        raise in_use_error(f"run {run_id}", name, holder)
-    me = lease_holder.this_process()
-    found = transaction.execute(
-        "UPDATE runs SET holder_host = ?, holder_machine = ?, holder_pid = ?, holder_started = ?, "
-        "lease_until = unix_now() + ?, fence = fence + 1 WHERE seq = ? AND fence = ? RETURNING fence",
-        (me.host, me.machine, me.pid, me.started, lease_holder.LEASE_SECONDS, run, fence),
-    ).fetchone()
-    if found is None:  # another process has taken it between the two statements
-        raise in_use_error(f"run {run_id}", name, None)
-    return Lease(run, run_id, found[0])
-
-
 def check_deletable(transaction: Transaction, line: RunLine, name: str) -> None:
     """Acquire a run that is to be deleted, within an exclusive transaction.
 
@@ -351,27 +340,91 @@ def check_of_one_process(line: RunLine, name: str) -> None:
         )
 
 
-def in_use_error(what: str, name: str, holder: Holder | None) -> RunInUseError:
-    """Return the error for a run, or a part of one, that another process works on; `None`: it is not known which."""
-    error = RunInUseError(
-        f"{name}: {what} is being worked on by {holder or 'another process'}. Wait for it to end or stop it, then try again "
-        f"(a process that died on another machine is waited for: {lease_holder.LEASE_SECONDS:.0f} s at most)"
-    )
-    error.may_have_died = holder is not None and not holder.is_here()
-    return error
+# --- The index: which runs a list has, and which one a name means -----------------------------------------------------
 
 
-def lost_lease_error(lease: Lease, name: str) -> StoreError:
-    """Return the error for a write after another process has taken over the run."""
-    return StoreError(
-        f"{name}: another process has taken over run {lease.run_id}, because this one did not renew its lease for "
-        f"{lease_holder.LEASE_SECONDS:.0f} s; that process runs the cases that were not written until then"
-    )
+def run_index(database: Database, kind: RunKind | None) -> list[RunEntry]:
+    """Return the runs of a kind (`None`: all), newest first, without their long fields; their checksums are not verified."""
+    condition, values = kind_condition(database, kind)
+    with database.snapshot():
+        rows = database.rows(
+            f"SELECT run_id, created_at, agent, sets, complete FROM runs WHERE seq > 0{condition} ORDER BY seq DESC",  # noqa: S608 - our own columns
+            values,
+        )
+        check_count(database)
+    with sound(database.name, "the list of runs"):
+        sets = {text: tuple(json.loads(text)) for text in {row[3] for row in rows}}
+        return [
+            RunEntry(run_id, created_at, agent, sets[text], bool(complete))
+            for run_id, created_at, agent, text, complete in rows
+        ]
 
 
-def release_lease(transaction: Transaction, lease: Lease) -> None:
-    """Release a run, within a transaction."""
-    transaction.execute(
-        "UPDATE runs SET lease_until = 0, holder_pid = NULL WHERE seq = ? AND fence = ?",
-        (lease.run, lease.fence),
-    )
+def find_run(database: Database, store: str, name: str, kind: RunKind | None) -> str:
+    """Return the id of the run called `name`: as `Store.find`; `store` is the name of the store in messages.
+
+    Raises:
+        UnknownNameError: there is none, or several, or it is of another kind.
+    """
+    rows = database.rows(f"SELECT seq, run_id, {kind_column(database)} FROM runs")  # noqa: S608 - our own columns
+    kinds: dict[str, str] = {run_id: one for _, run_id, one in sorted(rows, reverse=True)}
+    if {*kinds.values()} - {*RunKind}:
+        raise damage_error(database.name, "the kind of a run cannot be read")
+    listed = [run_id for run_id, one in kinds.items() if one == (RunKind.RUN if kind is None else kind)]
+    if (back := runs_back(name)) is not None and name not in kinds:
+        return _earlier(listed, name, back, store)
+    run_id = _match(name, kinds)
+    if run_id is None and not listed:
+        raise _no_runs_error(store)
+    if run_id is None:
+        raise UnknownNameError(
+            f"No run named {name!r} in {store}. The newest: {_format_ids(listed)}. `proctor runs` lists all"
+        )
+    if kind not in (None, kinds[run_id]):
+        raise UnknownNameError(_other_kind(run_id, kinds[run_id]))
+    return run_id
+
+
+def _match(name: str, ids: Collection[str]) -> str | None:
+    """Return the id that is `name`, or the only one that begins with it."""
+    found = [name] if name in ids else [run_id for run_id in ids if name and run_id.startswith(name)]
+    if len(found) > 1:
+        raise UnknownNameError(
+            f"{name!r} is the beginning of {len(found)} runs: {_format_ids(found)}. Give more of it"
+        )
+    return found[0] if found else None
+
+
+def _earlier(ids: Sequence[str], name: str, back: int, store: str) -> str:
+    if not ids:
+        raise _no_runs_error(store)
+    if back < len(ids):
+        return ids[back]
+    count = count_text(len(ids), "run")
+    raise UnknownNameError(f"No run {name!r}: the store {store} has {count}. `proctor runs` lists them")
+
+
+def _no_runs_error(store: str) -> UnknownNameError:
+    return UnknownNameError(f"{store} has no runs yet")
+
+
+def _other_kind(run_id: str, kind: str) -> str:
+    if kind == RunKind.AUDIT:
+        return (
+            f"{run_id} is an audit: it has mutants of recorded conversations, and no trials of an agent. Expected a run "
+            f"(`proctor runs` lists them); `proctor show {run_id}` shows the audit"
+        )
+    return f"{run_id} is a run, and an audit is expected: `proctor runs --kind audit` lists them"
+
+
+def _format_ids(ids: Sequence[str]) -> str:
+    return ", ".join(ids[:5]) + (" …" if len(ids) > 5 else "")
+
+
+def check_count(database: Database) -> None:
+    """Check that no row of a run is missing, and that each is of a kind that a list can have."""
+    known = f"SELECT COUNT(*) FROM runs WHERE {kind_column(database)} IN ({', '.join('?' * len(RunKind))})"  # noqa: S608 - our own columns
+    counted = database.row(known, [kind.value for kind in RunKind])
+    total = database.row("SELECT value FROM totals WHERE name = 'runs'")
+    if total is None or counted is None or total[0] > counted[0]:
+        raise damage_error(database.name, "not all runs are there")

@@ -11,7 +11,7 @@ from proctor.errors import SetupError
 from proctor.schema.results.manifest import Judging, Manifest, PlannedCase
 from proctor.stores.base import Caps, Committed, Purse
 from proctor.stores.shared_runs import RunMember
-from proctor.stores.sql import lease_holder
+from proctor.stores.sql import leases
 from proctor.stores.sql.database import Database, Place, Transaction
 from proctor.stores.sql.encoding import compact
 from proctor.stores.sql.labels import LabelledStore
@@ -38,11 +38,8 @@ from proctor.stores.sql.run_budget import (
 )
 from proctor.stores.sql.run_state import (
     JudgingProgress,
-    Lease,
     RunLine,
     RunProgress,
-    in_use_error,
-    lost_lease_error,
     run_line,
 )
 from proctor.stores.sql.writer import (
@@ -121,7 +118,7 @@ def _begin(
     first = JudgingProgress(progress.run, judging.number)
     insert_judging(transaction, first, judging)
     first.write(transaction)
-    progress.write(transaction, Lease(progress.run, manifest.run_id, 0))
+    progress.write(transaction, leases.Lease(progress.run, manifest.run_id, 0))
     return progress.run
 
 
@@ -145,7 +142,7 @@ def _check_part(line: RunLine, part: int, parts: int, name: str) -> None:
         )
     for member in line.members:
         if member.part == part and member.holder is not None:
-            raise in_use_error(f"part {part}/{parts} of run {run_id}", name, member.holder)
+            raise leases.in_use_error(f"part {part}/{parts} of run {run_id}", name, member.holder)
 
 
 def _shown(member: Member) -> RunMember:
@@ -199,7 +196,7 @@ class Membership:
 
     def members(self) -> list[RunMember]:
         """Return all members that have joined; this process keeps its part meanwhile."""
-        if time.monotonic() - self._renewed > lease_holder.LEASE_RENEWED_EVERY:
+        if time.monotonic() - self._renewed > leases.LEASE_RENEWED_EVERY:
             self._write()
         return [_shown(member) for member in members_of(self._database, self._member.run)]
 
@@ -222,7 +219,7 @@ class Membership:
     def writer(self, positions: Sequence[int], committed: Committed) -> Writer:
         """Return the writer of this part: the cases at `positions`."""
         hold = MemberHold(
-            Lease(self._member.run, self.run_id, self._member.fence),
+            leases.Lease(self._member.run, self.run_id, self._member.fence),
             RunProgress(self._member.run),
             JudgingProgress(self._member.run, 1),
             Decided(),
@@ -238,8 +235,8 @@ class Membership:
     def _write(self) -> None:
         with self._database.transaction(exclusive=True) as transaction:
             if not self._member.write(transaction):
-                lease = Lease(self._member.run, self.run_id, self._member.fence)
-                raise lost_lease_error(lease, self._database.name)
+                lease = leases.Lease(self._member.run, self.run_id, self._member.fence)
+                raise leases.lost_lease_error(lease, self._database.name)
         self._renewed = time.monotonic()
 
     def _delete_if_abandoned(self, transaction: Transaction) -> None:

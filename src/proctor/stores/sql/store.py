@@ -27,7 +27,7 @@ from proctor.schema.results.manifest import (
 from proctor.schema.results.run_result import CaseResult, Outcome, RunKind, RunResult, SetSummary
 from proctor.schema.results.score import TrialRule
 from proctor.stores.base import BriefVerdict, Committed, RunEntry, Standing, StoredTrial
-from proctor.stores.sql import run_state
+from proctor.stores.sql import leases, run_state
 from proctor.stores.sql.annotations import AnnotatedStore
 from proctor.stores.sql.batch_records import JudgeBatchStore
 from proctor.stores.sql.copy import copy_calibrations_and_looks, copy_run
@@ -35,11 +35,12 @@ from proctor.stores.sql.database import Place, sound
 from proctor.stores.sql.encoding import checksum, unpack
 from proctor.stores.sql.media import collect_artefacts, prepare_artefacts
 from proctor.stores.sql.reader import RunReader, StoredCases
-from proctor.stores.sql.run_index import find_run, run_index
 from proctor.stores.sql.run_state import (
     JudgingProgress,
     RunLine,
+    find_run,
     judging_progress,
+    run_index,
     run_line,
     run_lines,
     standing_of,
@@ -100,7 +101,7 @@ class SqlStore(SharedRunStore, AnnotatedStore, JudgeBatchStore):
         line = self._line(run_id)
         run_state.check_of_one_process(line, self.name)
         with self._database.transaction() as transaction:
-            lease = run_state.take_lease(transaction, line.seq, run_id, self.name)
+            lease = leases.take_lease(transaction, line.seq, run_id, self.name)
             if agent is not None:
                 name_agent(transaction, line, self._manifest(line), agent)
             hold = resume_run(transaction, self._database, lease, list(added))
@@ -112,7 +113,7 @@ class SqlStore(SharedRunStore, AnnotatedStore, JudgeBatchStore):
         line = self._line(run_id)
         run_state.check_of_one_process(line, self.name)
         with self._database.transaction() as transaction:
-            lease = run_state.take_lease(transaction, line.seq, run_id, self.name)
+            lease = leases.take_lease(transaction, line.seq, run_id, self.name)
             hold = begin_judging(transaction, self._database, lease, judging)
         return Writer(self._place, hold, committed, line.created_at, only_scores=True)
 

@@ -17,20 +17,19 @@ from proctor.errors import StoreError
 from proctor.schema.results.manifest import AgentManifest, Judging, Manifest, PlannedCase, RunSummary
 from proctor.schema.results.run_result import RunKind
 from proctor.stores.base import AnswerRecord, Committed, Record
-from proctor.stores.sql import lease_holder, run_state
+from proctor.stores.sql import leases
 from proctor.stores.sql.database import Database, LostConnectionError, Place, Transaction, insert
 from proctor.stores.sql.encoding import checksum, compact, planned_checksum, storable
 from proctor.stores.sql.media import upload
 from proctor.stores.sql.reader import RunReader
 from proctor.stores.sql.rows import Decided, Hold, Rows, RowWriter
-from proctor.stores.sql.run_index import set_kind
 from proctor.stores.sql.run_state import (
     JudgingProgress,
-    Lease,
     RunLine,
     RunProgress,
     judging_progress,
     run_progress,
+    set_kind,
 )
 
 _Found = TypeVar("_Found")
@@ -135,7 +134,7 @@ class Writer:
         """Everything that is queued; nothing, when there was nothing for a while."""
         items: list[tuple[Rows, object]] = []
         try:
-            item = self._queue.get(timeout=lease_holder.LEASE_RENEWED_EVERY)
+            item = self._queue.get(timeout=leases.LEASE_RENEWED_EVERY)
             self._gather()
             while not isinstance(item, _End):
                 items.append(item)
@@ -194,7 +193,7 @@ class Writer:
                 if not is_wait:  # the time in which a part waits for the others does not count
                     judging.update_summary({"duration": round(time.perf_counter() - self._began, 6)})
             if not self._hold.write(transaction):
-                raise run_state.lost_lease_error(self._hold.lease, self._place.name)
+                raise leases.lost_lease_error(self._hold.lease, self._place.name)
             if end is not None:
                 self._hold.release(transaction)
         self._place.check_place()
@@ -224,7 +223,7 @@ def begin_run(
     """Write down a new run, within a transaction, and take hold of it."""
     progress = RunProgress(new_run_number(transaction))
     insert_run(transaction, progress, manifest, name)
-    lease = run_state.take_lease(transaction, progress.run, manifest.run_id, name)
+    lease = leases.take_lease(transaction, progress.run, manifest.run_id, name)
     progress.cases = insert_planned_cases(transaction, progress.run, cases)
     hold = Hold(lease, progress, JudgingProgress(progress.run, judging.number), Decided(), {})
     insert_judging(transaction, hold.judging, judging)
@@ -241,7 +240,7 @@ def new_run_number(transaction: Transaction) -> int:
 
 
 def resume_run(
-    transaction: Transaction, database: Database, lease: Lease, added: Sequence[PlannedCase]
+    transaction: Transaction, database: Database, lease: leases.Lease, added: Sequence[PlannedCase]
 ) -> Hold:
     """Take up a run, within a transaction, with cases that it did not have before, or not so."""
     run = lease.run
@@ -265,7 +264,9 @@ def resume_run(
     return hold
 
 
-def begin_judging(transaction: Transaction, database: Database, lease: Lease, judging: Judging) -> Hold:
+def begin_judging(
+    transaction: Transaction, database: Database, lease: leases.Lease, judging: Judging
+) -> Hold:
     """Write down another scoring of a run, within a transaction; its number is chosen here."""
     progress = run_progress(database, lease.run)
     _reset_in_flight(transaction, database, progress)

@@ -19,7 +19,7 @@ from typing import Any
 
 from proctor.cli.eval.execution import Screen
 from proctor.cli.main import main
-from proctor.stores.sql import lease_holder
+from proctor.stores.sql import leases
 
 _TO = int(os.environ["CRASH_REPORTED"])
 _STATEMENT = int(os.environ.get("CRASH_STATEMENT", "0"))
@@ -70,7 +70,7 @@ if _STATEMENT:
     sqlite3.connect = lambda *given, **named: _connect(*given, factory=_Counted, **named)  # type: ignore[assignment]  # the same call
 
 if "CRASH_NO_PROC" in os.environ:
-    lease_holder.PROC = Path("no proc")
+    leases.PROC = Path("no proc")
 
 if "CRASH_TERMINAL" in os.environ:
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)

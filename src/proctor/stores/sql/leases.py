@@ -1,4 +1,7 @@
-"""The process that holds a lease: its machine, whether it still exists, and how long its lease lasts."""
+"""Leases: one process at a time may write a run, for a limited time, with a number that excludes earlier holders.
+
+`Holder` is the process that holds a lease: its machine, and whether it still exists.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,9 @@ import os
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from proctor.errors import RunInUseError, StoreError
+from proctor.stores.sql.database import Transaction
 
 LEASE_SECONDS = 60.0
 """How long a process keeps a run without renewing its lease."""
@@ -112,3 +118,65 @@ def held_by(
         return None
     holder = Holder(host or "another machine", machine, pid, started)
     return None if holder.is_gone() else holder
+
+
+# --- The right of one process to write a run -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """The right to write one run."""
+
+    run: int
+    run_id: str
+    fence: int
+    """Increases by one with each holder: a process with a lower number has lost the lease."""
+
+
+def take_lease(transaction: Transaction, run: int, run_id: str, name: str) -> Lease:
+    """Acquire the lease of a run, within a transaction.
+
+    Raises:
+        RunInUseError: another process writes it.
+    """
+    *row, fence = transaction.execute(
+        f"SELECT {HOLDER_COLUMNS}, fence FROM runs WHERE seq = ?",  # noqa: S608 - our own columns
+        (run,),
+    ).fetchone()
+    if (holder := held_by(*row)) is not None:
+        raise in_use_error(f"run {run_id}", name, holder)
+    me = this_process()
+    found = transaction.execute(
+        "UPDATE runs SET holder_host = ?, holder_machine = ?, holder_pid = ?, holder_started = ?, "
+        "lease_until = unix_now() + ?, fence = fence + 1 WHERE seq = ? AND fence = ? RETURNING fence",
+        (me.host, me.machine, me.pid, me.started, LEASE_SECONDS, run, fence),
+    ).fetchone()
+    if found is None:  # another process has taken it between the two statements
+        raise in_use_error(f"run {run_id}", name, None)
+    return Lease(run, run_id, found[0])
+
+
+def release_lease(transaction: Transaction, lease: Lease) -> None:
+    """Release a run, within a transaction."""
+    transaction.execute(
+        "UPDATE runs SET lease_until = 0, holder_pid = NULL WHERE seq = ? AND fence = ?",
+        (lease.run, lease.fence),
+    )
+
+
+def in_use_error(what: str, name: str, holder: Holder | None) -> RunInUseError:
+    """Return the error for a run, or a part of one, that another process works on; `None`: it is not known which."""
+    error = RunInUseError(
+        f"{name}: {what} is being worked on by {holder or 'another process'}. Wait for it to end or stop it, then try again "
+        f"(a process that died on another machine is waited for: {LEASE_SECONDS:.0f} s at most)"
+    )
+    error.may_have_died = holder is not None and not holder.is_here()
+    return error
+
+
+def lost_lease_error(lease: Lease, name: str) -> StoreError:
+    """Return the error for a write after another process has taken over the run."""
+    return StoreError(
+        f"{name}: another process has taken over run {lease.run_id}, because this one did not renew its lease for "
+        f"{LEASE_SECONDS:.0f} s; that process runs the cases that were not written until then"
+    )
