@@ -240,7 +240,13 @@ class Purse:
     is_rest: bool = False
     """Whether no other living process held an unspent allotment at the last demand: nothing is left to wait for."""
     lost: Amounts = NOTHING
-    """Unspent allotments of parts whose process has died; they return when the part is resumed."""
+    """Unspent allotments of parts whose process was killed; they count as spent."""
+
+    def covers(self, demand: Demand) -> bool:
+        """Return whether the allotment is as large as a demand."""
+        limits = self.caps.max_cost, self.caps.max_judge_calls
+        compared = zip(limits, self.allotted, demand.target, strict=False)
+        return all(limit is None or allotted >= target for limit, allotted, target in compared)
 
 
 class Store(Protocol):

@@ -1,4 +1,4 @@
-"""The purse of a run that several processes write: reservations never exceed a limit, and return when a part is taken over."""
+"""The purse of a run that several processes write: reservations never exceed a limit, and those of a killed process count as spent."""
 
 from typing import Any
 
@@ -94,7 +94,7 @@ def test_what_a_member_did_not_spend_returns_at_its_end(store: SqlStore) -> None
     assert demand(store, 2, purse_of(second), 90) == 90
 
 
-def test_what_a_dead_member_did_not_spend_returns_when_its_part_is_taken_over(
+def test_what_a_killed_member_reserved_counts_as_spent_when_its_part_is_taken_over(
     store: SqlStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     me = leases.this_process()
@@ -110,8 +110,8 @@ def test_what_a_dead_member_did_not_spend_returns_when_its_part_is_taken_over(
     assert demand(store, 2, two, 11) == 10
     assert (two.is_rest, two.lost) == (True, Amounts(0, 80))
     again = purse_of(joined(store, 1))
-    assert (again.spent(), again.allotted, again.others) == (Amounts(0, 10), Amounts(0, 10), NOTHING)
-    assert demand(store, 2, two, 90) == 90
+    assert (again.spent(), again.allotted, again.others) == (Amounts(0, 90), Amounts(0, 90), NOTHING)
+    assert demand(store, 2, two, 90) == 10
 
 
 def test_limits_are_raised_and_what_was_spent_counts(store: SqlStore) -> None:

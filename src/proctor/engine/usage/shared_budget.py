@@ -2,7 +2,8 @@
 
 Each member reserves an allotment in the store, and admits calls as long as the allotment lasts. So all members together make
 exactly as many calls of judges as the limit allows. Dollars are reserved by the most expensive call so far: the limit is
-exceeded only by what a call costs more than that, and by what the agent costs in the trials under way.
+exceeded only by what a call costs more than that, and by what the agent costs in the trials under way. What a killed member
+has reserved counts as spent.
 """
 
 from __future__ import annotations
@@ -90,19 +91,17 @@ class SharedBudget(RunBudget):
         spent, calls = self.micros, self.calls
         cost = 0 if self.max_cost is None else self._reserved(1) or 1
         price = ceil(self._dearest * _MILLION)
-        purse.demand = Demand(
+        demand = purse.demand = Demand(
             target=Amounts(spent + cost, calls + (purpose == JUDGE)),
             floor=Amounts(spent + self._reserved(0), calls),
-            chunk=Amounts(
-                _CALLS_AT_ONCE * price or ceil((self.max_cost or 0) * _MILLION), _CALLS_AT_ONCE - 1
-            ),
+            chunk=Amounts(_CALLS_AT_ONCE * price, _CALLS_AT_ONCE - 1),
         )
         await self._commit()
         purse.demand = None
         self.check()
         if self._has_room(purpose) or self._why_not(purpose):
             return
-        if purse.is_rest and not self._under_way:
+        if purse.is_rest and not self._under_way and not purse.covers(demand):
             self._spent = self._why_lost(purse)
             self._announce(self._spent)
             return
@@ -112,11 +111,11 @@ class SharedBudget(RunBudget):
     def _why_lost(self, purse: Purse) -> str:
         """Explain that the rest of a limit is reserved by processes that have died."""
         micros, calls, _ = purse.lost
-        returns = "by parts whose process has died; `proctor resume` returns them"
+        holders = "by parts whose process has died"
         if self.max_calls is not None and self.calls >= purse.allotted.calls:
             return (
                 f"max_judge_calls: judges were asked {self.total_calls:,} of {self.max_calls:,} times; {calls:,} calls are "
-                f"reserved {returns}"
+                f"reserved {holders}"
             )
         spent = f"max_cost: ${self.total_cost:.4g} of ${self.max_cost:g} are spent"
-        return f"{spent}; ${micros / _MILLION:.4g} are reserved {returns}" if micros else spent
+        return f"{spent}; ${micros / _MILLION:.4g} are reserved {holders}" if micros else spent

@@ -19,6 +19,10 @@ _ROWS = (
 _RETURN = (
     "UPDATE purse_parts SET allotted_micros = spent_micros, allotted_calls = calls WHERE run = ? AND part = ?"
 )
+_COUNT_RESERVED = (
+    "UPDATE purse_parts SET spent_micros = allotted_micros WHERE run = ? AND part = ? AND spent_micros < allotted_micros",
+    "UPDATE purse_parts SET calls = allotted_calls WHERE run = ? AND part = ? AND calls < allotted_calls",
+)
 _MILLION = 1_000_000
 
 
@@ -46,7 +50,11 @@ def _caps(micros: int | None, calls: int | None, tokens: int | None) -> Caps:
 
 
 def claim_purse(transaction: Transaction, run: int, part: int, parts: int) -> Purse | None:
-    """Return what a part may spend, for the process that takes it; what an earlier process reserved and did not spend returns."""
+    """Return what a part may spend, for the process that takes it.
+
+    Whatever is still reserved was reserved by a process that was killed: `return_rest` was not called. It counts as spent, because
+    it is unknown which calls that process made after its last commit.
+    """
     caps = transaction.execute(f"SELECT {_CAPS} FROM purses WHERE run = ?", (run,)).fetchone()  # noqa: S608 - our own columns
     if caps is None:
         return None
@@ -55,7 +63,8 @@ def claim_purse(transaction: Transaction, run: int, part: int, parts: int) -> Pu
         "VALUES (?, ?, 0, 0, 0, 0, 0) ON CONFLICT (run, part) DO NOTHING",
         (run, part),
     )
-    return_rest(transaction, run, part)
+    for statement in _COUNT_RESERVED:
+        transaction.execute(statement, (run, part))
     rows = _rows(transaction, run)
     own = next(row for row in rows if row.part == part)
     purse = Purse(_caps(*caps), parts, lambda: own.spent)
@@ -88,7 +97,7 @@ def settle(transaction: Transaction, purse: Purse, run: int, part: int, name: st
         "UPDATE purse_parts SET spent_micros = ?, calls = ?, tokens = ? WHERE run = ? AND part = ?",
         (*spent, run, part),
     )
-    if (demand := purse.demand) is not None and not _is_met(purse, demand):
+    if (demand := purse.demand) is not None and not purse.covers(demand):
         _reserve(transaction, purse, demand, run, part, name)
         return
     others = transaction.execute(
@@ -126,13 +135,6 @@ def _rows(transaction: Transaction, run: int) -> list[_Part]:
 
 def _sum(amounts: Iterable[Amounts]) -> Amounts:
     return Amounts(*map(sum, zip(*amounts, strict=True)))
-
-
-def _is_met(purse: Purse, demand: Demand) -> bool:
-    """Return whether an earlier commit has granted a demand already."""
-    limits = purse.caps.max_cost, purse.caps.max_judge_calls
-    compared = zip(limits, purse.allotted, demand.target, strict=False)
-    return all(limit is None or allotted >= target for limit, allotted, target in compared)
 
 
 def _reserve(transaction: Transaction, purse: Purse, demand: Demand, run: int, part: int, name: str) -> None:
