@@ -183,8 +183,9 @@ _RESERVED = 2
 def granted(available: int, own: int, target: int, chunk: int, parts: int) -> int:
     """Return the new allotment of a part that has `own` and needs `target`, if the other parts leave `available` to it.
 
-    The less is left, the less is granted in addition to the target: no part reserves what the others need soon.
+    The less is left, the less is granted in addition to the target: all parts together reserve at most a twentieth of it, so that
+    no part reserves what the others need soon, and a kill costs little.
     """
     if available < target:
         return max(own, available)
-    return target + min(chunk, (available - target) // (2 * parts))
+    return target + min(chunk, (available - target) // (20 * parts))
