@@ -16,6 +16,7 @@ from proctor.schema.results.manifest import NO_ANNOTATION, PlannedCase, counting
 from proctor.schema.results.run_result import CaseResult, TrialResult
 
 if TYPE_CHECKING:
+    from proctor.schema.results.manifest import Judging
     from proctor.stores.base import Store
 
 _MOST_NAMES = 5_000
@@ -28,7 +29,11 @@ def judging_of(store: Store, run_id: str, number: int | None) -> int:
     Raises:
         UnknownNameError: the run has no scoring pass with this number.
     """
-    judgings = store.judgings(run_id)
+    return judging_number(store.judgings(run_id), number)
+
+
+def judging_number(judgings: Sequence[Judging], number: int | None) -> int:
+    """Return the same for a run whose scoring passes are known."""
     numbers = [judging.number for judging in judgings]
     if number is not None and number not in numbers:
         text = ", ".join(map(str, numbers))

@@ -244,6 +244,13 @@ class TrialsConfig(WireModel):
         rate = 1.0 if self.min_pass_rate is None else self.min_pass_rate
         return TrialRule(rate, self.pass_k or 1, self.confidence)
 
+    def rule_for(self, num_runs: int) -> TrialRule | None:
+        """Return the rule for a case with `num_runs` trials, or with up to as many if they are added until a decision."""
+        rule = self.rule
+        if rule is None or not self.until_decided:
+            return rule
+        return TrialRule(rule.min_pass_rate, rule.pass_k, rule.confidence, num_runs)
+
 
 def _simulator_kind(value: Any) -> str | None:
     kind = value.get("type") if isinstance(value, dict) else getattr(value, "type", None)
@@ -286,11 +293,8 @@ class EvalConfig(WireModel):
         return self.trials.rule if self.trials is not None else None
 
     def rule_for(self, num_runs: int) -> TrialRule | None:
-        """Return the rule for a case with `num_runs` trials, or with up to as many if they are added until a decision."""
-        rule = self.rule
-        if rule is None or self.trials is None or not self.trials.until_decided:
-            return rule
-        return TrialRule(rule.min_pass_rate, rule.pass_k, rule.confidence, num_runs)
+        """Return the rule for a case with `num_runs` trials; see `TrialsConfig.rule_for`."""
+        return self.trials.rule_for(num_runs) if self.trials is not None else None
 
     @classmethod
     def default(cls) -> "EvalConfig":

@@ -12,7 +12,7 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 from proctor.errors import StoreError, UnknownNameError
-from proctor.schema.format.config import EvalConfig
+from proctor.schema.format.config import TrialsConfig
 from proctor.schema.results.manifest import (
     AgentManifest,
     JudgedSet,
@@ -440,7 +440,9 @@ def _at_most(manifest: Manifest, judging: Judging) -> int:
 
 
 def _rule(judged: JudgedSet, num_runs: int) -> TrialRule | None:
+    if (trials := judged.config.get("trials")) is None:
+        return None
     try:
-        return EvalConfig.model_validate(judged.config).rule_for(num_runs)
+        return TrialsConfig.model_validate(trials).rule_for(num_runs)
     except ValidationError:  # a config of another version of Proctor: the cases have their rule themselves
         return None

@@ -17,7 +17,7 @@ from proctor.analysis.compare.case_pairing import BriefCase, Key, Pairs, change_
 from proctor.reports.content.failure_causes import Cause, FailureGroup, cause_of, group_failures
 from proctor.reports.content.run_digest import Digest
 from proctor.reports.content.run_list import ListedRun, short_ids
-from proctor.runs.storage.lookup import judging_of
+from proctor.runs.storage.lookup import judging_number
 from proctor.runs.storage.queries import RunFilter
 from proctor.schema.analysis.comparison import CaseChange, Trials
 from proctor.schema.results.manifest import NO_ANNOTATION, RunRecord, RunState
@@ -166,7 +166,8 @@ def select_run(store: Store, name: str, judging: int | None = None) -> SelectedR
     short = short_ids([entry.run_id for entry in entries])
     run, manifest = store.record(run_id), store.manifest(run_id)
     listed = ListedRun(run, short[run_id], manifest.agent.commit, manifest.imported_from)
-    stored = StoredRun(listed, manifest, store.judgings(run_id), judging_of(store, run_id, judging))
+    judgings = store.judgings(run_id)
+    stored = StoredRun(listed, manifest, judgings, judging_number(judgings, judging))
     earlier, kind = _comparison_run(store, entries, run)
     if earlier is None:
         return SelectedRun(stored, None)
