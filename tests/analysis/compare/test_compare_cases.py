@@ -335,8 +335,34 @@ def test_missing_scores_of_a_metric_have_their_worst_and_best_values(known: bool
     now = [unscored(str(n)) if n < 8 else case(str(n), "P", scores={"quality": 1.0}) for n in range(20)]
     found = compared(base, now, ranges={"quality": (0.0, 1.0)} if known else {})
     measured = found.measure("quality")
-    assert (found.outcome, measured.pairs, measured.verdict) == (BROKEN, 20, "")
+    assert (found.outcome, measured.pairs, measured.missing, measured.verdict) == (BROKEN, 20, 8, "")
     assert measured.low < -0.4 < 0 <= measured.high
+
+
+@pytest.mark.parametrize(
+    ("now", "missing", "rate"),
+    [
+        pytest.param(["PPP", "PPF", "PPP"], 0, 8 / 9, id="every verdict"),
+        pytest.param(["PPP", "PPF", "EEE"], 1, 5 / 6, id="a case without verdicts"),
+        pytest.param(["PPP", "PPE", "PPE"], 2, 1.0, id="cases with some of their verdicts"),
+        pytest.param(["PPE", "FPE", "PPE"], 3, 13 / 18, id="no case with all of them: midway between 5 and 8 of 9"),
+    ],
+)  # fmt: skip
+def test_rates_and_means_are_of_the_cases_with_all_of_their_values(
+    now: list[str], missing: int, rate: float
+) -> None:
+    base = [case(str(n), "PPP", scores={"quality": 1.0}) for n in range(3)]
+    candidate = [case(str(n), one, scores={"quality": 0.75}) for n, one in enumerate(now)]
+    found = compared(base, candidate, ranges={"quality": (0.0, 1.0)})
+    for measured in (found.measure("passed"), found.measure("quality")):
+        assert (measured.pairs, measured.missing, measured.known) == (3, missing, 3 - missing)
+    passed = found.measure("passed")
+    assert (passed.base, passed.candidate) == pytest.approx((1.0, rate))
+
+
+def test_without_any_verdict_neither_question_has_an_answer() -> None:
+    found = compared(cases("PP", "PP"), cases("EE", "EE"))
+    assert (found.outcome, found.general, [one.name for one in found.measures]) == (BROKEN, None, [])
 
 
 def test_a_missing_score_far_from_the_others_does_not_hide_that_these_may_be_a_regression() -> None:

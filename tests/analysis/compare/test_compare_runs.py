@@ -8,7 +8,11 @@ from typing import Any
 import pytest
 
 import proctor
+from proctor.analysis.compare.sides import figures_of_case
 from proctor.schema.analysis.comparison import Change
+from proctor.schema.evidence.trial import Trial
+from proctor.schema.evidence.turn import Turn
+from proctor.schema.results.run_result import CaseResult, Outcome, TrialResult
 
 SET = {
     "eval_set_id": "greetings",
@@ -224,6 +228,32 @@ def test_cost_of_a_trial_is_absent_without_a_price(store: Path) -> None:
     names = [one.name for one in proctor.compare_sync(store=store).measures]
     assert "trial_seconds" in names
     assert "trial_cost" not in names
+
+
+def test_duration_of_less_than_a_millisecond_is_known(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    candidate = run(store)
+    with monkeypatch.context() as patched:
+        for module in ("conversation", "event_recorder"):
+            patched.setattr(f"proctor.engine.trial.{module}.seconds_since", lambda _: 0.0)
+        base = run(store)
+    for found in (
+        proctor.compare_sync("latest", "previous", store=store),
+        proctor.compare_sync(base, candidate),
+    ):
+        seconds = found.measure("trial_seconds")
+        assert (seconds.base, seconds.pairs) == (0.0, 3)
+        assert seconds.candidate > 0
+
+
+def test_trials_without_recorded_durations_give_no_duration_of_a_trial() -> None:
+    turn = Turn(user_content=proctor.Content(parts=[proctor.Part(text="ann")]))
+    for durations, known in (([None, None], {}), ([None, 0.0], {"trial_seconds": 0.0})):
+        turns = [turn.model_copy(update={"duration": one}) for one in durations]
+        trial = TrialResult(
+            0, Outcome.PASSED, evidence=Trial(eval_set_id="greetings", eval_id="ann", turns=turns)
+        )
+        case = CaseResult("greetings", "ann", Outcome.PASSED, trials=[trial])
+        assert figures_of_case(case, priced=False) == known
 
 
 def test_failed_trials_give_no_duration_or_cost_of_a_trial(store: Path) -> None:

@@ -35,7 +35,18 @@ SCHEMA: dict[str, Any] = json.loads(
 HOSTILE = "<script>alert(1)</script>\x1b[31m `[x](http://evil)` @everyone"
 
 PASSED = Measured(
-    "passed", 0.9, 0.8, -0.1, -0.18, -0.02, 0.01, 40, confidence=0.96, decides=True, verdict="worse"
+    "passed",
+    0.9,
+    0.8,
+    -0.1,
+    -0.18,
+    -0.02,
+    0.01,
+    40,
+    missing=1,
+    confidence=0.96,
+    decides=True,
+    verdict="worse",
 )
 QUALITY = Measured("quality_v1", 0.91, 0.92, 0.01, -0.01, 0.03, 0.4, 40, confidence=0.98, decides=True)
 TOKENS = Measured(
@@ -105,8 +116,8 @@ FEWER_PASS  travel/cancel  4/5 -> 3/5
     reason: now and then
 ON_THESE_CASES  the pass rate fell: significantly worse
 IN_GENERAL  for cases like these a change of -10.0 points is estimated
-MISSING_VERDICTS  2 verdicts of the candidate are missing: the intervals hold for every value that they could have
-MEASURE  passed  90.0 % -> 80.0 %  -10.0 (96 %: -18.0 to -2.0)  p=0.01  pairs=40  worse
+MISSING_VERDICTS  2 verdicts of the candidate are missing: the rates are of the 39 cases with all verdicts, and the intervals hold for every value of the missing ones
+MEASURE  passed  90.0 % -> 80.0 %  -10.0 (96 %: -18.0 to -2.0)  p=0.01  pairs=39 of 40  worse
 MEASURE  quality_v1  0.910 -> 0.920  +0.010 (98 %: -0.010 to +0.030)  p=0.4  pairs=40
 MEASURE  token_usage_v1  1,204 -> 980  -224 (95 %: -300 to -148)  p=<0.001  pairs=40  better
 COST  $0.420 -> $0.390
@@ -140,8 +151,9 @@ DRAWN = """
 
     On these cases: the pass rate fell: significantly worse
     In general: for cases like these a change of -10.0 points is estimated
-    Missing: 2 verdicts of the candidate are missing: the intervals hold for
-    every value that they could have
+    Missing: 2 verdicts of the candidate are missing: the rates are of the 39
+    cases with all verdicts, and the intervals hold for every value of the
+    missing ones
 
                         base  candidate  change  confidence interval
   ✕  passed           90.0 %     80.0 %   -10.0  -18.0 to -2.0 (96 %)
@@ -222,7 +234,7 @@ REVIEW = f"""\
 
 On these cases: the pass rate fell: significantly worse{BREAK}
 In general: for cases like these a change of -10.0 points is estimated{BREAK}
-Missing: 2 verdicts of the candidate are missing: the intervals hold for every value that they could have{BREAK}
+Missing: 2 verdicts of the candidate are missing: the rates are of the 39 cases with all verdicts, and the intervals hold for every value of the missing ones{BREAK}
 Metrics: tokens a turn 1,204 → 980 (better)
 
 - get the missing verdicts: `proctor resume 9xkq2p --retry-errors`
@@ -256,7 +268,7 @@ def test_github_annotates_the_outcome_and_the_cases_that_moved() -> None:
             "::error title=Proctor%3A travel compared with travel::regression: the pass rate fell from 90.0 %25 to 80.0 %25%0A"
             "On these cases: the pass rate fell: significantly worse%0A"
             "In general: for cases like these a change of -10.0 points is estimated%0A"
-            "Missing: 2 verdicts of the candidate are missing: the intervals hold for every value that they could have%0A"
+            "Missing: 2 verdicts of the candidate are missing: the rates are of the 39 cases with all verdicts, and the intervals hold for every value of the missing ones%0A"
             "next: get the missing verdicts: proctor resume 9xkq2p --retry-errors"
         ),
         "::error title=now fails%3A travel/two_turns::5/5 -> 2/5%0Acovers is 4",

@@ -16,6 +16,7 @@ import proctor
 from proctor.analysis.history.history_report import history_blocks
 from proctor.reports.base import ReportOptions
 from proctor.reports.terminal.block_drawing import draw_blocks
+from proctor.schema.analysis.history import ChangedBy
 from tests.cli.project import in_this_process, write_set
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -438,6 +439,25 @@ def test_same_code_with_other_results_is_a_change_of_the_provider(run: Run) -> N
     assert broke.turn is not None
     assert broke.turn.warnings[0].startswith(text)
     assert proctor.history_sync("b").cases[0].course is proctor.Course.BROKE
+
+
+def test_another_number_of_trials_does_not_hide_a_change_of_the_provider(run: Run) -> None:
+    run(trials=3)
+    run(trials=5)
+    run(ALL_WRONG, trials=6)
+    changes = proctor.history_sync().changes
+    assert [one.changed_by.value for one in changes] == ["you", "provider", "you"]
+    assert [one.differences[0].text for one in changes if one.changed_by is ChangedBy.YOU] == [
+        "the cases of words had 5 trials and have 6 trials",
+        "the cases of words had 3 trials and have 5 trials",
+    ]
+    (broke, *_) = proctor.history_sync().of(proctor.Course.BROKE)
+    assert broke.turn is not None
+    assert [text.partition(":")[0] for text in broke.turn.warnings] == [
+        "the cases of words had 5 trials and have 6 trials",
+        "the provider, a service or data changed",
+    ]
+    assert "●│●┊○ ← newest" in drawn()
 
 
 def test_another_build_is_what_you_changed(run: Run) -> None:

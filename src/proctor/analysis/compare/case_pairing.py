@@ -34,6 +34,10 @@ class BriefCase:
     """By metric that decides, how many of the trials have no score, above 0 and below 1."""
     reason: str
 
+    def has_all_scores(self, name: str) -> bool:
+        """Return whether a metric was computed for every trial."""
+        return name in self.scores and name not in self.missing_shares
+
 
 @dataclass(slots=True)
 class Pairs:

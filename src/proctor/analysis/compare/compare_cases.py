@@ -25,6 +25,7 @@ from proctor.analysis.compare.measures import (
 from proctor.analysis.compare.missing_verdicts import (
     CompletedCase,
     Completion,
+    Means,
     PairedScore,
     Range,
     completions,
@@ -177,8 +178,8 @@ def compare_cases(base: Side, candidate: Side, options: CompareOptions) -> Compa
     views = completions(pairs, planned, options.ranges) if pairs.both else []
     may_have_fallen = bool(views) and _test(found, pairs, views, options)
     if found.outcome is not Change.REGRESSION and not pairs.has_verdicts:
-        found.outcome = Change.ERROR  # nothing was compared, and each rate would be midway between its bounds
-        found.measures = _reported(pairs, options)
+        # nothing was compared, and each rate would be midway between its bounds
+        found.outcome, found.general, found.measures = Change.ERROR, None, _reported(pairs, options)
     basis = Basis(
         has_verdicts=pairs.has_verdicts,
         could_fall=any(one.counts.before for view in views[:1] for one in view.cases),
@@ -326,7 +327,7 @@ def _passed(
         )
         for view in views
     ]
-    return _measured(PASSED, means, hull(tested, means[1] - means[0]), len(pairs.both), options, decides=True)
+    return _measured(PASSED, means, hull(tested, means.difference), len(pairs.both), options, decides=True)
 
 
 def _metrics(
@@ -356,17 +357,17 @@ def _metrics(
             for view, p_value in zip(choices, p_values[name], strict=True)
         ]
         means = means_of(_known_scores(pairs, name), choices)
-        whole = hull(tested, means[1] - means[0])
+        whole = hull(tested, means.difference)
         measures.append(_measured(name, means, whole, len(choices[0]), options, decides=name in levels))
     return measures
 
 
 def _known_scores(pairs: Pairs, name: str) -> list[PairedScore]:
-    """Return the scores of the cases in which a metric was computed in both runs."""
+    """Return the scores of the cases in which a metric was computed for every trial of both runs."""
     return [
         PairedScore(before.scores[name], now.scores[name], before.trials.total or 1, now.trials.total or 1)
         for _, before, now in pairs.both
-        if name in before.scores and name in now.scores
+        if before.has_all_scores(name) and now.has_all_scores(name)
     ]
 
 
@@ -378,7 +379,7 @@ def _width(name: str, options: CompareOptions) -> float | None:
 
 def _measured(
     name: str,
-    means: tuple[float, float],
+    means: Means,
     tested: Tested,
     count: int,
     options: CompareOptions,
@@ -389,8 +390,8 @@ def _measured(
     way = tested.is_better - tested.is_worse
     verdict = {1: "better", 0: "", -1: "worse"}[-way if lower_is_better else way]
     return Measured(
-        name, *means, tested.difference, tested.low, tested.high, tested.p_value, count,
-        confidence=1 - tested.level, decides=decides and name not in options.apart,
+        name, means.base, means.candidate, tested.difference, tested.low, tested.high, tested.p_value, count,
+        missing=count - means.known, confidence=1 - tested.level, decides=decides and name not in options.apart,
         lower_is_better=lower_is_better, verdict=verdict, apart=name in options.apart,
     )  # fmt: skip
 
@@ -420,7 +421,7 @@ def _usage_first(name: str) -> tuple[int, str]:
     return (USAGE_MEASURES.index(name), "") if name in USAGE_MEASURES else (len(USAGE_MEASURES), name)
 
 
-def _rates(pairs: Pairs, views: Sequence[Completion]) -> tuple[float, float]:
+def _rates(pairs: Pairs, views: Sequence[Completion]) -> Means:
     """Return the pass rate of each run: that of the cases with every verdict in both, if there are any."""
     known = [
         PairedScore(before.trials.rate, now.trials.rate, before.trials.total, now.trials.total)
@@ -432,9 +433,8 @@ def _rates(pairs: Pairs, views: Sequence[Completion]) -> tuple[float, float]:
 
 def _in_general(pairs: Pairs, views: Sequence[Completion], options: CompareOptions) -> InGeneral:
     level = 1 - options.confidence if options.look is None else options.look.two_sided
-    before, now = _rates(pairs, views)
     return in_general(
-        views, now - before, error=options.error, margin=options.margin,
+        views, _rates(pairs, views).difference, error=options.error, margin=options.margin,
         level=2 * options.budget.general if options.generalize else level,
         gates=options.generalize and PASSED not in options.apart, by_test_alone=options.by_test_alone,
     )  # fmt: skip

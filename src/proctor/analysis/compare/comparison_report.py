@@ -210,7 +210,7 @@ def _measure(one: Measured, names: Mapping[str, str], look: Look, *, too_few: bo
     name = Span(one.name, role, drawn=names.get(one.name), is_data=True)
     record = (
         "MEASURE", one.name, f"{before} -> {now}", f"{difference} ({level}: {low} to {high})",
-        f"p={_p_text(one.p_value)}", f"pairs={one.pairs}", one.verdict, "not scored alike" if one.apart else "",
+        f"p={_p_text(one.p_value)}", f"pairs={_pairs_text(one)}", one.verdict, "not scored alike" if one.apart else "",
         TOO_FEW if too_few else "",
     )  # fmt: skip
     cells = [[name], *([Span(text, role)] for text in texts)]
@@ -224,6 +224,11 @@ def _verdict_mark(one: Measured, look: Look) -> Spans:
         return []
     outcome = _VERDICTS[one.verdict]
     return [Span(look.marks.outcome(outcome), OUTCOME_ROLES[outcome] if one.decides else "dim")]
+
+
+def _pairs_text(one: Measured) -> str:
+    """Return the number of cases that the means are of, and that of all pairs if values are missing."""
+    return f"{one.known} of {one.pairs}" if one.missing else f"{one.pairs}"
 
 
 def _p_text(value: float) -> str:

@@ -210,17 +210,32 @@ def _beyond(known: Iterable[Sequence[float]]) -> Range:
     return min(values) - width, max(values) + width
 
 
-def means_of(known: Sequence[PairedScore], views: Sequence[Sequence[PairedScore]]) -> tuple[float, float]:
+@dataclass(frozen=True, slots=True)
+class Means:
+    """The means of a measure over the cases."""
+
+    base: float
+    candidate: float
+    known: int
+    """The number of cases that they are of: those with all values. 0: they are midway between the bounds over all cases."""
+
+    @property
+    def difference(self) -> float:
+        """Candidate less base."""
+        return self.candidate - self.base
+
+
+def means_of(known: Sequence[PairedScore], views: Sequence[Sequence[PairedScore]]) -> Means:
     """Return the mean of the base and of the candidate, by the `known` values of cases.
 
     Without any, or if the missing values rule out their difference, the means are midway between those of the worst and
     the best values.
     """
-    midway = [one for view in views for one in view]
-    before, now = _both_means(known or midway)
+    before, now = _both_means(known)
     ends = [last - first for first, last in map(_both_means, views)]
-    is_possible = min(ends) - 1e-9 <= now - before <= max(ends) + 1e-9
-    return (before, now) if is_possible else _both_means(midway)
+    if known and min(ends) - 1e-9 <= now - before <= max(ends) + 1e-9:
+        return Means(before, now, len(known))
+    return Means(*_both_means([one for view in views for one in view]), known=0)
 
 
 def _both_means(values: Sequence[PairedScore]) -> tuple[float, float]:

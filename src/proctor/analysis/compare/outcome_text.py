@@ -425,7 +425,7 @@ def run_text(run: ComparedRun, marks: Marks) -> str:
 def cost_texts(comparison: Comparison) -> tuple[str, str] | None:
     """Return the cost of both runs, if that of at least one is known."""
     costs = comparison.base.cost, comparison.candidate.cost
-    if not any(costs):
+    if costs == (None, None):
         return None
     before, now = ("unknown" if cost is None else dollars(cost) for cost in costs)
     return before, now
@@ -441,6 +441,10 @@ def missing_texts(comparison: Comparison) -> list[str]:
     """Return which verdicts are missing, in short sentences."""
     if not comparison.missing_base and not comparison.missing_candidate:
         return []
-    has_intervals = any(one.decides for one in comparison.measures)
-    hold = ": the intervals hold for every value that they could have" if has_intervals else ""
-    return [f"{missing_text(comparison)}{hold}"]
+    rates = [_rates_text(one) for one in comparison.measures if one.name == PASSED]
+    return [": ".join([missing_text(comparison), *rates])]
+
+
+def _rates_text(passed: Measured) -> str:
+    cases = f"of the {count_text(passed.known, 'case')} with all verdicts"
+    return f"the rates are {cases if passed.known else 'midway between bounds'}, and the intervals hold for every value of the missing ones"

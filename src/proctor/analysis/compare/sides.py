@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic_core import from_json
 
@@ -144,13 +144,13 @@ def _of_json(evidence: bytes, *, priced: bool) -> Figures | None:
         trial = Trial.model_validate_json(evidence)
         return None if trial.failure is not None else _of_trial(trial, priced=True)
     data = from_json(evidence)
-    return None if data.get("failure") else _seconds(data.get("duration"))
+    return None if data.get("failure") else _seconds(data.get("duration", 0.0), data.get("turns", ()))
 
 
 def _of_trial(trial: Trial, *, priced: bool) -> Figures:
     from proctor.engine.usage.costs import costs_of
 
-    figures = _seconds(trial.duration)
+    figures = _seconds(trial.duration, [{"duration": turn.duration} for turn in trial.turns])
     if priced:
         costs = [one.known_cost for one in costs_of(trial)]
         known = [cost for cost in costs if cost is not None]
@@ -159,8 +159,10 @@ def _of_trial(trial: Trial, *, priced: bool) -> Figures:
     return figures
 
 
-def _seconds(duration: float | None) -> Figures:
-    return {TRIAL_SECONDS: duration} if duration else {}
+def _seconds(duration: float, turns: Iterable[Mapping[str, Any]]) -> Figures:
+    """Return the duration of a trial. A 0 is known only if a turn has a duration: evidence that was imported without any has 0, too."""
+    is_known = duration or any(turn.get("duration") is not None for turn in turns)
+    return {TRIAL_SECONDS: duration} if is_known else {}
 
 
 def _mean(trial_figures: Iterable[Figures | None]) -> Figures:

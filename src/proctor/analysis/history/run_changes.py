@@ -1,7 +1,8 @@
 """What changed between consecutive runs of an agent: you changed something, or the provider did.
 
 The manifest records the agent's code, the cases, the config and the packages. If all of these are the same in two runs, and
-other models answered or the results differ significantly, the cause is outside of what you changed.
+other models answered or the results differ significantly, the cause is outside of what you changed. Another number of trials is
+listed as your change, but the results before and after it are compared all the same.
 """
 
 from __future__ import annotations
@@ -86,17 +87,21 @@ class RunChanges:
         return self._found[key]
 
     def between(self, eval_set_id: str, older: CasePoint, newer: CasePoint) -> Sequence[RunDifference] | None:
-        """Return the differences for a case, with a change of the provider if nothing else differs; `None` if too little is known."""
+        """Return the differences for a case, with a change of the provider if at most the number of trials differs.
+
+        `None` if too little is known.
+        """
         differences = self._looked.between(eval_set_id, older, newer)
-        if differences is None or differences:
+        if differences is None or not _is_size(differences):
             return differences
         agent = "" if self._combined else newer.run.agent
-        return [
+        by_provider = [
             difference
             for change in self.of(agent, eval_set_id)
             if change.changed_by is ChangedBy.PROVIDER and _is_between(change, older, newer)
             for difference in change.differences
         ]
+        return [*differences, *by_provider]
 
     def _changes(self, agent: str, eval_set_id: str) -> Iterator[RunChange]:
         runs = [
@@ -104,21 +109,22 @@ class RunChanges:
             for one in reversed(self._looked.runs)
             if eval_set_id in one.run.sets and self.agent_of(one) == agent
         ]
-        stretch = runs[:1]
+        stretch, noted = runs[:1], list[RunChange]()
         for older, newer in pairwise(runs):
-            by_manifest = self._by_manifest(agent, eval_set_id, older, newer)
-            if by_manifest is None:
+            by_manifest = [*self._by_manifest(agent, eval_set_id, older, newer)]
+            if any(not _is_size(one.differences) for one in by_manifest):
+                yield from self._in_stretch(agent, eval_set_id, stretch, noted)
+                yield from by_manifest
+                stretch, noted = [newer], []
+            else:
                 stretch.append(newer)
-                continue
-            yield from self._by_results(agent, eval_set_id, stretch)
-            yield by_manifest
-            stretch = [newer]
-        yield from self._by_results(agent, eval_set_id, stretch)
+                noted += by_manifest
+        yield from self._in_stretch(agent, eval_set_id, stretch, noted)
 
     def _by_manifest(
         self, agent: str, eval_set_id: str, older: LookedAt, newer: LookedAt
-    ) -> RunChange | None:
-        """Return the change that the records of two runs show; `None` if they show none."""
+    ) -> Iterator[RunChange]:
+        """Yield the changes that the records of two runs show: yours, and other models if at most the number of trials differs."""
         differences = [*self._looked.differences(eval_set_id, older.run, newer.run)]
         if (changed := self._of_set(newer, eval_set_id).changed_cases(self._of_set(older, eval_set_id))) and (
             self._looked.knows_cases(older.run, newer.run)
@@ -126,15 +132,21 @@ class RunChanges:
             cases = "1 case was" if changed == 1 else f"{changed:,} cases were"
             differences.append(RunDifference("case", f"{cases} changed"))
         if differences:
-            return RunChange(agent, eval_set_id, older.run, newer.run, ChangedBy.YOU, differences)
+            yield RunChange(agent, eval_set_id, older.run, newer.run, ChangedBy.YOU, differences)
         was, is_now = older.run.models, newer.run.models
-        if not was or not is_now or was == is_now:
-            return None
-        text = f"the models that answered were {', '.join(was)} and are {', '.join(is_now)}"
-        return self._outside(agent, eval_set_id, (older, newer), text, None)
+        if _is_size(differences) and was and is_now and was != is_now:
+            text = f"the models that answered were {', '.join(was)} and are {', '.join(is_now)}"
+            yield self._outside(agent, eval_set_id, (older, newer), text, None)
+
+    def _in_stretch(
+        self, agent: str, eval_set_id: str, runs: Sequence[LookedAt], noted: Sequence[RunChange]
+    ) -> Iterator[RunChange]:
+        """Yield the shifts of the results over runs that differ at most in the number of trials, and these differences (`noted`)."""
+        changes = [*noted, *self._by_results(agent, eval_set_id, runs)]
+        yield from sorted(changes, key=lambda one: one.first.started_at)
 
     def _by_results(self, agent: str, eval_set_id: str, runs: Sequence[LookedAt]) -> Iterator[RunChange]:
-        """Yield the shifts of the results over runs whose records show no change."""
+        """Yield the shifts of the results over runs that were made alike."""
         results: list[Results] = (
             [self._of_set(one, eval_set_id).results for one in runs] if len(runs) > 1 else []
         )
@@ -175,6 +187,11 @@ class RunChanges:
             if is_reached(case.outcome):
                 self.add(one.run.run_id, case, counts[name])
             counts[name] += 1
+
+
+def _is_size(differences: Sequence[RunDifference]) -> bool:
+    """Return whether at most the number of trials differs: the results of the trials remain comparable."""
+    return all(one.what == "trials" for one in differences)
 
 
 def _is_between(change: RunChange, older: CasePoint, newer: CasePoint) -> bool:

@@ -68,7 +68,7 @@ def _table(rows: Sequence[SizeRow]) -> Table:
         "cases": lambda row: f"{row.cases:,}",
         "trials": lambda row: f"{row.total:,}",
     }
-    if any(row.cost for row in rows):
+    if any(row.cost is not None for row in rows):
         columns["cost"] = _cost
     if all(row.seconds is not None for row in rows):
         columns["time"] = lambda row: duration(row.seconds or 0.0)

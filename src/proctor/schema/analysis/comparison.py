@@ -137,6 +137,9 @@ class Measured:
     """Two-sided, and in agreement with the interval: the p-value is below 1 - `confidence` exactly if 0 is outside of it."""
     pairs: int
     """The number of paired cases."""
+    missing: int = 0
+    """The number of these without all of their values: in the test with the worst and the best values, but in no mean. If it is all
+    of them, the means are midway between the bounds."""
     confidence: float = 0.95
     """The confidence of the interval: the level at which the measure was tested."""
     decides: bool = False
@@ -149,6 +152,11 @@ class Measured:
     """Whether the two runs scored it differently (another option, judge …): it is then only reported."""
 
     __bool__ = refuse_truth
+
+    @property
+    def known(self) -> int:
+        """The number of paired cases with all of their values."""
+        return self.pairs - self.missing
 
     @property
     def is_drop(self) -> bool:
