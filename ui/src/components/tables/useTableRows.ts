@@ -30,6 +30,7 @@ export function useRowWindow(
   const virtual = useWindowVirtualizer({
     count: all ? 0 : count,
     estimateSize: () => ROW,
+    initialRect: { width: window.innerWidth, height: window.innerHeight }, // the first drawing has rows: it need not wait for a measurement
     overscan: 12,
     scrollMargin: top,
     scrollPaddingStart: HEAD,

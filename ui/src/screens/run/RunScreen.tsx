@@ -1,4 +1,4 @@
-import { useCallback, useMemo } from "react";
+import { useCallback, useEffect, useMemo, useState } from "react";
 import { useParams } from "wouter";
 import { useAddress } from "../../app/address";
 import { useTitle } from "../../app/title";
@@ -49,6 +49,7 @@ export function RunScreen() {
 }
 
 const FIRST_ROWS = 200;
+const PAINT_TIME = 50; // milliseconds in which what was drawn is painted
 const BRIEF = { brief: "true" };
 
 /** The page of a run: at first what a server knows without reading every case, which it begins to read after the first rows. */
@@ -57,9 +58,21 @@ function usePage(base: string, judging: string | null) {
   const first = useFirstRows(`${base}/cases`, judging);
   const brief = useData<RunPage>(live ? pathOf(base, { judging, ...BRIEF }) : null, { keep: false, fresh: Infinity });
   const hasFirst = (brief.data || brief.error) && (first.data || first.error);
-  const reads = !live || Boolean(hasFirst);
+  const painted = usePainted(Boolean(hasFirst));
+  const reads = !live || painted;
   const whole = useData<RunPage>(reads ? pathOf(base, { judging }) : null);
-  return { page: whole.data ?? brief.data, error: whole.error, refetch: whole.refetch, reads };
+  return { page: whole.data ?? (hasFirst ? brief.data : undefined), error: whole.error, refetch: whole.refetch, reads };
+}
+
+/** Whether what was drawn when `drawn` became true is on the screen: the server's long work must not delay that. */
+function usePainted(drawn: boolean): boolean {
+  const [painted, setPainted] = useState(false);
+  useEffect(() => {
+    if (!drawn) return undefined;
+    const timer = setTimeout(() => setPainted(true), PAINT_TIME); // no frame: a page in the background has none
+    return () => clearTimeout(timer);
+  }, [drawn]);
+  return painted;
 }
 
 function useFirstRows(path: string, judging: string | null) {
