@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from proctor.stores.base import Store
 
 OnCase = Callable[[], None]
-OpenFile = Callable[[Path, Collection[str]], EvalSetFile]
+OpenFile = Callable[[Path], EvalSetFile]
 
 
 class ChangedCase(NamedTuple):
@@ -116,11 +116,7 @@ def bless(
         StoreError: the store or the run does not exist.
     """
     on_case = on_case or (lambda: None)
-    return bless_opened(_open_all, as_store(store), run, cases, trial, on_case, force=force, root=root)
-
-
-def _open_all(path: Path, _: Collection[str]) -> EvalSetFile:
-    return open_eval_set(path)
+    return bless_opened(open_eval_set, as_store(store), run, cases, trial, on_case, force=force, root=root)
 
 
 def bless_opened(
@@ -134,7 +130,7 @@ def bless_opened(
     force: bool,
     root: Path | None,
 ) -> list[Blessing]:
-    """As `bless`; `open_file` needs to validate only the cases with these ids, and may return an open file."""
+    """As `bless`; `open_file` need not validate the cases, and may return an open file."""
     chosen = _Chosen(store, find_current_run(store, run), trial, on_case)
     picked = list(chosen.pick(cases))
     if chosen.problems:
@@ -143,8 +139,7 @@ def bless_opened(
     for eval_set_id, path in chosen.files({one.case.eval_set_id for one in picked}, root):
         mine = [one for one in picked if one.case.eval_set_id == eval_set_id]
         try:
-            source = open_file(path, {one.case.eval_id for one in mine})
-            found.append(_File(path, source, on_case, force=force).bless(mine))
+            found.append(_File(path, open_file(path), on_case, force=force).bless(mine))
         except EvalFileError as problem:
             found.append(Blessing(path, "", "", refused=[problem]))
     return _add_refusals(found, chosen.refused)
@@ -421,7 +416,11 @@ class _File:
         if index is None:
             message = f"{self._path}: the case {case.eval_id} is not in this file any more"
             raise RefusedCase(message, _full_name(case))
-        if not self._force and case_hash(self._source.case(index)).hex() != case.content_hash:
+        try:
+            present = self._source.case(index)
+        except EvalFileError as problem:
+            raise _of_case(case, problem) from None
+        if not self._force and case_hash(present).hex() != case.content_hash:
             changed = (
                 f"{self._source.where(index)}: the case {case.eval_id} was changed since it was run: run it again, or "
                 "change the present case with --force (force=True)"

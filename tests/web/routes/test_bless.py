@@ -130,6 +130,14 @@ def test_a_preview_validates_only_its_cases_and_a_write_validates_all(
     assert (project / SET).read_text() == broken
 
 
+def test_a_preview_refuses_a_case_that_is_broken_in_the_file(project: Path, asked: TestClient) -> None:
+    document = json.loads((project / SET).read_text())
+    document["eval_cases"][1]["conversation"] = "none"
+    (project / SET).write_text(json.dumps(document))
+    page = preview(asked, cases=[1])
+    assert (page["cases"][0]["status"], "conversation" in page["cases"][0]["why"]) == ("refused", True)
+
+
 def test_a_preview_refuses_a_file_in_which_other_cases_share_an_id(project: Path, asked: TestClient) -> None:
     document = json.loads((project / SET).read_text())
     document["eval_cases"][2]["eval_id"] = "right"

@@ -7,6 +7,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
+from threading import Lock
 from typing import Any, Protocol, cast
 
 from pydantic import ValidationError
@@ -16,7 +17,7 @@ from proctor.files.eval_sets.documents import Document, Kind, problem_of, proble
 from proctor.files.eval_sets.variants import ROW_IDS, adapt_case
 from proctor.files.text.json_stream import CHUNK, FileBytes, LineCounter, Spans, changed_since
 from proctor.files.text.json_tree import Places
-from proctor.files.text.problems import Path_, Place, Problem, Severity, SourceText
+from proctor.files.text.problems import Path_, Place, Problem, Severity, SourceText, file_error
 from proctor.files.text.validation_messages import Finding, explain
 from proctor.schema.format.case import EvalCase, EvalSet
 from proctor.schema.format.wire_model import UnknownKeys
@@ -69,12 +70,13 @@ def read_case(value: object, unknown: UnknownKeys | None = None) -> tuple[EvalCa
 
 
 class SpanCases:
-    """Cases that stay in the file and are read on demand."""
+    """Cases that stay in the file and are read on demand; threads may share them."""
 
     def __init__(self, data: FileBytes, spans: Spans) -> None:
         self._data, self._spans = data, spans
         self._counter = LineCounter(data)
         self._lines, self._columns = array("I"), array("I")  # of the cases up to the last one asked for
+        self._locating = Lock()
 
     def __len__(self) -> int:
         return len(self._spans.starts)
@@ -89,10 +91,11 @@ class SpanCases:
 
     def start(self, index: int) -> Place:
         """Return where a case starts."""
-        while len(self._lines) <= index:
-            line, column = self._counter.place(self._spans.starts[len(self._lines)])
-            self._lines.append(line)
-            self._columns.append(column)
+        with self._locating:
+            while len(self._lines) <= index:
+                line, column = self._counter.place(self._spans.starts[len(self._lines)])
+                self._lines.append(line)
+                self._columns.append(column)
         return Place(self._lines[index], self._columns[index])
 
     def id_key(self, index: int) -> str:
@@ -194,7 +197,7 @@ class EvalSetFile:
         kind: Kind = Kind.EVAL_SET,
     ) -> None:
         self.label, self.header, self.kind = label, header, kind
-        self.has_comments = False
+        self.has_comments, self.is_validated = False, True
         self.errors: list[Problem] = []
         """Errors of the file, until it is open: they are raised then."""
         self.other_warnings: list[Problem] = []
@@ -255,11 +258,16 @@ class EvalSetFile:
         """Read one case.
 
         Raises:
-            EvalFileError: the file changed since it was opened.
+            EvalFileError: the case is invalid, or the file changed since it was opened.
         """
         eval_id = self.ids()[index]
         try:
-            case, _ = read_case(self.value(index))
+            value = self.value(index)
+            case, _ = read_case(value)
+        except ValidationError as error:
+            if self.is_validated:
+                raise changed_since(self.label) from None
+            raise file_error(self.cases.problems([(index, explain(error, value))])) from None
         except ValueError:
             raise changed_since(self.label) from None
         if index in self.renamed:

@@ -6,7 +6,7 @@ Every mistake of a file is reported at once.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -58,24 +58,24 @@ def open_eval_set(
     allow_duplicate_ids: bool = False,
     allow_empty: bool = False,
     label: str = "",
-    only: Collection[str] | None = None,
+    validate: bool = True,
 ) -> EvalSetFile:
     """Read and check a whole set, keeping none of its cases in memory.
 
     Reads every generation of the format, in both spellings, and related formats (see `docs/reference/file-formats.md`). A set without
     cases is refused unless `allow_empty`; duplicate ids are refused unless `allow_duplicate_ids` (then the second `x`
-    runs as `x#2`). `label` is the file's name in messages. `only`: ids of cases; if the file is a plain JSON set, others
-    are not validated, and duplicate keys are not searched.
+    runs as `x#2`). `label` is the file's name in messages. Without `validate` the cases
+    of a plain JSON set are validated when they are read, and duplicate keys are not searched.
 
     Raises:
         EvalFileError: with every problem of the file and its position.
     """
     path = Path(path)
-    opened = _open_file(path, label or str(path), only)
+    opened = _open_file(path, label or str(path), validate=validate)
     return _require_valid(opened, allow_duplicate_ids=allow_duplicate_ids, allow_empty=allow_empty)
 
 
-def _open_file(path: Path, label: str, only: Collection[str] | None) -> EvalSetFile:
+def _open_file(path: Path, label: str, *, validate: bool) -> EvalSetFile:
     suffix = path.suffix.lower()
     if suffix in YAML_SUFFIXES:
         data = read_bytes(path, label)
@@ -93,8 +93,9 @@ def _open_file(path: Path, label: str, only: Collection[str] | None) -> EvalSetF
                 from proctor.files.eval_sets.json_lines import open_lines
 
                 return open_lines(source)
-            opened = stream_set(source, only)
-            if only is None:
+            opened = stream_set(source, validate=validate)
+            opened.is_validated = validate
+            if validate:
                 add_duplicate_keys(opened, duplicate_keys_in_cases(source, opened.cases))
             return opened
     except BrokenTextError as broken:
@@ -138,14 +139,14 @@ def _digest_of(data: bytes) -> Callable[[], str]:
     return lambda: digest
 
 
-def stream_set(source: FileBytes, only: Collection[str] | None) -> EvalSetFile:
-    """Read every case of a plain JSON set once, and record where its cases are; validate those with the ids `only`.
+def stream_set(source: FileBytes, *, validate: bool) -> EvalSetFile:
+    """Read every case of a plain JSON set once, and record where its cases are.
 
     Raises:
         BrokenTextError: it is not plain JSON, or not a set; another reader may know more.
     """
     walk = Walk(source)
-    collector = Collector(only=only)
+    collector = Collector(validate=validate)
     for index, value in walk:
         collector.take(index, value)
     if kind({**walk.spans.header, walk.spans.cases_key: []}) is not Kind.EVAL_SET:

@@ -162,11 +162,11 @@ class Collector:
     """Collects the ids and the findings of the cases of a set during a pass over it.
 
     `has_free_keys`: unknown keys of cases and turns were entries of `extra` (the short YAML form), where any key is allowed.
-    `only`: the ids of the cases to validate; of others only the id is read. `None`: all.
+    Without `validate` only the id of a case is read, if it has one.
     """
 
-    def __init__(self, *, has_free_keys: bool = False, only: Collection[str] | None = None) -> None:
-        self._has_free_keys, self._only = has_free_keys, only
+    def __init__(self, *, has_free_keys: bool = False, validate: bool = True) -> None:
+        self._has_free_keys, self._validates = has_free_keys, validate
         self._ids: list[str | None] = []  # None: the case cannot be read
         self._errors: list[tuple[int, list[Finding]]] = []
         self._warnings: list[tuple[int, list[Finding]]] = []
@@ -176,8 +176,8 @@ class Collector:
 
     def take(self, index: int, value: object) -> None:
         """Add the next case."""
-        if (unchecked := self._unchecked_id(value)) is not None:
-            self._ids.append(unchecked)
+        if not self._validates and (name := _id_of(value)) is not None:
+            self._ids.append(name)
             return
         noticed = UnknownKeys()
         try:
@@ -192,11 +192,6 @@ class Collector:
             self._warnings.append((index, [Finding((), note, "ADK refuses this file")]))
         self._add_keys(index, case, value, noticed, is_row=bool(note))
         self._add_repeated_ids(index, case)
-
-    def _unchecked_id(self, value: object) -> str | None:
-        """Return the id of a case that is not validated; `None`: validate it."""
-        name = None if self._only is None else _id_of(value)
-        return None if name in (self._only or ()) else name
 
     def _add_repeated_ids(self, index: int, case: EvalCase) -> None:
         ids = [turn.invocation_id for turn in case.conversation or () if turn.invocation_id]

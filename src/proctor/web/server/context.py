@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -116,19 +116,18 @@ class ServerContext:
         default_factory=lambda: BoundedCache(_MOST_OPEN), compare=False, repr=False
     )
 
-    def open_eval_set(self, path: Path, only: Collection[str] | None = None) -> EvalSetFile:
+    def open_eval_set(self, path: Path) -> EvalSetFile:
         """Return the set of a file; a file that has not changed is not read again.
-
-        `only`: the ids of the cases that have to be validated; what is validated in part is not stored.
 
         Raises:
             EvalFileError: it cannot be read.
         """
-        if only is None:
-            return self._sets.get(path, lambda: _open_located(path), stamp=file_state(path))
-        return self._sets.get(
-            path, lambda: open_eval_set(path, only=only), lambda _: _MOST_OPEN + 1, stamp=file_state(path)
-        )
+        return self._sets.get(path, lambda: open_eval_set(path), stamp=file_state(path))
+
+    def locate_cases(self, path: Path) -> EvalSetFile:
+        """Return the set of a file whose cases are validated when they are read: sooner, for a few of many. Errors as `open_eval_set`."""
+        key = path, "located"
+        return self._sets.get(key, lambda: open_eval_set(path, validate=False), stamp=file_state(path))
 
     @contextmanager
     def runs(self) -> Iterator[Store]:
@@ -170,13 +169,6 @@ class ServerContext:
             yield store
         finally:
             store.close()
-
-
-def _open_located(path: Path) -> EvalSetFile:
-    """Return a set whose cases are all located, which threads may then share."""
-    source = open_eval_set(path)
-    source.line(len(source) - 1)
-    return source
 
 
 def _context(request: Request) -> ServerContext:

@@ -53,7 +53,7 @@ async def preview_bless(
 
     def preview(on_case: OnCase) -> BlessPage:
         with context.runs() as store:
-            review = Review(store, run, context.root, context.open_eval_set)
+            review = Review(store, run, context.root, context.locate_cases)
             return review.page(form.cases, form.trials, force=form.force, on_case=on_case)
 
     page = await work_while_connected(request, preview)
@@ -109,7 +109,7 @@ def bless_cases(
     etag = if_match.strip().removeprefix("W/").strip('"')
     with context.runs() as store:
         try:
-            return Review(store, run, context.root, lambda path, _: context.open_eval_set(path)).write(
+            return Review(store, run, context.root, context.open_eval_set).write(
                 agreed.cases, agreed.trials, etag, force=agreed.force, lose_comments=agreed.lose_comments
             )
         except ChangedSinceError as error:
