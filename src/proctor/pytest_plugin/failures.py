@@ -18,7 +18,7 @@ from proctor.pytest_plugin.project import STORED_RUNS
 from proctor.pytest_plugin.session_report import CaseSummary
 from proctor.reports.base import ReportOptions
 from proctor.reports.content.case_text import reason_of
-from proctor.reports.content.symbols import WORDS
+from proctor.reports.content.case_words import WORDS
 from proctor.schema.results.run_result import CaseResult, RunResult
 
 if TYPE_CHECKING:

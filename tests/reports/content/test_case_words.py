@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from proctor.reports.content.symbols import CHANGE_WORDS, COURSE_WORDS, WORDS, counted
+from proctor.reports.content.case_words import CHANGE_WORDS, COURSE_WORDS, WORDS, counted
 from proctor.schema.analysis.comparison import CaseChange
 from proctor.schema.analysis.history import Course
 from proctor.schema.results.score import Outcome
 
 ROOT = Path(__file__).resolve().parents[3]
 COPY = ROOT / "ui/src/components/terms/caseWords.ts"
-DECLARATION = ROOT / "src/proctor/reports/content/symbols.py"
+DECLARATION = ROOT / "src/proctor/reports/content/case_words.py"
 
 
 def copied(name: str) -> dict[str, str | tuple[str, ...]]:

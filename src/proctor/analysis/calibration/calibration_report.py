@@ -10,8 +10,8 @@ from typing import TextIO
 from proctor.common.json_values import JsonObject
 from proctor.common.safe_text import count_text, shorten
 from proctor.reports.base import DEFAULTS, ReportOptions
+from proctor.reports.content.case_words import WORDS
 from proctor.reports.content.summary import money_by_purpose, percent
-from proctor.reports.content.symbols import WORDS
 from proctor.reports.content.text_blocks import Block, Column, Gap, Look, Table, text_line, text_table
 from proctor.reports.terminal.choose import write_blocks
 from proctor.schema.analysis.calibration import (

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from proctor.errors import EvalFileError, SetupError
-from proctor.reports.content.symbols import WORDS
+from proctor.reports.content.case_words import WORDS
 from proctor.runs.storage.open import StoreLike, is_open, open_runs, store_url
 from proctor.schema.results.score import Outcome
 from proctor.stores.baselines import (

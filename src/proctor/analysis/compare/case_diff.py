@@ -11,7 +11,8 @@ from typing import TextIO
 from proctor.common.json_values import JsonObject, json_line
 from proctor.common.safe_text import count_text
 from proctor.reports.base import DEFAULTS, ReportOptions
-from proctor.reports.content.symbols import WORDS, Kind
+from proctor.reports.content.case_words import WORDS
+from proctor.reports.content.symbols import Kind
 from proctor.reports.content.text_blocks import Block, Fact, Gap, Line, Look, Role, Span, join_with_dots
 from proctor.reports.evidence.trajectory_diff import call_text
 from proctor.reports.evidence.value_diff import cut_value

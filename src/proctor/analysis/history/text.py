@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from proctor.common.safe_text import count_text
+from proctor.reports.content.case_words import NOW_FAILS, NOW_PASSES, WORDS
 from proctor.reports.content.run_list import short_commit, when
-from proctor.reports.content.symbols import NOW_FAILS, NOW_PASSES, WORDS
 from proctor.schema.analysis.history import (
     CaseHistory,
     CasePoint,

@@ -17,9 +17,9 @@ from proctor.reports.content.case_text import (
     score_field,
     warnings_beside,
 )
+from proctor.reports.content.case_words import FLAKY, WORDS
 from proctor.reports.content.run_list import when
 from proctor.reports.content.summary import VOID, duration
-from proctor.reports.content.symbols import FLAKY, WORDS
 from proctor.reports.content.text_blocks import (
     Block,
     Column,

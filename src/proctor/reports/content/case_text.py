@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from proctor.reports.content.case_words import FLAKY, WORDS
 from proctor.reports.content.summary import bounds, interval, percent, short_names
-from proctor.reports.content.symbols import ASCII, FLAKY, WORDS, Marks
+from proctor.reports.content.symbols import ASCII, Marks
 from proctor.schema.results.case_result import Repeats
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult, SetSummary
 from proctor.schema.results.score import TrialRule, score_text

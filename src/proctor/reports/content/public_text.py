@@ -13,7 +13,7 @@ from typing import TextIO
 from proctor.common.safe_text import clean
 from proctor.common.secrets import hide_secrets
 from proctor.reports.content.case_text import reason_of
-from proctor.reports.content.symbols import WORDS
+from proctor.reports.content.case_words import WORDS
 from proctor.reports.evidence.case_evidence import evidence_block
 from proctor.reports.plain.block_lines import evidence_lines
 from proctor.schema.evidence.trial import Failure

@@ -9,7 +9,7 @@ from typing import TextIO
 
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content.case_text import held_text, reason_of
-from proctor.reports.content.symbols import WORDS
+from proctor.reports.content.case_words import WORDS
 from proctor.reports.content.text_blocks import (
     Block,
     Column,

@@ -12,8 +12,8 @@ from typing import TextIO
 
 from proctor.common.json_values import JsonObject
 from proctor.reports.base import DEFAULTS, ReportOptions
+from proctor.reports.content.case_words import WORDS
 from proctor.reports.content.summary import cost_text, duration
-from proctor.reports.content.symbols import WORDS
 from proctor.reports.content.text_blocks import (
     Block,
     Column,

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 
 from proctor.common.safe_text import count_text
-from proctor.reports.content.symbols import WORDS, Marks
+from proctor.reports.content.case_words import WORDS
+from proctor.reports.content.symbols import Marks
 from proctor.schema.evidence.trial import CONFIGURATION
 from proctor.schema.results.case_result import FaultRate, FaultRates
 from proctor.schema.results.model_usage import PURPOSES, Spent, total_cost

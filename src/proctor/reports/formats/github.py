@@ -16,10 +16,11 @@ from proctor.reports.content import public_text
 from proctor.reports.content.case_text import (
     rate_sentence,
 )
+from proctor.reports.content.case_words import FLAKY, WORDS
 from proctor.reports.content.public_text import file_of, place_of
 from proctor.reports.content.run_digest import Digest, Foremost
 from proctor.reports.content.summary import rate, sentence
-from proctor.reports.content.symbols import FLAKY, UNICODE, WORDS
+from proctor.reports.content.symbols import UNICODE
 from proctor.schema.evidence.trial import CONFIGURATION
 from proctor.schema.results.run_result import CaseResult, RunResult
 

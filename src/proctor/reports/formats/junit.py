@@ -20,9 +20,9 @@ from proctor.common.safe_text import clean
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content import public_text
 from proctor.reports.content.case_text import deciding, warnings_beside
+from proctor.reports.content.case_words import WORDS
 from proctor.reports.content.public_text import file_of, place_of
 from proctor.reports.content.summary import sentence
-from proctor.reports.content.symbols import WORDS
 from proctor.reports.formats.json_text import is_unicode
 from proctor.schema.evidence.trial import Failure
 from proctor.schema.results.run_result import CaseResult, Outcome, RunResult

@@ -15,6 +15,7 @@ from proctor.common.safe_text import count_text, encodable
 from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.reports.content import public_text
 from proctor.reports.content.case_text import added_text, is_repeated, mean_text, means_of, rate_sentence
+from proctor.reports.content.case_words import WORDS
 from proctor.reports.content.failure_causes import LEAST_SHARED, SharedCauses
 from proctor.reports.content.public_text import place_of
 from proctor.reports.content.run_digest import Digest, Foremost
@@ -28,7 +29,7 @@ from proctor.reports.content.summary import (
     sentence,
     set_names,
 )
-from proctor.reports.content.symbols import UNICODE, WORDS
+from proctor.reports.content.symbols import UNICODE
 from proctor.reports.evidence.case_evidence import evidence_block
 from proctor.reports.formats import markdown_text as markdown
 from proctor.reports.formats.markdown_blocks import diff_lines

@@ -25,9 +25,10 @@ from proctor.reports.content.case_text import (
     score_field,
     warnings_beside,
 )
+from proctor.reports.content.case_words import FLAKY
 from proctor.reports.content.run_digest import Digest, Row, line_up
 from proctor.reports.content.summary import fault_fields, money_of
-from proctor.reports.content.symbols import ASCII, FLAKY
+from proctor.reports.content.symbols import ASCII
 from proctor.reports.plain.block_lines import evidence_lines, fields, write_lines
 from proctor.schema.evidence.trial import CONFIGURATION
 from proctor.schema.results.case_result import Repeats

@@ -23,10 +23,10 @@ from proctor.reports.content.case_text import (
     warnings_beside,
     warnings_of,
 )
+from proctor.reports.content.case_words import FLAKY, WORDS
 from proctor.reports.content.failure_causes import SharedCauses
 from proctor.reports.content.run_digest import Digest
 from proctor.reports.content.summary import FLAKY_ATTENTION, attention, percent, short_names
-from proctor.reports.content.symbols import FLAKY, WORDS
 from proctor.reports.evidence.case_evidence import evidence_block
 from proctor.reports.terminal.block_drawing import INDENT, LABEL, EvidenceDrawing, call_width
 from proctor.reports.terminal.console import FLAKY_STYLE, STYLES, Page

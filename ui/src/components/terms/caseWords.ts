@@ -1,4 +1,4 @@
-// The words for the state of a case. The declaration is `proctor/reports/content/symbols.py`; a test compares both.
+// The words for the state of a case. The declaration is `proctor/reports/content/case_words.py`; a test compares both.
 
 /** The outcome of a case or a trial. */
 export const OUTCOME_WORDS = {

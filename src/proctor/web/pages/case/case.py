@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from proctor.reports.content.case_data import CaseView, Judged, attempt_lines, case_of_trial
 from proctor.reports.content.case_text import held_text, interval_text, reason_of, rule_text, warnings_beside
+from proctor.reports.content.case_words import WORDS
 from proctor.reports.content.summary import percent
-from proctor.reports.content.symbols import UNICODE, WORDS
+from proctor.reports.content.symbols import UNICODE
 from proctor.reports.evidence.simulated_users import scenario_facts
 from proctor.schema.format.wire_model import PageModel
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome
