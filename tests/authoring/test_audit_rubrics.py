@@ -90,7 +90,7 @@ def test_a_rubric_that_the_judge_does_not_tell_apart_is_not_proposed(verdict: bo
 def test_the_calls_of_rubrics_are_estimated_first_and_are_within_the_limit() -> None:
     judge, asked = judge_of(has_sentence)
     notes: list[tuple[str, int]] = []
-    found = audit(judge, tell=lambda text: notes.append((text, len(asked))))
+    found = audit(judge, notify=lambda text: notes.append((text, len(asked))))
     (_, first), (text, before) = notes
     assert first == 0
     assert text == "judges: the rubrics of 2 turns need up to 8 calls"

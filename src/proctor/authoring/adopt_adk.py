@@ -161,7 +161,7 @@ class Compared:
     file: Path
     case: CaseResult
     """The result by Proctor."""
-    said: Outcome
+    adk_outcome: Outcome
     """The outcome of google-adk."""
     causes: list[str]
     """Why the two differ; empty where they agree."""

@@ -164,11 +164,11 @@ def write_outputs(
     reports that need more than the results; `judging` is the number of the scoring shown, if it is not the last one.
     """
     extras = None
-    if store is not None and any(getattr(output.report, "looks_beside", False) for output in outputs):
+    if store is not None and any(getattr(output.report, "shows_extras", False) for output in outputs):
         from proctor.web.pages.bundle.store_pages import StoreExtras
 
         extras = StoreExtras(store, judging)
-    options = ReportOptions(verbose=verbose, color=False, exit_code=exit_code, beside=extras)
+    options = ReportOptions(verbose=verbose, color=False, exit_code=exit_code, extras=extras)
     fine = True
     for output in outputs:
         try:

@@ -16,7 +16,7 @@ from proctor.metrics.reason_text import and_more, show_name, show_pair, show_val
 from proctor.schema.evidence.trial import Failure, FailureKind
 from proctor.schema.format.case import EvalCase, Statement
 from proctor.schema.format.criterion import BaseCriterion
-from proctor.schema.results.score import MetricScore
+from proctor.schema.results.score import MetricScore, expectation_entry
 
 if TYPE_CHECKING:
     from proctor.metrics.final_state_rules import StateRules
@@ -158,7 +158,7 @@ class FinalSessionState:
         if not is_fine:
             entry["kind"] = "missing" if actual is ABSENT else "differs"
             if expectation:
-                entry["told"] = expectation
+                entry |= expectation_entry(expectation)
             elif self._rules and (accepted := self._rules.accepted(name, expected, actual)):
                 entry["accepted"] = accepted
         return entry
@@ -192,8 +192,8 @@ def _templates(state: Mapping[str, object]) -> tuple[dict[str, Template], list[s
 def _describe(key: Mapping[str, object]) -> str:
     name = f"state `{show_name(str(key['key']))}`"
     if key["kind"] == "missing":
-        return f"{name} is missing, expected {key.get('told') or show_value(key['expected'])}"
-    if expectation := key.get("told"):
+        return f"{name} is missing, expected {key.get('expectation') or show_value(key['expected'])}"
+    if expectation := key.get("expectation"):
         return f"{name} is {show_value(key['actual'])}, expected {expectation}"
     expected, actual = show_pair(key["expected"], key["actual"])
     return f"{name} is {actual}, expected {expected}"

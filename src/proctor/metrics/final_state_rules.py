@@ -25,6 +25,7 @@ from proctor.metrics.matchers.tool_arguments import (
 )
 from proctor.metrics.reason_text import show_value
 from proctor.schema.format.case import EvalCase
+from proctor.schema.results.score import expectation_entry
 
 __all__ = ["OPTION", "StateRules"]
 
@@ -94,7 +95,10 @@ class StateRules:
             if value is not ABSENT:
                 entry["actual"] = value
             if mismatch is not _FINE:
-                entry |= {"kind": "missing" if value is ABSENT else "differs", "told": rule.describe()}
+                entry |= {
+                    "kind": "missing" if value is ABSENT else "differs",
+                    **expectation_entry(rule.describe()),
+                }
             yield entry
 
     def survey(self) -> StateSurvey:

@@ -96,9 +96,9 @@ class AuditItem(pytest.Item):
         from proctor.authoring.audit.audit_sets import audit_sync
 
         project = project_of(self.config)
-        tell = partial(self.add_report_section, "call", "proctor")
+        notify = partial(self.add_report_section, "call", "proctor")
         path = relative_to_working_folder(str(self.path))
-        report = audit_sync(path, proposals=False, tell=tell, **project.audit_options())
+        report = audit_sync(path, proposals=False, notify=notify, **project.audit_options())
         if problem := shortfall(report, project.audited_share or 0.0):
             raise AuditFailedError(f"{problem}\n{audit_text(report)}")
 

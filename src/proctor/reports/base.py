@@ -31,8 +31,13 @@ class ReportOptions:
     """Signs beyond ASCII; `None` asks the stream's encoding."""
     note: str = ""
     """Why there are no runs although nothing failed: an empty shard, nothing left to run again."""
-    beside: object | None = None
-    """More data of the store for reports that show it (`looks_beside`): see `web.pages.bundle.extras`."""
+    extras: object | None = None
+    """More data of the store for reports that show it (`shows_extras`): see `web.pages.bundle.extras`."""
+
+    @property
+    def beside(self) -> object | None:
+        """The former name of `extras`."""
+        return self.extras
 
 
 DEFAULTS = ReportOptions()

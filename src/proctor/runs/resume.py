@@ -119,9 +119,9 @@ async def _resume(store: Store, run_id: str, options: ResumeOptions) -> RunResul
     agent, eval_sets = _agent(manifest, options.get("agent")), _sets(manifest, options.get("eval_sets"))
     prepared = prepare(agent, eval_sets, _options(manifest, {**options, "store": store}))
     differences = changes(store, manifest, prepared)
-    if differences.said and not force:
-        raise SetupProblems([*map(SetupError, differences.said), SetupError(_way_out(manifest))])
-    notes = [f"resumed although {reason}" for reason in differences.said]
+    if differences.messages and not force:
+        raise SetupProblems([*map(SetupError, differences.messages), SetupError(_way_out(manifest))])
+    notes = [f"resumed although {reason}" for reason in differences.messages]
     prepared.warnings += notes
     prepared.notes += notes
 

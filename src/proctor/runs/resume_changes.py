@@ -26,7 +26,7 @@ _MOST_NAMED = 5
 class Changes:
     """The changes since the run began, and the positions of the plan's cases in the run."""
 
-    said: list[str] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
     """One line per change; empty if nothing has changed."""
     positions: list[int] = field(default_factory=list)
     """The position in the run of each case of the plan."""
@@ -42,12 +42,12 @@ def changes(store: Store, manifest: Manifest, prepared: Prepared) -> Changes:
     if now is None:
         raise RuntimeError("the plan was made without a store")
     result = Changes()
-    result.said += _agent(manifest, now)
-    result.said += _functions(manifest, now)
-    result.said += _versions(manifest, now)
+    result.messages += _agent(manifest, now)
+    result.messages += _functions(manifest, now)
+    result.messages += _versions(manifest, now)
     judgings = store.judgings(manifest.run_id)
-    result.said += _configs(judgings[0], judging_of(prepared.plan, created_at=0.0))
-    result.said += _judged_otherwise(manifest, judgings)
+    result.messages += _configs(judgings[0], judging_of(prepared.plan, created_at=0.0))
+    result.messages += _judged_otherwise(manifest, judgings)
     _cases(store, manifest.run_id, prepared, result)
     return result
 
@@ -164,7 +164,7 @@ def _cases(store: Store, run_id: str, prepared: Prepared, result: Changes) -> No
     ids_of_changed = [case.eval_id for case in changed.values()]
     for what, ids in (("changed", ids_of_changed), ("new", added), ("gone", missing_ids)):
         if ids:
-            result.said.append(f"{_cases_are(ids)} {what}: {_some(ids)}")
+            result.messages.append(f"{_cases_are(ids)} {what}: {_some(ids)}")
 
 
 class _There:

@@ -44,14 +44,14 @@ def test_every_such_trial_where_all_is_asked_for() -> None:
 
 
 def test_user_message_is_above_the_turn() -> None:
-    assert [section.said for section in evidence_of(wrong_covers())[0].sections] == ["La Trattoria.", ""]
+    assert [section.user_text for section in evidence_of(wrong_covers())[0].sections] == ["La Trattoria.", ""]
 
 
 def test_without_kept_evidence_the_words_are_missing_and_nothing_else() -> None:
     result = wrong_covers()
     for each in result.trials:
         each._evidence = None
-    assert [section.said for section in evidence_of(result)[0].sections] == ["", ""]
+    assert [section.user_text for section in evidence_of(result)[0].sections] == ["", ""]
     assert kinds(result) == kinds(wrong_covers())
 
 

@@ -171,7 +171,7 @@ def test_an_audit_that_was_interrupted_is_in_no_list_and_explains_itself(
         raise RuntimeError("stopped")
 
     with pytest.raises(RuntimeError, match="stopped"):
-        audit(context, JUDGED, judge=judge_by(str.__eq__)[0], tell=interrupts)
+        audit(context, JUDGED, judge=judge_by(str.__eq__)[0], notify=interrupts)
     assert get(client, "/api/audits")["items"] == []
     (entry,) = proctor.list_runs(store=context.store_url, kind="audit")
     for path in ("", "/cases/0"):

@@ -150,7 +150,7 @@ class OpenAiAgent:
             return
         output = result.final_output
         text = as_text(output)
-        if (isinstance(output, str) and output != hooks.said) or not hooks.said:
+        if (isinstance(output, str) and output != hooks.last_text) or not hooks.last_text:
             yield Event.said(text, author=result.last_agent.name)
         if _is_incomplete(result):
             yield Event(author=result.last_agent.name, error_code="incomplete", error_message=_INCOMPLETE)
@@ -263,7 +263,7 @@ class _Listener:
         self, watch: Watch, post: Callable[[Event], None], calls: dict[str, tuple[str, str]]
     ) -> None:
         self.watch, self.post, self.calls = watch, post, calls
-        self.said = ""
+        self.last_text = ""
         self.inside = (0, 0)
 
     async def on_llm_start(self, context: Any, agent: Any, system_prompt: Any, input_items: Any) -> None:
@@ -307,7 +307,7 @@ class _Listener:
             if (call := part.function_call) is not None and call.id:
                 self.calls[call.id] = (call.name or "", event.author)
         if event.content is not None:
-            self.said = event.content.joined_text(thoughts=False)
+            self.last_text = event.content.joined_text(thoughts=False)
 
     def _response(self, call_id: str, result: Any, context: Any) -> Event:
         name, author = self.calls.pop(call_id)

@@ -46,6 +46,7 @@ async def audit(  # noqa: PLR0913 - the options of the command
     judge: Any = None,
     max_judge_calls: int | None = None,
     max_cost: float | None = None,
+    notify: Callable[[str], None] | None = None,
     tell: Callable[[str], None] | None = None,
     mutants: Sequence[str] | None = None,
     seed: int = 0,
@@ -64,8 +65,8 @@ async def audit(  # noqa: PLR0913 - the options of the command
     passed, also of scenarios, which record none. `mutants` names mutation operators or families of them; without it all are
     used. Metrics that ask a judge are left out, unless `judge` (as in `evaluate`), `max_judge_calls` or
     `max_cost` (in dollars) is given. The judge is then asked about a random sample of the mutants that no other metric catches,
-    within 200 calls by default; `tell` gets the number of calls before the first one. `config` is found as in `evaluate`. The
-    same `seed` makes the same mutants. One conversation
+    within 200 calls by default; `notify` (once `tell`) gets the number of calls before the first one. `config` is found as in `evaluate`.
+    The same `seed` makes the same mutants. One conversation
     decides: `trials` of the config do not count. Unless `proposals` is false, changes that catch survivors are searched and
     verified. `case` keeps the evidence of the mutants that survive in that case. `store` (a URL, a path, a `Store`) keeps the
     audit with its mutants, apart from the runs of agents. A custom metric may take `timeout` seconds for each mutant.
@@ -74,7 +75,7 @@ async def audit(  # noqa: PLR0913 - the options of the command
         SetupProblems: what is wrong with the sets, the configs, the names or the store.
         StoreError: the store cannot be written.
     """
-    judges = _Judges(judge, max_judge_calls, max_cost)
+    judges, notify = _Judges(judge, max_judge_calls, max_cost), notify or tell
     operators = [*select_operators(mutants), *judges.operators]
     options: dict[str, Any] = {
         "config": config,
@@ -93,10 +94,10 @@ async def audit(  # noqa: PLR0913 - the options of the command
         stored = stored_run_of(prepared, found, cases, mutants)
         with closing(stored) if stored is not None else nullcontext():
             async with judges:
-                cases = await judges.ask(prepared, found, cases, timeout, tell, stored)
+                cases = await judges.ask(prepared, found, cases, timeout, notify, stored)
                 if proposals:
                     sound = [each for each in cases if each.is_sound]
-                    found.proposals = await propose(sound, timeout, judges.provided, tell)
+                    found.proposals = await propose(sound, timeout, judges.provided, notify)
                 judges.count_usage(found)
             if case is not None:
                 found.evidence = _evidence(cases, case)
@@ -137,7 +138,7 @@ class _Judges:
         found: AuditResult,
         cases: list[AuditedCase],
         seconds: float | None,
-        tell: Callable[[str], None] | None,
+        notify: Callable[[str], None] | None,
         stored: StoredRun | None,
     ) -> list[AuditedCase]:
         """Ask the judges about the mutants that survive; return the cases with those that survive now.
@@ -153,7 +154,7 @@ class _Judges:
             stored.begin(None)
             provided.remember(Answers(stored))
         self.provided = provided
-        return await judge_mutants(found, cases, self._limit, seconds=seconds, tell=tell or _ignore)
+        return await judge_mutants(found, cases, self._limit, seconds=seconds, notify=notify or _ignore)
 
 
 def _ignore(_: str) -> None:
@@ -201,6 +202,7 @@ def audit_sync(  # noqa: PLR0913 - the options of the command
     judge: Any = None,
     max_judge_calls: int | None = None,
     max_cost: float | None = None,
+    notify: Callable[[str], None] | None = None,
     tell: Callable[[str], None] | None = None,
     mutants: Sequence[str] | None = None,
     seed: int = 0,
@@ -222,6 +224,7 @@ def audit_sync(  # noqa: PLR0913 - the options of the command
             judge=judge,
             max_judge_calls=max_judge_calls,
             max_cost=max_cost,
+            notify=notify,
             tell=tell,
             mutants=mutants,
             seed=seed,

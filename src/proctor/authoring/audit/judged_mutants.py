@@ -58,14 +58,14 @@ async def judge_mutants(
     limit: int,
     *,
     seconds: float | None,
-    tell: Callable[[str], None],
+    notify: Callable[[str], None],
 ) -> list[AuditedCase]:
     """Ask the judges, and fill in what they noticed; return the cases with the mutants that survive now.
 
-    `tell` gets the number of calls before the first one.
+    `notify` gets the number of calls before the first one.
     """
     sample = _Sample(cases, found.seed, limit)
-    tell(sample.estimate())
+    notify(sample.estimate())
     verdicts = await _ask(cases, sample, seconds)
     sample.end_before(verdicts.is_refused)
     answered = sum(map(_is_answered, verdicts.mutants.values()))

@@ -168,7 +168,7 @@ def _compare(found: Survey) -> Said:
 
 def _comparison_line(one: Compared) -> str:
     return (
-        f"{'DIFFERS' if one.causes else 'SAME   '}  {one.case.eval_set_id}/{one.case.eval_id}  google-adk: {one.said.value}  "
+        f"{'DIFFERS' if one.causes else 'SAME   '}  {one.case.eval_set_id}/{one.case.eval_id}  google-adk: {one.adk_outcome.value}  "
         f"proctor: {one.case.outcome.value}  ({one.file.name})"
     )
 
@@ -210,10 +210,10 @@ def _show_differences_from_adk(run: RunResult, earlier_outcomes: Said) -> None:
         for case in run.cases
         if (case.eval_set_id, case.eval_id) in earlier_outcomes
     ]
-    others = [(case, earlier) for case, earlier in known if earlier.said is not case.outcome]
+    others = [(case, earlier) for case, earlier in known if earlier.adk_outcome is not case.outcome]
     for case, earlier in others:
         why = f"  {case.reason}" if case.reason else ""
-        message = f"google-adk: {earlier.said.value}  now: {case.outcome.value}{why}"
+        message = f"google-adk: {earlier.adk_outcome.value}  now: {case.outcome.value}{why}"
         click.echo(clean(f"NOW      {case.eval_set_id}/{case.eval_id}  {message}"))
     if known:
         click.echo(

@@ -147,7 +147,7 @@ def _make(sets: Sequence[str], options: Mapping[str, Any], store: str | None) ->
     return audit_sync(
         list(sets),
         config=options["config"] or settings.config,
-        tell=notify,
+        notify=notify,
         mutants=None if mutants is None else [name.strip() for name in mutants.split(",") if name.strip()],
         proposals=options["case"] is None,
         store=store,

@@ -131,7 +131,7 @@ def _export(
         number = judging_of(opened, run_id, judging)
         result, extras = opened.load(run_id, number), StoreExtras(opened, number)
         stores = kept_stores([opened.url, None])
-        for path in export_run(result, form, target or sys.stdout, beside=extras, stores=stores, **how):
+        for path in export_run(result, form, target or sys.stdout, extras=extras, stores=stores, **how):
             notify(f"{path}: run {run_id} as {form}")
         if listed_run(opened, run_id).run.state is RunState.RUNNING:
             notify(

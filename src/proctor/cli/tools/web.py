@@ -59,4 +59,4 @@ def web(*, agents: Path | None, **options: Any) -> None:
     from proctor.common.registry import load_object
 
     serve_page = load_object("proctor.web.server.launch:serve_page")  # entry points do not import one another
-    serve_page(agents, options, tell=click.echo, warn=notify)
+    serve_page(agents, options, announce=click.echo, warn=notify)

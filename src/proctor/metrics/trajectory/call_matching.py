@@ -24,6 +24,7 @@ from proctor.common.json_values import equal_json
 from proctor.metrics.base import CaseView, Survey
 from proctor.metrics.text.one_to_one import most_pairs
 from proctor.schema.format.case import EvalCase
+from proctor.schema.results.score import expectation_entry
 
 __all__ = [
     "EQUALITIES", "NAMES", "PYTHON", "ArgumentDifference", "ByName", "ByValue", "Call", "Matching", "Same", "contained", "exact",
@@ -70,7 +71,7 @@ class ArgumentDifference:
         if self.kind != "missing":
             data["actual"] = self.actual
         if self.rule:
-            data["told"] = self.rule
+            data |= expectation_entry(self.rule)
         return data
 
 

@@ -146,7 +146,7 @@ class Section:
     """The evidence of one turn (from 0), or of a whole trial (`turn` is `None`)."""
 
     turn: int | None
-    said: str = ""
+    user_text: str = ""
     """The user's message in this turn, if the evidence has it."""
     blocks: list[EvidenceBlock] = field(default_factory=list)
 

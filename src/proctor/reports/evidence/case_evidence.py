@@ -226,7 +226,7 @@ def _in_order(evidence: TrialEvidence, recorded: Trial | None) -> None:
         return
     for section in evidence.sections:
         if recorded and section.turn is not None and section.turn < len(recorded.turns):
-            section.said = recorded.turns[section.turn].user_content.joined_text()
+            section.user_text = recorded.turns[section.turn].user_content.joined_text()
 
 
 # --- a trial turn by turn, for --verbose ------------------------------------------------------------------------------

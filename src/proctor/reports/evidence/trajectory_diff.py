@@ -57,7 +57,7 @@ def state_of(state: Sequence[Mapping[str, object]], *, full: bool = False) -> St
     lines: list[StateLine] = []
     for entry in state:
         kind, key = _KINDS.get(str(entry.get("kind")), Kind.DIFFERS), str(entry.get("key", ""))
-        if matcher := entry.get("told"):
+        if matcher := entry.get("expectation", entry.get("told")):  # its former name
             line = _state_line(key, None, entry.get("actual"), kind, full=full)
             lines.append(replace(line, expected=str(matcher)))
         elif kind is Kind.MISSING:

@@ -168,7 +168,7 @@ def diff_lines(evidence: Evidence) -> Iterator[str]:
         for section in trial.sections:
             turn = f"turn {section.turn + 1}" if section.turn is not None else ""
             if heading := ", ".join(filter(None, [of_trial, turn])):
-                yield public_text.hidden(f"@@ {heading} @@ {section.said}").rstrip()
+                yield public_text.hidden(f"@@ {heading} @@ {section.user_text}").rstrip()
             for block in section.blocks:
                 yield from map(public_text.hidden, _diff(block, evidence.reason))
 

@@ -124,8 +124,8 @@ def evidence_lines(evidence: Evidence) -> Iterator[str]:
             yield f"trial {trial.trial + 1} of {evidence.of}"
         for section in trial.sections:
             place = f"turn {section.turn + 1}: " if section.turn is not None else ""
-            if section.said:
-                yield f"{place}user: {section.said}"
+            if section.user_text:
+                yield f"{place}user: {section.user_text}"
             for block in section.blocks:
                 yield from (place + line for line in block_lines(block, evidence.reason))
 

@@ -258,15 +258,15 @@ class EvidenceDrawing:
                 self._draw_section(section)
 
     def _draw_section(self, section: Section) -> None:
-        message = self._page.text(section.said, lines=True)
+        message = self._page.text(section.user_text, lines=True)
         steps_first = bool(section.blocks) and isinstance(section.blocks[0], Steps)
-        if section.turn is not None and (section.said or not steps_first):
+        if section.turn is not None and (section.user_text or not steps_first):
             message.truncate(
                 3 * self._page.width, overflow="ellipsis" if self._page.marks_are_rich else "crop"
             )
             self._draw_labelled(f"turn {section.turn + 1}", message, "bold")
         for block in section.blocks:
-            head = f"turn {section.turn + 1}" if section.turn is not None and not section.said else ""
+            head = f"turn {section.turn + 1}" if section.turn is not None and not section.user_text else ""
             self._draw(block, head)
 
     @singledispatchmethod

@@ -131,7 +131,7 @@ class Changed:
     """The sets that contain changes, and notes about the selection."""
 
     sets: list[SetRequest]
-    said: list[str]
+    notes: list[str]
     commit: str
     """The hash of the commit; its name if the sets are in several repositories."""
 
@@ -157,7 +157,7 @@ def select_changed(
         raise NothingToRunError(f"no case has changed since {commit_name}: {_as_it_was(choice.cases)}")
     share = f"changed since {commit_name}: {choice.changed:,} of {count_text(choice.cases, 'case')}"
     share += _others(choice.cases - choice.changed)
-    return Changed(sets, [share, *choice.said], choice.commit)
+    return Changed(sets, [share, *choice.notes], choice.commit)
 
 
 def _as_it_was(cases: int) -> str:
@@ -175,7 +175,7 @@ class _Choice:
     ref: str
     config: object
     renames: bool = field(kw_only=True)
-    said: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     cases: int = 0
     changed: int = 0
     _then: CommitFiles = field(init=False)
@@ -184,7 +184,7 @@ class _Choice:
     def __post_init__(self) -> None:
         self._then = CommitFiles(self.ref)
         if isinstance(self.config, Mapping | EvalConfig):
-            self.said.append(
+            self.notes.append(
                 "the config was given in Python, where nothing is known of how it was: cases are not run for its sake"
             )
 
@@ -206,7 +206,7 @@ class _Choice:
         self.cases += len(ids)
         unknown = picked.difference(ids)  # unknown ids are kept, so that they are refused later
         if why := self._why_all(planned, path):
-            self.said.append(f"{path}: every case is run: {why}")
+            self.notes.append(f"{path}: every case is run: {why}")
         else:
             ids = [] if self._then.is_as_it_was(path) else self._another_content(planned, path, ids)
             planned.only = [*ids, *unknown]
@@ -222,7 +222,7 @@ class _Choice:
     def _another_content(self, planned: SetRequest, path: Path, ids: list[str]) -> list[str]:
         before = self._contents(path)
         if before is None:
-            self.said.append(f"{path}: every case is run: what the file was cannot be read")
+            self.notes.append(f"{path}: every case is run: what the file was cannot be read")
             return ids
         selected_ids = set(ids)
         indexes = (index for index, eval_id in enumerate(planned.source.ids()) if eval_id in selected_ids)

@@ -275,7 +275,7 @@ class _Loading:
         except SetupError as problem:
             self.problems.append(problem)
             return {}
-        self.notes += changed.said
+        self.notes += changed.notes
         requests[:] = changed.sets
         return {"changed_since": changed.commit}
 

@@ -22,12 +22,13 @@ FORMATS = ("json", "jsonl", "csv", "csv-raw", ADK)
 """The reports that are made for other tools. Any other report can be exported as well."""
 
 
-def export_run(
+def export_run(  # noqa: PLR0913 - `beside` is a former name
     run: RunResult,
     format: str,  # noqa: A002 - the name of the option
     out: TextIO | str | Path,
     *,
     app_name: str | None = None,
+    extras: object | None = None,
     beside: object | None = None,
     overwrite: bool = False,
     make_parents: bool = False,
@@ -37,8 +38,8 @@ def export_run(
 
     `format` is the name of a report (`FORMATS`, or any other). Files are written atomically. The ADK format has one file per
     eval set: `out` is then a folder, which is created if it does not exist, unless `out` ends in `.json`; `app_name` is
-    ADK's name of the agent (default: the agent's label). `beside` provides the stored run to reports that show more than a
-    result contains. Replacing an existing file that is not an earlier export of this format needs `overwrite`; a missing
+    ADK's name of the agent (default: the agent's label). `extras` provides the stored run to reports that show more than a
+    result contains (`beside` is its former name). Replacing an existing file that is not an earlier export of this format needs `overwrite`; a missing
     parent folder needs `make_parents`. Files that Proctor reads or keeps (`stores`: store files) are never overwritten.
 
     Raises:
@@ -48,7 +49,7 @@ def export_run(
     if not isinstance(run, RunResult):
         raise SetupError(f"run: expected a result, such as `load_run` returns, got {safe_repr(run)}")
     report = load_report(format)
-    options = ReportOptions(beside=beside)
+    options = ReportOptions(extras=beside if extras is None else extras)
     if not isinstance(out, str | Path):
         report.write([run], out, options=options)
         return []

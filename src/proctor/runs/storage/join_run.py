@@ -198,7 +198,7 @@ class JoinedRun(StoredRun):
         """
         stored = self.store.manifest(self._manifest.run_id)
         differences = [
-            *changes(self.store, stored, self._whole).said,
+            *changes(self.store, stored, self._whole).messages,
             *_other_options(stored, self._manifest, self.free),
         ]
         if not differences:

@@ -12,8 +12,8 @@ whole `MetricScore`:
 * `sentences`: a list of `{"sentence", "label", "rationale", "supporting_excerpt", "contradicting_excerpt", "agreement"}`;
 * `ballot`: how a judge's votes were cast, `{"model", "prompt", "planned", "asked", "agreement", "votes": [...]}` (see
   `proctor.judges.votes`);
-* `state`: a list of `{"key", "kind": "matched"|"differs"|"missing", "expected", "actual", "told", "accepted"}`; `told` describes
-  what was expected if that is not a plain value, and `accepted` lists the paths inside it that differ and that a matcher accepts.
+* `state`: a list of `{"key", "kind": "matched"|"differs"|"missing", "expected", "actual", "expectation", "accepted"}`; `expectation` describes
+  what was expected if that is not a plain value (`told` is its former name), and `accepted` lists the paths inside it that differ and that a matcher accepts.
 """
 
 from __future__ import annotations
@@ -198,6 +198,11 @@ def mean_score(scores: list[Score], *, reason: str = "") -> MetricScore:
         return MetricScore(mean(values), scores, reason)
     why = reason or next((score.reason for score in scores if score.reason), "no invocation to score")
     return MetricScore(per_invocation=scores, reason=why, not_applicable=True)
+
+
+def expectation_entry(text: str) -> dict[str, str]:
+    """Return the entries of `details` with an expectation in plain text; `told` is the former key, for other readers."""
+    return {"expectation": text, "told": text}
 
 
 def mean(values: Sequence[float]) -> float:

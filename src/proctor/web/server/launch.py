@@ -130,10 +130,10 @@ def serve_page(
     agents: Path | None,
     options: Mapping[str, Any],
     *,
-    tell: Callable[[str], object],
+    announce: Callable[[str], object],
     warn: Callable[[str], object],
 ) -> None:
-    """Serve the page and the API until a signal; `tell` receives the address, `warn` a warning about a missing page.
+    """Serve the page and the API until a signal; `announce` receives the address, `warn` a warning about a missing page.
 
     Raises:
         SetupError: listening fails, other machines could reach it without a token, or an option is invalid.
@@ -161,11 +161,11 @@ def serve_page(
     link = f"{url}login#token={access.token}" if access.token is not None else url
     ending = ExitStack()
     hides_token = access.token is not None and not sys.stdout.isatty()  # other people may read the output
-    tell(f"Proctor is at {url if hides_token else link}  (Ctrl-C ends it)")
+    announce(f"Proctor is at {url if hides_token else link}  (Ctrl-C ends it)")
     if hides_token:
-        tell(_where_to_sign_in(url, ending.enter_context(login_file(root, port, link))))
+        announce(_where_to_sign_in(url, ending.enter_context(login_file(root, port, link))))
     if adk_page is not None:
-        tell(f"google-adk's own page is at {url}dev-ui/")
+        announce(f"google-adk's own page is at {url}dev-ui/")
     if not is_built():
         warn(HOW_TO_BUILD)
     if options["opens"]:

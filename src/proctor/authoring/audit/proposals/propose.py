@@ -51,9 +51,9 @@ async def propose(
     cases: Iterable[AuditedCase],
     seconds: float | None,
     judges: Judges | None = None,
-    tell: Callable[[str], None] | None = None,
+    notify: Callable[[str], None] | None = None,
 ) -> list[Proposal]:
-    """Return verified changes, config by config. Only with `judges` rubrics are tried; `tell` gets the number of their calls."""
+    """Return verified changes, config by config. Only with `judges` rubrics are tried; `notify` gets the number of their calls."""
     groups: dict[str, list[AuditedCase]] = {}
     for case in cases:
         config = case.plan.config.model_dump_json(exclude_unset=True)
@@ -63,9 +63,9 @@ async def propose(
     if judges is None:
         return found
     trials = [trial for search in searches for trial in search.rubric_trials(judges)]
-    if trials and tell is not None:
+    if trials and notify is not None:
         calls = count_text(sum(each.calls for each in trials), "call")
-        tell(f"judges: the rubrics of {count_text(len(trials), 'turn')} need up to {calls}")
+        notify(f"judges: the rubrics of {count_text(len(trials), 'turn')} need up to {calls}")
     tried = [await each.search.try_rubrics(each) for each in trials]
     return [*found, *filter(None, tried)]
 

@@ -43,7 +43,7 @@ class HtmlReport:
     """Runs, their cases, and every trial, as a web page in one file."""
 
     needs_evidence: ClassVar[bool] = True
-    looks_beside: ClassVar[bool] = True
+    shows_extras: ClassVar[bool] = True
 
     def __init__(self) -> None:
         """Read the built page.
@@ -60,7 +60,7 @@ class HtmlReport:
             write_note_page(out, options.note or public_text.cause(failures[0]))
             return
         extras = cast(
-            "ReportExtras | None", options.beside
+            "ReportExtras | None", options.extras
         )  # the plug-in contract cannot name a page's types
         stored = [_stored_run(run, number, extras) for number, run in enumerate(runs, 1)]
         start = f"/runs/{stored[0].listed.run.run_id}" if len(stored) == 1 else "/runs"

@@ -160,7 +160,7 @@ def get_export(
         number = judging_of(store, run_id, judging)
         folder = cleanup.enter_context(TemporaryDirectory(prefix="proctor-export-"))
         file = FilePath(folder, f"run-{run_id}.{_SUFFIXES.get(form, form)}")
-        export_run(store.load(run_id, number), form, file, beside=StoreExtras(store, number))
+        export_run(store.load(run_id, number), form, file, extras=StoreExtras(store, number))
         sent = cleanup.pop_all()
     # as a download only: a report that is shown here would have the rights of this page
     return FileResponse(file, filename=file.name, background=BackgroundTask(sent.close))
