@@ -4,6 +4,7 @@ import { afterEach, beforeEach } from "vitest";
 function furnish(): void {
   window.scrollTo = () => undefined;
   Element.prototype.scrollIntoView = () => undefined;
+  Element.prototype.checkVisibility = () => true;
   // Nothing has a size in jsdom; rows that are measured must have one.
   Object.defineProperty(HTMLElement.prototype, "offsetHeight", { configurable: true, get: () => 38 });
   globalThis.ResizeObserver ??= class {

@@ -96,6 +96,7 @@ def test_every_page_is_as_the_server_has_it(
     }
     assert ids == {"a", "b", "c", ODD}
     assert found[f"/api/runs/{runs[-1]}/case-extras"]["tags"] == {"odd": [3]}
+    assert len(found[f"/api/runs/{runs[-1]}/cause-trend?judging=1"]["runs"]) == 4
 
 
 def test_only_judges_of_these_runs_are_reported(ran: Ran, context: ServerContext) -> None:

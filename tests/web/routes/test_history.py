@@ -9,6 +9,7 @@ from fastapi.testclient import TestClient
 
 import proctor
 from proctor.schema.evidence.event import Event
+from proctor.web.pages.bundle.store_pages import StoreExtras
 from proctor.web.pages.runs.run_trends import TrendRun, _since_text
 from proctor.web.server.context import ServerContext
 
@@ -217,3 +218,6 @@ def test_the_cost_has_the_interval_of_the_mean_over_the_cases(
     shown = {run["run_id"]: run["case_cost"] for run in got(client)["runs"]}
     assert shown[several] == pytest.approx(fmean(costs))
     assert client.get("/api/history/costs", params={"run": ["unknown"]}).status_code == 404
+    with context.runs() as store:
+        in_file = dict(StoreExtras(store).related_pages([several]))
+    assert in_file[f"/api/history/costs?run={one}&run={several}"].model_dump(mode="json") == found

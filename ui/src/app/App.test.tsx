@@ -57,6 +57,13 @@ describe("the page", () => {
     expect(window.location.hash).toBe("#/nowhere?a=1");
   });
 
+  it("moves by key through the parts that open, and around their ends", async () => {
+    const host = await open("/nowhere", true);
+    host.querySelector("#main")?.insertAdjacentHTML("beforeend", '<details><summary>one</summary></details><button aria-expanded="false">two</button>');
+    const visited = [".", ".", ".", ",", ","].map((key) => (press(key), document.activeElement?.textContent));
+    expect(visited).toEqual(["one", "two", "one", "two", "one"]);
+  });
+
   it("has a help that lists its keys", async () => {
     await open("/runs", true);
     press("?");

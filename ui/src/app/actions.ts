@@ -60,6 +60,8 @@ export const ACTIONS = {
   transcript: ["T", "copy the transcript"],
   export: ["E", "export: a run, or the evidence of a trial"],
 
+  part: [".", "next part that opens; Enter opens or closes it"],
+  partBack: [",", "previous part that opens"],
   fold: ["o", "open all turns, or fold those as expected"],
   zoomIn: ["+", "zoom in"],
   zoomOut: ["-", "zoom out"],

@@ -4225,6 +4225,8 @@ export interface components {
             counts: {
                 [key: string]: number;
             };
+            /** In Flight */
+            in_flight: number;
             pass_rate: components["schemas"]["Share"];
             /** Duration */
             duration: number;

@@ -1,5 +1,5 @@
 import { useAddress } from "../../app/address";
-import { useData, useSource } from "../../data/queries";
+import { useAvailable, useData } from "../../data/queries";
 import type { CostInterval, CostIntervals, HistoryPage } from "../../data/types";
 import { numText } from "../../components/text/numberFormats";
 import { safeText } from "../../components/text/safeText";
@@ -41,10 +41,10 @@ const NONE: readonly CostInterval[] = [];
 
 /** The intervals of the costs, which take the evidence of all cases to know: they come after the picture. */
 function useCostIntervals({ runs }: HistoryPage): readonly CostInterval[] {
-  const { live } = useSource();
+  const has = useAvailable();
   const query = runs.filter(({ case_cost }) => case_cost !== null).slice(0, 100).map(({ run_id }) => `run=${encodeURIComponent(run_id)}`);
-  const path = live && query.length ? `/api/history/costs?${query.join("&")}` : null;
-  return useData<CostIntervals>(path, { fresh: 60_000 }).data?.items ?? NONE;
+  const path = `/api/history/costs?${query.join("&")}`;
+  return useData<CostIntervals>(query.length && has(path) ? path : null, { fresh: 60_000 }).data?.items ?? NONE;
 }
 
 function OneChart({ page, name, lines, agents }: { page: HistoryPage; name: string; lines: ReturnType<typeof linesOf>; agents: boolean }) {

@@ -10,7 +10,7 @@ import { ErrorNote } from "../../components/feedback/ErrorNote";
 import { AreaField, TextField } from "../../components/forms/Field";
 import { safeText } from "../../components/text/safeText";
 import styles from "./Run.module.css";
-import { countOf, deletionText, replacedBaseline } from "./runText";
+import { countOf, deletionText, partialExportText, replacedBaseline } from "./runText";
 
 /** What people wrote about a run, and what else can be done with it. */
 export function useManagement(run: string, live: boolean): RunManagement | undefined {
@@ -130,9 +130,11 @@ function Baseline({ page, managed }: { page: RunPage; managed: RunManagement }) 
 const FORMATS = { html: "HTML, one file", json: "JSON", jsonl: "JSON Lines", csv: "CSV", junit: "JUnit XML", markdown: "Markdown" };
 
 function Export({ page }: { page: RunPage }) {
+  const partial = partialExportText(page);
   return (
     <section className={styles.manage}>
       <h3>Export</h3>
+      {partial && <p>{partial}</p>}
       <p className="row">
         {Object.entries(FORMATS).map(([format, name]) => (
           <a key={format} data-begin={format === "html" ? "export" : undefined} download href={pathOf(`/api/runs/${encodeURIComponent(page.run_id)}/export`, { format, judging: page.judging })}>

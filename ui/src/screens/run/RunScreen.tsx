@@ -161,7 +161,7 @@ function Head({ page, watched, complete, shown }: { page: RunPage; watched: bool
           {compare && <LinkButton to={compare} action="compare" does="compare with the previous run">Compare</LinkButton>}
           {hasServer && !watched && <RunAgain page={page} />}
           {bless && <LinkButton to={bless} action="bless">Bless …</LinkButton>}
-          {managed && !watched && <Manage page={page} managed={managed} />}
+          {managed && <Manage page={page} managed={managed} />}
           <CopyMarkdown text={useCallback(() => asMarkdown(page, shown()), [page, shown])} />
         </span>
       </div>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { LiveProgress, RunManagement, RunPage } from "../../data/types";
-import { asMarkdown, decidingMetrics, progressTexts, unfinishedText, deletionText, replacedBaseline } from "./runText";
+import { asMarkdown, decidingMetrics, progressTexts, unfinishedText, deletionText, partialExportText, replacedBaseline } from "./runText";
 
 function metric(name: string, failed: number, gate = true): RunPage["metrics"][number] {
   return { name, short: name, gate, thresholds: [1], mean: null, change: null, outcomes: { passed: 9 - failed, failed } };
@@ -59,6 +59,14 @@ describe("what can be done with a run", () => {
     [{ trials: 1600, scorings: 2, labels: 3 }, 400, "Deletes 400 cases, 1,600 trials with all evidence, 2 scorings, 3 labels. "],
   ])("deletion is described before: %j", (managed, cases, words) => {
     expect(deletionText({ cases }, managed as RunManagement)).toContain(words);
+  });
+
+  it.each([
+    ["finished", 0, ""],
+    ["running", 3, "This run is in progress: a file contains only what is decided when you export it. Export it again at the end."],
+    ["unfinished", 28, "This run is not finished: in a file, 28 of 30 cases are not run."],
+  ] as const)("an export of a run that is %s names what it lacks", (state, left, words) => {
+    expect(partialExportText({ state, cases: 30, counts: { not_run: left } as RunPage["counts"] })).toBe(words);
   });
 
   it("a baseline replaces that of another run only", () => {

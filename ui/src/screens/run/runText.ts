@@ -23,6 +23,13 @@ export function deletionText({ cases }: Pick<RunPage, "cases">, { trials, scorin
   return `Deletes ${listed}. History, trends and comparisons then omit this run. Eval sets, other runs and calibrations of judges remain. It cannot be undone.`;
 }
 
+/** What the file of a run that is not finished lacks; empty for a finished one. */
+export function partialExportText({ state, counts, cases }: Pick<RunPage, "state" | "counts" | "cases">): string {
+  if (state === "running") return "This run is in progress: a file contains only what is decided when you export it. Export it again at the end.";
+  const left = counts.not_run ?? 0;
+  return state === "unfinished" && left ? `This run is not finished: in a file, ${numText(left)} of ${numText(cases)} cases are not run.` : "";
+}
+
 /** The run that now is the baseline of this name, if that is another one. */
 export function replacedBaseline(known: BaselinesPage["items"], name: string, run: string): string | null {
   return known.find((one) => one.name === name && one.run_id !== run)?.run_id ?? null;

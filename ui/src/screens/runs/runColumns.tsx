@@ -53,6 +53,7 @@ function Cases({ row }: { row: RunRow }) {
       <span className={styles.under}>
         of {numText(row.cases)}
         {row.num_runs > 1 && `, ${row.num_runs} trials each`}
+        {row.in_flight > 0 && `, ${numText(row.in_flight)} ${row.in_flight === 1 ? "trial" : "trials"} in flight`}
         {row.stopped_by && ` · ${stoppedBy(row.stopped_by)}`}
       </span>
     </>

@@ -14,7 +14,7 @@ from proctor.reports.content.run_list import ListedRun
 from proctor.schema.analysis.comparison import Comparison
 from proctor.schema.format.case import EvalCase
 from proctor.schema.format.invocation import Invocation
-from proctor.schema.results.score import JudgedBy
+from proctor.schema.results.score import JudgedBy, Outcome
 from proctor.stores.base import Store
 from proctor.web.pages.analysis.history import history_page
 from proctor.web.pages.analysis.known_judges import known_judges
@@ -29,8 +29,9 @@ from proctor.web.pages.bundle.html_report import about_file, add_runs
 from proctor.web.pages.bundle.single_file import BuiltPage, SingleFileWriter
 from proctor.web.pages.case.load_case import alignment_steps
 from proctor.web.pages.runs.case_filters import case_extras
-from proctor.web.pages.runs.load_run import RunCases, SelectedRun, read_cases, select_run
+from proctor.web.pages.runs.load_run import RunCases, RunPageCache, SelectedRun, read_cases, select_run
 from proctor.web.pages.runs.run_page import StoredRun
+from proctor.web.pages.runs.run_trends import cause_trend, cost_intervals
 
 if TYPE_CHECKING:
     from proctor.schema.analysis.calibration import Labelled
@@ -87,6 +88,9 @@ MOST_VERDICTS = 60_000
 """The verdicts that the history in a file covers."""
 MOST_READ = 1_000
 """The cases that are read with their evidence for the histories of single cases."""
+MOST_COSTS = 100
+"""The runs of a history whose costs have intervals (`OverTime.tsx`)."""
+_NO_FAILURES = (Outcome.PASSED, Outcome.SKIPPED, Outcome.NOT_RUN)
 _UNRESERVED = "-_.!~*'()"
 """The characters that `encodeURIComponent` does not escape, besides letters and digits: the page uses such paths."""
 
@@ -109,9 +113,17 @@ def related_pages(store: Store, run_ids: Sequence[str], judging: int | None = No
     for one in selected:
         run_id = one.stored.listed.run.run_id
         yield f"/api/runs/{run_id}/case-extras", case_extras(store, run_id, one.stored.judging)
+        if _has_failures(one):
+            path = api_path(f"/api/runs/{run_id}/cause-trend", judging=str(one.stored.judging))
+            yield path, cause_trend(store, run_id, one.stored.judging)
     yield from _judges(store, listed)
     for eval_set in sorted({name for entry in listed for name in entry.run.sets}):
         yield from _history(store, eval_set)
+
+
+def _has_failures(selected: SelectedRun) -> bool:
+    counts = selected.stored.listed.run.summary.counts
+    return sum(counts.values()) > sum(counts.get(one.value, 0) for one in _NO_FAILURES)
 
 
 def _pairs_to_compare(selected: Sequence[SelectedRun], ids: Sequence[str]) -> list[tuple[str, str]]:
@@ -150,7 +162,11 @@ def _judges(store: Store, listed: Sequence[ListedRun]) -> Iterator[PathAndPage]:
 def _history(store: Store, eval_set: str) -> Iterator[PathAndPage]:
     for case, history in histories(store, eval_set, most=MOST_VERDICTS, read=MOST_READ):
         if case is None:
-            yield api_path("/api/history", set=eval_set), history_page(history, options=["--set", eval_set])
+            page = history_page(history, options=["--set", eval_set])
+            yield api_path("/api/history", set=eval_set), page
+            if runs := [run.run_id for run in page.runs if run.case_cost is not None][:MOST_COSTS]:
+                path = f"/api/history/costs?{'&'.join(f'run={run_id}' for run_id in runs)}"
+                yield path, cost_intervals(store, RunPageCache(), runs)
         else:
             yield api_path("/api/history", set=eval_set, case=case), history_page(history)
 

@@ -42,6 +42,8 @@ class RunRow(PageModel):
     """Trials of each case; the maximum if sets differ."""
     counts: dict[Outcome, int]
     """Cases by outcome."""
+    in_flight: int
+    """Trials that run now, up to 15 seconds old."""
     pass_rate: Share
     """The share of the executed cases that passed."""
     duration: float
@@ -86,6 +88,7 @@ def run_row(
         standing=state_text(run),
         commit=listed.commit,
         counts=counts_of(run),
+        in_flight=summary.in_flight,
         pass_rate=passed_of(run),
         duration=summary.duration,
         cost=total_cost(summary.spent) if summary.spent else None,

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { pathOf, useData, useSource } from "../../../data/queries";
+import { pathOf, useAvailable, useData } from "../../../data/queries";
 import type { CauseTrend, RunPage } from "../../../data/types";
 import { Button } from "../../../components/forms/Button";
 import { Sparkline } from "../../../components/charts/Sparkline";
@@ -67,11 +67,11 @@ export function CausePictures({ page, onFilter }: Props) {
   );
 }
 
-/** The causes over the runs before; undefined until they are read, in a file, and if there is no run before. */
+/** The causes over the runs before; undefined until they are read, and if there is no run before. */
 function useTrend(page: RunPage): CauseTrend | undefined {
-  const { live } = useSource();
+  const has = useAvailable();
   const path = pathOf(`/api/runs/${encodeURIComponent(page.run_id)}/cause-trend`, { judging: page.judging });
-  const { data } = useData<CauseTrend>(live ? path : null, { fresh: 60_000 });
+  const { data } = useData<CauseTrend>(has(path) ? path : null, { fresh: 60_000 });
   return data && data.runs.length > 1 ? data : undefined;
 }
 
