@@ -36,12 +36,13 @@ from benchmarks import (
     store,
     waiting,
     web,
+    workers,
 )
 from benchmarks.measuring import load_average, versions
 from benchmarks.peers import PACKAGES, python_of
 from benchmarks.table import Row, markdown
 
-WORKLOADS = ("W1", "W2", "W3", "W4", "W5", "W6", "W7", "W8", "W9", "W10", "W11", "W12")
+WORKLOADS = ("W1", "W2", "W3", "W4", "W5", "W6", "W7", "W8", "W9", "W10", "W11", "W12", "W13")
 
 
 def measured(asked: argparse.Namespace, folder: Path, peers: Mapping[str, Path]) -> Iterator[Row]:
@@ -80,8 +81,12 @@ def _last(name: str, folder: Path, repeats: int, *, small: bool) -> Iterator[Row
         yield from compare.rows(folder, repeats, cases=40 if small else 10_000)
     elif name == "W11":
         yield from scale.rows(folder, repeats, small=20 if small else 1_000, large=40 if small else 10_000)
-    else:
+    elif name == "W12":
         yield from auditing.rows(folder, repeats, cases=3 if small else 300)
+    elif small:
+        yield from workers.rows(repeats, trials=20, rounds=1, most=4)
+    else:
+        yield from workers.rows(repeats)
 
 
 def _workloads(text: str) -> list[str]:

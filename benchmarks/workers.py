@@ -1,0 +1,93 @@
+"""W13: workers. The processor time of the process that hands out trials, and how much of the ideal concurrency workers reach.
+
+python -m benchmarks.workers AGENT TRIALS CONCURRENCY WORKERS     a new run; 0 workers: in this process
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks import workload
+from benchmarks.measuring import alternate, module
+from benchmarks.table import OURS, Budget, Row
+
+SLOTS = 50
+"""Trials at a time of each worker that waits."""
+REACHED = {4: 0.9, 16: 0.8}
+"""By number of workers: the ideal time over the time of the run, at least."""
+_PADDING = "The agent looked this up. " * 400  # about 10 kB
+
+
+async def short(text: str) -> str:
+    """Answer at once."""
+    return text
+
+
+async def long(text: str) -> str:
+    """Answer at once, with evidence of 10 kB."""
+    return text + _PADDING
+
+
+async def waiting(text: str) -> str:
+    """Answer after a second, as a model does."""
+    await asyncio.sleep(1)
+    return text
+
+
+def rows(repeats: int, *, trials: int = 4_000, rounds: int = 20, most: int = 16) -> Iterator[Row]:
+    """Measure: two rows about processor time, and one for each number of workers up to `most`."""
+    for agent in (short, long):
+        name = agent.__name__
+        found = alternate(
+            {
+                "workers": module("workers", name, trials, 100, 2),
+                "local": module("workers", name, trials, 100, 0),
+            },
+            repeats,
+        )
+        what = f"processor time of the main process, {trials:,} trials, {name} answers: 2 workers / none"
+        yield Row("W13", what, "×", {OURS: found["workers"]["cpu"] / found["local"]["cpu"]}, [Budget(1.0)])
+    for workers, least in REACHED.items():
+        if workers > most:
+            continue
+        slots = workers * SLOTS
+        found = alternate({OURS: module("workers", "waiting", slots * rounds, slots, workers)}, repeats)
+        what = f"{workers} workers, {SLOTS} trials of 1 s at a time each: ideal / time of the run"
+        reached = rounds / found[OURS]["duration"]
+        yield Row("W13", what, "", {OURS: reached}, [Budget(least, at_least=True)])
+
+
+def run(agent: str, trials: int, concurrency: int, workers: int) -> None:
+    """Run one case so many times into a new store, and report; `duration` is that of the run, after the workers have started."""
+    from proctor import EvalSet, evaluate_sync
+
+    message = {"parts": [{"text": "hello"}]}
+    turns = [{"user_content": message, "final_response": message}]
+    cases = EvalSet.model_validate(
+        {"eval_set_id": "workers", "eval_cases": [{"eval_id": "hello", "conversation": turns}]}
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        watch = workload.Stopwatch()
+        result = evaluate_sync(
+            f"{__file__}:{agent}",
+            cases,
+            config={"criteria": {"response_match_score": 0.0001}},
+            store=Path(folder, "runs.sqlite3"),
+            num_runs=trials,
+            concurrency=concurrency,
+            on="processes" if workers else None,
+            workers=workers or None,
+        )
+        workload.report(**watch.stop(), duration=result.duration)
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case [agent, *numbers] if len(numbers) == 3:
+            run(agent, *map(int, numbers))
+        case _:
+            sys.exit(__doc__)
