@@ -76,4 +76,12 @@ def occurs_in(value: str, text: str) -> bool:
 
 def replace_word(text: str, old: str, new: str) -> str:
     """Replace a value wherever it occurs as a whole word: one that is changed once contradicts itself instead."""
-    return re.sub(rf"(?<![\w.,]){re.escape(old)}(?!\w|[.,]\d)", lambda _: new, text)
+    result, *pieces = text.split(old)
+    for piece in pieces:  # no pattern: to compile one for each value takes longer
+        is_whole = not _IN_WORD.search(result[-1:]) and not _WORD_FOLLOWS.match(piece)
+        result += (new if is_whole else old) + piece
+    return result
+
+
+_IN_WORD = re.compile(r"[\w.,]")
+_WORD_FOLLOWS = re.compile(r"\w|[.,]\d")

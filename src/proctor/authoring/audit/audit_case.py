@@ -15,9 +15,10 @@ from proctor.engine.scoring.score_trial import before_judges, explain, score_alo
 from proctor.engine.scoring.verdict import decide
 from proctor.engine.trial.trial_runner import find_silence
 from proctor.schema.analysis.audit_result import AGENTS, CaseAudit, Fate, MetricAudit, MutantFate
+from proctor.schema.evidence.convert_events import Recorded
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.trial import Trial
-from proctor.schema.evidence.turn import Turn
+from proctor.schema.format.invocation import Invocation
 from proctor.schema.format.wire_model import twin
 from proctor.schema.results.score import MetricScore, MetricVerdict, Outcome
 
@@ -76,7 +77,13 @@ class CaseScorer:
         silence = find_silence(trial, case, self._plan)
         if silence is not None:  # an error of the agent: never passed
             return Scored(Outcome.FAILED, silence.cause, [SILENCE])
-        return self._verdict(await self._scores(trial, explained=explained))
+        return self._verdict(await self._scores(trial, self._unchanged(turns), explained=explained))
+
+    def _unchanged(self, turns: Sequence[Events]) -> dict[int, Invocation]:
+        """Return the invocations of the turns that are as recorded; none if a metric could change what it reads."""
+        recording = self._recording
+        same = [index for index, events in enumerate(turns) if events is recording.turns[index]]
+        return {index: recording.invocations[index] for index in same} if self._is_quick else {}
 
     def verdicts(
         self, turns: Sequence[Events], state: dict[str, Any] | None, computed: Sequence[MetricScore]
@@ -89,8 +96,11 @@ class CaseScorer:
             explain(metric, view, score, everything=True)
         return trial, decide(self._metrics, [computed], [None]).metrics
 
-    async def _scores(self, trial: Trial, *, explained: bool) -> list[MetricScore]:
+    async def _scores(
+        self, trial: Trial, known: Mapping[int, Invocation], *, explained: bool
+    ) -> list[MetricScore]:
         view = view_of(self._recording.case, trial)
+        view.actual = Recorded(trial.turns, trial.app_details, known)
         if self._is_quick:
             scores = await score_trial(self._metrics, view)
         else:
@@ -116,24 +126,15 @@ def trial_of(
 ) -> Trial:
     """Return a conversation with these turns that ends in this session state as a trial of the recorded case."""
     trial_turns = [
-        turn if events is own else _with_events(turn, events)
+        turn if events is own else twin(turn, events=[*events])
         for turn, own, events in zip(recording.evidence, recording.turns, turns, strict=True)
     ]
     before = recording.initial_state
     if trial_turns and state is not None and state != before:
-        trial_turns[-1] = _with_events(trial_turns[-1], [*trial_turns[-1].events, Event.changed(state)])
-    return Trial(
-        eval_set_id=eval_set_id,
-        eval_id=recording.case.eval_id,
-        turns=trial_turns,
-        final_state=before if state is None else state,
-    )
-
-
-def _with_events(turn: Turn, events: Events) -> Turn:
-    copy = twin(turn)
-    copy.events = list(events)
-    return copy
+        change = recording.state_change if state is recording.state else Event.changed(state)
+        trial_turns[-1] = twin(trial_turns[-1], events=[*trial_turns[-1].events, change])
+    final_state = before if state is None else state
+    return twin(recording.empty_trial, eval_set_id=eval_set_id, turns=trial_turns, final_state=final_state)
 
 
 def _has_decided(verdict: MetricVerdict) -> bool:

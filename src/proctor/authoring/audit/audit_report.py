@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from io import StringIO
 from itertools import chain
@@ -46,6 +46,8 @@ from proctor.schema.analysis.audit_result import (
     MutantFate,
     MutationScore,
     OperatorScore,
+    SetAudit,
+    fate_data,
 )
 
 FAMILY_WORDS = {
@@ -140,10 +142,18 @@ def audit_data(found: AuditResult, change: AuditChange | None = None) -> dict[st
         "judged": judged_data(found.judged),
         "from_run": found.from_run,
         "leakage": leakage_data(found.leakage),
-        "sets": [asdict(each) for each in found.sets],
+        "sets": [*map(_set_data, found.sets)],
         "warnings": found.warnings,
         **compared,
     }
+
+
+def _set_data(one: SetAudit) -> dict[str, Any]:
+    cases = [
+        {**asdict(replace(case, mutants=())), "mutants": [*map(fate_data, case.mutants)]}
+        for case in one.cases
+    ]
+    return {**asdict(replace(one, cases=[])), "cases": cases}
 
 
 def _score_data(score: MutationScore) -> dict[str, Any]:

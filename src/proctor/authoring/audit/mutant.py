@@ -15,7 +15,7 @@ from typing import Any
 from proctor.common.json_values import equal_json
 from proctor.metrics.matchers.base import holds_matcher
 from proctor.metrics.matchers.parse import MatcherReader
-from proctor.schema.evidence.convert_events import events_of, text_parts
+from proctor.schema.evidence.convert_events import events_of, invocations_of, text_parts
 from proctor.schema.evidence.event import Event
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.evidence.turn import Turn
@@ -83,6 +83,16 @@ class Recording:
         ]
 
     @cached_property
+    def invocations(self) -> list[Invocation]:
+        """The turns as metrics read them."""
+        return invocations_of(self.evidence, None)
+
+    @cached_property
+    def empty_trial(self) -> Trial:
+        """A trial of the case without turns, of which the trials of mutants are copies."""
+        return Trial(eval_set_id="", eval_id=self.case.eval_id)
+
+    @cached_property
     def messages(self) -> list[str]:
         """The user's message of each turn."""
         return [text_of(turn.user_content) for turn in self.conversation]
@@ -104,6 +114,11 @@ class Recording:
             return self.trial.final_state
         expected_state = self.case.final_session_state
         return {key: _plain(value) for key, value in expected_state.items()} if expected_state else None
+
+    @cached_property
+    def state_change(self) -> Event:
+        """The event that sets the final state."""
+        return Event.changed(self.state or {})
 
     @cached_property
     def state_keys(self) -> list[str]:

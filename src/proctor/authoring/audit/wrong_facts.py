@@ -7,8 +7,8 @@ list item, or it is in a greeting, a question, a quotation, a link or code.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache, partial
 from random import Random
 
 from proctor.authoring.audit.answer_spans import (
@@ -60,6 +60,8 @@ _HEDGED = re.compile(
     re.IGNORECASE,
 )
 _EXAMPLE = re.compile(r"\b(?:for example|example|e\.g\.|such as|format|sample)\b[^.?!]{0,80}$", re.IGNORECASE)
+_NEAR = 120
+"""The characters before a value in which these words are searched."""
 _ORDINAL = re.compile(r"(?:^|\n)[\s>*_-]*(?:step\s|option\s|day\s)?$", re.IGNORECASE)
 _NAME = re.compile(r"(?<![\w'’-])[a-z][a-z'’-]* (?P<value>[A-Z][a-z]{2,}(?: [A-Z][a-z]+)*)(?![\w-]| [A-Z])")
 _NO_NAMES = re.compile(
@@ -67,13 +69,13 @@ _NO_NAMES = re.compile(
 )
 _NAMES = ("Quentin Marlowe", "Isolde Varga", "Bexley Harrow", "Tamsin Okoro", "Corvin Delacroix")
 
-Values = Callable[[str], Iterator[tuple[Span, str]]]
+Values = Callable[[str], Iterable[tuple[Span, str]]]
 """Finds the values of one kind in a text."""
 
 
-def _plain_values(pattern: re.Pattern[str], text: str) -> Iterator[tuple[Span, str]]:
-    for match in pattern.finditer(text):
-        yield Span(*match.span()), match[0]
+@lru_cache(64)  # each operator reads the same answers
+def _plain_values(pattern: re.Pattern[str], text: str) -> Sequence[tuple[Span, str]]:
+    return [(Span(*match.span()), match[0]) for match in pattern.finditer(text)]
 
 
 def _numbers(text: str) -> Iterator[tuple[Span, str]]:
@@ -198,7 +200,7 @@ def _certain(values: Values, answer: str) -> Iterator[str]:
     """Yield the values whose change surely changes the meaning."""
     statements, closed = statement_spans(answer), protected_spans(answer)
     for span, value in values(answer):
-        before = answer[: span.start]
+        before = answer[max(0, span.start - _NEAR) : span.start]
         if span.meets(closed) or _HEDGED.search(before) or _EXAMPLE.search(before):
             continue
         if span.meets(statements):

@@ -275,4 +275,7 @@ def _has_content(content: Content | None) -> bool:
 
 def _is_stated(part: Part) -> bool:
     """Whether a part has any field; to dump the part would take ten times as long."""
-    return any(value is not None for value in (*part.__dict__.values(), *(part.model_extra or {}).values()))
+    fields = part.__dict__
+    return fields["function_call"] is not None or any(
+        value is not None for value in (*fields.values(), *(part.model_extra or {}).values())
+    )

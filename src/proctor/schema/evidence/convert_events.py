@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, overload
 
 from proctor.schema.evidence.event import Event, WaitingEvent, call_of, recipe_of
@@ -43,10 +44,15 @@ def invocation_of(
     return invocation
 
 
-def invocations_of(turns: Iterable[Turn], app_details: dict[str, Any] | None) -> list[Invocation]:
-    """Return the invocations of a trial, one per turn."""
+def invocations_of(
+    turns: Iterable[Turn],
+    app_details: dict[str, Any] | None,
+    known: Mapping[int, Invocation] = MappingProxyType({}),
+) -> list[Invocation]:
+    """Return the invocations of a trial, one per turn; those that are `known` already, by their index, are not built."""
     return [
-        invocation_of(turn, invocation_id=f"e-{index}", app_details=turn.app_details or app_details)
+        known.get(index)
+        or invocation_of(turn, invocation_id=f"e-{index}", app_details=turn.app_details or app_details)
         for index, turn in enumerate(turns)
     ]
 
@@ -129,11 +135,16 @@ def facts_of_invocation(invocation: Invocation) -> TurnFacts:
 class Recorded(Sequence[Invocation]):
     """The invocations of recorded turns, built on first access: many metrics need only the facts."""
 
-    __slots__ = ("_app_details", "_made", "_turns")
+    __slots__ = ("_app_details", "_known", "_made", "_turns")
 
-    def __init__(self, turns: Sequence[Turn], app_details: dict[str, Any] | None) -> None:
-        """Keep the turns, and the agent's description of itself."""
-        self._turns, self._app_details = turns, app_details
+    def __init__(
+        self,
+        turns: Sequence[Turn],
+        app_details: dict[str, Any] | None,
+        known: Mapping[int, Invocation] = MappingProxyType({}),
+    ) -> None:
+        """Keep the turns, the agent's description of itself, and the invocations that are known already, by their index."""
+        self._turns, self._app_details, self._known = turns, app_details, known
         self._made: list[Invocation] | None = None
 
     def facts(self) -> list[TurnFacts]:
@@ -148,7 +159,7 @@ class Recorded(Sequence[Invocation]):
 
     def __getitem__(self, index: int | slice) -> Invocation | list[Invocation]:
         if self._made is None:
-            self._made = invocations_of(self._turns, self._app_details)
+            self._made = invocations_of(self._turns, self._app_details, self._known)
         return self._made[index]
 
     def __len__(self) -> int:

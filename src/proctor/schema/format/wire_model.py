@@ -393,16 +393,16 @@ def count_as_given(model: type[WireModel], set_fields: Iterable[str]) -> None:
     ALWAYS_STATED[model] = names & ALWAYS_STATED.get(model, names)
 
 
-def twin(model: Model) -> Model:
-    """Return a shallow copy: setting a field of one does not change the other.
+def twin(model: Model, **changes: Any) -> Model:
+    """Return a shallow copy with other values of some fields, which are not validated: setting a field of one does not change the other.
 
     The set of fields that count as set is computed on access, as for `maker`; with unknown fields it is copied.
     """
     copy = _new(type(model))
-    put_fields(copy, model.__dict__.copy())
+    put_fields(copy, {**model.__dict__, **changes})
     if unknown := model.__pydantic_extra__:
         put_unknown(copy, unknown.copy())
-        _put_stated(copy, model.__pydantic_fields_set__.copy())
+        _put_stated(copy, {*model.__pydantic_fields_set__, *changes})
     else:
         put_unknown(copy, {})
     return copy

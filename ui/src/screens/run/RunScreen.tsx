@@ -1,9 +1,9 @@
 import { useCallback, useEffect, useMemo, useState } from "react";
-import { useParams } from "wouter";
+import { Redirect, useParams } from "wouter";
 import { useAddress } from "../../app/address";
 import { useTitle } from "../../app/title";
 import { pathOf, useData, useAvailable, useSource } from "../../data/queries";
-import type { CaseExtras, CaseRow, CasesPage, NotesPage, RunPage } from "../../data/types";
+import type { AuditPage, CaseExtras, CaseRow, CasesPage, NotesPage, RunPage } from "../../data/types";
 import { LinkButton } from "../../components/forms/Button";
 import { CopyMarkdown, CopySmall } from "../../components/text/Copy";
 import { Empty } from "../../components/feedback/Empty";
@@ -39,7 +39,7 @@ export function RunScreen() {
   const live = useLive(watched);
   const cases = useCases(`${base}/cases`, judging, reads, watched ? Infinity : 2_000);
   useTitle(page ? titleOf(page) : "Run");
-  if (!page) return error ? <NotFound error={error} retry={refetch} /> : <Loading />;
+  if (!page) return error ? <NotFound run={run} error={error} retry={refetch} /> : <Loading />;
   return (
     <>
       <ErrorNote error={error} retry={refetch} />
@@ -87,8 +87,13 @@ function useCases(path: string, judging: string | null, reads: boolean, fresh: n
   return every.data || every.error ? { ...every, complete: true } : { ...every, data: first.data, complete: false };
 }
 
-function NotFound({ error, retry }: { error: { message: string; status: number }; retry: () => unknown }) {
-  if (error.status !== 404) return <ErrorNote error={error} retry={retry} />;
+/** Why there is no run; the id of an audit leads to its page. */
+function NotFound({ run, error, retry }: { run: string; error: { message: string; status: number }; retry: () => unknown }) {
+  const isUnknown = error.status === 404;
+  const audit = useData<AuditPage>(isUnknown ? `/api/audits/${encodeURIComponent(run)}` : null, { fresh: Infinity });
+  if (!isUnknown) return <ErrorNote error={error} retry={retry} />;
+  if (audit.data) return <Redirect to={`/audits/${encodeURIComponent(audit.data.run_id)}`} replace />;
+  if (!audit.error) return <Loading />;
   return <Empty title="Run not found" does={error.message} to="/runs" toName="All runs" />;
 }
 

@@ -116,11 +116,12 @@ def _may_multiply(unit: str) -> bool:
 
 def _without_unit(run: str, digits: str, exponent: str) -> Iterator[Figure]:
     """Yield the figures in digits with `.` before decimals: one number, or a list."""
-    is_grouped = _GROUPED.fullmatch(digits) is not None
-    if _LIST.fullmatch(digits) and not is_grouped and not exponent:
-        yield from (_figure(piece, piece, "0") for piece in digits.split(","))
-    elif _PLAIN.fullmatch(digits) or is_grouped:
+    if _PLAIN.fullmatch(digits):
+        yield _figure(run, digits, exponent or "0")
+    elif _GROUPED.fullmatch(digits):
         yield _figure(run, digits.translate(_DROPPED), exponent or "0")
+    elif _LIST.fullmatch(digits) and not exponent:
+        yield from (_figure(piece, piece, "0") for piece in digits.split(","))
     elif _THE_OTHER_WAY.fullmatch(digits):
         plain = digits.translate(_EXCHANGED).translate(_DROPPED)
         yield _figure(run, plain, exponent or "0")
@@ -187,7 +188,7 @@ SIGN = re.compile(rf"(?:^|[^\w.)\]%{CURRENCY}-])(-[{CURRENCY}]?|[{CURRENCY}]-)\Z
 """A minus sign at the end of the text before a number."""
 _SYMBOLS = "$€£¥₹₩"
 MINUS = re.compile(
-    rf"""(?P<before>\S*)(?:(?<!\w)(?:minus|negative|минус|мінус|mínusz?|miinus|eksi|μείον|âm|ناقص|سالب|منفی|माइनस|ऋण|마이너스|영하)\s+
+    rf"""(?:(?<!\w)(?:minus|negative|минус|мінус|mínusz?|miinus|eksi|μείον|âm|ناقص|سالب|منفی|माइनस|ऋण|마이너스|영하)\s+
     |(?:負|负|零下|マイナス|ลบ|ติดลบ)\s*)[{CURRENCY}]?\Z""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -238,7 +239,7 @@ def is_negative(text: str, start: int) -> bool:
     if SIGN.search(before[-3:] if start > 2 else before):
         return True
     word = MINUS.search(before) if _may_be_word(before) else None
-    return word is not None and not SUBTRACTS.search(before[: word.start()] + word["before"])
+    return word is not None and not SUBTRACTS.search(before[: word.start()])
 
 
 def is_unsure(text: str, start: int) -> str:

@@ -100,7 +100,8 @@ class NumericMatch(AnswerMetric[NumericCriterion]):
         Raises:
             MetricError: it states numbers, but none of those that count can be read.
         """
-        figures = self._select([each for each in self._figures(reference) if each.counts])
+        numbers = _numbers_of_reference(reference, self.criterion.decimal, self.criterion.words)
+        figures = self._select([each for each in numbers if each.counts])
         if figures and all(each.value is None for each in figures):
             raise MetricError(
                 f"the number of the reference answer is ambiguous: {'; '.join(and_more([*map(_describe, figures)]))}. Write "
@@ -207,6 +208,13 @@ def _without(numbers: Sequence[Decimal], indexes: Iterable[int]) -> list[Decimal
 def _numbers_in(text: str, decimal: DecimalSign, words: bool) -> list[Figure]:  # noqa: FBT001 - a cache needs positions
     """Return the numbers of a text. Trials of a case share its reference, and often their answers."""
     return read_numbers(text, decimal, words=words)
+
+
+@lru_cache(
+    1024
+)  # apart: a plan and every trial read the references of all cases, and answers would displace them
+def _numbers_of_reference(text: str, decimal: DecimalSign, words: bool) -> list[Figure]:  # noqa: FBT001 - as above
+    return _numbers_in(text, decimal, words)
 
 
 def _values(figures: Sequence[Figure]) -> list[Decimal]:
