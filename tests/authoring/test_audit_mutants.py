@@ -1,5 +1,6 @@
 """Mutants of an audit, class by class: each has its fault, and where a change may be harmless there is none."""
 
+import re
 from random import Random
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import proctor
+from proctor.authoring.audit.answer_spans import LETTER, replace_word
 from proctor.authoring.audit.call_mutants import other_value
 from proctor.authoring.audit.make_mutants import OPERATORS, Mutant, mutants_of
 from proctor.authoring.audit.mutant import Recording, calls_in, texts_before_answer
@@ -219,6 +221,54 @@ def test_a_fact_that_is_not_only_before_the_final_response(text: str, answer: st
     found = mutants("wrong-number", report(text, answer))
     assert len(found) == number
     assert not any("before the final response" in each.fault for each in found)
+
+
+# --- Facts in other notations and scripts ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("operator", "answer", "changed"),
+    [
+        pytest.param("wrong-number", "Das Paket wiegt 12,5 Kilo.", ["12,5"], id="a decimal comma"),
+        pytest.param("wrong-amount", "Das kostet 1.234,56 € im Jahr.", ["1.234,56 €"], id="thousands with points"),
+        pytest.param("wrong-unit", "Das Paket wiegt 12,5 kg.", ["12,5 kg"], id="a unit"),
+        pytest.param("wrong-number", "共有5個包裹。總計300元。", ["5", "300"], id="Chinese"),
+        pytest.param("wrong-number", "주문은 25개입니다.", ["25"], id="Korean"),
+        pytest.param("wrong-date", "5月3日に届きます。", ["5月3日"], id="a date in Japanese"),
+        pytest.param("wrong-id", "注文ORD123を発送しました。", ["ORD123"], id="an id in Japanese"),
+        pytest.param("negation", "YOUR ORDER IS READY.", ["YOUR ORDER IS READY."], id="capitals"),
+    ],
+)  # fmt: skip
+def test_a_fact_in_another_notation(operator: str, answer: str, changed: list[str]) -> None:
+    found = mutants(operator, turn("?", answer))
+    assert sorted(each.fault.split("'")[1] for each in found) == sorted(changed)
+    for each in found:
+        assert each.answer(0) != answer
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        pytest.param("?", "Version 1,2,3 is out.", id="a list, or a version"),
+        pytest.param("?", "第3章を見てください。", id="the number of a chapter"),
+        pytest.param("?", "1、打开文件。", id="the number of a list item"),
+        pytest.param("?", "共有5個嗎？", id="a question"),
+        pytest.param("我要5個包裹", "共有5個包裹。", id="the user gave it in Chinese"),
+        pytest.param("1234,56 Euro?", "Sie zahlen 1.234,56 € im Jahr.", id="the user gave it without points"),
+        pytest.param("Kostet es 12 Euro?", "Es kostet 12,00 € im Jahr.", id="the user gave it without cents"),
+    ],
+)  # fmt: skip
+def test_a_value_whose_change_may_be_harmless_stays(asked: str, answer: str) -> None:
+    assert not [*mutants("wrong-number", turn(asked, answer)), *mutants("wrong-amount", turn(asked, answer))]
+
+
+@given(
+    st.lists(st.sampled_from(["7", "7,5", "x", " ", ".", ",", "月", "7.", "-"]), max_size=8).map("".join),
+    st.sampled_from(["7", "7,5"]),
+)
+def test_a_value_is_replaced_as_a_pattern_would(text: str, value: str) -> None:
+    pattern = rf"(?<!{LETTER})(?<![.,]){re.escape(value)}(?!{LETTER}|[.,]\d)"
+    assert replace_word(text, value, "9") == re.sub(pattern, "9", text)
 
 
 # --- Changes that would be harmless or break the text -------------------------------------------------------------------

@@ -84,6 +84,8 @@ def _negated(answer: str, _: Random) -> Iterator[tuple[str, str]]:
 
 def _negate(sentence: str) -> str:
     """Return the negated sentence; empty if it has no auxiliary verb in its main clause, before any other clause."""
+    if sentence.isupper():
+        return _negate(sentence.lower()).upper()
     found = [(match.start(), pattern, new) for pattern, new in _NOT if (match := pattern.search(sentence))]
     if not found:
         return ""

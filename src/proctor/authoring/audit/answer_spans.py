@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-_SENTENCE = re.compile(r"[^\n]+?(?:[.!?]+(?=[\s*_)\"']|$)|(?=\n)|$)", re.MULTILINE)
+LETTER = "[^\\W\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]"
+"""The pattern of a character of words that spaces separate: no Chinese, Japanese or Korean character, next to which a number may be."""
+_SENTENCE = re.compile(r"[^\n]+?(?:[.!?]+(?=[\s*_)\"']|$)|[。！？]+|(?=\n)|$)", re.MULTILINE)
 _PROTECTED = re.compile(r"```.*?```|`[^`\n]*`|https?://\S+|www\.\S+|\S+@\S+\.\w+|\]\([^)]*\)", re.DOTALL)
 _BULLET = re.compile(r"^\s*(?:[-*•>#]+|\d+[.)])\s+")
 _POLITE = re.compile(
@@ -71,17 +73,23 @@ def occurs_in(value: str, text: str) -> bool:
     """Return whether a value occurs in a text (in lower case) as a whole word, or as a part of one that `_` separates."""
     value = value.lower()
     # most values do not occur at all: no pattern is compiled for them
-    return value in text and re.search(rf"(?<![^\W_]){re.escape(value)}(?![^\W_])", text) is not None
+    return value in text and re.search(rf"(?<!{_PART}){re.escape(value)}(?!{_PART})", text) is not None
+
+
+_PART = f"(?!_){LETTER}"
 
 
 def replace_word(text: str, old: str, new: str) -> str:
     """Replace a value wherever it occurs as a whole word: one that is changed once contradicts itself instead."""
-    result, *pieces = text.split(old)
-    for piece in pieces:  # no pattern: to compile one for each value takes longer
-        is_whole = not _IN_WORD.search(result[-1:]) and not _WORD_FOLLOWS.match(piece)
-        result += (new if is_whole else old) + piece
-    return result
+    result, begin, at = "", 0, text.find(old)
+    while at >= 0:  # no pattern: to compile one for each value takes longer
+        end = at + len(old)
+        if not (_IN_WORD.match(text, at - 1, at) or _WORD_FOLLOWS.match(text, end)):
+            result += text[begin:at] + new
+            begin = end
+        at = text.find(old, max(begin, at + 1))
+    return result + text[begin:]
 
 
-_IN_WORD = re.compile(r"[\w.,]")
-_WORD_FOLLOWS = re.compile(r"\w|[.,]\d")
+_IN_WORD = re.compile(rf"{LETTER}|[.,]")
+_WORD_FOLLOWS = re.compile(rf"{LETTER}|[.,]\d")

@@ -97,10 +97,10 @@ class CaseScorer:
         return trial, decide(self._metrics, [computed], [None]).metrics
 
     async def _scores(
-        self, trial: Trial, known: Mapping[int, Invocation], *, explained: bool
+        self, trial: Trial, invocations: Mapping[int, Invocation], *, explained: bool
     ) -> list[MetricScore]:
         view = view_of(self._recording.case, trial)
-        view.actual = Recorded(trial.turns, trial.app_details, known)
+        view.actual = Recorded(trial.turns, trial.app_details, invocations)
         if self._is_quick:
             scores = await score_trial(self._metrics, view)
         else:

@@ -12,6 +12,7 @@ from functools import lru_cache, partial
 from random import Random
 
 from proctor.authoring.audit.answer_spans import (
+    LETTER,
     Span,
     occurs_in,
     protected_spans,
@@ -35,10 +36,13 @@ _MONTH = (
 _DATE = re.compile(
     rf"\b\d{{4}}-\d{{2}}-\d{{2}}\b|\b{_MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?\b(?:,? \d{{4}})?|\b\d{{1,2}}(?:st|nd|rd|th)? {_MONTH}\b"
     r"(?: \d{4})?|\b\d{1,2}/\d{1,2}/\d{2,4}\b|(?<![\d+:-])\b(?:[01]?\d|2[0-3]):[0-5]\d\b(?!:)"
+    r"|(?:\d{4}年)?(?<!\d)\d{1,2}月\d{1,2}日"
 )
-_FIGURE = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
+_DECIMAL_COMMA = r"(?:\d{1,3}(?:\.\d{3})+|\d+),\d{1,2}(?![\d,])"
+_FIGURE = rf"\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|{_DECIMAL_COMMA}|\d+(?:\.\d+)?"
+_APART = rf"(?<!{LETTER})(?<![.,])"
 _AMOUNT = re.compile(
-    rf"[$€£¥₹]\s?(?:{_FIGURE})|(?<![\w.,])(?:{_FIGURE})\s?(?:USD|EUR|GBP|dollars|euros|pounds|€|£)(?!\w)"
+    rf"[$€£¥₹]\s?(?:{_FIGURE})|{_APART}(?:{_FIGURE})\s?(?:USD|EUR|GBP|dollars|euros|pounds|€|£)(?!{LETTER})"
 )
 _UNITS = {
     "°C": "°F", "°F": "°C", "km": "miles", "miles": "km", "kg": "pounds", "lbs": "kg", "meters": "feet", "feet": "meters",
@@ -48,13 +52,14 @@ _UNITS = {
     "AM": "PM", "PM": "AM", "am": "pm", "pm": "am", "a.m.": "p.m.", "p.m.": "a.m.",
 }  # fmt: skip
 _UNIT = re.compile(
-    rf"(?<![\w.,])(?:{_FIGURE}|\d{{1,2}}:\d{{2}})[ -]?({'|'.join(sorted(map(re.escape, _UNITS), key=len, reverse=True))})(?!\w)"
+    rf"{_APART}(?:{_FIGURE}|\d{{1,2}}:\d{{2}})[ -]?({'|'.join(sorted(map(re.escape, _UNITS), key=len, reverse=True))})(?!{LETTER})"
 )
 _ID = re.compile(
-    r"(?<![\w-])#?(?=[\w-]*[A-Za-z#])(?=[\w-]*\d)[A-Z0-9][A-Za-z0-9]*(?:[-_][A-Za-z0-9]+)*(?![\w:-])|#\d{3,}"
+    rf"(?<!{LETTER})(?<!-)#?(?=(?:{LETTER}|-)*[A-Za-z#])(?=(?:{LETTER}|-)*\d)[A-Z0-9][A-Za-z0-9]*(?:[-_][A-Za-z0-9]+)*"
+    rf"(?!{LETTER}|[:-])|#\d{{3,}}"
 )
 _NOT_AN_ID = re.compile(r"\d+(?:[a-z]{1,4}|[A-Z]{1,2})|\d+-[a-z]+(?:-[a-z]+)*|[A-Za-z]{1,2}\d|v\d")
-_NUMBER = re.compile(rf"(?<![\w.,/:#+-])(?:{_FIGURE})(?![\w/:-]|[.,]\d)")
+_NUMBER = re.compile(rf"{_APART}(?<![/:#+第-])(?:{_FIGURE})(?!{LETTER}|[/:-]|[.,]\d)")
 _HEDGED = re.compile(
     r"(?:about|approximately|around|roughly|nearly|almost|over|up to|at least|at most|~|≈|circa)\s*\W{0,2}$",
     re.IGNORECASE,
@@ -82,7 +87,9 @@ def _numbers(text: str) -> Iterator[tuple[Span, str]]:
     """Yield numbers that are no part of a date, an amount or an id, and do not number a list item."""
     others = [span for find in (_dates, _amounts, _ids) for span, _ in find(text)]
     for span, value in _plain_values(_NUMBER, text):
-        numbers_a_line = _ORDINAL.search(text[: span.start]) and text[span.end : span.end + 1] in ".):"
+        numbers_a_line = (
+            _ORDINAL.search(text[: span.start]) and text[span.end : span.end + 1] in ".):、．：）"
+        )
         if not span.meets(others) and not numbers_a_line:
             yield span, value
 
@@ -135,7 +142,8 @@ def _other_date(value: str, random: Random) -> str:
             f"{(int(hour) + random.randint(1, 4)) % 12 + 1 if int(hour) > 9 else int(hour) % 9 + 1}:{minutes}"
         )
     days = [*re.finditer(r"\d+", value)]
-    day = days[2] if len(days) == 3 and len(days[0][0]) == 4 else days[1 if "/" in value else 0]
+    is_day_last = "日" in value or (len(days) == 3 and len(days[0][0]) == 4)
+    day = days[-1] if is_day_last else days[1 if "/" in value else 0]
     number = int(day[0])
     other = random.choice([each for each in range(10, 28) if each != number])
     return f"{value[: day.start()]}{other}{_ending(value[day.end() :], other)}"
@@ -192,8 +200,11 @@ def _new_values(values: Values, text: str, known: str) -> list[str]:
 
 
 def _plain(value: str) -> str:
-    """Return an amount as a user may write it: without currency, thousands and cents."""
-    return value.strip("$€£¥₹ ").replace(",", "").removesuffix(".00")
+    """Return an amount as a user may write it: without currency, thousands, cents and decimal comma."""
+    amount = value.strip("$€£¥₹ ")
+    if re.fullmatch(_DECIMAL_COMMA, amount):
+        amount = amount.replace(".", "").removesuffix(",00")
+    return amount.replace(",", "").removesuffix(".00")
 
 
 def _certain(values: Values, answer: str) -> Iterator[str]:

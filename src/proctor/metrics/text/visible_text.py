@@ -48,8 +48,8 @@ def is_blank(text: str) -> bool:
 
 def is_identical(reference: str, answer: str) -> bool:
     """Return whether two texts are the same apart from white space at the ends, and not blank."""
-    seen = trimmed(reference)
-    return seen != "" and (reference == answer or seen == trimmed(answer))
+    visible = trimmed(reference)
+    return visible != "" and (reference == answer or visible == trimmed(answer))
 
 
 def without_invisible(text: str) -> str:

@@ -47,11 +47,11 @@ def invocation_of(
 def invocations_of(
     turns: Iterable[Turn],
     app_details: dict[str, Any] | None,
-    known: Mapping[int, Invocation] = MappingProxyType({}),
+    invocations: Mapping[int, Invocation] = MappingProxyType({}),
 ) -> list[Invocation]:
-    """Return the invocations of a trial, one per turn; those that are `known` already, by their index, are not built."""
+    """Return the invocations of a trial, one per turn; those that are in `invocations`, by their index, are not built."""
     return [
-        known.get(index)
+        invocations.get(index)
         or invocation_of(turn, invocation_id=f"e-{index}", app_details=turn.app_details or app_details)
         for index, turn in enumerate(turns)
     ]
@@ -135,16 +135,16 @@ def facts_of_invocation(invocation: Invocation) -> TurnFacts:
 class Recorded(Sequence[Invocation]):
     """The invocations of recorded turns, built on first access: many metrics need only the facts."""
 
-    __slots__ = ("_app_details", "_known", "_made", "_turns")
+    __slots__ = ("_app_details", "_invocations", "_made", "_turns")
 
     def __init__(
         self,
         turns: Sequence[Turn],
         app_details: dict[str, Any] | None,
-        known: Mapping[int, Invocation] = MappingProxyType({}),
+        invocations: Mapping[int, Invocation] = MappingProxyType({}),
     ) -> None:
-        """Keep the turns, the agent's description of itself, and the invocations that are known already, by their index."""
-        self._turns, self._app_details, self._known = turns, app_details, known
+        """Keep the turns, the agent's description of itself, and the invocations that exist already, by their index."""
+        self._turns, self._app_details, self._invocations = turns, app_details, invocations
         self._made: list[Invocation] | None = None
 
     def facts(self) -> list[TurnFacts]:
@@ -159,7 +159,7 @@ class Recorded(Sequence[Invocation]):
 
     def __getitem__(self, index: int | slice) -> Invocation | list[Invocation]:
         if self._made is None:
-            self._made = invocations_of(self._turns, self._app_details, self._known)
+            self._made = invocations_of(self._turns, self._app_details, self._invocations)
         return self._made[index]
 
     def __len__(self) -> int:
