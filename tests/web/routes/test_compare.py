@@ -227,6 +227,17 @@ def test_runs_side_by_side_those_that_differ_first(ran: Ran, client: TestClient)
     assert first["cells"][1]["why"]
 
 
+def test_a_case_that_no_run_passes_shows_the_metric_that_it_misses(
+    client: TestClient, context: ServerContext
+) -> None:
+    config = {"criteria": {"tool_trajectory_avg_score": 1.0, "response_match_score": 0.8}}
+    one = {**SET, "eval_cases": SET["eval_cases"][:1]}
+    for _ in range(2):
+        proctor.evaluate_sync(lambda _: "Pardon?", one, config=config, store=context.store_url)
+    (row,) = got(client, "/api/matrix", runs="latest,previous")["rows"]
+    assert (row["metric"], [cell["score"] for cell in row["cells"]]) == ("response_match_score", [0.0, 0.0])
+
+
 def test_a_case_that_a_run_does_not_have_is_empty_there(
     ran: Ran, client: TestClient, context: ServerContext
 ) -> None:

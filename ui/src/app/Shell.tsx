@@ -3,9 +3,11 @@ import { Link, useLocation } from "wouter";
 import { useSource } from "../data/queries";
 import { KeyHelp } from "./KeyHelp";
 import styles from "./Shell.module.css";
-import { type Binding, bind, useKeys, useShortcut } from "./keyboard";
+import { type Binding, bind, stepFocus, useKeys, useShortcut } from "./keyboard";
 import { NAV, type NavEntry, SCREENS } from "./routes";
 import { type Theme, useTheme } from "./theme";
+
+const PARTS = "summary, [aria-expanded]"; // what opens
 
 const THEMES: Record<Theme, [sign: string, words: string]> = {
   system: ["◐", "Colours: system"],
@@ -19,7 +21,7 @@ export function Shell({ places, children }: { places: Readonly<Record<string, st
   const [path, navigate] = useLocation();
   const entries = useEntries(places);
   const goTo: Binding[] = entries.map(({ key, name, to }) => ({ keys: `g ${key}`, does: name, run: () => navigate(to) }));
-  useKeys([...goTo, bind("part", () => focusPart(1)), bind("partBack", () => focusPart(-1)), bind("help", () => setHelp(true))]);
+  useKeys([...goTo, bind("part", () => stepFocus(PARTS, 1)), bind("partBack", () => stepFocus(PARTS, -1)), bind("help", () => setHelp(true))]);
   const nav = useRef<HTMLElement>(null);
   useTopOfPage(path, nav);
   useEffect(() => {
@@ -97,19 +99,6 @@ function ThemeSwitch() {
 
 function isUnder(path: string, to: string): boolean {
   return path === to || path.startsWith(`${to}/`);
-}
-
-const PARTS = "summary, [aria-expanded]";
-
-/** Move the focus to the next part of the content that opens, or to the previous one. */
-function focusPart(step: 1 | -1): void {
-  const parts = [...document.querySelectorAll<HTMLElement>(`#main :is(${PARTS})`)].filter((part) => part.checkVisibility());
-  const at = document.activeElement;
-  const isBehind = (part: HTMLElement) => at !== null && (at.compareDocumentPosition(part) & (step > 0 ? Node.DOCUMENT_POSITION_FOLLOWING : Node.DOCUMENT_POSITION_PRECEDING)) > 0;
-  const behind = parts.filter(isBehind);
-  const to = step > 0 ? (behind[0] ?? parts[0]) : (behind.at(-1) ?? parts.at(-1));
-  to?.focus();
-  to?.scrollIntoView({ block: "nearest" });
 }
 
 /** In the one-file report the part behind `#` is the address, so the link moves the focus itself. */

@@ -105,6 +105,15 @@ export function useShortcut<E extends HTMLElement>({ action, does, title, disabl
   return { ref, title: title ? `${title} (${key})` : key, "aria-keyshortcuts": /^[A-Z]$/.test(key) ? `Shift+${key}` : key };
 }
 
+/** Move the focus to the next visible element of the content that `selector` names, or to the previous one; behind the last comes the first. */
+export function stepFocus(selector: string, step: 1 | -1): void {
+  const all = [...document.querySelectorAll<HTMLElement>(`#main :is(${selector})`)].filter((one) => one.checkVisibility());
+  const side = step > 0 ? Node.DOCUMENT_POSITION_FOLLOWING : Node.DOCUMENT_POSITION_PRECEDING;
+  const beyond = all.filter((one) => ((document.activeElement ?? document.body).compareDocumentPosition(one) & side) > 0);
+  const to = beyond.length ? beyond : all;
+  to.at(step > 0 ? 0 : -1)?.focus();
+}
+
 function subscribe(listener: () => void): () => void {
   listeners = [...listeners, listener];
   return () => {

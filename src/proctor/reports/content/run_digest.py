@@ -163,7 +163,7 @@ class Row:
     eval_id: str
     cases: list[CaseResult | None]
     metric: str = ""
-    """The metric that is shown: the first on which the agents differ, else the first."""
+    """The metric that is shown: the first on which the agents differ, else the first that is missed, else the first."""
 
     @property
     def name(self) -> str:
@@ -217,7 +217,13 @@ def _telling_metric(cases: Sequence[CaseResult | None], metrics: Sequence[str]) 
     for name in used:
         if len({case if case is None else _score(case, name) for case in cases}) > 1:
             return name
-    return used[0] if used else ""
+    missed = [name for name in used if any(_misses(case, name) for case in cases)]
+    return next(iter(missed or used), "")
+
+
+def _misses(case: CaseResult | None, metric: str) -> bool:
+    verdict = case.metrics.get(metric) if case is not None else None
+    return verdict is not None and verdict.outcome is Outcome.FAILED
 
 
 def _score(case: CaseResult, metric: str) -> float | None:

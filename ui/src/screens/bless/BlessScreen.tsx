@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useParams } from "wouter";
 import { useAddress } from "../../app/address";
+import { bind, stepFocus, useKeys } from "../../app/keyboard";
 import { useTitle } from "../../app/title";
 import { useChange, useSource } from "../../data/queries";
 import type { SourceError } from "../../data/source";
@@ -71,6 +72,7 @@ function Review({ page, request, path, again, choose, force }: ReviewProps) {
       body: { cases: accepted.map(({ position }) => position), trials: trialsOf(accepted), force: request.force, lose_comments: lose },
     });
   const toggle = (position: number, on: boolean) => setTicked(on ? new Set([...ticked, position]) : remove(ticked, position));
+  useBoxKeys();
   if (change.data) return <Written page={page} blessed={change.data.body} />;
   return (
     <>
@@ -111,6 +113,17 @@ function Review({ page, request, path, again, choose, force }: ReviewProps) {
       )}
     </>
   );
+}
+
+const BOXES = "section[data-status] input[type=checkbox]";
+
+/** j and k go from case to case that can be ticked, x ticks. */
+function useBoxKeys(): void {
+  useKeys([
+    bind("next", () => stepFocus(BOXES, 1), "next case"),
+    bind("previous", () => stepFocus(BOXES, -1), "previous case"),
+    bind("choose", () => document.querySelector<HTMLElement>(`:is(${BOXES}):focus`)?.click(), "tick the case"),
+  ]);
 }
 
 interface ChoicesProps {

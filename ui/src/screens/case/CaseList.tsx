@@ -2,7 +2,7 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, useEffect, useRef, useSyncExternalStore } from "react";
 import { Link } from "wouter";
 import { inkClass, outcomeWord, signOf } from "../../components/charts/Outcome";
-import { Breakable } from "../../components/text/Breakable";
+import { safeText } from "../../components/text/safeText";
 import styles from "./CaseList.module.css";
 import type { CaseOrder } from "./useCaseOrder";
 
@@ -35,13 +35,11 @@ function List({ order: { shown, at, place, hrefOf } }: { order: CaseOrder }) {
             const row = shown[index];
             return row ? (
               <div key={row.position} role="listitem" className={styles.row} style={{ transform: `translateY(${start}px)` }} aria-posinset={index + 1} aria-setsize={shown.length}>
-                <Link href={hrefOf(row.position)} aria-current={index === at ? "page" : undefined} title={row.why || row.eval_id}>
+                <Link href={hrefOf(row.position)} aria-current={index === at ? "page" : undefined} title={safeText([row.eval_id, row.why].filter(Boolean).join(": "))}>
                   <span className={inkClass(row.outcome)} aria-hidden>
                     {signOf(row.outcome)}
                   </span>
-                  <span className={styles.name}>
-                    <Breakable text={row.eval_id} />
-                  </span>
+                  <span className={styles.name}>{safeText(row.eval_id)}</span>
                   <span className="hidden">{outcomeWord(row.outcome)}</span>
                 </Link>
               </div>

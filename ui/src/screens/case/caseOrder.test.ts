@@ -10,7 +10,9 @@ describe("the place of a case in its table", () => {
   it.each([
     [0, ended("failed", "passed"), "", "1 of 2 cases"],
     [2, ended("failed", "failed", "failed"), "outcome:failed", "3 of 3 failures"],
-    [1, ended("failed", "error"), "outcome:failed,error", "2 of 2 cases that match the filter"],
+    [1, ended("failed", "error"), "outcome:failed,error", "2 of 2 failures and errors"],
+    [0, ended("error"), "outcome:error", "1 of 1 errors"],
+    [1, ended("failed", "passed"), "said:hello", "2 of 2 cases that match the filter"],
   ])("%s of %j", (at, shown, text, words) => expect(placeText(at, shown, text)).toBe(words));
 });
 

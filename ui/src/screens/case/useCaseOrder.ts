@@ -59,6 +59,11 @@ export function useCaseOrder(page: CasePage, query: URLSearchParams, judging: st
 
 /** Where a case is among those that a table shows: `3 of 18 failures`. */
 export function placeText(at: number, shown: readonly Pick<CaseRow, "outcome">[], text: string): string {
-  const what = !text ? "cases" : shown.every(({ outcome }) => outcome === "failed") ? "failures" : "cases that match the filter";
-  return `${numText(at + 1)} of ${numText(shown.length)} ${what}`;
+  return `${numText(at + 1)} of ${numText(shown.length)} ${text ? shownText(new Set(shown.map(({ outcome }) => outcome))) : "cases"}`;
+}
+
+function shownText(outcomes: ReadonlySet<string>): string {
+  const others = [...outcomes].filter((outcome) => outcome !== "failed" && outcome !== "error");
+  if (others.length) return "cases that match the filter";
+  return outcomes.size > 1 ? "failures and errors" : outcomes.has("error") ? "errors" : "failures";
 }

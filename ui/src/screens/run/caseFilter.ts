@@ -351,12 +351,13 @@ function quoted(text: string): string {
 
 const RANKS: Record<string, number> = { failed: 1, error: 2, inconclusive: 3, passed: 6, skipped: 7, not_run: 8 };
 
-/** What changed comes first: regressions, then failures, then what could not be scored, then flaky, then the rest. */
+/** What changed comes first: regressions (those that fail first), then failures, then what could not be scored, then flaky, then the rest. */
 export function rank(row: CaseRow): number {
-  if (row.change === "worse") return 0;
+  const outcome = RANKS[row.outcome] ?? 9;
+  if (row.change === "worse") return outcome - 10; // before every other
   if (row.outcome === "passed" && row.flaky) return 4;
   if (row.change === "better") return 5;
-  return RANKS[row.outcome] ?? 9;
+  return outcome;
 }
 
 export function sortByChange(rows: readonly CaseRow[]): CaseRow[] {
