@@ -3,14 +3,16 @@
 import io
 import json
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import pytest
 
 import proctor
+from proctor.common.registry import REPORTS
 from proctor.errors import SetupError, StoreError, UnknownNameError
+from proctor.reports.base import DEFAULTS, ReportOptions
 from proctor.runs.importing.import_runs import import_run
 from proctor.runs.storage.export import FORMATS, export_run, export_to_adk
 from proctor.runs.storage.open import open_store
@@ -153,3 +155,23 @@ def test_memory_does_not_grow_with_the_run(form: str, of_size: dict[int, RunResu
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < 1.3 * peaks[0]
+
+
+class _Extras:
+    """A report that writes the extras that it receives."""
+
+    needs_evidence = False
+
+    def write(self, runs: Sequence[RunResult], out: TextIO, *, options: ReportOptions = DEFAULTS) -> None:
+        out.write(f"{options.extras} {options.beside}")
+
+
+@pytest.mark.parametrize("name", ["extras", "beside"])
+def test_extras_reach_the_report_by_the_present_and_by_the_former_name(name: str) -> None:
+    out = io.StringIO()
+    REPORTS.add("extras", _Extras)
+    try:
+        export_run(run(good("a")), "extras", out, **{name: "stored run"})
+    finally:
+        REPORTS.remove("extras")
+    assert out.getvalue() == "stored run stored run"
