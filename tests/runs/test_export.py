@@ -166,12 +166,12 @@ class _Extras:
         out.write(f"{options.extras} {options.beside}")
 
 
-@pytest.mark.parametrize("name", ["extras", "beside"])
-def test_extras_reach_the_report_by_the_present_and_by_the_former_name(name: str) -> None:
+@pytest.mark.parametrize("options", [{"extras": "stored run"}, {"beside": "stored run"}])
+def test_extras_reach_the_report_by_the_present_and_by_the_former_name(options: Any) -> None:
     out = io.StringIO()
     REPORTS.add("extras", _Extras)
     try:
-        export_run(run(good("a")), "extras", out, **{name: "stored run"})
+        export_run(run(good("a")), "extras", out, **options)
     finally:
         REPORTS.remove("extras")
     assert out.getvalue() == "stored run stored run"

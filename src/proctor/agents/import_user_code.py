@@ -285,8 +285,8 @@ def _belongs_to_another(name: str, roots: tuple[Path, ...]) -> bool:
 
 def _take_out(names: set[str]) -> dict[str, ModuleType]:
     """Remove modules and their submodules from `sys.modules`; the packages of agents stay under their own names."""
-    found = [name for name in sys.modules if name.partition(".")[0] in names]
-    return {name: sys.modules.pop(name) for name in found}
+    own_names = [name for name in sys.modules if name.partition(".")[0] in names]
+    return {name: sys.modules.pop(name) for name in own_names}
 
 
 def _origin(module: ModuleType) -> Path | None:

@@ -41,8 +41,8 @@ def load_agent(ref: object, *, agent_name: str | None = None) -> Agent:
         MissingExtraError: it needs an optional package.
     """
     if not isinstance(ref, str | Path):
-        found = _exposed_by(ref, describe_ref(ref)) if isinstance(ref, ModuleType) else ref
-        return as_agent(found, label=describe_ref(ref), agent_name=agent_name)
+        target = _exposed_by(ref, describe_ref(ref)) if isinstance(ref, ModuleType) else ref
+        return as_agent(target, label=describe_ref(ref), agent_name=agent_name)
     reference = read_reference(str(ref))
     if reference.plugin:
         return _plugin(reference, agent_name)
@@ -52,8 +52,8 @@ def load_agent(ref: object, *, agent_name: str | None = None) -> Agent:
     with read_anew_next_time(folder):
         # a module's `__getattr__` is user code, too
         with import_error_context(reference):
-            found = _find_agent(reference)
-        return as_agent(found, label=reference.label, agent_name=agent_name)
+            target = _find_agent(reference)
+        return as_agent(target, label=reference.label, agent_name=agent_name)
 
 
 def imports_of(ref: object) -> AbstractContextManager[None]:
@@ -211,12 +211,12 @@ def _attribute(module: ModuleType, reference: Reference) -> object:
     # google-adk's layout: the `agent` submodule has what the package does not have
     inner = getattr(module, "agent", None)
     is_inside = bool(names) and not hasattr(module, names[0]) and hasattr(inner, names[0])
-    found: object = inner if is_inside and isinstance(inner, ModuleType) else module
+    owner: object = inner if is_inside and isinstance(inner, ModuleType) else module
     for name in names:
-        if not hasattr(found, name):
-            raise _no_attribute(found, name, reference)
-        found = getattr(found, name)
-    return _exposed_by(found, reference.label) if isinstance(found, ModuleType) else found
+        if not hasattr(owner, name):
+            raise _no_attribute(owner, name, reference)
+        owner = getattr(owner, name)
+    return _exposed_by(owner, reference.label) if isinstance(owner, ModuleType) else owner
 
 
 def _no_attribute(owner: object, name: str, reference: Reference) -> AgentLoadError:
@@ -230,10 +230,10 @@ def _no_attribute(owner: object, name: str, reference: Reference) -> AgentLoadEr
 def _exposed_by(module: ModuleType, label: str) -> object:
     for owner in (module, getattr(module, "agent", None)):
         for name in EXPOSED:
-            if (found := getattr(owner, name, None)) is not None:
+            if (exposed := getattr(owner, name, None)) is not None:
                 app = getattr(owner, "app", None)
                 # an app of this root agent adds plug-ins and settings
-                return app if is_adk_app(app) and getattr(app, "root_agent", None) is found else found
+                return app if is_adk_app(app) and getattr(app, "root_agent", None) is exposed else exposed
     raise _nothing_exposed(module, label)
 
 
@@ -260,8 +260,8 @@ def _likely_agents(module: ModuleType) -> list[str]:
 
 
 def _functions_that_may_answer(module: ModuleType, names: Iterable[str]) -> list[str]:
-    found = [name for name in names if _may_answer(vars(module)[name], module)]
-    return sorted(found, key=_likeness_to_agent)
+    functions = [name for name in names if _may_answer(vars(module)[name], module)]
+    return sorted(functions, key=_likeness_to_agent)
 
 
 def _may_answer(value: object, module: ModuleType) -> bool:

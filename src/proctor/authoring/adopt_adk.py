@@ -66,8 +66,8 @@ class Survey:
 
     def sets_without_agent(self) -> dict[Path, list[Path]]:
         """Return the readable eval sets that belong to no single agent, each with the agents that it might be for."""
-        found = {path: self._nearest(path) for path in self._sets() if not self.agents_of(path)}
-        return found if self.agents else {}
+        nearest = {path: self._nearest(path) for path in self._sets() if not self.agents_of(path)}
+        return nearest if self.agents else {}
 
     def agents_of(self, path: Path) -> list[Path]:
         """Return the agents whose folder a set is in; else the agent of the nearest folder above that has just one."""
@@ -97,31 +97,31 @@ def survey(folder: str | Path) -> Survey:
     top = Path(folder)
     if not top.is_dir():
         raise SetupError(f"{top}: expected the folder of a project")
-    found = Survey(top)
+    result = Survey(top)
     for place, names in _folders(top):
         if any(_is_agent(place / name) for name in _AGENT_FILES if name in names):
-            found.agents.append(place)
+            result.agents.append(place)
         for name in names:
-            _add_path(found, place / name)
-    return found
+            _add_path(result, place / name)
+    return result
 
 
-def _add_path(found: Survey, path: Path) -> None:
+def _add_path(result: Survey, path: Path) -> None:
     if path.name.endswith(SUFFIX):
-        found.history.append(path)
+        result.history.append(path)
     elif path.name.lower().endswith(SET_SUFFIXES) or path.name in CONFIG_NAMES:
-        _add_file(found, path)
+        _add_file(result, path)
     elif path.name.endswith((".py", ".ipynb")) and not path.is_symlink():
         rewritten = rewrite_imports(path)
-        found.tests += [rewritten] if rewritten is not None else []
+        result.tests += [rewritten] if rewritten is not None else []
 
 
-def _add_file(found: Survey, path: Path) -> None:
+def _add_file(result: Survey, path: Path) -> None:
     report = check_file(path, allow_duplicate_ids=True)
-    found.files.append(report)
+    result.files.append(report)
     if isinstance(report.content, EvalSetFile) and (problems := assertion_problems(report.content, path)):
         report.problems += problems
-        found.assertions[report.file] = problems
+        result.assertions[report.file] = problems
 
 
 def uncommitted_changes(folder: Path) -> int:
@@ -178,17 +178,17 @@ class Comparison:
 
 async def compare_history(files: list[Path]) -> Comparison:
     """Re-score what google-adk's result files recorded, by the criteria of that time; no agent is called."""
-    found = Comparison()
+    comparison = Comparison()
     for file in files:
         store = open_store("memory:")
         try:
             for run_id in import_runs(file, store):
-                found.cases += await _compare(file, store, run_id)
+                comparison.cases += await _compare(file, store, run_id)
         except ProctorError as problem:
-            found.unread[file] = str(problem).splitlines()[0]
+            comparison.unread[file] = str(problem).splitlines()[0]
         finally:
             store.close()
-    return found
+    return comparison
 
 
 async def _compare(file: Path, store: Store, run_id: str) -> list[Compared]:

@@ -135,28 +135,28 @@ def bless_opened(
     picked = list(chosen.pick(cases))
     if chosen.problems:
         raise SetupProblems(chosen.problems)
-    found = []
+    blessings = []
     for eval_set_id, path in chosen.files({one.case.eval_set_id for one in picked}, root):
         mine = [one for one in picked if one.case.eval_set_id == eval_set_id]
         try:
-            found.append(_File(path, open_file(path), on_case, force=force).bless(mine))
+            blessings.append(_File(path, open_file(path), on_case, force=force).bless(mine))
         except EvalFileError as problem:
-            found.append(Blessing(path, "", "", refused=[problem]))
-    return _add_refusals(found, chosen.refused)
+            blessings.append(Blessing(path, "", "", refused=[problem]))
+    return _add_refusals(blessings, chosen.refused)
 
 
-def _add_refusals(found: list[Blessing], refused: list[SetupError]) -> list[Blessing]:
+def _add_refusals(blessings: list[Blessing], refused: list[SetupError]) -> list[Blessing]:
     """Add the problems that were found before the files were read.
 
     Raises:
         SetupProblems: nothing but refusals is left.
     """
-    every = [*refused, *(problem for one in found for problem in one.refused)]
-    if every and not any(one.cases or one.unchanged for one in found):
+    every = [*refused, *(problem for one in blessings for problem in one.refused)]
+    if every and not any(one.cases or one.unchanged for one in blessings):
         raise SetupProblems(every)
     if refused:
-        found[0].refused[:0] = refused
-    return found
+        blessings[0].refused[:0] = refused
+    return blessings
 
 
 class _Picked(NamedTuple):
@@ -293,7 +293,7 @@ def set_in_project(folder: Path, path: str, root: Path) -> Path | None:
     if Path(path).is_absolute():
         return None
     tails = (Path(*folder.parts[first:]) for first in range(1, len(folder.parts) + 1))
-    return next((found for tail in tails if (found := root / tail / path).is_file()), None)
+    return next((candidate for tail in tails if (candidate := root / tail / path).is_file()), None)
 
 
 def _full_name(case: PlannedCase) -> str:
@@ -351,11 +351,11 @@ class _File:
             except SetupError as problem:
                 refused.append(problem)
         try:
-            found = self._change_cases([], known)
+            blessings = self._change_cases([], known)
         except EvalFileError:
-            found = self._change_cases([], self._sound([], known, refused))
-        found.refused = [*refused, *found.refused]
-        return found
+            blessings = self._change_cases([], self._sound([], known, refused))
+        blessings.refused = [*refused, *blessings.refused]
+        return blessings
 
     def _sound(
         self, settled: list[_Picked], picks: list[_Picked], refused: list[SetupError]

@@ -206,8 +206,8 @@ class _Meaning:
             return
         assertions = chosen.assertions
         for message, indexes in (*assertions.groups(), *assertions.skips()) if assertions else ():
-            found = [(index, [Finding((), message)]) for index in indexes[:_SAID]]
-            report.problems += report.content.problems(found, "warning")
+            findings = [(index, [Finding((), message)]) for index in indexes[:_SAID]]
+            report.problems += report.content.problems(findings, "warning")
 
     @staticmethod
     def _passed_by_idle(chosen: SetPlan, report: Report) -> None:
@@ -215,12 +215,12 @@ class _Meaning:
         if isinstance(report.content, EvalSetFile):
             passed = run_sync(lambda: find_passed_by_idle(chosen, _TRIED))
             known = chosen.assertions.negative if chosen.assertions else ()
-            found = [
+            findings = [
                 (index, [Finding((), f"an agent that does nothing passes it: it {what}", _SEE_AUDIT)])
                 for index, what in passed.items()
                 if index not in known
             ]
-            report.problems += report.content.problems(found, "warning")
+            report.problems += report.content.problems(findings, "warning")
 
     # --- configs ---
 
@@ -285,21 +285,21 @@ def _paths(config: EvalConfig) -> Iterator[SetupError]:
 
 def _in_cases(source: EvalSetFile, problems: Iterable[SetupError]) -> Iterator[Problem]:
     """Problems of cases, each at its place; what this version cannot do is one warning for the whole set."""
-    found: dict[int, list[Finding]] = {}
+    findings: dict[int, list[Finding]] = {}
     undone: list[int] = []
     for count, problem in enumerate(problems):
         index = int(problem.path[1])
         if not problem.is_mistake:
             undone.append(index)
-            found.setdefault(-1, [Finding((), f"a run of it {_REFUSED}: {problem.parts[0]}")])
+            findings.setdefault(-1, [Finding((), f"a run of it {_REFUSED}: {problem.parts[0]}")])
         elif count < _SAID:
             value = source.value(index)
-            found.setdefault(index, []).extend(_in_case(part, value) for part in problem.parts)
+            findings.setdefault(index, []).extend(_in_case(part, value) for part in problem.parts)
     if undone:
-        (warning,) = source.problems([(undone[0], found.pop(-1))], "warning")
+        (warning,) = source.problems([(undone[0], findings.pop(-1))], "warning")
         more = f" (and {len(undone) - 1} more cases are)" if len(undone) > 1 else ""
         yield replace(warning, message=f"{warning.message}{more}")
-    yield from source.problems([*found.items()], "error")
+    yield from source.problems([*findings.items()], "error")
 
 
 def _in_case(message: str, value: object) -> Finding:
@@ -340,8 +340,8 @@ def _without_echoes(problems: Sequence[Problem]) -> list[Problem]:
 
 
 def _criterion(problem: Problem) -> str:
-    found = re.match(r"criteria(\.[^.\[]+|\[[^\]]*\])", problem.field)
-    return found[0] if found else ""
+    match = re.match(r"criteria(\.[^.\[]+|\[[^\]]*\])", problem.field)
+    return match[0] if match else ""
 
 
 # --- cases that assert nothing, or only what must not happen ----------------------------------------------------------

@@ -108,21 +108,21 @@ def copy_cases(path: str | Path, selectors: Sequence[str], *, make_parents: bool
         SetupProblems: a set or a case is not there.
     """
     cases: list[EvalCase] = []
-    for found in find_sets(selectors):
-        source = open_eval_set(found.path, label=found.label)
-        cases += [source.case(index) for index in _indexes(source, found.case_ids)]
+    for selection in find_sets(selectors):
+        source = open_eval_set(selection.path, label=selection.label)
+        cases += [source.case(index) for index in _indexes(source, selection.case_ids)]
     return add_cases(path, cases, make_parents=make_parents)
 
 
 def _indexes(source: EvalSetFile, ids: Sequence[str]) -> list[int]:
-    found = []
+    indexes = []
     for eval_id in ids:
         if (place := source.position(eval_id)) is None:
             raise SetupError(
                 f"{source.label}: there is no case {eval_id!r}.{did_you_mean(eval_id, source.ids())}"
             )
-        found.append(place)
-    return found if ids else list(range(len(source)))
+        indexes.append(place)
+    return indexes if ids else list(range(len(source)))
 
 
 def scenario_id(scenario: ConversationScenario) -> str:

@@ -76,16 +76,16 @@ def replace_text(file: SetFile, text: str, *, version: str, unreadable_may_be: b
                 _version(before),
             )
         after = restore_line_ends(_encodable(text), before)
-        found = _looked_at(file, after)
-        if not found.readable and not unreadable_may_be:
-            first = next((each.without_severity for each in found.problems if each.severity == "error"), "")
+        result = _looked_at(file, after)
+        if not result.readable and not unreadable_may_be:
+            first = next((each.without_severity for each in result.problems if each.severity == "error"), "")
             raise StillUnreadableError(
                 f"this still cannot be read as an eval set, and was not written: {first}. Put that right, too, or say that "
                 "it may be kept so"
             )
         if after != before:
             write_text(file.path, after)
-    return found
+    return result
 
 
 def _text(file: SetFile) -> str:

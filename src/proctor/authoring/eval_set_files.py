@@ -47,9 +47,9 @@ class ProjectSets:
 
     def all(self) -> list[SetFile]:
         """Return every set, in the order of their paths; each file once."""
-        found = {file.path: file for file in map(self._file, self._paths())}
-        self._known = {file.id: file for file in found.values()}
-        return sorted(found.values(), key=lambda file: file.label)
+        files = {file.path: file for file in map(self._file, self._paths())}
+        self._known = {file.id: file for file in files.values()}
+        return sorted(files.values(), key=lambda file: file.label)
 
     def find(self, set_id: str) -> SetFile:
         """Return the set of this id.
@@ -103,7 +103,9 @@ class ProjectSets:
             yield from sets_in(folder)
         for selector in load_settings(self.root).sets:
             try:
-                yield from (found.path.absolute() for found in find_sets([selector.partition(":")[0]]))
+                yield from (
+                    selection.path.absolute() for selection in find_sets([selector.partition(":")[0]])
+                )
             except SetupError:  # a run reports it; here the list is empty
                 continue
 

@@ -137,8 +137,8 @@ def eval_set_of(traces: TracesLike, eval_set_id: str = "traces") -> tuple[EvalSe
     paths = [traces] if isinstance(traces, str | Path) else list(traces)
     left: list[str] = []
     cases = []
-    found = read_traces(paths).conversations
-    for name, conversation in zip(ids_of(found), found, strict=True):
+    conversations = read_traces(paths).conversations
+    for name, conversation in zip(ids_of(conversations), conversations, strict=True):
         if conversation.failure is not None:
             left.append(f"{name}: {conversation.failure.cause}")
             continue

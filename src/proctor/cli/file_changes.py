@@ -85,22 +85,22 @@ def audit_note(path: Path, eval_ids: Collection[str]) -> list[str]:
         has_code = config is not None and config.custom_metrics
         if problems or has_code or not 0 < len(eval_set.eval_cases) <= _MOST_AUDITED:
             return []
-        found = audit_sync(eval_set, config=config, proposals=False, allow_unknown_keys=True)
+        result = audit_sync(eval_set, config=config, proposals=False, allow_unknown_keys=True)
     except (ProctorError, OSError):
         return []
-    if not found.score.made:
-        scenarios = sum(case.problem == SCENARIO for case in found.cases)
+    if not result.score.made:
+        scenarios = sum(case.problem == SCENARIO for case in result.cases)
         return (
             [f"audit: {scenarios} of {len(eval_set.eval_cases)} cases not audited: {SCENARIO}"]
             if scenarios
             else []
         )
-    text = sentence(found)
+    text = sentence(result)
     lines = [f"audit: {text[0].lower()}{text[1:]}"]
-    if found.passed_by_any:
-        names = ", ".join(case.eval_id for case in found.passed_by_any)
+    if result.passed_by_any:
+        names = ", ".join(case.eval_id for case in result.passed_by_any)
         lines.append(f"warning: an agent that does nothing passes {names}")
-    if found.score.made > found.score.caught:
+    if result.score.made > result.score.caught:
         lines.append(f"next: `proctor audit {shlex.quote(str(path))} -v` lists the survivors")
     return lines
 

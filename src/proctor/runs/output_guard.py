@@ -253,12 +253,12 @@ def _kept_kind(path: Path, head: bytes, kind: str) -> str:
     from proctor.files.eval_sets.documents import SETS, Kind
     from proctor.files.eval_sets.file_problems import check_file
 
-    found = check_file(path, allow_duplicate_ids=True).kind
-    if found in SETS or _SET_MARK.search(head):
+    file_kind = check_file(path, allow_duplicate_ids=True).kind
+    if file_kind in SETS or _SET_MARK.search(head):
         return "" if kind == EVAL_SET else "an eval set"
     kinds = {
         Kind.CONFIG: "an eval config",
         Kind.SCENARIOS: "a file of scenarios",
         Kind.SESSION_INPUT: "a session input",
     }
-    return next((text for one, text in kinds.items() if one == found), "")
+    return next((text for one, text in kinds.items() if one == file_kind), "")

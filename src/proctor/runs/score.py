@@ -134,7 +134,7 @@ def _invocations(value: Any, what: str) -> list[Invocation]:
         mixed = "expected a list of invocations, of tool names, or of lists of tool names; got a mixture"
         raise SetupProblems([SetupError(f"{what}: {mixed}")])
     results = [_invocation(one, what if is_one else f"{what}[{n}]") for n, one in enumerate(several)]
-    if problems := [problem for _, found in results for problem in found]:
+    if problems := [problem for _, problems_of_one in results for problem in problems_of_one]:
         raise SetupProblems(problems)
     return [one for one, _ in results if one is not None]
 

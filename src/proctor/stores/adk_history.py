@@ -60,19 +60,19 @@ class AdkFiles:
                 folder name.
         """
         place = url.removeprefix(SCHEME).removeprefix("//")
-        found = _QUERY.search(place)
-        folder = place[: found.start()] if found else place
+        match = _QUERY.search(place)
+        folder = place[: match.start()] if match else place
         if not folder:
             raise StoreError(
                 f"{url}: adk: takes the folder that holds the agents' folders, such as adk:agents"
             )
-        if found and (not found[1].startswith("app=") or "&" in found[1]):
+        if match and (not match[1].startswith("app=") or "&" in match[1]):
             raise StoreError(
                 f"{url}: behind the folder adk: takes ?app=NAME (how google-adk calls the agent) and nothing else, "
-                f"got ?{found[1]}.{did_you_mean(found[1].partition('=')[0], ['app'])}"
+                f"got ?{match[1]}.{did_you_mean(match[1].partition('=')[0], ['app'])}"
             )
         # absolute: the agent may change the working folder before the run ends
-        app_name = found[1].removeprefix("app=") if found else None
+        app_name = match[1].removeprefix("app=") if match else None
         return cls(Path(folder).expanduser().absolute(), app_name)
 
     @property
@@ -145,8 +145,8 @@ def _by_set(run: RunResult) -> Iterable[tuple[_Set, Iterable[tuple[CaseResult, C
         count = sum(1 for _ in group)
         places.setdefault(which, []).append(range(at, at + count))
         at += count
-    if any(len(found) > 1 for found in places.values()):
-        return [(which, with_context(run, found)) for which, found in places.items()]
+    if any(len(indexes) > 1 for indexes in places.values()):
+        return [(which, with_context(run, indexes)) for which, indexes in places.items()]
     ordinal = _Ordinal(run)
     return groupby(with_context(run), key=lambda pair: ordinal(pair[0].eval_set_id, pair[0].eval_id))
 

@@ -37,13 +37,13 @@ def check_location(url: str) -> str:
     """
     if "://" not in url:
         return str(Path(url).expanduser().absolute())
-    found = _BUCKET.fullmatch(url)
-    if found is None:  # the URL is not shown: it may contain a password
+    match = _BUCKET.fullmatch(url)
+    if match is None:  # the URL is not shown: it may contain a password
         raise SetupError(
             f"artefacts: expected a folder, s3://BUCKET/FOLDER or gs://BUCKET/FOLDER, got another {url.partition(':')[0][:20]}: URL. "
             "Keys, endpoints and other options come from the environment of the provider, such as AWS_PROFILE or AWS_ENDPOINT_URL"
         )
-    return f"{found[1]}://{found[2]}{found[3].rstrip('/')}"
+    return f"{match[1]}://{match[2]}{match[3].rstrip('/')}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,8 +198,8 @@ def _objects(place: str) -> Objects:
     """Open a place."""
     from proctor.stores.object_store import BucketDocuments, FolderDocuments
 
-    found = _BUCKET.fullmatch(place)
-    return BucketDocuments(found[1], found[2], found[3]) if found else FolderDocuments(place)
+    match = _BUCKET.fullmatch(place)
+    return BucketDocuments(match[1], match[2], match[3]) if match else FolderDocuments(place)
 
 
 def _for_each(names: Iterable[str], use: Callable[[str], object]) -> None:

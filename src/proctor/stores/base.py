@@ -143,10 +143,10 @@ _BACK = re.compile(r"latest(?:~([0-9]{1,6}))?|previous")
 
 def runs_back(name: str) -> int | None:
     """Return how many runs before the newest one `name` means; `None` if it is not `latest`, `latest~N` or `previous`."""
-    found = _BACK.fullmatch(name)
-    if found is None:
+    match = _BACK.fullmatch(name)
+    if match is None:
         return None
-    return 1 if name == "previous" else int(found[1] or 0)
+    return 1 if name == "previous" else int(match[1] or 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -276,12 +276,12 @@ class BucketDocuments:
     def paths(self) -> Iterator[str]:
         """Yield the objects below the folder."""
         try:
-            found = self._files.find(self._root)
+            paths = self._files.find(self._root)
         except FileNotFoundError:
             return
         except Exception as error:
             raise _access_error(self.label(""), "listed", error) from error
-        for path in found:
+        for path in paths:
             yield path.removeprefix(f"{self._root}/")
 
     def delete(self, path: str) -> None:
@@ -296,12 +296,12 @@ class BucketDocuments:
     def version(self, path: str) -> str:
         """Return the generation (GCS) or the ETag (S3) of the object; empty when it is not there."""
         try:
-            found = self._files.info(f"{self._root}/{path}")
+            info = self._files.info(f"{self._root}/{path}")
         except FileNotFoundError:
             return ""
         except Exception as error:
             raise _access_error(self.label(path), "read", error) from error
-        return str(found.get(_VERSIONS[self._scheme]) or "")
+        return str(info.get(_VERSIONS[self._scheme]) or "")
 
     def save(self, path: str, model: BaseModel, *, full: bool = False, version: str = "") -> None:
         """Put the object in the place of what was there; of a `version`, only in the place of that."""
@@ -340,12 +340,12 @@ class BucketDocuments:
         """List the objects right below the folder; object stores have no empty folders."""
         try:
             self._files.invalidate_cache()
-            found = self._files.ls(f"{self._root}/{folder}", detail=True)
+            entries = self._files.ls(f"{self._root}/{folder}", detail=True)
         except FileNotFoundError:
             return None
         except Exception as error:
             raise _access_error(self.label(folder), "listed", error) from error
-        return sorted(entry["name"].rpartition("/")[2] for entry in found if entry["type"] == "file")
+        return sorted(entry["name"].rpartition("/")[2] for entry in entries if entry["type"] == "file")
 
     def alone(self, folder: str) -> AbstractContextManager[None]:
         """Do nothing: object stores have no locks."""

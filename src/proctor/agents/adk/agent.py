@@ -127,10 +127,10 @@ class AdkAgent:
         talk: _Talk | None = session.memory.get(_MEMORY)
         if talk is None:
             return session.state
-        found = await talk.runner.session_service.get_session(
+        stored = await talk.runner.session_service.get_session(
             app_name=session.app_name, user_id=session.user_id, session_id=talk.session_id
         )
-        return lasting(found.state)
+        return lasting(stored.state)
 
     def host(self, app_name: str) -> AdkHost:
         """Return the host that serves the agent to many users with google-adk's own sessions, artifacts and memory."""

@@ -77,13 +77,13 @@ class AdkHost:
 
     async def get(self, user_id: str, session_id: str) -> Json | None:
         """Return a session with its events."""
-        found = await self._session(user_id, session_id)
-        return None if found is None else _json(found)
+        session = await self._session(user_id, session_id)
+        return None if session is None else _json(session)
 
     async def list(self, user_id: str) -> list[Json]:
         """Return a user's sessions, without their events."""
-        found = await self._sessions.list_sessions(app_name=self._app_name, user_id=user_id)
-        return [_json(session) for session in found.sessions]
+        listing = await self._sessions.list_sessions(app_name=self._app_name, user_id=user_id)
+        return [_json(session) for session in listing.sessions]
 
     async def keys(self) -> Sequence[tuple[str, str]]:
         """Return user and id of each session."""
@@ -91,13 +91,13 @@ class AdkHost:
 
     async def patch(self, user_id: str, session_id: str, delta: Json) -> Json | None:
         """Change the state of a session."""
-        found = await self._session(user_id, session_id)
-        if found is None:
+        session = await self._session(user_id, session_id)
+        if session is None:
             return None
         events = import_extra("google.adk.events", extra="adk", feature=_FEATURE)
         change = {"author": "user", "invocation_id": f"p-{uuid.uuid4()}", "actions": {"state_delta": delta}}
-        await self._sessions.append_event(session=found, event=events.Event.model_validate(change))
-        return _json(found)
+        await self._sessions.append_event(session=session, event=events.Event.model_validate(change))
+        return _json(session)
 
     async def delete(self, user_id: str, session_id: str) -> None:
         """Forget a session."""
@@ -107,9 +107,9 @@ class AdkHost:
 
     async def remember(self, user_id: str, session_id: str) -> None:
         """Put a session into the memory that the agent's tools search."""
-        found = await self._session(user_id, session_id)
-        if found is not None:
-            await self._memory.add_session_to_memory(found)
+        session = await self._session(user_id, session_id)
+        if session is not None:
+            await self._memory.add_session_to_memory(session)
 
     async def check(self, turn: TurnRequest) -> None:
         """Refuse a message that google-adk has no part for."""
@@ -166,15 +166,15 @@ class AdkArtifacts:
 
     async def names(self, user_id: str, session_id: str) -> list[str]:
         """Return the names of a session's artifacts."""
-        found: list[str] = await self._service.list_artifact_keys(**self._at(user_id, session_id))
-        return found
+        keys: list[str] = await self._service.list_artifact_keys(**self._at(user_id, session_id))
+        return keys
 
     async def load(self, user_id: str, session_id: str, name: str, version: int | None) -> Json | None:
         """Return the requested or the last version of an artifact."""
         where = self._at(user_id, session_id, filename=name)
         with _possible():
-            found = await self._service.load_artifact(**where, version=version)
-        return None if found is None else _json(found)
+            artifact = await self._service.load_artifact(**where, version=version)
+        return None if artifact is None else _json(artifact)
 
     async def save(self, user_id: str, session_id: str, name: str, part: Json, metadata: Json | None) -> Json:
         """Save a further version and return its metadata. Raises NotPossibleError: it cannot be saved."""
@@ -190,8 +190,8 @@ class AdkArtifacts:
         """Return the versions of one."""
         where = self._at(user_id, session_id, filename=name)
         with _possible():
-            found: list[int] = await self._service.list_versions(**where)
-        return found
+            numbers: list[int] = await self._service.list_versions(**where)
+        return numbers
 
     async def artifact_metadata(self, user_id: str, session_id: str, name: str) -> list[Json]:
         """Return the metadata of each version."""

@@ -201,14 +201,14 @@ def _kind(name: str, attributes: Mapping[str, object]) -> SpanKind:
 
 def _content(attributes: Mapping[str, object], names: Iterable[str], room: _Room) -> str | None:
     """Return the first attribute that exists; google-adk writes `{}` if contents are not captured."""
-    found = (str(attributes[name]) for name in names if attributes.get(name))
-    return next((room.clip(text) for text in found if text != "{}"), None)
+    texts = (str(attributes[name]) for name in names if attributes.get(name))
+    return next((room.clip(text) for text in texts if text != "{}"), None)
 
 
 def _model_input(attributes: Mapping[str, object], room: _Room) -> str | None:
     """Return one JSON text with all inputs of a model."""
-    found = ((name, str(attributes[spelled])) for name, spelled in _ASKED.items() if attributes.get(spelled))
-    pieces = [f'"{name}": {text}' for name, text in found]
+    values = ((name, str(attributes[spelled])) for name, spelled in _ASKED.items() if attributes.get(spelled))
+    pieces = [f'"{name}": {text}' for name, text in values]
     return room.clip(f"{{{', '.join(pieces)}}}") if pieces else None
 
 

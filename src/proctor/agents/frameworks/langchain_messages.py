@@ -50,9 +50,9 @@ class MessageReader:
         self._seen[id(message)] = message
         self._without_id.append(message)
 
-    def events(self, found: Any, *, node: str, namespace: tuple[str, ...]) -> Iterator[Event]:
-        """Return the new messages in `found` (a message, or several) of `node` in the graphs of `namespace`."""
-        for message in found if isinstance(found, list | tuple) else [found]:
+    def events(self, update: Any, *, node: str, namespace: tuple[str, ...]) -> Iterator[Event]:
+        """Return the new messages in `update` (a message, or several) of `node` in the graphs of `namespace`."""
+        for message in update if isinstance(update, list | tuple) else [update]:
             kind = getattr(message, "type", "")
             if kind not in {"ai", "AIMessageChunk", "tool"} or self._is_known(message):
                 continue

@@ -144,8 +144,8 @@ class LangGraphAgent:
                     talk.interrupts += change
                 continue
             for one in change if isinstance(change, list) else [change]:  # a node may return several commands
-                found = one.get(self._message_key) if isinstance(one, Mapping) else None
-                yield from talk.reader.events(found, node=node, namespace=namespace)
+                messages = one.get(self._message_key) if isinstance(one, Mapping) else None
+                yield from talk.reader.events(messages, node=node, namespace=namespace)
 
     async def _last_words(self, talk: _Talk) -> AsyncIterator[Event]:
         for interrupt in talk.interrupts:

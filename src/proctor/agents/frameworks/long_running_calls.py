@@ -58,10 +58,10 @@ class PendingCalls:
         by_id = [call for call in self._calls if call.id == response.id]
         by_name = [call for call in self._calls if call.name == response.name]
         left = [call for call in by_name if not call.is_answered]
-        if not (found := by_id or left[:1] or by_name[-1:]):
+        if not (candidates := by_id or left[:1] or by_name[-1:]):
             raise AgentError(self._unknown_call_message(response))
-        found[0].is_answered = True
-        return found[0].id
+        candidates[0].is_answered = True
+        return candidates[0].id
 
     def _unknown_call_message(self, response: FunctionResponse) -> str:
         waiting = ", ".join(call.name for call in self._calls if not call.is_answered) or "none"

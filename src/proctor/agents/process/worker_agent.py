@@ -82,9 +82,9 @@ def reference_of(ref: object) -> str:
     module = sys.modules.get(getattr(ref, "__module__", None) or "")
     name = getattr(ref, "__qualname__", "")
     if module is not None and name and _attribute(module, name) is ref:
-        found = _named_in(module, name)
-        if found:
-            return found
+        attribute = _named_in(module, name)
+        if attribute:
+            return attribute
     raise AgentLoadError(
         f"The agent {describe_ref(ref)} is {safe_repr(ref)}: an object of this process, which no other one can load. "
         "To isolate it, name it: package.module:attribute, path/to/agent.py:attribute, or a function at the top of a module."
@@ -92,10 +92,10 @@ def reference_of(ref: object) -> str:
 
 
 def _attribute(module: ModuleType, name: str) -> object:
-    found: object = module
+    owner: object = module
     for step in name.split("."):
-        found = getattr(found, step, None)
-    return found
+        owner = getattr(owner, step, None)
+    return owner
 
 
 def _named_in(module: ModuleType, name: str) -> str:
@@ -324,8 +324,8 @@ def raised_from(data: Mapping[str, Json]) -> AgentError:
     message, ours = str(data.get("message", "")), data.get("ours")
     traceback = data.get("traceback")
     if ours in _OURS:
-        found: AgentError = getattr(errors, str(ours))(message)
-        return found
+        error: AgentError = getattr(errors, str(ours))(message)
+        return error
     return AgentRaisedError(
         message,
         type=str(data.get("code", "")),

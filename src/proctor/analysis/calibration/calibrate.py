@@ -149,16 +149,16 @@ class _Calibrating:
         unsaid = self._unsaid(run_labels, items, unit)
         run_labels = [label for label in run_labels if label.key in items]
         settled = settle_labels(run_labels)
-        found = settled.counted
-        held_out = {label.key: is_held_out(label.key, self._held_out) for label in found}
-        pairs = [(label, passes) for label in found if (passes := items[label.key].passes) is not None]
+        labelled = settled.counted
+        held_out = {label.key: is_held_out(label.key, self._held_out) for label in labelled}
+        pairs = [(label, passes) for label in labelled if (passes := items[label.key].passes) is not None]
         chosen = [pair for pair in pairs if held_out[pair[0].key]]
         if not chosen:
             raise SetupError(
-                f"not one of {len(found)} labels with a verdict is held out: give more labels, or --held-out 1{_tied(settled)}"
+                f"not one of {len(labelled)} labels with a verdict is held out: give more labels, or --held-out 1{_tied(settled)}"
             )
         calibration = self._calibration(items, unit, self._agreement(chosen))
-        report = self._put_together(calibration, items, found, pairs, held_out)
+        report = self._put_together(calibration, items, labelled, pairs, held_out)
         report.void, report.unsaid = self._void(calibration), unsaid
         report.labellers = labeller_pairs(run_labels, confidence=self._confidence)
         report.disputes = [label_dispute(self._result, labels) for labels in settled.disputed]
@@ -171,16 +171,18 @@ class _Calibrating:
         run_labels = (
             labels_in(labels, self._result) if labels is not None else labels_for(self._store, self._result)
         )
-        found = [label for label in labels_of_metric(run_labels, self._metric) if unit in (None, label.unit)]
-        if not found:
+        matches = [
+            label for label in labels_of_metric(run_labels, self._metric) if unit in (None, label.unit)
+        ]
+        if not matches:
             raise SetupError(self._no_labels(labels, unit))
-        return found
+        return matches
 
     def _put_together(
         self,
         calibration: Calibration,
         items: dict[Key, Item],
-        found: Sequence[Labelled],
+        labelled: Sequence[Labelled],
         pairs: Sequence[tuple[Labelled, bool]],
         held_out: dict[Key, bool],
     ) -> CalibrationReport:
@@ -195,7 +197,7 @@ class _Calibrating:
             rest=self._agreement(rest) if rest else None,
             verdicts=len(verdicts),
             without_verdict=len(items) - len(verdicts),
-            unjudged=[label for label in found if items[label.key].passes is None],
+            unjudged=[label for label in labelled if items[label.key].passes is None],
             disagreements=[
                 self._disagreement(label, items[label.key], held_out)
                 for label, passes in pairs
@@ -252,10 +254,10 @@ class _Calibrating:
         badge = badge_of(self._store.calibrations(), by, calibration.threshold)
         return [badge] if badge.startswith("calibration void") else []
 
-    def _unsaid(self, found: Sequence[Labelled], items: dict[Key, Item], unit: str) -> list[Labelled]:
+    def _unsaid(self, labelled: Sequence[Labelled], items: dict[Key, Item], unit: str) -> list[Labelled]:
         """Return the labels of what the metric had nothing to do with."""
-        unsaid = [label for label in found if label.key not in items]
-        if len(unsaid) == len(found):
+        unsaid = [label for label in labelled if label.key not in items]
+        if len(unsaid) == len(labelled):
             examples = "; ".join(f"{label.where}: {label.title}" for label in unsaid[:5])
             more = f" (and {len(unsaid) - 5} more)" if len(unsaid) > 5 else ""
             raise SetupError(
@@ -327,9 +329,9 @@ def _tied(settled: SettledLabels) -> str:
     return f". {count_text(count, 'label')} left out: people label it differently" if count else ""
 
 
-def _unit(found: Sequence[Labelled]) -> str:
+def _unit(labelled: Sequence[Labelled]) -> str:
     first: dict[str, Labelled] = {}
-    for label in found:
+    for label in labelled:
         first.setdefault(label.unit, label)
     if len(first) == 1:
         return next(iter(first))

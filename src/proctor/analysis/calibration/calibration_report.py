@@ -150,23 +150,23 @@ def _rescoring(report: CalibrationReport) -> Iterator[Block]:
     yield _BLANK
 
 
-def _confusion_table(found: Agreement) -> Table:
+def _confusion_table(agreement: Agreement) -> Table:
     return text_table(
         [Column(), Column("judge passes", right=True), Column("judge fails", right=True)],
         [
-            ["people pass", f"{found.both_pass}", f"{found.judge_fails}"],
-            ["people fail", f"{found.judge_passes}", f"{found.both_fail}"],
+            ["people pass", f"{agreement.both_pass}", f"{agreement.judge_fails}"],
+            ["people fail", f"{agreement.judge_passes}", f"{agreement.both_fail}"],
         ],
     )
 
 
 def _agreement_table(report: CalibrationReport) -> Table:
-    found = report.calibration.agreement
+    agreement = report.calibration.agreement
     rows = [
-        ["accuracy", f"{found.accuracy}", ""],
-        ["TPR", f"{found.tpr}", "true positive rate: of what people pass, the judge passes"],
-        ["TNR", f"{found.tnr}", "true negative rate: of what people fail, the judge fails"],
-        ["kappa", f"{found.kappa}", "agreement beyond chance: 1 complete, 0 none"],
+        ["accuracy", f"{agreement.accuracy}", ""],
+        ["TPR", f"{agreement.tpr}", "true positive rate: of what people pass, the judge passes"],
+        ["TNR", f"{agreement.tnr}", "true negative rate: of what people fail, the judge fails"],
+        ["kappa", f"{agreement.kappa}", "agreement beyond chance: 1 complete, 0 none"],
     ]
     if report.rest is not None:
         rows.append([f"kappa of the {report.rest.labels} others", f"{report.rest.kappa}", ""])
@@ -189,9 +189,9 @@ def _pass_rate(report: CalibrationReport) -> Iterator[Block]:
         )
 
 
-def _why_unknown(found: Agreement) -> str:
-    if not found.confusion.human_passes or not found.confusion.human_fails:
-        kind = "fail" if found.confusion.human_passes else "pass"
+def _why_unknown(agreement: Agreement) -> str:
+    if not agreement.confusion.human_passes or not agreement.confusion.human_fails:
+        kind = "fail" if agreement.confusion.human_passes else "pass"
         return f"no held-out label of a {kind}: the error rate of the judge there is unknown; label some"
     return "the judge is not better than chance: its verdicts give no information about the rate"
 

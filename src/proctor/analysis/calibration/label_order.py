@@ -105,10 +105,10 @@ def labelling_progress(
     pairs = [(label, passes) for label in labels if (passes := _verdict(items, label)) is not None]
     held_out_pairs = [(label.passes, passes) for label, passes in pairs if is_held_out(label.key, held_out)]
     agreement = Agreement.of(held_out_pairs, confidence=confidence)
-    found = agreement.confusion
-    more_passes = _wanted(found.both_pass, found.human_passes, confidence)
-    more_fails = _wanted(found.both_fail, found.human_fails, confidence)
-    share = (found.human_passes + 1) / (found.total + 2)
+    confusion = agreement.confusion
+    more_passes = _wanted(confusion.both_pass, confusion.human_passes, confidence)
+    more_fails = _wanted(confusion.both_fail, confusion.human_fails, confidence)
+    share = (confusion.human_passes + 1) / (confusion.total + 2)
     labels_needed = ceil(max(more_passes / share, more_fails / (1 - share)) / held_out)
     return LabellingProgress(
         agreement, len(pairs) - len(held_out_pairs), more_passes, more_fails, labels_needed

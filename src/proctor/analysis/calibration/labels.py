@@ -31,15 +31,15 @@ def labels_in(path: str | Path, result: RunResult) -> list[Labelled]:
     labels = read_labels(path)
     cases = _by_id(result.cases, {label.eval_id for label in labels})
     problems: list[SetupError] = []
-    found = []
+    matches = []
     for label in labels:
         try:
-            found.append(_label_of(label, cases))
+            matches.append(_label_of(label, cases))
         except SetupError as problem:
             problems.append(SetupError(f"{label.place}: {problem}"))
     if problems:
         raise SetupProblems(problems)
-    return found
+    return matches
 
 
 def labels_for(store: Store, result: RunResult) -> list[Labelled]:
@@ -48,14 +48,14 @@ def labels_for(store: Store, result: RunResult) -> list[Labelled]:
     if not labels:
         return []
     planned = {case.position: case for case in store.planned(result.run_id)}
-    found = []
+    matches = []
     for label in labels:
         case, turn = planned[label.position], WHOLE if label.turn is None else label.turn
         key = (case.eval_set_id, case.eval_id, label.number, turn, label.rubric_id)
-        found.append(
+        matches.append(
             Labelled(key, label.passes, label.metric, label.note, "store", label.labeller, label.labelled_at)
         )
-    return found
+    return matches
 
 
 def label_run(
@@ -77,16 +77,16 @@ def label_run(
     try:
         result = run_store.load(find_current_run(run_store, name_of_run(run)))
         if isinstance(labels, str | Path):
-            found = labels_in(labels, result)
+            located = labels_in(labels, result)
         else:
             cases = _by_id(result.cases, {label.eval_id for label in labels})
-            found = [_label_of(label, cases) for label in labels]
+            located = [_label_of(label, cases) for label in labels]
         positions = {(one.eval_set_id, one.eval_id): one.position for one in run_store.planned(result.run_id)}
-        run_store.label(result.run_id, [_stored_label(label, positions) for label in found])
+        run_store.label(result.run_id, [_stored_label(label, positions) for label in located])
     finally:
         if run_store is not store:
             run_store.close()
-    return found
+    return located
 
 
 class LabelChangedError(SetupError):
@@ -105,9 +105,9 @@ def label_at(
         SetupError: a label of what the case has not.
         LabelChangedError: the label to replace is another one; nothing is stored.
     """
-    run_id, found, stored = _locate_label(store, run, position, label)
+    run_id, located, stored = _locate_label(store, run, position, label)
     labelled_at = store.label(run_id, [stored], lambda present: _check_unchanged(present, stored, replaces))
-    return replace(found, labelled_at=labelled_at)
+    return replace(located, labelled_at=labelled_at)
 
 
 def unlabel_at(
@@ -154,8 +154,8 @@ def _locate_label(
         raise UnknownNameError(f"the case {case.eval_id!r} was not scored by {label.metric!r}.{hint}")
     known = _Cases()
     known.named[case.eval_id] = [case]
-    found = _label_of(replace(label, eval_id=case.eval_id, eval_set_id=case.eval_set_id), known)
-    return run_id, found, _stored_label(found, {(case.eval_set_id, case.eval_id): position})
+    located = _label_of(replace(label, eval_id=case.eval_id, eval_set_id=case.eval_set_id), known)
+    return run_id, located, _stored_label(located, {(case.eval_set_id, case.eval_id): position})
 
 
 def _stored_label(label: Labelled, positions: dict[tuple[str, str], int]) -> StoredLabel:
@@ -186,12 +186,12 @@ class _Cases:
 
 
 def _by_id(cases: Iterable[CaseResult], eval_ids: set[str]) -> _Cases:
-    found = _Cases()
+    index = _Cases()
     for case in cases:
-        found.ids.append(case.eval_id)
+        index.ids.append(case.eval_id)
         if case.eval_id in eval_ids:
-            found.named.setdefault(case.eval_id, []).append(case)
-    return found
+            index.named.setdefault(case.eval_id, []).append(case)
+    return index
 
 
 def _label_of(label: HumanLabel, cases: _Cases) -> Labelled:

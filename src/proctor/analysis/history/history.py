@@ -89,13 +89,13 @@ def _history(
 
     looked = RunsLookedAt(store, run_filter, limit)
     changes = RunChanges(looked, combined=combined)
-    found = _build_history(looked)
-    found.combined = combined
+    history = _build_history(looked)
+    history.combined = combined
     if case is None:
-        _every_case(looked, changes, found)
+        _every_case(looked, changes, history)
     else:
-        _keep_one_case(looked, changes, found, case, looked.where(case))
-    return found
+        _keep_one_case(looked, changes, history, case, looked.where(case))
+    return history
 
 
 def histories(
@@ -112,10 +112,10 @@ def histories(
     looked = RunsLookedAt(store, RunFilter(eval_set=eval_set), LIMIT)
     looked.leave_out_beyond(most)
     changes = RunChanges(looked, combined=False)
-    found, where = _build_history(looked), _Places(list)
-    _every_case(looked, changes, found, where)
-    yield None, found
-    for eval_id in dict.fromkeys(case.eval_id for case in found.cases):
+    history, where = _build_history(looked), _Places(list)
+    _every_case(looked, changes, history, where)
+    yield None, history
+    for eval_id in dict.fromkeys(case.eval_id for case in history.cases):
         read -= len(where[eval_set, eval_id])
         if read < 0:
             return
@@ -140,15 +140,15 @@ _Places = defaultdict[tuple[str, str], list[tuple["LookedAt", "PlannedCase"]]]
 
 
 def _every_case(
-    looked: RunsLookedAt, changes: RunChanges, found: RunHistory, places: _Places | None = None
+    looked: RunsLookedAt, changes: RunChanges, history: RunHistory, places: _Places | None = None
 ) -> None:
     """Find what became of every case, and note in `places` where each is: the first where a run has several of its id."""
     from proctor.analysis.history.trends import MetricMeans, case_histories
 
     means = MetricMeans()
-    found.cases = case_histories(_points(looked, changes, means, places), changes.between)
-    found.metrics = means.points(_bounds)
-    found.changes = changes.all()
+    history.cases = case_histories(_points(looked, changes, means, places), changes.between)
+    history.metrics = means.points(_bounds)
+    history.changes = changes.all()
 
 
 def _points(
@@ -187,18 +187,18 @@ _NO_METRICS: Mapping[str, MetricPoint] = MappingProxyType({})
 
 
 def _keep_one_case(
-    looked: RunsLookedAt, changes: RunChanges, found: RunHistory, name: str, where: _Where
+    looked: RunsLookedAt, changes: RunChanges, history: RunHistory, name: str, where: _Where
 ) -> None:
     """Reduce the history to one case, run by run: one history for each agent, that with the newest run first."""
-    found.runs = [one.run for one, _ in where]
-    found.cases = _one_case(looked, changes, name, where)
-    found.case = found.cases[0].name
-    for case in found.cases:
-        found.changes += changes.of(case.agent, case.eval_set_id)
+    history.runs = [one.run for one, _ in where]
+    history.cases = _one_case(looked, changes, name, where)
+    history.case = history.cases[0].name
+    for case in history.cases:
+        history.changes += changes.of(case.agent, case.eval_set_id)
         for point in case.points:
             for metric, of_run in point.metrics.items():
-                found.metrics.setdefault(metric, {})[point.run.run_id] = of_run
-    found.changes.sort(key=lambda one: -one.first.started_at)
+                history.metrics.setdefault(metric, {})[point.run.run_id] = of_run
+    history.changes.sort(key=lambda one: -one.first.started_at)
 
 
 def _one_case(looked: RunsLookedAt, changes: RunChanges, name: str, where: _Where) -> list[CaseHistory]:

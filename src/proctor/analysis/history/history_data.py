@@ -18,21 +18,21 @@ from proctor.schema.analysis.history import (
 VERSION = 2
 
 
-def history_data(found: RunHistory, metric: str = "") -> JsonObject:
+def history_data(history: RunHistory, metric: str = "") -> JsonObject:
     """Return a history as plain data."""
-    metrics = {name: points for name, points in found.metrics.items() if metric in {"", name}}
+    metrics = {name: points for name, points in history.metrics.items() if metric in {"", name}}
     return {
         "version": VERSION,
-        "case": found.case or None,
-        "runs": [_run(run) for run in found.runs],
-        "older": found.older,
-        "counts": {course.value: count for course, count in found.counts().items()},
-        "cases": [_case(found, case, metric) for case in found.cases],
+        "case": history.case or None,
+        "runs": [_run(run) for run in history.runs],
+        "older": history.older,
+        "counts": {course.value: count for course, count in history.counts().items()},
+        "cases": [_case(history, case, metric) for case in history.cases],
         "metrics": {
             name: [{"run_id": run_id, **asdict(point)} for run_id, point in points.items()]
             for name, points in metrics.items()
         },
-        "changes": [_change(one) for one in found.changes],
+        "changes": [_change(one) for one in history.changes],
     }
 
 
@@ -51,17 +51,17 @@ def _run(run: HistoryRun) -> JsonObject:
     }
 
 
-def _case(found: RunHistory, case: CaseHistory, metric: str) -> JsonObject:
+def _case(history: RunHistory, case: CaseHistory, metric: str) -> JsonObject:
     letters = [
         LETTERS.get(point.outcome, "-") if point is not None else "-"
-        for point in strip_of_runs(case, found.runs)
+        for point in strip_of_runs(case, history.runs)
     ]
     return {
         "agent": case.agent or None,
         "eval_set_id": case.eval_set_id,
         "eval_id": case.eval_id,
         "course": case.course.value,
-        "sentence": sentence_of(case, found.older),
+        "sentence": sentence_of(case, history.older),
         "strip": "".join(letters),
         "decided": case.decided,
         "failed": case.failed,
@@ -69,7 +69,7 @@ def _case(found: RunHistory, case: CaseHistory, metric: str) -> JsonObject:
         "unexplained": case.unexplained,
         "mixed": case.mixed,
         "turn": _turn(case.turn) if case.turn else None,
-        "points": [_point(point, metric) for point in case.points] if found.case else None,
+        "points": [_point(point, metric) for point in case.points] if history.case else None,
     }
 
 

@@ -83,12 +83,12 @@ def _splits(runs: Sequence[Results]) -> Iterator[_Split]:
 
 
 def _sum(runs: Sequence[Results]) -> dict[tuple[str, int], Counts]:
-    found: dict[tuple[str, int], Counts] = {}
+    counts: dict[tuple[str, int], Counts] = {}
     for run in runs:
         for case, (passed, decided) in run.items():
-            before = found.get(case, (0, 0))
-            found[case] = before[0] + passed, before[1] + decided
-    return found
+            before = counts.get(case, (0, 0))
+            counts[case] = before[0] + passed, before[1] + decided
+    return counts
 
 
 def _largest(splits: Sequence[_Split]) -> list[int]:

@@ -102,11 +102,11 @@ class RunsLookedAt:
     def between(self, eval_set_id: str, older: CasePoint, newer: CasePoint) -> list[RunDifference] | None:
         """Return the known differences for a case; `None` if builds of the agent cannot be distinguished."""
         both = self._by_id[older.run.run_id], self._by_id[newer.run.run_id]
-        found = self.differences(eval_set_id, older.run, newer.run)
+        differences = self.differences(eval_set_id, older.run, newer.run)
         hashes = older.content_hash, newer.content_hash
         if all(hashes) and hashes[0] != hashes[1] and self.knows_cases(older.run, newer.run):
-            found = [RunDifference("case", "the case itself was changed"), *found]
-        return found if found or all(one.is_known for one in both) else None
+            differences = [RunDifference("case", "the case itself was changed"), *differences]
+        return differences if differences or all(one.is_known for one in both) else None
 
     def differences(self, eval_set_id: str, older: HistoryRun, newer: HistoryRun) -> list[RunDifference]:
         """Return the differences between two runs in what was run and scored of a set, other than its cases."""
@@ -127,23 +127,23 @@ class RunsLookedAt:
             UnknownNameError: none has; the message has the closest id.
             SetupError: several sets have one.
         """
-        found = [(one, case) for one in self.runs for case in self._cases_named(one, name)]
-        names = dict.fromkeys(f"{case.eval_set_id}/{case.eval_id}" for _, case in found)
+        matches = [(one, case) for one in self.runs for case in self._cases_named(one, name)]
+        names = dict.fromkeys(f"{case.eval_set_id}/{case.eval_id}" for _, case in matches)
         if len(names) > 1:
             raise SetupError(f"several sets have a case {name!r}: use {' or '.join(names)}")
-        if not found:
+        if not matches:
             raise UnknownNameError(self._nobody(name))
-        return found
+        return matches
 
     def _cases_named(self, looked: LookedAt, name: str) -> Iterable[PlannedCase]:
         """The first case of each set that is called so."""
-        found: dict[str, PlannedCase] = {}
+        cases: dict[str, PlannedCase] = {}
         for case in self.store.planned(looked.run.run_id):
             if name in (case.eval_id, f"{case.eval_set_id}/{case.eval_id}") and self.takes(case.eval_set_id):
-                found.setdefault(case.eval_set_id, case)
+                cases.setdefault(case.eval_set_id, case)
                 if len(looked.run.sets) == 1:
                     break
-        return found.values()
+        return cases.values()
 
     def _nobody(self, name: str) -> str:
         if not self.runs:

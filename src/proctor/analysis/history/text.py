@@ -142,20 +142,20 @@ def runs_of(case: CaseHistory, runs: Sequence[HistoryRun]) -> list[HistoryRun]:
     return [run for run in runs if case.eval_set_id in run.sets and case.agent in ("", run.agent)]
 
 
-def metric_names(found: RunHistory, metric: str = "", *, every: bool = False) -> list[str]:
+def metric_names(history: RunHistory, metric: str = "", *, every: bool = False) -> list[str]:
     """Return the metrics that are shown: `metric`, where one is asked for; else those that decide, or `every` one."""
     if metric:
         return [metric]
-    deciding = {name for name, points in found.metrics.items() if any(one.gate for one in points.values())}
-    metrics = found.metrics if every else deciding
+    deciding = {name for name, points in history.metrics.items() if any(one.gate for one in points.values())}
+    metrics = history.metrics if every else deciding
     return sorted(
-        metrics, key=lambda name: (name != "passed", name not in deciding, [*found.metrics].index(name))
+        metrics, key=lambda name: (name != "passed", name not in deciding, [*history.metrics].index(name))
     )
 
 
-def metric_values(found: RunHistory, metric: str, runs: Sequence[HistoryRun]) -> list[float | None]:
+def metric_values(history: RunHistory, metric: str, runs: Sequence[HistoryRun]) -> list[float | None]:
     """Return the score of a metric in each of `runs`, oldest first."""
-    points = found.metrics.get(metric, {})
+    points = history.metrics.get(metric, {})
     return [points[run.run_id].score if run.run_id in points else None for run in reversed(runs)]
 
 

@@ -50,10 +50,10 @@ def case_histories(points: Iterable[tuple[CaseKey, CasePoint]], between: Between
 
     `points` come newest first.
     """
-    found: defaultdict[CaseKey, list[CasePoint]] = defaultdict(list)
+    points_by_case: defaultdict[CaseKey, list[CasePoint]] = defaultdict(list)
     for key, point in points:
-        found[key].append(point)
-    histories = [case_history(key, there, between) for key, there in found.items()]
+        points_by_case[key].append(point)
+    histories = [case_history(key, there, between) for key, there in points_by_case.items()]
     return sorted(histories, key=_matters)
 
 
@@ -62,14 +62,18 @@ def case_history(key: CaseKey, points: list[CasePoint], between: Between) -> Cas
     agent, eval_set_id, eval_id, _ = key
     of_set = partial(between, eval_set_id)
     decided = _decision_counts([point for point in points if point.is_decided], of_set)
-    found = CaseHistory(eval_set_id, eval_id, Course.STEADY, points, agent=agent)
-    found.decided, found.flips, found.unexplained = len(decided.points), decided.flips, decided.unexplained
-    found.failed = sum(point.outcome is Outcome.FAILED for point in decided.points)
-    found.mixed = sum(point.is_mixed for point in points)
-    found.course = _course(points, decided, of_set)
-    if found.course is not Course.STEADY:
-        found.turn = _turn(points, of_set)
-    return found
+    history = CaseHistory(eval_set_id, eval_id, Course.STEADY, points, agent=agent)
+    history.decided, history.flips, history.unexplained = (
+        len(decided.points),
+        decided.flips,
+        decided.unexplained,
+    )
+    history.failed = sum(point.outcome is Outcome.FAILED for point in decided.points)
+    history.mixed = sum(point.is_mixed for point in points)
+    history.course = _course(points, decided, of_set)
+    if history.course is not Course.STEADY:
+        history.turn = _turn(points, of_set)
+    return history
 
 
 _ORDER = [*Course]
@@ -163,14 +167,14 @@ class MetricMeans:
         now = self._now
         for name, metric in metrics.items():
             score = metric.get("score")
-            found = now.get(name)
+            means = now.get(name)
             if (
                 type(score) is float  # nearly all are, and of a metric that was there before
-                and found is not None
-                and found.threshold == metric.get("threshold")
+                and means is not None
+                and means.threshold == metric.get("threshold")
                 and metric["outcome"] != _ERROR
             ):
-                found.scores[score] += 1
+                means.scores[score] += 1
             elif score is not None:
                 self._add_unlike(name, metric)
 
@@ -182,20 +186,20 @@ class MetricMeans:
 
     def points(self, bounds: Callable[[str], Bounds | None]) -> dict[str, dict[str, MetricPoint]]:
         """Return the points by metric and run, `passed` first; `bounds`: between what the scores of a metric lie."""
-        found: dict[str, dict[str, MetricPoint]] = {PASSED: {}}
+        points: dict[str, dict[str, MetricPoint]] = {PASSED: {}}
         for run_id, sums in self._sums.items():
             for name, one in sums.items():
                 point = one.share() if name == PASSED else one.mean(bounds(name))
-                found.setdefault(name, {})[run_id] = point
-        return found if found[PASSED] or len(found) > 1 else {}
+                points.setdefault(name, {})[run_id] = point
+        return points if points[PASSED] or len(points) > 1 else {}
 
     def _add(self, name: str, score: float, threshold: float | None, *, gate: bool) -> None:
-        found = self._now.get(name)
-        if found is None:
-            found = self._now[name] = _Sum(threshold, gate)
-        elif found.threshold != threshold:
-            found.threshold = None  # several sets ask for something else
-        found.scores[score] += 1
+        means = self._now.get(name)
+        if means is None:
+            means = self._now[name] = _Sum(threshold, gate)
+        elif means.threshold != threshold:
+            means.threshold = None  # several sets ask for something else
+        means.scores[score] += 1
 
 
 @dataclass(slots=True)

@@ -200,9 +200,9 @@ def _reports_again(words: Sequence[str], outputs: Sequence[Output], guard: Outpu
 
     names = {output.name for output in outputs if output.path is not None}
     left = [word for word in words if word.partition("=")[0] not in names]
-    found: list[Output] = _again(lambda known: parse_outputs(known, None, guard), left, "--report")
+    reports: list[Output] = _again(lambda known: parse_outputs(known, None, guard), left, "--report")
     paths = {output.path for output in outputs}
-    return [output for output in found if output.path not in paths]
+    return [output for output in reports if output.path not in paths]
 
 
 def _again(parse: Any, places: Sequence[str], option: str) -> Any:

@@ -80,14 +80,14 @@ def adopt(folder: Path, *, write: bool, run_agents: bool) -> None:
 # --- Files found -------------------------------------------------------------------------------------------------------
 
 
-def _survey_lines(found: Survey) -> Iterator[str]:
-    for agent in found.agents:
-        count = len(found.sets_of(agent))
+def _survey_lines(survey: Survey) -> Iterator[str]:
+    for agent in survey.agents:
+        count = len(survey.sets_of(agent))
         yield f"AGENT    {agent}  {count_text(count, 'eval set')}"
-    for path, agents in found.sets_without_agent().items():
+    for path, agents in survey.sets_without_agent().items():
         names = ", ".join(map(str, agents)) or "none"
         yield f"SET      {path}  of no single agent (near it: {names}); run it with `proctor eval AGENT {path}`"
-    for one in found.files:
+    for one in survey.files:
         errors = [problem for problem in one.problems if problem.severity == "error"]
         doubts = len(one.problems) - len(errors)
         cases = f"  {count_text(one.cases, 'case')}" if one.cases else ""
@@ -96,13 +96,13 @@ def _survey_lines(found: Survey) -> Iterator[str]:
         yield from (f"         {problem}" for problem in errors[:MOST_PROBLEMS])
         if len(errors) > MOST_PROBLEMS:
             yield f"         … and {len(errors) - MOST_PROBLEMS} more: proctor check {one.file}"
-        yield from (f"         {problem}" for problem in found.assertions.get(one.file, ()))
-    for test in found.tests:
+        yield from (f"         {problem}" for problem in survey.assertions.get(one.file, ()))
+    for test in survey.tests:
         state = "imports google-adk's evaluation" if test.is_changed else "names google-adk's evaluation"
         yield f"TEST     {test.path}  {state}"
         yield from (f"         {test.path}:{left}" for left in test.left)
-    if found.history:
-        count = len(found.history)
+    if survey.history:
+        count = len(survey.history)
         yield f"HISTORY  {count_text(count, 'result file')} of google-adk"
 
 
@@ -141,11 +141,11 @@ Said = dict[tuple[str, str], "Compared"]
 """The latest outcome of each case in google-adk's history, by set and case."""
 
 
-def _compare(found: Survey) -> Said:
+def _compare(survey: Survey) -> Said:
     from proctor.authoring.adopt_adk import compare_history
     from proctor.engine.execution.run_control import run_sync
 
-    compared: Comparison = run_sync(lambda: compare_history(found.history))
+    compared: Comparison = run_sync(lambda: compare_history(survey.history))
     tells_all = len(compared.cases) <= MOST_SAME or common().verbose
     for one in compared.cases:
         if one.causes or tells_all:
@@ -176,9 +176,9 @@ def _comparison_line(one: Compared) -> str:
 # --- New runs ----------------------------------------------------------------------------------------------------------
 
 
-def _run(found: Survey, *, run_agents: bool) -> list[RunResult]:
+def _run(survey: Survey, *, run_agents: bool) -> list[RunResult]:
     """Run each agent on its sets, if both are usable."""
-    todo = [(agent, sets) for agent in found.agents if (sets := found.sets_of(agent))]
+    todo = [(agent, sets) for agent in survey.agents if (sets := survey.sets_of(agent))]
     if not todo:
         return []
     names = ", ".join(str(agent) for agent, _ in todo)

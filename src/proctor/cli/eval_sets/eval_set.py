@@ -310,10 +310,10 @@ def show(*, path: Path, cases: tuple[str, ...], as_json: bool) -> None:
     from proctor.runs.load import load_eval_set
     from proctor.schema.serialize import to_adk_json
 
-    found = load_eval_set(path)
+    loaded = load_eval_set(path)
     if cases:
-        found.eval_cases = list(_find_cases(path, found.eval_cases, cases))
-    text = to_adk_json(found, keep_written=True) if as_json else write_yaml(found)
+        loaded.eval_cases = list(_find_cases(path, loaded.eval_cases, cases))
+    text = to_adk_json(loaded, keep_written=True) if as_json else write_yaml(loaded)
     for line in lines_of(text):
         click.echo(clean(line))
 

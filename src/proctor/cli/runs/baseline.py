@@ -48,10 +48,10 @@ def set_(*, name: str, run: str, store: str | None) -> None:
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        found = set_baseline(name, run, store)
+        stored = set_baseline(name, run, store)
     for warning in caught:
         notify(f"warning: {warning.message}")
-    click.echo(clean(_line(found)))
+    click.echo(clean(_line(stored)))
 
 
 @baseline.command("list", cls=SectionedCommand, examples="proctor baseline list --json\n")

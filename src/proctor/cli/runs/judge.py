@@ -183,8 +183,8 @@ def label(*, run: str, case: str, passes: bool | None, store: str | None, **opti
         note=options["note"] or "",
         labeller=(options["labeller"] or "").strip(),
     )
-    (found,) = label_run(run, [human_label], store=store)
-    click.echo(clean(f"{found.title}: {'pass' if found.passes else 'fail'}"))
+    (stored,) = label_run(run, [human_label], store=store)
+    click.echo(clean(f"{stored.title}: {'pass' if stored.passes else 'fail'}"))
 
 
 def _from_0(number: int | None) -> int | None:

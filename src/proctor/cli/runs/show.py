@@ -276,9 +276,9 @@ def _show_audit(
         raise SetupError(
             f"{what} is about a run, and {run_id} is an audit: show it without, or with --format {', '.join(WRITERS)}"
         )
-    found = load_audit(store, run_id) if case is None else load_case_audit(store, run_id, case)
+    result = load_audit(store, run_id) if case is None else load_case_audit(store, run_id, case)
     report_options = ReportOptions(verbose=options["verbose"], color=options["color"])
-    audit = ShownAudit(found, report_options, eval_id=None if case is None else next(found.cases).eval_id)
+    audit = ShownAudit(result, report_options, eval_id=None if case is None else next(result.cases).eval_id)
     write = write_for_people if form is None else WRITERS[form]
     write(audit, stdout)
 

@@ -44,8 +44,8 @@ def metrics(name: str | None, *, as_json: bool) -> None:
         print_lines(_list(facts))
 
 
-def _list(found: Iterable[MetricFacts]) -> Iterator[str]:
-    for facts in found:
+def _list(metrics: Iterable[MetricFacts]) -> Iterator[str]:
+    for facts in metrics:
         yield facts.name
         yield f"  {facts.description}"
         yield f"  {'; '.join(_in_short(facts))}"

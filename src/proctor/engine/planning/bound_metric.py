@@ -28,20 +28,20 @@ def aggregate_turns(score: Scorer, how: str, threshold: float) -> Scorer:
     Turns that do not apply do not count. A metric that scores the case as a whole, without turns, keeps its answer.
     """
 
-    def changed(found: Any) -> Any:
-        if not isinstance(found, MetricScore) or found.value is None:
-            return found
-        values = [each.value for each in found.per_invocation if each.value is not None]
+    def changed(metric_score: Any) -> Any:
+        if not isinstance(metric_score, MetricScore) or metric_score.value is None:
+            return metric_score
+        values = [each.value for each in metric_score.per_invocation if each.value is not None]
         if values and (how == LOWEST or min(values) < threshold):
-            found.value = min(values)
-        return found
+            metric_score.value = min(values)
+        return metric_score
 
-    async def later(found: Awaitable[MetricScore]) -> Any:
-        return changed(await found)
+    async def later(metric_score: Awaitable[MetricScore]) -> Any:
+        return changed(await metric_score)
 
     def scored(case: CaseView) -> Any:
-        found = score(case)
-        return later(found) if inspect.isawaitable(found) else changed(found)
+        metric_score = score(case)
+        return later(metric_score) if inspect.isawaitable(metric_score) else changed(metric_score)
 
     return scored
 
@@ -53,26 +53,29 @@ def within_range(score: Scorer, facts: MetricFacts) -> Scorer:
     """Wrap the `score` of a metric that is not ours: a number beyond its range becomes its failure, an *error*."""
     custom_facts = replace(facts, kind="custom")
 
-    def checked(found: Any) -> Any:
-        if not isinstance(found, MetricScore) or found.failure is not None:
-            return found
-        for value in (found.value, *(each.value for each in found.per_invocation)):
+    def checked(metric_score: Any) -> Any:
+        if not isinstance(metric_score, MetricScore) or metric_score.failure is not None:
+            return metric_score
+        for value in (metric_score.value, *(each.value for each in metric_score.per_invocation)):
             if (
                 isinstance(value, int | float)
                 and isfinite(value)
                 and (problem := beyond_range(custom_facts, value))
             ):
                 kind, message = FailureKind.UNUSABLE_ANSWER, f"returned {value:g}, {problem}"
-                found.value, found.failure = None, Failure(where="metric", kind=kind, message=message)
+                metric_score.value, metric_score.failure = (
+                    None,
+                    Failure(where="metric", kind=kind, message=message),
+                )
                 break
-        return found
+        return metric_score
 
-    async def later(found: Awaitable[MetricScore]) -> Any:
-        return checked(await found)
+    async def later(metric_score: Awaitable[MetricScore]) -> Any:
+        return checked(await metric_score)
 
     def scored(case: CaseView) -> Any:
-        found = score(case)
-        return later(found) if inspect.isawaitable(found) else checked(found)
+        metric_score = score(case)
+        return later(metric_score) if inspect.isawaitable(metric_score) else checked(metric_score)
 
     return scored
 

@@ -130,18 +130,20 @@ def convert_document(document: Document, eval_id: str, session: dict[str, object
 
     `eval_id` is the id of the only case of a list of turns: ADK uses the path as the user wrote it.
     """
-    found = kind(document.value, document.name)
-    if found is not Kind.OLD_TURNS and session is not None:
-        message = f"an initial session belongs to a list of turns, but this is {'an' if found.value[0] in 'aeio' else 'a'} {found}"
+    document_kind = kind(document.value, document.name)
+    if document_kind is not Kind.OLD_TURNS and session is not None:
+        message = f"an initial session belongs to a list of turns, but this is {'an' if document_kind.value[0] in 'aeio' else 'a'} {document_kind}"
         raise file_error(problems_at(document, [Finding((), message, "leave the initial session out")]))
-    if found not in OLD_KINDS:
-        if found is Kind.UNKNOWN:
-            raise file_error([*document.warnings, *not_a(document, "an old test file or eval set", found)])
+    if document_kind not in OLD_KINDS:
+        if document_kind is Kind.UNKNOWN:
+            raise file_error(
+                [*document.warnings, *not_a(document, "an old test file or eval set", document_kind)]
+            )
         return open_document(document, allow_empty=True).eval_set()
     created = time.time()
-    adapted, _ = adapt_document(document.value, found)
+    adapted, _ = adapt_document(document.value, document_kind)
     try:
-        if found is Kind.OLD_CASES:
+        if document_kind is Kind.OLD_CASES:
             return convert_cases(
                 adapted, eval_set_id=set_id_of(document.name), created=created, compat_adk=True
             )
@@ -162,11 +164,11 @@ def convert_document(document: Document, eval_id: str, session: dict[str, object
 
 def _dropped_key_warnings(document: Document) -> list[Problem]:
     """Report the keys of an old document that ADK's helper drops, each at its first position."""
-    found = kind(document.value, document.name)
-    if found not in OLD_KINDS:
+    document_kind = kind(document.value, document.name)
+    if document_kind not in OLD_KINDS:
         return []
     places: dict[str, list[Path_]] = {}
-    for path, value, place in old_objects(document.value, found):
+    for path, value, place in old_objects(document.value, document_kind):
         for key in value:
             if key not in OLD_KEYS[place] and to_snake(key) not in OLD_KEYS[place]:
                 places.setdefault(key, []).append((*path, key))

@@ -251,9 +251,9 @@ def kind(value: object, name: str = "") -> Kind:
 
 def _kind_of_object(value: dict[str, object]) -> Kind:
     keys = _names(value)
-    for marks, found in _MARKS:
+    for marks, object_kind in _MARKS:
         if keys & marks:
-            return found
+            return object_kind
     if keys & _CASE_MARKS:
         return Kind.EVAL_CASE
     is_small = len(value) == len(keys) and keys <= _SESSION_KEYS
@@ -382,11 +382,11 @@ def _key_list(keys: Iterable[str], limit: int = 5) -> str:
     return ", ".join(f"`{name}`" for name in names[:limit]) + (" …" if len(names) > limit else "")
 
 
-def not_a(document: Document, expected: str, found: Kind) -> list[Problem]:
+def not_a(document: Document, expected: str, actual: Kind) -> list[Problem]:
     """Return the problem of a document of another kind than `expected`."""
-    if found is not Kind.UNKNOWN:
-        article = "an" if str(found)[0] in "aeio" else "a"
-        message, hint = f"expected {expected}, but this is {article} {found}", ""
+    if actual is not Kind.UNKNOWN:
+        article = "an" if str(actual)[0] in "aeio" else "a"
+        message, hint = f"expected {expected}, but this is {article} {actual}", ""
     else:
         looks, hint = describe(document.value)
         message = f"expected {expected}, but this is {looks}"

@@ -47,7 +47,7 @@ class Cases(Protocol):
         ...
 
     def problems(
-        self, found: CaseFindings, severity: Severity = "error", header: Sequence[Finding] = ()
+        self, case_findings: CaseFindings, severity: Severity = "error", header: Sequence[Finding] = ()
     ) -> list[Problem]:
         """Return findings about the header, then those about cases (whose paths start at their case), with their positions."""
         ...
@@ -121,10 +121,10 @@ class SpanCases:
         return [problem_of(name, places, finding.path, finding, severity) for finding in findings]
 
     def problems(
-        self, found: CaseFindings, severity: Severity = "error", header: Sequence[Finding] = ()
+        self, case_findings: CaseFindings, severity: Severity = "error", header: Sequence[Finding] = ()
     ) -> list[Problem]:
         """Return findings with their positions."""
-        of_cases = (self._locate(index, findings, severity) for index, findings in found)
+        of_cases = (self._locate(index, findings, severity) for index, findings in case_findings)
         return [*self.header_problems(header, severity), *chain.from_iterable(of_cases)]
 
     def _locate(self, index: int, findings: Sequence[Finding], severity: Severity) -> Iterator[Problem]:
@@ -165,12 +165,12 @@ class DocumentCases:
         return bool(getattr(self._document, "double_encoded", False))
 
     def problems(
-        self, found: CaseFindings, severity: Severity = "error", header: Sequence[Finding] = ()
+        self, case_findings: CaseFindings, severity: Severity = "error", header: Sequence[Finding] = ()
     ) -> list[Problem]:
         """Return findings with their positions."""
         moved = [
             replace(finding, path=self._bases[index] + finding.path)
-            for index, findings in found
+            for index, findings in case_findings
             for finding in findings
         ]
         return problems_at(self._document, [*header, *moved], severity)
@@ -263,13 +263,14 @@ class EvalSetFile:
         eval_id = self.ids()[index]
         try:
             value = self.value(index)
+        except ValueError:
+            raise changed_since(self.label) from None
+        try:
             case, _ = read_case(value)
         except ValidationError as error:
             if self.is_validated:
                 raise changed_since(self.label) from None
             raise file_error(self.cases.problems([(index, explain(error, value))])) from None
-        except ValueError:
-            raise changed_since(self.label) from None
         if index in self.renamed:
             case.eval_id = eval_id
         elif case.eval_id != eval_id:
@@ -299,9 +300,9 @@ class EvalSetFile:
         """Return the range of bytes of each case in the file; empty if the file was read whole."""
         return self.cases.byte_ranges() if isinstance(self.cases, SpanCases) else iter(())
 
-    def problems(self, found: CaseFindings, severity: Severity = "warning") -> list[Problem]:
+    def problems(self, findings: CaseFindings, severity: Severity = "warning") -> list[Problem]:
         """Return findings about cases with their positions; paths start at the case."""
-        return self.cases.problems(found, severity)
+        return self.cases.problems(findings, severity)
 
     def header_problems(self, look: Callable[[dict[str, object]], Iterable[Finding]]) -> list[Problem]:
         """Return the findings of `look` in the header, as warnings with positions; empty if the file was read whole."""

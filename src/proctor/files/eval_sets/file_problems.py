@@ -134,24 +134,24 @@ def _check(path: Path, report: Report, *, allow_duplicate_ids: bool, allows: boo
 def _check_document(
     document: Document, path: Path, report: Report, *, allow_duplicate_ids: bool, allows: bool
 ) -> None:
-    found = kind(document.value, document.name)
+    document_kind = kind(document.value, document.name)
     is_named_config = path.name in CONFIG_NAMES or "config" in path.stem.lower()
-    if found is Kind.UNKNOWN and isinstance(document.value, dict) and is_named_config:
-        found = Kind.CONFIG
-    report.kind = str(found)
-    if getattr(document, "double_encoded", False) and found is not Kind.RESULT:
+    if document_kind is Kind.UNKNOWN and isinstance(document.value, dict) and is_named_config:
+        document_kind = Kind.CONFIG
+    report.kind = str(document_kind)
+    if getattr(document, "double_encoded", False) and document_kind is not Kind.RESULT:
         finding = Finding((), "the document is inside a JSON string", "ADK reads only results in this form")
         report.problems += problems_at(document, [finding], "warning")
-    if found in SETS:
+    if document_kind in SETS:
         opened = open_document(document, allow_duplicate_ids=allow_duplicate_ids, allow_empty=True)
         _check_set(opened, report, allows=allows)
-        header_keys = _header_key_findings(document.value) if found is Kind.EVAL_SET else ()
-        old_keys = _old_turn_findings(document.value, found) if found in OLD_KINDS else ()
+        header_keys = _header_key_findings(document.value) if document_kind is Kind.EVAL_SET else ()
+        old_keys = _old_turn_findings(document.value, document_kind) if document_kind in OLD_KINDS else ()
         findings = chain(header_keys, old_keys)
         report.problems += problems_at(document, islice(findings, _MAX_WARNINGS), "warning")
     else:
-        _add_duplicate_keys(document, report, is_config=found is Kind.CONFIG)
-        _CHECKS.get(found, _check_unknown)(document, report)
+        _add_duplicate_keys(document, report, is_config=document_kind is Kind.CONFIG)
+        _CHECKS.get(document_kind, _check_unknown)(document, report)
         if allows:
             report.problems = [_as_warning(problem) for problem in report.problems]
 
@@ -231,9 +231,9 @@ def _case_findings(value: object) -> Iterator[Finding]:
 _SET_KEYS = ("eval_set_id", "name", "description", "eval_cases", "creation_timestamp")
 
 
-def _old_turn_findings(value: Any, found: Kind) -> Iterator[Finding]:
+def _old_turn_findings(value: Any, document_kind: Kind) -> Iterator[Finding]:
     """Report keys of old turns that ADK drops: it reads only snake_case; and expectations that its default metrics need."""
-    for path, turn, place in old_objects(value, found):
+    for path, turn, place in old_objects(value, document_kind):
         if place is Place.OLD_TURN:
             for key in turn:
                 if (name := to_snake(key)) in TURN_KEYS and key == to_camel(name) != name:

@@ -127,10 +127,10 @@ def read_results(document: Document) -> EvalSetResult:
 
 def read_model(document: Document, model: type[_Model], expected: str, kinds: Collection[Kind]) -> _Model:
     """Return the document as `model`, if it is of one of `kinds`."""
-    found = kind(document.value, document.name)
+    document_kind = kind(document.value, document.name)
     value: Any = document.value
-    if found not in kinds or not isinstance(value, dict):
-        raise file_error([*document.warnings, *not_a(document, expected, found)])
+    if document_kind not in kinds or not isinstance(value, dict):
+        raise file_error([*document.warnings, *not_a(document, expected, document_kind)])
     try:
         return model.model_validate(value)
     except ValidationError as error:

@@ -33,36 +33,36 @@ from proctor.schema.format.wire_model import to_camel
 OLD_KINDS = frozenset({Kind.OLD_TURNS, Kind.OLD_CASES})
 
 
-def open_old_set(document: Document, found: Kind, digest: Callable[[], str]) -> EvalSetFile:
+def open_old_set(document: Document, document_kind: Kind, digest: Callable[[], str]) -> EvalSetFile:
     """Convert a document as ADK does; missing values are "not stated"."""
     name = set_id_of(document.name)
     converted: list[EvalCase] = []
     errors: list[Finding] = []
-    adapted, warnings = adapt_document(document.value, found)
+    adapted, warnings = adapt_document(document.value, document_kind)
     try:
-        if found is Kind.OLD_TURNS:
+        if document_kind is Kind.OLD_TURNS:
             converted = convert_turns(adapted, eval_set_id=name, eval_id=name).eval_cases
         else:
             converted = convert_cases(adapted, eval_set_id=name).eval_cases
     except PathError as error:
         errors = path_findings(error, document.value)
     pieces = [case.model_dump_json(exclude_unset=True).encode() for case in converted]
-    bases: list[Path_] = [() if found is Kind.OLD_TURNS else (index,) for index in range(len(pieces))]
-    cases = DocumentCases(document, pieces, bases, id_key="name" if found is Kind.OLD_CASES else "")
+    bases: list[Path_] = [() if document_kind is Kind.OLD_TURNS else (index,) for index in range(len(pieces))]
+    cases = DocumentCases(document, pieces, bases, id_key="name" if document_kind is Kind.OLD_CASES else "")
     opened = EvalSetFile(
-        document.name, EvalSet(eval_set_id=name, name=name, eval_cases=[]), cases, digest, found
+        document.name, EvalSet(eval_set_id=name, name=name, eval_cases=[]), cases, digest, document_kind
     )
     opened.case_ids += [case.eval_id for case in converted]
     opened.errors += problems_at(document, errors)
     resolved = [replace(each, path=resolve(each.path, document.value)[0]) for each in warnings]
     opened.other_warnings += problems_at(document, resolved, "warning")
-    _add_key_problems(opened, document, found)
+    _add_key_problems(opened, document, document_kind)
     return opened
 
 
-def _add_key_problems(opened: EvalSetFile, document: Document, found: Kind) -> None:
+def _add_key_problems(opened: EvalSetFile, document: Document, document_kind: Kind) -> None:
     """Add the unknown keys, up to a limit of each kind."""
-    findings = list(old_key_findings(document.value, found))
+    findings = list(old_key_findings(document.value, document_kind))
     for is_misread, problems in ((True, opened.misread), (False, opened.doubtful)):
         of_kind = [each for each in findings if each.is_misread is is_misread]
         problems.extend(problems_at(document, of_kind[:LISTED], "warning"))
@@ -76,13 +76,13 @@ def path_findings(error: PathError, document: object) -> list[Finding]:
 # --- other keys for the same values -----------------------------------------------------------------------------------
 
 
-def adapt_document(document: Any, found: Kind) -> tuple[Any, list[Finding]]:
+def adapt_document(document: Any, document_kind: Kind) -> tuple[Any, list[Finding]]:
     """Convert turns with other keys, and return a warning for each change.
 
     Plain texts as intermediate responses (without an author), and inputs of a tool under another key.
     """
     findings: list[Finding] = []
-    if found is Kind.OLD_TURNS:
+    if document_kind is Kind.OLD_TURNS:
         return _adapt_turns(document, (), findings), findings
     cases = [
         {**case, "data": _adapt_turns(case["data"], (index, "data"), findings)}
@@ -142,9 +142,9 @@ class OldObject(NamedTuple):
     place: Place
 
 
-def old_objects(document: Any, found: Kind) -> Iterator[OldObject]:
+def old_objects(document: Any, document_kind: Kind) -> Iterator[OldObject]:
     """Return the cases, sessions, turns and calls of a document; other values are skipped, the conversion reports them."""
-    if found is Kind.OLD_TURNS:
+    if document_kind is Kind.OLD_TURNS:
         yield from _turns_of(document, ())
         return
     for index, case in enumerate(document):
@@ -186,9 +186,9 @@ _OWNERS: dict[Place, type[BaseModel]] = {
 _NEW_CALL_KEYS = frozenset({"args", "arguments", "name", "function", "id"})
 
 
-def old_key_findings(document: Any, found: Kind) -> Iterator[Finding]:
+def old_key_findings(document: Any, document_kind: Kind) -> Iterator[Finding]:
     """Return the unknown keys of a document that have a meaning elsewhere."""
-    for path, value, place in old_objects(document, found):
+    for path, value, place in old_objects(document, document_kind):
         yield from _unknown_keys(path, value, place)
         if place is Place.CALL and _has_unread_function(value):
             hint = meaning_of(place, FunctionCall, "function").hint

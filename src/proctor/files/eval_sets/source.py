@@ -182,44 +182,44 @@ def set_of_document(document: Document, digest: Callable[[], str]) -> EvalSetFil
     Raises:
         EvalFileError: it is not an eval set.
     """
-    found = kind(document.value, document.name)
-    if found not in SETS:
-        raise file_error([*document.warnings, *not_a(document, "an eval set", found)])
-    if found in {Kind.OLD_TURNS, Kind.OLD_CASES}:
+    document_kind = kind(document.value, document.name)
+    if document_kind not in SETS:
+        raise file_error([*document.warnings, *not_a(document, "an eval set", document_kind)])
+    if document_kind in {Kind.OLD_TURNS, Kind.OLD_CASES}:
         from proctor.files.eval_sets.old_formats import open_old_set  # only old files need it
 
-        opened = open_old_set(document, found, digest)
+        opened = open_old_set(document, document_kind, digest)
     else:
-        opened = _open_set(document, found, digest)
+        opened = _open_set(document, document_kind, digest)
     add_duplicate_keys(opened, duplicate_keys_in_document(document), document.warnings)
     opened.has_comments = document.has_comments
     return opened
 
 
-def _open_set(document: Document, found: Kind, digest: Callable[[], str]) -> EvalSetFile:
-    fields, cases, base = _parts(document.value, found)
+def _open_set(document: Document, document_kind: Kind, digest: Callable[[], str]) -> EvalSetFile:
+    fields, cases, base = _parts(document.value, document_kind)
     if second := [key for key in ("evalCases", "eval_cases") if key in fields]:
         both = "expected eval_cases once, got it in both spellings (eval_cases and evalCases)"
         raise file_error(problems_at(document, [Finding((second[0],), both, at_key=True)]))
     case_list = cases if isinstance(cases, list) else []
     bases: list[Path_] = [
-        (*base, index) if found is not Kind.EVAL_CASE else () for index in range(len(case_list))
+        (*base, index) if document_kind is not Kind.EVAL_CASE else () for index in range(len(case_list))
     ]
     collector = Collector(has_free_keys=getattr(document, "is_short_form", False))
     for index, case in enumerate(case_list):
         collector.take(index, case)
     document_cases = DocumentCases(document, [to_json(case) for case in case_list], bases)
-    opened = collector.to_set(document.name, fields, document_cases, digest, found)
+    opened = collector.to_set(document.name, fields, document_cases, digest, document_kind)
     if not isinstance(cases, list):
         opened.errors += problems_at(document, [Finding(base, "expected a list of cases")])
     return opened
 
 
-def _parts(value: Any, found: Kind) -> tuple[dict[str, Any], Any, Path_]:
+def _parts(value: Any, document_kind: Kind) -> tuple[dict[str, Any], Any, Path_]:
     """Return the header, the cases, and the path of the cases."""
-    if found is Kind.EVAL_CASE:
+    if document_kind is Kind.EVAL_CASE:
         return {}, [value], ()
-    if found is Kind.CASE_LIST:
+    if document_kind is Kind.CASE_LIST:
         return {}, value, ()
     key = next(key for key in ("eval_cases", "evalCases") if key in value)
     return {name: item for name, item in value.items() if name != key}, value[key], (key,)

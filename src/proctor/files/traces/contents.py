@@ -51,24 +51,24 @@ class Contents:
 
 def contents_of(span: Span) -> Contents:
     """Read the contents of a span from the first source that has each part."""
-    found = Contents()
+    contents = Contents()
     for source in _SOURCES:
-        if found.input is None or found.output is None or not found.instructions:
+        if contents.input is None or contents.output is None or not contents.instructions:
             more = source(span)
             if span.dropped and source in _IN_PIECES and (more.input is not None or more.output is not None):
                 more.is_dropped = True
-            found = found.filled(more)
-    _take_instructions(found)
-    return found
+            contents = contents.filled(more)
+    _take_instructions(contents)
+    return contents
 
 
-def _take_instructions(found: Contents) -> None:
+def _take_instructions(contents: Contents) -> None:
     """Move instructions that are among the messages to `instructions`."""
-    if found.input is None:
+    if contents.input is None:
         return
-    system = [message for message in found.input if message.role == "system"]
-    found.input = [message for message in found.input if message.role != "system"]
-    found.instructions = found.instructions or "\n".join(text for one in system if (text := one.text))
+    system = [message for message in contents.input if message.role == "system"]
+    contents.input = [message for message in contents.input if message.role != "system"]
+    contents.instructions = contents.instructions or "\n".join(text for one in system if (text := one.text))
 
 
 # --- where messages are ----------------------------------------------------------------------------------------------
@@ -77,9 +77,9 @@ def _take_instructions(found: Contents) -> None:
 def _of_attributes(span: Span) -> Contents:
     """Read the present conventions: attributes of the span, or of its event with all details."""
     details = [event.attributes for event in span.events if event.name == _DETAILS]
-    found = Contents()
+    contents = Contents()
     for attributes in (span.attributes, *details):
-        found = found.filled(
+        contents = contents.filled(
             Contents(
                 read_messages(attributes.get("gen_ai.input.messages")),
                 read_messages(attributes.get("gen_ai.output.messages"), "model"),
@@ -87,7 +87,7 @@ def _of_attributes(span: Span) -> Contents:
                 _declared(attributes.get("gen_ai.tool.definitions")),
             )
         )
-    return found
+    return contents
 
 
 _DETAILS = "gen_ai.client.inference.operation.details"
@@ -185,8 +185,8 @@ def _of_adk(span: Span) -> Contents:
     if isinstance(document := _json(request), Mapping) and document.get("contents") is not None:
         input_messages = read_messages(document["contents"])
         config = document.get("config")
-        found = config.get("system_instruction") if isinstance(config, Mapping) else None
-        instructions = found if isinstance(found, str) else ""
+        instruction = config.get("system_instruction") if isinstance(config, Mapping) else None
+        instructions = instruction if isinstance(instruction, str) else ""
     elif document is _CUT:
         input_messages = [Message("user", lost=CUT)]
     if isinstance(document := _json(response), Mapping) and isinstance(document.get("content"), Mapping):
@@ -228,10 +228,10 @@ def _of_openllmetry(span: Span) -> Contents:
 
 def _answered(messages: Iterable[Message]) -> list[Message]:
     """Give the answers of a model the role of the model, whatever role they state."""
-    found = list(messages)
-    for message in found:
+    conversation = list(messages)
+    for message in conversation:
         message.role = "model"
-    return found
+    return conversation
 
 
 def _of_langfuse(span: Span) -> Contents:
@@ -295,13 +295,13 @@ class Reader:
 
     def of(self, span: Span) -> Contents:
         """Return the contents of one span; a model's span is completed from inner spans of the same call."""
-        if (found := self._read.get(id(span))) is None:
-            found = contents_of(span)
+        if (contents := self._read.get(id(span))) is None:
+            contents = contents_of(span)
             if kind_of(span) is Kind.MODEL:
                 for inner in same_call(span) if not self.is_around(span) else ():
-                    found = found.filled(contents_of(inner))
-            self._read[id(span)] = found
-        return found
+                    contents = contents.filled(contents_of(inner))
+            self._read[id(span)] = contents
+        return contents
 
     def is_around(self, span: Span) -> bool:
         """Whether a model's span contains several calls, as that of a client that calls tools itself."""

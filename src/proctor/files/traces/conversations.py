@@ -101,8 +101,8 @@ def read_conversations(paths: Iterable[str | Path]) -> Traced:
 def conversations_of(forest: Forest) -> Traced:
     """Return the conversations in some spans, in the order of their starts."""
     reader = Reader()
-    found = [_conversation(group, reader) for group in groups_of(forest, reader)]
-    return Traced(found, list(_doubts(forest)))
+    conversations = [_conversation(group, reader) for group in groups_of(forest, reader)]
+    return Traced(conversations, list(_doubts(forest)))
 
 
 def _doubts(forest: Forest) -> Iterable[str]:
@@ -136,7 +136,7 @@ def _conversation(group: Group, reader: Reader) -> TracedConversation:
         case_id=case,
         is_case_ours=is_ours,
         app_name=_app_name(spans),
-        user_id=next((found for one in known if (found := user_id(one))), ""),
+        user_id=next((name for one in known if (name := user_id(one))), ""),
         turns=turns,
         place=spans[0].place,
         notes=[*_gaps(group.turns[0], turns), *_notes(known)],

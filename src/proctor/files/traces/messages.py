@@ -243,10 +243,10 @@ def read_arguments(value: object) -> tuple[dict[str, Any] | None, str]:
 
 
 def _of_answer(message: Message, part: Mapping[str, object]) -> None:
-    found = next((part[name] for name in ("response", "result", "content") if name in part), _ABSENT)
-    if found is _ABSENT or found == ELIDED:
+    answer = next((part[name] for name in ("response", "result", "content") if name in part), _ABSENT)
+    if answer is _ABSENT or answer == ELIDED:
         return  # the tool's own span contains its response, too
-    message.parts.append(response_part(part.get("name"), part.get("id", part.get("tool_call_id")), found))
+    message.parts.append(response_part(part.get("name"), part.get("id", part.get("tool_call_id")), answer))
 
 
 def response_part(name: object, its_id: object, response: object) -> dict[str, object]:
@@ -366,7 +366,7 @@ def has_gaps(unflat: object) -> bool:
 
 def of_openinference(items: Iterable[object]) -> list[Message]:
     """Read OpenInference's messages: `message.content`, `message.tool_calls.0.tool_call.function.name` …"""
-    found = []
+    messages = []
     for one in items:
         inner = one.get("message") if isinstance(one, dict) else None
         fields: dict[str, object] = dict(inner) if isinstance(inner, dict) else {}
@@ -374,8 +374,8 @@ def of_openinference(items: Iterable[object]) -> list[Message]:
         if contents and not fields.get("content"):
             parts = [part.get("message_content") for part in listed(contents) if isinstance(part, dict)]
             fields["content"] = [{**part, "type": _kind(part)} for part in parts if isinstance(part, dict)]
-        found.append(read_message(fields))
-    return found
+        messages.append(read_message(fields))
+    return messages
 
 
 def _kind(part: Mapping[str, object]) -> str:

@@ -125,14 +125,14 @@ def _log(fields: dict[str, object], path: Path_) -> LogRecord:
 
 def _attributes(fields: dict[str, object], path: Path_) -> dict[str, object]:
     """Return the attributes about agents, by name."""
-    found: dict[str, object] = {}
+    attributes: dict[str, object] = {}
     for pair, at in _listed(fields, path, "attributes"):
         key = pair.get("key")
         if not isinstance(key, str):
             raise Malformed((*at, "key"), "the name of an attribute", key)
         if is_kept(key, fields) and pair.get("value") is not None:
-            found[key] = _value(pair["value"], (*at, "value"))
-    return found
+            attributes[key] = _value(pair["value"], (*at, "value"))
+    return attributes
 
 
 def is_kept(name: str, owner: dict[str, object] | None = None) -> bool:
@@ -212,13 +212,13 @@ def _items(fields: dict[str, object], path: Path_, depth: int) -> list[object]:
 
 
 def _pairs(fields: dict[str, object], path: Path_, depth: int) -> dict[str, object]:
-    found = {}
+    pairs = {}
     for pair, at in _listed(fields, path, "values"):
         if not isinstance(pair.get("key"), str):
             raise Malformed((*at, "key"), "a key", pair.get("key"))
         value = pair.get("value")
-        found[pair["key"]] = None if value is None else _value(value, (*at, "value"), depth + 1)
-    return found
+        pairs[pair["key"]] = None if value is None else _value(value, (*at, "value"), depth + 1)
+    return pairs
 
 
 def _plain(kind: str, value: object, path: Path_) -> object:
@@ -260,8 +260,8 @@ def _object(value: object, path: Path_) -> dict[str, Any]:
 
 
 def _inside(fields: dict[str, object], path: Path_, *names: str) -> dict[str, Any]:
-    found = next((name for name in names if fields.get(name) is not None), None)
-    return {} if found is None else _object(fields[found], (*path, found))
+    key = next((name for name in names if fields.get(name) is not None), None)
+    return {} if key is None else _object(fields[key], (*path, key))
 
 
 def _text(fields: dict[str, object], name: str, path: Path_) -> str:
@@ -274,11 +274,11 @@ def _text(fields: dict[str, object], name: str, path: Path_) -> str:
 
 
 def _id(fields: dict[str, object], path: Path_, *names: str, needed: bool = True) -> str:
-    found = next((_text(fields, name, path) for name in names if fields.get(name) is not None), "")
-    is_one = bool(found.strip("0"))
+    text = next((_text(fields, name, path) for name in names if fields.get(name) is not None), "")
+    is_one = bool(text.strip("0"))
     if needed and not is_one:
         raise Malformed((*path, names[0]), "an id", fields.get(names[0]))
-    return found if is_one else ""
+    return text if is_one else ""
 
 
 def _time(fields: dict[str, object], path: Path_, *names: str) -> int:

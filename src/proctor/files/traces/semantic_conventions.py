@@ -97,15 +97,15 @@ def tool_name(span: Span) -> str:
 
 def call_id(span: Span) -> str | None:
     """Return the id of the call that a tool was executed for."""
-    found = span.text("gen_ai.tool.call.id", "tool_call.id", "tool.id")
-    return None if found in ("", "<not specified>") else found
+    text = span.text("gen_ai.tool.call.id", "tool_call.id", "tool.id")
+    return None if text in ("", "<not specified>") else text
 
 
 def conversation_id(span: Span) -> str:
     """Return the id of the conversation that a span belongs to."""
     for name in _CONVERSATION:
-        if (value := span.attributes.get(name)) is not None and (found := _id(value)):
-            return found
+        if (value := span.attributes.get(name)) is not None and (text := _id(value)):
+            return text
     return ""
 
 
@@ -129,8 +129,8 @@ def case_of(spans: Sequence[Span]) -> tuple[str, bool]:
     for name in (CASE, "test.case.name"):
         for span in spans:
             for attributes in (span.attributes, span.resource):
-                if found := _id(attributes.get(name)):
-                    return found, name == CASE
+                if text := _id(attributes.get(name)):
+                    return text, name == CASE
     return "", False
 
 
@@ -141,11 +141,11 @@ def user_id(span: Span) -> str:
 
 def model_of(span: Span) -> str | None:
     """Return the model that answered, else the one that was asked."""
-    found = span.text(
+    model = span.text(
         "gen_ai.response.model", "llm.response.model_name", "llm.model_name", "langfuse.observation.model.name",
         "gen_ai.request.model",
     )  # fmt: skip
-    return found or None
+    return model or None
 
 
 _USAGE = {
@@ -159,16 +159,16 @@ _USAGE = {
 
 def usage_of(span: Span) -> dict[str, int] | None:
     """Return the tokens of a model call in the format's words; output tokens include those of thoughts there, not here."""
-    found = {name: _count(span.first(*spelled)) for name, spelled in _USAGE.items()}
-    prompt, answer, thought = found["prompt"], found["answer"], found["thought"]
+    usage = {name: _count(span.first(*spelled)) for name, spelled in _USAGE.items()}
+    prompt, answer, thought = usage["prompt"], usage["answer"], usage["thought"]
     if prompt is None and answer is None:
         return None
-    total = found["total"]
+    total = usage["total"]
     counts = {
         "prompt_token_count": prompt,
         "candidates_token_count": _without_thoughts(answer, thought),
         "thoughts_token_count": thought,
-        "cached_content_token_count": found["cached"],
+        "cached_content_token_count": usage["cached"],
         "total_token_count": (prompt or 0) + (answer or 0) if total is None else total,
     }
     return {name: count for name, count in counts.items() if count is not None}

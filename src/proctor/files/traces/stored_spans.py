@@ -82,11 +82,11 @@ def _whole(span: Traced, name: str) -> str:
     return text if (text := span.text(name)) != "{}" else ""
 
 
-def _messages(found: Messages) -> list[dict[str, object]]:
+def _messages(messages: Messages) -> list[dict[str, object]]:
     """Return messages as plain data; nothing if one was not captured completely, because the raw value contains more."""
-    if not found or any(message.lost for message in found):
+    if not messages or any(message.lost for message in messages):
         return []
-    return [{"role": message.role, "parts": message.parts} for message in found]
+    return [{"role": message.role, "parts": message.parts} for message in messages]
 
 
 def _plain(value: object) -> str | None:

@@ -59,14 +59,14 @@ class Group:
 
 def groups_of(forest: Forest, reader: Reader) -> list[Group]:
     """Return the conversations, in the order in which they begin."""
-    found: dict[tuple[bool, str], list[Piece]] = {}
+    pieces_by_group: dict[tuple[bool, str], list[Piece]] = {}
     for pieces in _by_trace(forest, reader):
         ids = {piece.conversation for piece in pieces} - {""}
         for piece in pieces:
             name = piece.conversation or (next(iter(ids)) if len(ids) == 1 else "")
-            found.setdefault((not name, name or piece.trace), []).append(piece)
+            pieces_by_group.setdefault((not name, name or piece.trace), []).append(piece)
     groups = []
-    for (is_trace, name), pieces in found.items():
+    for (is_trace, name), pieces in pieces_by_group.items():
         pieces.sort(key=lambda piece: order(piece.spans[0]))
         groups += [Group(name, is_trace, list(_turns(each))) for each in _by_case(pieces)]
     return sorted(groups, key=lambda group: order(group.turns[0].spans[0]))
@@ -76,21 +76,21 @@ def _by_case(pieces: list[Piece]) -> Iterable[list[Piece]]:
     """Separate the parts of several cases that were run in one session."""
     if len({piece.case for piece in pieces} - {""}) < 2:
         return [pieces]
-    found: dict[str, list[Piece]] = {}
+    by_case: dict[str, list[Piece]] = {}
     for piece in pieces:
-        found.setdefault(piece.case, []).append(piece)
-    return found.values()
+        by_case.setdefault(piece.case, []).append(piece)
+    return by_case.values()
 
 
 def _by_trace(forest: Forest, reader: Reader) -> Iterable[list[Piece]]:
-    found: dict[str, list[Piece]] = {}
+    by_trace: dict[str, list[Piece]] = {}
     for root in forest.roots:
         for span in _outermost(root):
             piece = Piece([span], _conversation(span))
             piece.asked, piece.count = _asked(span, reader)
             piece.case, piece.is_case_ours = case_of([*inside(span), *span.above()])
-            found.setdefault(span.trace_id, []).append(piece)
-    return found.values()
+            by_trace.setdefault(span.trace_id, []).append(piece)
+    return by_trace.values()
 
 
 def _outermost(root: Span) -> Iterator[Span]:
@@ -107,9 +107,9 @@ def _outermost(root: Span) -> Iterator[Span]:
 def _conversation(span: Span) -> str:
     """Return the id of the conversation: of the span, of a span around it, or of the first one inside it."""
     for one in (span, *span.above()):
-        if found := conversation_id(one):
-            return found
-    return next((found for one in inside(span) if (found := conversation_id(one))), "")
+        if name := conversation_id(one):
+            return name
+    return next((name for one in inside(span) if (name := conversation_id(one))), "")
 
 
 def inside(span: Span) -> Iterator[Span]:
@@ -125,8 +125,8 @@ def inside(span: Span) -> Iterator[Span]:
 def _asked(span: Span, reader: Reader) -> tuple[Message | None, int]:
     """Return the last message of the user: from the first model call, else from the agent's own span."""
     for one in inside(span):
-        if kind_of(one) is Kind.MODEL and (found := _last_of_user(one, reader))[0] is not None:
-            return found
+        if kind_of(one) is Kind.MODEL and (message := _last_of_user(one, reader))[0] is not None:
+            return message
     return _last_of_user(span, reader) if kind_of(span) is not Kind.TOOL else (None, 0)
 
 

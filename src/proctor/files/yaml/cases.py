@@ -123,17 +123,17 @@ class _Reader(TurnForm):
         """Return the document with the keys of the format."""
         if isinstance(node, Word):
             return node
-        found = kind(_outline(node))
+        document_kind = kind(_outline(node))
         if isinstance(node, Seq):
-            return self._set_of(node) if _is_short(node.items, found) else node
-        if found in _OTHERS:
+            return self._set_of(node) if _is_short(node.items, document_kind) else node
+        if document_kind in _OTHERS:
             return node
         if self._is_set(node):
             return self._set(node)
-        if _is_short([node], found):
+        if _is_short([node], document_kind):
             return self._set_of(Seq(node.place, [node]), whole=True)
         is_misspelled_set = any(meant_key(key, ("cases", "eval_set")) for key in node.values)
-        return self._set(node) if found is Kind.UNKNOWN and is_misspelled_set else node
+        return self._set(node) if document_kind is Kind.UNKNOWN and is_misspelled_set else node
 
     def _is_set(self, node: Map) -> bool:
         """Whether an object is a set in the short form."""
@@ -404,6 +404,6 @@ def _text(node: Node | None) -> str:
     return node.text if isinstance(node, Word) else ""
 
 
-def _is_short(items: list[Node], found: Kind) -> bool:
+def _is_short(items: list[Node], document_kind: Kind) -> bool:
     """Whether some items are cases in the short form, well or badly spelled."""
-    return _has_short_form(items) or (found is Kind.UNKNOWN and any(map(_is_misspelled_case, items)))
+    return _has_short_form(items) or (document_kind is Kind.UNKNOWN and any(map(_is_misspelled_case, items)))

@@ -67,11 +67,11 @@ def _odd_breaks(source: SourceText) -> list[Problem]:
     """Report characters that end a line only for some YAML readers."""
     return [
         source.problem(
-            found.start(),
-            f"U+{ord(found[0]):04X} ends a line for some readers of YAML",
-            f'in double quotes it is written "\\u{ord(found[0]):04x}"',
+            match.start(),
+            f"U+{ord(match[0]):04X} ends a line for some readers of YAML",
+            f'in double quotes it is written "\\u{ord(match[0]):04x}"',
         )
-        for found in islice(_ODD_BREAKS.finditer(source.text), 20)
+        for match in islice(_ODD_BREAKS.finditer(source.text), 20)
     ]
 
 

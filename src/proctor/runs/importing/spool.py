@@ -127,8 +127,8 @@ def _decode(
         elif kind == "scores":
             number, attempt = own
             scores[number, attempt] = body
-            found = {name: read_score(row) for name, row in read_scores(body).items()}
-            records.append(ScoreRecord(position, number, attempt, found))
+            by_metric = {name: read_score(row) for name, row in read_scores(body).items()}
+            records.append(ScoreRecord(position, number, attempt, by_metric))
         else:
             result = CaseResult(texts[0], texts[1], Outcome(own[0]), place=texts[3])
             read_verdict(result, own[0], body.decode(), evidence, scores)

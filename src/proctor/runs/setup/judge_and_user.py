@@ -308,8 +308,8 @@ def _in_file(file: Path, name: str, reference: str) -> Callable[..., Any]:
         has = [known for known, value in vars(module).items() if callable(value) and known[0] != "_"]
         what = "no function" if function is None else f"a {type(function).__name__}, and no function, called"
         raise SetupError(f"user: {reference}: {file} has {what} {name!r}.{did_you_mean(name, has)}")
-    found: Callable[..., Any] = function
-    return found
+    hook: Callable[..., Any] = function
+    return hook
 
 
 def function_reference(function: object) -> str:
@@ -317,7 +317,7 @@ def function_reference(function: object) -> str:
 
     The name that a decorated function has of itself may lead to the function without its decorator.
     """
-    loaded = next((reference for reference, found in _LOADED.items() if found is function), "")
+    loaded = next((reference for reference, owner in _LOADED.items() if owner is function), "")
     if loaded:
         return loaded
     module = sys.modules.get(getattr(function, "__module__", None) or "")
@@ -327,10 +327,10 @@ def function_reference(function: object) -> str:
         return AN_OBJECT
     others = (name for name, value in vars(module).items() if value is function)
     for name in (getattr(function, "__qualname__", ""), *others):
-        found: object = module
+        owner: object = module
         for part in name.split("."):
-            found = getattr(found, part, None)
-        if found is function:
+            owner = getattr(owner, part, None)
+        if owner is function:
             return f"{module.__name__}:{name}"
     return AN_OBJECT
 

@@ -344,11 +344,11 @@ class _Loading:
         from proctor.files.eval_sets.selectors import find_sets
 
         try:
-            found = find_sets([selector], agent_folder=agent_folder(self._ref))
+            selections = find_sets([selector], agent_folder=agent_folder(self._ref))
         except SetupProblems as problems:
             self.problems += problems.problems
             return []
-        opened = [self._file(one.path, one.label, one.case_ids) for one in found]
+        opened = [self._file(one.path, one.label, one.case_ids) for one in selections]
         return [planned for planned in opened if planned is not None]
 
     def _file(self, path: Path, label: str, case_ids: list[str]) -> SetRequest | None:

@@ -119,11 +119,11 @@ class _Finder:
             self._by_session.get(conversation.id, ()),
             self._by_texts.get(texts, ()) if all(texts) else (),
         )
-        for found in looks:
-            if found:
+        for matches in looks:
+            if matches:
                 return (
-                    found,
-                    f"it could be {self._names_text(found)}; the attribute {CASE} on a span names it",
+                    matches,
+                    f"it could be {self._names_text(matches)}; the attribute {CASE} on a span names it",
                 )
         if not texts[0]:
             return (), "no case has its id, and the user's message is not in the trace"

@@ -122,16 +122,16 @@ class Agreement(WireModel):
     @classmethod
     def of(cls, pairs: Iterable[tuple[bool, bool]], *, confidence: float = 0.95) -> Agreement:
         """Compute the figures from pairs of (human label, judge verdict)."""
-        found = Confusion.of(pairs)
+        confusion = Confusion.of(pairs)
         measures = {"accuracy": accuracy, "tpr": true_pass_rate, "tnr": true_fail_rate, "kappa": cohen_kappa}
         figures = {
-            name: Figure.of(measure(found, confidence=confidence)) for name, measure in measures.items()
+            name: Figure.of(measure(confusion, confidence=confidence)) for name, measure in measures.items()
         }
         return cls(
-            both_pass=found.both_pass,
-            judge_fails=found.judge_fails,
-            judge_passes=found.judge_passes,
-            both_fail=found.both_fail,
+            both_pass=confusion.both_pass,
+            judge_fails=confusion.judge_fails,
+            judge_passes=confusion.judge_passes,
+            both_fail=confusion.both_fail,
             **figures,
         )
 

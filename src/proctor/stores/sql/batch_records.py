@@ -35,8 +35,8 @@ class JudgeBatchStore:
         """Return the batches whose answers are not in the store yet, oldest first."""
         rows = self._database.rows("SELECT id, reference, crc, body, unix_now() FROM judge_batches")
         with sound(self._database.name, "a batch of requests of judges"):
-            found = [_batch_of(*row) for row in rows]
-        return sorted(found, key=lambda batch: (batch.created_at, batch.id))
+            batches = [_batch_of(*row) for row in rows]
+        return sorted(batches, key=lambda batch: (batch.created_at, batch.id))
 
     def add_judge_batch(self, batch: StoredBatch, known: Collection[str]) -> bool:
         """Record a batch before its submission, unless there is one whose id is not `known`."""

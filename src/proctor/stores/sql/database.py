@@ -124,12 +124,12 @@ def schema_files() -> tuple[tuple[int, str], ...]:
     """Return every version of the schema with its SQL, in order."""
     from importlib.resources import files as resources
 
-    found = [
+    files = [
         (int(file.name.partition("_")[0]), file.read_text(encoding="utf-8"))
         for file in resources("proctor.stores.sql").joinpath("schema").iterdir()
         if file.name.endswith(".sql")
     ]
-    return tuple(sorted(found))
+    return tuple(sorted(files))
 
 
 def newest_version() -> int:

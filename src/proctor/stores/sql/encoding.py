@@ -152,8 +152,8 @@ def merged_scores(earlier: bytes, later: bytes) -> bytes:
 
 def read_scores(row: bytes) -> dict[str, dict[str, Any]]:
     """Return what `scores_row` or `scores_json` wrote, by metric, each to be read with `read_score`."""
-    found: dict[str, dict[str, Any]] = load_json(unpack(row))
-    return found
+    scores: dict[str, dict[str, Any]] = load_json(unpack(row))
+    return scores
 
 
 def _score_row(score: MetricScore) -> dict[str, Any]:

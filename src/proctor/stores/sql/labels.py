@@ -99,13 +99,13 @@ class LabelledStore:
 
         if not has_version(self._database, _VERSION):
             return []
-        found = []
+        calibrations = []
         for metric, crc, text in self._database.rows(_CALIBRATIONS):
             with sound(self._database.name, f"a calibration of {metric}"):
                 if crc != checksum(f"calibration/{metric}", text):
                     raise ValueError(crc)
-                found.append(Calibration.model_validate_json(text))
-        return found
+                calibrations.append(Calibration.model_validate_json(text))
+        return calibrations
 
     def badges(self, judged_by: Sequence[JudgedBy], judging: Judging) -> dict[str, str]:
         """Return what is known of the judges of a scoring, metric by metric."""

@@ -146,14 +146,14 @@ def take_lease(transaction: Transaction, run: int, run_id: str, name: str) -> Le
     if (holder := held_by(*row)) is not None:
         raise in_use_error(f"run {run_id}", name, holder)
     me = this_process()
-    found = transaction.execute(
+    lease_row = transaction.execute(
         "UPDATE runs SET holder_host = ?, holder_machine = ?, holder_pid = ?, holder_started = ?, "
         "lease_until = unix_now() + ?, fence = fence + 1 WHERE seq = ? AND fence = ? RETURNING fence",
         (me.host, me.machine, me.pid, me.started, LEASE_SECONDS, run, fence),
     ).fetchone()
-    if found is None:  # another process has taken it between the two statements
+    if lease_row is None:  # another process has taken it between the two statements
         raise in_use_error(f"run {run_id}", name, None)
-    return Lease(run, run_id, found[0])
+    return Lease(run, run_id, lease_row[0])
 
 
 def release_lease(transaction: Transaction, lease: Lease) -> None:

@@ -126,7 +126,7 @@ _DELETE = "DELETE FROM artefacts WHERE hash IN ({})"
 
 def _found(database: Database, query: str, names: Collection[str]) -> set[str]:
     rows = (database.rows(query.format(_marks(some)), some) for some in _blocks(sorted(names)))
-    return {row[0] for found in rows for row in found}
+    return {row[0] for name_rows in rows for row in name_rows}
 
 
 def _collections(database: Database) -> int:
@@ -144,14 +144,14 @@ def with_media(database: Database, body: bytes, places: str) -> bytes | Callable
         ValueError: a row is missing or damaged.
     """
     names = {name for _, name in json.loads(places)}
-    inline = {name: found for name in names if (found := _inline(database, name)) is not None}
+    inline = {name: content for name in names if (content := _inline(database, name)) is not None}
     if len(inline) == len(names):
         return restore_media(body, places, inline.__getitem__)
     outside = {name: _place(database, name) for name in names - inline.keys()}
 
     def read(name: str) -> bytes:
-        found = inline.get(name)
-        return read_object(database, outside[name], name) if found is None else found
+        content = inline.get(name)
+        return read_object(database, outside[name], name) if content is None else content
 
     return partial(restore_media, body, places, read)
 

@@ -116,8 +116,8 @@ class RunReader:
             for position, crc, *texts in rows:
                 if crc != planned_checksum(self._run, position, texts):
                     raise ValueError(_MISMATCH)
-            found = {row[0]: (row[2], row[3], row[4], row[5]) for row in rows}
-            return [found[position] for position in positions]
+            cases = {row[0]: (row[2], row[3], row[4], row[5]) for row in rows}
+            return [cases[position] for position in positions]
 
     def check_totals(self, run: RunProgress, judging: JudgingProgress) -> None:
         """Check that the store has as many trials and verdicts as were written; read the progress in the same snapshot."""
@@ -157,12 +157,12 @@ class RunReader:
 
     def outcomes(self) -> list[tuple[int, Outcome]]:
         """Return the position and the outcome of every decided case."""
-        found = self._database.rows(
+        rows = self._database.rows(
             "SELECT position, outcome FROM verdicts WHERE run = ? AND judging = ? ORDER BY position",
             (self._run, self._judging),
         )
         with sound(self._database.name, f"outcomes of run {self._run_id}"):
-            return [(position, Outcome(outcome)) for position, outcome in found]
+            return [(position, Outcome(outcome)) for position, outcome in rows]
 
     def trials(
         self, positions: Sequence[int], *, every_attempt: bool
@@ -191,8 +191,8 @@ class RunReader:
         """Return position, number and evidence of every attempt at the trials of these cases, without media."""
         for some in _blocks(positions, _AT_ONCE):
             with self._sound(some):
-                found = self._rows_of_evidence(some)
-                whole = [(position, number, unpack(stored)) for position, number, *_, stored in found]
+                rows = self._rows_of_evidence(some)
+                whole = [(position, number, unpack(stored)) for position, number, *_, stored in rows]
             yield from whole
 
     # --- rows --------------------------------------------------------------------------------------------------------
@@ -228,8 +228,10 @@ class RunReader:
             self._run, self._judging, position, number, attempt, scores
         ):
             raise ValueError(_MISMATCH)
-        found = {} if scores is None else {name: read_score(one) for name, one in read_scores(scores).items()}
-        return StoredTrial(number, attempt, bool(failed), self._whole(stored, media), found)
+        by_metric = (
+            {} if scores is None else {name: read_score(one) for name, one in read_scores(scores).items()}
+        )
+        return StoredTrial(number, attempt, bool(failed), self._whole(stored, media), by_metric)
 
     def _read_scores(self, case_rows: _CaseRows, positions: Sequence[int]) -> None:
         where, values = _among(positions)
@@ -293,11 +295,11 @@ def _earlier(trial: TrialResult, evidence: Evidence) -> Iterator[TrialResult]:
     """The attempts before the last one: only what ended in an error is made again."""
     for attempt in range(trial.attempt):
         if (body := evidence.get((trial.number, attempt))) is not None:
-            found = Trial.model_validate_json(unpack(body))
-            failure = found.failure
-            if failure is None and found.played_user is not None:  # then it was its user that went wrong
-                failure = simulator_failure(found.played_user.faults)
-            yield TrialResult(trial.number, Outcome.ERROR, evidence=found, failure=failure, attempt=attempt)
+            stored = Trial.model_validate_json(unpack(body))
+            failure = stored.failure
+            if failure is None and stored.played_user is not None:  # then it was its user that went wrong
+                failure = simulator_failure(stored.played_user.faults)
+            yield TrialResult(trial.number, Outcome.ERROR, evidence=stored, failure=failure, attempt=attempt)
 
 
 def last_attempts(evidence: Evidence) -> list[tuple[int, int, StoredBytes]]:
@@ -393,10 +395,10 @@ class StoredCases(Sequence[CaseResult]):
 
     def counts(self) -> dict[Outcome, int]:
         """Return how many cases ended in each outcome, without reading them."""
-        found = self._counts()
-        if missing := len(self) - sum(found.values()):
-            found[Outcome.NOT_RUN] = found.get(Outcome.NOT_RUN, 0) + missing
-        return found
+        counts = self._counts()
+        if missing := len(self) - sum(counts.values()):
+            counts[Outcome.NOT_RUN] = counts.get(Outcome.NOT_RUN, 0) + missing
+        return counts
 
     def _counts(self) -> dict[Outcome, int]:
         if isinstance(self._positions, range):

@@ -163,8 +163,8 @@ class RowWriter:
     def _trial(self, rows: Rows, record: TrialRecord) -> None:
         position, number, attempt = record.position, record.number, record.attempt
         document = self._document(rows, record.case) if record.case else None
-        body, places, found = extract_media(record.evidence)
-        rows.media.update(found)
+        body, places, media = extract_media(record.evidence)
+        rows.media.update(media)
         key, stored = (self._run, position, number, attempt, int(record.failed)), pack(body, PACKED_FROM)
         rows.trials.append((*key, trial_checksum(*key, document, places, stored), document, places, stored))
         if attempt:
@@ -172,8 +172,8 @@ class RowWriter:
             rows.stale.add(position)
 
     def _document(self, rows: Rows, case: bytes) -> str:
-        body, places, found = extract_media(case)
-        rows.media.update(found)
+        body, places, media = extract_media(case)
+        rows.media.update(media)
         name, stored = content_hash(case), pack(body, PACKED_FROM)
         rows.documents[name] = (name, document_checksum(name, places, stored), places, stored)
         return name
@@ -230,8 +230,8 @@ class RowWriter:
         progress.trials += len(new)
         progress.trials_sum += sum(key[1] for key in new)
 
-    def _write_scores(self, transaction: Transaction, found: dict[tuple[int, int, int], bytes]) -> None:
-        rows = [self._score_row(key, scores) for key, scores in found.items()]
+    def _write_scores(self, transaction: Transaction, score_rows: dict[tuple[int, int, int], bytes]) -> None:
+        rows = [self._score_row(key, scores) for key, scores in score_rows.items()]
         new = insert_new(transaction, "scores", _SCORES, _SCORE_KEY, rows)
         for row in rows:
             if row[:5] not in new:
@@ -300,13 +300,13 @@ def _check_same_trial(transaction: Transaction, name: str, row: Row) -> None:
 _NEWER = "ON CONFLICT (name) DO UPDATE SET crc = excluded.crc, body = excluded.body"
 
 
-def write_answers(transaction: Transaction, run: int, found: Mapping[str, bytes]) -> None:
+def write_answers(transaction: Transaction, run: int, answers: Mapping[str, bytes]) -> None:
     """Keep answers, within a transaction; an empty one is there already, and the run rests on it, too."""
     rows = [
         (name, checksum(f"answer/{name}", stored), stored)
-        for name, body in sorted(found.items())
+        for name, body in sorted(answers.items())
         if body and (stored := pack(body, PACKED_FROM))
     ]
     insert(transaction, "answers", "name, crc, body", rows, _NEWER)
-    uses = [(run, name) for name in found]
+    uses = [(run, name) for name in answers]
     insert(transaction, "answer_uses", "run, answer", uses, "ON CONFLICT (run, answer) DO NOTHING")

@@ -161,9 +161,9 @@ def stored_judgings(database: Database, line: RunLine) -> list[tuple[JudgingProg
     if len(rows) != line.progress.judgings:
         raise damage_error(database.name, f"a scoring of run {line.run_id} is missing")
     with sound(database.name, f"a scoring of run {line.run_id}"):
-        found = [_stored_judging(line.seq, *row) for row in rows]
-    found[0][0].add(line.members)
-    return found
+        judgings = [_stored_judging(line.seq, *row) for row in rows]
+    judgings[0][0].add(line.members)
+    return judgings
 
 
 def _stored_judging(run: int, number: int, crc: int, text: str, *state: Any) -> tuple[JudgingProgress, str]:
@@ -387,12 +387,12 @@ def find_run(database: Database, store: str, name: str, kind: RunKind | None) ->
 
 def _match(name: str, ids: Collection[str]) -> str | None:
     """Return the id that is `name`, or the only one that begins with it."""
-    found = [name] if name in ids else [run_id for run_id in ids if name and run_id.startswith(name)]
-    if len(found) > 1:
+    matches = [name] if name in ids else [run_id for run_id in ids if name and run_id.startswith(name)]
+    if len(matches) > 1:
         raise UnknownNameError(
-            f"{name!r} is the beginning of {len(found)} runs: {_format_ids(found)}. Give more of it"
+            f"{name!r} is the beginning of {len(matches)} runs: {_format_ids(matches)}. Give more of it"
         )
-    return found[0] if found else None
+    return matches[0] if matches else None
 
 
 def _earlier(ids: Sequence[str], name: str, back: int, store: str) -> str:

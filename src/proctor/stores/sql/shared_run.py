@@ -303,9 +303,9 @@ class MemberHold(Hold):
     def reload(self, database: Database) -> None:
         """Read what is stored: it is unknown whether the last transaction was committed."""
         line = run_line(database, self.lease.run_id)
-        found = [one for one in line.members if one.part == self.member.part] if line is not None else []
-        if found and found[0].fence == self.member.fence:
-            self.member = found[0]
+        members = [one for one in line.members if one.part == self.member.part] if line is not None else []
+        if members and members[0].fence == self.member.fence:
+            self.member = members[0]
             self.take_progress(database)
             if self.purse is not None:
                 reload_purse(database, self.purse, self.member.run, self.member.part)

@@ -230,8 +230,8 @@ class SqlStore(SharedRunStore, AnnotatedStore, JudgeBatchStore):
         line = self._line(run_id)
         reader, total = self._reader(line, 1), line.progress.cases
         for first in range(0, total, _AT_ONCE):
-            found = reader.planned(range(first, min(total, first + _AT_ONCE)))
-            for position, texts in enumerate(found, first):
+            cases = reader.planned(range(first, min(total, first + _AT_ONCE)))
+            for position, texts in enumerate(cases, first):
                 yield PlannedCase(position, *texts)
 
     def verdicts(

@@ -93,8 +93,8 @@ class Connection:
     def row(self, sql: str, values: Sequence[Any] = ()) -> Row | None:
         """Ask, and return the first row, if any."""
         with self.lock, sqlite_errors(self.name):
-            found: Row | None = self.raw.execute(sql, values).fetchone()
-            return found
+            row: Row | None = self.raw.execute(sql, values).fetchone()
+            return row
 
     @contextmanager
     def transaction(self, *, exclusive: bool = True) -> Iterator[sqlite3.Connection]:
@@ -230,8 +230,8 @@ class InUse:
 
     def __init__(self, path: Path, look: Callable[[], None] | None = None) -> None:
         """Claim the file at `path`. `look`, which may open and close it, is called only if no code in this process has it open."""
-        found = path.stat()
-        key = found.st_dev, found.st_ino
+        stat = path.stat()
+        key = stat.st_dev, stat.st_ino
         with _lock:
             if look is not None and not _counts[key]:
                 look()

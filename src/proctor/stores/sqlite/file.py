@@ -286,8 +286,8 @@ def _is_mounted_read_only(path: Path) -> bool:
 
 
 def _identity_of(path: Path) -> tuple[int, int]:
-    found = path.stat()
-    return found.st_dev, found.st_ino
+    stat = path.stat()
+    return stat.st_dev, stat.st_ino
 
 
 def _is_about_shared_memory(error: sqlite3.OperationalError) -> bool:

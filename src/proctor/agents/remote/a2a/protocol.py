@@ -260,14 +260,14 @@ def parts_of(message: Mapping[str, Json]) -> list[Json]:
 
 
 def _object(card: Mapping[str, Json], key: str) -> Mapping[str, Json]:
-    found = card.get(key)
-    if found is not None and not isinstance(found, Mapping):
+    value = card.get(key)
+    if value is not None and not isinstance(value, Mapping):
         raise AgentLoadError(
-            f"The agent card of {card.get('name')!r}: {key} is {safe_repr(found)}; expected an object."
+            f"The agent card of {card.get('name')!r}: {key} is {safe_repr(value)}; expected an object."
         )
-    return found or {}
+    return value or {}
 
 
-def objects_of(found: object) -> list[Mapping[str, Json]]:
+def objects_of(value: object) -> list[Mapping[str, Json]]:
     """Return the objects in a list; empty for any other value."""
-    return [one for one in found if isinstance(one, Mapping)] if isinstance(found, list) else []
+    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []

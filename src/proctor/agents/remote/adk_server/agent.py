@@ -269,14 +269,14 @@ async def _apps(server: Address) -> list[str] | None:
     """Return the apps of a server; none of one that does not list them."""
     http = HttpClient(server)
     try:
-        found = await http.glance("list-apps")
+        answer = await http.glance("list-apps")
     finally:
         await http.close()
-    if isinstance(found, Mapping):
-        found = found.get("apps")
-    if not isinstance(found, list):
+    if isinstance(answer, Mapping):
+        answer = answer.get("apps")
+    if not isinstance(answer, list):
         return None
-    names = [one.get("name") if isinstance(one, Mapping) else one for one in found]
+    names = [one.get("name") if isinstance(one, Mapping) else one for one in answer]
     return [name for name in names if isinstance(name, str)]
 
 

@@ -103,8 +103,8 @@ class Sessions:
     async def state(self, remote_session: RemoteSession) -> JsonObject | None:
         """Return the state of a session; empty if the server does not return it."""
         async with self._http.send(remote_session.path, allow=(404, 405, 501)) as reply:
-            found = await reply.json() if reply.status == 200 else None
-        state = found.get("state") if isinstance(found, Mapping) else None
+            session = await reply.json() if reply.status == 200 else None
+        state = session.get("state") if isinstance(session, Mapping) else None
         return state if isinstance(state, dict) else None
 
     async def give_back(self, session: Session, remote_session: RemoteSession | None) -> None:

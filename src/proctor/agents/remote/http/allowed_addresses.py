@@ -59,13 +59,13 @@ class Targets:
         """Return whether a host is listed by this exact name."""
         return bool({(host.lower(), port), (host.lower(), None)} & self.allowed)
 
-    def check(self, host: str, port: int, found: Iterable[str]) -> str:
-        """Return the first of the addresses `found` for a host; all of them must be allowed.
+    def check(self, host: str, port: int, resolved: Iterable[str]) -> str:
+        """Return the first of the addresses `resolved` for a host; all of them must be allowed.
 
         Raises:
             AgentError: an address is not allowed, or there is none.
         """
-        addresses = [text.partition("%")[0] for text in found]
+        addresses = [text.partition("%")[0] for text in resolved]
         for text in addresses:
             why = why_not(ip_address(text))
             if why and not (why in _PRIVATE and (self.allows(text, port) or self.allows(host, port))):
@@ -85,8 +85,8 @@ class Targets:
     async def look_up(self, host: str, port: int) -> str:
         """Return the address to connect to; raises as `check`, and OSError if the name is unknown."""
         loop = asyncio.get_running_loop()
-        found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        return self.check(host, port, (str(place[0]) for *_, place in found))
+        infos = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        return self.check(host, port, (str(place[0]) for *_, place in infos))
 
 
 _PRIVATE = ("an address of this machine", "an address of a private network")

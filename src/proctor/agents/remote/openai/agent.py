@@ -226,5 +226,5 @@ def _is_openais(address: Address) -> bool:
 def _models(document: Json) -> list[str]:
     """Parse `{"data": [{"id": …}]}`; empty for anything else."""
     items = document.get("data") if isinstance(document, dict) else None
-    found = [one.get("id") for one in items if isinstance(one, dict)] if isinstance(items, list) else []
-    return [name for name in found if isinstance(name, str)]
+    ids = [one.get("id") for one in items if isinstance(one, dict)] if isinstance(items, list) else []
+    return [name for name in ids if isinstance(name, str)]

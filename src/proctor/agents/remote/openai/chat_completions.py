@@ -106,15 +106,15 @@ class Message:
         """Return the call that a piece continues: by its index, its id or its position; or a new one."""
         index, its_id = piece.get("index"), _text(piece.get("id"))
         if isinstance(index, int):
-            found = [one for one in known if one.index == index and its_id in ("", one.id)]
+            matches = [one for one in known if one.index == index and its_id in ("", one.id)]
         elif its_id:
-            found = [one for one in known if one.id == its_id]
+            matches = [one for one in known if one.id == its_id]
         else:
-            found = known[position : position + 1]
-        if not found:
-            found = [Call(index=index if isinstance(index, int) else None)]
-            self.calls += found
-        return found[-1]
+            matches = known[position : position + 1]
+        if not matches:
+            matches = [Call(index=index if isinstance(index, int) else None)]
+            self.calls += matches
+        return matches[-1]
 
     def as_history(self) -> JsonObject:
         """Return it as the next request repeats it."""
