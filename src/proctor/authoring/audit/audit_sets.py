@@ -75,7 +75,7 @@ async def audit(  # noqa: PLR0913 - the options of the command
         SetupProblems: what is wrong with the sets, the configs, the names or the store.
         StoreError: the store cannot be written.
     """
-    judges, notify = _Judges(judge, max_judge_calls, max_cost), notify or tell
+    judges = _Judges(judge, max_judge_calls, max_cost, (notify, tell))
     operators = [*select_operators(mutants), *judges.operators]
     options: dict[str, Any] = {
         "config": config,
@@ -94,10 +94,10 @@ async def audit(  # noqa: PLR0913 - the options of the command
         stored = stored_run_of(prepared, found, cases, mutants)
         with closing(stored) if stored is not None else nullcontext():
             async with judges:
-                cases = await judges.ask(prepared, found, cases, timeout, notify, stored)
+                cases = await judges.ask(prepared, found, cases, timeout, stored)
                 if proposals:
                     sound = [each for each in cases if each.is_sound]
-                    found.proposals = await propose(sound, timeout, judges.provided, notify)
+                    found.proposals = await propose(sound, timeout, judges.provided, judges.notify)
                 judges.count_usage(found)
             if case is not None:
                 found.evidence = _evidence(cases, case)
@@ -106,10 +106,16 @@ async def audit(  # noqa: PLR0913 - the options of the command
         return found
 
 
+_Notify = Callable[[str], None]
+
+
 class _Judges:
     """The judges of an audit, which are asked if a judge or a limit is given."""
 
-    def __init__(self, judge: Any, max_calls: int | None, max_cost: float | None) -> None:
+    def __init__(
+        self, judge: Any, max_calls: int | None, max_cost: float | None, notify: Sequence[_Notify | None]
+    ) -> None:
+        self.notify: _Notify = next(filter(None, notify), _ignore)
         self.are_asked = not (judge is None and max_calls is None and max_cost is None)
         self._limit = DEFAULT_CALLS if max_calls is None else max_calls
         self.options: dict[str, Any] = {"no_judge": True}
@@ -138,7 +144,6 @@ class _Judges:
         found: AuditResult,
         cases: list[AuditedCase],
         seconds: float | None,
-        notify: Callable[[str], None] | None,
         stored: StoredRun | None,
     ) -> list[AuditedCase]:
         """Ask the judges about the mutants that survive; return the cases with those that survive now.
@@ -154,7 +159,7 @@ class _Judges:
             stored.begin(None)
             provided.remember(Answers(stored))
         self.provided = provided
-        return await judge_mutants(found, cases, self._limit, seconds=seconds, notify=notify or _ignore)
+        return await judge_mutants(found, cases, self._limit, seconds=seconds, notify=self.notify)
 
 
 def _ignore(_: str) -> None:
