@@ -25,19 +25,19 @@ def find(name: str, limiter: Limiter) -> ChatModel:
     [
         pytest.param(
             {"safety_v1": 0.8, "response_match_score": 0.8, "hallucinations_v1": {"threshold": 0.5}},
-            ["The model default cannot be asked: no key. `--judge` names another model, `--no-judge` leaves out safety_v1, hallucinations_v1"],
+            ["The model default cannot be asked: no key. `--judge` names another model, `--no-judge` (of an audit: no `--judge`) leaves out safety_v1, hallucinations_v1"],
             id="the model of the run",
         ),
         pytest.param(
             {"hallucinations_v1": OWN},
-            ["The model own cannot be asked: no key. `judge_model` in the config names another model, `--no-judge` leaves out hallucinations_v1"],
+            ["The model own cannot be asked: no key. `judge_model` in the config names another model, `--no-judge` (of an audit: no `--judge`) leaves out hallucinations_v1"],
             id="the model of the criterion",
         ),
         pytest.param(
             {"safety_v1": 0.8, "hallucinations_v1": OWN_IN_CAMEL_CASE},
             [
-                "The model default cannot be asked: no key. `--judge` names another model, `--no-judge` leaves out safety_v1",
-                "The model own cannot be asked: no key. `judge_model` in the config names another model, `--no-judge` leaves out hallucinations_v1",
+                "The model default cannot be asked: no key. `--judge` names another model, `--no-judge` (of an audit: no `--judge`) leaves out safety_v1",
+                "The model own cannot be asked: no key. `judge_model` in the config names another model, `--no-judge` (of an audit: no `--judge`) leaves out hallucinations_v1",
             ],
             id="two models",
         ),

@@ -182,7 +182,7 @@ def _join_missing_judges(problems: Iterable[SetupError]) -> list[SetupError]:
 
 
 def _missing_judge(problem: SetupError, metrics: Sequence[str]) -> SetupError:
-    error = SetupError(f"{problem}, `--no-judge` leaves out {', '.join(metrics)}")
+    error = SetupError(f"{problem}, `--no-judge` (of an audit: no `--judge`) leaves out {', '.join(metrics)}")
     error.path, error.is_mistake = problem.path, False
     return error
 
