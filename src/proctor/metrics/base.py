@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any, Protocol
 
 from proctor.errors import MetricError
@@ -54,6 +55,13 @@ class MetricFacts:
     """Finds what a case states for this metric (see `statements`). `None`: every case states something, unless it lacks one of `needs`.
 
     A metric whose criterion supplies the expected values replaces it in the facts of the instance."""
+
+    @property
+    def score_range(self) -> tuple[float, float] | None:
+        """The lowest and the highest score; `None` if one of them has no limit, or both are equal."""
+        if self.maximum is None or not 0 < self.maximum - self.minimum < inf:
+            return None
+        return float(self.minimum), float(self.maximum)
 
     def statement_in(self, case: EvalCase) -> Statement:
         """Return the strongest statement that this metric finds in a case."""

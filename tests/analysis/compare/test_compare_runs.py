@@ -2,17 +2,24 @@
 
 import asyncio
 import json
+from dataclasses import replace
+from math import inf
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import proctor
+from proctor.analysis.compare.compare_runs import score_ranges
+from proctor.analysis.compare.outcome_text import change_text
 from proctor.analysis.compare.sides import figures_of_case
+from proctor.metrics.base import CaseView, MetricFacts
+from proctor.schema import text_of
 from proctor.schema.analysis.comparison import Change
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.evidence.turn import Turn
 from proctor.schema.results.run_result import CaseResult, Outcome, TrialResult
+from proctor.schema.results.score import MetricScore, Score, mean_score
 
 SET = {
     "eval_set_id": "greetings",
@@ -189,6 +196,65 @@ def test_what_was_judged_again_counts(store: Path) -> None:
     found = proctor.compare_sync(store=store)
     assert found.outcome is Change.INCONCLUSIVE
     assert [one.what for one in found.unlike if not one.expected] == ["threshold"]
+
+
+# --- metrics of a user -------------------------------------------------------------------------------------------------
+
+
+def warmth(actual: proctor.Invocation, expected: proctor.Invocation) -> float:
+    """From 0 to 1, as every function is unless it declares another range."""
+    return 1.0 if text_of(actual.final_response).startswith("Hello") else 0.5
+
+
+class Revenue:
+    """Any number."""
+
+    facts = MetricFacts(
+        name="revenue", description="In dollars.", minimum=-inf, maximum=None, default_threshold=1.0
+    )
+
+    def __init__(self, criterion: object = None) -> None: ...
+
+    def score(self, case: CaseView) -> MetricScore:
+        return mean_score([Score(1_000.0 + 100 * len(text_of(one.user_content))) for one in case.actual])
+
+
+OWN: dict[str, Any] = {
+    "criteria": {"warmth": 0.4, "revenue": 1.0},
+    "custom_metrics": {
+        "warmth": {"code_config": {"name": f"{__name__}.warmth"}},
+        "revenue": {"code_config": {"name": f"{__name__}.Revenue"}},
+    },
+}
+
+
+def mute(text: str) -> str:
+    if text == "bob":
+        raise RuntimeError("down")
+    return polite(text)
+
+
+def test_missing_scores_of_a_users_metric_are_within_its_range(store: Path) -> None:
+    run(store, config=OWN), run(store, mute, config=OWN)
+    measured = proctor.compare_sync(store=store).measure("warmth")
+    assert (measured.pairs, measured.missing) == (3, 1)
+    assert -1 <= measured.low < -1 / 3 < 0 <= measured.high <= 1
+    baseline = proctor.set_baseline("main", "previous", store=store)
+    assert score_ranges(proctor.load_baseline(baseline.name, store).judging.sets)["warmth"] == (0.0, 1.0)
+    planned = proctor.plan_sync("previous", metrics=["warmth"], store=store).measures[0]
+    assert not any("does not define its score range" in note for note in planned.notes)
+
+
+def test_equal_scores_of_a_metric_without_a_range_have_an_interval_of_their_size(store: Path) -> None:
+    for agent in (polite, rude):
+        run(store, agent, config=OWN)
+    found = proctor.compare_sync(store=store)
+    revenue = found.measure("revenue")
+    assert (revenue.base, revenue.candidate, revenue.difference) == (1_300.0, 1_300.0, 0.0)
+    assert 100 < revenue.high == -revenue.low <= 1_300
+    assert change_text(replace(revenue, candidate=1_150.25, difference=-149.75, low=-300.0, high=-40.4)) == (
+        "revenue fell from 1,300 to 1,150 (-150, 99 % CI: -300 to -40)"
+    )
 
 
 # --- what trials took ------------------------------------------------------------------------------------------------

@@ -19,7 +19,8 @@ from proctor.schema.results.run_result import RunResult
 
 if TYPE_CHECKING:
     from proctor.analysis.compare.compare_cases import CompareOptions, Side
-    from proctor.schema.results.manifest import Manifest
+    from proctor.metrics.base import MetricFacts
+    from proctor.schema.results.manifest import JudgedSet, Manifest
 
 
 class ComparingOptions(TypedDict, total=False):
@@ -172,9 +173,6 @@ def _compare(base: KnownSide, candidate: KnownSide, request: _Request) -> Compar
 def _compare_options(base: KnownSide, candidate: KnownSide, request: _Request) -> CompareOptions:
     from proctor.analysis.compare.compare_cases import MARGIN, CompareOptions
 
-    names = {
-        metric.name for one in (base, candidate) for judged in one[1][1].sets for metric in judged.metrics
-    }
     manifests = base[1][0], candidate[1][0]
     return CompareOptions(
         margin=request.margin or _margin(base, candidate) or MARGIN,
@@ -183,7 +181,7 @@ def _compare_options(base: KnownSide, candidate: KnownSide, request: _Request) -
         generalize=request.generalize,
         deterministic=_is_deterministic(request, manifests[1]),
         keep_changed=request.keep_changed_cases,
-        ranges=score_ranges(names),
+        ranges=score_ranges([*base[1][1].sets, *candidate[1][1].sets]),
         apart=frozenset() if request.keep_changed_metrics else _incomparable(base, candidate),
         left_out=_left_out_cases(manifests[1]),
     )
@@ -273,15 +271,24 @@ def _nothing_in_common(comparison: Comparison) -> str:
     )
 
 
-def score_ranges(names: Iterable[str]) -> dict[str, tuple[float, float]]:
-    """Return the lowest and the highest score of each metric whose facts define both."""
-    ranges = {}
-    for name in names:
-        try:
-            facts = METRICS.get(name).facts
-            low, high = float(facts.minimum), float(facts.maximum)
-        except (ProctorError, AttributeError, TypeError):  # a custom metric, or one without a maximum
-            continue
-        if 0 < high - low < float("inf"):
-            ranges[name] = low, high
+def score_ranges(sets: Iterable[JudgedSet]) -> dict[str, tuple[float, float]]:
+    """Return the lowest and the highest score of each metric of which both are known, over all `sets`.
+
+    Results in memory and runs of older versions do not record them: then they are known of built-in metrics only.
+    """
+    ranges: dict[str, tuple[float, float]] = {}
+    for judged in sets:
+        recorded = {one.name: one.score_range for one in judged.metrics}
+        for name, known in (recorded or dict.fromkeys(judged.config.get("criteria") or ())).items():
+            if (known := known or _registered_range(name)) is not None:
+                low, high = ranges.get(name, known)
+                ranges[name] = min(low, known[0]), max(high, known[1])
     return ranges
+
+
+def _registered_range(name: str) -> tuple[float, float] | None:
+    try:
+        facts: MetricFacts = METRICS.get(name).facts
+    except ProctorError:  # a custom metric
+        return None
+    return facts.score_range

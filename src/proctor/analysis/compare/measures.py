@@ -201,14 +201,21 @@ def interval_by_case(
     values: Sequence[PairedScore], level: float, reach: float | None = 1.0, *, more_lost: float = 0.0
 ) -> Interval:
     """Return the interval over cases, at least as wide as that over trials where the runs have different numbers of them."""
-    differences = (one.difference for one in values)
-    found = mean_difference(differences, confidence=1 - level, reach=reach, more_lost=more_lost)
+    differences = [one.difference for one in values]
+    bound = reach if reach or any(differences) else _observed_range(values)
+    found = mean_difference(differences, confidence=1 - level, reach=bound, more_lost=more_lost)
     counted = _counted_trials(values, reach)
     if not counted:
         return found.low, found.high
     whole = reach or 1.0
     low, high = two_shares_interval(counted, confidence=1 - level)
     return min(found.low, low * whole), max(found.high, high * whole)
+
+
+def _observed_range(values: Sequence[PairedScore]) -> float:
+    """Return how far the scores of a metric without a known range lie apart; the size of its score if all are equal."""
+    scores = [score for one in values for score in (one.before, one.now)]
+    return max(scores) - min(scores) or max(map(abs, scores)) or 1.0
 
 
 def _counted_trials(values: Sequence[PairedScore], reach: float | None) -> list[TwoCounts]:

@@ -12,7 +12,7 @@ from math import floor, log10
 from proctor.analysis.compare.detectable import Detectable
 from proctor.analysis.compare.futility import FUTILE
 from proctor.common.safe_text import clean, count_text
-from proctor.reports.content.summary import dollars
+from proctor.reports.content.summary import dollars, rounded
 from proctor.reports.content.symbols import Marks
 from proctor.schema.analysis.comparison import (
     PASSED,
@@ -99,8 +99,9 @@ def change_text(one: Measured, *, has_interval: bool = True) -> str:
     way = "fell" if one.difference < 0 else "rose" if one.difference > 0 else "stayed"
     level = confidence_text(one.confidence)
     if one.name != PASSED:
-        moved = f"from {one.base:.3g} to {one.candidate:.3g}"
-        return f"{one.name} {way} {moved} ({one.difference:+.2g}, {level}: {one.low:+.2g} to {one.high:+.2g})"
+        moved = f"from {rounded(one.base)} to {rounded(one.candidate)}"
+        difference, low, high = (rounded(value, 2, "+") for value in (one.difference, one.low, one.high))
+        return f"{one.name} {way} {moved} ({difference}, {level}: {low} to {high})"
     moved = (
         f"at {percent(one.base)}"
         if way == "stayed"
@@ -261,7 +262,8 @@ def _fall_parts(found: Comparison) -> Iterator[str]:
     if found.changed(CaseChange.NOW_FAILS):
         yield f"{_falls_text(found)}, not significant"
     if dropped := [one.name for one in filter(_has_dropped, found.changed(CaseChange.FEWER_TRIALS))]:
-        yield f"{_passes_text(len(dropped))} far fewer trials ({_named(dropped)}), not significant after correction"
+        cases = "1 case passes" if len(dropped) == 1 else f"{len(dropped):,} cases pass"
+        yield f"{cases} far fewer trials ({_named(dropped)}), not significant after correction"
     for one in found.measures:
         if fell_before_correction(one) and not one.verdict:
             yield f"{change_text(one)}, not significant after correction"
@@ -303,10 +305,6 @@ def _has_dropped(case: ChangedCase) -> bool:
     return case_fell_before_correction(
         TwoCounts(before.passed, before.total, now.passed + now.other, now.total)
     )
-
-
-def _passes_text(count: int) -> str:
-    return "1 case passes" if count == 1 else f"{count:,} cases pass"
 
 
 def _falls_text(found: Comparison) -> str:

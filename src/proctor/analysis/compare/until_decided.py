@@ -49,7 +49,12 @@ def looks_of(options: EvaluateOptions, plan: Plan, store: Store | None) -> Looks
         margin=margin or MARGIN,
         require_proof=margin is not None,
         deterministic=bool(options.get("deterministic")),
-        ranges=_score_ranges(plan),
+        ranges={
+            one.name: one.facts.score_range
+            for chosen in plan.sets
+            for one in chosen.metrics
+            if one.facts.score_range
+        },
     )
     return Looks(base, how, counts.pop())
 
@@ -151,9 +156,3 @@ def _planned_cases(plan: Plan) -> Iterator[tuple[tuple[str, str], str]]:
         ids = chosen.source.ids()
         for place, index in enumerate(chosen.cases):
             yield (chosen.summary.eval_set_id, ids[index]), chosen.content_hash(place)
-
-
-def _score_ranges(plan: Plan) -> dict[str, tuple[float, float]]:
-    from proctor.analysis.compare.compare_runs import score_ranges
-
-    return score_ranges({metric.name for chosen in plan.sets for metric in chosen.metrics})

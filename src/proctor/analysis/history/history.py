@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from datetime import datetime
+from functools import partial
 from itertools import pairwise
 from math import inf
 from types import MappingProxyType
@@ -147,7 +148,7 @@ def _every_case(
 
     means = MetricMeans()
     history.cases = case_histories(_points(looked, changes, means, places), changes.between)
-    history.metrics = means.points(_bounds)
+    history.metrics = means.points(partial(_bounds, looked))
     history.changes = changes.all()
 
 
@@ -240,19 +241,19 @@ def _point_in_full(looked: RunsLookedAt, one: LookedAt, planned: PlannedCase) ->
         tuple([trial.outcome for trial in case.trials]),
         "" if case.outcome is Outcome.PASSED else case.reason or case.missed,
         planned.position,
-        {name: of_trials(metric, _bounds(name)) for name, metric in case.metrics.items()},
+        {name: of_trials(metric, _bounds(looked, name)) for name, metric in case.metrics.items()},
         planned.content_hash,
     )
 
 
-def _bounds(name: str) -> tuple[float, float] | None:
-    """Return the score range of a metric, if its facts define one."""
+def _bounds(looked: RunsLookedAt, name: str) -> tuple[float, float] | None:
+    """Return the score range of a metric, if its facts or the runs define one."""
     if name == PASSED:
         return 0.0, 1.0
     try:
         facts = METRICS.get(name).facts
     except (ProctorError, AttributeError, TypeError):  # a custom metric
-        return None
+        return looked.score_ranges.get(name)
     low, high = (
         (-inf if facts.minimum is None else facts.minimum),
         (inf if facts.maximum is None else facts.maximum),

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from proctor.analysis.compare.compare_runs import score_ranges
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
 from proctor.reports.content.run_list import short_ids
 from proctor.runs.differences import find_differences, knows_cases
@@ -84,6 +86,11 @@ class RunsLookedAt:
         if one.run.run_id not in self._cases:
             self._cases[one.run.run_id] = self.store.cases(one.run.run_id, one.judging.number)
         return self._cases[one.run.run_id]
+
+    @cached_property
+    def score_ranges(self) -> dict[str, tuple[float, float]]:
+        """The lowest and the highest score of each metric of which both are known."""
+        return score_ranges(judged for one in self.runs for judged in one.judging.sets)
 
     def leave_out_beyond(self, cases: int) -> None:
         """Look at no more runs than have so many cases together; the newest stays."""

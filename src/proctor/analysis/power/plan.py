@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from math import ceil, fsum, isfinite
 from typing import TYPE_CHECKING
 
+from proctor.analysis.compare.compare_runs import score_ranges
 from proctor.analysis.compare.detectable import detectable_case_rate
 from proctor.analysis.compare.error_budget import divide_error
 from proctor.common.safe_text import count_text
 from proctor.errors import SetupError, SetupProblems, UnknownNameError, did_you_mean
+from proctor.reports.content.summary import rounded
 from proctor.runs.attempts import find_current_run
+from proctor.runs.differences import manifest_of_result
 from proctor.runs.storage.open import StoreLike, is_open, open_runs
 from proctor.schema.analysis.comparison import PASSED
 from proctor.schema.analysis.power_plan import MeasureSize, RunSize, SizeRow
+from proctor.schema.results.manifest import Judging, counting
 from proctor.schema.results.run_result import CaseResult, MetricVerdict, Outcome, RunResult
 from proctor.stats.power import (
     ScoreSize,
@@ -187,7 +191,7 @@ def _size_text(name: str, size: float) -> str:
     if name == PASSED:
         points = f"{100 * size:.3g}"
         return f"{points} point{'' if points == '1' else 's'}"
-    return f"{size:.2g} in {name}"
+    return f"{rounded(size, 2)} in {name}"
 
 
 TRIALS = (1, 2, 3, 5, 10)
@@ -245,7 +249,7 @@ def plan_sync(
     if problems := list(_problems(request)):
         raise SetupProblems(problems)
     if isinstance(run, RunResult):
-        return _run_size(run, _took(run, None), request)
+        return _run_size(run, _took(run, None), manifest_of_result(run)[1], request)
     if not is_open(store):
         with closing(open_runs(store, read_only=True)) as opened:
             return _of_kept(opened, run, request)
@@ -277,7 +281,7 @@ def _problems(request: _Request) -> Iterator[SetupError]:
 
 def _of_kept(store: Store, name: str, request: _Request) -> RunSize:
     run = store.load(find_current_run(store, name))
-    return _run_size(run, _took(run, store), request)
+    return _run_size(run, _took(run, store), counting(store.judgings(run.run_id)), request)
 
 
 def _took(run: RunResult, store: Store | None) -> TrialTook:
@@ -290,8 +294,8 @@ def _took(run: RunResult, store: Store | None) -> TrialTook:
     return TrialTook(None if cost is None else cost / trials, run.duration / trials if run.duration else None)
 
 
-def _run_size(run: RunResult, took: TrialTook, request: _Request) -> RunSize:
-    scores = _RunScores(run.cases)
+def _run_size(run: RunResult, took: TrialTook, judging: Judging, request: _Request) -> RunSize:
+    scores = _RunScores(run.cases, score_ranges(judging.sets))
     if not scores.values[PASSED]:
         raise SetupProblems([SetupError(_nothing(run, scores))])
     how = SizeAsked(
@@ -334,7 +338,8 @@ def _finite_scores(metric: MetricVerdict) -> list[float]:
 class _RunScores:
     """The values of the cases of a run, by measure."""
 
-    def __init__(self, cases: Iterable[CaseResult]) -> None:
+    def __init__(self, cases: Iterable[CaseResult], ranges: Mapping[str, tuple[float, float]]) -> None:
+        self._ranges = ranges
         self.values: dict[str, list[list[float]]] = {PASSED: []}
         self.gating: dict[str, bool] = {}
         self.left_out = 0
@@ -378,11 +383,9 @@ class _RunScores:
         return UnknownNameError(f"the run has no metric {name!r}.{did_you_mean(name, known)}{hint}")
 
     def _reach(self, name: str) -> tuple[float, list[str]]:
-        from proctor.analysis.compare.compare_runs import score_ranges
-
         if name == PASSED:
             return 1.0, []
-        if (known := score_ranges([name]).get(name)) is not None:
+        if (known := self._ranges.get(name)) is not None:
             return known[1] - known[0], []
         flat = [value for case in self.values[name] for value in case]
         score_range = max(flat) - min(flat)

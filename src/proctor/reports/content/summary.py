@@ -312,6 +312,15 @@ def dollars(cost: float) -> str:
     return f"${cost:,.2f}" if cost >= 1 or not cost else f"${cost:.2g}" if cost < 0.01 else f"${cost:.3f}"
 
 
+def rounded(value: float, digits: int = 3, sign: str = "") -> str:
+    """Return a number of any size with about so many significant digits, and all digits before the point: `0.053`, `12,300`.
+
+    `sign="+"` gives positive numbers a sign.
+    """
+    is_large = abs(value) >= 10 ** (digits - 1)
+    return f"{value:{sign},.0f}" if is_large else f"{value:{sign}.{digits}g}"
+
+
 def _counts(spent: Sequence[Spent]) -> Iterator[str]:
     calls, cached = sum(one.calls for one in spent), sum(one.cached for one in spent)
     tokens = sum(one.input_tokens + one.output_tokens for one in spent)

@@ -316,6 +316,7 @@ def _metric(bound: BoundMetric, criterion: BaseCriterion | None, modules: str) -
         judge=bound.judge,
         judge_code=bound.judge_code,
         prompts=prompts,
+        score_range=bound.facts.score_range,
     )
 
 

@@ -56,6 +56,8 @@ class MetricManifest(WireModel):
     project's modules that it imports; `?` where not all of it is known, empty otherwise and in runs of older versions."""
     prompts: dict[str, str] = Field(default_factory=dict)
     """The hashes of the judge prompts, by name."""
+    score_range: tuple[float, float] | None = None
+    """The lowest and the highest score; `None` if one of them has no limit, and in runs of older versions."""
 
     def has_other_modules(self, other: MetricManifest) -> bool:
         """Return whether it is known that the modules of a custom metric changed."""
