@@ -49,12 +49,7 @@ def looks_of(options: EvaluateOptions, plan: Plan, store: Store | None) -> Looks
         margin=margin or MARGIN,
         require_proof=margin is not None,
         deterministic=bool(options.get("deterministic")),
-        ranges={
-            one.name: one.facts.score_range
-            for chosen in plan.sets
-            for one in chosen.metrics
-            if one.facts.score_range
-        },
+        ranges=_score_ranges(plan),
     )
     return Looks(base, how, counts.pop())
 
@@ -156,3 +151,8 @@ def _planned_cases(plan: Plan) -> Iterator[tuple[tuple[str, str], str]]:
         ids = chosen.source.ids()
         for place, index in enumerate(chosen.cases):
             yield (chosen.summary.eval_set_id, ids[index]), chosen.content_hash(place)
+
+
+def _score_ranges(plan: Plan) -> dict[str, tuple[float, float]]:
+    metrics = [metric for chosen in plan.sets for metric in chosen.metrics]
+    return {one.name: one.facts.score_range for one in metrics if one.facts.score_range}
