@@ -216,10 +216,6 @@ def test_a_case_that_asserts_something_runs_without_a_warning(name: str) -> None
     assert [warning for warning in plan.warnings if "negative" in warning or NOTHING in warning] == []
 
 
-def metric_of_ones(actual: Any, expected: Any) -> float:
-    return 1.0
-
-
 @pytest.mark.parametrize(
     ("needs", "is_refused"),
     [(frozenset[str](), False), (frozenset({"expected"}), True), (frozenset({"expected_state"}), True)],

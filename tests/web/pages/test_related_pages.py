@@ -72,10 +72,6 @@ def carried(context: ServerContext, *runs: str) -> dict[str, Any]:
         store.close()
 
 
-def without_judges(found: dict[str, Any]) -> dict[str, Any]:
-    return {path: page for path, page in found.items() if path != "/api/judges"}
-
-
 @pytest.mark.parametrize("last", [1, 2, 3], ids=["one run", "two runs", "three runs"])
 def test_every_page_is_as_the_server_has_it(
     ran: Ran, context: ServerContext, client: TestClient, last: int

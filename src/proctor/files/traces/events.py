@@ -155,7 +155,7 @@ class TurnBuilder:
         self.turn.errors.append(error)
         self._describe(author, contents)
         self._add_forwarded_calls(contents.input or (), author)
-        self._add_earlier_responses(contents, author)
+        self._add_earlier_responses(contents)
         if contents.output is None and error is None:
             self.turn.lost.append(f"what the model said in the span {span.name!r} is not in the trace")
         self._messages(contents.output or [], visit)
@@ -282,7 +282,7 @@ class TurnBuilder:
                 self.turn.insert_call(Call(call, author, by_model=True, is_executed=True), content, at)
                 at += 1
 
-    def _add_earlier_responses(self, contents: Contents, author: str) -> None:
+    def _add_earlier_responses(self, contents: Contents) -> None:
         """Add the tool responses in a model's input whose tools have no span, or a span without the response."""
         if not any(not call.is_answered for call in self.turn.calls):
             return

@@ -97,7 +97,7 @@ class _Parser:
             if name in pairs:
                 raise CallError(start, f"`{quote(name, 40)[1:-1]}` appears twice", "remove one")
             pairs[name] = self._value(f"`{quote(name, 40)[1:-1]}{sign}`")
-            self._comma(bracket, opened)
+            self._comma(bracket)
         return pairs
 
     def _list(self) -> list[Json]:
@@ -106,7 +106,7 @@ class _Parser:
         self.at += 1
         while not self._closes("[", opened):
             items.append(self._value("`,`" if items else "`[`"))
-            self._comma("[", opened)
+            self._comma("[")
         return items
 
     def _closes(self, bracket: str, opened: int) -> bool:
@@ -119,7 +119,7 @@ class _Parser:
             return True
         return False
 
-    def _comma(self, bracket: str, opened: int) -> None:
+    def _comma(self, bracket: str) -> None:
         self._skip_gap()
         if self._char() == ",":
             self.at += 1
