@@ -18,7 +18,7 @@ import pydantic
 
 from proctor.agents.import_user_code import imported_late
 from proctor.agents.load import agent_folder
-from proctor.agents.reference import read_reference
+from proctor.agents.reference import Reference, read_reference
 from proctor.common.code_identity import identify
 from proctor.common.module_code import modules_of_file, project_code
 from proctor.common.prompts import Prompt, read_prompt
@@ -88,12 +88,13 @@ def agent_manifest(agent: AgentLike, label: str) -> AgentManifest:
         # an address or a command may contain a secret, which the user provides again to resume
         reference = redact_text(reference)
     folder = agent_folder(agent)
-    files = sorted(_sources(agent, folder)) if folder is not None else []
+    code = read_reference(str(agent)) if folder is not None and isinstance(agent, str | Path) else None
+    files = sorted(_sources(code, folder)) if code is not None and folder is not None else []
     return AgentManifest(
         reference=reference,
         label=label,
         source_hash=_source_hash(folder, files),
-        modules=_modules(agent, folder, files),
+        modules=_modules(code, folder, files),
         commit=_commit(folder) if folder is not None else None,
     )
 
@@ -175,24 +176,21 @@ def _source_hash(folder: Path | None, files: Sequence[Path]) -> str | None:
     return hashed.hexdigest()
 
 
-def _modules(agent: AgentLike, folder: Path | None, files: Sequence[Path]) -> dict[str, str] | None:
+def _modules(code: Reference | None, folder: Path | None, files: Sequence[Path]) -> dict[str, str] | None:
     """Return the hashes of the project's modules that the agent imports, other than its own files (see `AgentManifest`)."""
-    if folder is None or not files:
+    if code is None or folder is None or not files:
         return None
-    reference = read_reference(str(agent))
     folder, files = folder.resolve(), [file.resolve() for file in files]
     usual = (folder / "__init__.py", folder / "agent.py")
     entries = files if len(files) == 1 else filter(Path.is_file, usual)
-    with imported_late(*(reference.roots or (folder,))):
-        code = project_code(chain.from_iterable(map(modules_of_file, entries)), values=False)
-    others = sorted(code.files.keys() - set(files))
-    return {Path(relpath(file, folder)).as_posix(): code.files[file] for file in others}
+    with imported_late(*(code.roots or (folder,))):
+        hashes = project_code(chain.from_iterable(map(modules_of_file, entries)), values=False).files
+    others = sorted(hashes.keys() - set(files))
+    return {Path(relpath(file, folder)).as_posix(): hashes[file] for file in others}
 
 
-def _sources(agent: AgentLike, folder: Path) -> Iterator[Path]:
-    if not isinstance(agent, str | Path):
-        return
-    file = read_reference(str(agent)).file
+def _sources(code: Reference, folder: Path) -> Iterator[Path]:
+    file = code.file
     if file is not None and file.is_file() and file.stem not in ("agent", "__init__"):
         yield file
         return
