@@ -123,11 +123,11 @@ interface HeadCellProps<Row> {
 }
 
 function HeadCell<Row>({ column, sort, onSort }: HeadCellProps<Row>) {
-  const { id, head, align, optional, wideOnly, sortBy, first, term } = column;
+  const { id, head, align, optional, wideOnly, below, sortBy, first, term } = column;
   const sortable = sortBy !== undefined && onSort !== undefined;
   const way = sort === id ? "ascending" : sort === `-${id}` ? "descending" : "none";
   return (
-    <div role="columnheader" aria-sort={sortBy ? way : undefined} className={styles.cell} data-align={align} data-optional={optional} data-wide={wideOnly}>
+    <div role="columnheader" aria-sort={sortBy ? way : undefined} className={styles.cell} data-align={align} data-optional={optional} data-wide={wideOnly} data-below={below}>
       {sortable ? (
         <button type="button" className={styles.sort} onClick={() => onSort(nextSort(id, sort, first))}>
           {head}
@@ -150,9 +150,9 @@ export function nextSort(id: string, sort: string, first: "asc" | "desc" = "asc"
 }
 
 function gridTracks<Row>(columns: readonly Column<Row>[], choice: Choice | undefined): CSSProperties {
-  const wide = columns.map(({ width = "minmax(0, 1fr)" }) => width);
-  const middle = columns.filter(({ wideOnly }) => !wideOnly).map(({ width = "minmax(0, 1fr)" }) => width);
-  const narrow = columns.filter(({ optional }) => !optional).map(({ width = "minmax(0, 1fr)", narrow: own = width }) => own);
+  const wide = columns.filter(({ below }) => below !== "always").map(({ width = "minmax(0, 1fr)" }) => width);
+  const middle = columns.filter(({ wideOnly, below }) => !wideOnly && !below).map(({ width = "minmax(0, 1fr)" }) => width);
+  const narrow = columns.filter(({ optional, below }) => !optional && !below).map(({ width = "minmax(0, 1fr)", narrow: own = width }) => own);
   const box = choice ? ["40px"] : [];
   const templates = { "--tracks": wide, "--middle": middle, "--narrow": narrow };
   return Object.fromEntries(Object.entries(templates).map(([name, widths]) => [name, [...box, ...widths].join(" ")])) as CSSProperties;

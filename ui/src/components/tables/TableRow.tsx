@@ -18,6 +18,8 @@ export interface Column<Row> {
   optional?: boolean;
   /** Left out on a page of at most 1100 pixels, such as paper: it needs more room. */
   wideOnly?: boolean;
+  /** The cell is below the others, as wide as the row: on a page of at most 1100 pixels, or on every one. */
+  below?: "narrow" | "always";
   /** What the column is sorted by; without it the column is not. `null` comes last. */
   sortBy?: (row: Row) => number | string | null;
   /** Which way the first press sorts. Default: ascending. */
@@ -65,7 +67,7 @@ function Row<Row>({ id, row, index, start, columns, current, measure, href, choi
     >
       {choice && <Box id={id} choice={choice} />}
       {columns.map((column, at) => (
-        <div key={column.id} role="cell" className={styles.cell} data-align={column.align} data-optional={column.optional} data-wide={column.wideOnly}>
+        <div key={column.id} role="cell" className={styles.cell} data-align={column.align} data-optional={column.optional} data-wide={column.wideOnly} data-below={column.below}>
           {at === 0 && href ? (
             <Link href={href} className={styles.link}>
               {column.cell(row)}

@@ -101,14 +101,13 @@ function columnsOf(several: boolean): Column<ChangedLine>[] {
           <span className={styles.narrowOnly}>
             <Trials one={one} />
           </span>
-          {one.reason && <span className={`${styles.why} ${styles.below} small`}><Prose text={one.reason} /></span>}
         </>
       ),
     },
     { id: "change", head: "Change", width: "180px", narrow: "150px", cell: ({ change }) => <Outcome outcome={CHANGES[change][1]}>{CHANGES[change][0]}</Outcome> },
     { id: "trials", head: "Trials", width: "160px", optional: true, cell: (one) => <Trials one={one} /> },
     { id: "metric", head: "Metric", width: "minmax(132px, 1.1fr)", optional: true, cell: (one) => <Moved one={one} /> },
-    { id: "why", head: "Why", width: "minmax(0, 2fr)", optional: true, cell: ({ reason }) => <span className={styles.why} title={safeText(reason)}><Prose text={reason} /></span> },
+    { id: "why", head: "Why", width: "minmax(0, 2fr)", below: "narrow", cell: ({ reason }) => reason && <span className={styles.why} title={safeText(reason)}><Prose text={reason} /></span> },
   ];
 }
 

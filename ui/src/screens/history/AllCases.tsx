@@ -174,13 +174,12 @@ function columnsOf(several: { sets: boolean; agents: boolean }, reached: (one: H
           {several.agents && <span className={styles.under}>{safeText(one.agent)}</span>}
           {several.sets && <span className={styles.under}>{safeText(one.eval_set_id)}</span>}
           <span className={styles.narrowOnly}><SmallStrip strip={reached(one)} /></span>
-          <span className={styles.below}>{safeText(one.sentence)}</span>
         </>
       ),
     },
     { id: "course", head: "Status", width: "162px", narrow: "150px", cell: ({ course }) => <Outcome outcome={COURSES[course][1]}>{COURSES[course][0]}</Outcome> },
     { id: "strip", head: "Runs, oldest → newest", width: "minmax(120px, 1.1fr)", optional: true, cell: (one) => <SmallStrip strip={reached(one)} /> },
-    { id: "since", head: "Since when, and why", width: "minmax(0, 2.4fr)", optional: true, cell: (one) => <Since one={one} /> },
+    { id: "since", head: "Since when, and why", width: "minmax(0, 2.4fr)", below: "narrow", cell: (one) => <Since one={one} /> },
   ];
 }
 

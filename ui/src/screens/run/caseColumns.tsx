@@ -32,7 +32,7 @@ export function columnsOf(page: RunPage, { costs, chosen }: { costs: boolean; ch
     },
     { id: "outcome", head: "Outcome", width: "132px", narrow: "112px", sortBy: rank, cell: (row) => <Outcome outcome={page.state === "running" && row.outcome === "not_run" ? "pending" : row.outcome} /> },
     ...(page.num_runs > 1 ? [trials] : []),
-    ...(room ? [{ id: "why", head: "Why", width: "minmax(0, 2.2fr)", optional: true, wideOnly: true, cell: (row: CaseRow) => <Why row={row} /> }] : []),
+    { id: "why", head: "Why", width: "minmax(0, 2.2fr)", below: room ? "narrow" : "always", cell: (row) => <Why row={row} /> },
     ...metrics.map(({ name, short, thresholds }, index): Column<CaseRow> => ({
       id: name,
       head: <span className={styles.metric} title={`${name}${thresholds.length ? `, threshold ${thresholds.join(" or ")}` : ""}`}><Breakable text={short} /></span>,
@@ -107,14 +107,11 @@ function Name({ row, several }: { row: CaseRow; several: boolean }) {
           {[changeText(row), several ? row.eval_set_id : "", row.played ? "simulated user" : ""].filter(Boolean).join(" · ")}
         </span>
       )}
-      <span className={styles.narrowOnly}>
-        {row.strip.length > 1 && (
-          <span className={styles.strip}>
-            <TrialStrip strip={row.strip} />
-          </span>
-        )}
-        <Prose text={row.why} />
-      </span>
+      {row.strip.length > 1 && (
+        <span className={styles.strip}>
+          <TrialStrip strip={row.strip} />
+        </span>
+      )}
     </>
   );
 }
