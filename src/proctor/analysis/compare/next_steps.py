@@ -125,6 +125,11 @@ def _new_trials(
     if before and now:
         yield f"base{_checkout(base.agent, candidate.agent, is_same=before == now)}: {before}"
         yield f"candidate: {now}"
+    yield from _without_base(found, before, now)
+
+
+def _without_base(found: Comparison, before: str, now: str) -> Iterator[str]:
+    """Yield what to do if the base cannot be run again."""
     if found.base.num_runs < _ENOUGH_IN_BASE:
         yield "if the base cannot be run again: store baselines with at least four trials of each case (--trials=4)"
     elif now and not before:

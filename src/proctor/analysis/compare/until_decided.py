@@ -14,7 +14,7 @@ from proctor.runs.arguments import EvaluateOptions
 from proctor.stores.baselines import base_name
 
 if TYPE_CHECKING:
-    from proctor.analysis.compare.compare_cases import Side
+    from proctor.analysis.compare.compare_cases import CompareOptions, Side
     from proctor.analysis.compare.interim_looks import Looks
     from proctor.engine.planning.plan import Plan
     from proctor.schema.analysis.comparison import Comparison
@@ -30,7 +30,6 @@ def looks_of(options: EvaluateOptions, plan: Plan, store: Store | None) -> Looks
         SetupProblems: the other run is not there or has nothing in common, or too few trials are allowed.
         StoreError: the store does not exist to find it in, or it cannot be read.
     """
-    from proctor.analysis.compare.compare_cases import MARGIN, CompareOptions
     from proctor.analysis.compare.compare_runs import check_deterministic
     from proctor.analysis.compare.interim_looks import Looks
 
@@ -44,14 +43,19 @@ def looks_of(options: EvaluateOptions, plan: Plan, store: Store | None) -> Looks
     _check_alike(base, judging, plan)
     if options.get("deterministic"):
         check_deterministic(base)
+    return Looks(base, _compare_options(options, plan), counts.pop())
+
+
+def _compare_options(options: EvaluateOptions, plan: Plan) -> CompareOptions:
+    from proctor.analysis.compare.compare_cases import MARGIN, CompareOptions
+
     margin = options.get("margin")
-    how = CompareOptions(
+    return CompareOptions(
         margin=margin or MARGIN,
         require_proof=margin is not None,
         deterministic=bool(options.get("deterministic")),
         ranges=_score_ranges(plan),
     )
-    return Looks(base, how, counts.pop())
 
 
 def _too_few(counts: set[int]) -> str:
