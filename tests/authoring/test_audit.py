@@ -73,6 +73,13 @@ def changed_answers(text: str, operator: str) -> list[str]:
     return [text_of(content) for content in contents]
 
 
+def test_where_silence_is_expected_an_agent_that_talks_must_fail_and_a_silent_one_is_right() -> None:
+    found = audit(case("quiet", turn("Thanks, bye", "")), criteria=LOOSE)
+    (quiet,) = found.passed_by_any
+    assert found.agents_that_pass(quiet) == ["filler", "apology", "echo", "fixed-answer"]
+    assert caught(found, "empty") == (0, 0)
+
+
 def test_criteria_that_compare_all_catch_every_mutant() -> None:
     found = audit(ORDER, criteria=EXACT)
     assert found.score.share == 1.0

@@ -61,14 +61,15 @@ def _other(recording: Recording, turn: int) -> str:
 
 def _agent(answer: Answer, text: str, recording: Recording, _: Random) -> Iterator[Change]:
     """Yield the conversation with an agent, unless it may be the right behaviour."""
-    turns = recording.conversation
-    if not turns or all(map(states_silence, turns)) or not _is_wrong(answer, recording):
+    if not recording.conversation or not _is_wrong(answer, recording):
         return
     events = partial(_in_every_turn, answer, recording)
     yield Change(None, text, events, partial(_initial_state, recording))
 
 
 def _is_wrong(answer: Answer, recording: Recording) -> bool:
+    if answer is _empty:
+        return not all(map(states_silence, recording.conversation))
     if answer is _apology:
         return not any(map(_REFUSAL.search, recording.answers))
     return answer is not _other or any(text.strip() for text in recording.other)
