@@ -74,7 +74,8 @@ def changed_answers(text: str, operator: str) -> list[str]:
 
 
 def test_where_silence_is_expected_an_agent_that_talks_must_fail_and_a_silent_one_is_right() -> None:
-    found = audit(case("quiet", turn("Thanks, bye", "")), criteria=LOOSE)
+    nothing = {**turn("Thanks, bye", ""), "intermediate_data": {"tool_uses": []}}
+    found = audit(case("quiet", nothing), criteria=LOOSE)
     (quiet,) = found.passed_by_any
     assert found.agents_that_pass(quiet) == ["filler", "apology", "echo", "fixed-answer"]
     assert caught(found, "empty") == (0, 0)

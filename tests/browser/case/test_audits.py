@@ -74,6 +74,18 @@ def test_from_the_run_to_the_fault_that_its_case_does_not_notice(
     expect(page.get_by_role("heading", level=1)).to_have_text("Audit of bookings")
 
 
+def test_the_address_of_a_run_with_the_id_of_an_audit_leads_to_its_page(
+    page: Page, audited: Site, problems: Problems
+) -> None:
+    audit = audited.get("/api/audits")["items"][0]["run_id"]
+    problems.expect("404")
+    page.goto(f"/runs/{audit}")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Audit of bookings")
+    assert page.url.endswith(f"/audits/{audit}")
+    page.goto("/runs/no-such-run")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Run not found")
+
+
 @pytest.mark.nightly
 def test_an_audit_as_one_file_shows_the_same_without_a_server(
     browser: Browser, audited: Site, problems: Problems
