@@ -1,7 +1,7 @@
 import { useCallback, useLayoutEffect, useRef } from "react";
 import { useLocation, useRouter } from "wouter";
 
-export type AddressChanges = Record<string, string | null>;
+type AddressChanges = Record<string, string | null>;
 
 /** The query with `changes` made to it; an empty value takes its name out. */
 export function withChanges(search: string, changes: AddressChanges): string {

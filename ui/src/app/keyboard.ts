@@ -33,7 +33,7 @@ export function matchBinding(bindings: readonly Binding[], before: string, key: 
 }
 
 /** True where keys are text. */
-export function isTyping(target: EventTarget | null): boolean {
+function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
   if (target.isContentEditable || target.closest("[role=menu],[role=listbox],[role=dialog]")) return true;
   if (target instanceof HTMLInputElement) return !["checkbox", "radio", "button", "submit"].includes(target.type);

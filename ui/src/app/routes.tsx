@@ -17,7 +17,7 @@ import { LabelScreen } from "../screens/judges/LabelScreen";
 import { RunsScreen } from "../screens/runs/RunsScreen";
 import { StartScreen } from "../screens/start/StartScreen";
 
-export interface ScreenRoute {
+interface ScreenRoute {
   /** wouter's pattern; read `:names` with `useParams()`. */
   path: string;
   Screen: ComponentType;

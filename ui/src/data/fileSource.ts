@@ -3,7 +3,7 @@
 import { type Answer, type Source, SourceError } from "./source";
 
 /** The content of the element `proctor-file`. */
-export interface FileHead {
+interface FileHead {
   /** The page to begin with: `/runs/RUN`. */
   start: string;
   /** How many elements `proctor-chunk-K` there are. */

@@ -31,7 +31,7 @@ function shouldRetry(count: number, error: Error): boolean {
   return error instanceof SourceError && (error.status === 0 || error.status >= 500) && count < 1;
 }
 
-export interface DataOptions<T> {
+interface DataOptions<T> {
   /** Ask again every so many milliseconds (while something runs). */
   poll?: number | false;
   /** Show what the same path answered to another query (a filter, a page) until this one is answered. Default true. */
@@ -56,7 +56,7 @@ export function useData<T>(path: string | null, options: DataOptions<T> = {}): U
 const ASK_AGAIN = 3_000; // milliseconds between two requests to a server that does not respond
 
 /** Like `useData`, with the version (`etag`) that a change must name. */
-export function useAnswer<T>(path: string | null, options: DataOptions<T> = {}): UseQueryResult<Answer<T>, SourceError> {
+function useAnswer<T>(path: string | null, options: DataOptions<T> = {}): UseQueryResult<Answer<T>, SourceError> {
   const source = useSource();
   const { poll = false, keep = true, fresh, forget = false, read } = options;
   return useQuery<Answer<T>, SourceError>({

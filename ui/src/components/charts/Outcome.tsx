@@ -3,7 +3,7 @@ import { OUTCOME_WORDS, capital } from "../terms/caseWords";
 import styles from "./Outcome.module.css";
 import tones from "./tones.module.css";
 
-export type OutcomeName =
+type OutcomeName =
   | "passed"
   | "failed"
   | "error"

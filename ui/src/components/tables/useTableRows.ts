@@ -7,7 +7,7 @@ const DRAW_ALL = 80; // rows up to which all are drawn
 const ROW = 38; // pixels that a row takes until it is measured
 const HEAD = 60; // pixels at the top of the window that the head of the page covers
 
-export interface RowWindow {
+interface RowWindow {
   items: readonly { index: number; start: number | null }[];
   style: CSSProperties | undefined;
   measure: ((element: Element | null) => void) | null;
@@ -30,7 +30,6 @@ export function useRowWindow(
   const virtual = useWindowVirtualizer({
     count: all ? 0 : count,
     estimateSize: () => ROW,
-    initialRect: { width: window.innerWidth, height: window.innerHeight }, // the first drawing has rows: it need not wait for a measurement
     overscan: 12,
     scrollMargin: top,
     scrollPaddingStart: HEAD,
@@ -91,7 +90,7 @@ function indexOf({ id, was }: Place, ids: readonly string[]): number {
   return id === null ? -1 : ids[was] === id ? was : ids.indexOf(id);
 }
 
-export interface RowAt {
+interface RowAt {
   /** The row that is drawn as the current one; -1: none. */
   at: number;
   /** The row that the keys are at: ahead of what is drawn, when they come faster than drawings. */

@@ -1,7 +1,7 @@
 // How figures read, the same everywhere. What is not known is "–", never 0.
 
 export const UNKNOWN = "–";
-export const THIN = "\u202f";
+const THIN = "\u202f";
 
 const formats = new Map<number, Intl.NumberFormat>(); // to make one takes longer than to draw the row it is for
 

@@ -1,7 +1,7 @@
 import type { BlessCase, BlessPage } from "../../data/types";
 
 /** What the address asks for: `cases=3,7`, `trials=3:2,7:1` (trials from 1), `trial=2` of the only case, `force=1`. */
-export interface BlessRequest {
+interface BlessRequest {
   cases: number[] | null;
   trials: Record<string, number>;
   force: boolean;

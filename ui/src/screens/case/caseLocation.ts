@@ -9,7 +9,7 @@ export interface CaseLocation {
   tab: string;
 }
 
-export const TABS = ["conversation", "tools", "state", "metrics", "spans", "judges"] as const;
+const TABS = ["conversation", "tools", "state", "metrics", "spans", "judges"] as const;
 
 export function readCaseLocation(query: URLSearchParams): CaseLocation {
   const tab = query.get("tab") ?? "";

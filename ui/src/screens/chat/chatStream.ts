@@ -98,7 +98,7 @@ function dropPartial(entries: ChatEntry[], whole: ChatEntry): void {
   }
 }
 
-export interface ShownEntry {
+interface ShownEntry {
   key: number;
   entry: ChatEntry;
 }

@@ -2,7 +2,7 @@
 import type { ChangedLine } from "../../data/types";
 
 export type SlopeMeasure = "trials" | "score";
-export type SlopeTone = "worse" | "better" | "same";
+type SlopeTone = "worse" | "better" | "same";
 
 export interface Slope {
   cases: ChangedLine[];

@@ -139,7 +139,7 @@ export function NewCaseDialog({ open, close, set }: { open: boolean; close: () =
   );
 }
 
-export function newCase({ id, kind, text }: { id: string; kind: string; text: string }): Json {
+function newCase({ id, kind, text }: { id: string; kind: string; text: string }): Json {
   if (kind === "scenario") return { eval_id: id, conversation_scenario: { starting_prompt: text, conversation_plan: "" } };
   return { eval_id: id, conversation: [{ user_content: textContent(text, "user") }] };
 }

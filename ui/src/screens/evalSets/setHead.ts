@@ -2,7 +2,7 @@
 import { keyOf } from "../evalCase/editing/jsonEdit";
 import { ExactNumber, type Json } from "../evalCase/editing/exactJson";
 
-export interface HeadFacts {
+interface HeadFacts {
   /** The id that the file names; null where it names none. */
   id: string | null;
   /** When the set was made, in seconds since 1970; null where that is not stated. */

@@ -31,7 +31,7 @@ function costPoint({ run_id, case_cost, cases }: HistoryRunPart, interval: CostI
 }
 
 /** What a build is called: its commit, its version, or the beginning of the hash of its source. */
-export function buildName({ agent, commit, version, build }: HistoryRunPart): string {
+function buildName({ agent, commit, version, build }: HistoryRunPart): string {
   return [agent, commit?.replace(/^([0-9a-f]{7})[0-9a-f]*/, "$1") ?? version ?? build.slice(0, 7)].filter(Boolean).join(" ");
 }
 

@@ -34,7 +34,7 @@ export function standingTag({ standing }: JudgeRow): readonly [outcome: string, 
 }
 
 /** `0.81 (0.70–0.90)`. */
-export function figureText({ value, low, high }: FigurePart): string {
+function figureText({ value, low, high }: FigurePart): string {
   return `${scoreText(value)} (${scoreText(low)}–${scoreText(high)})`;
 }
 

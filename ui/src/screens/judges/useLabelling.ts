@@ -10,7 +10,7 @@ interface Step {
   before: LabelPart | null;
 }
 
-export interface Batch {
+interface Batch {
   items: readonly ItemToLabel[] | undefined;
   /** The index of the item that is shown; the number of items after the last one. */
   at: number;

@@ -20,7 +20,7 @@ export function knownExpenses(runs: readonly MatrixHead[]): Expense[] {
   return (Object.keys(EXPENSES) as Expense[]).filter((one) => runs.filter((run) => expenseOf(run, one) !== null && run.passed.rate !== null).length > 1);
 }
 
-export interface Measured {
+interface Measured {
   quality: number;
   expense: number;
 }

@@ -3,10 +3,10 @@
 import { pathOf } from "../../data/queries";
 
 export const OUTCOMES = ["passed", "failed", "error", "inconclusive", "skipped", "not_run"] as const;
-export const STATES = ["running", "interrupted", "finished"] as const;
+const STATES = ["running", "interrupted", "finished"] as const;
 export const PAGE = 100;
 
-export interface RunFilter {
+interface RunFilter {
   agent: string;
   set: string;
   outcome: string[];

@@ -11,7 +11,7 @@ import { type StartRequest, isComplete, problemsIn, requestBody } from "./startR
 
 const PAUSE = 600; // milliseconds without a change before it is asked what it would take
 
-export interface EstimateState {
+interface EstimateState {
   estimate: EstimatePage | null;
   problems: readonly StartProblem[];
   /** An error besides those of the request. */

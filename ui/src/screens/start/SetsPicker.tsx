@@ -64,7 +64,7 @@ export function SetsPicker({ sets, chosen, onChange }: Props) {
 }
 
 /** The folder of a file; empty for the project's own. */
-export function folderOf(path: string): string {
+function folderOf(path: string): string {
   return path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : "";
 }
 

@@ -130,7 +130,7 @@ export function problemsIn(document: unknown): StartProblem[] {
 
 // --- what an option may be -------------------------------------------------------------------------------------------
 
-export interface Shape {
+interface Shape {
   kind: "yes" | "number" | "choice" | "text" | "texts" | "json";
   choices?: readonly string[];
   whole?: boolean;

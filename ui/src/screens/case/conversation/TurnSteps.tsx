@@ -98,7 +98,7 @@ function asStep(step: StepPart, turn: TurnPart): Step {
 }
 
 /** The rules that a call breaks. */
-export function BrokenRules({ rules }: { rules: readonly string[] }) {
+function BrokenRules({ rules }: { rules: readonly string[] }) {
   return rules.map((rule) => (
     <div key={rule} className={styles.broken}>
       <span aria-hidden>✕ </span>breaks the rule: {safeText(rule)}

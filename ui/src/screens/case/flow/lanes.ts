@@ -31,7 +31,7 @@ export interface LaneLink {
   to: number;
 }
 
-export interface Lanes {
+interface Lanes {
   expected: LaneCall[];
   actual: LaneCall[];
   links: LaneLink[];

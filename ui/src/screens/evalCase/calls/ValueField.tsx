@@ -86,7 +86,7 @@ function Option({ name, form, path }: { name: string; form: Form; path: Path }) 
 }
 
 /** Values one below the other. */
-export function ListInput({ label, path }: { label: string; path: Path }) {
+function ListInput({ label, path }: { label: string; path: Path }) {
   const { set, readOnly } = useEdit();
   const value = useValue(path);
   const notes = useNotes(path);

@@ -3,7 +3,7 @@ import type { CaseChecked, CasePreview, CaseRefusal, CaseSaved, EvalCasePage, Ev
 import { SourceError } from "../../../data/source";
 import { type Json, isObject, readJson, writeJson } from "./exactJson";
 
-export type Refusal = Partial<Omit<CaseRefusal, "theirs">> & { theirs?: Json };
+type Refusal = Partial<Omit<CaseRefusal, "theirs">> & { theirs?: Json };
 
 /** A refused request, with the whole answer of the server. */
 export class RefusedError extends SourceError {
@@ -20,7 +20,7 @@ export type SavedCase = Omit<CaseSaved, "value"> & { value: Json };
 
 export type ReadHead = Omit<EvalSetHead, "value"> & { value: Json };
 
-export function casePath(set: string, id: string): string {
+function casePath(set: string, id: string): string {
   return `/api/eval-sets/${encodeURIComponent(set)}/case?id=${encodeURIComponent(id)}`;
 }
 

@@ -7,7 +7,7 @@ import type { Json } from "./exactJson";
 import type { Draft } from "./useDraft";
 
 /** The answer of the server after a write. */
-export interface SaveResult {
+interface SaveResult {
   value: Json;
   version: string;
   doubtful: readonly FieldNote[];

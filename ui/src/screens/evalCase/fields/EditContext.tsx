@@ -31,7 +31,7 @@ export function useValue(path: Path): Json | undefined {
   return valueAt(useEdit().value, path);
 }
 
-export interface FieldMessages {
+interface FieldMessages {
   error: string | null;
   hint: string | undefined;
 }

@@ -22,7 +22,7 @@ export function orderedMetrics({ metrics }: Pick<RunPage, "metrics">): MetricPar
 const OWN_COLUMNS: Readonly<Record<string, "seconds" | "tokens">> = { invocation_duration_v1: "seconds", token_usage_v1: "tokens" };
 
 /** The name by which a filter knows a metric. */
-export function filterName(metric: string): string {
+function filterName(metric: string): string {
   return OWN_COLUMNS[metric] ?? metric;
 }
 
