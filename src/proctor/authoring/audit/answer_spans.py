@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 LETTER = "[^\\W\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]"
 """The pattern of a character of words that spaces separate: no Chinese, Japanese or Korean character, next to which a number may be."""
-_SENTENCE = re.compile(r"[^\n]+?(?:[.!?]+(?=[\s*_)\"']|$)|[。！？]+|(?=\n)|$)", re.MULTILINE)
+_SENTENCE = re.compile(r"[^\n]+?(?:[.!?]+(?=[\s*_)\"']|$)|(?=\n)|$)", re.MULTILINE)
 _PROTECTED = re.compile(r"```.*?```|`[^`\n]*`|https?://\S+|www\.\S+|\S+@\S+\.\w+|\]\([^)]*\)", re.DOTALL)
 _BULLET = re.compile(r"^\s*(?:[-*•>#]+|\d+[.)])\s+")
 _POLITE = re.compile(
