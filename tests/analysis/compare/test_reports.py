@@ -28,6 +28,14 @@ from proctor.schema.analysis.comparison import (
 )
 from tests.reports.formats.test_markdown import page as markdown_page
 
+METHODS = """\
+    single cases: Fisher's exact test, one-sided; 2 % over all cases, with Tarone's and Holm's corrections
+    passed: permutation test of the trials within each case, two-sided; 4 %
+    metrics that decide: permutation test of the signs of the cases' differences, two-sided; 2 % over 1, with Holm's correction
+    other measures: permutation test of the signs of the cases' differences, two-sided; 5 % each, without correction
+    in general: permutation test of the signs of the cases' differences, two-sided, and a bootstrap over cases; 5 %
+    travel/two_turns: p = 0.004, 0.008 after correction
+"""
 ROOT = Path(__file__).resolve().parents[3]
 SCHEMA: dict[str, Any] = json.loads(
     (ROOT / "docs/schemas/comparison.schema.json").read_text(encoding="utf-8")
@@ -99,6 +107,20 @@ def drawn(found: Comparison, *, width: int = 80, verbose: bool = False) -> str:
     options = ReportOptions(width=width, color=False, symbols=True, verbose=verbose)
     draw_blocks(partial(comparison_blocks, found), out, options)
     return out.getvalue()
+
+
+def test_tests_levels_and_corrections_are_verbose_and_in_json() -> None:
+    assert METHODS in drawn(comparison(), width=200, verbose=True)
+    assert "Fisher" not in drawn(comparison(), width=200)
+    assert json.loads(written(comparison(), "json"))["tests"] == [
+        line.strip() for line in METHODS.splitlines()
+    ]
+    general = replace(GENERAL, gates=True, confidence=0.96)
+    with_general = json.loads(written(comparison(general=general), "json"))["tests"]
+    assert [text.rpartition("; ")[2] for text in with_general[:2]] == [
+        "1 % over all cases, with Tarone's and Holm's corrections",
+        "2 %",
+    ]
 
 
 PLAIN = """\

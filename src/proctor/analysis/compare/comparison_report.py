@@ -8,6 +8,7 @@ from dataclasses import asdict
 from functools import partial
 from typing import TextIO
 
+from proctor.analysis.compare.error_budget import describe_tests
 from proctor.analysis.compare.outcome_text import (
     FIGURES,
     OUTCOMES,
@@ -111,6 +112,8 @@ def comparison_blocks(comparison: Comparison, look: Look) -> Iterator[Block]:
     if measures.rows:
         yield Gap()
         yield measures
+    for text in describe_tests(comparison) if look.verbose else ():
+        yield Line([Span(text, "dim", is_data=True)], indent=2, record=("METHOD", text))
     if costs := cost_texts(comparison):
         yield Record(("COST", f"{costs[0]} -> {costs[1]}"))
     yield Gap()
@@ -344,6 +347,7 @@ def comparison_data(found: Comparison) -> JsonObject:
         "more_trials": found.more_trials,
         "look": None if found.look is None else asdict(found.look),
         "measures": [asdict(one) | {"verdict": one.verdict or None} for one in found.measures],
+        "tests": describe_tests(found),
         "significant_cases": [asdict(one) for one in found.significant_cases],
         "cases": [asdict(case) | {"metric": case.metric or None} for case in found.cases],
         "only_base": list(found.only_base),

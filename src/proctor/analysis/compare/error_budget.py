@@ -1,4 +1,4 @@
-"""How the probability of a false regression is divided over the tests that can cause one.
+"""The tests of a comparison, and how the probability of a false regression is divided over those that can cause one.
 
 All tests are one-sided: 2 % for single cases, 2 % for the pass rate of the set, 1 % for the metrics. If a drop in general is
 a regression, too (`--generalize`), it gets 2 %, and cases and set get 1 % each. By Bonferroni's inequality the probability
@@ -8,6 +8,8 @@ that any of them is wrong is at most the sum. The same levels hold for improveme
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+from proctor.schema.analysis.comparison import PASSED, Comparison
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,3 +36,37 @@ def divide_error(error: float, *, generalize: bool = False) -> ErrorBudget:
     return ErrorBudget(
         shares.cases * error, shares.overall * error, shares.metrics * error, shares.general * error
     )
+
+
+def describe_tests(found: Comparison) -> list[str]:
+    """Return the tests of a comparison with their levels and corrections, and the p-values of the cases that are worse."""
+    deciding = [one.name for one in found.measures if one.decides]
+    if not deciding or found.general is None:
+        return []
+    budget = divide_error(_error(found), generalize=found.general.gates)
+    is_single = found.base.num_runs == found.candidate.num_runs == 1
+    passed = "McNemar's exact test" if is_single else "permutation test of the trials within each case"
+    metrics = [name for name in deciding if name != PASSED]
+    texts = [
+        f"single cases: Fisher's exact test, one-sided; {_percent(budget.cases)} over all cases, with Tarone's and Holm's corrections",
+        f"{PASSED}: {passed}, two-sided; {_percent(2 * budget.overall)}",
+        f"metrics that decide: {_SIGNS}; {_percent(2 * budget.metrics)} over {len(metrics)}, with Holm's correction",
+        f"other measures: {_SIGNS}; {_percent(1 - found.confidence)} each, without correction",
+        f"in general: {_SIGNS}, and a bootstrap over cases; {_percent(1 - found.general.confidence)}",
+    ]
+    cases = [
+        f"{one.name}: p = {one.p_value:.2g}, {one.adjusted:.2g} after correction"
+        for one in found.significant_cases
+    ]
+    return [text for text in texts if metrics or not text.startswith("metrics")] + cases
+
+
+_SIGNS = "permutation test of the signs of the cases' differences, two-sided"
+
+
+def _error(found: Comparison) -> float:
+    return 1 - found.confidence if found.look is None else found.look.one_sided
+
+
+def _percent(level: float) -> str:
+    return f"{100 * level:.2g} %"
