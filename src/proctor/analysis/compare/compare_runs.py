@@ -278,8 +278,8 @@ def score_ranges(sets: Iterable[JudgedSet]) -> dict[str, tuple[float, float]]:
     """
     ranges: dict[str, tuple[float, float]] = {}
     for judged in sets:
-        recorded = {one.name: one.score_range for one in judged.metrics}
-        for name, known in (recorded or dict.fromkeys(judged.config.get("criteria") or ())).items():
+        by_name = {one.name: one.score_range for one in judged.metrics}
+        for name, known in (by_name or dict.fromkeys(judged.config.get("criteria") or ())).items():
             if (known := known or _registered_range(name)) is not None:
                 low, high = ranges.get(name, known)
                 ranges[name] = min(low, known[0]), max(high, known[1])

@@ -347,7 +347,7 @@ def comparison_data(found: Comparison) -> JsonObject:
         "more_trials": found.more_trials,
         "look": None if found.look is None else asdict(found.look),
         "measures": [asdict(one) | {"verdict": one.verdict or None} for one in found.measures],
-        "tests": describe_tests(found),
+        "tests": [*describe_tests(found)],
         "significant_cases": [asdict(one) for one in found.significant_cases],
         "cases": [asdict(case) | {"metric": case.metric or None} for case in found.cases],
         "only_base": list(found.only_base),

@@ -45,11 +45,11 @@ def describe_tests(found: Comparison) -> list[str]:
         return []
     budget = divide_error(_error(found), generalize=found.general.gates)
     is_single = found.base.num_runs == found.candidate.num_runs == 1
-    passed = "McNemar's exact test" if is_single else "permutation test of the trials within each case"
+    rate_test = "McNemar's exact test" if is_single else "permutation test of the trials within each case"
     metrics = [name for name in deciding if name != PASSED]
     texts = [
         f"single cases: Fisher's exact test, one-sided; {_percent(budget.cases)} over all cases, with Tarone's and Holm's corrections",
-        f"{PASSED}: {passed}, two-sided; {_percent(2 * budget.overall)}",
+        f"{PASSED}: {rate_test}, two-sided; {_percent(2 * budget.overall)}",
         f"metrics that decide: {_SIGNS}; {_percent(2 * budget.metrics)} over {len(metrics)}, with Holm's correction",
         f"other measures: {_SIGNS}; {_percent(1 - found.confidence)} each, without correction",
         f"in general: {_SIGNS}, and a bootstrap over cases; {_percent(1 - found.general.confidence)}",

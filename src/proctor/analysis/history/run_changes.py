@@ -109,17 +109,17 @@ class RunChanges:
             for one in reversed(self._looked.runs)
             if eval_set_id in one.run.sets and self.agent_of(one) == agent
         ]
-        stretch, noted = runs[:1], list[RunChange]()
+        stretch, sizes = runs[:1], list[RunChange]()
         for older, newer in pairwise(runs):
             by_manifest = [*self._by_manifest(agent, eval_set_id, older, newer)]
             if any(not _is_size(one.differences) for one in by_manifest):
-                yield from self._in_stretch(agent, eval_set_id, stretch, noted)
+                yield from self._in_stretch(agent, eval_set_id, stretch, sizes)
                 yield from by_manifest
-                stretch, noted = [newer], []
+                stretch, sizes = [newer], []
             else:
                 stretch.append(newer)
-                noted += by_manifest
-        yield from self._in_stretch(agent, eval_set_id, stretch, noted)
+                sizes += by_manifest
+        yield from self._in_stretch(agent, eval_set_id, stretch, sizes)
 
     def _by_manifest(
         self, agent: str, eval_set_id: str, older: LookedAt, newer: LookedAt
@@ -139,10 +139,10 @@ class RunChanges:
             yield self._outside(agent, eval_set_id, (older, newer), text, None)
 
     def _in_stretch(
-        self, agent: str, eval_set_id: str, runs: Sequence[LookedAt], noted: Sequence[RunChange]
+        self, agent: str, eval_set_id: str, runs: Sequence[LookedAt], sizes: Sequence[RunChange]
     ) -> Iterator[RunChange]:
-        """Yield the shifts of the results over runs that differ at most in the number of trials, and these differences (`noted`)."""
-        changes = [*noted, *self._by_results(agent, eval_set_id, runs)]
+        """Yield the shifts of the results over runs that differ at most in the number of trials, and these differences (`sizes`)."""
+        changes = [*sizes, *self._by_results(agent, eval_set_id, runs)]
         yield from sorted(changes, key=lambda one: one.first.started_at)
 
     def _by_results(self, agent: str, eval_set_id: str, runs: Sequence[LookedAt]) -> Iterator[RunChange]:
