@@ -217,8 +217,8 @@ def _telling_metric(cases: Sequence[CaseResult | None], metrics: Sequence[str]) 
     for name in used:
         if len({case if case is None else _score(case, name) for case in cases}) > 1:
             return name
-    missed = [name for name in used if any(_misses(case, name) for case in cases)]
-    return next(iter(missed or used), "")
+    misses = [name for name in used if any(_misses(case, name) for case in cases)]
+    return next(iter(misses or used), "")
 
 
 def _misses(case: CaseResult | None, metric: str) -> bool:
