@@ -128,9 +128,9 @@ def _new_trials(
     yield from _without_base(found, before, now)
 
 
-def _without_base(found: Comparison, before: str, now: str) -> Iterator[str]:
+def _without_base(comparison: Comparison, before: str, now: str) -> Iterator[str]:
     """Yield what to do if the base cannot be run again."""
-    if found.base.num_runs < _ENOUGH_IN_BASE:
+    if comparison.base.num_runs < _ENOUGH_IN_BASE:
         yield "if the base cannot be run again: store baselines with at least four trials of each case (--trials=4)"
     elif now and not before:
         yield f"if the base cannot be run again, compare new trials of the candidate with it: {now}"
