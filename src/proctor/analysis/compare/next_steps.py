@@ -82,9 +82,9 @@ def rescore_step(found: Comparison, base: Judging, candidate: Judging, *, is_bas
     return f"score the {word} by the criteria of the {other}, with {content} in FILE: {command}"
 
 
-def _is_apart(found: Comparison) -> bool:
+def _is_apart(comparison: Comparison) -> bool:
     """Return whether pass and fail were not scored alike, so that no trial decides."""
-    return any(one.name == PASSED and one.apart for one in found.measures)
+    return any(one.name == PASSED and one.apart for one in comparison.measures)
 
 
 def _chosen_metrics(judged: JudgedSet) -> str:
