@@ -7,6 +7,7 @@ that any of them is wrong is at most the sum. The same levels hold for improveme
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from proctor.schema.analysis.comparison import PASSED, Comparison
@@ -38,34 +39,37 @@ def divide_error(error: float, *, generalize: bool = False) -> ErrorBudget:
     )
 
 
-def describe_tests(found: Comparison) -> list[str]:
+def describe_tests(comparison: Comparison) -> list[str]:
     """Return the tests of a comparison with their levels and corrections, and the p-values of the cases that are worse."""
-    deciding = [one.name for one in found.measures if one.decides]
-    if not deciding or found.general is None:
+    if comparison.general is None:
         return []
-    budget = divide_error(_error(found), generalize=found.general.gates)
-    is_single = found.base.num_runs == found.candidate.num_runs == 1
-    rate_test = "McNemar's exact test" if is_single else "permutation test of the trials within each case"
-    metrics = [name for name in deciding if name != PASSED]
-    texts = [
-        f"single cases: Fisher's exact test, one-sided; {_percent(budget.cases)} over all cases, with Tarone's and Holm's corrections",
-        f"{PASSED}: {rate_test}, two-sided; {_percent(2 * budget.overall)}",
-        f"metrics that decide: {_SIGNS}; {_percent(2 * budget.metrics)} over {len(metrics)}, with Holm's correction",
-        f"other measures: {_SIGNS}; {_percent(1 - found.confidence)} each, without correction",
-        f"in general: {_SIGNS}, and a bootstrap over cases; {_percent(1 - found.general.confidence)}",
-    ]
-    cases = [
+    cases = (
         f"{one.name}: p = {one.p_value:.2g}, {one.adjusted:.2g} after correction"
-        for one in found.significant_cases
+        for one in comparison.significant_cases
+    )
+    return [
+        *_deciding_tests(comparison, divide_error(_error(comparison), generalize=comparison.general.gates)),
+        f"other measures: {_SIGNS}; {_percent(1 - comparison.confidence)} each, without correction",
+        f"in general: {_SIGNS}, and a bootstrap over cases; {_percent(1 - comparison.general.confidence)}",
+        *cases,
     ]
-    return [text for text in texts if metrics or not text.startswith("metrics")] + cases
+
+
+def _deciding_tests(comparison: Comparison, budget: ErrorBudget) -> Iterator[str]:
+    is_single = comparison.base.num_runs == comparison.candidate.num_runs == 1
+    rate_test = "McNemar's exact test" if is_single else "permutation test of the trials within each case"
+    metrics = sum(one.decides and one.name != PASSED for one in comparison.measures)
+    yield f"single cases: Fisher's exact test, one-sided; {_percent(budget.cases)} over all cases, with Tarone's and Holm's corrections"
+    yield f"{PASSED}: {rate_test}, two-sided; {_percent(2 * budget.overall)}"
+    if metrics:
+        yield f"metrics that decide: {_SIGNS}; {_percent(2 * budget.metrics)} over {metrics}, with Holm's correction"
 
 
 _SIGNS = "permutation test of the signs of the cases' differences, two-sided"
 
 
-def _error(found: Comparison) -> float:
-    return 1 - found.confidence if found.look is None else found.look.one_sided
+def _error(comparison: Comparison) -> float:
+    return 1 - comparison.confidence if comparison.look is None else comparison.look.one_sided
 
 
 def _percent(level: float) -> str:

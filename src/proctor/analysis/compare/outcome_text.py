@@ -203,15 +203,15 @@ def _regression(found: Comparison) -> str:
     return ", ".join(parts) or f"the agent is deterministic, and {_falls_text(found)}"
 
 
-def _improvement(found: Comparison) -> str:
-    parts = [change_text(one) for one in found.measures if one.decides and one.verdict == "better"]
+def _improvement(comparison: Comparison) -> str:
+    parts = [change_text(one) for one in comparison.measures if one.decides and one.verdict == "better"]
     return ", ".join(parts) or "cases are significantly better"
 
 
-def _no_regression(found: Comparison) -> str:
-    one = found.measure(PASSED)
-    lowest = 0.0 if found.general is None else found.general.lowest
-    confidence = f"{100 * found.confidence:.3g} % confidence"
+def _no_regression(comparison: Comparison) -> str:
+    one = comparison.measure(PASSED)
+    lowest = 0.0 if comparison.general is None else comparison.general.lowest
+    confidence = f"{100 * comparison.confidence:.3g} % confidence"
     rates = f"the pass rate of the trials was {percent(one.base)} and is {percent(one.candidate)}"
     return f"{rates}; a drop of more than {100 * max(0.0, -lowest):.1f} points is ruled out ({confidence})"
 
@@ -282,10 +282,10 @@ def case_fell_before_correction(case: TwoCounts) -> bool:
     return case_test(case)[0] <= _UNCORRECTED / 2  # one-sided
 
 
-def _error(found: Comparison) -> str:
-    if not found.pairs:
+def _error(comparison: Comparison) -> str:
+    if not comparison.pairs:
         return "no case of one run is in the other one"
-    return f"a regression cannot be excluded: {missing_text(found)}"
+    return f"a regression cannot be excluded: {missing_text(comparison)}"
 
 
 def missing_text(found: Comparison) -> str:
@@ -353,8 +353,8 @@ def _look_text(found: Comparison, look: Look) -> str:
     return f"{end}; the others would hardly decide it (a chance below {100 * FUTILE:.0f} %)"
 
 
-def _margin(found: Comparison) -> str:
-    return f"{100 * found.margin:g} points"
+def _margin(comparison: Comparison) -> str:
+    return f"{100 * comparison.margin:g} points"
 
 
 # --- The words and numbers that the reports share: changes of cases, measures, runs, missing verdicts -----------------
