@@ -237,6 +237,11 @@ def test_a_fact_that_is_not_only_before_the_final_response(text: str, answer: st
         pytest.param("wrong-date", "5月3日に届きます。", ["5月3日"], id="a date in Japanese"),
         pytest.param("wrong-id", "注文ORD123を発送しました。", ["ORD123"], id="an id in Japanese"),
         pytest.param("negation", "YOUR ORDER IS READY.", ["YOUR ORDER IS READY."], id="capitals"),
+        pytest.param("wrong-number", "Il pèse 1\u202f234,5 kilos.", ["1\u202f234,5"], id="thousands with narrow spaces"),
+        pytest.param("wrong-amount", "Il coûte 1 234,56 € par an.", ["1 234,56 €"], id="thousands with spaces"),
+        pytest.param("wrong-date", "Die Lieferung kommt am 29.11.2026 an.", ["29.11.2026"], id="a date in German"),
+        pytest.param("wrong-date", "2026년 11월 29일에 도착합니다.", ["2026년 11월 29일"], id="a date in Korean"),
+        pytest.param("wrong-date", "9:00から開いています。", ["9:00"], id="a time in Japanese"),
     ],
 )  # fmt: skip
 def test_a_fact_in_another_notation(operator: str, answer: str, changed: list[str]) -> None:
@@ -255,11 +260,51 @@ def test_a_fact_in_another_notation(operator: str, answer: str, changed: list[st
         pytest.param("?", "共有5個嗎？", id="a question"),
         pytest.param("我要5個包裹", "共有5個包裹。", id="the user gave it in Chinese"),
         pytest.param("1234,56 Euro?", "Sie zahlen 1.234,56 € im Jahr.", id="the user gave it without points"),
+        pytest.param("1 234 Euro?", "Sie zahlen 1.234,00 € im Jahr.", id="the user gave it with spaces"),
+        pytest.param("１２個ください", "合計は12個です。", id="the user gave it in full-width digits"),
+        pytest.param("?", "2026년 11월 29일에 도착합니다.", id="the parts of a date"),
         pytest.param("Kostet es 12 Euro?", "Es kostet 12,00 € im Jahr.", id="the user gave it without cents"),
     ],
 )  # fmt: skip
 def test_a_value_whose_change_may_be_harmless_stays(asked: str, answer: str) -> None:
     assert not [*mutants("wrong-number", turn(asked, answer)), *mutants("wrong-amount", turn(asked, answer))]
+
+
+@given(st.text("12９１٣", min_size=1, max_size=4), st.integers(0, 9))
+def test_a_wrong_number_is_another_number_in_the_same_digits(number: str, seed: int) -> None:
+    (found,) = mutants("wrong-number", turn("?", f"合計は{number}個です。"), seed=seed)
+    changed = found.answer(0)[3:-4]
+    assert int(changed) != int(number)
+    assert [ord(sign) - int(sign) for sign in changed] == [ord(sign) - int(sign) for sign in number]
+
+
+@pytest.mark.parametrize(
+    ("date", "day"),
+    [("29/11/2026", r"\d+"), ("11/29/2026", r"(?<=11/)\d+"), ("２０２６年１月２９日", r"[１２]\d(?=日)")],
+)
+def test_another_date_has_another_day(date: str, day: str) -> None:
+    (found,) = mutants("wrong-date", turn("?", f"It arrives {date} at noon." if "/" in date else date))
+    changed = found.fault.split("'")[3]
+    assert re.sub(day, "", changed, count=1) == re.sub(day, "", date, count=1)
+    assert changed != date
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("You will NOT get a refund.", ["You will get a refund."]),
+        ("You can’t cancel it now.", ["You can cancel it now."]),
+        ("The order is ready, but it is not paid.", ["The order is not ready, but it is not paid."]),
+        ("There are no rooms left.", []),
+        ("The order is still not ready.", []),
+        ("It is NEVER open on Sunday.", []),
+        ("You can only pay in cash.", []),
+        ("Nobody is at the desk now.", []),
+        ("There aren't any rooms left.", []),
+    ],
+)
+def test_a_negation_is_neither_doubled_nor_broken(answer: str, expected: list[str]) -> None:
+    assert [each.answer(0) for each in mutants("negation", turn("?", answer))] == expected
 
 
 @given(
@@ -278,6 +323,7 @@ def test_a_value_is_replaced_as_a_pattern_would(text: str, value: str) -> None:
     ("operator", "answer"),
     [
         pytest.param("wrong-name", "Please note: For Educational and Informational Purposes Only.", id="a heading"),
+        pytest.param("wrong-name", "Es sind zwei Zimmer mit Dusche und Balkon frei.", id="nouns in German"),
         pytest.param("negation", "The commit information is:", id="an introduction"),
         pytest.param("condition-missing", "A table is particularly useful if the data is large and changes.", id="useful if"),
     ],

@@ -19,17 +19,26 @@ from proctor.authoring.audit.answer_spans import (
 from proctor.authoring.audit.mutant import Change, Events, Operator, Recording, answer_with, shorten_change
 from proctor.authoring.audit.wrong_facts import facts_of
 
+_POSITIVE = r"(?i:(?![^,;:.()]*(?:\b(?:not|no|never|nothing|none|nobody|nowhere|neither|nor|hardly|only|cannot)\b|n['’]t\b)))"
+"""A rest of a clause without a negation: a second one would contradict the first, or take it back."""
+_REMOVABLE = r"(?![^,;:.()]*\b(?:any\w*|yet)\b)"
+"""A rest of a clause that needs no negation."""
 _NOT = (
-    (re.compile(r"\b(cannot|can't)\b"), "can"),
-    (re.compile(r"\b(is|are|was|were|has|have|had|will|does|do|did|can) not\b(?! only)"), r"\1"),
-    (re.compile(r"\b(is|are|was|were|has|have|had|does|do|did)n't\b"), r"\1"),
-    (re.compile(r"\b(will|can)\b(?! not)"), r"\1 not"),
-    (re.compile(r"\b(has|have) been\b"), r"\1 not been"),
-    (re.compile(r"\b(is|are|was|were)\b(?! not)"), r"\1 not"),
+    (re.compile(rf"\b(cannot|can['’]t)\b{_REMOVABLE}"), "can"),
+    (
+        re.compile(
+            rf"\b(is|are|was|were|has|have|had|will|does|do|did|can) (?:not|NOT)\b(?! only){_REMOVABLE}"
+        ),
+        r"\1",
+    ),
+    (re.compile(rf"\b(is|are|was|were|has|have|had|does|do|did)n['’]t\b{_REMOVABLE}"), r"\1"),
+    (re.compile(rf"\b(will|can)\b{_POSITIVE}"), r"\1 not"),
+    (re.compile(rf"\b(has|have) been\b{_POSITIVE}"), r"\1 not been"),
+    (re.compile(rf"\b(is|are|was|were)\b{_POSITIVE}"), r"\1 not"),
 )
 _SUBORDINATE = re.compile(
     r"\b(?:if|when|whether|unless|while|because|that|which|who|what|where|how|why|since|although|though|not|never|no|nothing"
-    r"|none|neither|only|any|anything|n't)\b|[,;:(]",
+    r"|none|nobody|neither|few|little|hardly|only|any|anything|n['’]t)\b|[,;:(]",
     re.IGNORECASE,
 )
 _HEDGED = re.compile(

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from random import Random
+from unicodedata import normalize
 
 from proctor.authoring.audit.answer_spans import (
     LETTER,
@@ -34,12 +35,14 @@ _MONTH = (
     r"|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)"
 )
 _DATE = re.compile(
-    rf"\b\d{{4}}-\d{{2}}-\d{{2}}\b|\b{_MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?\b(?:,? \d{{4}})?|\b\d{{1,2}}(?:st|nd|rd|th)? {_MONTH}\b"
-    r"(?: \d{4})?|\b\d{1,2}/\d{1,2}/\d{2,4}\b|(?<![\d+:-])\b(?:[01]?\d|2[0-3]):[0-5]\d\b(?!:)"
-    r"|(?:\d{4}年)?(?<!\d)\d{1,2}月\d{1,2}日"
+    rf"(?<!{LETTER})(?:\d{{4}}-\d{{2}}-\d{{2}}|{_MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?(?!{LETTER})(?:,? \d{{4}})?"
+    rf"|\d{{1,2}}(?:st|nd|rd|th)? {_MONTH}(?!{LETTER})(?: \d{{4}})?|\d{{1,2}}/\d{{1,2}}/\d{{2,4}}"
+    rf"|(?<![+:-])(?:[01]?\d|2[0-3]):[0-5]\d(?!:)|(?:0?[1-9]|[12]\d|3[01])\.(?:0?[1-9]|1[0-2])\.(?:19|20)\d\d)(?!{LETTER})"
+    r"|(?:\d{4}[年년] ?)?(?<!\d)\d{1,2}[月월] ?\d{1,2}[日일]"
 )
 _DECIMAL_COMMA = r"(?:\d{1,3}(?:\.\d{3})+|\d+),\d{1,2}(?![\d,])"
-_FIGURE = rf"\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|{_DECIMAL_COMMA}|\d+(?:\.\d+)?"
+_SPACED = r"\d{1,3}(?:[ \u00a0\u202f'’]\d{3})+(?!\d)(?:[.,]\d{1,2}(?![\d,]))?"
+_FIGURE = rf"\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|{_SPACED}|{_DECIMAL_COMMA}|\d+(?:\.\d+)?"
 _APART = rf"(?<!{LETTER})(?<![.,])"
 _AMOUNT = re.compile(
     rf"[$€£¥₹]\s?(?:{_FIGURE})|{_APART}(?:{_FIGURE})\s?(?:USD|EUR|GBP|dollars|euros|pounds|€|£)(?!{LETTER})"
@@ -72,6 +75,10 @@ _NAME = re.compile(r"(?<![\w'’-])[a-z][a-z'’-]* (?P<value>[A-Z][a-z]{2,}(?: 
 _NO_NAMES = re.compile(
     rf"{_MONTH}|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|Please|Step|Option|Section|Yes|Okay|Hello|Thank|English|Internet"
 )
+_GERMAN = re.compile(
+    r"\b(?:der|dem|und|ist|sind|hat|haben|nicht|für|auf|mit|eine[nmrs]?|wir|wird|werden|ihre?[nmrs]?|zu[mr]|vo[mn]|im|kommt|kostet)\b"
+)
+"""Words of German, which capitalizes each noun."""
 _NAMES = ("Quentin Marlowe", "Isolde Varga", "Bexley Harrow", "Tamsin Okoro", "Corvin Delacroix")
 
 Values = Callable[[str], Iterable[tuple[Span, str]]]
@@ -103,6 +110,8 @@ def _ids(text: str) -> Iterator[tuple[Span, str]]:
 
 def _names(text: str) -> Iterator[tuple[Span, str]]:
     """Yield capitalized words within sentences; in a heading, or a line that may be one, every word is capitalized."""
+    if _GERMAN.search(text):
+        return
     whole = [span for span in statement_spans(text) if _is_prose(text[span.start : span.end])]
     for match in _NAME.finditer(text):
         span = Span(*match.span("value"))
@@ -125,8 +134,14 @@ _units: Values = partial(_plain_values, _UNIT)
 
 
 def _other_digit(value: str, at: int, random: Random) -> str:
-    digit = random.choice([each for each in "123456789" if each != value[at]])
-    return value[:at] + digit + value[at + 1 :]
+    digit = random.choice([each for each in range(1, 10) if each != int(value[at])])
+    return value[:at] + _digits(digit, value[at]) + value[at + 1 :]
+
+
+def _digits(number: int, like: str) -> str:
+    """Write a number with the digits of another one, such as full-width or Arabic digits."""
+    zero = ord(like[0]) - int(like[0])
+    return "".join(chr(zero + int(digit)) for digit in str(number))
 
 
 def _first_digit(value: str, random: Random) -> str:
@@ -142,11 +157,12 @@ def _other_date(value: str, random: Random) -> str:
             f"{(int(hour) + random.randint(1, 4)) % 12 + 1 if int(hour) > 9 else int(hour) % 9 + 1}:{minutes}"
         )
     days = [*re.finditer(r"\d+", value)]
-    is_day_last = "日" in value or (len(days) == 3 and len(days[0][0]) == 4)
-    day = days[-1] if is_day_last else days[1 if "/" in value else 0]
+    is_day_last = value[-1] in "日일" or (len(days) == 3 and len(days[0][0]) == 4)
+    is_month_first = "/" in value and int(days[0][0]) <= 12
+    day = days[-1] if is_day_last else days[1 if is_month_first else 0]
     number = int(day[0])
     other = random.choice([each for each in range(10, 28) if each != number])
-    return f"{value[: day.start()]}{other}{_ending(value[day.end() :], other)}"
+    return f"{value[: day.start()]}{_digits(other, day[0])}{_ending(value[day.end() :], other)}"
 
 
 def _ending(rest: str, day: int) -> str:
@@ -192,19 +208,24 @@ def _wrong(
 
 def _new_values(values: Values, text: str, known: str) -> list[str]:
     """Return the values of a text whose change surely changes the meaning, without those of an earlier text in lower case."""
+    known = normalize("NFKC", known)
+    joined = _SEPARATOR.sub("", known)
     return [
         value
         for value in dict.fromkeys(_certain(values, text))
-        if not (occurs_in(value, known) or occurs_in(_plain(value), known.replace(",", "")))
+        if not (occurs_in(normalize("NFKC", value), known) or occurs_in(_plain(value), joined))
     ]
 
 
+_SEPARATOR = re.compile(r",|(?<=\d)[ '’](?=\d{3}(?!\d))")
+
+
 def _plain(value: str) -> str:
-    """Return an amount as a user may write it: without currency, thousands, cents and decimal comma."""
-    amount = value.strip("$€£¥₹ ")
+    """Return a number as a user may write it: without currency, thousands, cents and decimal comma."""
+    amount = normalize("NFKC", value).strip("$€£¥₹ ")
     if re.fullmatch(_DECIMAL_COMMA, amount):
-        amount = amount.replace(".", "").removesuffix(",00")
-    return amount.replace(",", "").removesuffix(".00")
+        amount = amount.replace(".", "")
+    return _SEPARATOR.sub("", re.sub(r"[.,]00$", "", amount))
 
 
 def _certain(values: Values, answer: str) -> Iterator[str]:
