@@ -238,7 +238,7 @@ class Purse:
     demand: Demand | None = None
     """What the next commit reserves."""
     is_rest: bool = False
-    """Whether no other living process held an unspent allotment at the last demand: nothing is left to wait for."""
+    """Whether the last demand got all that is left: no other living process held an unspent allotment to wait for."""
     lost: Amounts = NOTHING
     """Unspent allotments of parts whose process was killed; they count as spent."""
 

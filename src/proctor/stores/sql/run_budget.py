@@ -163,7 +163,6 @@ def _grant(
 ) -> None:
     """Grant what is demanded, or the rest if nothing returns later; otherwise take back what is not needed now."""
     held_by_others = _sum(row.held for row in others)
-    purse.is_rest = not any(_sum(row.unspent for row in others if row.part in living))
     purse.lost = _sum(row.unspent for row in others if row.part not in living)
     purse.others = _sum(row.spent for row in others)
     allotted, is_short = list(own.held), False
@@ -172,6 +171,7 @@ def _grant(
             available = cap - held_by_others[kind]
             is_short |= available < target
             allotted[kind] = granted(available, own.held[kind], target, demand.chunk[kind], purse.parts)
+    purse.is_rest = is_short and not any(_sum(row.unspent for row in others if row.part in living))
     # a member that waits holds nothing that another one waits for
     purse.allotted = demand.floor if is_short and not purse.is_rest else Amounts(*allotted)
 
