@@ -13,11 +13,13 @@ import proctor
 from proctor.analysis.compare.compare_runs import score_ranges
 from proctor.analysis.compare.outcome_text import change_text
 from proctor.analysis.compare.sides import figures_of_case
+from proctor.common.registry import METRICS
 from proctor.metrics.base import CaseView, MetricFacts
 from proctor.schema import text_of
 from proctor.schema.analysis.comparison import Change
 from proctor.schema.evidence.trial import Trial
 from proctor.schema.evidence.turn import Turn
+from proctor.schema.results.manifest import JudgedSet
 from proctor.schema.results.run_result import CaseResult, Outcome, TrialResult
 from proctor.schema.results.score import MetricScore, Score, mean_score
 
@@ -243,6 +245,15 @@ def test_missing_scores_of_a_users_metric_are_within_its_range(store: Path) -> N
     assert score_ranges(proctor.load_baseline(baseline.name, store).judging.sets)["warmth"] == (0.0, 1.0)
     planned = proctor.plan_sync("previous", metrics=["warmth"], store=store).measures[0]
     assert not any("does not define its score range" in note for note in planned.notes)
+
+
+def test_metrics_of_older_runs_without_a_recorded_range_have_that_of_the_registry(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(METRICS._added, "plain", warmth)
+    names = ["response_match_score", "plain", "unknown"]
+    judged = JudgedSet(eval_set_id="s", config={"criteria": dict.fromkeys(names, 0.5)})
+    assert score_ranges([judged]) == {"response_match_score": (0.0, 1.0)}
 
 
 def test_equal_scores_of_a_metric_without_a_range_have_an_interval_of_their_size(store: Path) -> None:

@@ -82,7 +82,9 @@ def test_what_is_granted_in_full_is_not_the_rest(store: SqlStore) -> None:
     one, two = purse_of(joined(store, 1)), purse_of(joined(store, 2))
     demand(store, 1, one, 0, micros=100)
     demand(store, 2, two, 0, micros=900)
-    assert not one.is_rest  # a call that costs more than `one` has left would exceed the limit: `two` holds the rest
+    assert (
+        not one.is_rest
+    )  # a call that costs more than `one` has left would exceed the limit: `two` holds the rest
 
 
 def test_totals_of_the_other_members_come_with_each_commit(store: SqlStore) -> None:

@@ -289,6 +289,6 @@ def score_ranges(sets: Iterable[JudgedSet]) -> dict[str, tuple[float, float]]:
 def _registered_range(name: str) -> tuple[float, float] | None:
     try:
         facts: MetricFacts = METRICS.get(name).facts
-    except ProctorError:  # a custom metric
+    except (ProctorError, AttributeError):  # a custom metric, or a plain function of a plug-in
         return None
     return facts.score_range
