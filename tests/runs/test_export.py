@@ -4,12 +4,14 @@ import io
 import json
 import tracemalloc
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, ClassVar, TextIO
 
 import pytest
 
 import proctor
+from proctor.cli.outputs import Output, write_outputs
 from proctor.common.registry import REPORTS
 from proctor.errors import SetupError, StoreError, UnknownNameError
 from proctor.reports.base import DEFAULTS, ReportOptions
@@ -160,7 +162,8 @@ def test_memory_does_not_grow_with_the_run(form: str, of_size: dict[int, RunResu
 class _Extras:
     """A report that writes the extras that it receives."""
 
-    needs_evidence = False
+    needs_evidence: ClassVar[bool] = False
+    looks_beside: ClassVar[bool] = True
 
     def write(self, runs: Sequence[RunResult], out: TextIO, *, options: ReportOptions = DEFAULTS) -> None:
         out.write(f"{options.extras} {options.beside}")
@@ -175,3 +178,15 @@ def test_extras_reach_the_report_by_the_present_and_by_the_former_name(options: 
     finally:
         REPORTS.remove("extras")
     assert out.getvalue() == "stored run stored run"
+
+
+def test_a_report_may_ask_for_extras_by_the_former_name(tmp_path: Path) -> None:
+    out, store = io.StringIO(), open_store(f"sqlite:{tmp_path / 'runs.db'}")
+    write_outputs([Output("extras", _Extras(), None)], [], out, verbose=False, store=store)
+    store.close()
+    assert out.getvalue().count("StoreExtras") == 2
+
+
+def test_options_of_a_report_take_the_former_name_of_extras() -> None:
+    assert ReportOptions(beside=1) == ReportOptions(extras=1)
+    assert replace(ReportOptions(extras=1), width=80).beside == 1

@@ -164,7 +164,7 @@ def write_outputs(
     reports that need more than the results; `judging` is the number of the scoring shown, if it is not the last one.
     """
     extras = None
-    if store is not None and any(getattr(output.report, "shows_extras", False) for output in outputs):
+    if store is not None and any(_shows_extras(output.report) for output in outputs):
         from proctor.web.pages.bundle.store_pages import StoreExtras
 
         extras = StoreExtras(store, judging)
@@ -183,6 +183,11 @@ def write_outputs(
                 f"error: the report {output.name} could not be written to {place}: {type(error).__name__}: {cause}"
             )
     return fine
+
+
+def _shows_extras(report: Report) -> bool:
+    """Return whether a report shows more data of the store; `looks_beside` is the former name of `shows_extras`."""
+    return any(getattr(report, name, False) for name in ("shows_extras", "looks_beside"))
 
 
 # --- Reports of commands that ran nothing: a report file never keeps the result of an earlier run ---------------------
