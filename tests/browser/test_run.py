@@ -152,6 +152,10 @@ class TestARunThatIsOver:
         row = page.get_by_role("row").filter(has_text="two_turn_booking")
         expect(row.get_by_text("expected 2").first).to_be_visible()
         expect(page.get_by_role("columnheader", name="Why")).to_be_hidden()
+        text = page.locator("main header").inner_text()
+        assert text.index("6 of 8 cases fail") < text.index("Run again"), (
+            "the verdict comes before the buttons"
+        )
         page.set_viewport_size(WIDE)  # type: ignore[arg-type]  # a dict of numbers is what it takes
 
     def test_the_run_before_is_a_link_and_a_comparison(self, page: Page, site: Site) -> None:
@@ -215,6 +219,41 @@ class TestFiltering:
             page.reload()
 
     @pytest.mark.nightly
+    @pytest.mark.nightly(check=1)
+    @pytest.mark.parametrize(
+        ("query", "held_request", "found"),
+        [
+            pytest.param(
+                "q=case:opening", r"/cases$", "1 of 8", id="a filter of cases that are not read yet"
+            ),
+            pytest.param("sort=-case", r"/cases$", "8 of 8", id="an order of cases that are not read yet"),
+            pytest.param("q=tool:book_table", "/case-extras", "3 of 8", id="tools"),
+            pytest.param("q=said:Trattoria", "/texts", "2 of 8", id="words of messages"),
+        ],
+    )
+    def test_shows_nothing_until_it_is_read(
+        self, page: Page, site: Site, query: str, held_request: str, found: str
+    ) -> None:
+        held: list[Route] = []
+
+        def hold(route: Route) -> None:
+            held.append(route)
+
+        page.route(re.compile(held_request), hold)
+        page.route(
+            re.compile("limit=200"),
+            lambda route: route.continue_(url=route.request.url.replace("limit=200", "limit=2")),
+        )
+        page.goto(f"/runs/{_run_of(site, 'travel.flawed')['run_id']}?{query}")
+        until(page, lambda: len(held), lambda requests: requests > 0)
+        cases = page.get_by_role("region", name="Cases")
+        expect(cases.get_by_role("search")).to_contain_text("reading …")
+        expect(cases.get_by_role("heading")).to_have_count(
+            1
+        )  # no table, and no word of cases that do not match
+        held[0].continue_()
+        expect(cases.get_by_text(found, exact=True)).to_be_visible()
+
     def test_shows_what_it_cannot_read_and_shows_all(self, page: Page, site: Site) -> None:
         _open(page, site, "travel.flawed", "?q=outcom:failed")
         expect(page.get_by_role("alert").filter(has_text="did you mean outcome?").first).to_be_visible()

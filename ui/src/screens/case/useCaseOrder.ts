@@ -2,11 +2,10 @@ import { useMemo } from "react";
 import { pathOf, useData } from "../../data/queries";
 import type { CaseExtras, CasePage, CaseRow, CasesPage, RunPage } from "../../data/types";
 import { numText } from "../../components/text/numberFormats";
-import { useExtraColumns, useShownCases } from "../run/useShownCases";
+import { needsEvidence, useExtraColumns, useShownCases } from "../run/useShownCases";
 
 const FRESH = { fresh: 60_000 } as const;
 const NONE: readonly CaseRow[] = [];
-const NEEDS_EVIDENCE = /tag|tool|cost/; // columns that the rows get later
 
 export interface CaseOrder {
   /** `3 of 18 failures`; empty until the table is read, or if it does not show this case. */
@@ -35,7 +34,7 @@ export function useCaseOrder(page: CasePage, query: URLSearchParams, judging: st
   const base = `/api/runs/${encodeURIComponent(page.run_id)}`;
   const run = useData<RunPage>(pathOf(base, { judging }), FRESH).data;
   const rows = useData<CasesPage>(pathOf(`${base}/cases`, { judging }), FRESH).data?.items;
-  const extras = useData<CaseExtras>(rows && NEEDS_EVIDENCE.test(`${text} ${sort}`) ? pathOf(`${base}/case-extras`, { judging }) : null, FRESH).data;
+  const extras = useData<CaseExtras>(rows && needsEvidence(text, sort) ? pathOf(`${base}/case-extras`, { judging }) : null, FRESH).data;
   const table = useShownCases(run, useExtraColumns(rows ?? NONE, extras), text, sort, sort.replace(/^-/, "") || null);
   return useMemo(() => {
     const shown = run ? table.shown() : NONE;

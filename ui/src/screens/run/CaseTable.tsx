@@ -3,6 +3,7 @@ import { useAddress } from "../../app/address";
 import { pathOf } from "../../data/queries";
 import type { CaseRow, RunPage } from "../../data/types";
 import { Button } from "../../components/forms/Button";
+import { Skeleton } from "../../components/feedback/Skeleton";
 import { Empty } from "../../components/feedback/Empty";
 import { ErrorNote } from "../../components/feedback/ErrorNote";
 import { FilterBox, type Offer } from "../../components/tables/FilterBox";
@@ -22,13 +23,15 @@ interface Props {
   /** The number of cases, of which not all may be read yet. */
   total: number;
   table: ShownCases;
+  /** What the filter or the order needs is being read: the table waits for it. */
+  reading: boolean;
   watched: boolean;
   /** Shown next to the filter. */
   tools: ReactNode;
 }
 
 /** The cases of a run: changed cases first, with the filter and order of the address. */
-export function CaseTable({ page, total, table, watched, tools }: Props) {
+export function CaseTable({ page, total, table, reading, watched, tools }: Props) {
   const [query, setQuery] = useAddress();
   const text = query.get("q") ?? "";
   const sort = query.get("sort") ?? "";
@@ -48,7 +51,7 @@ export function CaseTable({ page, total, table, watched, tools }: Props) {
           onChange={setText}
           offers={CHIPS}
           pause={text.includes("said:") ? SEARCH_PAUSE : PAUSE}
-          found={`${numText(shown.length)} of ${numText(total)}`}
+          found={reading ? "reading …" : `${numText(shown.length)} of ${numText(total)}`}
         />
         <div className={`${styles.tools} no-print`}>
           {tools}
@@ -67,7 +70,11 @@ export function CaseTable({ page, total, table, watched, tools }: Props) {
       </div>
       <Suggestions text={text} words={words} onChange={setText} />
       {filter.problem && <ErrorNote error={{ message: `${filter.problem} All cases are shown.` }} />}
-      {shown.length ? (
+      {reading ? (
+        <div className="panel">
+          <Skeleton rows={10} height="37px" />
+        </div>
+      ) : shown.length ? (
         <Table
           label="Cases"
           rows={shown}

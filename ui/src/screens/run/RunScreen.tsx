@@ -25,7 +25,7 @@ import { RunPictures } from "./pictures/RunPictures";
 import styles from "./Run.module.css";
 import { type Live, useLive } from "./useLiveRun";
 import { comparisonText, asMarkdown, sentenceOf, titleOf } from "./runText";
-import { useExtraColumns, useShownCases } from "./useShownCases";
+import { needsEvidence, useExtraColumns, useShownCases } from "./useShownCases";
 
 /** Screens 2 and 3: a run, live while it is under way, and the table of its cases. */
 export function RunScreen() {
@@ -115,6 +115,9 @@ function Run({ page, live, watched, cases, order, setJudging }: Props) {
   const extras = useData<CaseExtras>(!watched && cases.complete ? pathOf(`${base}/case-extras`, { judging: several }) : null, { fresh: Infinity });
   const rows = useExtraColumns(useMergedRows(cases.data?.items, live.rows, watched), extras.data);
   const table = useShownCases(page, rows, ...order);
+  const [text, sort] = order;
+  const lacksRows = rows.length < (cases.data?.total ?? 0) && Boolean(text || sort); // another order than that of the first rows
+  const lacksEvidence = !watched && !extras.data && !extras.error && needsEvidence(text, sort);
   return (
     <>
       <Head page={page} watched={watched} complete={cases.complete} shown={table.shown} />
@@ -125,7 +128,7 @@ function Run({ page, live, watched, cases, order, setJudging }: Props) {
       <ErrorNote error={cases.error} retry={cases.refetch} />
       {!watched && cases.data && <RunPictures page={page} rows={rows} total={cases.data.total} shown={table.shown} extras={extras.data ?? (extras.error && null)} />}
       {cases.data ? (
-        <CaseTable page={page} total={cases.data.total} table={table} watched={watched} tools={<><Judgings page={page} onChange={setJudging} /><ColumnChooser page={page} rows={rows} /></>} />
+        <CaseTable page={page} total={cases.data.total} table={table} reading={lacksRows || lacksEvidence || table.searching} watched={watched} tools={<><Judgings page={page} onChange={setJudging} /><ColumnChooser page={page} rows={rows} /></>} />
       ) : (
         !cases.error && <LoadingCases />
       )}
@@ -161,14 +164,6 @@ function Head({ page, watched, complete, shown }: { page: RunPage; watched: bool
         <h1>{titleOf(page)}</h1>
         {managed && <Star page={page} managed={managed} />}
         <Outcome outcome={watched ? "running" : page.state === "unfinished" ? "unfinished" : page.outcome} />
-        <span className="grow" />
-        <span className="row">
-          {compare && <LinkButton to={compare} action="compare" does="compare with the previous run">Compare</LinkButton>}
-          {hasServer && !watched && <RunAgain page={page} />}
-          {bless && <LinkButton to={bless} action="bless">Bless …</LinkButton>}
-          {managed && <Manage page={page} managed={managed} />}
-          <CopyMarkdown text={useCallback(() => asMarkdown(page, shown()), [page, shown])} />
-        </span>
       </div>
       <p className={styles.sentence}>
         {watched ? "In progress: rows appear as cases are decided." : sentenceOf(page)}
@@ -180,6 +175,13 @@ function Head({ page, watched, complete, shown }: { page: RunPage; watched: bool
           </>
         )}
       </p>
+      <div className={`row ${styles.actions}`}>
+        {compare && <LinkButton to={compare} action="compare" does="compare with the previous run">Compare</LinkButton>}
+        {hasServer && !watched && <RunAgain page={page} />}
+        {bless && <LinkButton to={bless} action="bless">Bless …</LinkButton>}
+        {managed && <Manage page={page} managed={managed} />}
+        <CopyMarkdown text={useCallback(() => asMarkdown(page, shown()), [page, shown])} />
+      </div>
       {managed?.note && <p className={styles.note}>{safeText(managed.note)}</p>}
       <p className={`${styles.facts} dim small`}>
         {managed?.name && <><b>{safeText(managed.name)}</b> · </>}

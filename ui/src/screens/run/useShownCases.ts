@@ -6,25 +6,35 @@ import { sortRows } from "../../components/tables/sortRows";
 import { columnsOf } from "./caseColumns";
 import { type Filter, type FilterTerms, readFilter, saidTexts, sortByChange } from "./caseFilter";
 
+const NEEDS_EVIDENCE = /tag|tool|cost/; // columns that the rows get later
+
+/** Whether a filter or an order needs what is read from the evidence of the cases. */
+export function needsEvidence(text: string, sort: string): boolean {
+  return NEEDS_EVIDENCE.test(`${text} ${sort}`);
+}
+
 export interface ShownCases {
   words: FilterTerms;
   filter: Filter;
   columns: Column<CaseRow>[];
   /** Those that the filter takes, changed cases first. */
   taken: readonly CaseRow[];
+  /** The server searches messages: the filter takes every case until it has answered. */
+  searching: boolean;
   /** The same in the order of the table. */
   shown: () => readonly CaseRow[];
 }
 
 /** The cases of a run that its table shows for the filter and the order of an address. */
 export function useShownCases(page: RunPage | undefined, rows: readonly CaseRow[], text: string, sort: string, chosen: string | null = null): ShownCases {
-  const words = useFilterTerms(page, rows, useSaid(page?.run_id, text));
+  const { said, searching } = useSaid(page?.run_id, text);
+  const words = useFilterTerms(page, rows, said);
   const filter = useMemo(() => readFilter(text, words), [text, words]);
   const ordered = useMemo(() => sortByChange(rows), [rows]);
   const taken = useMemo(() => ordered.filter(filter.takes), [ordered, filter]);
   const costs = useMemo(() => rows.some(({ cost }) => cost !== null), [rows]);
   const columns = useMemo(() => (page ? columnsOf(page, { costs, chosen: chosen === null ? null : chosen.split(",") }) : []), [page, costs, chosen]);
-  return useMemo(() => ({ words, filter, columns, taken, shown: () => sortRows(taken, columns, sort) }), [words, filter, columns, taken, sort]);
+  return useMemo(() => ({ words, filter, columns, taken, searching, shown: () => sortRows(taken, columns, sort) }), [words, filter, columns, taken, searching, sort]);
 }
 
 function useFilterTerms(page: RunPage | undefined, rows: readonly CaseRow[], said: FilterTerms["said"]): FilterTerms {
@@ -42,13 +52,14 @@ function useNames(rows: readonly CaseRow[], of: "tags" | "tools"): readonly stri
 }
 
 /** The cases in whose messages the texts of a filter are, as far as the server has searched; undefined without a server. */
-function useSaid(run: string | undefined, filter: string): FilterTerms["said"] {
+function useSaid(run: string | undefined, filter: string): Pick<FilterTerms, "said"> & { searching: boolean } {
   const { live } = useSource();
   const texts = useMemo(() => saidTexts(filter), [filter]);
   const query = texts.map((text) => `text=${encodeURIComponent(text)}`).join("&");
   const path = live && run && query ? `${pathOf(`/api/runs/${encodeURIComponent(run)}/texts`)}?${query}` : null;
-  const { data } = useData<TextMatches>(path, { fresh: 60_000, keep: false });
-  return useMemo(() => (live ? new Map(data?.items.map(({ text, positions }) => [text, new Set(positions)])) : undefined), [live, data]);
+  const { data, isLoading } = useData<TextMatches>(path, { fresh: 60_000, keep: false });
+  const said = useMemo(() => (live ? new Map(data?.items.map(({ text, positions }) => [text, new Set(positions)])) : undefined), [live, data]);
+  return { said, searching: isLoading };
 }
 
 /** The rows with the values from their evidence, once it is read. */
