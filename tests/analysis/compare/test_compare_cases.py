@@ -127,8 +127,11 @@ def test_drop_in_general_is_a_regression_only_if_asked_for() -> None:
     """Half of the trials of ten cases: by the cases alone p is 1/512."""
     base, now = cases(*["PPPP"] * 10), cases(*["PPFF"] * 10)
     assert compared(base, now).general is not None
-    general = compared(base, now, generalize=True).general
+    found = compared(base, now, generalize=True)
+    general = found.general
     assert general is not None
+    interval = found.in_general.partition("(")[2].partition(")")[0]
+    assert f"is estimated ({interval})" in found.sentence
     assert (general.gates, round(general.confidence, 9), general.high < 0) == (True, 0.96, True)
 
 

@@ -49,6 +49,10 @@ def rude(text: str) -> str:
     return "Hello there you"
 
 
+def unavailable(text: str) -> str:
+    raise RuntimeError(text)
+
+
 def changed_set(**words: str) -> dict[str, Any]:
     """The set with other words in it."""
     text = json.dumps(SET)
@@ -65,6 +69,25 @@ def run(store: Path, agent: Any = polite, **options: Any) -> proctor.RunResult:
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
     return tmp_path / "runs.sqlite3"
+
+
+@pytest.mark.parametrize(
+    ("location", "option"),
+    [
+        pytest.param("old runs.sqlite3", " --store='old runs.sqlite3'", id="another store"),
+        pytest.param(".proctor/store.sqlite3", "", id="the store of the project"),
+    ],
+)
+def test_proposed_commands_name_the_store_of_the_runs(
+    location: str, option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for agent in (polite, unavailable):
+        run(Path(location), agent)
+
+    for opened in (location, tmp_path / location, proctor.open_store(location)):
+        (step,) = proctor.compare_sync(store=opened).next_steps
+        assert step.endswith(f" --retry-errors{option}")
 
 
 def test_runs_go_by_name(store: Path) -> None:

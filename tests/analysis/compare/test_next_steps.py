@@ -214,3 +214,36 @@ def test_cases_that_were_left_out_are_not_missing_because_of_errors(missing: int
 
     assert steps[0].startswith("run the candidate on all cases: it left out 1 case (--limit")
     assert steps[1:] == ["get the missing verdicts: proctor resume b --retry-errors"] * is_resumed
+
+
+@pytest.mark.parametrize(
+    ("is_baseline", "last"),
+    [
+        pytest.param(False, "", id="a run"),
+        pytest.param(True, "; then store the baseline again", id="a baseline"),
+    ],
+)
+def test_missing_verdicts_of_the_base_are_got_too(*, is_baseline: bool, last: str) -> None:
+    runs = ComparedRun("a", "bot", 2, 3), ComparedRun("b", "bot", 2, 3)
+    found = Comparison(*runs, Change.ERROR, "", 0.05, 0.95, missing_base=3)
+    both = manifest("old", None), manifest("new", None)
+
+    steps = [*next_steps(found, *both, LEVEL, is_baseline=is_baseline)]
+
+    source = " (first check out the old source)"
+    assert steps == [f"get the missing verdicts of the base{source}: proctor resume a --retry-errors{last}"]
+
+
+def test_every_command_names_the_store_of_the_runs() -> None:
+    runs = ComparedRun("a", "bot", 1), ComparedRun("b", "bot", 1)
+    cases = [moved((1, 0), (0, 1))]
+    found = Comparison(
+        *runs, Change.INCONCLUSIVE, "", 0.05, 0.95, cases=cases, missing_base=1, missing_candidate=1
+    )
+    both = manifest("old", None), manifest("new", None)
+
+    steps = [*next_steps(found, *both, LEVEL, store=" --store=runs.db")]
+
+    commands = [one.partition("proctor ")[2] for one in steps if "proctor " in one]
+    assert [one.split()[0] for one in commands] == ["resume", "resume", "compare", "eval", "eval"]
+    assert all("--store=runs.db" in one for one in commands)

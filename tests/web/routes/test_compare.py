@@ -100,7 +100,9 @@ def test_the_page_shows_what_the_command_shows(
     ]
 
 
-def test_changed_cases_show_where_they_are_and_how_their_trials_ended(ran: Ran, client: TestClient) -> None:
+def test_changed_cases_show_where_they_are_and_how_their_trials_ended(
+    ran: Ran, client: TestClient, context: ServerContext
+) -> None:
     ran(good, bad, trials=2)
     page = got(client, "/api/compare")
     assert page["same"] == 2
@@ -111,6 +113,7 @@ def test_changed_cases_show_where_they_are_and_how_their_trials_ended(ran: Ran, 
         case["eval_id"] for case in page["cases"]
     }  # text goes unchanged: the page shows it as text
     assert page["command"].startswith("proctor compare ")
+    assert page["command"].endswith(f" --store={context.store_url}")
     assert page["markdown"].startswith("### ✕ regression: ")
     shown = markdown_page(page["markdown"])  # no HTML: it is in code
     assert "<script>" not in shown.loud

@@ -13,7 +13,7 @@ from proctor.analysis.compare.sides import KnownSide, side_of_result, side_of_ru
 from proctor.common.registry import METRICS
 from proctor.errors import ProctorError, SetupError, SetupProblems
 from proctor.runs.attempts import ended
-from proctor.runs.storage.open import StoreLike, is_open, open_runs
+from proctor.runs.storage.open import StoreLike, is_open, open_runs, store_option
 from proctor.schema.analysis.comparison import Comparison
 from proctor.schema.results.run_result import RunResult
 
@@ -153,8 +153,10 @@ def _compare(base: KnownSide, candidate: KnownSide, request: _Request) -> Compar
     if options.deterministic:
         before, now = check_deterministic(before), check_deterministic(now)
     comparison = compare_cases(before, now, options)
-    rescore = rescore_step(comparison, base[1][1], candidate[1][1], is_baseline=request.baseline is not None)
-    steps = next_steps(comparison, *as_scored(base[1], candidate[1]), options.budget.cases)
+    store, is_baseline = store_option(request.store), request.baseline is not None
+    rescore = rescore_step(comparison, base[1][1], candidate[1][1], is_baseline=is_baseline, store=store)
+    conditions = as_scored(base[1], candidate[1])
+    steps = next_steps(comparison, *conditions, options.budget.cases, is_baseline=is_baseline, store=store)
     comparison.next_steps = [rescore, *steps] if rescore else [*steps]
     comparison.unlike = [
         *case_differences(

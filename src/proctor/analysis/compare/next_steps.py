@@ -35,36 +35,59 @@ _MOST_CASES = 20
 """Cases that a command names; if more moved, the whole set is run again."""
 
 
-def next_steps(found: Comparison, base: Manifest, candidate: Manifest, case_level: float) -> Iterator[str]:
-    """Yield what would decide, as sentences with commands; nothing for another outcome."""
+def next_steps(
+    found: Comparison,
+    base: Manifest,
+    candidate: Manifest,
+    case_level: float,
+    *,
+    is_baseline: bool = False,
+    store: str = "",
+) -> Iterator[str]:
+    """Yield what would decide, as sentences with commands; nothing for another outcome.
+
+    `store` is the option that ends each command, if the runs are not in the project's store.
+    """
     if found.outcome not in (Change.INCONCLUSIVE, Change.ERROR) or found.look is not None:
         return
-    yield from _missing_verdicts(found)
+    yield from _missing_verdicts(found, store)
+    yield from _missing_in_base(found, base.agent, candidate.agent, store, is_baseline=is_baseline)
     if found.outcome is Change.ERROR or _is_apart(found):
         return
     moved = found.changed(CaseChange.NOW_FAILS) or found.changed(CaseChange.FEWER_TRIALS)
     if moved:
-        yield from _new_trials(found, moved, trials_to_show(moved, case_level), base, candidate)
+        yield from _new_trials(found, moved, trials_to_show(moved, case_level), (base, candidate), store)
     # cases that were chosen because they fell are not a sample
     is_sample = not moved or found.pairs > len(moved)
     if found.more_cases and is_sample:
         yield f"for cases like these: {_more_text(found)} would show whether they get worse"
 
 
-def _missing_verdicts(found: Comparison) -> Iterator[str]:
+def _missing_verdicts(found: Comparison, store: str) -> Iterator[str]:
     left_out = sum(one.reason == LEFT_OUT for one in found.changed(CaseChange.MISSING))
     if left_out:
         cases = count_text(left_out, "case")
         yield f"run the candidate on all cases: it left out {cases} (--limit, --tag, --failed, --changed-since or --shard)"
     if found.missing_candidate > left_out * max(1, found.candidate.num_runs) and found.candidate.run_id:
-        yield f"get the missing verdicts: proctor resume {found.candidate.run_id} --retry-errors"
+        yield f"get the missing verdicts: proctor resume {found.candidate.run_id} --retry-errors{store}"
+
+
+def _missing_in_base(
+    found: Comparison, base: AgentManifest, candidate: AgentManifest, store: str, *, is_baseline: bool
+) -> Iterator[str]:
+    if found.missing_base and found.base.run_id and base.reference is not None:
+        source = _checkout(base, candidate, is_same=base.reference == candidate.reference)
+        again = "; then store the baseline again" if is_baseline else ""
+        yield f"get the missing verdicts of the base{source}: proctor resume {found.base.run_id} --retry-errors{store}{again}"
 
 
 _LONGEST_CONFIG = 600
 """Characters of criteria that a message shows."""
 
 
-def rescore_step(found: Comparison, base: Judging, candidate: Judging, *, is_baseline: bool) -> str:
+def rescore_step(
+    found: Comparison, base: Judging, candidate: Judging, *, is_baseline: bool, store: str = ""
+) -> str:
     """Return the command that scores one run by the criteria of the other; empty if that is not possible.
 
     It is the base that is scored, or the candidate if the base is a baseline, whose scores do not change. The criteria are shown
@@ -78,7 +101,7 @@ def rescore_step(found: Comparison, base: Judging, candidate: Judging, *, is_bas
         return ""
     ((config, metrics),) = criteria
     content = config if len(config) <= _LONGEST_CONFIG else f"the config of the {other}"
-    command = f"proctor score {run.run_id} --config FILE{metrics}"
+    command = f"proctor score {run.run_id} --config FILE{metrics}{store}"
     return f"score the {word} by the criteria of the {other}, with {content} in FILE: {command}"
 
 
@@ -108,16 +131,21 @@ def _more_text(found: Comparison) -> str:
 
 
 def _new_trials(
-    found: Comparison, moved: Sequence[ChangedCase], trials: int | None, base: Manifest, candidate: Manifest
+    found: Comparison,
+    moved: Sequence[ChangedCase],
+    trials: int | None,
+    manifests: tuple[Manifest, Manifest],
+    store: str,
 ) -> Iterator[str]:
+    base, candidate = manifests
     cases, rates = (
         ("this case", "it passes") if len(moved) == 1 else (f"these {len(moved):,} cases", "they pass")
     )
     if trials is None:
         yield f"the change is too small for new trials of {cases}: {MOST_TRIALS} with each build would probably not show it"
         return
-    before, now = (_command(one, moved, trials) for one in (base, candidate))
-    both = "; then `proctor compare previous latest`:" if before and now else ""
+    before, now = (_command(one, moved, trials, store) for one in manifests)
+    both = f"; then `proctor compare previous latest{store}`:" if before and now else ""
     yield (
         f"{trials} new trials of {cases} with each build would show a change with a probability of "
         f"{100 * POWER:.0f} %, if {rates} as often as now{both}"
@@ -164,7 +192,7 @@ def _power(trials: int, base: float, now: float, level: float) -> float:
     return fsum(powers)
 
 
-def _command(manifest: Manifest, moved: Sequence[ChangedCase], trials: int) -> str:
+def _command(manifest: Manifest, moved: Sequence[ChangedCase], trials: int, store: str) -> str:
     """Return the command that runs new trials of the cases that moved; empty if no command can run what was run."""
     paths = {one.eval_set_id: one.path for one in manifest.sets}
     sets: defaultdict[str, list[str]] = defaultdict(list)
@@ -175,7 +203,7 @@ def _command(manifest: Manifest, moved: Sequence[ChangedCase], trials: int) -> s
         return ""
     words = [path if len(moved) > _MOST_CASES else f"{path}:{','.join(ids)}" for path, ids in sets.items()]
     command = ["proctor", "eval", manifest.agent.reference, *words, "--trials", str(trials), *options]
-    return shlex.join(command)
+    return shlex.join(command) + store
 
 
 def _checkout(base: AgentManifest, candidate: AgentManifest, *, is_same: bool) -> str:

@@ -160,10 +160,13 @@ def _in_general(found: Comparison) -> str:
         f"for cases like these a change of {points(one.difference)} points is estimated ({level}: {interval})"
     )
     if one.high < 0:
-        return f"{text}: significantly worse"
+        return f"{text}{_WORSE}"
     if one.lowest >= -found.margin:
         return f"{text}: a drop of more than {_margin(found)} is ruled out"
     return f"{text}: a drop of more than {_margin(found)} is not ruled out"
+
+
+_WORSE = ": significantly worse"
 
 
 def _cases_text(count: int) -> str:
@@ -199,7 +202,7 @@ def _regression(found: Comparison) -> str:
         parts.append(f"{_cases_text(len(found.significant_cases))} significantly worse ({names})")
     parts += [change_text(one) for one in found.measures if one.decides and one.verdict == "worse"]
     if found.general is not None and found.general.is_regression:
-        parts.append(f"in general {found.in_general.partition(':')[0]}")
+        parts.append(f"in general {found.in_general.removesuffix(_WORSE)}")
     return ", ".join(parts) or f"the agent is deterministic, and {_falls_text(found)}"
 
 

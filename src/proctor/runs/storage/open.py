@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -59,6 +60,26 @@ def default_store() -> Path:
     """Return the default store file of this project, whether or not it exists."""
     here = Path.cwd()
     return (project_root(here) or here) / FOLDER / STORE_FILE
+
+
+def store_option(store: StoreLike) -> str:
+    """Return the option that names `store` at the end of a command, with secrets hidden.
+
+    Empty for the project's store, which needs no option, and for stores in memory, which no other command can open.
+    """
+    location = store.url if is_open(store) else store
+    if location is None or (url := str(location)).startswith("memory:") or _is_project_store(url):
+        return ""
+    return f" --store={shlex.quote(redact_text(url.removeprefix(f'{Path.cwd()}{os.sep}')))}"
+
+
+def _is_project_store(url: str) -> bool:
+    try:
+        own = store_url()
+    except SetupError:  # the settings cannot be read
+        return False
+    file, own_file = store_file(url), store_file(own)
+    return url == own if file is None or own_file is None else file.absolute() == own_file.absolute()
 
 
 def kept_stores(urls: Sequence[str | Path | None] = (None,)) -> list[Path]:

@@ -72,9 +72,16 @@ class PairPage(PageModel):
 
 
 def pair_page(
-    found: Parting, sides: tuple[Sided, Sided], cases: tuple[CaseResult, CaseResult], places: tuple[int, int]
+    found: Parting,
+    sides: tuple[Sided, Sided],
+    cases: tuple[CaseResult, CaseResult],
+    places: tuple[int, int],
+    store: str = "",
 ) -> PairPage:
-    """Return two trials side by side; `places`: the positions of the case in the two runs."""
+    """Return two trials side by side.
+
+    `places` are the positions of the case in the two runs; `store` ends the command if it needs `--store`.
+    """
     texts = found.base, found.candidate
     both = [
         PairSide(run=side, position=place, number=number, trial=text, outcome=case.outcome)
@@ -89,7 +96,7 @@ def pair_page(
         alike=found.alike,
         lines=[*_lines(found.steps)],
         reasons=[copy_fields(ReasonLine, line) for line in found.saw],
-        command=shlex.join(["proctor", "compare", sides[0].short, sides[1].short, found.name]),
+        command=shlex.join(["proctor", "compare", sides[0].short, sides[1].short, found.name]) + store,
     )
 
 

@@ -184,9 +184,12 @@ class ComparisonPage(PageModel):
 
 
 def comparison_page(
-    found: Comparison, sides: tuple[Sided, Sided], places: tuple[CasePlaces, CasePlaces]
+    found: Comparison, sides: tuple[Sided, Sided], places: tuple[CasePlaces, CasePlaces], store: str = ""
 ) -> ComparisonPage:
-    """Return the page of a comparison; `places`: the positions of the cases that it names, in the two runs."""
+    """Return the page of a comparison.
+
+    `places` are the positions of the cases that it names, in the two runs; `store` ends the command if it needs `--store`.
+    """
 
     def lone(names: Sequence[str]) -> list[LoneCase]:
         return [
@@ -209,7 +212,7 @@ def comparison_page(
         unlike=difference_lines(found.unlike),
         missing=missing_texts(found),
         markdown=_markdown(found),
-        command=_command(found, sides),
+        command=_command(found, sides) + store,
     )
 
 

@@ -11,6 +11,7 @@ from proctor.analysis.compare.compare_runs import compare_sync
 from proctor.errors import SetupError, UnknownNameError, did_you_mean
 from proctor.reports.content.run_list import short_ids
 from proctor.runs.attempts import find_current_run
+from proctor.runs.storage.open import store_option
 from proctor.schema.analysis.comparison import ComparedRun, Comparison
 from proctor.schema.results.manifest import PlannedCase, counting
 from proctor.schema.results.run_result import CaseResult, RunResult
@@ -62,7 +63,7 @@ def comparison_page_of(store: Store, found: Comparison, baseline: str = "") -> C
     sides = _side(store, found.base, short, baseline), _side(store, found.candidate, short)
     cases = _case_names(found)
     places = [_places(store, side.run_id, cases) if side.kept else {} for side in sides]
-    return comparison_page(found, sides, (places[0], places[1]))
+    return comparison_page(found, sides, (places[0], places[1]), store_option(store))
 
 
 def _as_baseline(store: Store, name: str) -> str | None:
@@ -131,17 +132,19 @@ class _RunPair:
 
     runs: tuple[RunResult, RunResult]
     sides: tuple[Sided, Sided]
+    store: str
+    """The option that names the store in a command."""
 
     @classmethod
     def between(cls, store: Store, runs: tuple[str, str]) -> _RunPair:
         short = short_ids([one.run_id for one in store.index()])
         base, candidate = (_side(store, _compared_run(store, run), short) for run in runs)
-        return cls((store.load(runs[0]), store.load(runs[1])), (base, candidate))
+        return cls((store.load(runs[0]), store.load(runs[1])), (base, candidate), store_option(store))
 
     def page(self, places: tuple[int, int]) -> PairPage:
         """Return the cases at these positions side by side."""
         cases = self.runs[0].cases[places[0]], self.runs[1].cases[places[1]]
-        return pair_page(parting(*cases), self.sides, cases, places)
+        return pair_page(parting(*cases), self.sides, cases, places, self.store)
 
 
 def _compared_run(store: Store, run_id: str) -> ComparedRun:
