@@ -89,6 +89,17 @@ def test_the_change_that_costs_least_and_catches_most_comes_first(criteria: Json
     assert audit(ORDER, PARCEL, SHOP, criteria=criteria).proposals[0].change == first
 
 
+def test_the_order_of_the_cases_does_not_change_what_is_proposed() -> None:
+    cases = [
+        case("paid", turn("What does it cost?", "The tour costs $40 in all seasons of the year.")),
+        case("kept", turn("How many seats are there?", "The big boat has 42 seats on two decks.")),
+    ]
+    loose = {"response_match_score": 0.5}
+    first, second = (audit(*order, criteria=loose) for order in (cases, cases[::-1]))
+    assert any({"wrong-number", "wrong-amount"} <= {*each.faults} for each in first.proposals)
+    assert first.proposals == second.proposals
+
+
 def test_criteria_that_catch_everything_have_no_proposal() -> None:
     assert audit(ORDER, criteria={"tool_trajectory_avg_score": 1.0, "exact_match": 1.0}).proposals == []
 

@@ -197,6 +197,21 @@ def test_a_survivor_is_shown_with_what_was_recorded_and_why_the_case_passes() ->
     assert "passes: tool_trajectory_avg_score 1.00 (needs 1), response_match_score 0." in number
 
 
+def test_agents_that_pass_are_counted_apart_from_the_mutants_that_survive() -> None:
+    Path("loose.json").write_text(json.dumps({"criteria": {"response_match_score": 0.0001}}))
+    shown = in_this_process("audit", "cases.evalset.json", "--config", "loose.json", "--case", "seats").stdout
+    data = json.loads(
+        in_this_process("audit", "cases.evalset.json", "--config", "loose.json", "--json").stdout
+    )
+    agents = {each["name"] for each in data["operators"] if each["family"] == "agents"}
+    (found,) = [each for each in data["sets"][0]["cases"] if each["eval_id"] == "seats"]
+    idle = [each["fate"] == "survived" for each in found["mutants"] if each["operator"] in agents]
+    fates = [each["fate"] == "survived" for each in found["mutants"] if each["operator"] not in agents]
+    assert sum(idle)
+    counts = f"{sum(fates)} of {len(fates)} mutants survive, and {sum(idle)} of {len(idle)} agents"
+    assert counts in shown.splitlines()[0]
+
+
 def test_evidence_in_json_is_marked_as_a_mutant_and_no_store_has_it(project: Path) -> None:
     before = sorted(project.rglob("*"))
     data = json.loads(in_this_process("audit", "cases.evalset.json", "--case", "seats", "--json").stdout)

@@ -384,7 +384,7 @@ def _next_steps(found: AuditResult, *, verbose: bool) -> Iterator[Block]:
         how = (
             f"proctor show {found.run_id} {shlex.quote(worst)}"
             if found.run_id
-            else f"--case {shlex.quote(worst)}"
+            else f"proctor audit … --case {shlex.quote(worst)}"
         )
         yield text_line(f"next: `{how}` shows what was planted there, and why it passes")
     yield from advice_lines(found)

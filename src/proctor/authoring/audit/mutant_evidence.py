@@ -83,14 +83,13 @@ def survivor_blocks(found: AuditResult, eval_id: str) -> Iterator[Block]:
 
 def _of_case(found: AuditResult, case: CaseAudit) -> Iterator[Block]:
     place = f" ({case.place})" if case.place else ""
-    survived = sum(each.fate is Fate.SURVIVED for each in case.mutants)
     if case.problem:
         yield text_line(f"{case.eval_id}{place}: {case.problem}")
-        return
-    yield _line(f"{case.eval_id}{place}: {survived:,} of {len(case.mutants):,} mutants survive", "strong")
-    yield text_line(
-        "Each is the recorded conversation with one planted fault, made for this audit. No agent was called."
-    )
+    else:
+        yield _line(f"{case.eval_id}{place}: {_counts(found, case)}", "strong")
+        yield text_line(
+            "Each is the recorded conversation with one planted fault, made for this audit. No agent was called."
+        )
     for number, each in enumerate(found.evidence, 1):
         yield Gap(is_everywhere=True)
         yield _line(f"mutant {number}: {found.operators[each.operator][0]}: {each.fault}", "bad")
@@ -127,6 +126,15 @@ def _state(expected: Mapping[str, Any], mutated: Mapping[str, Any]) -> StateDiff
         if key not in mutated or not equal_json(value, mutated[key])
     ]
     return state_of(entries) if entries else None
+
+
+def _counts(found: AuditResult, case: CaseAudit) -> str:
+    """Return how many mutants survive; the agents that do nothing are no mutants."""
+    agents = sum(each.operator in found.agent_names for each in case.mutants)
+    idle = len(found.agents_that_pass(case))
+    survived = sum(each.fate is Fate.SURVIVED for each in case.mutants) - idle
+    text = f"{survived:,} of {len(case.mutants) - agents:,} mutants survive"
+    return f"{text}, and {idle} of {agents} agents that do nothing pass" if idle else text
 
 
 def _why(metrics: Mapping[str, MetricVerdict]) -> Iterator[str]:

@@ -17,7 +17,7 @@ import { rowState } from "../../components/tables/useTableRows";
 import styles from "./Audit.module.css";
 import { Changes } from "./Changes";
 import { Survivor } from "./Survivor";
-import { counted, survivorsOf } from "./auditText";
+import { counted, countedMutants, survivorsOf } from "./auditText";
 
 /** One case of an audit: each mutant that survives like a failing case, then those that are caught. */
 export function AuditedCaseScreen() {
@@ -45,7 +45,7 @@ function AuditedCase({ page }: { page: AuditedCasePage }) {
   return (
     <>
       <Head page={page} />
-      {survivors.length > 0 && <h2>{counted(survivors.length, "mutant")} that the case does not notice</h2>}
+      {survivors.length > 0 && <h2>The case does not notice {countedMutants(survivors.map(({ line }) => line))}</h2>}
       {survivors.map(({ line, part }) => (
         <Survivor key={line.number} line={line} part={part} open={line.number === open} onToggle={() => choose(line.number === open ? null : line.number)} />
       ))}
@@ -121,11 +121,13 @@ function Head({ page }: { page: AuditedCasePage }) {
 
 /** The mutants that the case notices, and by which metric; and those that could not be scored. */
 function Others({ lines }: { lines: readonly MutantLine[] }) {
-  const caught = lines.filter(({ fate }) => fate === "caught").length;
+  const caught = lines.filter(({ fate }) => fate === "caught");
+  const left = lines.filter(({ fate }) => fate !== "caught");
   return (
     <details className={styles.others}>
       <summary>
-        {counted(caught, "mutant")} caught{caught < lines.length && `, ${counted(lines.length - caught, "mutant")} not scored`}
+        Caught: {countedMutants(caught)}
+        {left.length > 0 && `; not scored: ${countedMutants(left)}`}
       </summary>
       <div className="panel">
         <ul>

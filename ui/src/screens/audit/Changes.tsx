@@ -6,33 +6,41 @@ import { numText } from "../../components/text/numberFormats";
 import { safeText } from "../../components/text/safeText";
 import styles from "./Audit.module.css";
 
-/** Changes of configs and cases that catch survivors, with what to paste. */
+/** Changes of configs and cases that catch survivors, with what to paste: for each change, or once for all of a config. */
 export function Changes({ groups }: { groups: readonly ChangeGroup[] }) {
-  return groups.map(({ place, changes, snippets }) => (
-    <div key={place} className={`${styles.change} panel`}>
-      <h3>
-        <Prose text={place} />
-      </h3>
-      <ul>
-        {changes.map((change) => (
-          <li key={change.change}>
-            <Change change={change} />
-          </li>
-        ))}
-      </ul>
-      {snippets.map((snippet) => (
-        <div key={snippet} className={styles.snippet}>
-          <Copy text={snippet} label={`Copy the change of ${place}`}>
-            Copy the change
-          </Copy>
-          <details>
-            <summary>Show what is copied</summary>
-            <Mono block>{safeText(snippet)}</Mono>
-          </details>
-        </div>
-      ))}
+  return groups.map(({ place, changes, snippets }) => {
+    const isEach = snippets.length === changes.length && snippets.length > 1;
+    return (
+      <div key={place} className={`${styles.change} panel`}>
+        <h3>
+          <Prose text={place} />
+        </h3>
+        <ul>
+          {changes.map((change, index) => (
+            <li key={change.change}>
+              <Change change={change} />
+              {isEach && <Snippet text={snippets[index] ?? ""} of={`${place}: ${change.change}`} />}
+            </li>
+          ))}
+        </ul>
+        {!isEach && snippets.map((snippet) => <Snippet key={snippet} text={snippet} of={place} />)}
+      </div>
+    );
+  });
+}
+
+function Snippet({ text, of }: { text: string; of: string }) {
+  return (
+    <div className={styles.snippet}>
+      <Copy text={text} label={`Copy the change of ${of}`}>
+        Copy the change
+      </Copy>
+      <details>
+        <summary>Show what is copied</summary>
+        <Mono block>{safeText(text)}</Mono>
+      </details>
     </div>
-  ));
+  );
 }
 
 function Change({ change: { change, catches, of, faults, note } }: { change: ChangeLine }) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { AuditPage, AuditedJudge } from "../../data/types";
-import { auditMarkdown, countedClasses, rateText } from "./auditText";
+import { auditMarkdown, countedClasses, countedMutants, rateText } from "./auditText";
 
 const share = (count: number, of: number) => ({ count, of, rate: of ? count / of : null, low: 0.1, high: 0.9 });
 const judge: AuditedJudge = {
@@ -35,5 +35,17 @@ describe("the judges of an audit", () => {
 
   it("count classes", () => {
     expect([1, 2].map(countedClasses)).toEqual(["1 more class", "2 more classes"]);
+  });
+});
+
+describe("the mutants of a case", () => {
+  it.each([
+    [2, 0, "2 mutants"],
+    [1, 1, "1 mutant and 1 agent that does nothing"],
+    [0, 6, "6 agents that do nothing"],
+    [0, 0, "0 mutants"],
+  ])("%s and %s agents", (mutants, agents, text) => {
+    const lines = Array.from({ length: mutants + agents }, (_, index) => ({ is_agent: index < agents }));
+    expect(countedMutants(lines)).toBe(text);
   });
 });

@@ -8,6 +8,15 @@ export function counted(count: number, noun: string): string {
   return `${numText(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
 
+/** `2 mutants and 1 agent that does nothing`: the mutation score does not count the agents. */
+export function countedMutants(lines: readonly Pick<MutantLine, "is_agent">[]): string {
+  const agents = lines.filter(({ is_agent }) => is_agent).length;
+  const mutants = counted(lines.length - agents, "mutant");
+  if (!agents) return mutants;
+  const idle = `${counted(agents, "agent")} that ${agents === 1 ? "does" : "do"} nothing`;
+  return agents < lines.length ? `${mutants} and ${idle}` : idle;
+}
+
 /** `1 more class`, `2 more classes`. */
 export function countedClasses(count: number): string {
   return `${numText(count)} more ${count === 1 ? "class" : "classes"}`;

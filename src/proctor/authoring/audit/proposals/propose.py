@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from proctor.authoring.audit.audit_case import AuditedCase, CaseScorer
-from proctor.authoring.audit.make_mutants import Mutant
+from proctor.authoring.audit.make_mutants import OPERATORS, Mutant
 from proctor.authoring.audit.mutant import Recording, calls_in
 from proctor.authoring.audit.proposals.candidate_changes import Candidate, candidates_for, written_criteria
 from proctor.authoring.audit.proposals.rubric_changes import (
@@ -298,8 +298,9 @@ async def _fails(scorer: CaseScorer, mutant: Mutant) -> bool:
 
 
 def _operators_of(mutants: Iterable[Mutant]) -> tuple[str, ...]:
-    """Return the names of their operators, each once."""
-    return tuple(dict.fromkeys(mutant.operator.name for mutant in mutants))
+    """Return the names of their operators, each once, in the order of the report."""
+    names = {mutant.operator.name for mutant in mutants}
+    return (*(name for name in OPERATORS if name in names), *sorted(names - OPERATORS.keys()))
 
 
 def _criteria_text(config: EvalConfig) -> str:
