@@ -110,6 +110,9 @@ def test_a_trial_that_failed_is_no_conversation_to_mutate(store: str) -> None:
     run_id = run(store, BOOKED, agent=lambda text: "No.")
     found = audit(BOOKED, from_run=run_id, store=store)
     assert found.audited == []
+    assert [each.problem.partition("(")[2] for each in found.cases] == [
+        "--from RUN mutates its first trial that passed in a run)"
+    ]
 
 
 SEATS = case("seats", turn("How many seats are there?", "There are 42 seats in it."))
