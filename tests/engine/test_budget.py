@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from proctor.engine.usage.budget import RunBudget
+from proctor.engine.usage.shared_budget import SharedBudget
 from proctor.models.base import ModelError, ModelFault, Reply
+from proctor.stores.base import NOTHING, Amounts, Caps, Purse
 
 
 async def ask(budget: RunBudget, cost: float | None, *, purpose: str = "judge", fails: bool = False) -> bool:
@@ -183,3 +185,58 @@ class TestWaiting:
         assert budget.refused == ""
         all_at_once(budget, [0.1] * 3)
         assert len(heard) == 1
+
+
+class TestRestReservedByDeadMembers:
+    """Of two limits, the rest of one is reserved by a part whose process has died."""
+
+    @staticmethod
+    def budget(allotted: Amounts, lost: Amounts) -> SharedBudget:
+        budget = SharedBudget(max_calls=10, max_cost=1.0)
+        purse = Purse(Caps(max_cost=1.0, max_judge_calls=10), 2, lambda: NOTHING)
+
+        async def commit() -> None:
+            purse.allotted, purse.lost, purse.is_rest = allotted, lost, True
+
+        budget.share(purse, commit)
+        return budget
+
+    @pytest.mark.parametrize(
+        ("allotted", "lost", "purpose", "reason"),
+        [
+            pytest.param(
+                Amounts(1, 0),
+                Amounts(0, 1),
+                "judge",
+                "max_judge_calls: judges were asked 0 of 10 times; 1 call is",
+                id="calls",
+            ),
+            pytest.param(
+                Amounts(0, 1),
+                Amounts(500_000, 0),
+                "judge",
+                "max_cost: $0 of $1 are spent; $0.5 are",
+                id="dollars of judges",
+            ),
+            pytest.param(
+                Amounts(0, 0),
+                Amounts(500_000, 10),
+                "user",
+                "max_cost: $0 of $1 are spent; $0.5 are",
+                id="dollars of users",
+            ),
+        ],
+    )
+    def test_the_reason_names_the_limit(
+        self, allotted: Amounts, lost: Amounts, purpose: str, reason: str
+    ) -> None:
+        budget = self.budget(allotted, lost)
+        assert not asyncio.run(ask(budget, None, purpose=purpose))
+        assert budget.refused == f"{reason} reserved by parts whose process has died"
+
+    def test_simulated_users_speak_after_the_last_call_of_a_judge(self) -> None:
+        budget = self.budget(Amounts(1, 0), Amounts(0, 1))
+        assert [asyncio.run(ask(budget, 0.0, purpose=purpose)) for purpose in ("judge", "user")] == [
+            False,
+            True,
+        ]

@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from math import ceil
 
+from proctor.common.safe_text import count_text
 from proctor.engine.usage.budget import JUDGE, RunBudget
 from proctor.stores.base import NOTHING, Amounts, Demand, Purse
 
@@ -32,6 +33,7 @@ class SharedBudget(RunBudget):
         self._purse: Purse | None = None
         self._commit: Callable[[], Awaitable[None]]
         self._turns = asyncio.Lock()
+        self._no_calls = ""  # why no further call of a judge may be made, although the limit is not reached
 
     def share(self, purse: Purse, commit: Callable[[], Awaitable[None]]) -> None:
         """Spend from `purse`, which `commit` updates; what an earlier process of this part has spent counts."""
@@ -102,20 +104,24 @@ class SharedBudget(RunBudget):
         if self._has_room(purpose) or self._why_not(purpose):
             return
         if purse.is_rest and not self._under_way and not purse.covers(demand):
-            self._spent = self._why_lost(purse)
-            self._announce(self._spent)
+            self._stop(purse, purpose)
             return
         with suppress(TimeoutError):
             await asyncio.wait_for(self._turn(), WAIT_SECONDS)
 
-    def _why_lost(self, purse: Purse) -> str:
-        """Explain that the rest of a limit is reserved by processes that have died."""
+    def _stop(self, purse: Purse, purpose: str) -> None:
+        """Refuse further calls: what is left of a limit is reserved by processes that have died."""
         micros, calls, _ = purse.lost
-        holders = "by parts whose process has died"
-        if self.max_calls is not None and self.calls >= purse.allotted.calls:
-            return (
-                f"max_judge_calls: judges were asked {self.total_calls:,} of {self.max_calls:,} times; {calls:,} calls are "
-                f"reserved {holders}"
+        holders = "reserved by parts whose process has died"
+        if purpose == JUDGE and self.max_calls is not None and self.calls >= purse.allotted.calls:
+            self._no_calls = why = (
+                f"max_judge_calls: judges were asked {self.total_calls:,} of {self.max_calls:,} times; "
+                f"{count_text(calls, 'call')} {'is' if calls == 1 else 'are'} {holders}"
             )
-        spent = f"max_cost: ${self.total_cost:.4g} of ${self.max_cost:g} are spent"
-        return f"{spent}; ${micros / _MILLION:.4g} are reserved {holders}" if micros else spent
+        else:
+            spent = f"max_cost: ${self.total_cost:.4g} of ${self.max_cost:g} are spent"
+            self._spent = why = f"{spent}; ${micros / _MILLION:.4g} are {holders}" if micros else spent
+        self._announce(why)
+
+    def _why_not(self, purpose: str) -> str:
+        return super()._why_not(purpose) or (self._no_calls if purpose == JUDGE else "")
