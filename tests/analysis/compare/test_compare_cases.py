@@ -343,6 +343,17 @@ def test_missing_scores_of_a_metric_have_their_worst_and_best_values(known: bool
 
 
 @pytest.mark.parametrize(
+    "score_range", [pytest.param((0.0, 1.0), id="below the scores"), pytest.param((90.0, 99.0), id="above")]
+)
+def test_a_range_that_a_score_contradicts_counts_as_unknown(score_range: tuple[float, float]) -> None:
+    base = [case(str(n), "P", scores={"quality": 50.0 + n}) for n in range(8)]
+    for sides in ([base, [*base[:7], unscored("7")]], [[*base[:7], unscored("7")], base]):
+        contradicted, unknown = (compared(*sides, ranges=ranges) for ranges in ({"quality": score_range}, {}))
+        assert contradicted.measure("quality") == unknown.measure("quality")
+        assert contradicted.sentence == unknown.sentence
+
+
+@pytest.mark.parametrize(
     ("now", "missing", "rate"),
     [
         pytest.param(["PPP", "PPF", "PPP"], 0, 8 / 9, id="every verdict"),

@@ -29,6 +29,7 @@ from proctor.analysis.compare.missing_verdicts import (
     PairedScore,
     Range,
     completions,
+    credible_ranges,
     deciding_metrics,
     means_of,
     total_missing,
@@ -167,6 +168,7 @@ def compare_cases(base: Side, candidate: Side, options: CompareOptions) -> Compa
     pairs = pair(
         base.cases, candidate.cases, keep_changed=options.keep_changed, add_left_out=options.left_out
     )
+    options = replace(options, ranges=credible_ranges(pairs, options.ranges))
     planned = max(1, base.run.num_runs), max(1, candidate.run.num_runs)
     missing = total_missing(pairs, planned)
     found = Comparison(
@@ -347,13 +349,9 @@ def _metrics(
     levels = dict(zip(deciding, holm([max(p_values[name]) for name in deciding], 2 * level), strict=True))
     measures = []
     for name, choices in values.items():
-        own, width, alone = (
-            levels.get(name, 1 - options.confidence),
-            _width(name, options),
-            options.by_test_alone,
-        )
+        own, width = levels.get(name, 1 - options.confidence), _width(name, options)
         tested = [
-            by_case(view, own, width, p_value, by_test_alone=alone)
+            by_case(view, own, width, p_value, by_test_alone=options.by_test_alone)
             for view, p_value in zip(choices, p_values[name], strict=True)
         ]
         means = means_of(_known_scores(pairs, name), choices)

@@ -23,6 +23,7 @@ Range = tuple[float, float]
 """The lowest and the highest score of a metric."""
 _FEW = 0.02
 """The share of missing verdicts, at most, that are taken for chance where most trials of their case passed; one is always."""
+_ROUNDING = 1e-9
 _BEYOND = 4.0
 """A missing score of a metric without a known range counts as this multiple of all known differences together."""
 
@@ -100,6 +101,18 @@ def completions(pairs: Pairs, planned: tuple[int, int], ranges: Mapping[str, Ran
     metrics = deciding_metrics(pairs)
     ends = [_complete(pairs, planned, ranges, metrics, worst=worst) for worst in (True, False)]
     return ends if ends[0] != ends[1] else ends[:1]
+
+
+def credible_ranges(pairs: Pairs, ranges: Mapping[str, Range]) -> dict[str, Range]:
+    """Return the ranges without those that a score contradicts: a missing score may be outside of them, too."""
+    contradicted = {
+        name
+        for _, before, now in pairs.both
+        for scores in (before.scores, now.scores)
+        for name, score in scores.items()
+        if name in ranges and not ranges[name][0] - _ROUNDING <= score <= ranges[name][1] + _ROUNDING
+    }
+    return {name: known for name, known in ranges.items() if name not in contradicted}
 
 
 def deciding_metrics(pairs: Pairs) -> list[str]:
