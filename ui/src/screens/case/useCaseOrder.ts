@@ -2,7 +2,8 @@ import { useMemo } from "react";
 import { pathOf, useData } from "../../data/queries";
 import type { CaseExtras, CasePage, CaseRow, CasesPage, RunPage } from "../../data/types";
 import { numText } from "../../components/text/numberFormats";
-import { needsEvidence, useExtraColumns, useShownCases } from "../run/useShownCases";
+import { needsEvidence } from "../run/caseFilter";
+import { useExtraColumns, useShownCases } from "../run/useShownCases";
 
 const FRESH = { fresh: 60_000 } as const;
 const NONE: readonly CaseRow[] = [];

@@ -12,6 +12,7 @@ import { numText } from "../../components/text/numberFormats";
 import styles from "./Run.module.css";
 import { MOST_METRICS } from "./caseColumns";
 import { type FilterTerms, needsAttention, suggestions } from "./caseFilter";
+import { noMatchText } from "./runText";
 import type { ShownCases } from "./useShownCases";
 
 const CHIPS: readonly Offer[] = [["outcome:failed,error", "Failed or error"], ["changed", "Changed"], ["flaky", "Flaky"]];
@@ -86,7 +87,7 @@ export function CaseTable({ page, total, table, reading, watched, tools }: Props
           stops={needsAttention}
         />
       ) : (
-        <None filtered={text !== ""} watched={watched} showAll={() => setText("")} />
+        <None text={text} watched={watched} showAll={() => setText("")} />
       )}
     </section>
   );
@@ -116,10 +117,10 @@ function Suggestions({ text, words, onChange }: { text: string; words: FilterTer
   );
 }
 
-function None({ filtered, watched, showAll }: { filtered: boolean; watched: boolean; showAll: () => void }) {
-  if (!filtered) return <Empty inside title="No cases" does={watched ? "Cases appear as they are planned." : "This run has none."} />;
+function None({ text, watched, showAll }: { text: string; watched: boolean; showAll: () => void }) {
+  if (!text) return <Empty inside title="No cases" does={watched ? "Cases appear as they are planned." : "This run has none."} />;
   return (
-    <Empty inside title="No matching case" does="Nothing matches the filter.">
+    <Empty inside title="No matching case" does={noMatchText(text, watched)}>
       <Button onClick={showAll}>Show all cases</Button>
     </Empty>
   );

@@ -16,6 +16,7 @@ import { Skeleton } from "../../components/feedback/Skeleton";
 import { AuditLine } from "../audit/AuditLine";
 import { RunButton } from "../start/RunDialog";
 import { CaseTable } from "./CaseTable";
+import { needsEvidence } from "./caseFilter";
 import { ColumnChooser } from "./ColumnChooser";
 import { PreviousRate, Details, Judgings, Warnings } from "./Details";
 import { KeyFigures } from "./KeyFigures";
@@ -25,7 +26,7 @@ import { RunPictures } from "./pictures/RunPictures";
 import styles from "./Run.module.css";
 import { type Live, useLive } from "./useLiveRun";
 import { comparisonText, asMarkdown, sentenceOf, titleOf } from "./runText";
-import { needsEvidence, useExtraColumns, useShownCases } from "./useShownCases";
+import { useExtraColumns, useShownCases } from "./useShownCases";
 
 /** Screens 2 and 3: a run, live while it is under way, and the table of its cases. */
 export function RunScreen() {

@@ -250,6 +250,13 @@ function isSaid(text: string, { said }: FilterTerms): Test {
   return positions ? (row) => positions.has(row.position) : ALL;
 }
 
+const NEEDS_EVIDENCE = /tag|tool|cost/; // columns that the rows get later
+
+/** Whether a filter or an order needs what is read from the evidence of the cases. */
+export function needsEvidence(text: string, sort: string): boolean {
+  return NEEDS_EVIDENCE.test(`${text} ${sort}`);
+}
+
 const MOST_SAID = 5;
 
 /** The texts that a filter looks for in messages. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { LiveProgress, RunManagement, RunPage } from "../../data/types";
-import { asMarkdown, decidingMetrics, progressTexts, unfinishedText, deletionText, partialExportText, replacedBaseline } from "./runText";
+import { noMatchText, asMarkdown, decidingMetrics, progressTexts, unfinishedText, deletionText, partialExportText, replacedBaseline } from "./runText";
 
 function metric(name: string, failed: number, gate = true): RunPage["metrics"][number] {
   return { name, short: name, gate, thresholds: [1], mean: null, change: null, outcomes: { passed: 9 - failed, failed } };
@@ -68,6 +68,12 @@ describe("what can be done with a run", () => {
   ] as const)("an export of a run that is %s names what it lacks", (state, left, words) => {
     expect(partialExportText({ state, cases: 30, counts: { not_run: left } as RunPage["counts"] })).toBe(words);
   });
+
+  it.each([
+    ["tool:get_order", true, "Tags, tools and costs of the cases are read when the run has ended."],
+    ["tool:get_order", false, "Nothing matches the filter."],
+    ["outcome:failed", true, "Nothing matches the filter."],
+  ])("a filter %s that matches no case names the reason (in progress: %s)", (text, running, words) => expect(noMatchText(text, running)).toBe(words));
 
   it("a baseline replaces that of another run only", () => {
     const known = [{ name: "main", run_id: "a", agent: "x", started_at: 0 }];

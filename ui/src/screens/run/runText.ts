@@ -3,6 +3,7 @@ import { outcomeWord } from "../../components/charts/Outcome";
 import { stripText } from "../../components/charts/TrialStrip";
 import { mdCode, mdProse, mdTable, mdText } from "../../components/text/markdown";
 import { moneyText, numText, percentText, scoreText, secondsText } from "../../components/text/numberFormats";
+import { needsEvidence } from "./caseFilter";
 
 /** What is run against what: `travel_agent on booking, refunds`. */
 export function titleOf(page: RunPage): string {
@@ -28,6 +29,11 @@ export function partialExportText({ state, counts, cases }: Pick<RunPage, "state
   if (state === "running") return "This run is in progress: a file contains only what is decided when you export it. Export it again at the end.";
   const left = counts.not_run ?? 0;
   return state === "unfinished" && left ? `This run is not finished: in a file, ${numText(left)} of ${numText(cases)} cases are not run.` : "";
+}
+
+/** Why no case matches a filter: what it looks for may be read only at the end of the run. */
+export function noMatchText(text: string, running: boolean): string {
+  return running && needsEvidence(text, "") ? "Tags, tools and costs of the cases are read when the run has ended." : "Nothing matches the filter.";
 }
 
 /** The run that now is the baseline of this name, if that is another one. */

@@ -6,13 +6,6 @@ import { sortRows } from "../../components/tables/sortRows";
 import { columnsOf } from "./caseColumns";
 import { type Filter, type FilterTerms, readFilter, saidTexts, sortByChange } from "./caseFilter";
 
-const NEEDS_EVIDENCE = /tag|tool|cost/; // columns that the rows get later
-
-/** Whether a filter or an order needs what is read from the evidence of the cases. */
-export function needsEvidence(text: string, sort: string): boolean {
-  return NEEDS_EVIDENCE.test(`${text} ${sort}`);
-}
-
 export interface ShownCases {
   words: FilterTerms;
   filter: Filter;
