@@ -32,7 +32,7 @@ export function columnsOf(page: RunPage, { costs, chosen }: { costs: boolean; ch
     },
     { id: "outcome", head: "Outcome", width: "132px", narrow: "112px", sortBy: rank, cell: (row) => <Outcome outcome={page.state === "running" && row.outcome === "not_run" ? "pending" : row.outcome} /> },
     ...(page.num_runs > 1 ? [trials] : []),
-    { id: "why", head: "Why", width: "minmax(0, 2.2fr)", below: room ? "narrow" : "always", cell: (row) => <Why row={row} /> },
+    { id: "why", head: "Why", width: "minmax(200px, 2.2fr)", below: room ? "narrow" : "always", cell: (row) => <Why row={row} /> },
     ...metrics.map(({ name, short, thresholds }, index): Column<CaseRow> => ({
       id: name,
       head: <span className={styles.metric} title={`${name}${thresholds.length ? `, threshold ${thresholds.join(" or ")}` : ""}`}><Breakable text={short} /></span>,
