@@ -160,7 +160,7 @@ def _of_line(case: ChangedCase) -> Iterator[str]:
         yield f"{case.name}: fewer trials pass, and {before} became {now}"
     if case.change is CaseChange.NOW_FAILS and not now.failed:
         yield f"{case.name}: now fails without a failed trial"
-    if case.change is CaseChange.MISSING and not now.other and now.total:
+    if case.change is CaseChange.MISSING and all(one.total and not one.other for one in (before, now)):
         yield f"{case.name}: no verdict is missing"
 
 

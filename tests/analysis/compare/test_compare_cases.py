@@ -374,6 +374,15 @@ def test_rates_and_means_are_of_the_cases_with_all_of_their_values(
     assert (passed.base, passed.candidate) == pytest.approx((1.0, rate))
 
 
+def test_a_case_that_fails_and_has_no_verdict_in_the_base_is_listed() -> None:
+    base = [*cases("PP", "PP"), case("2", "EE", reason="the service was down")]
+    found = compared(base, cases("PP", "PP", "FF"))
+    assert [(one.eval_id, one.change, one.reason) for one in found.cases] == [
+        ("2", CaseChange.MISSING, "the service was down")
+    ]
+    assert compared(base, cases("PP", "PP", "PP")).cases == []
+
+
 def test_without_any_verdict_neither_question_has_an_answer() -> None:
     found = compared(cases("PP", "PP"), cases("EE", "EE"))
     assert (found.outcome, found.general, [one.name for one in found.measures]) == (BROKEN, None, [])

@@ -220,7 +220,7 @@ def test_cases_that_were_left_out_are_not_missing_because_of_errors(missing: int
     ("is_baseline", "last"),
     [
         pytest.param(False, "", id="a run"),
-        pytest.param(True, "; then store the baseline again", id="a baseline"),
+        pytest.param(True, ", then store the baseline again", id="a baseline"),
     ],
 )
 def test_missing_verdicts_of_the_base_are_got_too(*, is_baseline: bool, last: str) -> None:
@@ -231,7 +231,7 @@ def test_missing_verdicts_of_the_base_are_got_too(*, is_baseline: bool, last: st
     steps = [*next_steps(found, *both, LEVEL, is_baseline=is_baseline)]
 
     source = " (first check out the old source)"
-    assert steps == [f"get the missing verdicts of the base{source}: proctor resume a --retry-errors{last}"]
+    assert steps == [f"get the missing verdicts of the base{source}{last}: proctor resume a --retry-errors"]
 
 
 def test_every_command_names_the_store_of_the_runs() -> None:

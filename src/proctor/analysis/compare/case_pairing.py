@@ -198,9 +198,21 @@ def changed_cases(pairs: Pairs) -> list[ChangedCase]:
     found = [
         case
         for key, before, now in pairs.both
-        if (case := _changed_case(key, before, now, change_of(before, now))) is not None
+        if (case := _changed_case(key, before, now, _change_in_list(before, now))) is not None
     ]
     return sorted(found, key=lambda case: (_ORDER.index(case.change), -_score_change(case)))
+
+
+def _change_in_list(before: BriefCase, now: BriefCase) -> CaseChange | None:
+    """Return how a case differs; a case that fails and has no verdict in the base may have fallen."""
+    change = change_of(before, now)
+    if change is None and _lacks_verdict(before) and now.outcome is Outcome.FAILED:
+        return CaseChange.MISSING
+    return change
+
+
+def _lacks_verdict(case: BriefCase) -> bool:
+    return case.outcome in (Outcome.ERROR, Outcome.NOT_RUN)
 
 
 def change_of(before: BriefCase, now: BriefCase) -> CaseChange | None:
@@ -236,7 +248,8 @@ def _changed_case(
         return None
     metric = _metric_with_largest_change(before, now)
     scores = (before.scores[metric], now.scores[metric]) if metric else None
-    reason = before.reason if change is CaseChange.NOW_PASSES else now.reason or before.reason
+    is_about_base = change is CaseChange.NOW_PASSES or _lacks_verdict(before)
+    reason = before.reason if is_about_base else now.reason or before.reason
     return ChangedCase(*key[:2], change, before.trials, now.trials, metric, scores, reason)
 
 

@@ -77,8 +77,8 @@ def _missing_in_base(
 ) -> Iterator[str]:
     if found.missing_base and found.base.run_id and base.reference is not None:
         source = _checkout(base, candidate, is_same=base.reference == candidate.reference)
-        again = "; then store the baseline again" if is_baseline else ""
-        yield f"get the missing verdicts of the base{source}: proctor resume {found.base.run_id} --retry-errors{store}{again}"
+        again = ", then store the baseline again" if is_baseline else ""
+        yield f"get the missing verdicts of the base{source}{again}: proctor resume {found.base.run_id} --retry-errors{store}"
 
 
 _LONGEST_CONFIG = 600

@@ -65,7 +65,8 @@ class CaseChange(StrEnum):
     NOW_FAILS = "now_fails"
     """Its verdict changed from passed to failed."""
     MISSING = "missing"
-    """Verdicts of the candidate are missing (an error, or not run), and the case passed at least one trial in the baseline."""
+    """Verdicts are missing (an error, or not run), and the case may have fallen: it passed at least one trial in the baseline and has
+    no verdict in the candidate, or it fails and has no verdict in the baseline."""
     NOW_PASSES = "now_passes"
     """Its verdict changed from failed to passed."""
     FEWER_TRIALS = "fewer_pass"
