@@ -323,7 +323,7 @@ def test_judged_by_the_same_criteria_it_decides_again(store: Path) -> None:
     step = "NEXT  score the base by the criteria of the candidate, with "
     line = next(line for line in found.splitlines() if line.startswith(step)).removeprefix(step)
     content, _, command = line.partition(" in FILE: ")
-    assert command == f"proctor score {base} --config FILE"
+    assert command == f"proctor score {base} --config FILE --store={store}"
     assert list(json.loads(content)["criteria"]) == list(OTHER_OPTION)
     proctor.rescore_sync(base, store=store, config={"criteria": OTHER_OPTION})
     assert compare(store, base, "latest").exit_code == 1

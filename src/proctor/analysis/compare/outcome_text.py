@@ -312,9 +312,8 @@ def _has_dropped(case: ChangedCase) -> bool:
 
 def _falls_text(found: Comparison) -> str:
     names = [one.name for one in found.changed(CaseChange.NOW_FAILS)]
-    cases = count_text(len(names), "case")
     verb = "fails" if len(names) == 1 else "fail"
-    return f"{cases} passed and now {verb} ({_named(names)})"
+    return f"{count_text(len(names), 'case')} passed and now {verb} ({_named(names)})"
 
 
 def _named(names: Sequence[str]) -> str:
