@@ -58,13 +58,16 @@ def draw(number: int) -> Drawn:
         complete.append(_cases(design, drawn, [{}] * len(drawn)))
         hidden.append(_cases(design, drawn, gone))
         is_complete &= not any(gone)
-    if options.left_out and not design.unequal:
-        hidden[1] = [one for one in hidden[1] if random.random() > design.missing[1]] or hidden[1]
+    for side, left_out in enumerate((options.base_left_out, options.candidate_left_out)):
+        if left_out and not design.unequal:
+            hidden[side] = [one for one in hidden[side] if random.random() > design.missing[side]] or hidden[
+                side
+            ]
     if any(case.trials_passed and case.trials_failed for side in complete for _, case in side):
         options = replace(options, deterministic=False)  # compare refuses such runs
     trials = sum(len(case.trials) for _, case in complete[1])
     found = _compare(design, hidden, options)
-    is_complete &= len(hidden[1]) == len(complete[1])
+    is_complete &= [*map(len, hidden)] == [*map(len, complete)]
     whole = found if is_complete else _compare(design, complete, options)
     return Drawn(number, found, whole, options, trials)
 
@@ -132,8 +135,9 @@ def _draw_options(random: Random) -> CompareOptions:
         deterministic=random.random() < 0.05,
         ranges=RANGES,
         apart=frozenset(random.sample([PASSED, *RANGES], 1)) if random.random() < 0.1 else frozenset(),
-        left_out=random.random() < 0.1,
+        candidate_left_out=random.random() < 0.1,
         look=Look(1, 3, 0.02, 0.01) if random.random() < 0.1 else None,
+        base_left_out=random.random() < 0.1,
     )
 
 

@@ -172,8 +172,17 @@ def test_drop_in_general_that_missing_verdicts_admit_is_an_error() -> None:
 def test_cases_that_were_left_out_are_missing_verdicts() -> None:
     base, now = [case(str(n), "P") for n in range(20)], [case(str(n), "P") for n in range(10)]
     assert compared(base, now).outcome is UNSEEN
-    found = compared(base, now, left_out=True)
+    found = compared(base, now, candidate_left_out=True)
     assert (found.outcome, found.missing_candidate, found.only_base) == (BROKEN, 10, [])
+
+
+@pytest.mark.parametrize(("verdict", "outcome"), [("F", BROKEN), ("P", UNSEEN)], ids=["fails", "passes"])
+def test_cases_that_the_base_left_out_may_have_passed_there(verdict: str, outcome: Change) -> None:
+    base = [case(str(n), "P") for n in range(10)]
+    now = [*base, *(case(str(n), verdict) for n in range(10, 20))]
+    assert compared(base, now).outcome is UNSEEN
+    found = compared(base, now, base_left_out=True)
+    assert (found.outcome, found.missing_base, found.only_candidate) == (outcome, 10, [])
 
 
 @pytest.mark.parametrize(

@@ -216,6 +216,18 @@ def test_cases_that_were_left_out_are_not_missing_because_of_errors(missing: int
     assert steps[1:] == ["get the missing verdicts: proctor resume b --retry-errors"] * is_resumed
 
 
+def test_the_base_is_run_on_the_cases_that_it_left_out() -> None:
+    runs = ComparedRun("a", "bot", 1, 3), ComparedRun("b", "bot", 2, 3)
+    case = ChangedCase("desk", "case", CaseChange.MISSING, Trials(0, 0), Trials(0, 3), "", None, LEFT_OUT)
+    found = Comparison(*runs, Change.ERROR, "", 0.05, 0.95, cases=[case], missing_base=3)
+
+    steps = [*next_steps(found, manifest("old", None), manifest("new", None), LEVEL)]
+
+    assert steps == [
+        "run the base on all cases: it left out 1 case (--limit, --tag, --failed, --changed-since or --shard)"
+    ]
+
+
 @pytest.mark.parametrize(
     ("is_baseline", "last"),
     [

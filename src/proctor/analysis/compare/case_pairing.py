@@ -135,18 +135,20 @@ def pair(
     candidate: Iterable[tuple[str, CaseResult]],
     *,
     keep_changed: bool = False,
-    add_left_out: bool = False,
+    base_left_out: bool = False,
+    candidate_left_out: bool = False,
 ) -> Pairs:
     """Pair the cases of two runs (each with the hash of its content) by eval set and id, those of one id in order.
 
-    Cases that were skipped are in no run. With `keep_changed` those with another content are paired, too; with
-    `add_left_out` those that only the base has: the candidate has no verdict of them.
+    Cases that were skipped are in no run. With `keep_changed` those with another content are paired, too. If a run left out
+    cases, those that only the other run has are paired: their verdicts are missing.
     """
     found = Pairs()
     known: dict[object, BriefCase] = {}
+    absent = _NOT_RUN if base_left_out else None
     there = {key: (before_hash, before) for key, before_hash, before in _cases_by_key(base, known)}
     for key, now_hash, now in _cases_by_key(candidate, known):
-        before_hash, before = there.pop(key, ("", None))
+        before_hash, before = there.pop(key, ("", absent))
         if before is None:
             found.only_candidate.append(_name(key))
             continue
@@ -155,10 +157,10 @@ def pair(
             found.changed.append(_name(key))
         if keep_changed or not differs:
             found.both.append((key, before, now))
-    if add_left_out:
-        found.both.extend((key, before, _NOT_RUN) for key, (_, before) in there.items())
-    else:
-        found.only_base = [_name(key) for key in there]
+    if not candidate_left_out:
+        found.only_base = [*map(_name, there)]
+        return found
+    found.both.extend((key, before, _NOT_RUN) for key, (_, before) in there.items())
     return found
 
 
@@ -168,7 +170,7 @@ def _differ(before_hash: str, now_hash: str) -> bool:
 
 
 LEFT_OUT = "left out of the run"
-"""The reason of a case that only the base has, if the candidate left cases out."""
+"""The reason of a case that only one run has, if the other run left cases out."""
 _NOT_RUN = BriefCase(Outcome.NOT_RUN, Trials(0, 0), {}, (), frozenset(), _NO_SHARES, LEFT_OUT)
 
 

@@ -90,8 +90,9 @@ class CompareOptions:
     """By metric the lowest and the highest score, where these are known."""
     apart: frozenset[str] = frozenset()
     """What was scored differently, and so decides nothing: metrics, and `passed`."""
-    left_out: bool = False
-    """Whether the candidate left out cases of its sets (`--limit`, `--tag` …): their verdicts are missing."""
+    base_left_out: bool = False
+    candidate_left_out: bool = False
+    """Whether a run left out cases of its sets (`--limit`, `--tag` …): their verdicts are missing."""
     by_test_alone: bool = False
     """Whether a test is significant without its interval: for the worst values of missing verdicts, see `by_case`."""
     look: Look | None = None
@@ -166,8 +167,9 @@ def compare_cases(base: Side, candidate: Side, options: CompareOptions) -> Compa
     "No regression" is the lower test of D. J. Schuirmann, J. Pharmacokinetics and Biopharmaceutics 15 (1987), 657-680.
     """
     pairs = pair(
-        base.cases, candidate.cases, keep_changed=options.keep_changed, add_left_out=options.left_out
-    )
+        base.cases, candidate.cases, keep_changed=options.keep_changed, base_left_out=options.base_left_out,
+        candidate_left_out=options.candidate_left_out,
+    )  # fmt: skip
     options = replace(options, ranges=credible_ranges(pairs, options.ranges))
     planned = max(1, base.run.num_runs), max(1, candidate.run.num_runs)
     missing = total_missing(pairs, planned)

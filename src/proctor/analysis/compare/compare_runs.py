@@ -185,7 +185,8 @@ def _compare_options(base: KnownSide, candidate: KnownSide, request: _Request) -
         keep_changed=request.keep_changed_cases,
         ranges=score_ranges([*base[1][1].sets, *candidate[1][1].sets]),
         apart=frozenset() if request.keep_changed_metrics else _incomparable(base, candidate),
-        left_out=_left_out_cases(manifests[1]),
+        base_left_out=_left_out_cases(manifests[0]),
+        candidate_left_out=_left_out_cases(manifests[1]),
     )
 
 

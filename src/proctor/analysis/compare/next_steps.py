@@ -64,10 +64,11 @@ def next_steps(
 
 
 def _missing_verdicts(found: Comparison, store: str) -> Iterator[str]:
-    left_out = sum(one.reason == LEFT_OUT for one in found.changed(CaseChange.MISSING))
+    left_out = sum(
+        one.reason == LEFT_OUT and not one.candidate.total for one in found.changed(CaseChange.MISSING)
+    )
     if left_out:
-        cases = count_text(left_out, "case")
-        yield f"run the candidate on all cases: it left out {cases} (--limit, --tag, --failed, --changed-since or --shard)"
+        yield _run_all("candidate", left_out)
     if found.missing_candidate > left_out * max(1, found.candidate.num_runs) and found.candidate.run_id:
         yield f"get the missing verdicts: proctor resume {found.candidate.run_id} --retry-errors{store}"
 
@@ -75,10 +76,18 @@ def _missing_verdicts(found: Comparison, store: str) -> Iterator[str]:
 def _missing_in_base(
     found: Comparison, base: AgentManifest, candidate: AgentManifest, store: str, *, is_baseline: bool
 ) -> Iterator[str]:
-    if found.missing_base and found.base.run_id and base.reference is not None:
+    left_out = sum(one.reason == LEFT_OUT and not one.base.total for one in found.changed(CaseChange.MISSING))
+    if left_out:
+        yield _run_all("base", left_out)
+    elif found.missing_base and found.base.run_id and base.reference is not None:
         source = _checkout(base, candidate, is_same=base.reference == candidate.reference)
         again = ", then store the baseline again" if is_baseline else ""
         yield f"get the missing verdicts of the base{source}{again}: proctor resume {found.base.run_id} --retry-errors{store}"
+
+
+def _run_all(side: str, left_out: int) -> str:
+    cases = count_text(left_out, "case")
+    return f"run the {side} on all cases: it left out {cases} (--limit, --tag, --failed, --changed-since or --shard)"
 
 
 _LONGEST_CONFIG = 600
