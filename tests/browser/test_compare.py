@@ -268,6 +268,7 @@ def _own(serve: Callable[..., Site], folder: Path, cases: int) -> Site:
     return serve(folder, folder / "store.sqlite3")
 
 
+@pytest.mark.nightly
 def test_text_of_agents_and_files_stays_text(page: Page, serve: Callable[..., Site], tmp_path: Path) -> None:
     site = _own(serve, tmp_path, 12)
     page.on("dialog", lambda dialog: pytest.fail(f"a script ran: {dialog.message}"))

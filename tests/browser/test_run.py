@@ -73,6 +73,7 @@ class TestARunThatIsOver:
         expect(_cases(page).nth(7)).to_have_text("no_such_restaurant")
         expect(_cases(page).nth(6)).to_have_text("two_turn_flight")  # an error comes after the failures
 
+    @pytest.mark.nightly
     def test_is_usable_by_all_and_fits(self, page: Page, site: Site, axe: Look, fits: Look) -> None:
         _open(page, site, "travel.flawed")
         page.get_by_text("Criteria, judges and manifest").click()

@@ -218,6 +218,7 @@ async def root_agent(text: str) -> str:
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_run_appears_while_it_continues_and_ends_before_the_eyes(page: Page, own_site: Site) -> None:
     (own_site.folder / "slow.py").write_text(_SLOW, encoding="utf-8")

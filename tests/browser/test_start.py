@@ -40,6 +40,7 @@ def test_shows_what_it_takes_and_by_what_it_knows(page: Page, site: Site, shot: 
     shot(page, "start")
 
 
+@pytest.mark.nightly
 def test_is_usable_by_all_and_fits(page: Page, axe: Look, fits: Look) -> None:
     _open(page)
     _choose(page, "replay", GREETINGS)
@@ -71,6 +72,7 @@ def test_everything_that_is_wrong_is_next_to_its_field(page: Page, problems: Pro
     shot(page, "start-wrong")
 
 
+@pytest.mark.nightly
 def test_what_is_accepted_is_ticked_and_becomes_options(page: Page) -> None:
     """Each box is the option of `proctor eval` of that name."""
     boxes = {

@@ -30,6 +30,7 @@ def test_the_chosen_tab_is_whole_also_when_another_gets_its_count_later(page: Pa
     assert until(page, lambda: float(page.evaluate(_OVER)), lambda pixels: pixels <= 1) <= 1
 
 
+@pytest.mark.nightly
 def test_the_list_of_eval_sets_shows_on_a_phone_what_is_wrong_with_one(
     page: Page, serve: Callable[..., Site], fits: Callable[[Page], None], tmp_path: Path
 ) -> None:

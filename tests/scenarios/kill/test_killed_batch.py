@@ -50,6 +50,7 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.nightly
 def test_the_commands_of_the_page_submit_one_batch_though_they_are_interrupted_and_killed(
     project: Path,
 ) -> None:

@@ -344,11 +344,23 @@ def test_only_so_many_conversations_at_once(client: TestClient, monkeypatch: pyt
 def test_a_conversation_that_is_idle_is_closed(project: Path) -> None:
     context = ServerContext(root=project, store_url=project / "s.sqlite3", agents=project / "agents")
     app = create_app(context)
-    app.state.chats = chats.Chats(context, idle=0.4)
+    app.state.chats = chats.Chats(context, idle=2.0)
     with TestClient(app, base_url="http://127.0.0.1:8000") as client:
         chat = begin(client, "echo")
         send(client, chat, "hi")
         _until(lambda: client.get(chat).status_code == 404)
+
+
+def test_a_message_that_arrives_while_its_conversation_closes_is_refused(
+    client: TestClient,
+) -> None:
+    open_chats: chats.Chats = client.app.state.chats  # type: ignore[attr-defined]  # the app is a FastAPI
+    chat = begin(client, "echo")
+    closing = open_chats.find(chat.rpartition("/")[2])
+    client.portal.call(open_chats.on_loop, closing.close())  # type: ignore[union-attr]  # the client is entered
+    refused = client.post(f"{chat}/messages", json={"text": "hi"})
+    assert refused.status_code == 409, refused.text
+    assert "the conversation is closed" in refused.json()["detail"]
 
 
 def test_a_server_that_ends_waits_for_a_conversation_that_is_being_closed(project: Path) -> None:

@@ -62,6 +62,7 @@ class Chat:
         self.id = secrets.token_urlsafe(12)
         self.agent, self.reference = agent, reference
         self.state = "ready"
+        self._is_closed = False
         self.touched = time.monotonic()
         self.entries: list[ChatEntry] = []
         self.session_state: dict[str, Any] = dict(session_input.state) if session_input else {}
@@ -109,6 +110,7 @@ class Chat:
     async def begin(self, message: Content) -> int:
         """Send a message, whose results become entries. Return the number of the last entry before it."""
         self._require("ready")
+        self._require_open()
         before = self._number
         self._new_exchange(message)
         self._start(self._answer(lambda: self.talk.say(message, self._hear)))
@@ -116,6 +118,7 @@ class Chat:
 
     async def replay(self, *, without_last: bool) -> int:
         """Send all messages again in a new session; `without_last`: undo the last turn."""
+        self._require_open()
         if self.state == "answering":
             self._require("ready")
         before = self._number
@@ -138,10 +141,16 @@ class Chat:
 
     async def close(self) -> None:
         """End the conversation, and the agent's process."""
+        self._is_closed = True
         await self.stop()
         with suppress(Exception, TimeoutError):
             async with asyncio.timeout(CLOSING):
                 await self.talk.close()
+
+    def _require_open(self) -> None:
+        """Refuse a message that arrives while the agent's process ends: nothing would answer it."""
+        if self._is_closed:
+            raise BusyError("the conversation is closed: a person closed it, or it was idle for too long")
 
     def _require(self, state: str) -> None:
         if self.state != state:
