@@ -354,10 +354,10 @@ def test_a_conversation_that_is_idle_is_closed(project: Path) -> None:
 def test_a_message_that_arrives_while_its_conversation_closes_is_refused(
     client: TestClient,
 ) -> None:
-    open_chats: chats.Chats = client.app.state.chats  # type: ignore[attr-defined]  # the app is a FastAPI
+    open_chats: chats.Chats = client.app.state.chats
     chat = begin(client, "echo")
     closing = open_chats.find(chat.rpartition("/")[2])
-    client.portal.call(open_chats.on_loop, closing.close())  # type: ignore[union-attr]  # the client is entered
+    client.portal.call(open_chats.on_loop, closing.close())
     refused = client.post(f"{chat}/messages", json={"text": "hi"})
     assert refused.status_code == 409, refused.text
     assert "the conversation is closed" in refused.json()["detail"]
