@@ -64,9 +64,7 @@ def next_steps(
 
 
 def _missing_verdicts(found: Comparison, store: str) -> Iterator[str]:
-    left_out = sum(
-        one.reason == LEFT_OUT and not one.candidate.total for one in found.changed(CaseChange.MISSING)
-    )
+    left_out = sum(not one.candidate.total for one in _left_out(found))
     if left_out:
         yield _run_all("candidate", left_out)
     if found.missing_candidate > left_out * max(1, found.candidate.num_runs) and found.candidate.run_id:
@@ -76,13 +74,17 @@ def _missing_verdicts(found: Comparison, store: str) -> Iterator[str]:
 def _missing_in_base(
     found: Comparison, base: AgentManifest, candidate: AgentManifest, store: str, *, is_baseline: bool
 ) -> Iterator[str]:
-    left_out = sum(one.reason == LEFT_OUT and not one.base.total for one in found.changed(CaseChange.MISSING))
-    if left_out:
+    if left_out := sum(not one.base.total for one in _left_out(found)):
         yield _run_all("base", left_out)
     elif found.missing_base and found.base.run_id and base.reference is not None:
         source = _checkout(base, candidate, is_same=base.reference == candidate.reference)
         again = ", then store the baseline again" if is_baseline else ""
         yield f"get the missing verdicts of the base{source}{again}: proctor resume {found.base.run_id} --retry-errors{store}"
+
+
+def _left_out(found: Comparison) -> list[ChangedCase]:
+    """Return the cases that one of the runs left out and that may have fallen."""
+    return [one for one in found.changed(CaseChange.MISSING) if one.reason == LEFT_OUT]
 
 
 def _run_all(side: str, left_out: int) -> str:

@@ -52,7 +52,7 @@ def _caps(micros: int | None, calls: int | None, tokens: int | None) -> Caps:
 def claim_purse(transaction: Transaction, run: int, part: int, parts: int) -> Purse | None:
     """Return what a part may spend, for the process that takes it.
 
-    Whatever is still reserved was reserved by a process that was killed: `return_rest` was not called. It counts as spent, because
+    What is still reserved was reserved by a process that was killed: `return_rest` was not called. It counts as spent, because
     it is unknown which calls that process made after its last commit.
     """
     caps = transaction.execute(f"SELECT {_CAPS} FROM purses WHERE run = ?", (run,)).fetchone()  # noqa: S608 - our own columns
