@@ -66,7 +66,7 @@ def test_flag_is_written_once(flag: str) -> None:
 
 
 def test_settings_and_plugin_and_page_take_only_declared_options() -> None:
-    own = {"file", "agent", "sets", "store", "artefacts", "env"}
+    own = {"file", "root", "agent", "sets", "store", "artefacts", "env"}
     assert setting_kinds().keys() - OPTIONS.keys() <= own
     assert {field.name for field in fields(Settings)} == {*own, "options"}
     assert {option.key for option in OF_PYTEST} - OPTIONS.keys() == {"agent"}

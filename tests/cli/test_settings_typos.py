@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from proctor.common.project_root import project_root
 from proctor.runs.setup.settings import misspelled_settings
 from tests.cli.project import case, in_this_process, make_project
 
@@ -63,7 +64,9 @@ def test_it_is_found_up_to_the_root_of_the_project_and_not_above(project: Path) 
     (project / "proctor.tml").write_text("")
     (project.parent / "proctor.yml").write_text("")
     try:
-        assert [str(project / "proctor.tml") in one for one in misspelled_settings(inner)] == [True]
+        assert [
+            str(project / "proctor.tml") in one for one in misspelled_settings(inner, project_root(inner))
+        ] == [True]
     finally:
         (project.parent / "proctor.yml").unlink()
 
@@ -82,5 +85,5 @@ def test_what_only_sounds_like_it_is_left_alone(project: Path) -> None:
     (project / "pyproject.toml").write_text(
         "[tool.pytest.ini_options]\n[tool.poetry]\n[tool.proctor]\n[tool.protobuf]\n"
     )
-    assert misspelled_settings(project) == []
+    assert misspelled_settings(project, project) == []
     assert in_this_process(*EVAL).stderr == ""

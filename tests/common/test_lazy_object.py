@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from proctor import EvalCase, evaluate_sync
+from proctor.metrics.efficiency import lazy_score
 from proctor.schema.results.run_result import CaseResult
-from proctor.schema.results.score import MetricScore, MetricVerdict, Outcome, Score, put_off
+from proctor.schema.results.score import MetricScore, MetricVerdict, Outcome, Score
 
 LOOKS: dict[str, Callable[[Any], Any]] = {
     "equality": lambda one: one,
@@ -23,7 +24,10 @@ LOOKS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def make(which: int) -> MetricScore:
+THREE: Any = [1, 2, 3]
+
+
+def make(which: Any) -> MetricScore:
     return MetricScore(0.5, [Score(0.5, "half")], "why", {"which": which})
 
 
@@ -38,7 +42,7 @@ def waiting_result() -> CaseResult:
 
 
 WAITING: dict[str, tuple[Callable[[], Any], Any]] = {
-    "a score": (partial(put_off, make, 3), make(3)),
+    "a score": (partial(lazy_score, make, THREE), make(THREE)),
     "a case's result": (waiting_result, CaseResult("set", "case", Outcome.PASSED, metrics=verdicts())),
 }
 
@@ -59,7 +63,7 @@ def test_accessed_lazy_object_is_the_plain_value(
 def test_two_that_wait_are_equal_and_differ_where_they_do(wait: Callable[[], Any], plain: Any) -> None:
     assert wait() == wait()
     assert wait() != object()
-    assert put_off(make, 1) != put_off(make, 2)
+    assert lazy_score(make, []) != lazy_score(make, THREE)
     assert not hasattr(wait(), "no_such_thing")
     with pytest.raises(TypeError, match="unhashable"):
         hash(wait())
@@ -67,23 +71,23 @@ def test_two_that_wait_are_equal_and_differ_where_they_do(wait: Callable[[], Any
 
 @pytest.mark.parametrize("name", [each.name for each in dataclasses.fields(MetricScore)])
 def test_one_attribute_brings_all(name: str) -> None:
-    score = put_off(make, 7)
+    score = lazy_score(make, THREE)
     assert type(score) is not MetricScore
-    assert getattr(score, name) == getattr(make(7), name)
+    assert getattr(score, name) == getattr(make(THREE), name)
     assert type(score) is MetricScore
 
 
 def test_value_is_computed_once_and_on_first_access() -> None:
-    made = []
+    made: list[Any] = []
 
-    def noted(which: int) -> MetricScore:
+    def noted(which: Any) -> MetricScore:
         made.append(which)
         return make(which)
 
-    score = put_off(noted, 7)
+    score = lazy_score(noted, THREE)
     assert made == []
-    assert (score.value, score.reason, score == make(7)) == (0.5, "why", True)
-    assert made == [7]
+    assert (score.value, score.reason, score == make(THREE)) == (0.5, "why", True)
+    assert made == [THREE]
 
 
 def test_what_does_not_wait_is_there_at_once() -> None:

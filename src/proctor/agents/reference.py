@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from proctor.common.registry import AGENTS
@@ -29,9 +30,12 @@ SPELLINGS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Reference:
-    """An AGENT string, taken apart. Either `plugin` is set, or `path` (it may not exist), or `module`."""
+    """An AGENT string, taken apart. Either `plugin` is set, or `path` (it may not exist), or `module`.
+
+    Its file is looked for once.
+    """
 
     text: str
     plugin: str = ""
@@ -41,7 +45,7 @@ class Reference:
     module: str = ""
     attribute: str = ""
 
-    @property
+    @cached_property
     def file(self) -> Path | None:
         """The file or package folder that it names, if it is there; of a command the first file among its words."""
         if self.plugin == "cmd":
@@ -50,7 +54,7 @@ class Reference:
             return find_module(self.module)
         return self.path.resolve() if self.path is not None and self.path.exists() else None
 
-    @property
+    @cached_property
     def folder(self) -> Path | None:
         """The folder that the agent lives in, if it is there."""
         file = self.file
@@ -66,7 +70,7 @@ class Reference:
             return ()
         return (folder.parent,) if is_package(folder) else (folder.parent, folder)
 
-    @property
+    @cached_property
     def label(self) -> str:
         """What to print: the same for all spellings that lead to the same agent."""
         if self.plugin:

@@ -179,7 +179,7 @@ def read_settings(options: Mapping[str, object] | None = None) -> Settings:
     from proctor.runs.setup.settings import load_settings, misspelled_settings
 
     settings = load_settings(Path.cwd())
-    warnings = misspelled_settings(Path.cwd())
+    warnings = misspelled_settings(Path.cwd(), settings.root)
     if warnings and (
         (options or {}).get("warnings_as_errors") or settings.options.get("warnings_as_errors", False)
     ):

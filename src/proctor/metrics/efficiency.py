@@ -15,7 +15,8 @@ from proctor.metrics.criterion_check import informational_error
 from proctor.schema.evidence.convert_events import TurnFacts
 from proctor.schema.evidence.trial import Failure
 from proctor.schema.format.criterion import BaseCriterion
-from proctor.schema.results.score import MetricScore, Score, mean_score, put_off
+from proctor.schema.format.wire_model import LazyObject
+from proctor.schema.results.score import MetricScore, Score, ScoreRecipe, mean_score
 
 __all__ = ["InferenceCallCount", "InvocationDuration", "TokenUsage", "ToolCallCount"]
 
@@ -45,62 +46,6 @@ def _facts(name: str, description: str) -> MetricFacts:
     )
 
 
-class _Informational:
-    """Base of the four metrics. The first one counts for all; a score is only computed when it is read."""
-
-    facts: ClassVar[MetricFacts]
-    place: ClassVar[int]
-
-    def __init__(self, criterion: BaseCriterion | None = None) -> None:
-        if criterion is not None:
-            raise informational_error(self.facts)
-
-    def score(self, case: CaseView) -> MetricScore:
-        """Return the score of each invocation and of the trial, computed when it is read."""
-        counted = case.counted
-        if counted is None:
-            counted = case.counted = Counted(case.turns)
-        return put_off(counted, self.place)
-
-
-class ToolCallCount(_Informational):
-    """Tool calls per invocation; overall the mean."""
-
-    facts = _facts("tool_call_count_v1", "Tool calls per turn.")
-    place = 0
-
-
-class InferenceCallCount(_Informational):
-    """Model calls per invocation: events with token usage or a model's version; overall the mean where known.
-
-    The older form of recorded data has no events to count.
-    """
-
-    facts = _facts("inference_call_count_v1", "Model calls per turn, if events were recorded.")
-    place = 1
-
-
-class TokenUsage(_Informational):
-    """Input and output tokens per invocation, summed over its model calls; overall the mean over all invocations.
-
-    `details["token_usage_details"]` holds the parts: input = prompt + tool use, output = candidates + reasoning; null
-    is "not reported". The total that models report themselves is not used.
-    """
-
-    facts = _facts("token_usage_v1", "Tokens per turn, input and output together.")
-    place = 2
-
-
-class InvocationDuration(_Informational):
-    """Seconds of wall-clock time per invocation; overall the mean where known, to the millisecond.
-
-    `details["duration_details"]` splits them into the time of the model, of the tools, and of the framework (the rest).
-    """
-
-    facts = _facts("invocation_duration_v1", "Seconds per turn, in all and by model, tools and framework.")
-    place = 3
-
-
 class _Turn(NamedTuple):
     """The counts of one turn, without references to its evidence."""
 
@@ -116,65 +61,105 @@ class _Turn(NamedTuple):
 _tokens_of = itemgetter(*REPORTED.values())
 
 
-class Counted:
-    """The counts of one trial. A call with the place of one of the four metrics computes its score."""
-
-    __slots__ = ("_turns",)
-
-    def __init__(self, turns: Sequence[TurnFacts]) -> None:
-        """Copy the counts of these turns."""
-        self._turns = [
-            _Turn(
-                len(turn.tool_calls),
-                turn.model_calls,
-                [_tokens_of(usage.__dict__) for usage in turn.usages] if turn.usages else (),
-                turn.duration,
-                turn.model_duration,
-                turn.tool_duration,
-            )
-            for turn in turns
-        ]
-
-    def __call__(self, place: int) -> MetricScore:
-        """Return the score, or a failure if a sum exceeds the range of a float."""
-        try:
-            return _METRICS[place](self._turns)
-        except OverflowError as error:
-            return MetricScore(failure=Failure(where="metric", type="OverflowError", message=str(error)))
-
-
-def _tool_calls(turns: Sequence[_Turn]) -> MetricScore:
-    return mean_score([Score(float(turn.calls)) for turn in turns])
-
-
-def _model_calls(turns: Sequence[_Turn]) -> MetricScore:
-    return mean_score(
-        [
-            Score(None, NO_EVENTS, None, True) if turn.model_calls is None else Score(float(turn.model_calls))
-            for turn in turns
-        ]
+def _count(turn: TurnFacts) -> _Turn:
+    return _Turn(
+        len(turn.tool_calls),
+        turn.model_calls,
+        [_tokens_of(usage.__dict__) for usage in turn.usages] if turn.usages else (),
+        turn.duration,
+        turn.model_duration,
+        turn.tool_duration,
     )
 
 
-def _token_usage(turns: Sequence[_Turn]) -> MetricScore:
-    # An invocation without a report counts as 0 here, as in ADK: the figure is tokens per turn of the conversation.
-    return _total_score(
-        [_tokens(turn.usages) for turn in turns],
-        total="total_tokens",
-        missing=NO_USAGE,
-        key="token_usage_details",
-        combine=lambda tokens: sum(tokens) / len(turns),
-    )
+class _Informational:
+    """Base of the four metrics. The first one counts for all; a score is only computed when it is read."""
+
+    facts: ClassVar[MetricFacts]
+
+    def __init__(self, criterion: BaseCriterion | None = None) -> None:
+        if criterion is not None:
+            raise informational_error(self.facts)
+
+    def score(self, case: CaseView) -> MetricScore:
+        """Return the score of each invocation and of the trial, computed when it is read."""
+        if case.counted is None:
+            case.counted = [_count(turn) for turn in case.turns]
+        return lazy_score(self.figure, case.counted)
+
+    @staticmethod
+    def figure(turns: Sequence[_Turn]) -> MetricScore:
+        """Return the score of these turns."""
+        raise NotImplementedError
 
 
-def _durations(turns: Sequence[_Turn]) -> MetricScore:
-    return _total_score(
-        [_seconds(turn) for turn in turns],
-        total="total_seconds",
-        missing=NO_DURATION,
-        key="duration_details",
-        combine=lambda seconds: round(sum(seconds) / len(seconds), 3),
-    )
+class ToolCallCount(_Informational):
+    """Tool calls per invocation; overall the mean."""
+
+    facts = _facts("tool_call_count_v1", "Tool calls per turn.")
+
+    @staticmethod
+    def figure(turns: Sequence[_Turn]) -> MetricScore:
+        """Return the score of these turns."""
+        return mean_score([Score(float(turn.calls)) for turn in turns])
+
+
+class InferenceCallCount(_Informational):
+    """Model calls per invocation: events with token usage or a model's version; overall the mean where known.
+
+    The older form of recorded data has no events to count.
+    """
+
+    facts = _facts("inference_call_count_v1", "Model calls per turn, if events were recorded.")
+
+    @staticmethod
+    def figure(turns: Sequence[_Turn]) -> MetricScore:
+        """Return the score of these turns."""
+        counts = [turn.model_calls for turn in turns]
+        return mean_score(
+            [Score(None, NO_EVENTS, None, True) if count is None else Score(float(count)) for count in counts]
+        )
+
+
+class TokenUsage(_Informational):
+    """Input and output tokens per invocation, summed over its model calls; overall the mean over all invocations.
+
+    `details["token_usage_details"]` holds the parts: input = prompt + tool use, output = candidates + reasoning; null
+    is "not reported". The total that models report themselves is not used.
+    """
+
+    facts = _facts("token_usage_v1", "Tokens per turn, input and output together.")
+
+    @staticmethod
+    def figure(turns: Sequence[_Turn]) -> MetricScore:
+        """Return the score of these turns. One without a report counts as 0 in the mean, as in ADK."""
+        return _total_score(
+            [_tokens(turn.usages) for turn in turns],
+            total="total_tokens",
+            missing=NO_USAGE,
+            key="token_usage_details",
+            combine=lambda tokens: sum(tokens) / len(turns),
+        )
+
+
+class InvocationDuration(_Informational):
+    """Seconds of wall-clock time per invocation; overall the mean where known, to the millisecond.
+
+    `details["duration_details"]` splits them into the time of the model, of the tools, and of the framework (the rest).
+    """
+
+    facts = _facts("invocation_duration_v1", "Seconds per turn, in all and by model, tools and framework.")
+
+    @staticmethod
+    def figure(turns: Sequence[_Turn]) -> MetricScore:
+        """Return the score of these turns."""
+        return _total_score(
+            [_seconds(turn) for turn in turns],
+            total="total_seconds",
+            missing=NO_DURATION,
+            key="duration_details",
+            combine=lambda seconds: round(sum(seconds) / len(seconds), 3),
+        )
 
 
 def _total_score(
@@ -237,5 +222,35 @@ def _combine(parts: list[Figures], combine: Callable[[list[float]], float]) -> F
     }
 
 
-_METRICS = (_tool_calls, _model_calls, _token_usage, _durations)
-"""In the order of `place`."""
+# --- A score that is computed on first access: most are never read ----------------------------------------------------
+
+
+Figure = Callable[[Sequence[_Turn]], MetricScore]
+
+
+class _LazyScore(LazyObject, MetricScore):
+    __slots__ = ()
+
+    def settle(self) -> None:
+        if self.recipe is None:  # another thread has just computed it
+            return
+        figure, turns = self.recipe
+        try:
+            score = figure(turns)
+        except OverflowError as error:  # a sum exceeds the range of a float
+            score = MetricScore(failure=Failure(where="metric", type="OverflowError", message=str(error)))
+        for name in MetricScore.__slots__:
+            setattr(self, name, getattr(score, name))
+        self.__class__ = MetricScore  # type: ignore[assignment]  # its base
+        self.recipe = None
+
+
+_put_recipe = ScoreRecipe.__dict__["recipe"].__set__
+_new = object.__new__
+
+
+def lazy_score(figure: Figure, turns: Sequence[_Turn]) -> MetricScore:
+    """Return a score that is `figure(turns)`. Set no attribute of it before reading one."""
+    score = _new(_LazyScore)
+    _put_recipe(score, (figure, turns))
+    return score

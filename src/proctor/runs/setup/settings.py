@@ -29,6 +29,8 @@ class Settings:
 
     file: Path | None = None
     """The file that contains them; `None` if there is none."""
+    root: Path | None = field(default=None, compare=False)
+    """The root folder of the project; `None` outside of one."""
     agent: tuple[str, ...] = ()
     """AGENT strings; more than one makes a matrix."""
     sets: tuple[str, ...] = ()
@@ -79,6 +81,7 @@ def load_settings(start: Path) -> Settings:
     root = project_root(start)
     if root is None:
         return Settings()
+    settings = Settings(root=root)
     own, shared = root / SETTINGS_FILE, root / PYPROJECT
     table = _parse(shared)["tool"]["proctor"] if shared.is_file() and has_settings(shared) else None
     if own.is_file() and table is not None:
@@ -87,8 +90,8 @@ def load_settings(start: Path) -> Settings:
             f"it would not be clear which one holds."
         )
     if own.is_file():
-        return _read_table(own, _parse(own), "")
-    return _read_table(shared, table, "tool.proctor") if table is not None else Settings()
+        return _read_table(settings, own, _parse(own), "")
+    return settings if table is None else _read_table(settings, shared, table, "tool.proctor")
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
@@ -107,7 +110,7 @@ def _parse(path: Path) -> dict[str, Any]:
         raise SettingsError(f"{path}: cannot be read: {error.strerror}") from None
 
 
-def _read_table(path: Path, table: Any, prefix: str) -> Settings:
+def _read_table(empty: Settings, path: Path, table: Any, prefix: str) -> Settings:
     if not isinstance(table, dict):
         raise SettingsError(f"{path}: {prefix} must be a table of settings, not {_value_text(table)}")
     values: dict[str, Any] = {}
@@ -124,7 +127,7 @@ def _read_table(path: Path, table: Any, prefix: str) -> Settings:
         values[name] = value
     if problems:
         raise SettingsError("\n".join(problems))
-    return Settings(file=path).override(values, path.parent)
+    return replace(empty, file=path).override(values, path.parent)
 
 
 def _problem(name: str, value: Any) -> str:
@@ -298,11 +301,10 @@ _TABLE = re.compile(r"^\s*\[+\s*tool\s*\.\s*[\"']?([\w-]+)", re.MULTILINE)
 _BARE_TABLE = re.compile(r"^\s*\[\s*[\"']?proctor[\"']?\s*[\].]", re.MULTILINE)
 
 
-def misspelled_settings(start: Path) -> list[str]:
+def misspelled_settings(start: Path, root: Path | None) -> list[str]:
     """Return a warning for each file or table with a name close to that of the settings, from `start` up to the project root."""
     start = start.absolute()
-    root = project_root(start) or start
-    folders = [folder for folder in (start, *start.parents) if folder.is_relative_to(root)]
+    folders = [folder for folder in (start, *start.parents) if folder.is_relative_to(root or start)]
     return [warning for folder in folders for warning in (*_files(folder), *_tables(folder / PYPROJECT))]
 
 

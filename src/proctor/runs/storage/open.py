@@ -53,13 +53,16 @@ def store_url(url: str | Path | None = None) -> str:
 
 def project_store(settings: Settings) -> str | Path:
     """Return the store of a project with these settings: the setting `store`, or else the default file."""
-    return next((one for one in settings.store if not is_for_results(one)), None) or default_store()
+    return next((one for one in settings.store if not is_for_results(one)), None) or _store_in(settings.root)
 
 
 def default_store() -> Path:
     """Return the default store file of this project, whether or not it exists."""
-    here = Path.cwd()
-    return (project_root(here) or here) / FOLDER / STORE_FILE
+    return _store_in(project_root(Path.cwd()))
+
+
+def _store_in(root: Path | None) -> Path:
+    return (root or Path.cwd()) / FOLDER / STORE_FILE
 
 
 def store_option(store: StoreLike) -> str:

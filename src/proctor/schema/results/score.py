@@ -18,14 +18,13 @@ whole `MetricScore`:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
 from proctor.schema.evidence.trial import Failure
 from proctor.schema.format.result import EvalStatus
-from proctor.schema.format.wire_model import LazyObject
 
 
 class Outcome(StrEnum):
@@ -134,15 +133,15 @@ class Score:
     __bool__ = refuse_truth  # a score has no threshold
 
 
-class _MayWait:
-    """The slot of a lazy score's function (see `put_off`)."""
+class ScoreRecipe:
+    """The slot of a lazy score for what it is computed from."""
 
-    __slots__ = ("_maker",)
-    _maker: tuple[Callable[[int], MetricScore], int] | None
+    __slots__ = ("recipe",)
+    recipe: Any
 
 
 @dataclass(slots=True)
-class MetricScore(_MayWait):
+class MetricScore(ScoreRecipe):
     """The score of one trial: overall, and one `Score` per invocation."""
 
     value: float | None = None
@@ -154,33 +153,6 @@ class MetricScore(_MayWait):
     """Set if the metric could not be computed; `value` is then `None` and the outcome is *error*."""
 
     __bool__ = refuse_truth  # a score has no threshold
-
-
-class _WaitingScore(LazyObject, MetricScore):
-    __slots__ = ()
-
-    def settle(self) -> None:
-        if (maker := self._maker) is None:  # another thread has just computed it
-            return
-        score = maker[0](maker[1])
-        for name in MetricScore.__slots__:
-            setattr(self, name, getattr(score, name))
-        self.__class__ = MetricScore  # type: ignore[assignment]  # its base
-        self._maker = None
-
-
-_put_maker = _MayWait.__dict__["_maker"].__set__
-_new = object.__new__
-
-
-def put_off(make: Callable[[int], MetricScore], which: int) -> MetricScore:
-    """Return a lazy score, which `make(which)` computes on first access.
-
-    `make` must not raise. Set no attribute of the score before reading one.
-    """
-    score = _new(_WaitingScore)
-    _put_maker(score, (make, which))
-    return score
 
 
 @dataclass(slots=True)

@@ -189,9 +189,10 @@ class Writer:
                 if self.judging == 1:
                     self._hold.run.complete = int(end.complete)
             else:
-                judging.update_summary(self.live_figures())
+                figures: dict[str, float] = {**self.live_figures()}
                 if not is_wait:  # the time in which a part waits for the others does not count
-                    judging.update_summary({"duration": round(time.perf_counter() - self._began, 6)})
+                    figures["duration"] = round(time.perf_counter() - self._began, 6)
+                judging.update_summary(figures)
             if not self._hold.write(transaction):
                 raise leases.lost_lease_error(self._hold.lease, self._place.name)
             if end is not None:

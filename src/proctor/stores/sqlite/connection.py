@@ -1,4 +1,7 @@
-"""A SQLite database (see `Database`): one connection for many threads, transactions, and errors as `StoreError`."""
+"""A SQLite database (see `Database`): one connection for many threads, transactions, and errors as `StoreError`.
+
+A store in memory is such a connection.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -56,9 +60,7 @@ def split_statements(sql: str) -> Iterator[str]:
 
 PATIENCE = 30.0
 """Seconds that SQLite itself waits for another process."""
-_TRIES = 4
-_MOMENT = 0.01
-"""Seconds until a switch of the journal is tried again."""
+TRIES = 4
 
 
 class Connection:
@@ -144,30 +146,13 @@ class Connection:
 
 def begin_to_write(raw: sqlite3.Connection) -> None:
     """Begin a transaction that holds the store for writing, however long another process takes over its own."""
-    for tries in range(_TRIES):
+    for tries in range(TRIES):
         try:
             raw.execute("BEGIN IMMEDIATE")
             return
         except sqlite3.OperationalError as error:
-            if _name_of(error) not in _WAITING or tries == _TRIES - 1:
+            if not is_waiting(error) or tries == TRIES - 1:
                 raise
-
-
-def log_ahead(raw: sqlite3.Connection) -> str:
-    """Switch to write-ahead logging, and return the kind of journal that there is then.
-
-    Of processes that switch a new store at once SQLite turns all but one away, without waiting at all.
-    """
-    until = time.monotonic() + PATIENCE * _TRIES
-    while True:
-        try:
-            mode: str = raw.execute("PRAGMA journal_mode = WAL").fetchone()[0]
-        except sqlite3.OperationalError as error:
-            if _name_of(error) not in _WAITING or time.monotonic() >= until:
-                raise
-            time.sleep(_MOMENT)
-        else:
-            return mode
 
 
 @contextmanager
@@ -194,6 +179,11 @@ def error_text(error: sqlite3.Error, name: str) -> str:
 
 def _name_of(error: sqlite3.Error) -> str:
     return getattr(error, "sqlite_errorname", None) or ""
+
+
+def is_waiting(error: sqlite3.OperationalError) -> bool:
+    """Return whether another process holds the store, so that a later try may succeed."""
+    return _name_of(error) in _WAITING
 
 
 _WAITING = {
@@ -248,3 +238,50 @@ def _let_go(key: tuple[int, int]) -> None:
         _counts[key] -= 1
         if _counts[key] <= 0:
             del _counts[key]
+
+
+# --- Stores in memory: one database for each name, until the process ends ---------------------------------------------
+
+
+_opening = threading.Lock()
+_databases: dict[str, Connection] = {}
+
+
+class _Shared(Connection):
+    """A connection that all stores of one name share: `close` leaves it open."""
+
+    def close(self) -> None:
+        pass
+
+
+@dataclass(slots=True)
+class Memory:
+    """The database of a store in memory."""
+
+    name: str
+    warnings: list[str] = field(default_factory=list)
+    artefacts: Artefacts = field(default_factory=Artefacts)
+
+    def open(self) -> Connection:
+        """Return the one connection of this name."""
+        with _opening:
+            if self.name not in _databases:
+                _databases[self.name] = self._create_database()
+            return _databases[self.name]
+
+    def connect(self) -> Connection:
+        """Return the same connection: a second one would be a second database."""
+        return self.open()
+
+    def check_place(self) -> None:
+        """Do nothing: a store in memory cannot be deleted or replaced."""
+
+    def close(self) -> None:
+        """Leave the database open for a later store of the same name."""
+
+    def _create_database(self) -> Connection:
+        raw = connect_to(":memory:")
+        raw.execute("BEGIN")
+        migrate(raw, 0)
+        raw.execute("COMMIT")
+        return _Shared(raw, self.name)

@@ -1,4 +1,4 @@
-"""Open a store in a SQLite file, which is created completely and checked before it is changed, or in memory."""
+"""A store in a SQLite file, which is created completely and checked before it is changed."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import secrets
 import sqlite3
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -23,17 +24,21 @@ from proctor.stores.sql.store import SqlStore
 from proctor.stores.sqlite.connection import (
     APPLICATION_ID,
     PATIENCE,
+    TRIES,
     Connection,
     InUse,
+    Memory,
     begin_to_write,
     connect_to,
-    log_ahead,
+    is_waiting,
     migrate,
     sqlite_errors,
 )
 
 _MAGIC = b"SQLite format 3\x00"
 _BESIDE = ("-wal", "-journal")
+_MOMENT = 0.01
+"""Seconds until a switch of the journal is tried again."""
 
 
 @dataclass(slots=True)
@@ -183,7 +188,7 @@ class SqliteFile:
     def _choose_journal(self, connection: sqlite3.Connection) -> None:
         """Use write-ahead logging if the file system supports it, otherwise the plain journal with a warning."""
         try:
-            mode = log_ahead(connection)
+            mode = _log_ahead(connection)
         except sqlite3.OperationalError as error:
             if not _is_about_shared_memory(error):
                 raise
@@ -264,6 +269,23 @@ def _connect(path: Path, how: str) -> sqlite3.Connection:
     connection.text_factory = str
     connection.execute("PRAGMA trusted_schema = OFF")  # a store may come from an untrusted source
     return connection
+
+
+def _log_ahead(raw: sqlite3.Connection) -> str:
+    """Switch to write-ahead logging, and return the kind of journal that there is then.
+
+    Of processes that switch a new store at once SQLite turns all but one away, without waiting at all.
+    """
+    until = time.monotonic() + PATIENCE * TRIES
+    while True:
+        try:
+            mode: str = raw.execute("PRAGMA journal_mode = WAL").fetchone()[0]
+        except sqlite3.OperationalError as error:
+            if not is_waiting(error) or time.monotonic() >= until:
+                raise
+            time.sleep(_MOMENT)
+        else:
+            return mode
 
 
 def _real(path: Path) -> Path:
@@ -377,53 +399,6 @@ def make_folder(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     if folder.name == ".proctor":  # results are not source code
         (folder / ".gitignore").write_text("*\n", encoding="utf-8")
-
-
-# --- Stores in memory: one database for each name, until the process ends ---------------------------------------------
-
-
-_lock = threading.Lock()
-_databases: dict[str, Connection] = {}
-
-
-class _Shared(Connection):
-    """A connection that all stores of one name share: `close` leaves it open."""
-
-    def close(self) -> None:
-        pass
-
-
-@dataclass(slots=True)
-class Memory:
-    """The database of a store in memory."""
-
-    name: str
-    warnings: list[str] = field(default_factory=list)
-    artefacts: Artefacts = field(default_factory=Artefacts)
-
-    def open(self) -> Connection:
-        """Return the one connection of this name."""
-        with _lock:
-            if self.name not in _databases:
-                _databases[self.name] = self._create_database()
-            return _databases[self.name]
-
-    def connect(self) -> Connection:
-        """Return the same connection: a second one would be a second database."""
-        return self.open()
-
-    def check_place(self) -> None:
-        """Do nothing: a store in memory cannot be deleted or replaced."""
-
-    def close(self) -> None:
-        """Leave the database open for a later store of the same name."""
-
-    def _create_database(self) -> Connection:
-        raw = connect_to(":memory:")
-        raw.execute("BEGIN")
-        migrate(raw, 0)
-        raw.execute("COMMIT")
-        return _Shared(raw, self.name)
 
 
 _OLDEST = (3, 35, 0)
